@@ -7,19 +7,26 @@ mod compare;
 mod complaint;
 mod fusion;
 mod input;
+mod lesson;
 mod limits;
 mod output;
+mod picture;
 mod policies;
+mod precision;
 mod steps;
+mod sweep;
 mod table;
 
 use crate::core::analysis::transformer::transformer_block;
+use crate::core::interpret::Setup;
 use crate::core::model::diagnostic::has_errors;
-use crate::core::{Analysis, analyze, analyze_program};
+use crate::core::notation::Parsed;
+use crate::core::{Analysis, Diagnostic, IdVec, OpId, analyze, analyze_program};
+use crate::picture::export::PictureKind;
 use crate::present::reasons::all_diagnostics;
 use crate::present::report::Report;
 use attention::{AttentionReport, attention_lines, attentions};
-use choices::{Choices, assignment};
+use choices::{Choices, Outputs, assignment, by_name};
 use clap::{Parser, Subcommand};
 use complaint::complain;
 use input::{read_all, read_program, set_param};
@@ -30,7 +37,9 @@ use serde::Serialize;
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use steps::{Step, steps, steps_table};
+use sweep::{sweep_named, sweep_report, sweep_table};
 use table::table;
 
 /// See which GPU operations fuse into one kernel, and what that does to memory traffic.
@@ -52,6 +61,40 @@ enum Command {
         assignments: Vec<(String, i64)>,
         #[command(flatten)]
         choices: Choices,
+        #[command(flatten)]
+        outputs: Outputs,
+    },
+    /// Draw a picture of a list of ops as SVG, on a light ground and with a caption.
+    Svg {
+        /// A file, or - for standard input.
+        file: String,
+        /// Which one.
+        #[arg(long, default_value = PictureKind::Graph.name(), value_parser = by_name::<PictureKind>())]
+        picture: PictureKind,
+        /// Draw every op by itself.
+        #[arg(long)]
+        unfused: bool,
+        /// Give a param another value, such as S=1024; may be repeated.
+        #[arg(long = "set", value_name = "PARAM=VALUE", value_parser = assignment)]
+        assignments: Vec<(String, i64)>,
+        #[command(flatten)]
+        choices: Choices,
+    },
+    /// Run a program on random numbers, and show where it rounds, unfused and fused, and what that does to each tensor.
+    Precision {
+        /// A file, or - for standard input.
+        file: String,
+        /// Give a param another value in the program, such as S=1024; may be repeated.
+        #[arg(long = "set", value_name = "PARAM=VALUE", value_parser = assignment)]
+        assignments: Vec<(String, i64)>,
+        /// Give a param another value in the run alone; the others are made smaller where that is needed.
+        #[arg(long = "run", value_name = "PARAM=VALUE", value_parser = assignment)]
+        sizes: Vec<(String, i64)>,
+        /// Inputs and weights follow from it.
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        #[command(flatten)]
+        choices: Choices,
     },
     /// Analyze one transformer block.
     Transformer {
@@ -69,6 +112,28 @@ enum Command {
         dtype_bytes: u32,
         #[command(flatten)]
         choices: Choices,
+        #[command(flatten)]
+        outputs: Outputs,
+    },
+    /// Check a lesson: what in its file is wrong, line by line, and the right answers that the engine finds.
+    Lesson {
+        /// A Markdown file, such as public/lessons/exercise.md.
+        file: PathBuf,
+    },
+    /// Analyze a list of ops at many values of one of its params, under every policy, and say where something changes.
+    Sweep {
+        /// A file, or - for standard input.
+        file: String,
+        /// The param, which has a range: param S = 1024 in 128..8192 step 128.
+        param: String,
+        /// Give another param another value, such as H=1024; may be repeated.
+        #[arg(long = "set", value_name = "PARAM=VALUE", value_parser = assignment)]
+        assignments: Vec<(String, i64)>,
+        #[command(flatten)]
+        choices: Choices,
+        /// Print JSON instead of a table.
+        #[arg(long)]
+        json: bool,
     },
     /// Print every measured row beside what the model predicts, and the errors.
     Report {
@@ -85,18 +150,58 @@ pub fn main() -> ExitCode {
             file,
             assignments,
             choices,
-        } => analyze_file(&file, &assignments, &choices),
+            outputs,
+        } => read_file(&file, &assignments, &choices).and_then(|analysed| {
+            if !outputs.json {
+                complain(&analysed.file, &analysed.text, &analysed.diagnostics);
+            }
+            let report = || analysed.report();
+            show(&analysed.analysis, report, &outputs)
+        }),
+        Command::Svg {
+            file,
+            picture,
+            unfused,
+            assignments,
+            choices,
+        } => read_file(&file, &assignments, &choices).and_then(|analysed| {
+            complain(&analysed.file, &analysed.text, &analysed.diagnostics);
+            print(&picture::svg(&analysed, picture, !unfused))
+        }),
+        Command::Precision {
+            file,
+            assignments,
+            sizes,
+            seed,
+            choices,
+        } => read_file(&file, &assignments, &choices).and_then(|analysed| {
+            let setup = Setup {
+                seed,
+                sizes: sizes.into_iter().collect(),
+                ..Setup::default()
+            };
+            precision::precision(&analysed.parsed.program, &analysed.analysis, &setup)
+        }),
         Command::Transformer {
             seq_len,
             hidden_dim,
             num_heads,
             dtype_bytes,
             choices,
+            outputs,
         } => transformer_block(seq_len, hidden_dim, num_heads, dtype_bytes)
             .map_err(|d| vec![d])
             .and_then(|(ops, externals)| analyze(&ops, &externals, &choices.options()))
             .map_err(|problems| complain("transformer", "", &problems))
-            .and_then(|analysis| show(&analysis, || Report::new(&analysis, &[], ""), &choices)),
+            .and_then(|analysis| show(&analysis, || Report::new(&analysis, &[], ""), &outputs)),
+        Command::Lesson { file } => lesson::check_file(&file),
+        Command::Sweep {
+            file,
+            param,
+            assignments,
+            choices,
+            json,
+        } => sweep_file(&file, &param, &assignments, &choices, json),
         Command::Report { folder } => compare::report(&folder),
     };
     match outcome {
@@ -108,11 +213,30 @@ pub fn main() -> ExitCode {
 /// The command has failed and its reason has been printed.
 struct Failed;
 
-fn analyze_file(
+/// A file without an error, and its analysis.
+struct Analysed {
+    /// Its name.
+    file: String,
+    text: String,
+    parsed: Parsed,
+    analysis: Arc<Analysis>,
+    statement_of_op: IdVec<OpId, usize>,
+    /// Warnings and notes.
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Analysed {
+    fn report(&self) -> Report {
+        Report::new(&self.analysis, &self.diagnostics, &self.text)
+            .with_attributes(&self.parsed.program, &self.statement_of_op)
+    }
+}
+
+fn read_file(
     file: &str,
     assignments: &[(String, i64)],
     choices: &Choices,
-) -> Result<(), Failed> {
+) -> Result<Analysed, Failed> {
     let (file, read) = if file == "-" {
         ("<stdin>", read_all(std::io::stdin()))
     } else {
@@ -130,18 +254,41 @@ fn analyze_file(
     let outcome = analyze_program(&parsed.program, &choices.options());
     let diagnostics = all_diagnostics(&parsed, &outcome);
     match outcome.analysis {
-        Some(analysis) if !has_errors(&diagnostics) => {
-            if !choices.json {
-                complain(file, &text, &diagnostics);
-            }
-            let report = || {
-                Report::new(&analysis, &diagnostics, &text)
-                    .with_attributes(&parsed.program, &outcome.statement_of_op)
-            };
-            show(&analysis, report, choices)
-        }
+        Some(analysis) if !has_errors(&diagnostics) => Ok(Analysed {
+            file: file.to_owned(),
+            text,
+            parsed,
+            analysis: Arc::new(analysis),
+            statement_of_op: outcome.statement_of_op,
+            diagnostics,
+        }),
         _ => Err(complain(file, &text, &diagnostics)),
     }
+}
+
+fn sweep_file(
+    file: &str,
+    param: &str,
+    assignments: &[(String, i64)],
+    choices: &Choices,
+    is_json: bool,
+) -> Result<(), Failed> {
+    let Analysed { parsed, .. } = read_file(file, assignments, choices)?;
+    let options = choices.options();
+    let sweep = sweep_named(&parsed.program, param, &options)?;
+    print(&if is_json {
+        json(&sweep_report(&sweep, &options.device))?
+    } else {
+        sweep_table(&sweep, &options.device)
+    })
+}
+
+fn json(report: &impl Serialize) -> Result<String, Failed> {
+    let json = serde_json::to_string_pretty(report).map_err(|problem| {
+        tell(&format!("error: {problem}\n"));
+        Failed
+    })?;
+    Ok(json + "\n")
 }
 
 /// The report, with results that the library's report does not contain.
@@ -165,34 +312,30 @@ struct FullReport<'a> {
 fn show(
     analysis: &Analysis,
     report: impl FnOnce() -> Report,
-    choices: &Choices,
+    outputs: &Outputs,
 ) -> Result<(), Failed> {
-    let text = if choices.json {
+    let text = if outputs.json {
         let report = FullReport {
             report: report(),
             attentions: attentions(analysis),
-            decisions: choices.steps.then(|| steps(analysis)),
-            policies: choices.compare.map(|by| policies(analysis, by)),
-            limits: choices
+            decisions: outputs.steps.then(|| steps(analysis)),
+            policies: outputs.compare.map(|by| policies(analysis, by)),
+            limits: outputs
                 .limits
                 .then(|| limits::limits_report(analysis))
                 .flatten(),
         };
-        let json = serde_json::to_string_pretty(&report).map_err(|problem| {
-            tell(&format!("error: {problem}\n"));
-            Failed
-        })?;
-        json + "\n"
+        json(&report)?
     } else {
         let mut text = table(analysis);
         text.push_str(&attention_lines(analysis));
-        if let Some(by) = choices.compare {
+        if let Some(by) = outputs.compare {
             text.push_str(&policies_table(analysis, by));
         }
-        if choices.limits {
+        if outputs.limits {
             text.push_str(&limits::limits_table(analysis));
         }
-        if choices.steps {
+        if outputs.steps {
             text.push_str(&steps_table(analysis));
         }
         text

@@ -3,7 +3,7 @@
 //! Numbers go in as `number` or `BigInt`. Counts come out as `number` up to `2^53 - 1` and as `BigInt` above, never
 //! rounded. A failure throws an `Error` whose message says how to correct the input.
 
-use crate::core::input::read_value;
+use crate::browser::{read_json, written};
 use crate::core::notation::import::{Tensors, ops_of_list, tensors_of_list};
 use crate::core::{
     Conventions, Diagnostic, Externals, NamedGraph, Op, ReshapeCost, TensorDecl,
@@ -12,8 +12,7 @@ use crate::core::{
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use serde_wasm_bindgen::{Deserializer, Serializer, from_value};
+use serde_wasm_bindgen::from_value;
 use std::fmt::Display;
 use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
 
@@ -99,8 +98,7 @@ fn read<T: DeserializeOwned>(argument: &str, value: &JsValue) -> Result<T, JsErr
         JsError::new(&format!("{argument}: {message}"))
     };
     // Through JSON, because serde-wasm-bindgen ignores unknown fields.
-    let json =
-        read_value(Deserializer::from(value.clone())).map_err(|problem| refused(&problem))?;
+    let json = read_json(value).map_err(|problem| refused(&problem))?;
     serde_path_to_error::deserialize(json).map_err(|problem| refused(&problem))
 }
 
@@ -131,31 +129,7 @@ fn read_count(argument: &str, value: &JsValue) -> Result<u64, JsError> {
 }
 
 fn write<T: Serialize>(value: &T) -> Result<JsValue, JsError> {
-    let json = serde_json::to_value(value)?;
-    Ok(Exact(&json).serialize(&Serializer::json_compatible())?)
-}
-
-/// A JSON value whose integers above `2^53 - 1` become `BigInt`: serde-wasm-bindgen either refuses them or converts
-/// every 64-bit integer.
-struct Exact<'a>(&'a Value);
-
-impl Serialize for Exact<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const MAX_SAFE_INTEGER: u128 = (1 << 53) - 1;
-        match self.0 {
-            Value::Array(list) => serializer.collect_seq(list.iter().map(Exact)),
-            Value::Object(fields) => {
-                serializer.collect_map(fields.iter().map(|(name, value)| (name, Exact(value))))
-            }
-            Value::Number(number) => match number.as_i128() {
-                Some(count) if count.unsigned_abs() > MAX_SAFE_INTEGER => {
-                    serializer.serialize_i128(count)
-                }
-                _ => number.serialize(serializer),
-            },
-            other => other.serialize(serializer),
-        }
-    }
+    Ok(written(&serde_json::to_value(value)?)?)
 }
 
 /// All diagnostics in one message, one line each.

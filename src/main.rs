@@ -2,9 +2,11 @@
 
 #[cfg(target_arch = "wasm32")]
 fn main() {
+    use fuseline::app::embed::Views;
     use fuseline::app::sharing::Link;
     use fuseline::browser;
     use fuseline::components::app::App;
+    use fuseline::components::embedded::Embedded;
     use leptos::prelude::*;
 
     browser::install_panic_hook();
@@ -14,7 +16,13 @@ fn main() {
     browser::spawn(async {
         // Read before the page is mounted, so that the visitor's own program does not show before that of the link.
         let link = Link::in_address().await;
-        mount_to_body(|| view! { <App link /> });
+        match browser::query_value("embed") {
+            Some(names) => {
+                let views = Views::named(&names);
+                mount_to_body(|| view! { <Embedded link views /> });
+            }
+            None => mount_to_body(|| view! { <App link /> }),
+        }
         browser::end_loading();
     });
 }

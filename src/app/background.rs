@@ -248,7 +248,7 @@ impl Background {
         for (_, act) in acts {
             act(Some(&answer));
         }
-        if matches!(answer, Answer::Report(_)) {
+        if job.is_file() {
             // It is a file by now, and large.
             return;
         }

@@ -81,6 +81,8 @@ pub struct OpenDocument {
     stored_ms: Option<u64>,
     /// Whether the text has changed since then.
     is_changed: bool,
+    /// Whether it is a step of a lesson, whose edits are exercises and no text of the visitor's own.
+    is_exercise: bool,
 }
 
 /// What a tab does with its document.
@@ -104,6 +106,15 @@ impl OpenDocument {
             began_as: is_known.then(|| text.to_owned()),
             stored_ms: None,
             is_changed: true,
+            is_exercise: false,
+        }
+    }
+
+    /// The program of a step of a lesson.
+    pub fn exercise(id: String, text: &str) -> Self {
+        Self {
+            is_exercise: true,
+            ..Self::new(id, text, true)
         }
     }
 
@@ -115,6 +126,7 @@ impl OpenDocument {
             began_as: (!document.is_own).then(|| document.text.clone()),
             stored_ms: Some(document.changed_ms),
             is_changed: false,
+            is_exercise: false,
         }
     }
 
@@ -150,6 +162,7 @@ impl OpenDocument {
         text.clone_into(&mut self.text);
         self.is_changed = true;
         if let Some(origin) = &self.began_as
+            && !self.is_exercise
             && differs_beyond_sliders(origin, text)
         {
             self.began_as = None;

@@ -38,7 +38,7 @@ impl JobQueue {
         }
         if matches!(job.task, Task::Picture { step: None, .. }) {
             // The visitor has gone on to another text or choice.
-            self.awaited.retain(Job::is_report);
+            self.awaited.retain(Job::is_file);
         }
         self.stopped.retain(|stopped| !is_same_kind(stopped, job));
         let awaited = &self.awaited;
@@ -130,9 +130,9 @@ impl JobQueue {
         self.waiting.append(&mut self.stopped);
     }
 
-    /// Drops all jobs but awaited reports: the page has gone on to a program that needs none. Whether nothing is left to do.
+    /// Drops all jobs but awaited files: the page has gone on to a program that needs none. Whether nothing is left to do.
     pub fn clear(&mut self) -> bool {
-        self.awaited.retain(Job::is_report);
+        self.awaited.retain(Job::is_file);
         let awaited = &self.awaited;
         self.waiting.retain(|job| awaited.contains(job));
         self.stopped.clear();
@@ -150,7 +150,7 @@ const fn order(job: &Job) -> u8 {
             question: Question::Change(_) | Question::Apart(..),
             ..
         } => 2,
-        Task::Plan | Task::Steps | Task::Ask { .. } => 3,
+        Task::Plan | Task::Steps | Task::Sweep { .. } | Task::Ask { .. } => 3,
     }
 }
 

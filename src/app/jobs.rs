@@ -4,14 +4,17 @@
 //! A job holds all that its answer depends on, so an answer belongs to every equal job, and the page asks by stating the job
 //! that it needs. Pictures and policies are answered by decisions and places: the figures follow from a [`Plan`] in linear time.
 
+use crate::core::analysis::sweep::Sweep;
+use crate::core::model::options::PAGE_BUDGET_STATES;
 use crate::core::notation::Parsed;
 use crate::core::resolve::ops_and_reads;
-use crate::core::{Code, Diagnostic, OpId, Options, Plan, Program, notation};
+use crate::core::{Code, Diagnostic, OpId, Options, Plan, Program, TextEdit, edited, notation};
 use crate::picture::dag::DagLayout;
 use crate::present::advice::AdviceRow;
 use crate::present::format::format_exact;
 use crate::present::manual::{Change, Proposal};
 use crate::present::steps::Steps;
+use crate::present::tables::TableKind;
 use crate::present::why::{EdgeOps, EdgeOrder, EdgeRows};
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::sync::Arc;
@@ -58,12 +61,32 @@ pub struct Job {
 }
 
 impl Job {
+    /// Every policy at many values of the param at this index. The same for all its present values, as long as no other
+    /// param follows it, so that its slider asks for nothing anew.
+    pub fn sweep(text: &Arc<str>, program: &Program, param: usize, options: &Options) -> Self {
+        let mut ranges = program.params.iter().filter_map(|p| p.range.as_ref());
+        let some_follow = ranges.any(|range| range.dividing.is_some());
+        let swept = program.params.get(param).filter(|_| !some_follow);
+        let edit = swept.and_then(|param| {
+            let least = param.range.as_ref()?.min;
+            Some(TextEdit::replace(param.value_span, least.to_string()))
+        });
+        let same_for_all = edit.and_then(|edit| edited(text, &[edit]));
+        let mut options = options.clone();
+        options.fusion.budget_states = PAGE_BUDGET_STATES;
+        Self {
+            text: same_for_all.map_or_else(|| text.clone(), Into::into),
+            options,
+            task: Task::Sweep { param },
+        }
+    }
+
     /// Whether its answer is a file.
-    pub const fn is_report(&self) -> bool {
+    pub const fn is_file(&self) -> bool {
         matches!(
             self.task,
             Task::Ask {
-                question: Question::Report,
+                question: Question::Report | Question::Table(_),
                 ..
             }
         )
@@ -71,8 +94,12 @@ impl Job {
 
     /// Whether the later one of the two is answered soon after the earlier one, because most of the work is the same.
     pub fn shares_work(&self, other: &Self) -> bool {
-        let needs_only_the_plan =
-            |job: &Self| matches!(job.task, Task::Picture { step: None, .. } | Task::Plan);
+        let needs_only_the_plan = |job: &Self| {
+            matches!(
+                job.task,
+                Task::Picture { step: None, .. } | Task::Plan | Task::Sweep { .. }
+            )
+        };
         self.text == other.text
             && self.options == other.options
             && !needs_only_the_plan(self)
@@ -94,6 +121,11 @@ pub enum Task {
     Plan,
     /// The decisions of the policy.
     Steps,
+    /// Every policy at many values of a param.
+    Sweep {
+        /// The index of the param among those of the text.
+        param: usize,
+    },
     /// Something about the kernels after this many decisions.
     Ask {
         /// Number of decisions.
@@ -123,6 +155,8 @@ pub enum Question {
     Change(Change),
     /// The analysis by names as JSON.
     Report,
+    /// A table as CSV.
+    Table(TableKind),
 }
 
 /// The result of a [`Job`]. Empty for a program without a graph.
@@ -139,6 +173,8 @@ pub enum Answer {
     Plan(Plan),
     /// Of [`Task::Steps`].
     Steps(Arc<Steps>),
+    /// Of [`Task::Sweep`]; `None` where the param has no two values at which the program can be analysed.
+    Sweep(Option<Arc<Sweep>>),
     /// Of [`Question::Edges`].
     Edges(EdgeRows),
     /// Of [`Question::Apart`].
@@ -149,6 +185,8 @@ pub enum Answer {
     Change(Proposal),
     /// Of [`Question::Report`].
     Report(String),
+    /// Of [`Question::Table`].
+    Table(String),
 }
 
 /// How far a job is.
@@ -174,6 +212,9 @@ pub enum Stage {
     /// The picture of the kernels.
     #[strum(serialize = "placing boxes and edges")]
     Placing,
+    /// A size after the other.
+    #[strum(serialize = "trying sizes")]
+    Sweeping,
     /// What each merge would save.
     #[strum(serialize = "pricing edges")]
     Pricing,

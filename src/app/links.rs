@@ -17,6 +17,8 @@ pub const MAX_LINK_BYTES: usize = 512 * 1024;
 pub const MAX_STATE_BYTES: usize = 256 * 1024;
 
 const VERSION: &str = "v1.";
+const LESSON_VERSION: &str = "l1.";
+const LISTED_LESSON: &str = "lesson=";
 
 /// The state that a link stores.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +39,8 @@ pub struct SharedState {
     pub selected_op: Option<String>,
     /// Name of the open tab, if it is not the first.
     pub open_tab: Option<String>,
+    /// The puzzle that the text is a solution of.
+    pub puzzle: Option<String>,
 }
 
 impl Default for SharedState {
@@ -50,6 +54,7 @@ impl Default for SharedState {
             is_unfused_view: false,
             selected_op: None,
             open_tab: None,
+            puzzle: None,
         }
     }
 }
@@ -104,7 +109,45 @@ impl ShareError {
 /// # Ok::<(), fuseline::app::links::ShareError>(())
 /// ```
 pub fn fragment_of(base64: &str) -> Result<String, ShareError> {
-    let mut fragment = VERSION.to_owned();
+    versioned(VERSION, base64)
+}
+
+/// The fragment (without `#`) for a compressed lesson in standard base64. `O(base64)`.
+///
+/// # Errors
+/// As [`fragment_of`].
+pub fn lesson_fragment_of(base64: &str) -> Result<String, ShareError> {
+    versioned(LESSON_VERSION, base64)
+}
+
+/// The fragment for a step, from 1, of a lesson of the page.
+///
+/// ```
+/// use fuseline::app::links::{listed_lesson_fragment, listed_lesson_in};
+/// assert_eq!(listed_lesson_fragment("exercise", 3), "lesson=exercise.3");
+/// assert_eq!(listed_lesson_in("lesson=exercise.3"), Some(("exercise", 3)));
+/// assert_eq!(listed_lesson_in("lesson=exercise"), Some(("exercise", 1)));
+/// ```
+pub fn listed_lesson_fragment(id: &str, step: usize) -> String {
+    format!("{LISTED_LESSON}{id}.{step}")
+}
+
+/// The lesson of the page and the step, from 1, that a fragment names.
+pub fn listed_lesson_in(fragment: &str) -> Option<(&str, usize)> {
+    let name = fragment.strip_prefix(LISTED_LESSON)?;
+    Some(match name.rsplit_once('.') {
+        Some((id, step)) => (id, step.parse().unwrap_or(1)),
+        None => (name, 1),
+    })
+}
+
+/// Whether a fragment carries a lesson of somebody's own.
+pub fn carries_lesson(fragment: &str) -> bool {
+    fragment.starts_with(LESSON_VERSION)
+}
+
+fn versioned(version: &str, base64: &str) -> Result<String, ShareError> {
+    let mut fragment = version.to_owned();
     fragment.extend(base64.chars().filter_map(|c| match c {
         '+' => Some('-'),
         '/' => Some('_'),
@@ -125,9 +168,14 @@ pub fn packed_in(fragment: &str) -> Result<String, ShareError> {
     if fragment.len() > MAX_LINK_BYTES {
         return Err(ShareError::TooLarge);
     }
-    let packed = fragment.strip_prefix(VERSION).ok_or_else(|| {
+    let version = if carries_lesson(fragment) {
+        LESSON_VERSION
+    } else {
+        VERSION
+    };
+    let packed = fragment.strip_prefix(version).ok_or_else(|| {
         let is_other_version = fragment
-            .strip_prefix('v')
+            .strip_prefix(['v', 'l'])
             .and_then(|rest| rest.split_once('.'))
             .is_some_and(|(version, _)| {
                 !version.is_empty() && version.bytes().all(|b| b.is_ascii_digit())
@@ -227,6 +275,9 @@ pub fn write_state(state: &SharedState) -> Result<String, ShareError> {
     if let Some(tab) = &state.open_tab {
         put("tab", tab);
     }
+    if let Some(puzzle) = &state.puzzle {
+        put("puzzle", puzzle);
+    }
     header.push('\n');
     header.push_str(&state.text);
     if header.len() > MAX_STATE_BYTES {
@@ -285,6 +336,7 @@ pub fn read_state(written: Vec<u8>) -> Result<SharedState, ShareError> {
             "view" => state.is_unfused_view = value == "unfused",
             "selected" => state.selected_op = Some(value.to_owned()),
             "tab" => state.open_tab = Some(value.to_owned()),
+            "puzzle" => state.puzzle = Some(value.to_owned()),
             _ => {
                 if let Ok(switch) = key.parse::<Switch>()
                     && matches!(value, "on" | "off")

@@ -1,20 +1,29 @@
 //! The page's state: signals, storage, share links and undo.
 //!
-//! `documents`, `history`, `job_queue`, `jobs`, `links`, `op_edit`, `opened`, `panes` and `runner` are pure and also compiled natively, for the tests.
+//! `documents`, `embed`, `history`, `job_queue`, `jobs`, `lesson`, `links`, `op_edit`, `opened`, `panes`, `puzzle`, `runner`, `tab` and `view` are pure and also compiled natively, for the tests.
 
 pub mod documents;
+pub mod embed;
 pub mod held_range;
 pub mod history;
 pub mod job_queue;
 pub mod jobs;
+pub mod lesson;
 pub mod links;
 pub mod op_edit;
 pub mod opened;
 pub mod panes;
+pub mod puzzle;
 pub mod runner;
+pub mod tab;
+pub mod view;
 
 #[cfg(target_arch = "wasm32")]
 pub mod background;
+#[cfg(target_arch = "wasm32")]
+pub mod learning;
+#[cfg(target_arch = "wasm32")]
+pub mod puzzling;
 #[cfg(target_arch = "wasm32")]
 pub mod session;
 #[cfg(target_arch = "wasm32")]

@@ -2,6 +2,7 @@
 
 use super::jobs::{Answer, Job, Question, Stage, Task};
 use crate::core::analysis::replay::analysis_with;
+use crate::core::analysis::sweep::sweep;
 use crate::core::analysis::why::Why;
 use crate::core::fusion::record::{Record, record};
 use crate::core::notation::Parsed;
@@ -17,6 +18,7 @@ use crate::present::manual::{Proposal, propose};
 use crate::present::reasons::all_diagnostics;
 use crate::present::report::Report;
 use crate::present::steps::Steps;
+use crate::present::tables::Table;
 use crate::present::why::WhyNot;
 use std::sync::Arc;
 
@@ -61,6 +63,11 @@ impl Runner {
                 at(Stage::Fusing);
                 let record = subject.record(&graph);
                 Answer::Steps(Arc::new(Steps::new(&graph, &record)))
+            }
+            Task::Sweep { param } => {
+                let program = notation::parse(&job.text).program;
+                at(Stage::Sweeping);
+                Answer::Sweep(sweep(&program, param, &job.options).map(Arc::new))
             }
             Task::Ask { step, question } => self.subject(job).answer(step, question, at),
         }
@@ -212,6 +219,12 @@ impl Subject {
                     serde_json::to_string_pretty(&report).unwrap_or_default()
                 });
                 Answer::Report(json.unwrap_or_default())
+            }
+            Question::Table(kind) => {
+                at(Stage::Writing);
+                let csv = (kernels.analysis.as_deref())
+                    .map(|analysis| Table::new(kind, analysis, &kernels.statement_of_op).csv());
+                Answer::Table(csv.unwrap_or_default())
             }
         };
         self.kernels = Some(kernels);

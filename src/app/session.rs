@@ -7,7 +7,7 @@
 use crate::app::documents::{Document, OpenDocument, Stored, Storing, newest, outdated, own_texts};
 use crate::app::history::Origin;
 use crate::app::links::{SharedState, write_state};
-use crate::app::sharing::{Link, choices, choose};
+use crate::app::sharing::{Carried, Link, LinkedLesson, choices, choose};
 use crate::app::starts::{self, Start, is_unfinished};
 use crate::app::state::{Notice, NoticeAction, Page, SetIfChanged};
 use crate::app::stored;
@@ -15,7 +15,6 @@ use crate::browser::{self, Later};
 use crate::core::examples::{EXAMPLES, START, example};
 use leptos::ev;
 use leptos::prelude::*;
-use std::sync::Arc;
 use std::time::Duration;
 
 const THEME: &str = "fuseline.theme";
@@ -30,6 +29,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(1);
 pub struct Session {
     /// The page that shows it.
     pub page: Page,
+    /// The lesson of the link that was followed last, until it is opened.
+    pub linked_lesson: RwSignal<Option<LinkedLesson>>,
     open: StoredValue<OpenDocument>,
     /// Set until the picture of what was opened last is drawn.
     start: StoredValue<Option<Start>>,
@@ -99,6 +100,7 @@ impl Session {
         }
         let session = Self {
             page,
+            linked_lesson: RwSignal::new(None),
             open: StoredValue::new(open),
             start: StoredValue::new(None),
             unstored: StoredValue::new(Some(Beside::of(page))),
@@ -136,6 +138,7 @@ impl Session {
                 page.is_fused.track();
                 page.tab.track();
                 page.example.track();
+                page.puzzle.track();
             },
             move |(), _, _| self.store_later(),
             false,
@@ -216,6 +219,20 @@ impl Session {
         stored::forget(id);
     }
 
+    /// Shows the program of a step of a lesson with its choices, as one step of undo. What is edited in it is an exercise and not
+    /// kept among the visitor's own texts.
+    pub fn open_exercise(self, state: &SharedState) {
+        let is_other = self.page.text.with_untracked(|text| *text != state.text);
+        if is_other {
+            self.store();
+            let opened = OpenDocument::exercise(browser::new_id(), &state.text);
+            self.open.set_value(opened);
+            self.name_entry();
+        }
+        let example = EXAMPLES.iter().find(|e| e.text == state.text);
+        self.show(state.text.clone(), example.map(|e| e.id), state.clone());
+    }
+
     /// Opens the state of a link, as one step of undo.
     pub fn open_state(self, state: &SharedState, name: &str) {
         let page = self.page;
@@ -244,20 +261,24 @@ impl Session {
 
     /// Opens a link. A broken one, and one whose last start did not finish, changes nothing.
     fn open_link(self, link: Link) {
-        match link.state {
-            Ok(state) if is_unfinished(&link.name) => {
+        match link.carried {
+            Ok(Carried::Lesson(lesson)) => {
+                self.await_picture(&self.id());
+                self.linked_lesson.set(Some(lesson));
+            }
+            Ok(Carried::State(state)) if is_unfinished(&link.name) => {
                 self.await_picture(&self.id());
                 self.page.notice.set(Some(Notice {
                     text: "This link did not finish opening the last time, so it was not opened."
                         .to_owned(),
                     is_failure: true,
                     action: Some(NoticeAction::OpenLink {
-                        state: Arc::new(state),
+                        state: state.into(),
                         name: link.name,
                     }),
                 }));
             }
-            Ok(state) => self.open_state(&state, &link.name),
+            Ok(Carried::State(state)) => self.open_state(&state, &link.name),
             Err(problem) => {
                 self.await_picture(&self.id());
                 self.page.tell_failure(problem.message());

@@ -1,10 +1,12 @@
 //! Share links: reads the one in the address, makes one of what the page shows.
 
 use crate::app::links::{
-    MAX_LINK_BYTES, MAX_STATE_BYTES, ShareError, SharedState, fragment_of, packed_in, read_state,
+    MAX_LINK_BYTES, MAX_STATE_BYTES, ShareError, SharedState, carries_lesson, fragment_of,
+    lesson_fragment_of, listed_lesson_fragment, listed_lesson_in, packed_in, read_state,
     write_state,
 };
-use crate::app::state::{Page, Tab};
+use crate::app::puzzle::library::listed;
+use crate::app::state::{Page, SetIfChanged, Tab};
 use crate::browser;
 use leptos::prelude::*;
 use rustc_hash::FxBuildHasher;
@@ -12,10 +14,27 @@ use std::hash::BuildHasher;
 
 /// A link that the visitor has followed.
 pub struct Link {
-    /// The state in it, or why it cannot be read.
-    pub state: Result<SharedState, ShareError>,
+    /// What is in it, or why it cannot be read.
+    pub carried: Result<Carried, ShareError>,
     /// A short name for it: the same link has the same name.
     pub name: String,
+}
+
+/// What a link carries.
+pub enum Carried {
+    /// A state of the page.
+    State(Box<SharedState>),
+    /// A lesson.
+    Lesson(LinkedLesson),
+}
+
+/// The lesson of a link.
+#[derive(Clone)]
+pub enum LinkedLesson {
+    /// A step, from 1, of a lesson of the page.
+    Listed(String, usize),
+    /// The file of somebody's own.
+    Own(String),
 }
 
 impl Link {
@@ -24,18 +43,60 @@ impl Link {
         loop {
             // `#main` is the target of the skip link.
             let fragment = browser::fragment().filter(|f| f != "main")?;
-            let state = unpacked(&fragment).await;
+            let carried = carried(&fragment).await;
             // The visitor may have followed another link while this one was unpacked.
             if browser::fragment().as_ref() == Some(&fragment) {
                 let name = format!("link.{:x}", FxBuildHasher.hash_one(&fragment));
-                return Some(Self { state, name });
+                return Some(Self { carried, name });
             }
         }
     }
 }
 
-async fn unpacked(fragment: &str) -> Result<SharedState, ShareError> {
-    read_state(browser::unpack(&packed_in(fragment)?, MAX_STATE_BYTES).await?)
+async fn carried(fragment: &str) -> Result<Carried, ShareError> {
+    if let Some((id, step)) = listed_lesson_in(fragment) {
+        return Ok(Carried::Lesson(LinkedLesson::Listed(id.to_owned(), step)));
+    }
+    let unpacked = browser::unpack(&packed_in(fragment)?, MAX_STATE_BYTES).await?;
+    if carries_lesson(fragment) {
+        let text = String::from_utf8(unpacked).map_err(|_| ShareError::Damaged)?;
+        return Ok(Carried::Lesson(LinkedLesson::Own(text)));
+    }
+    Ok(Carried::State(Box::new(read_state(unpacked)?)))
+}
+
+/// A link to a step, from 1, of a lesson of the page.
+pub fn listed_lesson_link(id: &str, step: usize) -> String {
+    format!(
+        "{}#{}",
+        browser::address(),
+        listed_lesson_fragment(id, step)
+    )
+}
+
+/// A link that carries a lesson.
+///
+/// # Errors
+/// A sentence for the visitor when it is too long for a link, or the browser cannot pack it.
+pub async fn lesson_link(text: &str) -> Result<String, &'static str> {
+    if text.len() > MAX_STATE_BYTES {
+        return Err(TOO_LONG);
+    }
+    let packed = browser::pack(text.as_bytes().to_vec(), MAX_LINK_BYTES).await;
+    let fragment = packed.and_then(|packed| lesson_fragment_of(&packed));
+    let fragment = fragment.map_err(refused)?;
+    Ok(format!("{}#{fragment}", browser::address()))
+}
+
+const TOO_LONG: &str = "The text is too long for a link. Export it as a file instead.";
+
+const fn refused(problem: ShareError) -> &'static str {
+    match problem {
+        ShareError::Unsupported => {
+            "This browser is too old to make links. Export the text as a file instead."
+        }
+        _ => TOO_LONG,
+    }
 }
 
 /// A link to what the page shows.
@@ -43,15 +104,8 @@ async fn unpacked(fragment: &str) -> Result<SharedState, ShareError> {
 /// # Errors
 /// A sentence for the visitor when the text is too long for a link, or the browser cannot pack it.
 pub async fn link(page: Page) -> Result<String, &'static str> {
-    let fragment = packed(&shown(page))
-        .await
-        .map_err(|problem| match problem {
-            ShareError::Unsupported => {
-                "This browser is too old to make links. Export the text as a file instead."
-            }
-            _ => "The text is too long for a link. Export it as a file instead.",
-        })?;
-    Ok(format!("{}#{fragment}", browser::address()))
+    let fragment = packed(&shown(page)).await.map_err(refused)?;
+    Ok(format!("{}#{fragment}", browser::page_address()))
 }
 
 async fn packed(state: &SharedState) -> Result<String, ShareError> {
@@ -82,16 +136,19 @@ pub(super) fn choices(page: Page) -> SharedState {
         open_tab: Some(page.tab.get_untracked())
             .filter(|&tab| tab != Tab::default())
             .map(|tab| <&str>::from(tab).to_owned()),
+        puzzle: page.puzzle.get_untracked().map(str::to_owned),
     }
 }
 
 /// Chooses what the state says, all but its text.
-pub(super) fn choose(page: Page, choices: SharedState) {
+pub(crate) fn choose(page: Page, choices: SharedState) {
     page.policy.set(choices.policy);
     page.fusion.set(choices.fusion);
     page.conventions.set(choices.conventions);
     page.device.set(choices.device);
     page.is_fused.set(!choices.is_unfused_view);
+    let puzzle = choices.puzzle.as_deref().and_then(listed);
+    page.puzzle.set_if_changed(puzzle.map(|puzzle| puzzle.id));
     let tab = choices.open_tab.and_then(|name| name.parse().ok());
     page.tab.set(tab.unwrap_or_default());
 }

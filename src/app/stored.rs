@@ -1,11 +1,27 @@
-//! The documents in the browser's storage, each under a key of its own.
+//! The documents in the browser's storage, each under a key of its own, and progress.
 
 use crate::app::documents::{Document, Stored};
 use crate::app::links::{SharedState, read_state};
 use crate::browser;
 use crate::core::examples::example;
+use leptos::prelude::*;
 
 const DOCUMENT: &str = "fuseline.document.";
+
+/// Stores a value under a key of its own whenever it changes. Where storage refuses, the next visit begins anew.
+pub(super) fn follow<T: Send + Sync + 'static>(
+    key: &'static str,
+    value: RwSignal<T>,
+    write: fn(&T) -> String,
+) {
+    Effect::watch(
+        move || value.with(write),
+        move |written, _, _| {
+            let _ = browser::store(key, written);
+        },
+        false,
+    );
+}
 
 /// All documents, in no order.
 pub(super) fn documents() -> Vec<Stored> {

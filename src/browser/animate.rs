@@ -42,7 +42,8 @@ where
     });
 }
 
-fn wants_less_motion() -> bool {
+/// Whether the visitor asked for less motion.
+pub fn wants_less_motion() -> bool {
     let query = web_sys::window().and_then(|window| {
         window
             .match_media("(prefers-reduced-motion: reduce)")

@@ -13,10 +13,14 @@ pub fn download(file_name: &str, media_type: &str, content: &str) {
     let options = BlobPropertyBag::new();
     options.set_type(media_type);
     let parts = Array::of1(&JsValue::from_str(content));
-    let Ok(blob) = Blob::new_with_str_sequence_and_options(&parts, &options) else {
-        return;
-    };
-    let Ok(url) = Url::create_object_url_with_blob(&blob) else {
+    if let Ok(blob) = Blob::new_with_str_sequence_and_options(&parts, &options) {
+        download_blob(file_name, &blob);
+    }
+}
+
+/// Offers these bytes as a file of this name.
+pub(super) fn download_blob(file_name: &str, blob: &Blob) {
+    let Ok(url) = Url::create_object_url_with_blob(blob) else {
         return;
     };
     let link = super::document()

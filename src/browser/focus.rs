@@ -75,6 +75,27 @@ pub fn set_caret(area: &HtmlTextAreaElement, caret: Caret) {
     let _ = area.set_selection_range(caret.start, caret.end);
 }
 
+/// Selects a line, from 1, of a text area, which gets the focus. Browsers scroll to it.
+pub fn select_line(area: &HtmlTextAreaElement, line: usize) {
+    let text = area.value();
+    let units = |text: &str| u32::try_from(text.encode_utf16().count()).unwrap_or(u32::MAX);
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let (before, after) = lines.split_at(line.saturating_sub(1).min(lines.len()));
+    let start: u32 = before.iter().map(|line| units(line)).sum();
+    let length = after
+        .first()
+        .map_or(0, |line| units(line.trim_end_matches('\n')));
+    // Fails only for an element that is no longer on the page.
+    let _ = area.focus();
+    set_caret(
+        area,
+        Caret {
+            start,
+            end: start + length,
+        },
+    );
+}
+
 /// Scrolls until a line is in view. All lines are equally high; `line` counts from 0.
 pub fn scroll_to_line(scroller: &Element, line: usize, lines: usize) {
     let line_height = f64::from(scroller.scroll_height()) / lines.max(1) as f64;
@@ -129,6 +150,13 @@ pub fn reveal(element: &Element) {
     let options = ScrollIntoViewOptions::new();
     options.set_block(ScrollLogicalPosition::Nearest);
     element.scroll_into_view_with_scroll_into_view_options(&options);
+}
+
+/// The same for the element of this id.
+pub fn reveal_by_id(id: &str) {
+    if let Some(element) = super::document().and_then(|document| document.get_element_by_id(id)) {
+        reveal(&element);
+    }
 }
 
 fn active_element() -> Option<Element> {

@@ -24,10 +24,25 @@ pub fn is_printing() -> ReadSignal<bool> {
     is_printing
 }
 
+/// Opens the dialog of the browser that prints the page.
+pub fn print() {
+    if let Some(window) = web_sys::window() {
+        // A sandboxed frame may refuse.
+        let _ = window.print();
+    }
+}
+
 /// Whether the target of `event` is in `element`.
 pub fn is_within(event: &Event, element: &Element) -> bool {
     let target = event.target().and_then(|t| t.dyn_into::<Node>().ok());
     element.contains(target.as_ref())
+}
+
+/// Whether the target of `event` is in an element that matches this selector.
+pub fn is_on(event: &Event, selector: &str) -> bool {
+    let target = event.target().and_then(|t| t.dyn_into::<Element>().ok());
+    // Fails only for a malformed selector.
+    target.is_some_and(|target| matches!(target.closest(selector), Ok(Some(_))))
 }
 
 /// Runs `action` before the next frame is drawn, after all effects.

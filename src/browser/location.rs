@@ -17,6 +17,28 @@ pub fn address() -> String {
         .unwrap_or_default()
 }
 
+/// The address of the whole page, without a fragment, also where it is embedded.
+pub fn page_address() -> String {
+    let address = address();
+    let Ok(url) = web_sys::Url::new(&address) else {
+        return address;
+    };
+    let query = url.search_params();
+    if !query.has("embed") {
+        return address;
+    }
+    query.delete("embed");
+    url.href()
+}
+
+/// The value of this name in the query of the address (`?name=value`).
+pub fn query_value(name: &str) -> Option<String> {
+    let query = web_sys::window()?.location().search().ok()?;
+    web_sys::UrlSearchParams::new_with_str(&query)
+        .ok()?
+        .get(name)
+}
+
 /// The name that [`name_entry`] gave to the present entry of the tab's history. It outlives a reload.
 pub fn entry_name() -> Option<String> {
     history()?.state().ok()?.as_string()
@@ -28,6 +50,14 @@ pub fn name_entry(name: &str) {
     if let Some(history) = history() {
         // A sandboxed frame may refuse.
         let _ = history.replace_state_with_url(&JsValue::from_str(name), "", Some(&address()));
+    }
+}
+
+/// Loads the page again.
+pub fn reload() {
+    if let Some(window) = web_sys::window() {
+        // Fails only where the document is no longer shown.
+        let _ = window.location().reload();
     }
 }
 

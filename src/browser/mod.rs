@@ -11,31 +11,40 @@ mod focus;
 mod later;
 mod listen;
 mod location;
+mod messages;
 mod modal;
 mod overlay;
+mod png;
 mod pointer;
+mod service_worker;
 mod size;
 mod storage;
+mod values;
 mod worker;
 mod zlib;
 
-pub use animate::animate_from;
+pub use animate::{animate_from, wants_less_motion};
 pub use clipboard::copy;
 pub use fetch::fetch_text;
 pub use files::{chosen_file, download, drags_file, dropped_file, pasted_text, read_file};
 pub use focus::{
     Caret, caret, first_line_in_view, focus, focus_svg, has_focus, has_focus_in_text_field,
-    has_focus_within, place_in_view, reveal, reveal_in, scroll_to_line, set_caret,
+    has_focus_within, place_in_view, reveal, reveal_by_id, reveal_in, scroll_to_line, select_line,
+    set_caret,
 };
 pub use js_sys::futures::spawn_local as spawn;
 pub use later::Later;
-pub use listen::{after_picture, is_printing, is_within, next_frame, on_window};
-pub use location::{address, entry_name, fragment, name_entry};
+pub use listen::{after_picture, is_on, is_printing, is_within, next_frame, on_window, print};
+pub use location::{address, entry_name, fragment, name_entry, page_address, query_value, reload};
+pub use messages::{Reply, in_frame, on_message, post_to_parent};
 pub use modal::{can_fill_screen, close_modal, fills_screen, show_modal, toggle_full_screen};
 pub use overlay::{install_panic_hook, remember_text};
-pub use pointer::{capture_pointer, point_on};
+pub use png::{download_png, svg_address};
+pub use pointer::{LONG_PRESS, capture_pointer, click, point_on};
+pub use service_worker::{keep_offline, switch_version};
 pub use size::{content_size, type_scale};
 pub use storage::{forget, load, store, stored_keys};
+pub use values::{read_json, written};
 pub use web_sys::{Event, File};
 pub use worker::{Worker, is_worker, post_to_page};
 pub use zlib::{pack, unpack};

@@ -34,6 +34,11 @@ pub(super) struct Choices {
     /// Time that starting a kernel adds, in microseconds, instead of the device's own.
     #[arg(long, value_name = "MICROSECONDS", value_parser = microseconds)]
     launch_us: Option<f64>,
+}
+
+/// What `analyze` prints beside its table, or instead.
+#[derive(Args)]
+pub(super) struct Outputs {
     /// Also print the resources that each kernel needs of the device, and warnings where fusing costs time.
     #[arg(long)]
     pub(super) limits: bool,

@@ -1,11 +1,15 @@
 //! The page as a whole.
 
+use crate::app::learning::Learning;
+use crate::app::puzzling::Puzzling;
 use crate::app::session::Session;
 use crate::app::sharing::Link;
 use crate::app::state::{Page, Selection, Theme};
 use crate::browser::{has_focus_in_text_field, on_window, set_root_attribute};
 use crate::components::bar::top_bar::TopBar;
+use crate::components::handout::Handout;
 use crate::components::headline::Headline;
+use crate::components::lesson::editor::LessonEditor;
 use crate::components::open_file::open_dropped_files;
 use crate::components::print_head::PrintHead;
 use crate::components::results::Results;
@@ -25,6 +29,9 @@ pub fn App(
     provide_context(session);
     provide_context(page);
     session.keep();
+    let learning = Learning::new(session);
+    provide_context(learning);
+    provide_context(Puzzling::new(session));
     open_dropped_files(page);
     Effect::new(move || {
         let theme = page.theme.get();
@@ -44,8 +51,12 @@ pub fn App(
                 <Strip />
             </div>
             <Workbench />
+            <Show when=move || learning.is_edited.get()>
+                <LessonEditor learning />
+            </Show>
             <Results />
         </main>
+        <Handout />
     }
 }
 

@@ -1,8 +1,6 @@
 //! What a printed page begins with: the title, and the choices that the menus show on the screen.
 
-use crate::app::documents::title;
 use crate::app::state::Page;
-use crate::core::examples::example;
 use crate::present::setup::setup;
 use leptos::prelude::*;
 
@@ -10,20 +8,13 @@ use leptos::prelude::*;
 #[component]
 pub fn PrintHead() -> impl IntoView {
     let page = Page::of_context();
-    let heading = move || {
-        let example = page.example.get().and_then(example);
-        example.map_or_else(
-            || page.text.with(|text| title(text).to_owned()),
-            |example| example.title.to_owned(),
-        )
-    };
     let choices = Memo::new(move |_| {
         (page.shown).with(|shown| setup(&shown.analysis.options, &shown.parsed.program))
     });
     view! {
         <Show when=move || page.is_printing.get()>
             <div class="print-head">
-                <p class="print-title">"Fuseline: " {heading}</p>
+                <p class="print-title">"Fuseline: " {move || page.program_name()}</p>
                 <dl>
                     <For
                         each=move || choices.get()

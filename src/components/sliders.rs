@@ -1,7 +1,9 @@
 //! A slider and a number box for every `param` of the text.
 
 use crate::app::history::Origin;
+use crate::app::learning::points_at;
 use crate::app::state::{Page, SetIfChanged};
+use crate::app::view::View;
 use crate::components::keyed_rows::row_at;
 use crate::components::show_more::ShowMore;
 use crate::core::notation::edit::set_param;
@@ -24,7 +26,7 @@ pub fn Sliders() -> impl IntoView {
     let row_count = Memo::new(move |_| rows.with(Vec::len));
     let param_count = Memo::new(move |_| page.parsed.with(|parsed| parsed.program.params.len()));
     view! {
-        <section class="panel sliders" aria-labelledby="sliders-title">
+        <section class="panel sliders" class:is-pointed=points_at(View::Sizes) aria-labelledby="sliders-title">
             <h2 id="sliders-title">"Sizes"</h2>
             // All edits until the focus leaves are one undo step.
             <div class="slider-list" on:focusout=move |_| page.seal()>

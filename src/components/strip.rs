@@ -1,6 +1,8 @@
 //! The line below the bar: the latest message, else that the text has an error, else what to watch for in an example.
 
+use super::new_version::NewVersion;
 use super::work_line::WorkLine;
+use crate::app::learning::is_in_lesson;
 use crate::app::session::Session;
 use crate::app::state::{Notice, NoticeAction, Page};
 use crate::browser::Later;
@@ -36,6 +38,7 @@ pub fn Strip() -> impl IntoView {
         <div class="strip">
             // Always mounted: a screen reader reads out what is later added to a live region.
             <div class="notice" role="status" aria-live="polite">{notice}</div>
+            <NewVersion />
             <div class="work" role="status" aria-live="polite"><WorkLine /></div>
             <div class="strip-standing">
                 <Show when=move || page.notice.with(Option::is_none)>
@@ -107,7 +110,12 @@ fn Standing() -> impl IntoView {
             page.show_in_text(span);
         }
     };
-    let watch = move || page.example.get().and_then(example).map(|e| e.watch);
+    // A step of a lesson asks for what the sentence tells.
+    let is_in_lesson = is_in_lesson(page);
+    let watch = move || {
+        let example = page.example.get().and_then(example);
+        example.filter(|_| !is_in_lesson()).map(|e| e.watch)
+    };
     let watch_line = move || {
         watch().map(|watch| {
             view! { <p><span class="strip-label">"Watch for "</span><span>{watch}</span></p> }

@@ -75,6 +75,11 @@ pub static EXAMPLES: &[Example] = &[
     example!("examples", "l2_norm", "Norms and softmax", "L2 norm, step by step", "By the rules four ops become two kernels: the row lengths between them cost next to nothing, but all rows are read again."),
     example!("examples", "softmax", "Norms and softmax", "Softmax, step by step", "By the rules only the subtraction and the exp share a kernel: the row sums need all of e before the division can start."),
 
+    example!("examples", "siblings", "Which way, and when it hurts", "Siblings: horizontal fusion", "Three kernels by the rules, one by the compiler: siblings that read one tensor join horizontally, a chain joins vertically."),
+    example!("examples", "few_rows", "Which way, and when it hurts", "Few rows", "One kernel of 8 blocks for 108 multiprocessors: the scale alone would keep all of them busy. The tab Limits counts."),
+    example!("examples", "long_rows", "Which way, and when it hurts", "Rows too long for the chip", "The rules join the add, and a row needs 262 kB on chip where a block has 167 kB: it is read again. The optimum keeps them apart."),
+    example!("examples", "recompute", "Which way, and when it hurts", "Computed twice", "The compiler computes the chain in both sums: 134 MB in 176 µs at least. The optimum stores it: 201 MB in 123 µs."),
+
     example!("examples", "gpt2", "Whole blocks", "GPT-2 block", "51 ops as a trace shows them; the optimum in bytes has seven kernels, one of them all of attention; the rules need more wherever an op follows a reduction."),
     example!("examples", "gpt2_layers", "Whole blocks", "GPT-2, all layers", "Drag L, the number of layers: each adds the same kernels and bytes, because no kernel reaches from one layer into the next."),
     example!("examples", "llama", "Whole blocks", "Llama block", "Rotary embedding is seven ops a side, one kernel by the rules. The optimum puts it behind the matmul, whose tile must hold columns d/2 apart."),

@@ -37,6 +37,7 @@ pub mod examples;
 pub mod fixes;
 pub mod fusion;
 pub mod input;
+pub mod interpret;
 pub mod json;
 pub mod model;
 pub mod notation;

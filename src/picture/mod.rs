@@ -3,4 +3,5 @@
 pub mod charts;
 pub mod code;
 pub mod dag;
+pub mod export;
 mod path_data;

@@ -33,6 +33,21 @@ pub fn advice_rows(analysis: &Analysis, statement_of_op: &IdVec<OpId, usize>) ->
 }
 
 fn row(analysis: &Analysis, advised: &Advised) -> Option<AdviceRow> {
+    let (action, caveat) = advice_words(analysis, advised)?;
+    let price = advised.price;
+    let saved_s = price.time_s()?;
+    Some(AdviceRow {
+        advice: advised.advice,
+        action,
+        caveat,
+        saved_time: format_seconds(saved_s),
+        share: format_percent(saved_s / analysis.time_s() * 100.0),
+        saved_bytes: saved_bytes(price),
+    })
+}
+
+/// What to do, and what it costs beside the work or where it is done.
+pub(super) fn advice_words(analysis: &Analysis, advised: &Advised) -> Option<(String, String)> {
     let names = |kernel: KernelId| {
         let ops = analysis.partition.kernels.get(kernel)?;
         Some(op_names(&analysis.graph, ops).replace('`', ""))
@@ -70,14 +85,5 @@ fn row(analysis: &Analysis, advised: &Advised) -> Option<AdviceRow> {
             (action, in_every_round.as_str())
         }
     };
-    let price = advised.price;
-    let saved_s = price.time_s()?;
-    Some(AdviceRow {
-        advice: advised.advice,
-        action,
-        caveat: caveat.to_owned(),
-        saved_time: format_seconds(saved_s),
-        share: format_percent(saved_s / analysis.time_s() * 100.0),
-        saved_bytes: saved_bytes(price),
-    })
+    Some((action, caveat.to_owned()))
 }

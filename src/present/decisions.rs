@@ -2,6 +2,7 @@
 
 use crate::core::fusion::certificate::Amount;
 use crate::core::fusion::decision::{Decision, NodeKernel};
+use crate::core::fusion::siblings::joins_siblings;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::OpId;
 use crate::present::format::{format_bytes, format_seconds};
@@ -67,10 +68,16 @@ pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
             first,
             second,
             shared_bytes,
+            is_vertical,
         } => format!(
-            "the kernels of {} and {} become one: they share {}",
+            "the kernels of {} and {} become one ({}): they share {}",
             kernel(first),
             kernel(second),
+            if *is_vertical {
+                "vertical fusion: the later one reads what the earlier one writes"
+            } else {
+                "horizontal fusion: they read the same"
+            },
             format_bytes(*shared_bytes)
         ),
         Decision::Searched {
@@ -86,7 +93,16 @@ pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
             )
         }
         Decision::Chosen { ops, cost } => {
-            format!("{}: one kernel, {}", names(ops), amount_text(*cost))
+            let siblings = if joins_siblings(graph, ops) {
+                " (horizontal fusion: siblings that read the same)"
+            } else {
+                ""
+            };
+            format!(
+                "{}: one kernel{siblings}, {}",
+                names(ops),
+                amount_text(*cost)
+            )
         }
         Decision::Accepted { kernel, ops } => {
             format!("{}: {}", stated_kernel(*kernel), names(ops))

@@ -99,7 +99,7 @@ pub fn propose(
         }
     };
     let Marked {
-        text: changed,
+        text: mut changed,
         cuts_rounds,
     } = match changed {
         Ok(marked) => marked,
@@ -109,7 +109,12 @@ pub fn propose(
         policy: Policy::Manual,
         ..analysis.options.clone()
     };
-    let Some(after) = analyze_program(&parse(&changed).program, &options).analysis else {
+    let analyzed = |text: &str| {
+        let program = parse(text).program;
+        let outcome = analyze_program(&program, &options);
+        Some((outcome.analysis?, program, outcome.statement_of_op))
+    };
+    let Some((mut after, changed_program, changed_statements)) = analyzed(&changed) else {
         return refused("the text has an error");
     };
     // A statement of a block is touched in every round.
@@ -120,6 +125,21 @@ pub fn propose(
         .collect();
     let is_touched =
         |op: OpId| (statement_of_op.get(op)).is_some_and(|statement| touched.contains(statement));
+    if let Change::Cut { producer, consumer } = change
+        && after.refused.iter().any(|r| is_touched(r.op))
+    {
+        // Without the op that held them together the others are no kernel; the policy takes them apart.
+        let pieces = ShownKernels {
+            graph: &after.graph,
+            partition: &after.partition,
+            statement_of_op: &changed_statements,
+        };
+        if let Ok(apart) = cut_edge(&changed, &changed_program, pieces, producer, consumer)
+            && let Some((taken_apart, ..)) = analyzed(&apart.text)
+        {
+            (changed, after) = (apart.text, taken_apart);
+        }
+    }
     if let Some(problem) = after.refused.iter().find(|r| is_touched(r.op)) {
         return refused(&reason_text(&after.graph, &problem.reason));
     }
@@ -131,6 +151,11 @@ pub fn propose(
     let gain = gain(analysis, &after);
     let is_repeated = |&statement: &usize| program.block_of_op(statement).is_some();
     let mut rounds = String::new();
+    let [kernels, kernels_after] =
+        [analysis, &after].map(|analysis| analysis.partition.kernels.len());
+    if program.blocks.is_empty() && kernels_after > kernels + 1 {
+        rounds = format!(" into {} kernels", kernels_after - kernels + 1);
+    }
     if touched.iter().any(is_repeated) {
         rounds.push_str(" in every round");
     }

@@ -53,8 +53,10 @@ test('a line is hit beside it, and the card merges what it tells about', async (
   // A place beside a line between two kernels, which nothing else covers.
   const beside = await graph(page).locator('.dag-edge.is-dram:not(.is-weight) .dag-edge-target').evaluateAll((paths) => {
     for (const path of paths) {
-      const { left, right, top, bottom } = path.getBoundingClientRect();
-      if (right - left > 1) continue;
+      // Not `getBoundingClientRect`, in which Firefox counts the stroke.
+      const [{ x, y: up, width, height }, { a: scale, e: right, f: down }] = [path.getBBox(), path.getScreenCTM()];
+      if (width > 1) continue;
+      const [left, top, bottom] = [x * scale + right, up * scale + down, (up + height) * scale + down];
       for (let y = top; y < bottom; y += 1) {
         if (document.elementFromPoint(left + 5, y) === path) return { x: left + 5, y };
       }

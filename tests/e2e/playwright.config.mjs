@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from '@playwright/test';
 import { args, executablePath } from './chromium.mjs';
+import { launchOptions } from './firefox.mjs';
 
 export default defineConfig({
   testDir: '.',
@@ -14,10 +15,21 @@ export default defineConfig({
   expect: { timeout: 20_000 },
   reporter: [['list']],
   use: {
-    launchOptions: { executablePath, args },
     viewport: { width: 1366, height: 768 },
     actionTimeout: 30_000,
     screenshot: 'only-on-failure',
     trace: 'off',
+    // offline.spec.mjs is about them. Elsewhere each test would fill a cache, and `page.route` sees no request that it answers.
+    serviceWorkers: 'block',
   },
+  projects: [
+    { name: 'chromium', use: { browserName: 'chromium', launchOptions: { executablePath, args } } },
+    // A half that tells: the start, the text and its storage, sliders and menus, the graph and its cards, links, visits without a
+    // network. The rest would double the time of the tests, or needs the protocol of Chromium.
+    {
+      name: 'firefox',
+      testMatch: /(?:inspector|install|numbers|offline|share|start)\.spec\.mjs$/,
+      use: { browserName: 'firefox', launchOptions },
+    },
+  ],
 });

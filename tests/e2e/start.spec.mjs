@@ -42,7 +42,8 @@ for (const kind of ['wasm', 'js']) {
   });
 }
 
-test('where no script runs the page says what to do', async ({ browser, site }) => {
+test('where no script runs the page says what to do', async ({ browser, browserName, site }) => {
+  test.skip(browserName === 'firefox', 'Playwright cannot switch off the scripts of a Firefox that it did not build');
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
   await page.goto(site);

@@ -1,7 +1,7 @@
 // Tabs below the pictures: attention with sizes of its own, and the model against measurement.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { chooseExample, picker } from './visitor.mjs';
+import { chooseExample, picker, write } from './visitor.mjs';
 
 const openTab = async (page, name) => {
   await page.getByRole('tab', { name, exact: true }).click();
@@ -46,6 +46,57 @@ test.describe('what to do', () => {
     await expect(attention).toHaveCount(0);
     await page.getByRole('tab', { name: 'Kernels' }).click();
     await expect(page.locator('table.kernels').getByRole('button', { name: /^kernel \d+: .*attn_scores \+ softmax \+ attn_output/ })).toBeVisible();
+  });
+});
+
+test.describe('tiling', () => {
+  const MATMUL = 'input x : f16[4096, 4096]\nweight w : f16[4096, 4096]\nup = matmul(x, w)\nact = gelu(up)\nnorm = layer_norm(act)\n';
+  const figure = (page, what) => panel(page, 'Tiling').getByRole('row', { name: new RegExp(`^${what}`) }).getByRole('cell');
+
+  test.beforeEach(async ({ open, page }) => {
+    await open();
+    await picker(page, 'GPU').selectOption('h200');
+    await write(page, MATMUL);
+    await openTab(page, 'Tiling');
+  });
+
+  test('sliders by keyboard change tiles, reads and the picture, and keep the focus', async ({ page }) => {
+    await expect(figure(page, 'tiles')).toHaveText('16 × 32 = 512');
+    const chart = panel(page, 'Tiling').locator('svg.chart');
+    const before = await chart.innerHTML();
+    const slider = page.getByRole('slider', { name: 'BM, rows of the tile' });
+    await slider.focus();
+    await page.keyboard.press('ArrowLeft');
+    await expect(slider).toBeFocused();
+    await expect(slider).toHaveAttribute('aria-valuetext', '128');
+    await expect(figure(page, 'tiles')).toHaveText('32 × 32 = 1,024');
+    await expect(figure(page, 'wave efficiency')).toHaveText('97.0 %');
+    await expect(figure(page, 'all tiles')).toHaveText('2.15 GB, 32.0x of once');
+    await expect.poll(() => chart.innerHTML()).not.toBe(before);
+    await page.getByRole('button', { name: 'Use the suggested tile' }).click();
+    await expect(figure(page, 'tiles')).toHaveText('16 × 32 = 512');
+  });
+
+  test('a norm is refused by a tile without whole rows, an elementwise op never', async ({ page }) => {
+    const follows = panel(page, 'Tiling').getByRole('region', { name: 'What follows on the tile' }).getByRole('listitem');
+    await expect(follows.nth(0)).toContainText('act joins');
+    await expect(follows.nth(1)).toContainText('norm refused. norm needs all 4,096 columns of a row; this tile has 128.');
+    await page.getByRole('slider', { name: 'BN, columns of the tile' }).press('End');
+    await expect(follows.nth(1)).toContainText('this tile has 256.');
+  });
+
+  test('the order of the tiles changes what a wave reads', async ({ page }) => {
+    const before = await figure(page, 'all waves').textContent();
+    await page.getByRole('radio', { name: /row by row/ }).check({ force: true });
+    expect(await figure(page, 'all waves').textContent()).not.toBe(before);
+  });
+
+  test('is accessible, and the parts of its picture have names', async ({ page }) => {
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await panel(page, 'Tiling').locator('.chart [tabindex="0"]').focus();
+    await expect(panel(page, 'Tiling').locator('.chart-tip')).toContainText('A, left operand');
+    await page.keyboard.press('End');
+    await expect(panel(page, 'Tiling').locator('.chart-tip')).toContainText(/wave|idle/);
   });
 });
 
@@ -98,6 +149,26 @@ test.describe('attention', () => {
     await page.getByRole('radio', { name: /over K and V/ }).check();
     expect(await bytes(page, 'each tile')).not.toBe(before);
     await expect(panel(page, 'Attention')).toContainText('T_c (3Nd + 4N)');
+  });
+
+  test('online softmax goes step by step through numbers of one\'s own', async ({ page }) => {
+    const tab = panel(page, 'Attention');
+    await tab.getByText('Online softmax, step by step').click();
+    const steps = tab.getByRole('status');
+    await tab.getByRole('button', { name: 'Next' }).click();
+    await tab.getByRole('button', { name: 'Next' }).press('Enter');
+    await expect(steps).toContainText('the old sum is scaled by exp(1 − 3) = 0.1353');
+    await expect(tab).toContainText('exp(12) = 162,755 is beyond the largest f16, 65,504');
+    const number = tab.getByRole('spinbutton', { name: 'number 6' });
+    await number.fill('6');
+    await number.press('Tab');
+    await expect(tab).toContainText('still holds all exponentials');
+    await tab.getByRole('radio', { name: 'online, blocks of 4' }).check({ force: true });
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await tab.getByRole('button', { name: 'Play' }).click();
+    await expect(tab).toContainText('step 3 of 3');
+    await expect(tab).toContainText('three passes');
+    expect(await accessibilityFindings(page)).toEqual([]);
   });
 
   test('is accessible, and the points of its chart have names', async ({ page }) => {

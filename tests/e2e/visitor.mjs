@@ -41,6 +41,12 @@ export async function kernelBytes(page) {
   return exact.map(integers);
 }
 
+/** Types in the place of what a field holds. After `fill` Firefox fires no `change` event, because nobody typed. */
+export async function typeInto(field, text) {
+  await field.selectText();
+  await field.pressSequentially(text);
+}
+
 /** Replaces the text as a paste would, and waits for the page to have taken it in. */
 export async function write(page, text) {
   await editor(page).fill(text);

@@ -2,7 +2,6 @@
 //!
 //! `UPDATE_GOLDEN=1 cargo test --test model charts` rewrites the files; look at them before committing.
 
-use crate::charts_svg::svg;
 use fuseline::core::analysis::transformer::transformer_block;
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::notation::parse;
@@ -10,6 +9,7 @@ use fuseline::core::{Analysis, Op, OpType, Options, Policy, TensorDecl, analyze,
 use fuseline::picture::charts::by_kernel_scene;
 use fuseline::picture::charts::scene::{Scene, Shape};
 use fuseline::picture::charts::{roofline, traffic_bars};
+use fuseline::picture::export::chart;
 
 const WIDE: (f64, f64) = (900.0, 560.0);
 const COMPACT: (f64, f64) = (360.0, 300.0);
@@ -61,12 +61,12 @@ fn elementwise() -> Analysis {
     analyze(&ops, &[], &rules()).unwrap()
 }
 
-fn check_golden(name: &str, scene: &Scene) {
+pub(crate) fn check_golden(name: &str, scene: &Scene) {
     let path = format!(
         "{}/tests/model/golden/{name}.svg",
         env!("CARGO_MANIFEST_DIR")
     );
-    let drawn = svg(scene);
+    let drawn = chart(scene, true).plain_svg();
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(&path, drawn).unwrap();
         return;

@@ -3,7 +3,6 @@
 //! `DAG_SVG=dir cargo test --test model dag` also writes all drawings to `dir`.
 
 use crate::dag_check::{crossings, faults};
-use crate::dag_svg::svg;
 use crate::gpt2::{OPS_PER_BLOCK, gpt2};
 use crate::random_graph;
 use fuseline::core::examples::EXAMPLES;
@@ -13,7 +12,9 @@ use fuseline::core::{
     plan,
 };
 use fuseline::picture::dag::layout;
+use fuseline::picture::export::graph;
 use proptest::prelude::*;
+use std::sync::Arc;
 
 fn of_text(text: &str) -> Analysis {
     analyze_program(&parse(text).program, &Options::default())
@@ -30,12 +31,11 @@ fn of_gpt2(blocks: usize) -> Analysis {
 fn keep_picture(name: &str, analysis: &Analysis) {
     if let Some(folder) = std::env::var_os("DAG_SVG") {
         let folder = std::path::PathBuf::from(folder);
-        std::fs::write(folder.join(format!("{name}.svg")), svg(analysis, true)).unwrap();
-        std::fs::write(
-            folder.join(format!("{name}_unfused.svg")),
-            svg(analysis, false),
-        )
-        .unwrap();
+        let analysis = Arc::new(analysis.clone());
+        let layout = layout(&analysis.graph, &analysis.partition);
+        let svg = |is_fused| graph(&analysis, &layout, is_fused).plain_svg();
+        std::fs::write(folder.join(format!("{name}.svg")), svg(true)).unwrap();
+        std::fs::write(folder.join(format!("{name}_unfused.svg")), svg(false)).unwrap();
     }
 }
 

@@ -3,7 +3,6 @@
 //! `DAG_SVG=dir cargo test --test model dag` also writes all drawings to `dir`.
 
 use crate::dag_check::{crossings, faults};
-use crate::dag_svg::draw;
 use crate::gpt2::gpt2;
 use crate::random_graph;
 use fuseline::core::examples::EXAMPLES;
@@ -13,7 +12,9 @@ use fuseline::picture::dag::metrics::SMALL_FONT_PX;
 use fuseline::picture::dag::viewport::{LEGIBLE_PX, Size, Viewport};
 use fuseline::picture::dag::wrap::{in_columns, wrap};
 use fuseline::picture::dag::{DagLayout, layout};
+use fuseline::picture::export::graph;
 use proptest::prelude::*;
+use std::sync::Arc;
 
 /// The canvas of the graph on a phone, a laptop and a projector, and full-screen on the last one.
 const FRAMES: [Size; 4] = [
@@ -73,7 +74,11 @@ fn columns_have_no_overlap_and_no_new_crossing() {
             assert!(wrapped.height < picture.height, "{name}");
             if let Some(folder) = std::env::var_os("DAG_SVG") {
                 let file = std::path::PathBuf::from(folder).join(format!("{name}.svg"));
-                std::fs::write(file, draw(&analysis, &wrapped, true)).unwrap();
+                std::fs::write(
+                    file,
+                    graph(&Arc::new(analysis.clone()), &wrapped, true).plain_svg(),
+                )
+                .unwrap();
             }
         }
     }

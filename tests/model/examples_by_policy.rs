@@ -43,6 +43,10 @@ const FIGURES: &[(&str, [(usize, u64); 4])] = &[
     ("rmsnorm_decomposed", [(6, 939_638_784), (2, 402_702_336), (1, 268_451_840), (1, 268_451_840)]),
     ("l2_norm", [(4, 335_609_856), (2, 201_359_360), (1, 134_217_728), (1, 134_217_728)]),
     ("softmax", [(5, 536_936_448), (4, 402_718_720), (1, 134_217_728), (1, 134_217_728)]),
+    ("siblings", [(3, 402_702_336), (3, 402_702_336), (1, 134_266_880), (3, 402_702_336)]),
+    ("few_rows", [(2, 4_194_304), (1, 2_097_152), (2, 3_145_728), (1, 2_097_152)]),
+    ("long_rows", [(2, 671_350_784), (1, 402_915_328), (1, 402_915_328), (2, 671_350_784)]),
+    ("recompute", [(5, 536_887_296), (3, 268_451_840), (2, 134_234_112), (2, 201_342_976)]),
     ("gpt2", [(51, 704_702_464), (20, 339_781_632), (12, 241_201_152), (9, 213_936_128)]),
     ("gpt2_layers", [(253, 3_683_685_888), (145, 2_098_238_976), (133, 2_060_490_240), (109, 1_871_746_560)]),
     ("llama", [(46, 3_949_002_752), (16, 2_124_447_744), (16, 2_300_592_128), (12, 2_048_933_888)]),
@@ -66,6 +70,11 @@ const WITH_ATTENTION: &[(&str, (usize, u64))] = &[
     ("gpt2_layers", (85, 663_787_008)),
     ("llama", (10, 975_192_064)),
 ];
+
+/// Where the rules keep more on chip than a block has, which no legal kernel does.
+const BEYOND_THE_CHIP: &[&str] = &["long_rows"];
+/// Where the compiler moves fewer bytes than any legal kernels: it keeps a long row, joins siblings, or computes ops twice.
+const BELOW_THE_OPTIMUM: &[&str] = &["siblings", "long_rows", "recompute"];
 
 /// Without attention as one kernel, except where the compiler recognizes it.
 fn analysis(text: &str, policy: Policy) -> Analysis {
@@ -95,11 +104,12 @@ fn kernels_and_bytes_of_every_example() {
 /// The optimum is proven, and no other policy needs less if its kernels are those of the baseline rules.
 #[test]
 fn the_optimum_of_every_example_is_proven() {
-    for (example, (_, figures)) in EXAMPLES.iter().zip(FIGURES) {
+    for (example, (id, figures)) in EXAMPLES.iter().zip(FIGURES) {
         let certificate = analysis(example.text, Policy::Optimal).certificate.unwrap();
         assert!(certificate.is_optimal, "{}", example.id);
         let [none, rules, _, optimal] = *figures;
-        assert!(optimal.1 <= rules.1 && rules.1 <= none.1, "{}", example.id);
+        assert!(rules.1 <= none.1 && optimal.1 <= none.1, "{id}");
+        assert_eq!(rules.1 < optimal.1, BEYOND_THE_CHIP.contains(id), "{id}");
     }
 }
 
@@ -115,7 +125,8 @@ fn attention_as_one_kernel_is_part_of_the_optimum() {
         let expected = expected.map_or(plain, |&(_, figures)| figures);
         let found = (optimum.fused.kernels.len(), optimum.fused.traffic.total);
         assert_eq!(found, expected, "{id}");
-        assert!(found.1 <= inductor.1, "{id}");
+        let is_below = BELOW_THE_OPTIMUM.contains(id);
+        assert_eq!(inductor.1 < found.1, is_below, "{id}");
         let has_attention = !find(&optimum.graph).is_empty();
         let scope = if has_attention {
             Scope::AttentionAllowed

@@ -1,10 +1,13 @@
 //! What an example tells to watch for: each number in it is the engine's.
 
+use fuseline::core::analysis::limits::{Warning, limits};
 use fuseline::core::analysis::measured::{Measurements, Variant};
 use fuseline::core::examples::{EXAMPLES, Example, example};
+use fuseline::core::fusion::siblings::joins_siblings;
 use fuseline::core::model::op_type::OpType;
 use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Execution, Options, Policy, TensorId, analyze_program};
+use fuseline::core::{Analysis, Execution, KernelId, Options, Policy, TensorId, analyze_program};
+use fuseline::present::format::{format_bytes, format_seconds};
 use std::path::Path;
 
 /// An example under a policy with its default options.
@@ -171,6 +174,92 @@ fn claims(id: &str) -> Vec<String> {
             assert_ne!(rules.kernel_of("gate"), rules.kernel_of("up"));
             assert!(rules.kernel_of("gate").contains(&"product"));
             vec!["Only one of the two matmuls".into()]
+        }
+        _ => claims_of_hurting(id),
+    }
+}
+
+/// Warnings of all kernels.
+fn warnings(found: &Found) -> Vec<Warning> {
+    let limits = limits(&found.0).unwrap();
+    limits
+        .into_iter()
+        .flat_map(|kernel| kernel.warnings)
+        .collect()
+}
+
+fn claims_of_hurting(id: &str) -> Vec<String> {
+    let rules = || found(id, Policy::Rules);
+    let compiler = || found(id, Policy::Inductor);
+    match id {
+        "siblings" => {
+            let compiler = compiler();
+            assert!(joins_siblings(
+                &compiler.0.graph,
+                &compiler.0.partition.kernels[KernelId::new(0)]
+            ));
+            vec![format!(
+                "{} kernels by the rules, {} by the compiler",
+                word(rules().kernels()),
+                word(compiler.kernels())
+            )]
+        }
+        "few_rows" => {
+            let rules = rules();
+            let [
+                Warning::LostParallelism {
+                    blocks,
+                    multiprocessors,
+                },
+            ] = warnings(&rules)[..]
+            else {
+                panic!("{:?}", warnings(&rules));
+            };
+            vec![format!(
+                "{} kernel of {blocks} blocks for {multiprocessors} multiprocessors",
+                word(rules.kernels())
+            )]
+        }
+        "long_rows" => {
+            let rules = rules();
+            assert_eq!(rules.kernels(), 1);
+            assert_eq!(found(id, Policy::Optimal).kernels(), rules.ops());
+            let [
+                Warning::RowTooLong {
+                    wanted_bytes,
+                    available_bytes,
+                },
+            ] = warnings(&rules)[..]
+            else {
+                panic!("{:?}", warnings(&rules));
+            };
+            vec![format!(
+                "needs {} on chip where a block has {}",
+                format_bytes(wanted_bytes),
+                format_bytes(available_bytes)
+            )]
+        }
+        "recompute" => {
+            let (compiler, optimum) = (compiler(), found(id, Policy::Optimal));
+            let warned = warnings(&compiler);
+            assert!(
+                matches!(warned[..], [Warning::Recompute { added_s, saved_s }] if added_s > saved_s)
+            );
+            // Fewer bytes, and more time.
+            assert!(compiler.0.fused.time_s > optimum.0.fused.time_s);
+            let figures = |found: &Found| {
+                let fused = &found.0.fused;
+                [
+                    format_bytes(fused.traffic.total),
+                    format_seconds(fused.time_s),
+                ]
+            };
+            let ([bytes, time], [stored_bytes, stored_time]) =
+                (figures(&compiler), figures(&optimum));
+            vec![
+                format!("{bytes} in {time} at least"),
+                format!("{stored_bytes} in {stored_time}"),
+            ]
         }
         _ => claims_of_images(id),
     }

@@ -9,9 +9,12 @@ use fuseline::app::jobs::{
 use fuseline::app::runner::{Runner, layout_of};
 use fuseline::core::analysis::compare::{Compared, compare, options_of};
 use fuseline::core::analysis::replay::analysis_with;
+use fuseline::core::analysis::sweep::sweep;
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::fusion::record::record;
 use fuseline::core::model::options::PAGE_BUDGET_STATES;
+use fuseline::core::notation::edit::set_param;
+use fuseline::core::notation::parse;
 use fuseline::core::{
     Analysis, Code, DEVICES, KernelId, OpId, Options, Policy, analyze_program,
     analyze_program_with, notation,
@@ -20,6 +23,7 @@ use fuseline::present::manual::{Change, propose};
 use fuseline::present::reasons::all_diagnostics;
 use fuseline::present::report::Report;
 use fuseline::present::steps::Steps;
+use fuseline::present::sweep::swept_params;
 use fuseline::present::why::{EdgeOrder, EdgeRows, WhyNot};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -223,6 +227,32 @@ fn questions_about_no_kernels_are_answered() {
         let kernel = KernelId::new(0);
         let merge = Question::Change(Change::Merge(kernel, kernel));
         assert!(matches!(answer(merge), Answer::Change(_)));
+    }
+}
+
+#[test]
+fn a_sweep_is_the_same_at_all_values_of_its_slider() {
+    let few = ["transformer", "swiglu", "softmax"];
+    for example in EXAMPLES.iter().filter(|e| few.contains(&e.id)) {
+        let program = parse(example.text).program;
+        for param in swept_params(&program) {
+            let options = page_options(Policy::Rules);
+            let job = Job::sweep(&example.text.into(), &program, param.index, &options);
+            let Answer::Sweep(Some(swept)) =
+                ask(&mut Runner::default(), &job.text, &job.options, job.task)
+            else {
+                panic!("no sweep");
+            };
+            assert_eq!(
+                Some(&*swept),
+                sweep(&program, param.index, &options).as_ref()
+            );
+            let text = set_param(example.text, &program, param.index, swept.points[0].value);
+            let moved = parse(&text).program;
+            let other = Job::sweep(&text.as_str().into(), &moved, param.index, &options);
+            let follow = program.params.iter().filter_map(|p| p.range.as_ref());
+            assert!(other == job || follow.clone().any(|range| range.dividing.is_some()));
+        }
     }
 }
 

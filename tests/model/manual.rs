@@ -257,6 +257,36 @@ fn kernels_are_merged_and_cut_in_the_text() {
     assert!(cut.contains("# its epilogue") && cut.contains("m = matmul(a, w)\n"));
 }
 
+/// Two ops that only a third one holds together are a kernel each when it leaves.
+#[test]
+fn a_cut_takes_apart_what_is_no_longer_connected() {
+    let text = "\
+input x : f16[64, 64]
+input y : f16[64, 64]
+a = relu(x) @kernel 1
+b = relu(y) @kernel 1
+c = add(a, b) @kernel 1
+";
+    let before = outcome(text);
+    let analysis = before.analysis.unwrap();
+    let [producer, consumer] = ["a", "c"].map(|op| analysis.graph.op_named(op).unwrap());
+    let change = Change::Cut { producer, consumer };
+    let program = parse(text).program;
+    let proposal = propose(change, text, &program, &analysis, &before.statement_of_op);
+    assert!(
+        proposal
+            .words
+            .starts_with("Cutting before c into 3 kernels costs"),
+        "{}",
+        proposal.words
+    );
+    let (kernels, refused) = shown(&proposal.text.unwrap());
+    assert_eq!(
+        (kernels, refused),
+        (["a", "b", "c"].map(str::to_owned).to_vec(), vec![])
+    );
+}
+
 /// Marks written by a merge or a cut use the numbers in pictures, where kernels are in execution order. This
 /// holds if the first op of a kernel depends on another kernel, and if attention is one kernel.
 #[test]

@@ -122,7 +122,8 @@ fn an_op_in_two_kernels_is_replayed() {
     for expected in [
         "`s` writes an intermediate buffer (row values, partial results or a copy)",
         "`s` writes a buffer",
-        "the kernels of `s` and `y` become one: they share 80 B",
+        // Siblings: both read `x`, and `y` reads nothing of `s`.
+        "the kernels of `s` and `y` become one (horizontal fusion: they read the same): they share 80 B",
     ] {
         assert!(
             sentences.iter().any(|s| s == expected),
@@ -249,7 +250,7 @@ fn the_compiler_says_what_it_inlines_scores_and_refuses() {
         "`h2` is inlined: each reader computes it (readers: 1)",
         "round 1: pairs of kernels to try: 1",
         // Both compute `g` from `h` and `b`, and `s` reads `m`: 2 * (64 * 32 + 32 + 64) bytes.
-        "the kernels of `m` and `s` become one: they share 4.29 kB",
+        "the kernels of `m` and `s` become one (vertical fusion: the later one reads what the earlier one writes): they share 4.29 kB",
         "`s`, `z` stay apart: the matmul `z` is a library call, which takes only views and one `add` behind it",
     ] {
         assert!(

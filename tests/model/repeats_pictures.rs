@@ -3,7 +3,6 @@
 //! `DAG_SVG=dir cargo test --test model repeats` also writes all drawings to `dir`.
 
 use crate::dag_check::faults;
-use crate::dag_svg::draw;
 use crate::gpt2::gpt2;
 use crate::random_graph;
 use crate::repeats::{BLOCK, HEAD, POLICIES, TAIL, folded, of_text, program, repeats};
@@ -12,7 +11,9 @@ use fuseline::picture::dag::metrics::SMALL_FONT_PX;
 use fuseline::picture::dag::viewport::{LEGIBLE_PX, Viewport};
 use fuseline::picture::dag::wrap::{in_columns, wrap};
 use fuseline::picture::dag::{DagLayout, EdgeEnd, Point, layout};
+use fuseline::picture::export::graph;
 use proptest::prelude::*;
+use std::sync::Arc;
 
 #[test]
 fn what_all_rounds_read_is_drawn_once() {
@@ -121,7 +122,11 @@ fn folded_pictures_have_no_faults_in_any_number_of_columns() {
         assert_eq!(shown_faults(&analysis, &picture), [""; 0], "{name}");
         if let Some(folder) = std::env::var_os("DAG_SVG") {
             let file = std::path::PathBuf::from(folder).join(format!("{name}.svg"));
-            std::fs::write(file, draw(&analysis, &picture, true)).unwrap();
+            std::fs::write(
+                file,
+                graph(&Arc::new(analysis.clone()), &picture, true).plain_svg(),
+            )
+            .unwrap();
         }
         for columns in [2, 3] {
             let Some(wrapped) = in_columns(&picture, columns) else {
@@ -131,7 +136,11 @@ fn folded_pictures_have_no_faults_in_any_number_of_columns() {
             assert_eq!(shown_faults(&analysis, &wrapped), [""; 0], "{name}");
             if let Some(folder) = std::env::var_os("DAG_SVG") {
                 let file = std::path::PathBuf::from(folder).join(format!("{name}.svg"));
-                std::fs::write(file, draw(&analysis, &wrapped, true)).unwrap();
+                std::fs::write(
+                    file,
+                    graph(&Arc::new(analysis.clone()), &wrapped, true).plain_svg(),
+                )
+                .unwrap();
             }
             assert!(wrapped.height < picture.height, "{name}");
             for (frame, run) in wrapped.frames.iter().zip(wrapped.repeats.runs()) {

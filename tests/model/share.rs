@@ -58,6 +58,7 @@ fn every_choice_travels() {
                 is_unfused_view: true,
                 selected_op: Some("y".to_owned()),
                 open_tab: Some("compare".to_owned()),
+                puzzle: Some("diamond".to_owned()),
             };
             assert_eq!(there_and_back(&state), Ok(state));
         }

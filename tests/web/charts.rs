@@ -193,7 +193,7 @@ async fn a_tooltip_shows_what_is_pointed_at_until_escape() {
     let (root, _) = charts().await;
     let mark = format!("{TRAFFIC} [role=button]");
     assert!(root.all(".chart-tip").is_empty());
-    root.fire(&mark, "pointerenter").await;
+    root.point_at(&mark).await;
     let tip = root.texts(".chart-tip dd").concat();
     let label = name_of(&root.one(&mark));
     assert!(

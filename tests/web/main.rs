@@ -12,6 +12,7 @@ mod exports;
 mod help;
 mod mounted;
 mod ops;
+mod precision;
 mod repeats;
 mod results;
 mod share;

@@ -8,7 +8,7 @@ use leptos::task::tick;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{
     Element, Event, EventInit, HtmlElement, HtmlInputElement, HtmlSelectElement, KeyboardEvent,
-    KeyboardEventInit,
+    KeyboardEventInit, PointerEvent,
 };
 
 /// Waits until effects, and effects that they set off, have run.
@@ -137,6 +137,13 @@ impl Mounted {
     /// Fires an event that does not bubble at the first element that matches.
     pub(crate) async fn fire(&self, selector: &str, name: &str) {
         let event = Event::new(name).unwrap();
+        self.one(selector).dispatch_event(&event).unwrap();
+        settled().await;
+    }
+
+    /// A mouse comes onto the first element that matches.
+    pub(crate) async fn point_at(&self, selector: &str) {
+        let event = PointerEvent::new("pointerenter").unwrap();
         self.one(selector).dispatch_event(&event).unwrap();
         settled().await;
     }

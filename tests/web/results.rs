@@ -1,7 +1,7 @@
 //! The tabs below the pictures.
 
 use crate::components::{TEXT, over};
-use crate::mounted::{Mounted, drawn, settled};
+use crate::mounted::{Mounted, drawn, mounted, settled};
 use fuseline::app::history::Origin;
 use fuseline::app::state::{FocusRequest, Selection, Tab};
 use fuseline::components::graph::GraphCanvas;
@@ -9,8 +9,11 @@ use fuseline::components::results::Results;
 use fuseline::components::results::compare::ComparePanel;
 use fuseline::components::results::kernel_details::KernelDetailsPanel;
 use fuseline::components::results::kernels::KernelsTable;
+use fuseline::components::results::online_softmax::OnlineSoftmax;
+use fuseline::components::results::tiling::TilingView;
 use fuseline::components::results::why::WhyPanel;
-use fuseline::core::{KernelId, Objective, OpId, Policy};
+use fuseline::core::{Device, KernelId, Objective, OpId, Policy, device};
+use fuseline::present::tiling::TilingChoice;
 use leptos::prelude::*;
 use std::sync::Arc;
 use wasm_bindgen::JsCast;
@@ -128,6 +131,55 @@ async fn what_a_tab_has_computed_is_kept_while_it_is_closed() {
     assert!(Arc::ptr_eq(&steps, &page.steps.get_untracked().unwrap()));
     page.edit(TEXT.replace("256", "512"), Origin::Single);
     assert!(!Arc::ptr_eq(&compared, &page.compared.get_untracked()));
+}
+
+const LAYER: &str = "\
+input x : f16[4096, 4096]
+weight w : f16[4096, 4096]
+up: y = matmul(x, w)
+act: z = relu(y)
+norm: n = softmax(z)
+";
+
+#[wasm_bindgen_test]
+async fn a_dragged_tile_changes_its_figures_and_refuses_what_needs_whole_rows() {
+    let (root, page) = over(LAYER, |page| {
+        page.device.set(device("h200").unwrap().clone());
+        let choice = RwSignal::new(TilingChoice::default());
+        view! { <TilingView choice /> }
+    })
+    .await;
+    drawn().await;
+    let tiles = || root.texts(".tiling-figures td")[0].clone();
+    assert_eq!(tiles(), "16 × 32 = 512");
+    assert!(!root.all(".mark-tile-frame").is_empty());
+    let button = root.one("button");
+    assert_eq!(
+        button.get_attribute("aria-disabled").as_deref(),
+        Some("true")
+    );
+    root.enter("#tile-bm", "3", &["input"]).await;
+    assert_eq!(tiles(), "32 × 32 = 1,024");
+    assert_eq!(
+        root.one("#tile-bm")
+            .get_attribute("aria-valuetext")
+            .as_deref(),
+        Some("128")
+    );
+    let follows = root.texts(".tiling-followers li");
+    assert!(follows[0].starts_with("act joins."), "{follows:?}");
+    assert!(
+        follows[1]
+            .starts_with("norm refused. norm needs all 4,096 columns of a row; this tile has 128."),
+        "{follows:?}"
+    );
+    assert_eq!(root.all(".tiling-followers .is-refused").len(), 1);
+    root.click("button").await;
+    assert_eq!(tiles(), "16 × 32 = 512");
+    page.device.set(Device::custom(1e12, 1e13, 1e14, 2e-6));
+    settled().await;
+    assert!(root.all(".tiling").is_empty());
+    assert!(root.texts("p")[0].contains("are not known"));
 }
 
 #[wasm_bindgen_test]
@@ -269,4 +321,36 @@ async fn names_in_the_tabs_stay_text() {
         );
         assert!(root.all("img, b").is_empty(), "{tab:?}");
     }
+}
+
+#[wasm_bindgen_test]
+async fn a_row_goes_step_by_step_and_marks_where_its_sum_is_rescaled() {
+    let root = mounted(|| view! { <OnlineSoftmax /> }).await;
+    let formulas = || root.texts(".softmax-formulas li");
+    let [previous, next] = ["nth-of-type(1)", "nth-of-type(2)"].map(|n| format!("button:{n}"));
+    assert!(formulas().is_empty());
+    assert_eq!(
+        root.one(&previous)
+            .get_attribute("aria-disabled")
+            .as_deref(),
+        Some("true")
+    );
+    root.click(&next).await;
+    assert!(root.all(".is-rescaling").is_empty());
+    root.click(&next).await;
+    assert_eq!(formulas()[0], "m = max(1, 3) = 3");
+    assert_eq!(root.all(".is-rescaling").len(), 2);
+    assert_eq!(root.all(".softmax-row input").len(), 8);
+    // A larger first number: 3 leaves the maximum.
+    root.enter(".softmax-row input", "4", &["change"]).await;
+    assert_eq!(formulas()[0], "m = max(4, 3) = 4");
+    assert!(root.all(".is-rescaling").is_empty());
+    root.enter(".softmax-row input", "none", &["change"]).await;
+    assert_eq!(root.value(".softmax-row input"), "4");
+    root.click(&previous).await;
+    assert_eq!(formulas()[0], "m = max(−∞, 4) = 4");
+    // Another way starts anew.
+    root.enter("label:first-of-type input[type=radio]", "on", &["change"])
+        .await;
+    assert!(formulas().is_empty());
 }

@@ -6,9 +6,11 @@ use super::selection::{NamedSelection, Selection};
 use crate::app::held_range::most_bytes;
 use crate::app::history::{Origin, end_of_change};
 use crate::app::jobs::{Answer, Question};
+use crate::app::lesson::state::{Mark, Marked};
 use crate::browser;
 use crate::core::analysis::advice::Advice;
 use crate::core::fusion::record::Decision;
+use crate::core::notation::edit::set_param;
 use crate::core::{Analysis, F32Matmul, Fix, KernelId, OpId, Policy, Span};
 use crate::present::findings::fixes_on_line;
 use crate::present::manual::{Change, Proposal};
@@ -41,7 +43,7 @@ impl Page {
         }
         match self.ops_view.get_untracked() {
             OpsView::Text => self.show_in_text(Span::new(end, end)),
-            OpsView::Table => self.keep_focus(),
+            OpsView::Table | OpsView::Learn => self.keep_focus(),
         }
     }
 
@@ -65,6 +67,19 @@ impl Page {
             .and_then(|ends| most_bytes(&text, &parsed.program, param, ends, &analysis.options));
         drop(text);
         self.hold.press(most_bytes);
+    }
+
+    /// Sets the param of this name, as one step of undo.
+    pub fn set_param(self, name: &str, value: i64) {
+        self.seal();
+        self.change(Origin::Param(name.to_owned()), |text, program| {
+            let place = program.params.iter().position(|p| p.name.text == name);
+            place.map_or_else(
+                || text.to_owned(),
+                |place| set_param(text, program, place, value),
+            )
+        });
+        self.seal();
     }
 
     /// Selects `selection`. The *Why not* tab explains a selected edge.
@@ -92,6 +107,26 @@ impl Page {
             ))
         });
         self.selected.set_if_changed(named.unwrap_or_default());
+    }
+
+    /// Selects what a lesson marks, if the program has it.
+    pub fn select_mark(self, mark: Option<&Mark>) {
+        let named = match mark {
+            None => NamedSelection::default(),
+            Some(Mark::Op(name)) => NamedSelection::of_op(name),
+            Some(Mark::Kernel(name)) => NamedSelection::kernel_of(KernelId::default(), name),
+            Some(mark) => {
+                let found = self.analysis.with_untracked(|analysis| mark.ids(analysis));
+                match found {
+                    Some(Marked::Edge(producer, consumer)) => {
+                        return self.select(Selection::Edge { producer, consumer });
+                    }
+                    Some(Marked::Tensor(tensor)) => return self.select(Selection::Tensor(tensor)),
+                    None => NamedSelection::default(),
+                }
+            }
+        };
+        self.selected.set_if_changed(named);
     }
 
     /// Selects the op of this name, if the program has one.

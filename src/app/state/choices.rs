@@ -46,6 +46,8 @@ pub enum OpsView {
     Text,
     /// As a table with form controls.
     Table,
+    /// Not at all: lessons are in its place.
+    Learn,
 }
 
 impl OpsView {
@@ -54,48 +56,7 @@ impl OpsView {
         match self {
             Self::Text => "Text",
             Self::Table => "Table",
-        }
-    }
-}
-
-/// The tabs of the panel below the pictures, in their order. The names are stored in links.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumIter, IntoStaticStr, EnumString)]
-#[strum(serialize_all = "lowercase")]
-pub enum Tab {
-    /// The kernels with their figures.
-    #[default]
-    Kernels,
-    /// What would save time.
-    Advice,
-    /// All policies side by side.
-    Compare,
-    /// Why edges are not fused.
-    Why,
-    /// The decisions of the policy, one by one.
-    Steps,
-    /// What each kernel asks of the device.
-    Limits,
-    /// Attention as one kernel.
-    Attention,
-    /// The model against a real GPU.
-    Measured,
-    /// What an op may call.
-    Functions,
-}
-
-impl Tab {
-    /// Its label.
-    pub const fn label(self) -> &'static str {
-        match self {
-            Self::Kernels => "Kernels",
-            Self::Advice => "What to do",
-            Self::Compare => "Compare",
-            Self::Why => "Why not",
-            Self::Steps => "Steps",
-            Self::Limits => "Limits",
-            Self::Attention => "Attention",
-            Self::Measured => "Measured",
-            Self::Functions => "Functions",
+            Self::Learn => "Learn",
         }
     }
 }

@@ -1,13 +1,17 @@
 //! The signals of the page, and the methods that write the text.
 
 use super::analysed::AnalysedText;
-use super::choices::{FocusRequest, Notice, OpsView, Tab, Theme};
+use super::choices::{FocusRequest, Notice, OpsView, Theme};
 use super::drawn::Drawing;
 use super::hold::Hold;
+use super::pin::Pinned;
 use super::selection::{NamedSelection, Selection};
-use super::{derived, memos, switching, tabs};
+use super::sweeping::Sweeping;
+use super::{derived, memos, pin, switching, tabs};
 use crate::app::background::Background;
 use crate::app::history::{History, Origin, Step};
+use crate::app::jobs::Job;
+use crate::app::tab::Tab;
 use crate::browser;
 use crate::core::analysis::compare::Compared;
 use crate::core::model::options::PAGE_BUDGET_STATES;
@@ -18,6 +22,7 @@ use crate::core::{
 };
 use crate::present::badge::{KernelLook, kernel_looks};
 use crate::present::findings::Shown;
+use crate::present::pinned::KernelAgainst;
 use crate::present::steps::Steps;
 use crate::present::why::WhyNot;
 use leptos::prelude::*;
@@ -51,6 +56,8 @@ pub struct Page {
     pub tab: RwSignal<Tab>,
     /// The example that the text started from.
     pub example: RwSignal<Option<&'static str>>,
+    /// The puzzle whose kernels the visitor makes.
+    pub puzzle: RwSignal<Option<&'static str>>,
     /// The latest message.
     pub notice: RwSignal<Option<Notice>>,
     /// Whether the browser has refused to store the visitor's text.
@@ -96,10 +103,16 @@ pub struct Page {
     pub steps: Memo<Option<Arc<Steps>>>,
     /// Every policy on the shown graph; fewer while the worker computes them.
     pub compared: Memo<Arc<Vec<Compared>>>,
+    /// What the *Sweep* tab shows.
+    pub sweep: Sweeping,
     /// What the *Why not* tab tells; `None` for a large program. Read by [`Page::edge_rows`] and [`Page::why_apart`].
     pub why_not: Memo<Option<Arc<WhyNot>>>,
     /// The ops of the last shown decision, ascending; none while the *Steps* tab is closed.
     pub decided_ops: Memo<Vec<OpId>>,
+    /// The state with which the present one is compared.
+    pub pinned: RwSignal<Option<Arc<Pinned>>>,
+    /// Each kernel of [`Page::analysis`] against the pinned state; `None` while nothing is pinned.
+    pub kernels_against: Memo<Option<Arc<IdVec<KernelId, KernelAgainst>>>>,
     /// Whether there is a step to undo.
     pub can_undo: Memo<bool>,
     /// Whether there is a step to redo.
@@ -113,6 +126,8 @@ pub struct Page {
     pub is_switching: RwSignal<bool>,
     /// Whether the page is being printed.
     pub is_printing: ReadSignal<bool>,
+    /// Whether the handout is shown.
+    pub is_handout_open: RwSignal<bool>,
 }
 
 impl Page {
@@ -166,17 +181,9 @@ impl Page {
         let steps = tabs::of_shown(steps, last_good, shown);
         let record = tabs::of_shown(record, last_good, shown);
         let analysis = derived::analysis(shown);
-        let is_quick_text = Memo::new(move |_| wanted_picture.with(Option::is_none));
-        Effect::watch(
-            move || is_quick_text.get(),
-            move |&is_quick_text, _, _| {
-                if is_quick_text {
-                    worker.clear();
-                }
-            },
-            false,
-        );
+        clear_when_quick(worker, wanted_picture);
         let is_fused = RwSignal::new(true);
+        let pinned = RwSignal::new(None);
         let selected = RwSignal::new(NamedSelection::default());
         let selection = derived::selection(selected, analysis);
         Self {
@@ -189,12 +196,14 @@ impl Page {
             is_fused,
             is_switching: switching::is_switching(shown, is_fused, hold),
             is_printing: browser::is_printing(),
+            is_handout_open: RwSignal::new(false),
             selection,
             selected,
             theme: RwSignal::new(Theme::default()),
             ops_view: RwSignal::new(OpsView::default()),
             tab: RwSignal::new(Tab::default()),
             example: RwSignal::new(None),
+            puzzle: RwSignal::new(None),
             notice: RwSignal::new(None),
             is_unsaved: RwSignal::new(false),
             focus_request: RwSignal::new(None),
@@ -226,6 +235,9 @@ impl Page {
             present: derived::present(understood, has_error, is_computing, shown),
             steps,
             compared: tabs::compared(shown, worker),
+            sweep: Sweeping::new(shown, worker),
+            pinned,
+            kernels_against: pin::kernels_against_pinned(pinned, analysis),
             why_not: tabs::why_not(shown, record),
             decided_ops: tabs::decided_ops(steps, step),
             can_undo: Memo::new(move |_| history.with(History::can_undo)),
@@ -277,6 +289,7 @@ impl Page {
         let is_manual = self.policy.get_untracked() == Policy::Manual;
         let policy = (is_manual && !text.contains("@kernel")).then(Policy::default);
         self.drawing.fold();
+        self.puzzle.set_if_changed(None);
         self.replace(text, Origin::Single, example, policy)
     }
 
@@ -398,6 +411,20 @@ impl Page {
         let span = shown.parsed.program.ops.get(statement)?.span;
         (!self.is_stale.get()).then_some(span)
     }
+}
+
+/// Ends the work for a large program when a small one follows it.
+fn clear_when_quick(worker: Background, wanted_picture: Memo<Option<Job>>) {
+    let is_quick_text = Memo::new(move |_| wanted_picture.with(Option::is_none));
+    Effect::watch(
+        move || is_quick_text.get(),
+        move |&is_quick_text, _, _| {
+            if is_quick_text {
+                worker.clear();
+            }
+        },
+        false,
+    );
 }
 
 /// Writes a signal only when the value differs, so that no subscriber runs for an equal value.

@@ -1,38 +1,72 @@
-//! Exports.
+//! Exports: pictures, tables, and the program as data.
 
 use super::menu::Menu;
-use crate::app::jobs::{Answer, Question};
-use crate::app::state::Page;
+use crate::app::state::{Page, PictureForm};
 use crate::browser::download;
+use crate::picture::export::PictureKind;
 use crate::present::export::OpList;
-use crate::present::report::Report;
+use crate::present::graph_file::{dot, model_explorer};
+use crate::present::tables::TableKind;
 use leptos::prelude::*;
 use serde::Serialize;
+use strum::VariantArray;
 
-const ANALYSIS_FILE: &str = "fuseline-analysis.json";
-
-/// Saves the text, the analysis or the list of ops as a file.
+/// Saves what is shown as a file, in the form that is chosen.
 #[component]
 pub fn ExportMenu() -> impl IntoView {
     let page = Page::of_context();
-    let export_text = move |_| page.save_text();
-    let export_analysis = move |_| {
-        let shown = page.shown.get_untracked();
-        if shown.is_long() {
-            let job = shown.asked(Question::Report);
-            page.worker.when_answered(&job, |answer| {
-                if let Some(Answer::Report(json)) = answer {
-                    download(ANALYSIS_FILE, "application/json", json);
-                }
-            });
-            return;
+    let picture = move |kind: PictureKind| {
+        let form = move |form: PictureForm| {
+            let name = format!("{} as {}", kind.label(), form.label());
+            view! {
+                <button type="button" aria-label=name on:click=move |_| page.save_picture(kind, form)>{form.label()}</button>
+            }
+        };
+        view! {
+            <li><span>{kind.label()}</span> {form(PictureForm::Svg)} {form(PictureForm::Png)}</li>
         }
-        let report = page.diagnostics.with_untracked(|all| {
-            page.text
-                .with_untracked(|text| Report::new(&shown.analysis, all, text))
-                .with_attributes(&shown.parsed.program, &shown.statement_of_op)
+    };
+    let table = move |kind: TableKind| {
+        view! {
+            <button type="button" aria-label=format!("{} as CSV", kind.label()) on:click=move |_| page.save_table(kind)>
+                {kind.label()}
+            </button>
+        }
+    };
+    view! {
+        <Menu label="Export" is_at_end=true closes_on_choice=true panel_class="export-menu">
+            <section aria-labelledby="export-pictures">
+                <h2 id="export-pictures">"Pictures"</h2>
+                <ul class="export-pictures">
+                    {PictureKind::VARIANTS.iter().copied().map(picture).collect_view()}
+                </ul>
+                <div class="menu-list">
+                    <button type="button" on:click=move |_| page.is_handout_open.set(true)>
+                        "Handout "<small>"two pages to print"</small>
+                    </button>
+                </div>
+            </section>
+            <section aria-labelledby="export-tables">
+                <h2 id="export-tables">"Tables as CSV"</h2>
+                <div class="export-tables">{TableKind::VARIANTS.iter().copied().map(table).collect_view()}</div>
+            </section>
+            <section aria-labelledby="export-data">
+                <h2 id="export-data">"Data"</h2>
+                <DataExports />
+            </section>
+        </Menu>
+    }
+}
+
+/// The program, its analysis and its graph for other programs.
+#[component]
+fn DataExports() -> impl IntoView {
+    let page = Page::of_context();
+    let export_analysis = move |_| {
+        page.report(move |json| match json {
+            Some(json) => download("fuseline-analysis.json", "application/json", json),
+            None => page.tell_failure("The analysis was not saved: the work was stopped."),
         });
-        save(page, ANALYSIS_FILE, &report);
     };
     let export_ops = move |_| {
         let shown = page.shown.get_untracked();
@@ -40,9 +74,23 @@ pub fn ExportMenu() -> impl IntoView {
             .with_attributes(&shown.parsed.program, &shown.statement_of_op);
         save(page, "fuseline-ops.json", &list);
     };
+    let export_dot = move |_| {
+        let name = untrack(|| page.program_name());
+        let text = page
+            .analysis
+            .with_untracked(|analysis| dot(&name, analysis));
+        download("fuseline-graph.dot", "text/vnd.graphviz", &text);
+    };
+    let export_model_explorer = move |_| {
+        let name = untrack(|| page.program_name());
+        let graph = page
+            .analysis
+            .with_untracked(|analysis| model_explorer(&name, analysis));
+        save(page, "fuseline-graph.json", &graph);
+    };
     view! {
-        <Menu label="Export" is_at_end=true closes_on_choice=true panel_class="menu-list">
-            <button type="button" on:click=export_text>
+        <div class="menu-list">
+            <button type="button" on:click=move |_| page.save_text()>
                 "Text "<small>"the notation, as it stands"</small>
             </button>
             <button type="button" on:click=export_analysis>
@@ -51,7 +99,16 @@ pub fn ExportMenu() -> impl IntoView {
             <button type="button" on:click=export_ops>
                 "Op list "<small>"JSON, shapes resolved"</small>
             </button>
-        </Menu>
+            <button type="button" on:click=export_dot>
+                "Graph for Graphviz "<small>"DOT, a cluster for each kernel"</small>
+            </button>
+            <button type="button" on:click=export_model_explorer>
+                "Graph for Model Explorer "<small>"JSON, a layer for each kernel"</small>
+            </button>
+            <a class="button" href="./embed.html" target="_blank" rel="noopener">
+                "On a page of your own "<small>"how to embed graph and charts"</small>
+            </a>
+        </div>
     }
 }
 

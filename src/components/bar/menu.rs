@@ -30,21 +30,22 @@ pub fn Menu(
     let menu = NodeRef::<html::Details>::new();
     let button = NodeRef::<html::Summary>::new();
     let open_menu = move || menu.get_untracked().filter(|_| is_open.get_untracked());
+    let leave = move || {
+        // The focused element is about to be removed with the panel. Firefox would lose what was typed into it: an element
+        // that is removed changes nothing there.
+        if open_menu().is_some_and(|menu| has_focus_within(&menu)) {
+            focus(button);
+        }
+        is_open.set(false);
+    };
     on_window(ev::pointerdown, move |event| {
         if open_menu().is_some_and(|menu| !is_within(&event, &menu)) {
-            is_open.set(false);
+            leave();
         }
     });
     on_window(ev::keydown, move |event| {
-        if event.key() != "Escape" {
-            return;
-        }
-        if let Some(menu) = open_menu() {
-            // The focused element is about to be removed with the panel.
-            if has_focus_within(&menu) {
-                focus(button);
-            }
-            is_open.set(false);
+        if event.key() == "Escape" && open_menu().is_some() {
+            leave();
         }
     });
     let toggle = move |event: ev::MouseEvent| {

@@ -6,6 +6,7 @@ pub mod device_figures;
 pub mod export_menu;
 pub mod fusion_menu;
 pub mod history_buttons;
+pub mod learn_button;
 pub mod menu;
 pub mod pickers;
 pub mod share_button;

@@ -4,6 +4,7 @@ use super::counting_menu::CountingMenu;
 use super::device_choice::DeviceChoice;
 use super::export_menu::ExportMenu;
 use super::history_buttons::HistoryButtons;
+use super::learn_button::LearnButton;
 use super::pickers::{ExamplePicker, TypePicker};
 use super::share_button::ShareButton;
 use super::theme_button::ThemeButton;
@@ -22,6 +23,7 @@ pub fn TopBar() -> impl IntoView {
                 <CountingMenu />
             </div>
             <div class="bar-end">
+                <LearnButton />
                 <HistoryButtons />
                 <ShareButton />
                 <ExportMenu />

@@ -7,6 +7,7 @@ use crate::browser;
 use crate::core::KernelId;
 use crate::picture::charts::Charted;
 use crate::picture::charts::scene::{Axes, Mark, Scene};
+use crate::picture::export::{self, SCREEN};
 use leptos::html;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -93,10 +94,17 @@ pub fn LargeChart(
         let is_held = Signal::derive(move || page.hold.is_held());
         view! { <Chart id draw is_held is_switching=page.is_switching selected_kernel on_press /> }
     };
+    let save = Callback::new(move |form| {
+        let drawing = untrack(|| {
+            let scene = draw.run((SCREEN.chart_width, None));
+            export::chart(&scene, page.is_fused.get())
+        });
+        page.save_drawing(id, &drawing, form);
+    });
     view! {
         <div class=format!("large-chart is-{id}")>
             {chart(id.to_owned())}
-            <Enlarge title legend>{move || chart(format!("{id}-large"))}</Enlarge>
+            <Enlarge title legend save>{move || chart(format!("{id}-large"))}</Enlarge>
         </div>
     }
 }
@@ -117,11 +125,13 @@ pub fn KernelChart(
     let page = Page::of_context();
     let draw = move |(width, held)| {
         let analysis = page.analysis.get();
+        let pinned = page.pinned.get();
         page.drawing.with(|drawn| {
             let charted = Charted {
                 analysis: &analysis,
                 repeats: &drawn.layout.repeats,
                 is_fused: page.is_fused.get(),
+                pinned: pinned.as_ref().map(|pinned| &*pinned.analysis),
             };
             draw(charted, width, held)
         })

@@ -1,9 +1,9 @@
 //! The state that the marks and the tooltip of a chart share, and what a visitor does with them.
 
-use crate::browser::Later;
+use crate::browser::{LONG_PRESS, Later, now_ms};
 use crate::core::KernelId;
 use crate::picture::charts::scene::{KernelIdentity, Mark, MarkKey, Scene};
-use leptos::ev::KeyboardEvent;
+use leptos::ev::{KeyboardEvent, PointerEvent};
 use leptos::prelude::*;
 use leptos::svg;
 use std::collections::HashMap;
@@ -39,6 +39,8 @@ pub struct ChartState {
     last_focused: RwSignal<Option<MarkKey>>,
     last_pointed: RwSignal<Option<MarkKey>>,
     on_press: Option<Callback<Mark>>,
+    /// When a finger came onto a mark; `None` for another pointer.
+    finger_ms: StoredValue<Option<f64>>,
     hide: Later,
     switch: Later,
 }
@@ -94,6 +96,7 @@ impl ChartState {
             last_focused,
             last_pointed,
             on_press,
+            finger_ms: StoredValue::new(None),
             hide: Later::after(HIDE_AFTER),
             switch: Later::after(SWITCH_AFTER),
         }
@@ -174,9 +177,11 @@ impl ChartState {
     }
 
     /// The pointer enters a mark.
-    pub(super) fn point(self, key: MarkKey) {
+    pub(super) fn point(self, key: MarkKey, event: &PointerEvent) {
         self.hide.cancel();
-        if self.pointed.get_untracked().is_none() {
+        let is_finger = is_finger(event);
+        self.finger_ms.set_value(is_finger.then(now_ms));
+        if is_finger || self.pointed.get_untracked().is_none() {
             self.show_tip(Some(key));
         } else {
             // The pointer may cross other marks on its way to the tooltip.
@@ -185,7 +190,10 @@ impl ChartState {
     }
 
     /// The pointer leaves a mark or the tooltip.
-    pub(super) fn point_away(self) {
+    pub(super) fn point_away(self, event: &PointerEvent) {
+        if is_finger(event) {
+            return;
+        }
         self.switch.cancel();
         self.hide.call(move || self.hide_tip());
     }
@@ -212,6 +220,15 @@ impl ChartState {
             // What it does is told elsewhere, which the tooltip could cover.
             self.hide_tip();
             on_press.run(mark);
+        }
+    }
+
+    /// A mark is clicked. A long press of a finger shows its tooltip, and nothing else.
+    pub(super) fn click(self, key: MarkKey) {
+        let finger_ms = self.finger_ms.try_update_value(Option::take).flatten();
+        let lasted_ms = finger_ms.map_or(0.0, |from_ms| now_ms() - from_ms);
+        if lasted_ms < LONG_PRESS.as_secs_f64() * 1000.0 {
+            self.press(key);
         }
     }
 
@@ -245,4 +262,8 @@ impl ChartState {
             self.focus_element(*target);
         }
     }
+}
+
+fn is_finger(event: &PointerEvent) -> bool {
+    event.pointer_type() == "touch"
 }

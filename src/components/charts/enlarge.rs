@@ -1,5 +1,6 @@
 //! A button that shows a chart large, in a dialog over the page.
 
+use crate::app::state::PictureForm;
 use crate::browser;
 use leptos::html;
 use leptos::prelude::*;
@@ -11,6 +12,8 @@ pub fn Enlarge(
     title: &'static str,
     /// What the marks mean.
     legend: ViewFn,
+    /// Saves the chart as a file.
+    save: Callback<PictureForm>,
     /// The chart, which is mounted while the dialog is open.
     children: ChildrenFn,
 ) -> impl IntoView {
@@ -19,6 +22,11 @@ pub fn Enlarge(
     let open = move |_| {
         is_open.set(true);
         browser::show_modal(dialog);
+    };
+    let form = move |form: PictureForm| {
+        view! {
+            <button type="button" class="button" title="Save it as a file" on:click=move |_| save.run(form)>{form.label()}</button>
+        }
     };
     view! {
         <button
@@ -49,7 +57,11 @@ pub fn Enlarge(
             <header class="panel-head">
                 <h2>{title}</h2>
                 <Show when=move || is_open.get()>{legend.run()}</Show>
-                <button type="button" class="button" on:click=move |_| browser::close_modal(dialog)>"Close"</button>
+                <div class="enlarged-buttons">
+                    {form(PictureForm::Svg)}
+                    {form(PictureForm::Png)}
+                    <button type="button" class="button" on:click=move |_| browser::close_modal(dialog)>"Close"</button>
+                </div>
             </header>
             <Show when=move || is_open.get()>{children()}</Show>
         </dialog>

@@ -33,9 +33,9 @@ pub fn MarkView(
                 class=format!("{} chart-stop", key.class())
                 class:is-selected=is_selected
                 aria-hidden="true"
-                on:click=move |_| chart.press(key)
-                on:pointerenter=move |_| chart.point(key)
-                on:pointerleave=move |_| chart.point_away()
+                on:click=move |_| chart.click(key)
+                on:pointerenter=move |event| chart.point(key, &event)
+                on:pointerleave=move |event| chart.point_away(&event)
             >
                 {shape}
             </g>
@@ -57,9 +57,9 @@ pub fn MarkView(
                     tabindex=move || if chart.is_tab_stop(key) { "0" } else { "-1" }
                     aria-label=name
                     aria-pressed=move || is_selected().to_string()
-                    on:click=move |_| chart.press(key)
-                    on:pointerenter=move |_| chart.point(key)
-                    on:pointerleave=move |_| chart.point_away()
+                    on:click=move |_| chart.click(key)
+                    on:pointerenter=move |event| chart.point(key, &event)
+                    on:pointerleave=move |event| chart.point_away(&event)
                     on:focus=move |_| chart.focus(key)
                     on:blur=move |_| chart.blur()
                     on:keydown=move |event| chart.key_down(key, &event)

@@ -1,17 +1,53 @@
-//! The roofline and the traffic bars.
+//! The roofline and the traffic bars, each in a panel.
 
 use super::chart::KernelChart;
 use super::legend::{RooflineLegend, TrafficLegend};
+use crate::app::learning::points_at;
 use crate::app::state::Page;
+use crate::app::view::View;
 use crate::browser;
 use crate::picture::charts::scene::Axes;
 use crate::picture::charts::{by_kernel_scene_of, roofline, traffic_bars};
 use leptos::html;
 use leptos::prelude::*;
 
-/// Both charts, and the bars by kernel while their section is open.
+/// Both charts.
 #[component]
 pub fn Charts() -> impl IntoView {
+    let page = Page::of_context();
+    view! {
+        <div class="charts" class:is-stale=page.is_grey class:is-unfused=move || !page.is_fused.get()>
+            <RooflinePanel />
+            <TrafficPanel />
+        </div>
+    }
+}
+
+/// The roofline.
+#[component]
+pub fn RooflinePanel() -> impl IntoView {
+    view! {
+        <section class="panel chart-panel" class:is-pointed=points_at(View::Roofline) aria-labelledby="roofline-title">
+            <header class="panel-head">
+                <h2 id="roofline-title">"Roofline"</h2>
+                <RooflineLegend />
+            </header>
+            <KernelChart
+                id="roofline"
+                title="Roofline"
+                legend=RooflineLegend
+                draw=|charted, width, held| {
+                    let height = (width * 0.62).clamp(260.0, 760.0);
+                    roofline::scene_of(charted, (width, height), held)
+                }
+            />
+        </section>
+    }
+}
+
+/// The bars of traffic, and those by kernel while their section is open.
+#[component]
+pub fn TrafficPanel() -> impl IntoView {
     let page = Page::of_context();
     let is_by_kernel_open = RwSignal::new(false);
     let by_kernel = NodeRef::<html::Details>::new();
@@ -27,49 +63,32 @@ pub fn Charts() -> impl IntoView {
         }
     };
     view! {
-        <div class="charts" class:is-stale=page.is_grey class:is-unfused=move || !page.is_fused.get()>
-            <section class="panel chart-panel" aria-labelledby="roofline-title">
-                <header class="panel-head">
-                    <h2 id="roofline-title">"Roofline"</h2>
-                    <RooflineLegend />
-                </header>
-                <KernelChart
-                    id="roofline"
-                    title="Roofline"
-                    legend=RooflineLegend
-                    draw=|charted, width, held| {
-                        let height = (width * 0.62).clamp(260.0, 760.0);
-                        roofline::scene_of(charted, (width, height), held)
-                    }
-                />
-            </section>
-            <section class="panel chart-panel" aria-labelledby="traffic-title">
-                <header class="panel-head">
-                    <h2 id="traffic-title">"Memory traffic"</h2>
-                    <TrafficLegend />
-                </header>
-                <KernelChart
-                    id="traffic"
-                    title="Memory traffic"
-                    legend=TrafficLegend
-                    draw=move |charted, width, held| {
-                        let height = (width * 0.34).clamp(150.0, 260.0);
-                        // All that the slider may come to, so that what doubles is seen to.
-                        let held = page.hold.most_bytes().map(Axes::of_bytes).or(held);
-                        traffic_bars::scene_of(charted, (width, height), held)
-                    }
-                />
-                <details
-                    class="by-kernel"
-                    node_ref=by_kernel
-                    on:toggle:target=move |event| toggle_by_kernel(event.target().open())
-                >
-                    <summary>"By kernel"</summary>
-                    <Show when=move || is_by_kernel_open.get()>
-                        <KernelChart id="by-kernel" title="Memory traffic by kernel" legend=TrafficLegend draw=by_kernel_scene_of />
-                    </Show>
-                </details>
-            </section>
-        </div>
+        <section class="panel chart-panel" class:is-pointed=points_at(View::Traffic) aria-labelledby="traffic-title">
+            <header class="panel-head">
+                <h2 id="traffic-title">"Memory traffic"</h2>
+                <TrafficLegend />
+            </header>
+            <KernelChart
+                id="traffic"
+                title="Memory traffic"
+                legend=TrafficLegend
+                draw=move |charted, width, held| {
+                    let height = (width * 0.34).clamp(150.0, 260.0);
+                    // All that the slider may come to, so that what doubles is seen to.
+                    let held = page.hold.most_bytes().map(Axes::of_bytes).or(held);
+                    traffic_bars::scene_of(charted, (width, height), held)
+                }
+            />
+            <details
+                class="by-kernel"
+                node_ref=by_kernel
+                on:toggle:target=move |event| toggle_by_kernel(event.target().open())
+            >
+                <summary>"By kernel"</summary>
+                <Show when=move || is_by_kernel_open.get()>
+                    <KernelChart id="by-kernel" title="Memory traffic by kernel" legend=TrafficLegend draw=by_kernel_scene_of />
+                </Show>
+            </details>
+        </section>
     }
 }

@@ -2,7 +2,7 @@
 //! name of the mark.
 
 use super::chart_state::ChartState;
-use crate::browser::on_window;
+use crate::browser::{is_on, on_window};
 use crate::picture::charts::scene::{Label, Mark, Point, Role, Scene, Shape};
 use leptos::ev;
 use leptos::prelude::*;
@@ -41,6 +41,12 @@ fn TipBox(
             chart.hide_tip();
         }
     });
+    // A finger points at nothing once it is lifted, so a tooltip that it has opened stays until it presses elsewhere.
+    on_window(ev::pointerdown, move |event| {
+        if event.pointer_type() == "touch" && !is_on(&event, ".chart-stop, .chart-tip") {
+            chart.hide_tip();
+        }
+    });
     let style =
         move |part: fn(&TipContent) -> String| move || tip.with(|tip| tip.as_ref().map(part));
     let label = move || tip.with(|tip| tip.as_ref().map(|tip| label_view(&tip.label)));
@@ -52,7 +58,7 @@ fn TipBox(
             style:top=style(|tip| format!("{}%", tip.top_percent))
             style:transform=style(TipContent::transform)
             on:pointerenter=move |_| chart.keep_tip()
-            on:pointerleave=move |_| chart.point_away()
+            on:pointerleave=move |event| chart.point_away(&event)
         >
             {label}
         </div>

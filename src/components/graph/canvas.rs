@@ -18,8 +18,8 @@ const UNFOLD: &str = "Show all rounds of what is repeated";
 
 /// The graph of the page, fused or unfused, in the same layout.
 ///
-/// Fills its container. Drags pan, pinches and the wheel with Ctrl or Command zoom, the plain wheel scrolls the page. The
-/// canvas is a tab stop, and one op or kernel on it: arrow keys follow edges.
+/// Fills its container. Drags pan, pinches and the wheel with Ctrl or Command zoom, the plain wheel scrolls the page. Where
+/// all is in view a finger scrolls the page instead; one that stays is a click. The canvas is a tab stop, and one op or kernel on it: arrow keys follow edges.
 #[component]
 pub fn GraphCanvas(
     /// What the button *Full screen* shows full-screen; without it there is no button.
@@ -67,6 +67,7 @@ pub fn GraphCanvas(
                 class="dag"
                 viewBox=move || is_printing.get().then(|| format!("0 0 {} {}", PAPER_PX.0, PAPER_PX.1))
                 class:is-unfused=move || !page.is_fused.get()
+                class:is-moved=graph.is_moved
                 class:has-selection=move || page.selection.get() != Selection::Nothing
                 class:is-switching=page.is_switching
                 role="group"
@@ -77,6 +78,7 @@ pub fn GraphCanvas(
                 on:wheel=move |event| graph.wheel(&event)
                 on:pointerdown=move |event| graph.press(&event)
                 on:pointermove=move |event| graph.drag(&event)
+                on:touchmove=move |event| Graph::touch(&event)
                 on:pointerup=move |event| graph.lift(&event, true)
                 on:pointercancel=move |event| graph.lift(&event, false)
                 on:click=move |event| graph.click_canvas(&event)

@@ -3,10 +3,12 @@
 use super::placed::StoredGraph;
 use super::plan::MergeRole;
 use super::state::Graph;
+use crate::app::state::Page;
 use crate::core::KernelId;
 use crate::picture::dag::Rect;
 use crate::picture::dag::badge::badge;
 use crate::picture::dag::focus::FocusTarget;
+use crate::present::pinned::KernelAgainst;
 use leptos::prelude::*;
 
 /// A box around the ops of a kernel, with the number of the kernel. It can be dragged onto another one.
@@ -26,13 +28,27 @@ pub(super) fn KernelBox(
     let target = FocusTarget::Kernel(kernel);
     let number = placed.number;
     let name = graph.look(number, move |looks| looks.panel_name(kernel));
-    let name = move || name.get();
     let is_selected = move || graph.is_selected(target);
     let role = move || {
         let plan = graph.plan()?;
         let is_possible =
             || (graph.proposal).with(|proposal| Some(proposal.as_ref()?.text.is_some()));
         plan.role_of(kernel, is_possible)
+    };
+    let page = Page::of_context();
+    let is_new = move || {
+        page.kernels_against.with(|all| {
+            let against = all.as_ref().and_then(|all| all.get(kernel));
+            against == Some(&KernelAgainst::New)
+        })
+    };
+    let name = move || {
+        let against = if is_new() {
+            ", not in the pinned state"
+        } else {
+            ""
+        };
+        format!("{}{against}", name.get())
     };
     let node = NodeRef::new();
     graph.take_requests(target, node);
@@ -46,6 +62,7 @@ pub(super) fn KernelBox(
         <g
             class=format!("dag-kernel {}", look.class())
             class:is-selected=is_selected
+            class:is-new=is_new
             class:is-merging=move || role() == Some(MergeRole::Merging)
             class:is-partner=move || role() == Some(MergeRole::Partner)
             class:is-refused=move || role() == Some(MergeRole::Refused)
@@ -54,7 +71,7 @@ pub(super) fn KernelBox(
             aria-pressed=move || is_selected().to_string()
             aria-label=name
             node_ref=node
-            on:pointerdown=move |_| graph.press_kernel(kernel)
+            on:pointerdown=move |event| graph.press_kernel(kernel, &event)
             on:click=move |event| {
                 event.stop_propagation();
                 graph.click(target);

@@ -2,7 +2,9 @@
 
 use super::canvas::GraphCanvas;
 use super::search::GraphSearch;
+use crate::app::learning::points_at;
 use crate::app::state::Page;
+use crate::app::view::View;
 use crate::browser;
 use crate::components::bar::fusion_menu::FusionMenu;
 use crate::components::bar::pickers::PolicyPicker;
@@ -26,7 +28,7 @@ pub fn GraphPanel() -> impl IntoView {
         (bytes > 0).then(|| format!(", to {}", format_bytes(bytes)))
     };
     view! {
-        <section class="panel graph" node_ref=panel aria-labelledby="graph-title">
+        <section class="panel graph" node_ref=panel class:is-pointed=points_at(View::Graph) aria-labelledby="graph-title">
             <header class="panel-head">
                 <h2 id="graph-title">"Graph"</h2>
                 <div class="graph-policy">

@@ -4,23 +4,29 @@ use super::state::Graph;
 use crate::browser;
 use crate::core::KernelId;
 use crate::picture::dag::Point;
-use leptos::ev::{PointerEvent, WheelEvent};
+use leptos::ev::{PointerEvent, TouchEvent, WheelEvent};
 use leptos::prelude::*;
 
 /// A press that moves farther than this is a drag and not a click, in pixels.
 const DRAG_PX: f64 = 4.0;
+/// The same for a finger, which is never quite still.
+const FINGER_DRAG_PX: f64 = 8.0;
 
 impl Graph {
-    /// The panel of a kernel is pressed. The first pointer can drag it onto another one.
-    pub(super) fn press_kernel(self, kernel: KernelId) {
-        self.pointers
-            .update_value(|pointers| pointers.pressed_kernel = Some(kernel));
+    /// The panel of a kernel is pressed. The first pointer can drag it onto another one; a finger does so by its number, for
+    /// elsewhere it moves the picture.
+    pub(super) fn press_kernel(self, kernel: KernelId, event: &PointerEvent) {
+        if !is_finger(event) || browser::is_on(event, ".dag-badge") {
+            self.pointers
+                .update_value(|pointers| pointers.pressed_kernel = Some(kernel));
+        }
     }
 
     /// A pointer is pressed, anywhere on the graph.
     pub(super) fn press(self, event: &PointerEvent) {
         let is_fused = self.page().is_fused.get_untracked();
         let mut is_second = false;
+        self.hold.cancel();
         self.pointers.update_value(|pointers| {
             let pressed = pointers.pressed_kernel.take();
             if event.button() != 0 {
@@ -29,6 +35,7 @@ impl Graph {
             let is_first = pointers.down.is_empty();
             if is_first {
                 pointers.is_drag = false;
+                pointers.is_held = false;
             }
             pointers.down.push((event.pointer_id(), in_window(event)));
             // A second finger moves the picture instead.
@@ -38,10 +45,39 @@ impl Graph {
         if is_second {
             self.drop_plan();
         }
+        if is_finger(event)
+            && self
+                .pointers
+                .with_value(|pointers| pointers.down.len() == 1)
+        {
+            self.await_hold(event);
+        }
+    }
+
+    /// After a long press browsers may send no click, so a finger that stays does at once what its click would do.
+    fn await_hold(self, event: &PointerEvent) {
+        let Some(target) = event.target() else {
+            return;
+        };
+        self.hold.call(move || {
+            if !self.was_dragged() {
+                browser::click(&target);
+                self.pointers
+                    .update_value(|pointers| pointers.is_held = true);
+            }
+        });
+    }
+
+    /// Fingers move on the graph: two of them never scroll or zoom the page.
+    pub(super) fn touch(event: &TouchEvent) {
+        if event.touches().length() > 1 {
+            event.prevent_default();
+        }
     }
 
     /// A pointer is released (`is_dropped`) or cancelled.
     pub(super) fn lift(self, event: &PointerEvent, is_dropped: bool) {
+        self.hold.cancel();
         let mut dragged_kernel = None;
         self.pointers.update_value(|pointers| {
             pointers.down.retain(|(id, _)| *id != event.pointer_id());
@@ -66,9 +102,15 @@ impl Graph {
             return;
         };
         if !pointers.is_drag {
-            if (now.x - before.x).hypot(now.y - before.y) < DRAG_PX {
+            let still_px = if is_finger(event) {
+                FINGER_DRAG_PX
+            } else {
+                DRAG_PX
+            };
+            if (now.x - before.x).hypot(now.y - before.y) < still_px {
                 return;
             }
+            self.hold.cancel();
             self.pointers
                 .update_value(|pointers| pointers.is_drag = true);
             for &(pointer, _) in &pointers.down {
@@ -107,9 +149,9 @@ impl Graph {
         });
     }
 
-    /// Whether the last press was a drag. Its click event is ignored then.
+    /// Whether the last press was a drag or a long one. Its click event is ignored then.
     pub(super) fn was_dragged(self) -> bool {
-        self.pointers.with_value(|pointers| pointers.is_drag)
+        (self.pointers).with_value(|pointers| pointers.is_drag || pointers.is_held)
     }
 
     /// The wheel turns.
@@ -127,6 +169,10 @@ impl Graph {
             self.zoom((-delta * 0.004).exp(), Some(Point::new(x, y)));
         }
     }
+}
+
+fn is_finger(event: &PointerEvent) -> bool {
+    event.pointer_type() == "touch"
 }
 
 fn in_window(event: &PointerEvent) -> Point {

@@ -3,13 +3,10 @@
 use super::placed::StoredGraph;
 use super::state::Graph;
 use crate::picture::dag::Point;
-use crate::picture::dag::frames::Frame;
+use crate::picture::dag::frames::{Frame, ROUND};
 use crate::picture::dag::metrics::MARK_HALF;
 use crate::picture::dag::repeats::Repeat;
 use leptos::prelude::*;
-
-/// An arrow that goes round, around the origin.
-const ROUND: &str = "M4.6 -2.2A5 5 0 1 0 4.9 1.2M5.2 -5.2V-1.8H1.8";
 
 /// The borders, under everything else.
 #[component]

@@ -6,6 +6,7 @@ use super::placed::{ForLayout, PlacedGraph, TargetName};
 use super::plan::Plan;
 use super::pressed::PressedPointers;
 use crate::app::state::{Page, Selection, shared_memo};
+use crate::browser::{LONG_PRESS, Later};
 use crate::core::OpId;
 use crate::picture::dag::focus::FocusTarget;
 use crate::picture::dag::looks::Looks;
@@ -38,6 +39,8 @@ pub(super) struct Graph {
     pub(super) viewport: Memo<Viewport>,
     /// Whether the default shows a part of the picture only.
     pub(super) is_cut_off: Memo<bool>,
+    /// Whether the present view is not the whole picture.
+    pub(super) is_moved: Memo<bool>,
     /// The ops, kernels and edges in view. All of them in a small graph.
     pub(super) sight: Memo<Sight>,
     /// Whether too much is in view, or at too small a scale, to be drawn in full.
@@ -60,6 +63,8 @@ pub(super) struct Graph {
     /// Where on the canvas the pointer is that drags a kernel.
     pub(super) dragged_to: RwSignal<Option<Point>>,
     pub(super) pointers: StoredValue<PressedPointers>,
+    /// Waits for a finger that stays.
+    pub(super) hold: Later,
     pub(super) views: StoredValue<Views>,
 }
 
@@ -103,6 +108,10 @@ impl Graph {
                 Viewport::fit(layout.size(), layout.start_x(canvas.0), canvas)
                     != Viewport::whole(layout.size(), canvas)
             })
+        });
+        let is_moved = Memo::new(move |_| {
+            let size = placed.with(|placed| placed.layout.size());
+            viewport.get() != Viewport::whole(size, canvas_px.get())
         });
         let is_small = Memo::new(move |_| placed.with(|placed| is_small(placed.shown_ops)));
         let region = Memo::new(move |_| {
@@ -148,6 +157,7 @@ impl Graph {
             aim,
             viewport,
             is_cut_off,
+            is_moved,
             sight,
             is_overview,
             are_edges_many,
@@ -160,6 +170,7 @@ impl Graph {
             proposal,
             dragged_to: RwSignal::new(None),
             pointers: StoredValue::new(PressedPointers::default()),
+            hold: Later::after(LONG_PRESS),
             views: StoredValue::new(Views::default()),
         }
     }

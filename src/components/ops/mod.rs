@@ -12,15 +12,18 @@ pub mod table;
 pub mod table_state;
 pub mod tensors;
 
+use crate::app::learning::points_at;
 use crate::app::state::{OpsView, Page};
+use crate::app::view::View;
 use crate::components::diagnostics::DiagnosticsList;
+use crate::components::lesson::Learn;
 use crate::components::tabs::{TabList, panel_id, tab_id};
 use editor::Editor;
 use leptos::prelude::*;
 use open_menu::OpenMenu;
 use table::OpsTable;
 
-/// Two tabs over one text. The text area stays mounted while the table is open, so that it keeps its caret and its scroll
+/// Two tabs over one text, and the lessons. The text area stays mounted while the table is open, so that it keeps its caret and its scroll
 /// position.
 #[component]
 pub fn Ops() -> impl IntoView {
@@ -30,12 +33,16 @@ pub fn Ops() -> impl IntoView {
         <section
             class="panel ops"
             class:is-table=move || is_open(OpsView::Table)
+            class:is-learn=move || is_open(OpsView::Learn)
+            class:is-pointed=points_at(View::Operations)
             aria-labelledby="ops-title"
         >
             <header class="panel-head">
                 <h2 id="ops-title">"Operations"</h2>
                 <TabList open=page.ops_view label=OpsView::label labelled_by="ops-title" />
-                <OpenMenu />
+                <Show when=move || !is_open(OpsView::Learn)>
+                    <OpenMenu />
+                </Show>
             </header>
             <div
                 class="ops-panel"
@@ -54,6 +61,16 @@ pub fn Ops() -> impl IntoView {
                     aria-labelledby=tab_id(OpsView::Table)
                 >
                     <OpsTable />
+                </div>
+            </Show>
+            <Show when=move || is_open(OpsView::Learn)>
+                <div
+                    class="ops-panel"
+                    role="tabpanel"
+                    id=panel_id(OpsView::Learn)
+                    aria-labelledby=tab_id(OpsView::Learn)
+                >
+                    <Learn />
                 </div>
             </Show>
             <DiagnosticsList />

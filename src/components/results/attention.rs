@@ -1,5 +1,6 @@
 //! The *Attention* tab: the bytes of attention as one kernel, and how they grow with the length of the sequence.
 
+use super::online_softmax::OnlineSoftmax;
 use crate::app::state::Page;
 use crate::components::charts::Chart;
 use crate::components::radio_button::RadioButton;
@@ -92,6 +93,7 @@ pub fn AttentionView(
                 <ul class="legend">{legend.collect_view()}</ul>
             </Chart>
             <Figures inputs />
+            <OnlineSoftmax />
         </div>
     }
 }

@@ -1,5 +1,6 @@
 //! The *Compare* tab: all policies in a table and, on request, on one roofline.
 
+use super::policy_legend::PolicyLegend;
 use crate::app::state::{Page, SetIfChanged};
 use crate::components::charts::LargeChart;
 use crate::components::keyed_rows::row_at;
@@ -8,7 +9,7 @@ use crate::components::sort_header::{Direction, SortHeader};
 use crate::components::work_line::WorkLine;
 use crate::core::analysis::compare::compared_policies;
 use crate::core::{Objective, Policy};
-use crate::picture::charts::roofline_compare::{marker, scene};
+use crate::picture::charts::roofline_compare::scene;
 use crate::picture::charts::scene::{Mark, Role};
 use crate::present::compare::{PolicyRow, policy_rows};
 use crate::present::options::{policy_summary, policy_title};
@@ -194,39 +195,12 @@ fn Roofline() -> impl IntoView {
     }
 }
 
-/// Which marker is which policy's.
 #[component]
 fn Legend() -> impl IntoView {
     let page = Page::of_context();
-    let policies = move || {
-        page.compared.with(|all| {
-            all.iter()
-                .map(|compared| compared.policy)
-                .collect::<Vec<_>>()
-        })
-    };
-    view! {
-        <ul class="legend">
-            <For each=policies key=|&policy| policy let:policy>
-                <li>
-                    <Marker policy />
-                    <span>{policy_title(policy)}</span>
-                </li>
-            </For>
-        </ul>
-    }
-}
-
-/// The marker of a policy, for the legend.
-#[component]
-fn Marker(
-    /// The policy.
-    policy: Policy,
-) -> impl IntoView {
-    let mark = marker(policy, (0.0, 0.0), 5.5);
-    view! {
-        <svg class=mark.role.class() viewBox="-8 -8 16 16" width="16" height="16" aria-hidden="true">
-            <path d=mark.shape.path_data()></path>
-        </svg>
-    }
+    let policies = Signal::derive(move || {
+        page.compared
+            .with(|all| all.iter().map(|compared| compared.policy).collect())
+    });
+    view! { <PolicyLegend policies /> }
 }

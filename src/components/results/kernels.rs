@@ -6,7 +6,9 @@ use crate::browser;
 use crate::components::keyed_rows::row_at;
 use crate::components::results::time::Time;
 use crate::components::show_more::ShowMore;
+use crate::core::Analysis;
 use crate::present::kernels::{Figures, KernelRow, kernel_rows, kernel_total};
+use crate::present::pinned::{KernelAgainst, gone_kernels, headline_against};
 use crate::present::times::{TimeKind, time_note};
 use leptos::html;
 use leptos::prelude::*;
@@ -32,6 +34,16 @@ pub fn KernelsTable(
             .with(|analysis| TimeKind::of(analysis).title())
     };
     let note = move || page.analysis.with(|analysis| time_note(analysis));
+    let is_pinned = move || page.pinned.with(Option::is_some);
+    let with_pinned = move |of: fn(&Analysis, &Analysis) -> Option<String>| {
+        page.pinned.with(|pinned| {
+            let pinned = pinned.as_ref()?;
+            page.analysis.with(|now| of(&pinned.analysis, now))
+        })
+    };
+    let total_against =
+        move || with_pinned(|pinned, now| Some(headline_against(pinned, now).bytes.change));
+    let gone = move || with_pinned(gone_kernels);
     let selected = SelectedKernel::of(page);
     Effect::new(move || {
         // A kernel that is not listed has no button. If its request stayed, it would take the focus when more are listed.
@@ -65,6 +77,9 @@ pub fn KernelsTable(
                         <th scope="col" class="number" title="FLOPs / (reads + writes)">"intensity"</th>
                         <th scope="col" title="what takes longest">"bound by"</th>
                         <th scope="col" class="number" title=note>{time_title}</th>
+                        <Show when=is_pinned>
+                            <th scope="col" class="number" title="against the kernel of the same ops in the pinned state">"against pinned"</th>
+                        </Show>
                     </tr>
                 </thead>
                 <tbody on:click=reveal_details>
@@ -82,11 +97,15 @@ pub fn KernelsTable(
                         <td></td>
                         <th scope="row">"total"</th>
                         {figure_cells(total)}
+                        <Show when=is_pinned>
+                            <td class="number">{total_against}</td>
+                        </Show>
                     </tr>
                 </tfoot>
             </table>
         </div>
         <ShowMore max_rows step=PAGE_ROWS listed=row_count total=kernel_count />
+        {move || gone().map(|gone| view! { <p class="quiet gone-kernels">{gone}</p> })}
         <p class="quiet">
             <span class="limit-sign" aria-hidden="true">"▲"</span>
             " fusion may cost time here: "<em>"Limits"</em>" says why. ~ rests on an assumed size."
@@ -108,6 +127,12 @@ fn Row(
     let label = move || row.with(|row| format!("kernel {}: {}", row.kernel.number(), row.ops));
     let sign = move || row.with(|row| harm_sign(&row.harm));
     let page = Page::of_context();
+    let against = move |part: fn(&KernelAgainst) -> &str| {
+        page.kernels_against.with(|all| {
+            let against = all.as_ref()?.get(kernel.get())?;
+            Some(part(against).to_owned())
+        })
+    };
     let button = NodeRef::<html::Button>::new();
     Effect::new(move || {
         // A kernel that gets the focus is also selected, so only the selected row subscribes to requests.
@@ -129,6 +154,11 @@ fn Row(
         >
             <td class="op-names">{move || row.with(|row| row.ops.clone())}</td>
             {figure_cells(figures)}
+            <Show when=move || page.kernels_against.with(Option::is_some)>
+                <td class="number" title=move || against(KernelAgainst::title)>
+                    {move || against(KernelAgainst::text)}
+                </td>
+            </Show>
         </KernelTableRow>
     }
 }

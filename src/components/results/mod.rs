@@ -9,14 +9,23 @@ pub mod kernel_rows;
 pub mod kernels;
 pub mod limits;
 pub mod measured;
+pub mod online_softmax;
 pub mod op_picker;
+pub mod policy_legend;
+pub mod precision;
 pub mod steps;
+pub mod sweep;
+pub mod tiling;
 pub mod time;
 pub mod why;
 
+use crate::app::learning::points_at;
 use crate::app::state::{Page, Tab};
+use crate::app::view::View;
 use crate::components::tabs::{TabList, panel_id, tab_id};
 use crate::core::Objective;
+use crate::core::interpret::Setup;
+use crate::present::tiling::TilingChoice;
 use advice::AdvicePanel;
 use attention::AttentionView;
 use compare::ComparePanel;
@@ -26,7 +35,10 @@ use kernels::KernelsTable;
 use leptos::prelude::*;
 use limits::LimitsView;
 use measured::{MeasuredState, MeasuredView};
+use precision::PrecisionView;
 use steps::StepsPanel;
+use sweep::SweepPanel;
+use tiling::TilingView;
 use why::WhyPanel;
 
 /// All tabs. Only the open one is mounted, so that a slider event updates no other. State that must survive the closing of
@@ -38,7 +50,9 @@ pub fn Results() -> impl IntoView {
     let ranked_by = RwSignal::new(Objective::default());
     let edge_order = RwSignal::new(None);
     let attention_sizes = RwSignal::new(None);
+    let tiling = RwSignal::new(TilingChoice::default());
     let measured = MeasuredState::new();
+    let precision_setup = RwSignal::new(Setup::default());
     let panel = move |tab| match tab {
         Tab::Kernels => {
             let details = NodeRef::new();
@@ -52,17 +66,20 @@ pub fn Results() -> impl IntoView {
         }
         Tab::Advice => view! { <AdvicePanel /> }.into_any(),
         Tab::Compare => view! { <ComparePanel is_drawn=is_compare_drawn ranked_by /> }.into_any(),
+        Tab::Sweep => view! { <SweepPanel /> }.into_any(),
         Tab::Why => view! { <WhyPanel chosen_order=edge_order /> }.into_any(),
         Tab::Steps => view! { <StepsPanel /> }.into_any(),
         Tab::Limits => view! { <LimitsView /> }.into_any(),
+        Tab::Tiling => view! { <TilingView choice=tiling /> }.into_any(),
         Tab::Attention => view! { <AttentionView chosen=attention_sizes /> }.into_any(),
+        Tab::Precision => view! { <PrecisionView setup=precision_setup /> }.into_any(),
         Tab::Measured => view! { <MeasuredView state=measured /> }.into_any(),
         Tab::Functions => view! { <FunctionsPanel /> }.into_any(),
     };
     // A memo, so that choosing the open tab again does not mount it again.
     let open = Memo::new(move |_| page.tab.get());
     view! {
-        <section class="panel results" class:is-stale=page.is_grey aria-labelledby="results-title">
+        <section class="panel results" class:is-stale=page.is_grey class:is-pointed=points_at(View::Details) aria-labelledby="results-title">
             <h2 class="sr-only" id="results-title">"Details"</h2>
             <TabList open=page.tab label=Tab::label labelled_by="results-title" />
             {move || {

@@ -10,6 +10,8 @@ pub mod measured;
 pub mod memory;
 pub mod replay;
 pub mod rounds;
+pub mod sweep;
+pub mod tiling;
 pub mod transformer;
 pub mod why;
 

@@ -4,10 +4,13 @@ use crate::core::model::device::{Device, Figure, Peak};
 use crate::core::model::dtype::DType;
 use crate::core::model::options::{F32Matmul, Options};
 use crate::core::model::work::Work;
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
 /// What limits the speed of a kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, BorshSerialize, BorshDeserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Bound {
     /// Memory bandwidth.

@@ -106,6 +106,8 @@ pub enum Decision {
         second: NodeKernel,
         /// The score of the pair: bytes of the buffers that both access.
         shared_bytes: u64,
+        /// The later one reads what the earlier one writes; otherwise they only read the same.
+        is_vertical: bool,
     },
     /// Optimal: the search over some ops has ended.
     Searched {

@@ -21,5 +21,6 @@ pub mod record;
 pub(crate) mod region;
 pub mod rows;
 pub(super) mod rules;
+pub mod siblings;
 
 pub use plan::{Plan, plan};

@@ -1,5 +1,6 @@
 //! Axes: ends, ticks and their texts.
 
+use crate::present::format::format_exact;
 use plotters::coord::combinators::{IntoLogRange, LogCoord};
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use plotters::coord::types::RangedCoordf64;
@@ -14,6 +15,13 @@ pub(super) enum Axis {
         from: i32,
         /// Exponent at the end, greater.
         to: i32,
+    },
+    /// Logarithmic between two sizes, with ticks at powers of two.
+    Powers {
+        /// Value at the start, positive.
+        from: f64,
+        /// Value at the end, greater.
+        to: f64,
     },
     /// From 0 to `end * unit`, where `end` lies between 1 and 10.
     Linear {
@@ -44,6 +52,15 @@ impl Axes {
 }
 
 impl Axis {
+    /// The logarithmic axis between two sizes, of which the second is greater.
+    pub(super) fn powers(from: f64, to: f64) -> Self {
+        let from = from.max(1.0);
+        Self::Powers {
+            from,
+            to: to.max(from * 1.1),
+        }
+    }
+
     /// This axis, or the `held` one before it as long as that holds as much. A held axis grows by a multiple, so that what
     /// grows is seen to grow.
     pub(super) fn or_held(self, held: Option<Self>) -> Self {
@@ -74,6 +91,7 @@ impl Axis {
     pub(super) fn ends(self) -> (f64, f64) {
         match self {
             Self::Decades { from, to } => (10_f64.powi(from), 10_f64.powi(to)),
+            Self::Powers { from, to } => (from, to),
             Self::Linear { end, unit } => (0.0, end * unit),
         }
     }
@@ -82,6 +100,7 @@ impl Axis {
     pub(super) fn to_coord(self, value: f64) -> f64 {
         let (scaled, ends) = match self {
             Self::Decades { from, to } => (value, 10_f64.powi(from)..10_f64.powi(to)),
+            Self::Powers { from, to } => (value, from..to),
             Self::Linear { end, unit } => (value / unit, 0.0..end),
         };
         if scaled.is_nan() {
@@ -94,7 +113,7 @@ impl Axis {
     /// The value at a coordinate of plotters.
     pub(super) fn value(self, coord: f64) -> f64 {
         match self {
-            Self::Decades { .. } => coord,
+            Self::Decades { .. } | Self::Powers { .. } => coord,
             Self::Linear { unit, .. } => coord * unit,
         }
     }
@@ -107,6 +126,7 @@ impl Axis {
                     .log_scale()
                     .into(),
             ),
+            Self::Powers { from, to } => AxisCoord::Powers((from..to).log_scale().into()),
             Self::Linear { end, .. } => AxisCoord::Linear((0.0..end).into()),
         }
     }
@@ -167,9 +187,35 @@ pub(super) fn power_text(value: f64, unit: &str) -> String {
     text.trim_end().to_owned()
 }
 
+/// A size or a count on an axis: all digits of a whole number, else at most two decimals.
+pub(super) fn number_text(value: f64) -> String {
+    if value >= 1.0 && value.fract() == 0.0 && value < 1e15 {
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a whole number of this range"
+        )]
+        return format_exact(value as u128);
+    }
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// At most `limit` powers of two in a range, each the same multiple of the one before.
+fn powers_of_two(range: &Range<f64>, limit: usize) -> Vec<f64> {
+    let (from, to) = (range.start * (1.0 - 1e-9), range.end * (1.0 + 1e-9));
+    let powers = std::iter::successors(Some(1.0_f64), |power| Some(power * 2.0));
+    let powers = powers.skip_while(|power| *power < from);
+    let powers: Vec<f64> = powers.take_while(|power| *power <= to).collect();
+    let step = powers.len().div_ceil(limit.max(1)).max(1);
+    powers.into_iter().step_by(step).collect()
+}
+
 /// A logarithmic or linear coordinate of plotters.
 pub(super) enum AxisCoord {
     Log(LogCoord<f64>),
+    /// With ticks at powers of two.
+    Powers(LogCoord<f64>),
     Linear(RangedCoordf64),
 }
 
@@ -179,7 +225,7 @@ impl Ranged for AxisCoord {
 
     fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
         match self {
-            Self::Log(coord) => coord.map(value, limit),
+            Self::Log(coord) | Self::Powers(coord) => coord.map(value, limit),
             Self::Linear(coord) => coord.map(value, limit),
         }
     }
@@ -197,6 +243,7 @@ impl Ranged for AxisCoord {
                 points.dedup_by(|next, last| (*next / *last - 1.0).abs() < 1e-6);
                 points
             }
+            Self::Powers(coord) => powers_of_two(&coord.range(), limit),
             Self::Linear(coord) => {
                 let mut points = coord.key_points(limit);
                 // A single tick, at 0, shows no scale.
@@ -210,7 +257,7 @@ impl Ranged for AxisCoord {
 
     fn range(&self) -> Range<f64> {
         match self {
-            Self::Log(coord) => coord.range(),
+            Self::Log(coord) | Self::Powers(coord) => coord.range(),
             Self::Linear(coord) => coord.range(),
         }
     }

@@ -21,6 +21,9 @@ mod roofline_numbers;
 mod roofline_points;
 mod roofs;
 pub mod scene;
+pub mod sweep;
+pub mod tiling;
+mod tiling_places;
 pub mod traffic_bars;
 mod traffic_bars_by_kernel;
 
@@ -39,6 +42,8 @@ pub struct Charted<'a> {
     pub repeats: &'a Repeats,
     /// Whether they run fused, or op by op.
     pub is_fused: bool,
+    /// What they are compared with.
+    pub pinned: Option<&'a Analysis>,
 }
 
 impl<'a> Charted<'a> {
@@ -49,6 +54,7 @@ impl<'a> Charted<'a> {
             analysis,
             repeats: &NONE,
             is_fused: true,
+            pinned: None,
         }
     }
 }

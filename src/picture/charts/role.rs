@@ -37,6 +37,18 @@ pub enum Role {
     SolidPoint,
     /// A kernel under a policy, among those of all policies.
     Policy(Policy),
+    /// The curve of a policy.
+    PolicyCurve(Policy),
+    /// The number of a crossing.
+    CrossingNumber,
+    /// Where a crossing is on a curve.
+    CrossingRing,
+    /// A kernel of the pinned state.
+    PinnedPoint,
+    /// The bytes of the pinned state.
+    PinnedBar,
+    /// Their figure.
+    PinnedText,
     /// The arrow from the hollow to the solid point.
     Link,
     /// Its head.
@@ -83,6 +95,26 @@ pub enum Role {
     CompiledPoint,
     /// A measured run of compiled kernels, matmuls included.
     TunedPoint,
+    /// An operand of a matmul.
+    Operand,
+    /// The part of an operand that a wave reads.
+    WaveStrip,
+    /// The part that a tile reads.
+    TileStrip,
+    /// The part of that which one step along K reads.
+    TileStep,
+    /// The tiles of a wave; waves take a few colours in turn.
+    Wave(u8),
+    /// A line between tiles.
+    TileLine,
+    /// What is computed for nothing: beyond the output, or by an idle multiprocessor.
+    TileWaste,
+    /// The frame of a tile.
+    TileFrame,
+    /// What an op that follows needs, and the tile does not have.
+    TileNeeds,
+    /// The letter of a matrix.
+    TileText,
 }
 
 impl Role {
@@ -90,14 +122,17 @@ impl Role {
     pub fn class(self) -> String {
         let role: &'static str = self.into();
         match self {
-            Self::Policy(policy) => format!("{role} {role}-{}", policy.name()),
+            Self::Policy(policy) | Self::PolicyCurve(policy) => {
+                format!("{role} {role}-{}", policy.name())
+            }
+            Self::Wave(color) => format!("{role} {role}-{color}"),
             _ => role.to_owned(),
         }
     }
 
     /// Whether marks in this role are hatched.
     pub const fn is_hatched(self) -> bool {
-        matches!(self, Self::Write | Self::WriteBefore)
+        matches!(self, Self::Write | Self::WriteBefore | Self::TileWaste)
     }
 
     /// Whether marks in this role are drawn on top when their kernel is selected or pointed at.

@@ -2,12 +2,14 @@
 
 use crate::core::{Analysis, Kernel, KernelId};
 use crate::picture::charts::Charted;
-use crate::picture::charts::labels::kernel_heading;
+use crate::picture::charts::labels::{kernel_heading, point_label};
+use crate::picture::charts::marks::{circle, tenths};
 use crate::picture::charts::roofline_frame::{RooflineFrame, point_of};
 use crate::picture::charts::roofline_names::PointLayout;
 use crate::picture::charts::roofline_points::{draw_points, focus_order};
-use crate::picture::charts::scene::{Axes, Scene};
+use crate::picture::charts::scene::{Axes, Role, Scene};
 use crate::present::names::joined;
+use crate::present::times::kernel_time;
 
 /// Draws the roofline of `analysis` into a frame of `size` units, at least 240 by 140.
 ///
@@ -23,17 +25,27 @@ pub fn scene(analysis: &Analysis, size: (f64, f64), held: Option<Axes>) -> Scene
 /// The same. Before it is fused, each point is where the ops of its kernel are, and nothing is an arrow.
 pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> Scene {
     let Charted {
-        analysis, is_fused, ..
+        analysis,
+        is_fused,
+        pinned,
+        ..
     } = charted;
     let mut words = if is_fused {
         ". Hollow points show kernels before fusion, solid points after.".to_owned()
     } else {
         ". Points show kernels before fusion.".to_owned()
     };
+    if pinned.is_some() {
+        words.push_str(" Dashed rings show the pinned state.");
+    }
     if let Some(rest) = without_point(analysis) {
         words = format!("{words} {rest}");
     }
-    let mut frame = RooflineFrame::new(analysis, &[analysis], size, held, PointLayout::Exact);
+    let all: Vec<&Analysis> = std::iter::once(analysis).chain(pinned).collect();
+    let mut frame = RooflineFrame::new(analysis, &all, size, held, PointLayout::Exact);
+    if let Some(pinned) = pinned {
+        draw_pinned(pinned, &mut frame);
+    }
     draw_points(analysis, is_fused, &mut frame);
     let focus_order = focus_order(&frame.marks);
     Scene {
@@ -41,6 +53,30 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
         ..frame.scene(&words)
     }
     .of_kernels(&analysis.partition)
+}
+
+/// A ring for each kernel of the pinned state, below all other points.
+fn draw_pinned(pinned: &Analysis, frame: &mut RooflineFrame) {
+    /// More would hide what they are compared with.
+    const MAX_RINGS: usize = 100;
+    let radius = if frame.is_compact { 7.0 } else { 9.0 };
+    let mut places = Vec::new();
+    for (kernel, fused) in pinned.fused.kernels.iter_enumerated() {
+        let Some((intensity, rate)) = point_of(&fused.placement) else {
+            continue;
+        };
+        let place = tenths(frame.plot.place(intensity, rate));
+        if places.len() == MAX_RINGS || places.contains(&place) {
+            continue;
+        }
+        places.push(place);
+        let heading = format!("pinned, {}", kernel_heading(pinned, kernel));
+        let time = kernel_time(pinned, kernel).unwrap_or_default();
+        let label = point_label(heading, &fused.placement, fused.bytes(), time);
+        frame
+            .marks
+            .push(circle(Role::PinnedPoint, place, radius).named(label));
+    }
 }
 
 /// Kernels that have no point, in a sentence; `None` when each has one.

@@ -131,9 +131,11 @@ pub(super) fn focus_order(marks: &[Mark]) -> Vec<usize> {
             Role::SolidPoint => 0,
             Role::HollowPoint => 1,
             Role::OpPoint => 2,
+            // Behind all kernels, for they belong to none of these.
+            Role::PinnedPoint => 3,
             _ => return None,
         };
-        Some((mark.kernel, rank))
+        Some((mark.kernel.is_none(), mark.kernel, rank))
     };
     let mut order: Vec<_> = (marks.iter().enumerate())
         .filter_map(|(index, mark)| Some((key(mark)?, index)))

@@ -150,6 +150,8 @@ pub struct Mark {
     pub kernel: Option<KernelId>,
     /// Its name and tooltip, if it has any.
     pub label: Option<Label>,
+    /// The value to which a press on it sets the param along the axis.
+    pub param_value: Option<i64>,
 }
 
 impl Mark {
@@ -160,6 +162,7 @@ impl Mark {
             role,
             kernel: None,
             label: None,
+            param_value: None,
         }
     }
 
@@ -167,6 +170,13 @@ impl Mark {
     #[must_use]
     pub fn of_kernel(mut self, kernel: KernelId) -> Self {
         self.kernel = Some(kernel);
+        self
+    }
+
+    /// The same mark, which sets the param along the axis to this value.
+    #[must_use]
+    pub fn setting(mut self, param_value: i64) -> Self {
+        self.param_value = Some(param_value);
         self
     }
 

@@ -32,6 +32,7 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
         analysis,
         repeats,
         is_fused,
+        pinned,
     } = charted;
     let size = drawable(size);
     let (before, after) = (&analysis.unfused.traffic, &analysis.fused.traffic);
@@ -42,7 +43,11 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
         bottom: 26.0,
         left: 10.0,
     };
-    let max_bytes = before.total.max(after.total);
+    let pinned = pinned
+        .filter(|_| is_fused)
+        .map(|pinned| &pinned.fused.traffic);
+    let pinned_bytes = pinned.map_or(0, |traffic| traffic.total);
+    let max_bytes = before.total.max(after.total).max(pinned_bytes);
     let plot = draw_bytes_frame(size, margins, max_bytes, held, size.0, &mut marks);
     let Bounds {
         left, top, bottom, ..
@@ -80,6 +85,9 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
         let saved = rect(Role::Saved, (start, fused.top), (end, fused.bottom));
         marks.push(saved);
     }
+    if let Some(pinned) = pinned {
+        draw_pinned(pinned, &plot, &fused, &mut marks);
+    }
     let bar_text =
         |y: f64, text_of_bar: String| text(Role::BarText, (left, y), Anchor::Start, text_of_bar);
     marks.push(bar_text(top - 8.0, unfused.summary(is_compact(size))));
@@ -98,16 +106,47 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
             format_bytes(traffic.total)
         )
     };
+    let pinned = pinned.map(|pinned| format!(" Pinned: {}.", sums(pinned)));
     let description = format!(
-        "Unfused: {}. Fused: {}. {}.",
+        "Unfused: {}. Fused: {}. {}.{}",
         sums(before),
         sums(after),
-        saved_words(analysis)
+        saved_words(analysis),
+        pinned.unwrap_or_default()
     );
     Scene {
         axes: Some(plot.x_axes()),
         ..Scene::new(size, "Memory traffic", description, marks).of_kernels(&analysis.partition)
     }
+}
+
+/// A frame as long as the bytes of the pinned state around the fused bar, and its figure behind its end, or
+/// before it where there is no space.
+fn draw_pinned(pinned: &Traffic, plot: &Plot, fused: &Bar<'_>, marks: &mut Vec<Mark>) {
+    const AROUND: f64 = 3.0;
+    let (left, right) = (plot.bounds.left, plot.x(pinned.total as f64));
+    let (top, bottom) = (fused.top - AROUND, fused.bottom + AROUND);
+    let bytes = format_bytes(pinned.total);
+    let words = format!("pinned {bytes}");
+    let facts = vec![
+        ("reads", format_bytes(pinned.bytes_read)),
+        ("writes", format_bytes(pinned.bytes_written)),
+        ("in all", bytes),
+    ];
+    let bar = rect(Role::PinnedBar, (left, top), (right, bottom));
+    marks.push(bar.named(Label::new("pinned state, fused", facts)));
+    let middle = f64::midpoint(top, bottom) + 4.2;
+    let has_space = right + 6.0 + text_width(&words) <= plot.bounds.right + 20.0;
+    marks.push(if has_space {
+        text(
+            Role::PinnedText,
+            (right + 6.0, middle),
+            Anchor::Start,
+            words,
+        )
+    } else {
+        text(Role::PinnedText, (right - 6.0, middle), Anchor::End, words)
+    });
 }
 
 /// One of the two bars.

@@ -57,7 +57,7 @@ pub(super) const TAG_PX: (f64, f64) = (148.0, 26.0);
 const RESERVED_DIGITS: usize = 5;
 
 /// Estimated width of `text` in a system font of this size.
-pub(super) fn text_width(text: &str, font_px: f64) -> f64 {
+pub(crate) fn text_width(text: &str, font_px: f64) -> f64 {
     text.chars().map(|c| char_em(c) * font_px).sum()
 }
 

@@ -48,8 +48,8 @@ impl Expected {
         let model = DeviceModel::new(graph, options)?;
         let calibration = model.calibration.as_ref()?;
         let scaled_from = calibration.scaled_from.clone();
-        let ops_s = times(&model, Code::Library, unfused)?;
-        let mut kernels_s = times(&model, Code::of(options), fused)?;
+        let ops_s = times(&model, Code::Library, unfused, None)?;
+        let mut kernels_s = times(&model, Code::of(options), fused, Some(partition))?;
         for (time_s, &further) in kernels_s.iter_mut().zip(&partition.further_launches) {
             *time_s += f64::from(further) * calibration.rates.kernel_s;
         }
@@ -91,17 +91,25 @@ fn times(
     model: &DeviceModel<'_>,
     code: Code,
     execution: &Execution,
+    partition: Option<&Partition>,
 ) -> Option<IdVec<KernelId, f64>> {
     let hits = model.hits(execution)?;
     let kernels = execution.kernels.iter_enumerated();
     kernels
-        .map(|(id, kernel)| model.time_s(code, launch(kernel, id, &hits)))
+        .map(|(id, kernel)| model.time_s(code, launch(kernel, id, &hits, partition)))
         .collect()
 }
 
-fn launch<'a>(kernel: &'a Kernel, id: KernelId, hits: &Hits) -> Launch<'a> {
+/// A kernel of a partition; without one, of the unfused program, which computes nothing twice.
+fn launch<'a>(
+    kernel: &'a Kernel,
+    id: KernelId,
+    hits: &Hits,
+    partition: Option<&'a Partition>,
+) -> Launch<'a> {
     Launch {
         ops: &kernel.ops,
+        recomputed: partition.map_or(&[], |partition| &partition.recomputed[id]),
         work: kernel.work,
         is_free: kernel.is_free,
         read: Moved::all(&kernel.traffic.reads, &hits.reads[id]),
@@ -116,7 +124,10 @@ pub fn breakdown(analysis: &Analysis, kernel: KernelId) -> Option<Breakdown> {
     let hits = model.hits(&analysis.fused)?;
     let fused = analysis.fused.kernels.get(kernel)?;
     let code = Code::of(&analysis.options);
-    let mut breakdown = model.breakdown(code, launch(fused, kernel, &hits))?;
+    let mut breakdown = model.breakdown(
+        code,
+        launch(fused, kernel, &hits, Some(&analysis.partition)),
+    )?;
     let further = analysis.partition.further_launches.get(kernel);
     let kernel_s = model.calibration.as_ref()?.rates.kernel_s;
     breakdown.fixed_s += f64::from(further.copied().unwrap_or(0)) * kernel_s;

@@ -149,9 +149,8 @@ impl Product {
             return self.cut(tile(64.0, 64.0), multiprocessors);
         }
         let cost = |tiling: &Tiling| {
-            let computed = tiling.waves * multiprocessors * tiling.tile.rows * tiling.tile.columns;
-            let loaded_bytes = self.loaded_bytes(tiling) / self.inner.max(1.0);
-            (2.0 * computed).max(loaded_bytes * FLOPS_PER_BYTE)
+            let [arithmetic, loads] = self.costs(tiling, multiprocessors);
+            arithmetic.max(loads)
         };
         let [first, others @ ..] = TILES;
         let mut best = self.cut(first, multiprocessors);
@@ -162,6 +161,14 @@ impl Product {
             }
         }
         best
+    }
+
+    /// What these tiles take, in FLOPs for each element along K: the arithmetic of all slots of all waves, and the loads,
+    /// as the FLOPs that would take as long. The two overlap.
+    pub(crate) fn costs(&self, tiling: &Tiling, multiprocessors: f64) -> [f64; 2] {
+        let computed = tiling.waves * multiprocessors * tiling.tile.rows * tiling.tile.columns;
+        let loaded_bytes = self.loaded_bytes(tiling) / self.inner.max(1.0);
+        [2.0 * computed, loaded_bytes * FLOPS_PER_BYTE]
     }
 
     /// The tiling of Triton's template: tiles of 128 x 128, eight rows of tiles at a time (`GROUP_M = 8`).

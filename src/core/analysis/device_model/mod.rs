@@ -62,11 +62,12 @@ pub struct DeviceCount {
 pub fn device_count(analysis: &Analysis) -> Option<DeviceCount> {
     let model = DeviceModel::new(&analysis.graph, &analysis.options)?;
     let code = Code::of(&analysis.options);
-    let kernels = analysis.fused.kernels.iter();
+    let kernels = analysis.fused.kernels.iter_enumerated();
     let kernels: IdVec<KernelId, f64> = kernels
-        .map(|kernel| {
+        .map(|(id, kernel)| {
             let cold = Launch {
                 ops: &kernel.ops,
+                recomputed: &analysis.partition.recomputed[id],
                 work: kernel.work,
                 is_free: kernel.is_free,
                 read: Moved::cold(kernel.bytes_read),
@@ -148,6 +149,8 @@ impl Sub for Moved {
 #[derive(Clone, Copy)]
 pub(crate) struct Launch<'a> {
     pub(crate) ops: &'a [OpId],
+    /// Ops that it computes again.
+    pub(crate) recomputed: &'a [OpId],
     pub(crate) work: Work,
     /// A view, which is not launched.
     pub(crate) is_free: bool,

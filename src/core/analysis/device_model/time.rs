@@ -61,6 +61,13 @@ impl KernelView<'_> {
         ops.map(|&op| (op, &self.model.graph.ops[op]))
     }
 
+    /// Its ops, and those that it computes again.
+    fn computed(&self) -> impl Iterator<Item = (OpId, &Op)> {
+        let again = self.launch.recomputed.iter();
+        self.ops()
+            .chain(again.map(|&op| (op, &self.model.graph.ops[op])))
+    }
+
     fn matmul(&self, m: &Measured, product: &Product, is_generated: bool) -> Breakdown {
         let (multiprocessors, l2_bytes) = (self.model.multiprocessors, self.model.l2_bytes);
         let tiling = self.tiling(product, is_generated);
@@ -102,7 +109,7 @@ impl KernelView<'_> {
 
     fn pointwise(&self, m: &Measured) -> Part {
         let mut compute = Part::new("arithmetic");
-        for (id, op) in self.ops() {
+        for (id, op) in self.computed() {
             let mut own = Part::new("");
             own.compute(m, op);
             let strided = self.code == Code::Library && self.is_strided(id, op);
@@ -118,7 +125,7 @@ impl KernelView<'_> {
     /// The arithmetic of all ops on the vector units.
     fn arithmetic(&self, m: &Measured) -> Part {
         let mut compute = Part::new("arithmetic");
-        for (_, op) in self.ops() {
+        for (_, op) in self.computed() {
             compute.compute(m, op);
         }
         compute

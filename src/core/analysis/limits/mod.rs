@@ -16,6 +16,7 @@ pub use crate::core::analysis::limits::warning::Warning;
 use crate::core::analysis::device_model::{Product, Tiling};
 use crate::core::analysis::limits::live::live_values;
 use crate::core::analysis::limits::warning::warnings;
+use crate::core::analysis::tiling::{MATMUL_THREADS, registers_per_thread, stages, step_depth};
 use crate::core::analysis::{Analysis, Kernel};
 use crate::core::cost::work::op_work;
 use crate::core::fusion::attention::{AttentionShape, Tiles};
@@ -64,16 +65,6 @@ const POINTWISE_THREADS: u64 = 128;
 /// chose blocks of 2048 to 8192 elements, see `tests/measure/results/h100_registers.json`.
 const ROW_THREADS: u64 = 512;
 const ROW_ELEMENTS: u64 = 8;
-/// Threads of a matmul's block: one group loads, two compute.
-const MATMUL_THREADS: u64 = 384;
-/// The threads of these that compute.
-const MATMUL_COMPUTING: u64 = 256;
-/// Registers of a matmul's thread beside its part of the tile: descriptors, counters, the epilogue.
-const MATMUL_OTHER_REGISTERS: u64 = 40;
-/// Depths of a tile's step along K. The deepest of which two fit is used: one step loads while another computes.
-const MATMUL_STEPS: [u64; 3] = [64, 32, 16];
-/// Most steps in flight; more gain nothing.
-const MATMUL_MOST_STAGES: u64 = 4;
 /// Registers that the address of one operand takes.
 const ADDRESS_REGISTERS: u64 = 2;
 /// Bytes that one thread loads at once.
@@ -136,7 +127,7 @@ impl Shape {
             let deep_bytes = (rows + columns) * product.element_bytes as u64;
             return Self {
                 threads_per_block: MATMUL_THREADS,
-                registers_per_thread: rows * columns / MATMUL_COMPUTING + MATMUL_OTHER_REGISTERS,
+                registers_per_thread: registers_per_thread(rows, columns),
                 blocks: tiling.tiles as u64,
                 on_chip_bytes: in_flight_bytes(deep_bytes, analysis.options.device.on_chip_bytes()),
                 tiling: Some(tiling),
@@ -173,8 +164,7 @@ impl Shape {
         let elements = (tiles.query_rows + tiles.key_rows).saturating_mul(2 * shape.head_size);
         Self {
             threads_per_block: MATMUL_THREADS,
-            registers_per_thread: tiles.query_rows * shape.head_size / MATMUL_COMPUTING
-                + MATMUL_OTHER_REGISTERS,
+            registers_per_thread: registers_per_thread(tiles.query_rows, shape.head_size),
             blocks: shape.heads.saturating_mul(tiles.query_tiles).max(1),
             on_chip_bytes: elements
                 .saturating_mul(shape.bytes_per_element.into())
@@ -218,15 +208,8 @@ impl Shape {
 /// On-chip bytes of the steps that a matmul's block has in flight, as many as fit; `deep_bytes` are those of one
 /// element along K.
 fn in_flight_bytes(deep_bytes: u64, available_bytes: u64) -> u64 {
-    let fits_twice = |depth: &u64| 2 * depth * deep_bytes <= available_bytes;
-    let [.., shallowest] = MATMUL_STEPS;
-    let depth = MATMUL_STEPS
-        .into_iter()
-        .find(fits_twice)
-        .unwrap_or(shallowest);
-    let step_bytes = depth * deep_bytes;
-    let stages = available_bytes / step_bytes.max(1);
-    step_bytes * stages.clamp(2, MATMUL_MOST_STAGES)
+    let step_bytes = step_depth(deep_bytes, available_bytes) * deep_bytes;
+    step_bytes * stages(step_bytes, available_bytes)
 }
 
 /// Sets the FLOPs that the kernel computes again, and the bytes of these outputs that it need not read.

@@ -211,8 +211,14 @@ impl<'a> Prices<'a> {
         };
         let mut ops = [&kernels[a].ops[..], &kernels[b].ops[..]].concat();
         ops.sort_unstable();
+        let again = &self.analysis.partition.recomputed;
+        let mut recomputed = [&again[a], &again[b]].concat();
+        recomputed.sort_unstable();
+        recomputed.dedup();
+        recomputed.retain(|op| ops.binary_search(op).is_err());
         let launch = Launch {
             ops: &ops,
+            recomputed: &recomputed,
             work,
             is_free: kernels[a].is_free && kernels[b].is_free,
             read: moved(0),

@@ -11,11 +11,16 @@
 
 mod bytes;
 mod find;
+mod online_softmax;
 mod rewrite;
 
 pub use crate::core::fusion::attention::bytes::{Growth, LoopOrder, Tiles, growth};
 pub use crate::core::fusion::attention::find::find;
 pub(crate) use find::stated;
+pub use online_softmax::{
+    F16_OVERFLOWS_FROM, Running, SoftmaxMethod, SoftmaxPass, SoftmaxStep, naive_in_f16, softmax_of,
+    softmax_steps,
+};
 pub(crate) use rewrite::{RewrittenGraph, rewrite};
 
 use crate::core::cost::work::matmul_k;

@@ -178,10 +178,11 @@ impl<'a> Schedule<'a> {
             }
             let named = self.kernel_of(first).zip(self.kernel_of(second));
             let shared_bytes = pair.shared_bytes;
-            match self
-                .fits(first, second)
-                .and_then(|()| self.merge(first, second))
-            {
+            let mut is_vertical = false;
+            match self.fits(first, second).and_then(|()| {
+                is_vertical = self.feeds(first, second).0;
+                self.merge(first, second)
+            }) {
                 Ok(()) => {
                     is_changed = true;
                     if let Some((first, second)) = named {
@@ -189,6 +190,7 @@ impl<'a> Schedule<'a> {
                             first,
                             second,
                             shared_bytes,
+                            is_vertical,
                         });
                     }
                 }

@@ -1,0 +1,396 @@
+//! The lesson that a visitor follows: its step, their answers, and how far they are.
+
+use crate::app::lesson::answer::{Answer, Judged, Wanted};
+use crate::app::lesson::check::check;
+use crate::app::lesson::library::listed;
+use crate::app::lesson::progress::{Place, Progress};
+use crate::app::lesson::state::{PageState, Seen};
+use crate::app::lesson::task::Task;
+use crate::app::lesson::{Lesson, Problem, Step, StepStates, read};
+use crate::app::session::Session;
+use crate::app::sharing::LinkedLesson;
+use crate::app::state::{OpsView, Page, SetIfChanged};
+use crate::app::stored;
+use crate::app::view::View;
+use crate::browser::{self, Later};
+use leptos::prelude::*;
+use std::sync::Arc;
+use std::time::Duration;
+
+const PROGRESS: &str = "fuseline.lessons";
+const OWN_LESSON: &str = "fuseline.own-lesson";
+/// A lesson is held against the engine after a pause in its editing.
+const CHECK_PAUSE: Duration = Duration::from_millis(500);
+
+/// A lesson that is open.
+#[derive(Clone)]
+pub struct OpenLesson {
+    /// The lesson of the page; `None` for one of somebody's own.
+    pub id: Option<&'static str>,
+    /// Its file.
+    pub text: Arc<str>,
+    /// Its file, read.
+    pub lesson: Arc<Lesson>,
+    /// The page at each of its steps.
+    pub states: Arc<Vec<StepStates>>,
+    /// What in the file is wrong.
+    pub problems: Arc<Vec<Problem>>,
+}
+
+impl OpenLesson {
+    fn new(id: Option<&'static str>, text: &str) -> Self {
+        let (lesson, mut problems) = read(text);
+        let states = lesson.states(&mut problems);
+        problems.sort_by_key(|problem| problem.line);
+        Self {
+            id,
+            text: text.into(),
+            lesson: Arc::new(lesson),
+            states: Arc::new(states),
+            problems: Arc::new(problems),
+        }
+    }
+}
+
+/// What the engine sees at a step: when it begins, and when its task is answered.
+#[derive(Clone)]
+pub struct StepSeen {
+    /// When it begins.
+    pub asked: Arc<Seen>,
+    /// When its task is answered.
+    pub answered: Arc<Seen>,
+}
+
+/// The state of the lessons. Made once at the root and given to all components as context.
+#[derive(Clone, Copy)]
+pub struct Learning {
+    page: Page,
+    session: Session,
+    /// The open lesson.
+    pub open: RwSignal<Option<OpenLesson>>,
+    /// Its step, from 0.
+    pub step: RwSignal<usize>,
+    /// What was said about the answer to the task of the step; `None` until it is answered.
+    pub judged: RwSignal<Option<Judged>>,
+    /// How far the visitor is.
+    pub progress: RwSignal<Progress>,
+    /// Whether the file of the lesson is being edited.
+    pub is_edited: RwSignal<bool>,
+    /// What the engine sees at the step; `None` without a program.
+    pub seen: Memo<Option<StepSeen>>,
+    /// What a task to do still wants of the page.
+    pub wanted: Memo<Arc<Vec<Wanted>>>,
+    check_later: Later,
+    /// Whether the heading of the step shall get the focus when it is shown.
+    wants_focus: StoredValue<bool>,
+}
+
+impl Learning {
+    /// The lessons, with the one that was open at the last visit or that a link names.
+    pub fn new(session: Session) -> Self {
+        let page = session.page;
+        let open = RwSignal::new(None::<OpenLesson>);
+        let step = RwSignal::new(0);
+        let stored = browser::load(PROGRESS).map(|stored| Progress::read(&stored));
+        let seen = Memo::new_with_compare(
+            move |_| {
+                let step = step.get();
+                open.with(|open| {
+                    let states = open.as_ref()?.states.get(step)?;
+                    let asked = Arc::new(states.asked.seen()?);
+                    let answered = if states.asked == states.answered {
+                        asked.clone()
+                    } else {
+                        Arc::new(states.answered.seen()?)
+                    };
+                    Some(StepSeen { asked, answered })
+                })
+            },
+            // A program is costly to compare, and another step is another one.
+            |_, _| true,
+        );
+        let learning = Self {
+            page,
+            session,
+            open,
+            step,
+            judged: RwSignal::new(None),
+            progress: RwSignal::new(stored.unwrap_or_default()),
+            is_edited: RwSignal::new(false),
+            seen,
+            wanted: Memo::new(move |_| Arc::new(wanted(page, open, step).unwrap_or_default())),
+            check_later: Later::after(CHECK_PAUSE),
+            wants_focus: StoredValue::new(false),
+        };
+        learning.resume();
+        learning.keep();
+        learning
+    }
+
+    /// The lessons in the context; `None` for a component that is shown alone.
+    pub fn of_context() -> Option<Self> {
+        use_context()
+    }
+
+    /// Opens the lesson of the last visit where it was, on the page as it is.
+    fn resume(self) {
+        let Some(Place { id, step }) = self.progress.with_untracked(|p| p.open.clone()) else {
+            return;
+        };
+        let open = match id {
+            Some(id) => listed(&id).map(|listed| OpenLesson::new(Some(listed.id), listed.text)),
+            None => browser::load(OWN_LESSON).map(|text| OpenLesson::new(None, &text)),
+        };
+        if let Some(open) = open {
+            self.step
+                .set(step.min(open.lesson.steps.len().saturating_sub(1)));
+            self.open.set(Some(open));
+        }
+    }
+
+    /// Stores progress, follows links, and sees when a task is done.
+    fn keep(self) {
+        Effect::watch(
+            move || {
+                (
+                    self.step.get(),
+                    self.open.with(|open| open.as_ref().map(|open| open.id)),
+                )
+            },
+            move |&(step, id), _, _| {
+                let open = id.map(|id| Place {
+                    id: id.map(str::to_owned),
+                    step,
+                });
+                self.progress.update(|progress| progress.open = open);
+            },
+            false,
+        );
+        stored::follow(PROGRESS, self.progress, Progress::write);
+        Effect::new(move || {
+            let linked = self.session.linked_lesson.get();
+            if linked.is_some() {
+                self.session.linked_lesson.set(None);
+            }
+            match linked {
+                Some(LinkedLesson::Listed(id, step)) => {
+                    self.open_listed(&id, step.saturating_sub(1));
+                }
+                Some(LinkedLesson::Own(text)) => self.open_own(&text),
+                None => {}
+            }
+        });
+        Effect::new(move || {
+            let is_done = self
+                .wanted
+                .with(|wanted| !wanted.is_empty() && wanted.iter().all(|wanted| wanted.holds));
+            if is_done && self.judged.with_untracked(Option::is_none) {
+                self.finish(Judged {
+                    is_right: true,
+                    words: "Done.".to_owned(),
+                });
+            }
+        });
+    }
+
+    /// Opens a lesson of the page at a step, from 0.
+    pub fn open_listed(self, id: &str, step: usize) {
+        match listed(id) {
+            Some(listed) => self.begin(OpenLesson::new(Some(listed.id), listed.text), step),
+            None => self.page.tell_failure(format!(
+                "There is no lesson {id} on this page: the link may be of another version."
+            )),
+        }
+    }
+
+    /// Opens a lesson of somebody's own.
+    pub fn open_own(self, text: &str) {
+        // Where storage refuses, the lesson is gone with the page; its file is not.
+        let _ = browser::store(OWN_LESSON, text);
+        self.begin(OpenLesson::new(None, text), 0);
+        self.check_later.call(move || self.check());
+    }
+
+    fn begin(self, open: OpenLesson, step: usize) {
+        self.page.ops_view.set_if_changed(OpsView::Learn);
+        self.open.set(Some(open));
+        self.go(step);
+    }
+
+    /// Goes to a step, from 0, and shows its state of the page.
+    pub fn go(self, step: usize) {
+        let count = self.step_count();
+        self.judged.set(None);
+        self.wants_focus.set_value(true);
+        self.step.set(step.min(count.saturating_sub(1)));
+        self.show_asked();
+    }
+
+    /// Whether the heading of the step shall get the focus, once for each time that a visitor goes to a step.
+    pub fn takes_focus(self) -> bool {
+        self.wants_focus
+            .try_update_value(std::mem::take)
+            .unwrap_or_default()
+    }
+
+    /// Shows the page as the step begins.
+    pub fn show_asked(self) {
+        self.judged.set(None);
+        if let Some(states) = untrack(|| self.states()) {
+            self.show(&states.asked);
+        }
+    }
+
+    fn show(self, state: &PageState) {
+        self.session.open_exercise(&state.shared);
+        self.page.step.set_if_changed(None);
+        self.page.select_mark(state.mark.as_ref());
+    }
+
+    /// Closes the lesson. The page stays as it is.
+    pub fn close(self) {
+        self.is_edited.set(false);
+        self.judged.set(None);
+        self.open.set(None);
+    }
+
+    /// Takes an answer to the task of the step. An answer that cannot be read is told and changes nothing.
+    ///
+    /// # Errors
+    /// What is wrong with the answer.
+    pub fn answer(self, answer: &Answer) -> Result<(), String> {
+        let (Some(task), Some(states)) = untrack(|| (self.task(), self.states())) else {
+            return Ok(());
+        };
+        let seen = self.seen.get_untracked();
+        let seen = seen.ok_or("this step shows no program")?;
+        let judged = task.judge(answer, &states.answered, &seen.answered)?;
+        self.show(&states.answered);
+        self.finish(judged);
+        Ok(())
+    }
+
+    /// Shows the right answer, and of a task to do a way.
+    pub fn give_up(self) {
+        let (Some(task), Some(states)) = untrack(|| (self.task(), self.states())) else {
+            return;
+        };
+        let answer = task.right_answer(&states).unwrap_or_default();
+        self.show(&task.way(&states.asked).unwrap_or(states.answered));
+        self.finish(Judged {
+            is_right: false,
+            words: answer,
+        });
+    }
+
+    fn finish(self, judged: Judged) {
+        self.judged.set(Some(judged));
+        browser::after_picture(|| browser::reveal_by_id("task-verdict"));
+        self.finish_step();
+    }
+
+    /// The present step is done.
+    pub fn finish_step(self) {
+        let id = self
+            .open
+            .with_untracked(|open| open.as_ref().and_then(|open| open.id));
+        if let Some(id) = id {
+            let step = self.step.get_untracked();
+            self.progress.update(|progress| progress.finish(id, step));
+        }
+    }
+
+    /// Takes an edited file of the open lesson, which is the visitor's own from now on.
+    pub fn edit(self, text: &str) {
+        let _ = browser::store(OWN_LESSON, text);
+        let before = untrack(|| self.states());
+        let open = OpenLesson::new(None, text);
+        let last = open.lesson.steps.len().saturating_sub(1);
+        self.open.set(Some(open));
+        self.step.update(|step| *step = (*step).min(last));
+        let now = untrack(|| self.states());
+        if now != before {
+            self.show_asked();
+        }
+        self.check_later.call(move || self.check());
+    }
+
+    /// Holds the open lesson against the engine, and shows what is wrong.
+    fn check(self) {
+        self.open.update(|open| {
+            if let Some(open) = open {
+                let (_, mut problems) = read(&open.text);
+                problems.extend(check(&open.lesson));
+                problems.sort_by_key(|problem| problem.line);
+                open.problems = Arc::new(problems);
+            }
+        });
+    }
+
+    /// Number of steps of the open lesson. Not tracked.
+    pub fn step_count(self) -> usize {
+        self.open
+            .with_untracked(|open| open.as_ref().map_or(0, |open| open.lesson.steps.len()))
+    }
+
+    /// The present step. Tracked.
+    pub fn present(self) -> Option<Step> {
+        let step = self.step.get();
+        self.open
+            .with(|open| open.as_ref()?.lesson.steps.get(step).cloned())
+    }
+
+    /// The task of the present step. Tracked.
+    pub fn task(self) -> Option<Task> {
+        self.present()?.task
+    }
+
+    /// The page at the present step. Tracked.
+    pub fn states(self) -> Option<StepStates> {
+        let step = self.step.get();
+        self.open
+            .with(|open| open.as_ref()?.states.get(step).cloned())
+    }
+}
+
+/// Whether the present step of a lesson points at a view. Tracked.
+pub fn points_at(view: View) -> impl Fn() -> bool + Copy + Send + Sync {
+    let learning = Learning::of_context();
+    move || {
+        learning.is_some_and(|learning| {
+            let step = learning.step.get();
+            learning.page.ops_view.get() == OpsView::Learn
+                && learning.open.with(|open| {
+                    let states = open.as_ref().and_then(|open| open.states.get(step));
+                    states.is_some_and(|states| states.asked.look.contains(&view))
+                })
+        })
+    }
+}
+
+/// Whether a step of a lesson is shown. Tracked.
+pub fn is_in_lesson(page: Page) -> impl Fn() -> bool + Copy + Send + Sync {
+    let learning = Learning::of_context();
+    move || {
+        page.ops_view.get() == OpsView::Learn
+            && learning.is_some_and(|learning| learning.open.with(Option::is_some))
+    }
+}
+
+/// What a task to do wants of the present page; `None` for another task.
+fn wanted(
+    page: Page,
+    open: RwSignal<Option<OpenLesson>>,
+    step: RwSignal<usize>,
+) -> Option<Vec<Wanted>> {
+    let task = open.with(|open| open.as_ref()?.lesson.steps.get(step.get())?.task.clone())?;
+    let shown = page.present.get()?;
+    let is_refused = !shown.analysis.refused.is_empty();
+    Some(task.wanted(&Seen {
+        text: shown.text.clone(),
+        parsed: shown.parsed.clone(),
+        analysis: shown.analysis.clone(),
+        statement_of_op: shown.statement_of_op.clone(),
+        has_error: shown.has_error || is_refused,
+    }))
+}

@@ -1,0 +1,148 @@
+//! Holds a lesson against the engine: every figure has a value, every task a right answer.
+
+use super::condition::Condition;
+use super::prose::{Part, figures, word_count};
+use super::solve::{first_value, value_before};
+use super::state::{PageState, Seen};
+use super::task::{Kind, Task};
+use super::{Lesson, MAX_WORDS, Problem, Step, StepStates};
+
+/// What in a lesson does not hold when the engine runs its steps. Takes an analysis a step, and a search for each task to do.
+pub fn check(lesson: &Lesson) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let states = lesson.states(&mut problems);
+    for (step, states) in lesson.steps.iter().zip(&states) {
+        check_step(step, states, &mut problems);
+    }
+    problems.sort_by_key(|problem| problem.line);
+    problems
+}
+
+fn check_step(step: &Step, states: &StepStates, problems: &mut Vec<Problem>) {
+    let words = word_count(&step.before) + word_count(&step.after);
+    if words > MAX_WORDS {
+        problems.push(Problem::new(
+            step.line,
+            format!("the step has {words} words of prose"),
+            format!("a step has at most {MAX_WORDS}: cut it, or make it two"),
+        ));
+    }
+    let (Some(asked), Some(answered)) = (shown(&states.asked), shown(&states.answered)) else {
+        problems.push(Problem::new(
+            step.line,
+            "the step shows no program",
+            "add a block `fuse` with ops, or `example: transformer` in a block `page`",
+        ));
+        return;
+    };
+    check_figures(&step.before, &asked, problems);
+    check_figures(&step.after, &answered, problems);
+    check_figures(&step.notes, &answered, problems);
+    if let Some(task) = &step.task {
+        for line in [&task.ask, &task.hint] {
+            check_figures(&[Part::Paragraph(line.clone())], &asked, problems);
+        }
+    }
+    if let Some(task) = &step.task
+        && let Err((line, what, mend)) = check_task(task, states, &asked, &answered)
+    {
+        problems.push(Problem::new(line, what, mend));
+    }
+}
+
+/// What a state shows, unless it has no op.
+fn shown(state: &PageState) -> Option<Seen> {
+    let seen = state.seen()?;
+    (!seen.analysis.graph.ops.is_empty()).then_some(seen)
+}
+
+fn check_figures(parts: &[Part], seen: &Seen, problems: &mut Vec<Problem>) {
+    for figure in figures(parts) {
+        if let Err(what) = figure.text(seen) {
+            problems.push(Problem::new(
+                figure.line,
+                what,
+                "name what the program of this step has",
+            ));
+        }
+    }
+}
+
+type Wrong = (usize, String, String);
+
+fn check_task(
+    task: &Task,
+    states: &StepStates,
+    asked: &Seen,
+    answered: &Seen,
+) -> Result<(), Wrong> {
+    let mend = |mend: &str| mend.to_owned();
+    let wrong = |what: String| {
+        (
+            task.line,
+            what,
+            mend("name what the program of this step has"),
+        )
+    };
+    match &task.kind {
+        Kind::Number { quantity, .. } => quantity.value(answered).map(drop).map_err(wrong),
+        Kind::First { param, when, .. } => {
+            let first = first_value(&states.answered, param, when).map_err(wrong)?;
+            is_ever_false(&states.answered, param, first, when, task.line)
+        }
+        Kind::Choose(_) | Kind::Each { .. } => {
+            let options = task.choosables(answered).map_err(wrong)?;
+            match options.iter().filter(|option| option.is_right).count() {
+                0 => Err((
+                    task.line,
+                    mend("no option is right"),
+                    mend("add one whose condition holds in this state, or change the state"),
+                )),
+                right if right == options.len() => Err((
+                    task.line,
+                    mend("all options are right"),
+                    mend("add one whose condition does not hold in this state"),
+                )),
+                _ => Ok(()),
+            }
+        }
+        Kind::Do { until, .. } => {
+            for condition in until {
+                condition.holds(asked).map_err(wrong)?;
+            }
+            if task.is_done(asked) {
+                return Err((
+                    task.line,
+                    mend("it is done before anybody has done something"),
+                    mend("change the state of the step, or the conditions"),
+                ));
+            }
+            match task.way(&states.asked) {
+                Some(_) => Ok(()),
+                None => Err((
+                    task.line,
+                    mend("the engine finds no way to do it"),
+                    mend("ask for less, or change `by:`"),
+                )),
+            }
+        }
+    }
+}
+
+/// A condition that holds everywhere has no first value to find.
+fn is_ever_false(
+    state: &PageState,
+    param: &str,
+    first: i64,
+    when: &Condition,
+    line: usize,
+) -> Result<(), Wrong> {
+    match value_before(state, param, first) {
+        Some(_) => Ok(()),
+        None => Err((
+            line,
+            format!("`{when}` holds at every {param}"),
+            "ask for a condition that does not hold at the least value".to_owned(),
+        )),
+    }
+}

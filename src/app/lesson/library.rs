@@ -1,0 +1,38 @@
+//! The lessons that come with the page, in the order in which they build on each other.
+
+/// A lesson of the page: a file below `public/lessons`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Name of its file without extension; stable, for links and stored progress.
+    pub id: &'static str,
+    /// The file.
+    pub text: &'static str,
+}
+
+macro_rules! lesson {
+    ($id:literal) => {
+        Listed {
+            id: $id,
+            text: include_str!(concat!("../../../public/lessons/", $id, ".md")),
+        }
+    };
+}
+
+/// All lessons.
+pub static LESSONS: &[Listed] = &[
+    lesson!("exercise"),
+    lesson!("roofline"),
+    lesson!("bound"),
+    lesson!("layernorm_gelu"),
+    lesson!("torch_compile"),
+    lesson!("flash_attention"),
+    lesson!("tiling"),
+    lesson!("limits"),
+    lesson!("precision"),
+    lesson!("profiling"),
+];
+
+/// The lesson of this id.
+pub fn listed(id: &str) -> Option<&'static Listed> {
+    LESSONS.iter().find(|lesson| lesson.id == id)
+}

@@ -1,0 +1,211 @@
+//! Lessons: a file of prose, states of the page, and tasks whose answers the engine works out.
+//!
+//! [`read`] makes a [`Lesson`] of a Markdown file and never fails: what cannot be shown is a [`Problem`] with its line and how to
+//! mend it. [`check::check`] runs the engine on each step and tells what does not hold there.
+
+pub mod answer;
+pub mod check;
+pub mod condition;
+mod entries;
+pub mod library;
+mod markdown;
+mod metric;
+pub mod progress;
+pub mod prose;
+pub mod quantity;
+mod reason;
+mod resources;
+pub mod setting;
+pub mod solve;
+pub mod state;
+pub mod task;
+pub mod value;
+
+pub use entries::Problem;
+
+use entries::{Block, entry_of, unknown};
+use markdown::{Piece, pieces, pieces_after};
+use prose::Part;
+use setting::Setting;
+use state::PageState;
+use task::Task;
+
+/// Most words of prose in a step.
+pub const MAX_WORDS: usize = 80;
+
+/// A lesson.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lesson {
+    /// Its title.
+    pub title: String,
+    /// What it is about, in a sentence.
+    pub about: String,
+    /// How long it takes, in minutes; 0 if the file does not say.
+    pub minutes: u32,
+    /// Its steps.
+    pub steps: Vec<Step>,
+}
+
+/// A step of a lesson.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Step {
+    /// The line of its heading.
+    pub line: usize,
+    /// Its heading.
+    pub title: String,
+    /// What the page becomes.
+    pub page: Setting,
+    /// What is read first.
+    pub before: Vec<Part>,
+    /// What is asked.
+    pub task: Option<Task>,
+    /// What the page becomes when the task is answered.
+    pub then: Setting,
+    /// What is read after the answer.
+    pub after: Vec<Part>,
+    /// What only the speaker reads.
+    pub notes: Vec<Part>,
+}
+
+/// The states of the page at one step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepStates {
+    /// When it begins.
+    pub asked: PageState,
+    /// When its task is answered.
+    pub answered: PageState,
+}
+
+/// Reads a lesson, and says what in its file is wrong. `O(text)`.
+pub fn read(text: &str) -> (Lesson, Vec<Problem>) {
+    let (pieces, mut problems) = pieces(text);
+    let mut lesson = Lesson::default();
+    for piece in pieces {
+        match piece {
+            Piece::Front(block) => lesson.read_front(&block, &mut problems),
+            Piece::Title { line, text } => lesson.steps.push(Step {
+                line,
+                title: text,
+                ..Step::default()
+            }),
+            Piece::Prose(part) => match lesson.steps.last_mut() {
+                Some(step) if step.task.is_some() => step.after.push(part),
+                Some(step) => step.before.push(part),
+                None => problems.push(Problem::new(
+                    1,
+                    "there is prose before the first step",
+                    "begin the step with a line `## Title`",
+                )),
+            },
+            Piece::Block(block) => match lesson.steps.last_mut() {
+                Some(step) => step.read_block(&block, &mut problems),
+                None => problems.push(Problem::new(
+                    block.line,
+                    format!("the block `{}` stands before the first step", block.kind),
+                    "begin the step with a line `## Title` above it",
+                )),
+            },
+        }
+    }
+    if lesson.title.is_empty() {
+        problems.push(Problem::new(
+            1,
+            "the lesson has no title",
+            "begin the file with three lines `---`, `title: …` and `---`",
+        ));
+    }
+    if lesson.steps.is_empty() {
+        problems.push(Problem::new(
+            1,
+            "the lesson has no steps",
+            "begin each step with a line `## Title`",
+        ));
+    }
+    problems.sort_by_key(|problem| problem.line);
+    (lesson, problems)
+}
+
+impl Lesson {
+    fn read_front(&mut self, block: &Block, problems: &mut Vec<Problem>) {
+        for (line, text) in (block.line + 1..).zip(block.text.lines()) {
+            if text.trim().is_empty() {
+                continue;
+            }
+            let Some(entry) = entry_of(text, line) else {
+                problems.push(Problem::new(
+                    line,
+                    format!("`{text}` is not of the form `key: value`"),
+                    "write for example `title: Four ops, two kernels`",
+                ));
+                continue;
+            };
+            match entry.key.as_str() {
+                "title" => self.title = entry.value,
+                "about" => self.about = entry.value,
+                "minutes" => match entry.value.parse() {
+                    Ok(minutes) => self.minutes = minutes,
+                    Err(_) => problems.push(Problem::new(
+                        line,
+                        format!("`{}` is no number of minutes", entry.value),
+                        "write for example `minutes: 8`",
+                    )),
+                },
+                key => problems.push(unknown(line, "key", key, &["title", "about", "minutes"])),
+            }
+        }
+    }
+
+    /// The states of the page at each step. What a step cannot change is left out and told.
+    pub fn states(&self, problems: &mut Vec<Problem>) -> Vec<StepStates> {
+        let mut before = PageState::default();
+        let steps = self.steps.iter().map(|step| {
+            // What a step points at or has marked is no part of the next.
+            before.look.clear();
+            before.mark = None;
+            let asked = step.page.applied(&before, problems);
+            let answered = step.then.applied(&asked, problems);
+            before = answered.clone();
+            StepStates { asked, answered }
+        });
+        steps.collect()
+    }
+}
+
+impl Step {
+    fn read_block(&mut self, block: &Block, problems: &mut Vec<Problem>) {
+        match block.kind.as_str() {
+            "fuse" => self.page.add_program(block),
+            "page" => self.page.add(block, problems),
+            "then" => self.then.add(block, problems),
+            "notes" => self.notes.extend(notes(block, problems)),
+            "predict" | "choose" | "do" => {
+                if self.task.is_some() {
+                    problems.push(Problem::new(
+                        block.line,
+                        "this step has a task already",
+                        "begin another step with a line `## Title`",
+                    ));
+                } else {
+                    self.task = Task::read(block, problems);
+                }
+            }
+            kind => problems.push(unknown(
+                block.line,
+                "block",
+                kind,
+                &["fuse", "page", "then", "predict", "choose", "do", "notes"],
+            )),
+        }
+    }
+}
+
+/// Notes for the speaker: Markdown in a block.
+fn notes(block: &Block, problems: &mut Vec<Problem>) -> Vec<Part> {
+    let (pieces, found) = pieces_after(block.line, &block.text);
+    problems.extend(found);
+    let parts = pieces.into_iter().filter_map(|piece| match piece {
+        Piece::Prose(part) => Some(part),
+        _ => None,
+    });
+    parts.collect()
+}

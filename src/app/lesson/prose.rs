@@ -1,0 +1,123 @@
+//! The prose of a step: Markdown as data, so that components show it as elements and never as markup.
+
+use super::quantity::Quantity;
+use super::state::Seen;
+
+/// A part of the prose that stands below others.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Part {
+    /// A paragraph.
+    Paragraph(Vec<Inline>),
+    /// A list, each item on its own.
+    List {
+        /// Whether its items are numbered.
+        is_numbered: bool,
+        /// The items.
+        items: Vec<Vec<Inline>>,
+    },
+    /// Text as it was written.
+    Code(String),
+}
+
+/// A part of a line.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Inline {
+    /// Plain text.
+    Text(String),
+    /// A figure of the engine, in the state of the step.
+    Figure(Figure),
+    /// Code.
+    Code(String),
+    /// Stressed text.
+    Emphasis(Vec<Inline>),
+    /// Strongly stressed text.
+    Strong(Vec<Inline>),
+    /// A link to a page.
+    Link {
+        /// Where it leads.
+        address: String,
+        /// What is shown.
+        content: Vec<Inline>,
+    },
+}
+
+/// A quantity that is written into the prose.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Which quantity.
+    pub quantity: Quantity,
+    /// Its line in the file.
+    pub line: usize,
+}
+
+impl Figure {
+    /// Its value as text; what is wrong if it has none.
+    ///
+    /// # Errors
+    /// Why it has no value.
+    pub fn text(&self, seen: &Seen) -> Result<String, String> {
+        Ok(self.quantity.value(seen)?.text())
+    }
+}
+
+/// All figures in parts.
+pub fn figures(parts: &[Part]) -> Vec<&Figure> {
+    let mut found = Vec::new();
+    each_inline(parts, &mut |inline| {
+        if let Inline::Figure(figure) = inline {
+            found.push(figure);
+        }
+    });
+    found
+}
+
+/// Number of words; a figure is one.
+pub fn word_count(parts: &[Part]) -> usize {
+    let mut words = 0;
+    each_inline(parts, &mut |inline| match inline {
+        Inline::Text(text) | Inline::Code(text) => {
+            words += text
+                .split_whitespace()
+                .filter(|word| word.contains(char::is_alphanumeric))
+                .count();
+        }
+        Inline::Figure(_) => words += 1,
+        Inline::Emphasis(_) | Inline::Strong(_) | Inline::Link { .. } => {}
+    });
+    words
+}
+
+/// Plain text of all parts, without the figures: what a test reads.
+pub fn written_text(parts: &[Part]) -> String {
+    let mut text = String::new();
+    each_inline(parts, &mut |inline| {
+        if let Inline::Text(written) = inline {
+            text.push_str(written);
+            text.push(' ');
+        }
+    });
+    text
+}
+
+fn each_inline<'a>(parts: &'a [Part], visit: &mut dyn FnMut(&'a Inline)) {
+    // Nested at most as deep as the reader of Markdown allows.
+    let mut open: Vec<&Inline> = Vec::new();
+    for part in parts {
+        match part {
+            Part::Paragraph(line) => open.extend(line.iter().rev()),
+            Part::List { items, .. } => {
+                open.extend(items.iter().rev().flat_map(|i| i.iter().rev()));
+            }
+            Part::Code(_) => {}
+        }
+        while let Some(inline) = open.pop() {
+            visit(inline);
+            match inline {
+                Inline::Emphasis(content)
+                | Inline::Strong(content)
+                | Inline::Link { content, .. } => open.extend(content.iter().rev()),
+                Inline::Text(_) | Inline::Figure(_) | Inline::Code(_) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! What a step asks for. No right answer is written in a lesson: the engine works each out from the state of the step.
+
+use super::condition::Condition;
+use super::entries::{Block, Entry, Item, Problem, lines_of, unknown};
+use super::markdown::inline;
+use super::prose::Inline;
+use super::quantity::Quantity;
+use super::value::{Unit, number_in};
+
+/// A task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Task {
+    /// Line of its block.
+    pub line: usize,
+    /// The question.
+    pub ask: Vec<Inline>,
+    /// What kind of answer it has.
+    pub kind: Kind,
+    /// Shown to who asks for it.
+    pub hint: Vec<Inline>,
+}
+
+/// The kinds of tasks.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// Predict a number, then see it.
+    Number {
+        /// Which number.
+        quantity: Quantity,
+        /// By which part of it an answer may be off.
+        within: f64,
+    },
+    /// Find the value of a param from which on a condition holds.
+    First {
+        /// The param.
+        param: String,
+        /// The condition.
+        when: Condition,
+        /// By which part of it an answer may be off.
+        within: f64,
+    },
+    /// Choose among options, each right where its condition holds.
+    Choose(Vec<Choice>),
+    /// Choose the tensors or the kernels that fulfil a condition.
+    Each {
+        /// Of which things.
+        things: Things,
+        /// Fulfilled by the right ones.
+        condition: Condition,
+    },
+    /// Change the page until conditions hold.
+    Do {
+        /// All of them have to hold.
+        until: Vec<Condition>,
+        /// What the engine changes to show a way.
+        by: By,
+    },
+}
+
+/// An option to choose.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// Its line in the file.
+    pub line: usize,
+    /// What it says.
+    pub label: String,
+    /// It is right if this holds.
+    pub condition: Condition,
+}
+
+/// The things of a program that a task asks about one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Things {
+    /// The tensors that ops write.
+    Tensors,
+    /// The kernels of the shown policy.
+    Kernels,
+}
+
+/// What the engine changes to find a way to do a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum By {
+    /// The value of a param.
+    Param(String),
+    /// The kernels, by hand.
+    Merge,
+    /// Policy, switches, element type or device.
+    Choices,
+}
+
+/// By how much a prediction of a number that is not counted may be off.
+const WITHIN: f64 = 0.05;
+
+impl Task {
+    /// Reads a `predict`, `choose` or `do` block. `None` if it misses what it needs, which is told.
+    pub fn read(block: &Block, problems: &mut Vec<Problem>) -> Option<Self> {
+        let (entries, items) = lines_of(block, problems);
+        let mut fields = Fields::new(block, entries);
+        let ask = fields.needed(
+            "ask",
+            "the question: `ask: How many kernels are left?`",
+            problems,
+        )?;
+        let hint = fields.take("hint");
+        let kind = match block.kind.as_str() {
+            "predict" => predict(&mut fields, problems),
+            "choose" => choose(&mut fields, items, problems),
+            _ => to_do(&mut fields, problems),
+        };
+        fields.finish(problems);
+        Some(Self {
+            line: block.line,
+            ask: inline(&ask.value, ask.line, problems),
+            hint: hint.map_or_else(Vec::new, |hint| inline(&hint.value, hint.line, problems)),
+            kind: kind?,
+        })
+    }
+}
+
+fn predict(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<Kind> {
+    let within = fields.take("within");
+    let within = within.and_then(|entry| {
+        told(
+            number_in(entry.value.as_str(), Unit::Percent),
+            &entry,
+            problems,
+        )
+    });
+    let within = within.map(|percent| percent / 100.0);
+    if let Some(first) = fields.take("first") {
+        let when = fields.needed(
+            "when",
+            "a condition: `when: share of tensor scores > 50 %`",
+            problems,
+        )?;
+        return Some(Kind::First {
+            param: first.value,
+            when: told(Condition::parse(&when.value), &when, problems)?,
+            within: within.unwrap_or(0.0),
+        });
+    }
+    let number = fields.needed(
+        "number",
+        "what to predict: `number: kernels`, or `first: S` with `when: …`",
+        problems,
+    )?;
+    let quantity = told(Quantity::parse(&number.value), &number, problems)?;
+    match quantity.unit() {
+        None => {
+            problems.push(Problem::new(
+                number.line,
+                format!("`{quantity}` is a word and no number"),
+                "ask for it in a `choose` block",
+            ));
+            None
+        }
+        Some(unit) => Some(Kind::Number {
+            within: within.unwrap_or(if unit == Unit::Count { 0.0 } else { WITHIN }),
+            quantity,
+        }),
+    }
+}
+
+fn choose(fields: &mut Fields, items: Vec<Item>, problems: &mut Vec<Problem>) -> Option<Kind> {
+    for (key, things) in [("tensors", Things::Tensors), ("kernels", Things::Kernels)] {
+        if let Some(entry) = fields.take(key) {
+            let condition = told(Condition::parse(&entry.value), &entry, problems)?;
+            return Some(Kind::Each { things, condition });
+        }
+    }
+    if items.len() < 2 {
+        problems.push(Problem::new(
+            fields.line,
+            "there is nothing to choose among",
+            "write two lines or more `- text :: condition`, or `tensors: place = chip`, or `kernels: bound = memory`",
+        ));
+        return None;
+    }
+    let choices = items.into_iter().filter_map(|item| {
+        let condition = Condition::parse(&item.condition).map_err(|mend| {
+            let what = format!("`{}` is no condition", item.condition);
+            problems.push(Problem::new(item.line, what, mend));
+        });
+        Some(Choice {
+            line: item.line,
+            label: item.label,
+            condition: condition.ok()?,
+        })
+    });
+    Some(Kind::Choose(choices.collect()))
+}
+
+fn to_do(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<Kind> {
+    let mut until = Vec::new();
+    while let Some(entry) = fields.take("until") {
+        until.extend(told(Condition::parse(&entry.value), &entry, problems));
+    }
+    if until.is_empty() {
+        problems.push(Problem::new(
+            fields.line,
+            "it does not say when it is done",
+            "write `until: bytes < 1.2 GB`, one line for each condition",
+        ));
+        return None;
+    }
+    let by = fields.needed(
+        "by",
+        "what to change: `by: param S`, `by: merge` or `by: choices`",
+        problems,
+    )?;
+    let by = match by.value.split_whitespace().collect::<Vec<_>>()[..] {
+        ["param", name] => By::Param(name.to_owned()),
+        ["merge"] => By::Merge,
+        ["choices"] => By::Choices,
+        _ => {
+            problems.push(unknown(
+                by.line,
+                "way",
+                &by.value,
+                &["param NAME", "merge", "choices"],
+            ));
+            return None;
+        }
+    };
+    Some(Kind::Do { until, by })
+}
+
+/// What was read, or `None` with the problem told.
+fn told<T>(read: Result<T, String>, entry: &Entry, problems: &mut Vec<Problem>) -> Option<T> {
+    read.map_err(|mend| {
+        let what = format!("`{}` cannot be read", entry.value);
+        problems.push(Problem::new(entry.line, what, mend));
+    })
+    .ok()
+}
+
+/// The entries of a block that are not read yet.
+struct Fields {
+    line: usize,
+    kind: String,
+    entries: Vec<Entry>,
+}
+
+impl Fields {
+    fn new(block: &Block, entries: Vec<Entry>) -> Self {
+        Self {
+            line: block.line,
+            kind: block.kind.clone(),
+            entries,
+        }
+    }
+
+    /// The first entry of this key.
+    fn take(&mut self, key: &str) -> Option<Entry> {
+        let at = self.entries.iter().position(|entry| entry.key == key)?;
+        Some(self.entries.remove(at))
+    }
+
+    fn needed(&mut self, key: &str, mend: &str, problems: &mut Vec<Problem>) -> Option<Entry> {
+        let entry = self.take(key);
+        if entry.is_none() {
+            problems.push(Problem::new(
+                self.line,
+                format!("this block lacks `{key}:`"),
+                format!("add {mend}"),
+            ));
+        }
+        entry
+    }
+
+    fn finish(self, problems: &mut Vec<Problem>) {
+        let known: &[&str] = match self.kind.as_str() {
+            "predict" => &["ask", "number", "first", "when", "within", "hint"],
+            "choose" => &["ask", "tensors", "kernels", "hint"],
+            _ => &["ask", "until", "by", "hint"],
+        };
+        let left = self.entries.iter();
+        problems.extend(
+            left.map(|entry| unknown(entry.line, "key of such a block", &entry.key, known)),
+        );
+    }
+}

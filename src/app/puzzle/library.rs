@@ -1,0 +1,46 @@
+//! The puzzles that come with the page, in the order in which they build on each other.
+
+/// A puzzle of the page: a file below `public/puzzles`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Name of its file without extension; stable, for links and stored progress.
+    pub id: &'static str,
+    /// The file.
+    pub text: &'static str,
+}
+
+macro_rules! puzzle {
+    ($id:literal) => {
+        Listed {
+            id: $id,
+            text: include_str!(concat!("../../../public/puzzles/", $id, ".fuse")),
+        }
+    };
+}
+
+/// All puzzles.
+pub static PUZZLES: &[Listed] = &[
+    puzzle!("two_ops"),
+    puzzle!("chain"),
+    puzzle!("epilogue"),
+    puzzle!("two_readers"),
+    puzzle!("diamond"),
+    puzzle!("l2_norm"),
+    puzzle!("softmax"),
+    puzzle!("layer_norm"),
+    puzzle!("swiglu"),
+    puzzle!("scores"),
+    puzzle!("options"),
+    puzzle!("llama"),
+];
+
+/// The puzzle of this id.
+pub fn listed(id: &str) -> Option<&'static Listed> {
+    PUZZLES.iter().find(|puzzle| puzzle.id == id)
+}
+
+/// The puzzle after this one; `None` after the last.
+pub fn next(id: &str) -> Option<&'static Listed> {
+    let mut rest = PUZZLES.iter().skip_while(|puzzle| puzzle.id != id);
+    rest.nth(1)
+}

@@ -1,0 +1,81 @@
+//! A pinned state, with which the present one is compared.
+
+use super::memos::shared_option;
+use super::page::{Page, SetIfChanged};
+use crate::app::history::Origin;
+use crate::app::links::SharedState;
+use crate::core::{Analysis, IdVec, KernelId};
+use crate::present::pinned::{KernelAgainst, kernels_against, pinned_title};
+use leptos::prelude::*;
+use std::sync::Arc;
+
+/// A state that is kept for comparison.
+pub struct Pinned {
+    /// What it is, in a few words.
+    pub title: String,
+    /// Its figures.
+    pub analysis: Arc<Analysis>,
+    /// Its text and choices.
+    state: SharedState,
+    /// The example that its text started from.
+    example: Option<&'static str>,
+}
+
+/// Each kernel of `analysis` against the pinned state.
+pub(super) fn kernels_against_pinned(
+    pinned: RwSignal<Option<Arc<Pinned>>>,
+    analysis: Memo<Arc<Analysis>>,
+) -> Memo<Option<Arc<IdVec<KernelId, KernelAgainst>>>> {
+    shared_option(move || {
+        pinned.with(|pinned| {
+            let pinned = &pinned.as_ref()?.analysis;
+            analysis.with(|now| Some(Arc::new(kernels_against(pinned, now))))
+        })
+    })
+}
+
+impl Page {
+    /// Keeps what is shown for comparison.
+    pub fn pin(self) {
+        let pinned = self.shown_as_pinned();
+        self.pinned.set(Some(Arc::new(pinned)));
+    }
+
+    /// Compares no longer.
+    pub fn unpin(self) {
+        self.pinned.set(None);
+        self.keep_focus();
+    }
+
+    /// Goes to the pinned state, as one step of undo, and keeps the one that was shown.
+    pub fn swap_pinned(self) {
+        let Some(pinned) = self.pinned.get_untracked() else {
+            return;
+        };
+        self.pin();
+        let state = &pinned.state;
+        let text = state.text.clone();
+        self.replace(text, Origin::Single, pinned.example, Some(state.policy));
+        self.fusion.set_if_changed(state.fusion);
+        self.conventions.set_if_changed(state.conventions);
+        self.device.set_if_changed(state.device.clone());
+    }
+
+    fn shown_as_pinned(self) -> Pinned {
+        let shown = self.shown.get_untracked();
+        let options = &shown.analysis.options;
+        Pinned {
+            title: pinned_title(&shown.parsed.program, &options.device, options.policy),
+            analysis: shown.analysis.clone(),
+            state: SharedState {
+                text: shown.text.to_string(),
+                policy: options.policy,
+                fusion: self.fusion.get_untracked(),
+                conventions: options.conventions,
+                device: options.device.clone(),
+                ..SharedState::default()
+            },
+            example: self.example.get_untracked(),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What the *Sweep* tab shows: a param along an axis, as the worker computes it.
+
+use super::analysed::AnalysedText;
+use crate::app::background::Background;
+use crate::app::jobs::{Answer, Job};
+use crate::core::analysis::sweep::{Measure, Sweep};
+use crate::present::sweep::{SweptParam, swept_params};
+use leptos::prelude::*;
+use std::sync::Arc;
+
+/// The choices of the tab, and what follows from them.
+#[derive(Clone, Copy)]
+pub struct Sweeping {
+    /// The params that can be chosen.
+    pub params: Memo<Vec<SweptParam>>,
+    /// The chosen one; `None` where there is none.
+    pub param: Memo<Option<SweptParam>>,
+    /// What its curves show.
+    pub measure: RwSignal<Measure>,
+    /// Whether they show it as a multiple of what *none* has.
+    pub is_relative: RwSignal<bool>,
+    /// The sweep. Costly: computed only while something reads it.
+    pub swept: Memo<Swept>,
+    chosen: RwSignal<Option<String>>,
+}
+
+/// A sweep as far as it is known.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Swept {
+    /// `None` where the worker has not answered yet, or nothing could be analysed.
+    pub sweep: Option<Arc<Sweep>>,
+    /// Whether it is of the present text and choices.
+    pub is_present: bool,
+}
+
+impl Sweeping {
+    pub(super) fn new(shown: Memo<Arc<AnalysedText>>, worker: Background) -> Self {
+        let chosen = RwSignal::new(None::<String>);
+        let params = Memo::new(move |_| shown.with(|shown| swept_params(&shown.parsed.program)));
+        let param = Memo::new(move |_| {
+            let chosen = chosen.get();
+            params.with(|params| {
+                let mut all = params.iter();
+                let is_chosen = |param: &&SweptParam| Some(&param.name) == chosen.as_ref();
+                all.find(is_chosen).or_else(|| params.first()).cloned()
+            })
+        });
+        let job = Memo::new(move |_| {
+            let param = param.get()?;
+            shown.with(|shown| {
+                let (program, options) = (&shown.parsed.program, &shown.analysis.options);
+                Some(Job::sweep(&shown.text, program, param.index, options))
+            })
+        });
+        let swept = Memo::new(move |last: Option<&Swept>| {
+            let answer = job.with(|job| worker.answer(job.as_ref()?));
+            if let Some(Answer::Sweep(sweep)) = answer.as_deref() {
+                return Swept {
+                    sweep: sweep.clone(),
+                    is_present: true,
+                };
+            }
+            let last = last.and_then(|last| last.sweep.clone());
+            let is_of = |sweep: &Arc<Sweep>| {
+                param.with(|param| param.as_ref().is_some_and(|p| p.name == sweep.param))
+            };
+            Swept {
+                sweep: last.filter(is_of),
+                is_present: false,
+            }
+        });
+        Self {
+            params,
+            param,
+            measure: RwSignal::new(Measure::default()),
+            is_relative: RwSignal::new(false),
+            swept,
+            chosen,
+        }
+    }
+
+    /// Sweeps the param of this name.
+    pub fn choose(self, param: String) {
+        self.chosen.set(Some(param));
+    }
+}

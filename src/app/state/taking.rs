@@ -1,0 +1,144 @@
+//! What a visitor takes away: pictures, tables and data as files.
+
+use super::page::Page;
+use crate::app::documents::title;
+use crate::app::jobs::{Answer, Question};
+use crate::browser;
+use crate::core::examples::example;
+use crate::picture::export::{Drawing, Format, PictureKind, Pictured, SCREEN};
+use crate::present::caption::Caption;
+use crate::present::headline::headline;
+use crate::present::report::Report;
+use crate::present::tables::{Table, TableKind};
+use leptos::prelude::*;
+
+/// The forms of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PictureForm {
+    /// Shapes and texts, which stay sharp.
+    Svg,
+    /// Pixels.
+    Png,
+}
+
+impl PictureForm {
+    /// Its label.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Svg => "SVG",
+            Self::Png => "PNG",
+        }
+    }
+}
+
+impl Page {
+    /// The name of the program: that of the example, else its first line. Tracked.
+    pub fn program_name(self) -> String {
+        let example = self.example.get().and_then(example);
+        example.map_or_else(
+            || self.text.with(|text| title(text).to_owned()),
+            |example| example.title.to_owned(),
+        )
+    }
+
+    /// A picture of what is shown, without a caption. Tracked.
+    pub fn picture(self, kind: PictureKind, format: Format) -> Drawing {
+        let is_fused = self.is_fused.get();
+        let analysis = self.analysis.get();
+        self.drawing.with(|drawn| {
+            let pictured = Pictured {
+                analysis: &analysis,
+                layout: &drawn.layout,
+                is_fused,
+            };
+            pictured.drawing(kind, format)
+        })
+    }
+
+    /// Bytes, kernels and time, before and after, in sentences. Tracked.
+    pub fn headline_sentence(self) -> String {
+        self.analysis.with(|analysis| headline(analysis).sentence())
+    }
+
+    fn caption(self, key: &str) -> Caption {
+        let name = self.program_name();
+        self.shown
+            .with(|shown| Caption::new(&name, &shown.analysis, &shown.parsed.program, key))
+    }
+
+    /// Offers a picture of what is shown as a file.
+    pub fn save_picture(self, kind: PictureKind, form: PictureForm) {
+        let svg = untrack(|| {
+            let caption = self.caption(kind.key(self.is_fused.get()));
+            self.picture(kind, SCREEN).svg(&caption)
+        });
+        self.save_svg(&format!("fuseline-{}", kind.name()), svg, form);
+    }
+
+    /// Offers any drawing of the shown program as a file.
+    pub fn save_drawing(self, file_stem: &str, drawing: &Drawing, form: PictureForm) {
+        let kind = file_stem.parse::<PictureKind>();
+        let key = kind.map_or("", |kind| kind.key(self.is_fused.get_untracked()));
+        let caption = untrack(|| self.caption(key));
+        self.save_svg(
+            &format!("fuseline-{file_stem}"),
+            drawing.svg(&caption),
+            form,
+        );
+    }
+
+    fn save_svg(self, file_stem: &str, svg: String, form: PictureForm) {
+        match form {
+            PictureForm::Svg => {
+                browser::download(&format!("{file_stem}.svg"), "image/svg+xml", &svg);
+            }
+            PictureForm::Png => {
+                let file_name = format!("{file_stem}.png");
+                browser::spawn(async move {
+                    if !browser::download_png(&file_name, &svg).await {
+                        self.tell_failure("The browser could not draw this picture as PNG. Save it as SVG instead.");
+                    }
+                });
+            }
+        }
+    }
+
+    /// Offers a table as CSV, once the worker has computed it.
+    pub fn save_table(self, kind: TableKind) {
+        let shown = self.shown.get_untracked();
+        let save = move |csv: &str| {
+            browser::download(&format!("fuseline-{}.csv", kind.name()), "text/csv", csv);
+        };
+        if shown.is_long() {
+            let job = shown.asked(Question::Table(kind));
+            self.worker.when_answered(&job, move |answer| {
+                if let Some(Answer::Table(csv)) = answer {
+                    save(csv);
+                }
+            });
+        } else {
+            save(&Table::new(kind, &shown.analysis, &shown.statement_of_op).csv());
+        }
+    }
+
+    /// Gives the analysis by names as JSON to `act`, once the worker has computed it; `None` if that was stopped.
+    pub fn report(self, act: impl FnOnce(Option<&str>) + 'static) {
+        let shown = self.shown.get_untracked();
+        if shown.is_long() {
+            let job = shown.asked(Question::Report);
+            self.worker.when_answered(&job, |answer| {
+                act(match answer {
+                    Some(Answer::Report(json)) => Some(json),
+                    _ => None,
+                });
+            });
+            return;
+        }
+        let report = self.diagnostics.with_untracked(|all| {
+            self.text
+                .with_untracked(|text| Report::new(&shown.analysis, all, text))
+                .with_attributes(&shown.parsed.program, &shown.statement_of_op)
+        });
+        act(serde_json::to_string_pretty(&report).ok().as_deref());
+    }
+}

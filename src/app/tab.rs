@@ -1,0 +1,54 @@
+//! The tabs of the panel below the pictures. Links and lessons name them.
+
+use strum::{EnumIter, EnumString, IntoStaticStr};
+
+/// The tabs of the panel below the pictures, in their order. The names are stored in links.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumIter, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "lowercase")]
+pub enum Tab {
+    /// The kernels with their figures.
+    #[default]
+    Kernels,
+    /// What would save time.
+    Advice,
+    /// All policies side by side.
+    Compare,
+    /// A param along an axis.
+    Sweep,
+    /// Why edges are not fused.
+    Why,
+    /// The decisions of the policy, one by one.
+    Steps,
+    /// What each kernel asks of the device.
+    Limits,
+    /// A matmul in tiles.
+    Tiling,
+    /// Attention as one kernel.
+    Attention,
+    /// Where values are rounded, on numbers.
+    Precision,
+    /// The model against a real GPU.
+    Measured,
+    /// What an op may call.
+    Functions,
+}
+
+impl Tab {
+    /// Its label.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Kernels => "Kernels",
+            Self::Advice => "What to do",
+            Self::Compare => "Compare",
+            Self::Sweep => "Sweep",
+            Self::Why => "Why not",
+            Self::Steps => "Steps",
+            Self::Limits => "Limits",
+            Self::Tiling => "Tiling",
+            Self::Attention => "Attention",
+            Self::Precision => "Precision",
+            Self::Measured => "Measured",
+            Self::Functions => "Functions",
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The views of the page, which lessons point at and a presenter fills the screen with.
+
+use strum::{EnumIter, EnumString, IntoStaticStr, VariantArray, VariantNames};
+
+/// A part of the page.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    EnumIter,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+    VariantNames,
+)]
+#[strum(serialize_all = "lowercase")]
+pub enum View {
+    /// The figures of the whole program.
+    Headline,
+    /// The sliders.
+    Sizes,
+    /// The op list.
+    Operations,
+    /// The graph of ops and kernels.
+    Graph,
+    /// The roofline.
+    Roofline,
+    /// The bars of memory traffic.
+    Traffic,
+    /// The tabs below the pictures.
+    Details,
+}
+
+impl View {
+    /// The name in lessons and addresses.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// The name for people.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Headline => "Headline",
+            Self::Sizes => "Sizes",
+            Self::Operations => "Operations",
+            Self::Graph => "Graph",
+            Self::Roofline => "Roofline",
+            Self::Traffic => "Memory traffic",
+            Self::Details => "Details",
+        }
+    }
+}

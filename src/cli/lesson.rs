@@ -1,0 +1,44 @@
+//! `fuseline lesson FILE`: what in a lesson is wrong, and its right answers.
+
+use super::Failed;
+use super::input::read_all;
+use super::output::{print, tell};
+use crate::app::lesson::check::check;
+use crate::app::lesson::{Lesson, Problem, read};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// Prints the steps of a lesson with the right answers, and its problems. Fails if it has any.
+pub(super) fn check_file(file: &Path) -> Result<(), Failed> {
+    let name = file.display();
+    let text = std::fs::File::open(file).and_then(read_all);
+    let text = text.map_err(|problem| {
+        tell(&format!("error: {name}: {problem}\n"));
+        Failed
+    })?;
+    let (lesson, mut problems) = read(&text);
+    problems.extend(check(&lesson));
+    print(&steps(&lesson))?;
+    if problems.is_empty() {
+        return Ok(());
+    }
+    for Problem { line, what, mend } in &problems {
+        tell(&format!("{name}:{line}: {what}\n    {mend}\n"));
+    }
+    Err(Failed)
+}
+
+fn steps(lesson: &Lesson) -> String {
+    let mut lines = format!("{}\n", lesson.title);
+    let states = lesson.states(&mut Vec::new());
+    for ((step, states), number) in lesson.steps.iter().zip(&states).zip(1..) {
+        let answer = step
+            .task
+            .as_ref()
+            .and_then(|task| task.right_answer(states));
+        let answer = answer.map_or_else(String::new, |answer| format!("\n     {answer}"));
+        // Writing to a string cannot fail.
+        let _ = writeln!(lines, "{number:>3}. {}{answer}", step.title);
+    }
+    lines
+}

@@ -1,0 +1,32 @@
+//! `svg`: a picture of a program as a file.
+
+use super::Analysed;
+use crate::app::documents::title;
+use crate::app::runner::layout_of;
+use crate::core::notation::import::{Form, form_of};
+use crate::picture::export::{PictureKind, Pictured, SCREEN};
+use crate::present::caption::Caption;
+
+/// The picture, as large as its content.
+pub(super) fn svg(analysed: &Analysed, kind: PictureKind, is_fused: bool) -> String {
+    let Analysed {
+        file,
+        text,
+        parsed,
+        analysis,
+        ..
+    } = analysed;
+    let layout = layout_of(&analysis.graph, &analysis.partition, false);
+    // The first line of JSON is no title.
+    let name = match form_of(text) {
+        Form::Notation => title(text),
+        Form::OpLines | Form::Json => file,
+    };
+    let caption = Caption::new(name, analysis, &parsed.program, kind.key(is_fused));
+    let pictured = Pictured {
+        analysis,
+        layout: &layout,
+        is_fused,
+    };
+    pictured.drawing(kind, SCREEN).svg(&caption)
+}

@@ -1,0 +1,65 @@
+//! `fuseline precision FILE`: where a program rounds, unfused and fused, and what that does to its numbers.
+
+use crate::cli::Failed;
+use crate::cli::output::{print, tell};
+use crate::core::interpret::{Setup, interpret};
+use crate::core::{Analysis, Program};
+use crate::present::precision::{
+    PrecisionRow, not_run_text, precision_rows, precision_sentence, roundings, run_notes,
+};
+use std::fmt::Write as _;
+
+/// The result in a sentence, a line for each tensor, and what each kernel rounds.
+pub(super) fn precision(
+    program: &Program,
+    analysis: &Analysis,
+    setup: &Setup,
+) -> Result<(), Failed> {
+    let partition = &analysis.partition;
+    let ran = interpret(program, partition, setup).map_err(|refused| {
+        tell(&format!("error: {}\n", not_run_text(&refused)));
+        Failed
+    })?;
+    let mut text = format!("{}\n\n", precision_sentence(&ran));
+    let rows = precision_rows(&ran, partition, usize::MAX);
+    let head = [
+        "tensor",
+        "unfused",
+        "fused",
+        "error unfused",
+        "error fused",
+        "ratio",
+    ];
+    let cells = |row: &PrecisionRow| {
+        [
+            row.name.clone(),
+            row.unfused.clone(),
+            row.fused.clone(),
+            row.unfused_error.clone(),
+            row.fused_error.clone(),
+            row.ratio.clone(),
+        ]
+    };
+    let lines: Vec<[String; 6]> = std::iter::once(head.map(str::to_owned))
+        .chain(rows.iter().map(cells))
+        .collect();
+    let mut widths = [0; 6];
+    for (cell, width) in lines.iter().flat_map(|line| line.iter().zip(0..)) {
+        widths[width] = cell.chars().count().max(widths[width]);
+    }
+    for line in &lines {
+        let cells = line.iter().zip(widths);
+        let padded: Vec<String> = cells
+            .map(|(cell, width)| format!("{cell:<width$}"))
+            .collect();
+        let _ = writeln!(text, "{}", padded.join("  ").trim_end());
+    }
+    text.push('\n');
+    for sentence in roundings(&ran, partition, usize::MAX) {
+        let _ = writeln!(text, "{sentence}");
+    }
+    for note in run_notes(&ran, setup) {
+        let _ = writeln!(text, "{note}");
+    }
+    print(&text)
+}

@@ -1,0 +1,130 @@
+//! `sweep`: every policy at many values of a param, and where something changes.
+
+use crate::cli::Failed;
+use crate::cli::choices::one_of;
+use crate::cli::output::tell;
+use crate::core::analysis::sweep::{Figures, Measure, Sweep, sweep};
+use crate::core::{Device, Options, Policy, Program};
+use crate::present::sweep::{crossing_rows, figure_text, measure_title, swept_params};
+use serde::Serialize;
+use std::fmt::Write as _;
+use strum::VariantArray;
+
+/// A sweep as JSON.
+#[derive(Serialize)]
+pub(super) struct SweepReport {
+    param: String,
+    /// Whether times are those of the device model; otherwise lower bounds.
+    is_expected: bool,
+    points: Vec<PointReport>,
+    crossings: Vec<CrossingReport>,
+}
+
+#[derive(Serialize)]
+struct PointReport {
+    value: i64,
+    policies: Vec<PolicyReport>,
+}
+
+#[derive(Serialize)]
+struct PolicyReport {
+    policy: Policy,
+    bytes: u64,
+    time_s: f64,
+    kernels: usize,
+    /// FLOPs for each byte.
+    intensity: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct CrossingReport {
+    /// The first value of the slider from which it holds.
+    value: i64,
+    sentence: String,
+}
+
+/// The sweep of the param of this name.
+pub(super) fn sweep_named(
+    program: &Program,
+    name: &str,
+    options: &Options,
+) -> Result<Sweep, Failed> {
+    let params = swept_params(program);
+    let param = params.iter().find(|param| param.name == name);
+    let (problem, help) = match param {
+        Some(param) => match sweep(program, param.index, options) {
+            Some(sweep) => return Ok(sweep),
+            None => (
+                format!("`{name}` has no two values at which the program can be analyzed"),
+                "widen its range".to_owned(),
+            ),
+        },
+        None if params.is_empty() => (
+            format!("`{name}` has no values to try"),
+            "give it a range: `param S = 1024 in 128..8192 step 128`".to_owned(),
+        ),
+        None => (
+            format!("no param with a range is called `{name}`"),
+            one_of(params.iter().map(|param| param.name.as_str())),
+        ),
+    };
+    tell(&format!("error: {problem}\n  = help: {help}\n"));
+    Err(Failed)
+}
+
+/// The sweep for other programs.
+pub(super) fn sweep_report(sweep: &Sweep, device: &Device) -> SweepReport {
+    let of_policy = |(&policy, figures): (&Policy, &Figures)| PolicyReport {
+        policy,
+        bytes: figures.bytes,
+        time_s: figures.time_s,
+        kernels: figures.kernels,
+        intensity: figures.intensity,
+    };
+    let points = sweep.points.iter().map(|point| PointReport {
+        value: point.value,
+        policies: sweep
+            .policies
+            .iter()
+            .zip(&point.figures)
+            .map(of_policy)
+            .collect(),
+    });
+    let crossings = crossing_rows(sweep, device).into_iter();
+    SweepReport {
+        param: sweep.param.clone(),
+        is_expected: sweep.is_expected,
+        points: points.collect(),
+        crossings: crossings
+            .map(|row| CrossingReport {
+                value: row.value,
+                sentence: row.sentence,
+            })
+            .collect(),
+    }
+}
+
+/// A table for each measure, and the crossings.
+pub(super) fn sweep_table(sweep: &Sweep, device: &Device) -> String {
+    let mut text = String::new();
+    for &measure in Measure::VARIANTS {
+        let _ = writeln!(text, "{}", measure_title(measure, sweep, device));
+        let _ = write!(text, "{:>12}", sweep.param);
+        for policy in &sweep.policies {
+            let _ = write!(text, "  {:>12}", policy.name());
+        }
+        text.push('\n');
+        for point in &sweep.points {
+            let _ = write!(text, "{:>12}", point.value);
+            for figures in &point.figures {
+                let _ = write!(text, "  {:>12}", figure_text(measure, figures));
+            }
+            text.push('\n');
+        }
+        text.push('\n');
+    }
+    for row in crossing_rows(sweep, device) {
+        let _ = writeln!(text, "{}", row.sentence);
+    }
+    text
+}

@@ -1,0 +1,27 @@
+//! The way to the lessons.
+
+use crate::app::state::{OpsView, Page};
+use crate::browser;
+use crate::components::tabs::tab_id;
+use leptos::prelude::*;
+
+/// Opens the lessons, or leaves them for the text.
+#[component]
+pub fn LearnButton() -> impl IntoView {
+    let page = Page::of_context();
+    let is_open = move || page.ops_view.get() == OpsView::Learn;
+    let toggle = move |_| {
+        if untrack(is_open) {
+            page.ops_view.set(OpsView::Text);
+        } else {
+            page.ops_view.set(OpsView::Learn);
+            // On a phone the lessons may be far below.
+            browser::after_picture(|| browser::reveal_by_id(&tab_id(OpsView::Learn)));
+        }
+    };
+    view! {
+        <button type="button" class="learn-button" aria-pressed=move || is_open().to_string() on:click=toggle>
+            "Learn"
+        </button>
+    }
+}

@@ -1,0 +1,139 @@
+//! A handout of the program: two sheets that are shown as they print.
+
+use crate::app::state::{Page, SetIfChanged};
+use crate::browser;
+use crate::picture::export::{PAPER, PictureKind};
+use crate::present::advice::AdviceRow;
+use crate::present::handout::{KERNEL_ROWS, SheetRow, largest_kernels};
+use crate::present::setup::setup;
+use leptos::html;
+use leptos::prelude::*;
+
+/// The sheets, over the page, which is not printed meanwhile. Escape closes it.
+#[component]
+pub fn Handout() -> impl IntoView {
+    let page = Page::of_context();
+    view! {
+        <Show when=move || page.is_handout_open.get()>
+            <Sheets />
+        </Show>
+    }
+}
+
+#[component]
+fn Sheets() -> impl IntoView {
+    let page = Page::of_context();
+    let dialog = NodeRef::<html::Dialog>::new();
+    // It is there after the effects of this mount.
+    Effect::new(move || {
+        if dialog.get().is_some() {
+            browser::show_modal(dialog);
+        }
+    });
+    let picture = move |kind: PictureKind, words: &'static str| {
+        let source = move || browser::svg_address(&page.picture(kind, PAPER).bare_svg());
+        view! { <img class=format!("handout-{}", kind.name()) src=source alt=words /> }
+    };
+    let choices =
+        move || (page.shown).with(|shown| setup(&shown.analysis.options, &shown.parsed.program));
+    let choice = |(name, value): (&'static str, String)| view! { <dt>{name}</dt> <dd>{value}</dd> };
+    view! {
+        <dialog
+            class="handout"
+            node_ref=dialog
+            aria-label="Handout"
+            on:close=move |_| page.is_handout_open.set_if_changed(false)
+            // Escape closes the dialog and does nothing to the page below.
+            on:keydown=move |event| event.stop_propagation()
+        >
+            <header class="handout-bar">
+                <p>"Two pages, A4 or Letter"</p>
+                <button type="button" class="button" on:click=move |_| browser::print()>"Print"</button>
+                <button type="button" class="button" on:click=move |_| browser::close_modal(dialog)>"Close"</button>
+            </header>
+            <article class="sheet">
+                <h2>{move || page.program_name()}</h2>
+                <p>{move || page.headline_sentence()}</p>
+                <dl>{move || choices().into_iter().map(choice).collect_view()}</dl>
+                {picture(PictureKind::Graph, "Graph of the operations and their kernels")}
+                <p class="sheet-key">{move || PictureKind::Graph.key(page.is_fused.get())}</p>
+            </article>
+            <article class="sheet">
+                <h2>{move || page.program_name()} ": roofline, memory traffic and kernels"</h2>
+                {picture(PictureKind::Roofline, "Roofline")}
+                <p class="sheet-key">{move || PictureKind::Roofline.key(page.is_fused.get())}</p>
+                {picture(PictureKind::Traffic, "Memory traffic, unfused and fused")}
+                <p class="sheet-key">{move || PictureKind::Traffic.key(page.is_fused.get())}</p>
+                <KernelList />
+                <AdviceList />
+            </article>
+        </dialog>
+    }
+}
+
+/// The kernels that move most.
+#[component]
+fn KernelList() -> impl IntoView {
+    let page = Page::of_context();
+    let listed = Memo::new(move |_| {
+        page.analysis
+            .with(|analysis| largest_kernels(analysis, KERNEL_ROWS))
+    });
+    let rows = move || {
+        let rows = listed.with(|listed| listed.rows.clone());
+        let row = |row: SheetRow| {
+            view! {
+                <tr>
+                    <th scope="row">{row.kernel.number()}</th>
+                    <td class="sheet-ops">{row.ops}</td>
+                    <td>{row.flops}</td>
+                    <td>{row.bytes}</td>
+                    <td>{row.intensity}</td>
+                    <td>{row.bound}</td>
+                    <td>{row.time}</td>
+                </tr>
+            }
+        };
+        rows.into_iter().map(row).collect_view()
+    };
+    view! {
+        <table>
+            <thead>
+                <tr>
+                    <th scope="col">"#"</th>
+                    <th scope="col">"ops"</th>
+                    <th scope="col">"FLOPs"</th>
+                    <th scope="col">"bytes"</th>
+                    <th scope="col">"intensity"</th>
+                    <th scope="col">"bound by"</th>
+                    <th scope="col">{move || listed.with(|listed| listed.time_title)}</th>
+                </tr>
+            </thead>
+            <tbody>{rows}</tbody>
+        </table>
+        <p class="sheet-key">{move || listed.with(|listed| listed.rest.clone())}</p>
+    }
+}
+
+/// What would save time.
+#[component]
+fn AdviceList() -> impl IntoView {
+    const MOST: usize = 3;
+    let page = Page::of_context();
+    let rows = Memo::new(move |_| page.advice().unwrap_or_default());
+    let item = |row: AdviceRow| {
+        let words = format!(
+            "{} Saves {} ({}).",
+            row.action.replace('`', ""),
+            row.saved_time,
+            row.share
+        );
+        view! { <li>{words}</li> }
+    };
+    view! {
+        <Show when=move || rows.with(|rows| !rows.is_empty())>
+            <h3>"What to do"</h3>
+            <ol>{move || rows.get().into_iter().take(MOST).map(item).collect_view()}</ol>
+        </Show>
+    }
+}

@@ -1,0 +1,99 @@
+//! The lessons to choose from, and how far the visitor is in each.
+
+use crate::app::learning::Learning;
+use crate::app::lesson::library::{LESSONS, Listed};
+use crate::app::lesson::read;
+use crate::app::state::Page;
+use crate::browser;
+use leptos::ev;
+use leptos::prelude::*;
+
+/// All lessons of the page, and a way to open one of somebody's own.
+#[component]
+pub fn LessonList() -> impl IntoView {
+    view! {
+        <div class="lesson-list">
+            <p class="quiet">
+                "Each lesson takes five to ten minutes. It sets the page up, asks, and lets the page answer. Progress stays in this browser."
+            </p>
+            <ol>{LESSONS.iter().map(|listed| view! { <LessonRow listed /> }).collect_view()}</ol>
+            <OwnLesson />
+        </div>
+    }
+}
+
+/// A lesson of the page.
+#[component]
+fn LessonRow(
+    /// Which one.
+    listed: &'static Listed,
+) -> impl IntoView {
+    let learning = Learning::of_context();
+    let (lesson, _) = read(listed.text);
+    let steps = lesson.steps.len();
+    let done = move || {
+        learning.map_or(0, |learning| {
+            learning.progress.with(|p| p.done_count(listed.id))
+        })
+    };
+    let state = move || match done() {
+        0 => format!("{} min, {steps} steps", lesson.minutes),
+        done if done >= steps => "done".to_owned(),
+        done => format!("{done} of {steps} steps done"),
+    };
+    let open = move |_| {
+        if let Some(learning) = learning {
+            let first_open = learning.progress.with_untracked(|progress| {
+                (0..steps).find(|&step| !progress.is_done(listed.id, step))
+            });
+            learning.open_listed(listed.id, first_open.unwrap_or(0));
+        }
+    };
+    view! {
+        <li class:is-done=move || { done() >= steps }>
+            <button type="button" on:click=open>
+                <span class="lesson-title">{lesson.title}</span>
+                <span class="lesson-about">{lesson.about}</span>
+                <small>{state}</small>
+            </button>
+        </li>
+    }
+}
+
+/// Opens a lesson from a file, or begins one.
+#[component]
+fn OwnLesson() -> impl IntoView {
+    let learning = Learning::of_context();
+    let page = Page::of_context();
+    let choose = move |event: ev::Event| {
+        let (Some(file), Some(learning)) = (browser::chosen_file(&event), learning) else {
+            return;
+        };
+        browser::spawn(async move {
+            match browser::read_file(&file).await {
+                Some(text) => learning.open_own(&text),
+                None => page.tell_failure("The browser could not read this file."),
+            }
+        });
+    };
+    let begin = move |_| {
+        if let Some(learning) = learning {
+            learning.open_own(NEW_LESSON);
+            learning.is_edited.set(true);
+        }
+    };
+    view! {
+        <h3>"Your own"</h3>
+        <p class="quiet">"A lesson is a Markdown file: prose, states of the page, and tasks that the page answers."</p>
+        <div class="lesson-own">
+            <label class="button open-button">
+                <input type="file" class="sr-only" accept=".md,.txt,text/markdown,text/plain" on:change=choose />
+                <span>"Open a file…"</span>
+            </label>
+            <button type="button" on:click=begin>"Write one"</button>
+        </div>
+    }
+}
+
+/// What a new lesson begins as: each kind of block once.
+const NEW_LESSON: &str = include_str!("../../../public/lessons/new.md");

@@ -1,0 +1,210 @@
+//! The open lesson: the step with its prose and task, and the way to the others.
+
+use super::prose::prose;
+use super::task::TaskView;
+use crate::app::learning::Learning;
+use crate::app::lesson::Step;
+use crate::app::sharing::{lesson_link, listed_lesson_link};
+use crate::app::state::Page;
+use crate::browser;
+use leptos::html;
+use leptos::prelude::*;
+
+/// A step, and the number of times that another one was shown before.
+#[derive(Clone, PartialEq)]
+struct Shown {
+    number: usize,
+    step: Option<Step>,
+}
+
+/// The present step of the open lesson.
+#[component]
+pub fn LessonPane() -> impl IntoView {
+    let Some(learning) = Learning::of_context() else {
+        return ().into_any();
+    };
+    let title = move || {
+        learning
+            .open
+            .with(|open| open.as_ref().map(|open| open.lesson.title.clone()))
+    };
+    // Each showing of a step has elements of its own: answers of one step are no answers of the next.
+    let shown = Memo::new(move |before: Option<&Shown>| {
+        let step = learning.present();
+        match before {
+            Some(before) if before.step == step => before.clone(),
+            before => Shown {
+                number: before.map_or(0, |before| before.number + 1),
+                step,
+            },
+        }
+    });
+    let step = move |Shown { step, .. }| step.map(|step| view! { <StepView learning step /> });
+    view! {
+        <div class="lesson">
+            <header class="lesson-head">
+                <button type="button" class="link-button" on:click=move |_| learning.close()>"All lessons"</button>
+                <h3>{title}</h3>
+            </header>
+            <StepDots learning />
+            <div class="lesson-body">
+                <For each=move || [shown.get()] key=|shown| shown.number children=step />
+            </div>
+            <LessonFoot learning />
+        </div>
+    }
+    .into_any()
+}
+
+/// One step.
+#[component]
+fn StepView(
+    /// The lessons.
+    learning: Learning,
+    /// The step.
+    step: Step,
+) -> impl IntoView {
+    let heading = NodeRef::<html::H4>::new();
+    // Who goes to a step reads it next: with a screen reader, too.
+    heading.on_load(move |_| {
+        if learning.takes_focus() {
+            browser::focus(heading);
+        }
+    });
+    let seen = learning.seen.get_untracked();
+    let before = prose(&step.before, seen.as_ref().map(|seen| &*seen.asked));
+    let task = step.task.map(|task| view! { <TaskView learning task /> });
+    let has_task = task.is_some();
+    let parts = step.after;
+    let after = move || {
+        let is_shown = !has_task || learning.judged.with(Option::is_some);
+        let seen = learning.seen.get_untracked();
+        is_shown.then(|| prose(&parts, seen.as_ref().map(|seen| &*seen.answered)))
+    };
+    view! {
+        <h4 node_ref=heading tabindex="-1">{step.title}</h4>
+        {before}
+        {task}
+        <div class="lesson-after">{after}</div>
+    }
+}
+
+/// A button for each step.
+#[component]
+fn StepDots(
+    /// The lessons.
+    learning: Learning,
+) -> impl IntoView {
+    let dots = move || {
+        learning.open.with(|open| {
+            let open = open.as_ref()?;
+            let steps = open.lesson.steps.iter().enumerate().map(|(at, step)| {
+                let id = open.id;
+                let is_done =
+                    move || id.is_some_and(|id| learning.progress.with(|p| p.is_done(id, at)));
+                let label = format!("Step {}: {}", at + 1, step.title);
+                view! {
+                    <li>
+                        <button
+                            type="button"
+                            class:is-done=is_done
+                            aria-label=label.clone()
+                            title=label
+                            aria-current=move || (learning.step.get() == at).then_some("step")
+                            on:click=move |_| learning.go(at)
+                        >
+                            {at + 1}
+                        </button>
+                    </li>
+                }
+            });
+            Some(steps.collect_view())
+        })
+    };
+    view! { <ol class="lesson-steps">{dots}</ol> }
+}
+
+/// The ways to other steps, and what can be done with the lesson.
+#[component]
+fn LessonFoot(
+    /// The lessons.
+    learning: Learning,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let is_first = move || learning.step.get() == 0;
+    let is_last = move || {
+        let count = learning
+            .open
+            .with(|open| open.as_ref().map_or(0, |open| open.lesson.steps.len()));
+        learning.step.get() + 1 >= count
+    };
+    let has_open_task = move || learning.task().is_some() && learning.judged.with(Option::is_none);
+    let next = move |_| {
+        let step = learning.step.get_untracked();
+        if !untrack(has_open_task) {
+            learning.finish_step();
+        }
+        if untrack(is_last) {
+            learning.close();
+        } else {
+            learning.go(step + 1);
+        }
+    };
+    let previous = move |_| learning.go(learning.step.get_untracked().saturating_sub(1));
+    let share = move |_| {
+        let Some((id, text)) = learning.open.with_untracked(|open| {
+            let open = open.as_ref()?;
+            Some((open.id, open.text.clone()))
+        }) else {
+            return;
+        };
+        let step = learning.step.get_untracked() + 1;
+        browser::spawn(async move {
+            let link = match id {
+                Some(id) => Ok(listed_lesson_link(id, step)),
+                None => lesson_link(&text).await,
+            };
+            match link {
+                Ok(link) if browser::copy(&link).await => page.tell("Link to this lesson copied."),
+                Ok(link) => page.tell(format!("Copy this link: {link}")),
+                Err(problem) => page.tell_failure(problem),
+            }
+        });
+    };
+    let save = move |_| {
+        let open = learning.open.with_untracked(|open| {
+            let open = open.as_ref()?;
+            Some((open.id.unwrap_or("lesson"), open.text.clone()))
+        });
+        if let Some((name, text)) = open {
+            browser::download(&format!("{name}.md"), "text/markdown", &text);
+        }
+    };
+    let edit = move |_| {
+        learning
+            .is_edited
+            .update(|is_edited| *is_edited = !*is_edited);
+    };
+    view! {
+        <footer class="lesson-foot">
+            <div class="lesson-ways">
+                <button type="button" disabled=is_first on:click=previous>"Back"</button>
+                <button type="button" on:click=move |_| learning.show_asked()>"Set the page again"</button>
+                <button type="button" class="is-primary" on:click=next>
+                    {move || match (is_last(), has_open_task()) {
+                        (true, _) => "Finish",
+                        (false, true) => "Skip",
+                        (false, false) => "Next",
+                    }}
+                </button>
+            </div>
+            <div class="lesson-file">
+                <button type="button" class="link-button" on:click=share>"Copy a link"</button>
+                <button type="button" class="link-button" on:click=save>"Save as a file"</button>
+                <button type="button" class="link-button" aria-expanded=move || learning.is_edited.get().to_string() on:click=edit>
+                    "Edit"
+                </button>
+            </div>
+        </footer>
+    }
+}

@@ -1,0 +1,176 @@
+//! The task of a step, and what is said about the answer.
+
+use super::prose::inlines;
+use crate::app::learning::Learning;
+use crate::app::lesson::answer::{Answer, Judged};
+use crate::app::lesson::task::{Kind, Task};
+use crate::app::lesson::value::Unit;
+use crate::app::state::SetIfChanged;
+use crate::components::sentence::sentence;
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+
+/// The question with its answer field, and the judgement once it is answered.
+#[component]
+pub fn TaskView(
+    /// The lessons.
+    learning: Learning,
+    /// The task of the present step.
+    task: Task,
+) -> impl IntoView {
+    let asked = learning.seen.get_untracked().map(|seen| seen.asked);
+    let problem = RwSignal::new(String::new());
+    let is_answered = move || learning.judged.with(Option::is_some);
+    let answer = move |answer: &Answer| {
+        problem.set_if_changed(learning.answer(answer).err().unwrap_or_default());
+    };
+    let field = match &task.kind {
+        Kind::Number { .. } | Kind::First { .. } => {
+            let unit = task.unit().unwrap_or(Unit::Count);
+            view! { <NumberField unit answer is_answered=Signal::derive(is_answered) /> }.into_any()
+        }
+        Kind::Choose(_) | Kind::Each { .. } => {
+            let seen = learning.seen.get_untracked();
+            let options = seen.and_then(|seen| task.choosables(&seen.answered).ok());
+            let options: Vec<_> = options.unwrap_or_default();
+            let is_one = matches!(task.kind, Kind::Choose(_))
+                && options.iter().filter(|option| option.is_right).count() == 1;
+            let labels = options.into_iter().map(|option| option.label).collect();
+            view! { <Choices labels is_one answer is_answered=Signal::derive(is_answered) /> }
+                .into_any()
+        }
+        Kind::Do { .. } => view! { <ToDo learning /> }.into_any(),
+    };
+    let Task { ask, hint, .. } = task;
+    let hint = (!hint.is_empty()).then(|| {
+        let hint = inlines(&hint, asked.as_deref());
+        view! { <details class="task-hint"><summary>"Hint"</summary><p>{hint}</p></details> }
+    });
+    view! {
+        <div class="task" class:is-answered=is_answered>
+            <p class="task-question" id="task-question">{inlines(&ask, asked.as_deref())}</p>
+            {field}
+            <p class="task-problem" role="alert">{move || problem.get()}</p>
+            <Show when=move || !is_answered()>
+                <button type="button" class="link-button" on:click=move |_| learning.give_up()>
+                    "Show the answer"
+                </button>
+            </Show>
+            {hint}
+            <div role="status" class="task-verdict" id="task-verdict">
+                {move || learning.judged.with(|judged| judged.as_ref().map(verdict))}
+            </div>
+        </div>
+    }
+}
+
+fn verdict(judged: &Judged) -> impl IntoView + use<> {
+    view! {
+        <p class:is-right=judged.is_right>
+            <span class="verdict-mark" aria-hidden="true">{if judged.is_right { "✓" } else { "→" }}</span>
+            <span>{sentence(&judged.words)}</span>
+        </p>
+    }
+}
+
+/// A number to predict.
+#[component]
+fn NumberField(
+    /// Its unit.
+    unit: Unit,
+    /// Takes the answer.
+    answer: impl Fn(&Answer) + Copy + 'static,
+    /// Whether it is answered.
+    is_answered: Signal<bool>,
+) -> impl IntoView {
+    let text = RwSignal::new(String::new());
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        answer(&Answer::Text(text.get_untracked()));
+    };
+    view! {
+        <form class="task-number" on:submit=submit>
+            <input
+                type="text"
+                aria-labelledby="task-question"
+                autocomplete="off"
+                placeholder=format!("such as {}", unit.sample())
+                bind:value=text
+                disabled=is_answered
+            />
+            <button type="submit" disabled=is_answered>"Predict"</button>
+        </form>
+    }
+}
+
+/// Options to choose from.
+#[component]
+fn Choices(
+    /// What they say.
+    labels: Vec<String>,
+    /// Whether exactly one is right.
+    is_one: bool,
+    /// Takes the answer.
+    answer: impl Fn(&Answer) + Copy + 'static,
+    /// Whether it is answered.
+    is_answered: Signal<bool>,
+) -> impl IntoView {
+    let chosen = RwSignal::new(Vec::<usize>::new());
+    let choose = move |at: usize, is_chosen: bool| {
+        chosen.update(|chosen| {
+            if is_one {
+                chosen.clear();
+            }
+            chosen.retain(|&other| other != at);
+            if is_chosen {
+                chosen.push(at);
+            }
+        });
+    };
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        answer(&Answer::Chosen(chosen.get_untracked()));
+    };
+    let options = labels.into_iter().enumerate().map(|(at, label)| {
+        view! {
+            <label class="task-option">
+                <input
+                    type=if is_one { "radio" } else { "checkbox" }
+                    name="task-options"
+                    disabled=is_answered
+                    prop:checked=move || chosen.with(|chosen| chosen.contains(&at))
+                    on:change:target=move |event| choose(at, event.target().checked())
+                />
+                <span>{sentence(&label)}</span>
+            </label>
+        }
+    });
+    view! {
+        <form on:submit=submit>
+            <fieldset class="task-options" aria-labelledby="task-question">{options.collect_view()}</fieldset>
+            <button type="submit" disabled=is_answered>"Answer"</button>
+        </form>
+    }
+}
+
+/// What a task to do still wants.
+#[component]
+fn ToDo(
+    /// The lessons.
+    learning: Learning,
+) -> impl IntoView {
+    let rows = move || {
+        let wanted = learning.wanted.get();
+        let rows = wanted.iter().map(|wanted| {
+            let state = if wanted.holds { "done: " } else { "to do: " };
+            view! {
+                <li class:is-done=wanted.holds>
+                    <span class="sr-only">{state}</span>
+                    {wanted.words.clone()}
+                </li>
+            }
+        });
+        rows.collect_view()
+    };
+    view! { <ul class="task-wanted">{rows}</ul> }
+}

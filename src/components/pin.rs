@@ -1,0 +1,94 @@
+//! The button that pins the present state, and what is said while one is pinned.
+
+use super::announcer::Announcer;
+use crate::app::state::Page;
+use crate::present::pinned::{Against, HeadlineAgainst, headline_against};
+use leptos::prelude::*;
+
+/// *Pin*; while a state is pinned, what it is, the figures against it, and the ways to leave it.
+#[component]
+pub fn Pin() -> impl IntoView {
+    let page = Page::of_context();
+    let is_pinned = Memo::new(move |_| page.pinned.with(Option::is_some));
+    let is_empty = move || page.analysis.with(|analysis| analysis.graph.ops.is_empty());
+    let pin = move || {
+        view! {
+            <button
+                type="button"
+                class="pin"
+                title="keep this state, and see everything as the difference to it"
+                aria-disabled=move || is_empty().to_string()
+                on:click=move |_| {
+                    if !untrack(is_empty) {
+                        page.pin();
+                    }
+                }
+            >
+                "Pin"
+            </button>
+        }
+    };
+    view! {
+        <Show when=move || is_pinned.get() fallback=pin>
+            <PinnedLine />
+        </Show>
+    }
+}
+
+#[component]
+fn PinnedLine() -> impl IntoView {
+    let page = Page::of_context();
+    let title = move || {
+        page.pinned
+            .with(|pinned| pinned.as_ref().map(|p| p.title.clone()))
+    };
+    let against = Memo::new(move |_| {
+        page.pinned.with(|pinned| {
+            let pinned = &pinned.as_ref()?.analysis;
+            page.analysis
+                .with(|now| Some(headline_against(pinned, now)))
+        })
+    });
+    let spoken = Memo::new(move |_| against.get().map_or_else(String::new, |all| all.sentence()));
+    let figure = move |what: &'static str, part: fn(&HeadlineAgainst) -> &Against| {
+        move || {
+            against.with(|all| {
+                all.as_ref().map(|all| {
+                    let Against {
+                        pinned,
+                        change,
+                        is_changed,
+                    } = part(all).clone();
+                    let class = if is_changed { "saved" } else { "quiet" };
+                    view! {
+                        <span class="pinned-figure">
+                            <span class="quiet">{what}" "</span>
+                            {pinned}
+                            " "
+                            <span class=class>{change}</span>
+                        </span>
+                    }
+                })
+            })
+        }
+    };
+    view! {
+        <div class="pinned" role="group" aria-label="Pinned state">
+            <span class="pinned-title"><strong>"pinned: "</strong>{title}</span>
+            {figure("traffic", |all| &all.bytes)}
+            {figure("kernels", |all| &all.kernels)}
+            {figure("time", |all| &all.time)}
+            <span class="pinned-buttons">
+                <button
+                    type="button"
+                    title="go to the pinned state, and pin this one"
+                    on:click=move |_| page.swap_pinned()
+                >
+                    "Swap"
+                </button>
+                <button type="button" on:click=move |_| page.unpin()>"Unpin"</button>
+            </span>
+        </div>
+        <Announcer text=spoken />
+    }
+}

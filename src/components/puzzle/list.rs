@@ -1,0 +1,61 @@
+//! The puzzles to choose from, and how far the visitor is in each.
+
+use crate::app::puzzle::library::{Listed, PUZZLES};
+use crate::app::puzzle::progress::Progress;
+use crate::app::puzzle::read;
+use crate::app::puzzling::Puzzling;
+use crate::present::format::format_percent;
+use leptos::prelude::*;
+
+/// All puzzles.
+#[component]
+pub fn PuzzleList() -> impl IntoView {
+    let puzzling = Puzzling::of_context();
+    let solved = move || puzzling.map_or(0, |puzzling| puzzling.progress.with(Progress::solved));
+    view! {
+        <div class="lesson-list">
+            <h3>"Puzzles"</h3>
+            <p class="quiet">
+                {move || {
+                    format!(
+                        "Fuse these programs by hand. Par is the optimum, which the search has proven. {} of {} solved.",
+                        solved(),
+                        PUZZLES.len(),
+                    )
+                }}
+            </p>
+            <ol>{PUZZLES.iter().map(|listed| view! { <PuzzleRow listed /> }).collect_view()}</ol>
+        </div>
+    }
+}
+
+/// A puzzle.
+#[component]
+fn PuzzleRow(
+    /// Which one.
+    listed: &'static Listed,
+) -> impl IntoView {
+    let puzzling = Puzzling::of_context();
+    let (puzzle, _) = read(listed.text);
+    let objective = puzzle.page.shared.fusion.objective.name();
+    let above_pct = move || puzzling?.progress.with(|p| p.above_pct(listed.id));
+    let state = move || match above_pct() {
+        None => "unsolved".to_owned(),
+        Some(0.0) => "solved".to_owned(),
+        Some(above) => format!("best: {} above par", format_percent(above)),
+    };
+    let open = move |_| {
+        if let Some(puzzling) = puzzling {
+            puzzling.open(listed);
+        }
+    };
+    view! {
+        <li class:is-done=move || above_pct() == Some(0.0)>
+            <button type="button" on:click=open>
+                <span class="lesson-title">{puzzle.title}</span>
+                <span class="lesson-about">{format!("by {objective}")}</span>
+                <small>{state}</small>
+            </button>
+        </li>
+    }
+}

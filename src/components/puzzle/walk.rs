@@ -1,0 +1,63 @@
+//! The way to the optimum, step by step.
+
+use crate::app::puzzle::Step;
+use crate::app::puzzling::{Puzzling, Walk};
+use leptos::prelude::*;
+
+/// The steps to the optimum, once the visitor has asked for them. Each shows the kernels after it.
+#[component]
+pub fn WalkSteps(
+    /// The puzzles.
+    puzzling: Puzzling,
+) -> impl IntoView {
+    let walk = puzzling.walk;
+    let at = Memo::new(move |_| walk.with(|walk| walk.as_ref().map_or(0, |walk| walk.at)));
+    let count = Memo::new(move |_| {
+        let steps = |walk: &Walk| walk.steps.len();
+        walk.with(|walk| walk.as_ref().map(steps))
+    });
+    let steps = move || {
+        count.track();
+        let steps = walk.with_untracked(|walk| Some(walk.as_ref()?.steps.clone()));
+        let row = |(index, step): (usize, &Step)| {
+            let number = index + 1;
+            let is_current = move || (at.get() == number).then_some("step");
+            view! {
+                <li class:is-ahead=move || { at.get() < number }>
+                    <button type="button" aria-current=is_current on:click=move |_| puzzling.walk_to(number)>
+                        {step.done.clone()}
+                    </button>
+                </li>
+            }
+        };
+        Some(steps?.iter().enumerate().map(row).collect_view())
+    };
+    let place = move || match count.get().unwrap_or_default() {
+        0 => "These kernels are at par: there is nothing left to do.".to_owned(),
+        count => format!("Step {} of {count} to the optimum", at.get()),
+    };
+    view! {
+        <Show when=move || count.get().is_some()>
+            <section class="puzzle-walk" aria-label="The way to the optimum">
+                <div class="puzzle-walk-head">
+                    <p aria-live="polite">{place}</p>
+                    <button
+                        type="button"
+                        aria-disabled=move || (at.get() == 0).then_some("true")
+                        on:click=move |_| puzzling.walk_to(at.get_untracked().saturating_sub(1))
+                    >
+                        "Previous step"
+                    </button>
+                    <button
+                        type="button"
+                        aria-disabled=move || (Some(at.get()) == count.get()).then_some("true")
+                        on:click=move |_| puzzling.walk_to(at.get_untracked() + 1)
+                    >
+                        "Next step"
+                    </button>
+                </div>
+                <ol>{steps}</ol>
+            </section>
+        </Show>
+    }
+}

@@ -1,0 +1,39 @@
+//! Which marker is which policy's.
+
+use crate::core::Policy;
+use crate::picture::charts::roofline_compare::marker;
+use crate::present::options::policy_title;
+use leptos::prelude::*;
+
+/// A list of policies, each with its marker.
+#[component]
+pub fn PolicyLegend(
+    /// The policies.
+    #[prop(into)]
+    policies: Signal<Vec<Policy>>,
+) -> impl IntoView {
+    view! {
+        <ul class="legend">
+            <For each=move || policies.get() key=|&policy| policy let:policy>
+                <li>
+                    <Marker policy />
+                    <span>{policy_title(policy)}</span>
+                </li>
+            </For>
+        </ul>
+    }
+}
+
+/// The marker of a policy.
+#[component]
+pub fn Marker(
+    /// The policy.
+    policy: Policy,
+) -> impl IntoView {
+    let mark = marker(policy, (0.0, 0.0), 5.5);
+    view! {
+        <svg class=mark.role.class() viewBox="-8 -8 16 16" width="16" height="16" aria-hidden="true">
+            <path d=mark.shape.path_data()></path>
+        </svg>
+    }
+}

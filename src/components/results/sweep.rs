@@ -1,0 +1,306 @@
+//! The *Sweep* tab: a param along an axis, every policy as a curve, and where something changes.
+
+use super::policy_legend::{Marker, PolicyLegend};
+use crate::app::state::{Page, SetIfChanged, Swept};
+use crate::components::charts::LargeChart;
+use crate::components::picker::Picker;
+use crate::components::sentence::sentence;
+use crate::components::work_line::WorkLine;
+use crate::core::Policy;
+use crate::core::analysis::sweep::{Measure, Sweep};
+use crate::picture::charts::scene::{Mark, Scene};
+use crate::picture::charts::sweep::{SweepView, scene};
+use crate::present::options::policy_title;
+use crate::present::sweep::{
+    CrossingRow, SweepRow, crossing_rows, measure_name, param_text, sweep_rows,
+};
+use leptos::prelude::*;
+use std::sync::Arc;
+use strum::VariantArray;
+
+/// The content of the tab.
+#[component]
+pub fn SweepPanel() -> impl IntoView {
+    let page = Page::of_context();
+    let has_param = Memo::new(move |_| page.sweep.param.with(Option::is_some));
+    view! {
+        <div class="sweep">
+            <Show when=move || has_param.get() fallback=|| view! { <NoParam /> }>
+                <Choices />
+                <SweepResult swept=page.sweep.swept />
+            </Show>
+        </div>
+    }
+}
+
+#[component]
+fn NoParam() -> impl IntoView {
+    view! {
+        <p class="quiet">
+            "No size of this program has a range to go along. Write "
+            <code>"param S = 1024 in 128..8192 step 128"</code>
+            " and use "<code>"S"</code>" in a shape."
+        </p>
+    }
+}
+
+/// The param and what is measured.
+#[component]
+fn Choices() -> impl IntoView {
+    let page = Page::of_context();
+    let sweep = page.sweep;
+    let param = move || {
+        sweep
+            .param
+            .with(|param| param.as_ref().map(|p| p.name.clone()))
+    };
+    let measure = move || <&str>::from(sweep.measure.get()).to_owned();
+    let measures = Measure::VARIANTS.iter().map(|&measure| {
+        let value: &str = measure.into();
+        view! { <option value=value>{measure_name(measure)}</option> }
+    });
+    let params = move || {
+        sweep.params.with(|params| {
+            let options = params.iter().map(|param| {
+                view! { <option value=param.name.clone()>{param.name.clone()}</option> }
+            });
+            options.collect_view()
+        })
+    };
+    view! {
+        <div class="sweep-choices">
+            <Picker
+                label="Along"
+                title="the param along the axis"
+                value=Signal::derive(move || param().unwrap_or_default())
+                choose=move |name| sweep.choose(name)
+            >
+                {params}
+            </Picker>
+            <Picker
+                label="Show"
+                value=Signal::derive(measure)
+                choose=move |name| {
+                    if let Ok(measure) = name.parse() {
+                        sweep.measure.set_if_changed(measure);
+                    }
+                }
+            >
+                {measures.collect_view()}
+            </Picker>
+            <label class="check">
+                <input
+                    type="checkbox"
+                    prop:checked=sweep.is_relative
+                    on:change:target=move |event| sweep.is_relative.set(event.target().checked())
+                />
+                <span>"as a multiple of none"</span>
+            </label>
+        </div>
+    }
+}
+
+/// The curves, the crossings and the values, as far as they are known.
+#[component]
+pub fn SweepResult(
+    /// The sweep.
+    #[prop(into)]
+    swept: Signal<Swept>,
+) -> impl IntoView {
+    let sweep = Memo::new(move |_| swept.with(|swept| swept.sweep.clone()));
+    let is_known = Memo::new(move |_| sweep.with(Option::is_some));
+    let is_present = move || swept.with(|swept| swept.is_present);
+    let of_sweep = Signal::derive(move || sweep.get());
+    view! {
+        <Show when=move || !is_present()>
+            <WorkLine />
+        </Show>
+        <Show
+            when=move || is_known.get()
+            fallback=move || {
+                view! {
+                    <Show when=is_present>
+                        <p class="quiet">"The program can be analysed at fewer than two values of this size: widen its range."</p>
+                    </Show>
+                }
+            }
+        >
+            <Curves sweep=of_sweep />
+            <div class="sweep-told">
+                <Crossings sweep=of_sweep />
+                <Values sweep=of_sweep />
+            </div>
+        </Show>
+    }
+}
+
+#[component]
+fn Curves(
+    /// The sweep, which is known.
+    sweep: Signal<Option<Arc<Sweep>>>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let choices = page.sweep;
+    let policies = Signal::derive(move || policies_of(sweep));
+    let legend = move || view! { <PolicyLegend policies /> };
+    let present = Memo::new(move |_| {
+        let name = sweep.with(|sweep| sweep.as_ref().map(|sweep| sweep.param.clone()))?;
+        page.parsed.with(|parsed| {
+            let mut params = parsed.program.params.iter();
+            Some(params.find(|param| param.name.text == name)?.value)
+        })
+    });
+    let device = Memo::new(move |_| page.analysis.with(|a| a.options.device.clone()));
+    let draw = move |(width, _): (f64, _)| {
+        let size = (width, (width * 0.5).clamp(260.0, 460.0));
+        sweep.with(|sweep| match sweep {
+            None => Scene::default(),
+            Some(sweep) => device.with(|device| {
+                let view = SweepView {
+                    sweep,
+                    measure: choices.measure.get(),
+                    is_relative: choices.is_relative.get(),
+                    present: present.get().unwrap_or_default(),
+                    device,
+                };
+                scene(view, size)
+            }),
+        })
+    };
+    let on_press = Callback::new(move |mark: Mark| {
+        if let Some(value) = mark.param_value {
+            set(page, sweep, value);
+        }
+    });
+    view! {
+        <div class="sweep-chart">
+            {legend()}
+            <LargeChart id="sweep" title="Sweep" legend draw on_press />
+        </div>
+    }
+}
+
+fn policies_of(sweep: Signal<Option<Arc<Sweep>>>) -> Vec<Policy> {
+    sweep.with(|sweep| {
+        let policies = sweep.as_ref().map(|sweep| sweep.policies.clone());
+        policies.unwrap_or_default()
+    })
+}
+
+fn set(page: Page, sweep: Signal<Option<Arc<Sweep>>>, value: i64) {
+    let name = sweep.with_untracked(|sweep| sweep.as_ref().map(|sweep| sweep.param.clone()));
+    if let Some(name) = name {
+        page.set_param(&name, value);
+    }
+}
+
+/// Where something changes; each sets the param.
+#[component]
+fn Crossings(
+    /// The sweep, which is known.
+    sweep: Signal<Option<Arc<Sweep>>>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let rows = Memo::new(move |_| {
+        page.analysis.with(|analysis| {
+            let device = &analysis.options.device;
+            sweep.with(|sweep| {
+                let rows = sweep.as_ref().map(|sweep| crossing_rows(sweep, device));
+                rows.unwrap_or_default()
+            })
+        })
+    });
+    let is_complete =
+        move || sweep.with(|sweep| sweep.as_ref().is_none_or(|sweep| sweep.is_complete));
+    let row = move |row: CrossingRow| {
+        let name = sweep.with_untracked(|sweep| sweep.as_ref().map(|sweep| sweep.param.clone()));
+        let label = format!("Set {}", param_text(&name.unwrap_or_default(), row.value));
+        let value = row.value;
+        view! {
+            <li>
+                <button type="button" class="crossing" title=label on:click=move |_| set(page, sweep, value)>
+                    <span class="crossing-number" aria-hidden="true">{row.number}</span>
+                    <span>{sentence(&row.sentence)}</span>
+                </button>
+            </li>
+        }
+    };
+    view! {
+        <section aria-labelledby="crossings-title">
+            <h3 id="crossings-title">"What changes along it"</h3>
+            <ol class="crossings" role="list">
+                <For each=move || rows.get() key=|row| (row.number, row.sentence.clone()) children=row />
+            </ol>
+            <Show when=move || rows.with(Vec::is_empty)>
+                <p class="quiet">"No policy overtakes another, and no tensor passes the weights."</p>
+            </Show>
+            <Show when=move || !is_complete()>
+                <p class="quiet">"The program is large: not every change was searched."</p>
+            </Show>
+        </section>
+    }
+}
+
+/// The figures behind the curves.
+#[component]
+fn Values(
+    /// The sweep, which is known.
+    sweep: Signal<Option<Arc<Sweep>>>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let is_open = RwSignal::new(false);
+    let rows = Memo::new(move |_| {
+        let measure = page.sweep.measure.get();
+        sweep.with(|sweep| {
+            let rows = sweep.as_ref().map(|sweep| sweep_rows(sweep, measure));
+            rows.unwrap_or_default()
+        })
+    });
+    let name = move || sweep.with(|sweep| sweep.as_ref().map(|sweep| sweep.param.clone()));
+    let row = move |row: SweepRow| {
+        let value = row.value;
+        let figures = row
+            .figures
+            .into_iter()
+            .map(|text| view! { <td class="number">{text}</td> });
+        view! {
+            <tr>
+                <th scope="row" class="number">
+                    <button type="button" on:click=move |_| set(page, sweep, value)>{row.text}</button>
+                </th>
+                {figures.collect_view()}
+            </tr>
+        }
+    };
+    view! {
+        <details class="sweep-values" on:toggle:target=move |event| is_open.set(event.target().open())>
+            <summary>
+                {move || format!("All values: {}", measure_name(page.sweep.measure.get()))}
+            </summary>
+            <Show when=move || is_open.get()>
+                <div class="table-scroll" role="group" aria-label="Table of values" tabindex="0">
+                    <table class="kernels">
+                        <thead>
+                            <tr>
+                                <th scope="col" class="number">{name}</th>
+                                <For each=move || policies_of(sweep) key=|&policy| policy let:policy>
+                                    <th scope="col" class="number">
+                                        <Marker policy />
+                                        {policy_title(policy)}
+                                    </th>
+                                </For>
+                            </tr>
+                        </thead>
+                        <tbody>
+                            <For
+                                each=move || rows.get()
+                                key=|row| (row.value, row.figures.clone())
+                                children=row
+                            />
+                        </tbody>
+                    </table>
+                </div>
+            </Show>
+        </details>
+    }
+}

@@ -1,0 +1,257 @@
+//! The *Tiling* tab: a matmul in tiles, what they read and how they fill the device, and what may follow in a tile.
+
+use crate::app::state::Page;
+use crate::components::charts::Chart;
+use crate::components::picker::Picker;
+use crate::components::radio_button::RadioButton;
+use crate::components::sentence::sentence;
+use crate::core::analysis::tiling::{BlockTile, GROUPS};
+use crate::picture::charts::scene::Scene;
+use crate::picture::charts::tiling as picture;
+use crate::present::tiling::{
+    FigureGroup, MatmulChoice, TileSide, TilingChoice, TilingReport, figure_groups, fit_rows,
+    matmul_choices, no_tiles, suggestion,
+};
+use leptos::prelude::*;
+use strum::IntoEnumIterator;
+
+/// The choice of a matmul and a tile, the picture, figures, and what follows.
+#[component]
+pub fn TilingView(
+    /// What the visitor chose, kept while the tab is closed.
+    choice: RwSignal<TilingChoice>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let report = Memo::new(move |_| {
+        let selected = page.selected_kernel();
+        (page.analysis)
+            .with(|analysis| choice.with(|choice| TilingReport::new(analysis, choice, selected)))
+    });
+    let none =
+        move || view! { <p class="quiet panel-note">{page.analysis.with(|a| no_tiles(a))}</p> };
+    let draw = move |(width, _): (f64, _)| {
+        let size = (width, (width * 0.8).clamp(300.0, 520.0));
+        report.with(|report| {
+            report.as_ref().map_or_else(Scene::default, |report| {
+                page.analysis.with(|a| picture::scene(a, report, size))
+            })
+        })
+    };
+    view! {
+        <Show when=move || report.with(Option::is_some) fallback=none>
+            <div class="tiling">
+                <Fields choice report />
+                <Chart id="tiling" draw><Legend /></Chart>
+                <div class="tiling-side">
+                    <Followers report />
+                    <Figures report />
+                </div>
+            </div>
+        </Show>
+    }
+}
+
+/// The matmul, the sides of the tile and the order of the tiles.
+#[component]
+fn Fields(
+    /// What the visitor chose.
+    choice: RwSignal<TilingChoice>,
+    /// What is shown.
+    report: Memo<Option<TilingReport>>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let options = Memo::new(move |_| page.analysis.with(|a| matmul_choices(a)));
+    let name = Memo::new(move |_| {
+        let op = report.with(|report| report.as_ref().map(|report| report.tiled.matmul.op));
+        page.analysis.with(|a| {
+            let op = op.and_then(|op| a.graph.ops.get(op));
+            op.map_or_else(String::new, |op| op.name.clone())
+        })
+    });
+    let option = move || {
+        let chosen = name.get();
+        let option = |of: MatmulChoice| {
+            let is_chosen = of.name == chosen;
+            view! { <option value=of.name prop:selected=is_chosen>{of.label}</option> }
+        };
+        options.get().into_iter().map(option).collect_view()
+    };
+    let suggested = move || report.with(|report| report.as_ref().map(|r| suggestion(&r.best)));
+    let is_own = move || choice.with(|choice| choice.tile.is_some());
+    view! {
+        <div class="tiling-fields" role="group" aria-label="The matmul and its tile">
+            <Picker
+                label="Matmul"
+                has_long_names=true
+                value=name
+                choose=move |name| choice.update(|choice| choice.matmul = Some(name))
+            >
+                {option}
+            </Picker>
+            {TileSide::iter().map(|side| view! { <SideField side choice report /> }).collect_view()}
+            <fieldset>
+                <legend>"Order of the tiles"</legend>
+                {GROUPS
+                    .map(|group| {
+                        view! {
+                            <RadioButton
+                                set="tiling-order"
+                                is_chosen=move || choice.with(|choice| choice.group_rows == group)
+                                choose=move || choice.update(|choice| choice.group_rows = group)
+                            >
+                                {if group == 1 { "row by row" } else { "eight rows at a time" }}
+                                " "
+                                <small>{if group == 1 { "" } else { "as Triton's matmul, GROUP_M = 8" }}</small>
+                            </RadioButton>
+                        }
+                    })}
+            </fieldset>
+            <p class="quiet">{suggested}</p>
+            <p>
+                <button
+                    type="button"
+                    aria-disabled=move || (!is_own()).to_string()
+                    on:click=move |_| choice.update(|choice| choice.tile = None)
+                >
+                    "Use the suggested tile"
+                </button>
+            </p>
+        </div>
+    }
+}
+
+/// A slider over the powers of two.
+#[component]
+fn SideField(
+    /// The side.
+    side: TileSide,
+    /// What the visitor chose.
+    choice: RwSignal<TilingChoice>,
+    /// What is shown.
+    report: Memo<Option<TilingReport>>,
+) -> impl IntoView {
+    let tile = Memo::new(move |_| {
+        let tile = |report: &TilingReport| report.tiled.tile;
+        report.with(|report| report.as_ref().map(tile))
+    });
+    let of_tile = move |part: fn(TileSide, BlockTile) -> String| {
+        move || tile.get().map(|tile| part(side, tile))
+    };
+    let id = format!("tile-{}", <&str>::from(side));
+    let value = of_tile(|side, tile| side.of(tile).to_string());
+    view! {
+        <div class="slider has-range">
+            <label for=id.clone() title=side.name()>{side.letters()}</label>
+            <input
+                type="range"
+                id=id
+                aria-label=side.name()
+                aria-valuetext=value
+                min="0"
+                max=TileSide::last_place()
+                step="1"
+                prop:value=of_tile(|side, tile| side.place(tile).to_string())
+                on:input:target=move |event| {
+                    let place = event.target().value();
+                    if let Some(moved) = tile.get_untracked().and_then(|tile| side.moved(tile, &place)) {
+                        choice.update(|choice| choice.tile = Some(moved));
+                    }
+                }
+            />
+            <span class="number" aria-hidden="true">{value}</span>
+        </div>
+    }
+}
+
+/// What the marks of the picture mean.
+#[component]
+fn Legend() -> impl IntoView {
+    view! {
+        <ul class="legend">
+            <li><span class="key key-tile-frame" aria-hidden="true"></span>"one tile and its strips"</li>
+            <li><span class="key key-tile-step" aria-hidden="true"></span>"BK, one step"</li>
+            <li><span class="key key-wave-strip" aria-hidden="true"></span>"strips of the first wave"</li>
+            <li><span class="key key-tile-waste" aria-hidden="true"></span>"computed for nothing"</li>
+            <li><span class="key key-tile-needs" aria-hidden="true"></span>"needed, and not in the tile"</li>
+        </ul>
+    }
+}
+
+/// What follows the matmul, and whether it runs on the tile.
+#[component]
+fn Followers(
+    /// What is shown.
+    report: Memo<Option<TilingReport>>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let rows = Memo::new(move |_| {
+        report.with(|report| {
+            let report = report.as_ref()?;
+            Some(page.analysis.with(|a| fit_rows(a, report)))
+        })
+    });
+    let rows = move || {
+        let rows = rows.get().unwrap_or_default();
+        if rows.is_empty() {
+            return view! { <p class="quiet">"Nothing follows this matmul."</p> }.into_any();
+        }
+        let rows = rows.into_iter().map(|row| {
+            view! {
+                <li class:is-refused=row.is_refused>
+                    <b>{row.op}</b>
+                    " "
+                    <em>{row.verdict}</em>
+                    ". "
+                    {sentence(&row.reason)}
+                </li>
+            }
+        });
+        view! { <ul class="tiling-followers">{rows.collect_view()}</ul> }.into_any()
+    };
+    view! {
+        <section aria-label="What follows on the tile">
+            <h3>"What follows on this tile"</h3>
+            <div role="status">{rows}</div>
+        </section>
+    }
+}
+
+/// The figures with their formulas.
+#[component]
+fn Figures(
+    /// What is shown.
+    report: Memo<Option<TilingReport>>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let groups = move || {
+        let groups = report.with(|report| {
+            let report = report.as_ref()?;
+            Some(page.analysis.with(|a| figure_groups(a, &report.tiled)))
+        });
+        let group = |group: FigureGroup| {
+            let rows = group.rows.into_iter().map(|row| {
+                view! {
+                    <tr class:is-excess=row.is_excess>
+                        <th scope="row">{row.what}<small>{row.formula}</small></th>
+                        <td>{row.value}</td>
+                    </tr>
+                }
+            });
+            view! {
+                <tbody>
+                    <tr><th scope="rowgroup" colspan="2" class="tiling-group">{group.title}</th></tr>
+                    {rows.collect_view()}
+                </tbody>
+            }
+        };
+        groups.map(|groups| groups.map(group))
+    };
+    view! {
+        <div class="table-scroll" role="group" aria-label="Figures of the tiles" tabindex="0">
+            <table class="tiling-figures">
+                <caption>"Figures of this tile"</caption>
+                {groups}
+            </table>
+        </div>
+    }
+}

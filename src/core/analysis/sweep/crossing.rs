@@ -1,0 +1,145 @@
+//! What changes along the axis.
+
+use super::{Figures, Measure};
+use crate::core::cost::roofline::Bound;
+use crate::core::model::options::Policy;
+use borsh::{BorshDeserialize, BorshSerialize};
+use std::cmp::Ordering;
+
+/// A value from which something is otherwise.
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
+pub struct Crossing {
+    /// The first value at which it holds.
+    pub value: i64,
+    /// The last value at which it does not: of those without an error the one before.
+    pub before: i64,
+    /// What is otherwise.
+    pub change: Change,
+    /// Under which policies; none for what concerns no policy, and for [`Change::Order`]. Of [`Change::Half`] and
+    /// [`Change::Bound`] it is the chosen one.
+    pub policies: Vec<Policy>,
+}
+
+impl Crossing {
+    /// Takes another one at the same value in, if one sentence tells both: the same under another policy, or of another
+    /// kernel. Whether it did.
+    pub(super) fn merge(&mut self, other: &Self) -> bool {
+        if self.change == other.change {
+            self.policies.extend(&other.policies);
+            return true;
+        }
+        match (&mut self.change, &other.change) {
+            (
+                Change::Bound {
+                    kernels,
+                    bound,
+                    before,
+                },
+                Change::Bound {
+                    kernels: more,
+                    bound: other_bound,
+                    before: other_before,
+                },
+            ) if (*bound, *before) == (*other_bound, *other_before)
+                && self.policies == other.policies =>
+            {
+                kernels.extend_from_slice(more);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// What is otherwise from a value on. Tensors of equal size are named together.
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
+pub enum Change {
+    /// Whether the tensors that are live at once fit the device.
+    Fits(bool),
+    /// Whether each of some tensors is larger than all weights together.
+    Weights {
+        /// Their names.
+        tensors: Vec<String>,
+        /// From the value on.
+        is_larger: bool,
+    },
+    /// Whether some tensors are more than half of all bytes that are moved.
+    Half {
+        /// Their names.
+        tensors: Vec<String>,
+        /// From the value on.
+        is_more: bool,
+    },
+    /// Two policies change places.
+    Order {
+        /// In what.
+        measure: Measure,
+        /// The two.
+        policies: [Policy; 2],
+        /// The first against the second, up to the value before.
+        before: Relation,
+        /// The first against the second, from the value on.
+        now: Relation,
+    },
+    /// Which of the tensors that ops write is the largest.
+    Largest {
+        /// From the value on.
+        tensors: Vec<String>,
+        /// Up to the value before.
+        before: Vec<String>,
+    },
+    /// How many kernels are launched.
+    Kernels {
+        /// From the value on.
+        count: usize,
+        /// Up to the value before.
+        before: usize,
+    },
+    /// What limits the speed of some kernels.
+    Bound {
+        /// For each the names of its ops.
+        kernels: Vec<Vec<String>>,
+        /// From the value on.
+        bound: Bound,
+        /// Up to the value before.
+        before: Bound,
+    },
+}
+
+/// One figure against another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub enum Relation {
+    /// It is smaller.
+    Below,
+    /// Both are equal, times up to rounding.
+    Equal,
+    /// It is larger.
+    Above,
+}
+
+impl Relation {
+    /// Of the first to the second in `measure`; `None` where one of them is unknown.
+    pub(super) fn of(first: &Figures, second: &Figures, measure: Measure) -> Option<Self> {
+        let order = match measure {
+            Measure::Bytes => first.bytes.cmp(&second.bytes),
+            Measure::Kernels => first.kernels.cmp(&second.kernels),
+            Measure::Time => rounded_order(first.time_s, second.time_s),
+            Measure::Intensity => rounded_order(first.intensity?, second.intensity?),
+        };
+        Some(match order {
+            Ordering::Less => Self::Below,
+            Ordering::Equal => Self::Equal,
+            Ordering::Greater => Self::Above,
+        })
+    }
+}
+
+fn rounded_order(first: f64, second: f64) -> Ordering {
+    /// Sums of the same times in another order differ by less.
+    const ROUNDING: f64 = 1e-9;
+    if (first - second).abs() <= ROUNDING * first.abs().max(second.abs()) {
+        Ordering::Equal
+    } else {
+        first.total_cmp(&second)
+    }
+}

@@ -1,0 +1,159 @@
+//! A program at many values of one param: what each policy costs there, and where something changes.
+//!
+//! The values are those of the param's slider, all of them where they are few, otherwise a choice that is even on a
+//! logarithmic axis. What changes between two of them is searched by bisection, so a crossing stands at the first value
+//! of the slider from which it holds. What changes and changes back between two neighbours of the choice is not seen.
+
+mod crossing;
+mod feature;
+mod grid;
+mod state;
+
+pub use crossing::{Change, Crossing, Relation};
+
+use crate::core::model::options::{Options, Policy};
+use crate::core::model::program::Program;
+use crate::core::resolve::{ops_and_reads, param_values};
+use borsh::{BorshDeserialize, BorshSerialize};
+use feature::find_crossings;
+use grid::Grid;
+use state::States;
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
+/// What is drawn over the values.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    VariantArray,
+    IntoStaticStr,
+    EnumString,
+    BorshSerialize,
+    BorshDeserialize,
+)]
+#[strum(serialize_all = "lowercase")]
+pub enum Measure {
+    /// Bytes through memory.
+    #[default]
+    Bytes,
+    /// Time.
+    Time,
+    /// Kernels that are launched.
+    Kernels,
+    /// FLOPs of all kernels over their bytes.
+    Intensity,
+}
+
+/// What one policy costs at one value.
+#[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
+pub struct Figures {
+    /// Bytes through memory.
+    pub bytes: u64,
+    /// Time, as [`Sweep::is_expected`] says.
+    pub time_s: f64,
+    /// Kernels that are launched.
+    pub kernels: usize,
+    /// FLOPs of all kernels over their bytes; `None` without bytes, and where FLOPs are unknown.
+    pub intensity: Option<f64>,
+}
+
+impl Figures {
+    /// One of the figures as a number of its unit.
+    pub fn value(&self, measure: Measure) -> Option<f64> {
+        match measure {
+            Measure::Bytes => Some(self.bytes as f64),
+            Measure::Time => Some(self.time_s),
+            Measure::Kernels => Some(self.kernels as f64),
+            Measure::Intensity => self.intensity,
+        }
+    }
+}
+
+/// A value of the param with what each policy costs there.
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
+pub struct Point {
+    /// The value.
+    pub value: i64,
+    /// In the order of [`Sweep::policies`].
+    pub figures: Vec<Figures>,
+}
+
+/// A param along an axis.
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
+pub struct Sweep {
+    /// Its name.
+    pub param: String,
+    /// All but *manual* where the text states no kernel. The first is *none*.
+    pub policies: Vec<Policy>,
+    /// Ascending by value: a choice of the slider's values, and those at which something changes. Values at which the
+    /// program has an error are left out.
+    pub points: Vec<Point>,
+    /// The telling ones, ascending by value.
+    pub crossings: Vec<Crossing>,
+    /// Whether times are those of the device model; otherwise lower bounds.
+    pub is_expected: bool,
+    /// Whether every change that was seen was also searched; a large program has too many.
+    pub is_complete: bool,
+}
+
+/// Values that are chosen of a slider.
+const MAX_SAMPLES: usize = 33;
+/// The fewest of a large program.
+const MIN_SAMPLES: usize = 5;
+/// Further values that may be tried to find crossings.
+const MAX_TRIES: usize = 400;
+/// Ops and reads that a sweep analyses, roughly, and of those the part for the chosen values.
+const BUDGET: usize = 1_600_000;
+const SAMPLES_BUDGET: usize = 200_000;
+
+/// The program at values of its param at this index, under the options and every policy. What kernels are bound by and which
+/// tensors are much of the bytes is told of the policy in the options. `None` if there is no such
+/// param, or it has no two values at which the program can be analysed.
+pub fn sweep(program: &Program, param: usize, options: &Options) -> Option<Sweep> {
+    let values = param_values(program, param + 1).pop()??;
+    let name = program.params.get(param)?.name.text.clone();
+    let grid = Grid::new(values);
+    let policies = policies_of(program);
+    let mut states = States::new(program, param, options, &policies, grid);
+    let cost = states.largest(ops_and_reads).max(1);
+    let samples = states.sample((SAMPLES_BUDGET / cost).clamp(MIN_SAMPLES, MAX_SAMPLES));
+    if samples.len() < 2 {
+        return None;
+    }
+    states.tries_left = (BUDGET / cost).min(MAX_TRIES);
+    let crossings = find_crossings(&mut states, &samples);
+    let shown = samples
+        .into_iter()
+        .chain(crossings.iter().flat_map(|found| found.places));
+    let mut shown: Vec<usize> = shown.collect();
+    shown.sort_unstable();
+    shown.dedup();
+    let points = shown.into_iter().filter_map(|place| {
+        Some(Point {
+            value: states.grid.value(place),
+            figures: states.known(place)?.figures().collect(),
+        })
+    });
+    Some(Sweep {
+        points: points.collect(),
+        param: name,
+        is_expected: states.is_expected(),
+        is_complete: states.is_complete,
+        crossings: crossings.into_iter().map(|found| found.crossing).collect(),
+        policies,
+    })
+}
+
+/// The policies that are worth a curve: *manual* only where the text states a kernel.
+fn policies_of(program: &Program) -> Vec<Policy> {
+    let is_stated = program.ops.iter().any(|op| op.kernel.is_some());
+    let policies = Policy::VARIANTS.iter().copied();
+    policies
+        .filter(|&policy| policy != Policy::Manual || is_stated)
+        .collect()
+}

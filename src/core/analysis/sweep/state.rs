@@ -1,0 +1,260 @@
+//! The program at single values.
+
+use super::Figures;
+use super::grid::Grid;
+use crate::core::analysis::{Analysis, analyze_plan, read};
+use crate::core::cost::roofline::Bound;
+use crate::core::fusion;
+use crate::core::model::diagnostic::has_errors;
+use crate::core::model::graph::{Graph, Tensor};
+use crate::core::model::ids::{OpId, TensorId};
+use crate::core::model::op::TensorRole;
+use crate::core::model::options::{Options, Policy};
+use crate::core::model::program::Program;
+use crate::core::model::work::Work;
+use crate::core::resolve::params_following;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+/// How many values beside each other are looked at for one at which the program has no error.
+const NEAR: usize = 64;
+
+/// A kernel, by the statements of its ops: it is the same at another value, and one of all rounds of a block.
+pub(super) type KernelKey = Vec<usize>;
+
+/// What was found beside a place.
+pub(super) enum Near {
+    /// The nearest place at which the program has no error.
+    Place(usize),
+    /// It has one everywhere.
+    Nowhere,
+    /// It has one at all places that were looked at, and there are others.
+    Unknown,
+}
+
+/// The program at one value.
+pub(super) struct State {
+    /// For each statement the bytes of the tensor that it writes, in all rounds.
+    pub(super) written_bytes: Vec<u64>,
+    /// Bytes of all weights.
+    pub(super) weight_bytes: u64,
+    /// In the order of the policies.
+    pub(super) policies: Vec<PolicyState>,
+}
+
+impl State {
+    pub(super) fn figures(&self) -> impl Iterator<Item = Figures> + '_ {
+        self.policies.iter().map(|policy| policy.figures)
+    }
+}
+
+/// A policy at one value.
+pub(super) struct PolicyState {
+    pub(super) figures: Figures,
+    /// For each statement the bytes that are moved for the tensor that it writes.
+    pub(super) moved_bytes: Vec<u64>,
+    /// Whether the tensors that are live at once fit the device; `None` where its memory is unknown.
+    pub(super) fits: Option<bool>,
+    pub(super) kernels: HashMap<KernelKey, KernelState>,
+    is_expected: bool,
+}
+
+/// A kernel at one value, in all rounds.
+#[derive(Clone, Copy)]
+pub(super) struct KernelState {
+    pub(super) bound: Bound,
+    /// Its part of the lower bounds of all kernels.
+    pub(super) share: f64,
+}
+
+/// The program at all values that were tried.
+pub(super) struct States<'a> {
+    pub(super) program: &'a Program,
+    pub(super) policies: &'a [Policy],
+    /// The index of the chosen one, if it is among them.
+    pub(super) chosen: Option<usize>,
+    pub(super) grid: Grid,
+    /// How many further values may be tried.
+    pub(super) tries_left: usize,
+    /// Whether no value was left out for that.
+    pub(super) is_complete: bool,
+    param: usize,
+    options: Vec<Options>,
+    /// `None` where the program has an error.
+    tried: BTreeMap<usize, Option<State>>,
+}
+
+impl<'a> States<'a> {
+    pub(super) fn new(
+        program: &'a Program,
+        param: usize,
+        options: &Options,
+        policies: &'a [Policy],
+        grid: Grid,
+    ) -> Self {
+        let of_policy = |&policy: &Policy| Options {
+            policy,
+            ..options.clone()
+        };
+        Self {
+            program,
+            chosen: (policies.iter()).position(|&policy| policy == options.policy),
+            policies,
+            grid,
+            tries_left: usize::MAX,
+            is_complete: true,
+            param,
+            options: policies.iter().map(of_policy).collect(),
+            tried: BTreeMap::new(),
+        }
+    }
+
+    /// The larger of what `count` counts in the program at both ends.
+    pub(super) fn largest(&self, count: fn(&Program) -> usize) -> usize {
+        let ends = [0, self.grid.len() - 1];
+        let counts = ends.map(|place| count(&self.program_at(place)));
+        counts.into_iter().max().unwrap_or(0)
+    }
+
+    /// Tries `count` values, where one has an error another beside it. Their places, ascending.
+    pub(super) fn sample(&mut self, count: usize) -> Vec<usize> {
+        let spread = self.grid.spread(count);
+        let mut places: Vec<usize> = Vec::with_capacity(spread.len());
+        for (at, &place) in spread.iter().enumerate() {
+            let after = places.last().map_or(0, |last| last + 1);
+            let end = spread.get(at + 1).copied().unwrap_or(place + 1);
+            if let Near::Place(valid) = self.valid_near(place, after..end) {
+                places.push(valid);
+            }
+        }
+        places
+    }
+
+    /// A place of `within` at which the program has no error, the nearest to `place`.
+    pub(super) fn valid_near(&mut self, place: usize, within: Range<usize>) -> Near {
+        for distance in 0..NEAR {
+            let near = [place.checked_sub(distance), place.checked_add(distance)];
+            let near = near
+                .into_iter()
+                .flatten()
+                .filter(|near| within.contains(near));
+            let mut near = near.peekable();
+            if near.peek().is_none() {
+                return Near::Nowhere;
+            }
+            if let Some(place) = near.find(|&near| self.at(near).is_some()) {
+                return Near::Place(place);
+            }
+        }
+        Near::Unknown
+    }
+
+    /// The program at a place; `None` if it has an error there, or no further value may be tried.
+    pub(super) fn at(&mut self, place: usize) -> Option<&State> {
+        if !self.tried.contains_key(&place) {
+            if self.tries_left == 0 {
+                self.is_complete = false;
+                return None;
+            }
+            self.tries_left -= 1;
+            let state = self.evaluate(place);
+            self.tried.insert(place, state);
+        }
+        self.known(place)
+    }
+
+    /// The program at a place that was tried.
+    pub(super) fn known(&self, place: usize) -> Option<&State> {
+        self.tried.get(&place)?.as_ref()
+    }
+
+    /// Whether times are those of the device model.
+    pub(super) fn is_expected(&self) -> bool {
+        let mut states = self.tried.values().flatten();
+        let of_all = |state: &State| state.policies.iter().all(|policy| policy.is_expected);
+        states.all(of_all)
+    }
+
+    fn program_at(&self, place: usize) -> Program {
+        let mut program = self.program.clone();
+        let moved = params_following(&program, self.param, self.grid.value(place));
+        for (param, value) in program.params.iter_mut().zip(moved) {
+            param.value = value.unwrap_or(param.value);
+        }
+        program
+    }
+
+    fn evaluate(&self, place: usize) -> Option<State> {
+        let read = read(&self.program_at(place));
+        let graph = read.graph.filter(|_| !has_errors(&read.diagnostics))?;
+        let statements: Vec<usize> = (graph.listed_at.iter())
+            .filter_map(|&listed| read.statement_of_op.get(listed).copied())
+            .collect();
+        let tensors = graph.tensors.iter();
+        let weights =
+            tensors.filter(|tensor| tensor.is_external() && tensor.role == TensorRole::Weight);
+        let weight_bytes = weights.filter_map(Tensor::bytes).sum();
+        let written_bytes = self.by_statement(&graph, &statements, |tensor| {
+            graph.tensors[tensor].bytes().unwrap_or(0)
+        });
+        let policies = self.options.iter().map(|options| {
+            let plan = fusion::plan(&graph, options);
+            let analysis = analyze_plan(graph.clone(), options, plan);
+            self.policy_state(&analysis, &statements)
+        });
+        Some(State {
+            policies: policies.collect(),
+            written_bytes,
+            weight_bytes,
+        })
+    }
+
+    fn policy_state(&self, analysis: &Analysis, statements: &[usize]) -> PolicyState {
+        let fused = &analysis.fused;
+        let work = (fused.kernels.iter()).fold(Work::default(), |sum, kernel| sum.and(kernel.work));
+        let bytes = fused.traffic.total;
+        let memory = analysis.options.device.hardware.memory_bytes;
+        let mut kernels: HashMap<KernelKey, KernelState> = HashMap::new();
+        for kernel in &fused.kernels {
+            let statement = |op: &OpId| statements.get(op.index()).copied();
+            let key: KernelKey = kernel.ops.iter().filter_map(statement).collect();
+            let share = kernel.placement.time_s / fused.time_s.max(f64::MIN_POSITIVE);
+            let state = kernels.entry(key).or_insert(KernelState {
+                bound: kernel.placement.bound,
+                share: 0.0,
+            });
+            state.share += share;
+        }
+        PolicyState {
+            figures: Figures {
+                bytes,
+                time_s: analysis.time_s(),
+                kernels: fused.launches,
+                intensity: (bytes > 0 && !work.is_unknown)
+                    .then(|| work.flops() as f64 / bytes as f64),
+            },
+            moved_bytes: self.by_statement(&analysis.graph, statements, |tensor| {
+                analysis.tensors[tensor].fused_bytes
+            }),
+            fits: memory.map(|memory| fused.peak_memory.bytes as f64 <= memory.value),
+            kernels,
+            is_expected: analysis.expected.is_some(),
+        }
+    }
+
+    /// Sums over the rounds of each statement, of the tensor that it writes.
+    fn by_statement(
+        &self,
+        graph: &Graph,
+        statements: &[usize],
+        bytes: impl Fn(TensorId) -> u64,
+    ) -> Vec<u64> {
+        let mut sums = vec![0; self.program.ops.len()];
+        for (&output, &statement) in graph.output.iter().zip(statements) {
+            if let Some(sum) = sums.get_mut(statement) {
+                *sum += bytes(output);
+            }
+        }
+        sums
+    }
+}

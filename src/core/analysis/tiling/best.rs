@@ -1,0 +1,61 @@
+//! The tile that the device model would choose.
+
+use super::{BlockTile, SIDES, Tiled, TiledMatmul, step_depth};
+use crate::core::model::device::Device;
+
+/// The tile with the least predicted time among those whose stages and sums fit the device.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Best {
+    /// The tile.
+    pub tile: BlockTile,
+    /// What takes the longer of the two: the arithmetic of its waves or the loads of its tiles.
+    pub limit: TimeLimit,
+    /// Tiles that were compared.
+    pub compared: usize,
+}
+
+/// What a tile's time is made of. The two overlap, so that the longer one counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeLimit {
+    /// The arithmetic of all slots of all waves, idle ones and those beyond the edge included.
+    Arithmetic,
+    /// The strips that all tiles load from the shared cache.
+    Loads,
+}
+
+/// Compares the tiles with sides of [`SIDES`] as the device model compares those of a library, by measured rates of one
+/// device; among equals the one with fewer bytes to load, then the deepest step of which two fit. `None` where the
+/// multiprocessors of the device are unknown.
+pub fn best(matmul: TiledMatmul, device: &Device) -> Option<Best> {
+    let [left, right] = matmul.element_bytes;
+    let sides = SIDES.into_iter().rev();
+    let tiles = sides.flat_map(|rows| SIDES.into_iter().rev().map(move |columns| (rows, columns)));
+    let candidates = tiles.filter_map(|(rows, columns)| {
+        let deep_bytes = rows * left + columns * right;
+        let tile = BlockTile {
+            rows,
+            columns,
+            depth: step_depth(deep_bytes, device.on_chip_bytes()),
+        };
+        let cut = Tiled::new(matmul, tile, 1, device)?;
+        let costs = matmul
+            .product
+            .costs(&cut.tiling, device.hardware.multiprocessors?.value);
+        cut.resources.fits().then_some((tile, costs))
+    });
+    let candidates: Vec<(BlockTile, [f64; 2])> = candidates.collect();
+    let time = |[arithmetic, loads]: [f64; 2]| arithmetic.max(loads);
+    let least = candidates.iter().min_by(|(_, a), (_, b)| {
+        let by_time = time(*a).total_cmp(&time(*b));
+        by_time.then(a[1].total_cmp(&b[1]))
+    });
+    least.map(|&(tile, [arithmetic, loads])| Best {
+        tile,
+        limit: if arithmetic >= loads {
+            TimeLimit::Arithmetic
+        } else {
+            TimeLimit::Loads
+        },
+        compared: candidates.len(),
+    })
+}

@@ -1,0 +1,263 @@
+//! A matmul in tiles: how many there are, how they fill the device, what they read, and what may follow in a tile.
+//!
+//! A block computes `rows x columns` of the output and goes along K in steps of `depth`. A wave is one tile for each
+//! multiprocessor, as in [`Product::cut`](crate::core::analysis::device_model::Product::cut). Reads are counted three
+//! ways: each tile by itself, each wave by itself (its tiles share strips through the cache), and each operand once.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "sizes and counts are whole and positive"
+)]
+
+mod best;
+mod follow;
+mod grid;
+mod resources;
+
+pub use best::{Best, TimeLimit, best};
+pub use follow::{Follower, Needs, followers};
+pub use grid::{TileBlock, TileGrid, merged};
+pub use resources::BlockResources;
+pub(crate) use resources::{MATMUL_THREADS, registers_per_thread, stages, step_depth};
+
+use crate::core::analysis::device_model::{Product, Tile, Tiling};
+use crate::core::model::device::Device;
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::OpId;
+use crate::core::model::op_type::OpType;
+use std::ops::Range;
+
+/// Sides of tiles to choose from.
+pub const SIDES: [u64; 5] = [16, 32, 64, 128, 256];
+/// Rows of tiles that are taken at a time: row by row, or as Triton's matmul takes them.
+pub const GROUPS: [u64; 2] = [1, 8];
+/// Waves that are counted one by one, at most.
+pub const MOST_WAVES: u64 = 1 << 16;
+
+/// The tile of one block: BM, BN and BK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BlockTile {
+    /// Rows of the output, BM.
+    pub rows: u64,
+    /// Columns of the output, BN.
+    pub columns: u64,
+    /// Length of a step along K, BK.
+    pub depth: u64,
+}
+
+/// A matmul that can be cut into tiles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TiledMatmul {
+    /// The op.
+    pub op: OpId,
+    /// Independent products, each with operands of its own.
+    pub batch: u64,
+    /// M.
+    pub rows: u64,
+    /// K.
+    pub inner: u64,
+    /// N.
+    pub columns: u64,
+    /// Bytes of an element of the left and of the right operand.
+    pub element_bytes: [u64; 2],
+    product: Product,
+}
+
+impl TiledMatmul {
+    /// `None` for any other op, for a convolution, and where K is unknown.
+    pub fn of_op(graph: &Graph, op: OpId) -> Option<Self> {
+        if graph.ops[op].op_type != OpType::Matmul {
+            return None;
+        }
+        let product = Product::of_op(graph, op).filter(|product| !product.is_convolution)?;
+        let left_bytes = product.element_bytes as u64;
+        let right = graph.inputs[op].get(1);
+        let right_bytes = right.and_then(|&tensor| graph.tensors[tensor].bytes_per_element);
+        Some(Self {
+            op,
+            batch: product.batch as u64,
+            rows: product.rows as u64,
+            inner: product.inner as u64,
+            columns: product.columns as u64,
+            element_bytes: [left_bytes, right_bytes.map_or(left_bytes, u64::from)],
+            product,
+        })
+    }
+
+    /// FLOPs of all products.
+    pub fn flops(&self) -> f64 {
+        self.product.flops()
+    }
+
+    /// Bytes that strips of so many rows of the left and columns of the right operand have together.
+    fn strip_bytes(&self, rows: u64, columns: u64) -> u64 {
+        let [left, right] = self.element_bytes;
+        let left_bytes = rows.saturating_mul(left);
+        let deep_bytes = left_bytes.saturating_add(columns.saturating_mul(right));
+        deep_bytes.saturating_mul(self.inner)
+    }
+}
+
+/// The matmuls of a graph, in order.
+pub fn matmuls(graph: &Graph) -> impl Iterator<Item = TiledMatmul> {
+    graph
+        .ops
+        .ids()
+        .filter_map(|op| TiledMatmul::of_op(graph, op))
+}
+
+/// A matmul in tiles on a device.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tiled {
+    /// The matmul.
+    pub matmul: TiledMatmul,
+    /// The tile of one block.
+    pub tile: BlockTile,
+    /// All tiles.
+    pub grid: TileGrid,
+    /// Tiles, waves and their efficiency.
+    pub tiling: Tiling,
+    /// Tiles of a wave: the multiprocessors of the device.
+    pub wave_tiles: u64,
+    /// What a block needs.
+    pub resources: BlockResources,
+}
+
+impl Tiled {
+    /// `None` where the multiprocessors of the device are unknown.
+    pub fn new(
+        matmul: TiledMatmul,
+        tile: BlockTile,
+        group_rows: u64,
+        device: &Device,
+    ) -> Option<Self> {
+        let multiprocessor = device.hardware.multiprocessor()?;
+        let multiprocessors = device.hardware.multiprocessors?.value;
+        let cut = Tile {
+            rows: tile.rows as f64,
+            columns: tile.columns as f64,
+        };
+        Some(Self {
+            matmul,
+            tile,
+            grid: TileGrid {
+                rows: matmul.rows.div_ceil(tile.rows.max(1)),
+                columns: matmul.columns.div_ceil(tile.columns.max(1)),
+                batch: matmul.batch,
+                group_rows: group_rows.max(1),
+            },
+            tiling: matmul.product.cut(cut, multiprocessors),
+            wave_tiles: (multiprocessors as u64).max(1),
+            resources: BlockResources::new(
+                tile,
+                matmul.element_bytes,
+                device.on_chip_bytes(),
+                multiprocessor.registers_per_thread.into(),
+            ),
+        })
+    }
+
+    /// Waves of all tiles.
+    pub fn waves(&self) -> u64 {
+        self.grid.tiles().div_ceil(self.wave_tiles)
+    }
+
+    /// The tiles of a wave, by their places in the order of all tiles.
+    pub fn tiles_of_wave(&self, wave: u64) -> Range<u64> {
+        let start = wave.saturating_mul(self.wave_tiles);
+        start..start.saturating_add(self.wave_tiles).min(self.grid.tiles())
+    }
+
+    /// Steps along K that each tile takes.
+    pub fn steps(&self) -> u64 {
+        self.matmul.inner.div_ceil(self.tile.depth.max(1))
+    }
+
+    /// Bytes that one tile inside the output reads: a strip of each operand.
+    pub fn tile_read_bytes(&self) -> u64 {
+        let Self { matmul, tile, .. } = self;
+        matmul.strip_bytes(tile.rows.min(matmul.rows), tile.columns.min(matmul.columns))
+    }
+
+    /// Bytes that all tiles read, each by itself: every row of the left operand once for each column of tiles, every
+    /// column of the right one once for each row of tiles.
+    pub fn separate_read_bytes(&self) -> u64 {
+        let Self { matmul, grid, .. } = self;
+        let rows = matmul.rows.saturating_mul(grid.columns);
+        let columns = matmul.columns.saturating_mul(grid.rows);
+        matmul
+            .strip_bytes(rows, columns)
+            .saturating_mul(matmul.batch)
+    }
+
+    /// Bytes of each operand once.
+    pub fn compulsory_read_bytes(&self) -> u64 {
+        self.read_once_bytes().saturating_mul(self.matmul.batch)
+    }
+
+    fn read_once_bytes(&self) -> u64 {
+        self.matmul
+            .strip_bytes(self.matmul.rows, self.matmul.columns)
+    }
+
+    /// Bytes that these tiles read if they share strips, each strip once.
+    pub fn shared_read_bytes(&self, tiles: Range<u64>) -> u64 {
+        if tiles.is_empty() {
+            return 0;
+        }
+        let one = self.grid.tiles_of_one();
+        let (first, last) = (tiles.start / one, (tiles.end - 1) / one);
+        if first == last {
+            return self.read_of_one(tiles.start - first * one..tiles.end - first * one);
+        }
+        let whole = (last - first - 1).saturating_mul(self.read_once_bytes());
+        self.read_of_one(tiles.start - first * one..one)
+            .saturating_add(whole)
+            .saturating_add(self.read_of_one(0..tiles.end - last * one))
+    }
+
+    /// The same for tiles of one product.
+    fn read_of_one(&self, tiles: Range<u64>) -> u64 {
+        let blocks = self.grid.blocks(tiles);
+        let covered = |side: fn(&TileBlock) -> &Range<u64>, tile: u64, size: u64| -> u64 {
+            let strips = merged(blocks.iter().map(|block| side(block).clone()).collect());
+            let elements = |strip: Range<u64>| {
+                let end = strip.end.saturating_mul(tile).min(size);
+                end.saturating_sub(strip.start.saturating_mul(tile))
+            };
+            strips.into_iter().map(elements).sum()
+        };
+        self.matmul.strip_bytes(
+            covered(|block| &block.rows, self.tile.rows, self.matmul.rows),
+            covered(
+                |block| &block.columns,
+                self.tile.columns,
+                self.matmul.columns,
+            ),
+        )
+    }
+
+    /// Bytes that all waves read, each by itself; `None` above [`MOST_WAVES`] waves.
+    pub fn waves_read_bytes(&self) -> Option<u64> {
+        let waves = self.waves();
+        (waves <= MOST_WAVES).then(|| {
+            (0..waves)
+                .map(|wave| self.shared_read_bytes(self.tiles_of_wave(wave)))
+                .fold(0, u64::saturating_add)
+        })
+    }
+
+    /// FLOPs of a tile inside the output for each byte that it reads.
+    pub fn tile_intensity(&self) -> f64 {
+        let Self { matmul, tile, .. } = self;
+        let (rows, columns) = (tile.rows.min(matmul.rows), tile.columns.min(matmul.columns));
+        let flops = 2.0 * rows as f64 * columns as f64 * matmul.inner as f64;
+        flops / self.tile_read_bytes().max(1) as f64
+    }
+
+    /// FLOPs of all tiles for each byte that the waves read.
+    pub fn wave_intensity(&self) -> Option<f64> {
+        let bytes = self.waves_read_bytes()?;
+        Some(self.matmul.flops() / bytes.max(1) as f64)
+    }
+}

@@ -1,0 +1,245 @@
+//! Functions of single elements.
+
+use super::array::{Array, walk};
+use super::call::Call;
+use super::evaluate::{Task, unfit};
+use super::number::Arithmetic;
+use super::random::Random;
+use std::f64::consts::FRAC_1_SQRT_2;
+
+/// sqrt(2 / pi)
+const GELU_SLOPE: f64 = 0.797_884_560_802_865_4;
+const GELU_CUBE: f64 = 0.044_715;
+
+/// The value of an elementwise function.
+pub(super) fn elementwise(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, String> {
+    let (name, call, arithmetic) = (task.function, task.call, task.arithmetic);
+    match (name, inputs) {
+        ("full", []) => Ok(vec![call.stated("value")?; task.elements()]),
+        ("arange", []) => Ok((0..task.elements()).map(|place| place as f64).collect()),
+        ("mask", [x]) => by_diagonal(task, x, |row, column, value, offset| {
+            // The last row sees all columns, as in attention with earlier keys.
+            if column > row + offset.max(0) {
+                f64::NEG_INFINITY
+            } else {
+                value
+            }
+        }),
+        ("tril", [x]) => {
+            let diagonal = call.size("diagonal").unwrap_or(0);
+            let is_kept = |row: i64, column: i64| column - row <= diagonal;
+            by_diagonal(
+                task,
+                x,
+                |row, column, value, _| if is_kept(row, column) { value } else { 0.0 },
+            )
+        }
+        ("triu", [x]) => {
+            let diagonal = call.size("diagonal").unwrap_or(0);
+            let is_kept = |row: i64, column: i64| column - row >= diagonal;
+            by_diagonal(
+                task,
+                x,
+                |row, column, value, _| if is_kept(row, column) { value } else { 0.0 },
+            )
+        }
+        ("dropout", [x]) => dropout(task, x),
+        ("batch_norm", [x, factors @ ..]) => batch_norm(task, x, factors),
+        ("where", [condition, a, b]) => {
+            let condition = broadcast(task, condition)?;
+            let (a, b) = (broadcast(task, a)?, broadcast(task, b)?);
+            let values = condition.iter().zip(a.iter().zip(b.iter()));
+            Ok(values
+                .map(|(&holds, (&a, &b))| if holds == 0.0 { b } else { a })
+                .collect())
+        }
+        (_, [x]) => {
+            let function = unary(name, call, arithmetic)?;
+            let x = broadcast(task, x)?;
+            Ok(x.iter().map(|&x| function(x)).collect())
+        }
+        (_, [a, b]) => {
+            let function = binary(name, arithmetic).ok_or_else(|| unfit(task, inputs))?;
+            let (a, b) = (broadcast(task, a)?, broadcast(task, b)?);
+            Ok(a.iter()
+                .zip(b.iter())
+                .map(|(&a, &b)| function(a, b))
+                .collect())
+        }
+        _ => Err(unfit(task, inputs)),
+    }
+}
+
+fn broadcast<'a>(
+    task: &Task<'_>,
+    input: &'a Array<'_>,
+) -> Result<std::borrow::Cow<'a, [f64]>, String> {
+    (input.broadcast(task.shape)).ok_or_else(|| unfit(task, std::slice::from_ref(input)))
+}
+
+fn unary(
+    name: &str,
+    call: &Call,
+    arithmetic: Arithmetic,
+) -> Result<Box<dyn Fn(f64) -> f64>, String> {
+    let r = move |value: f64| arithmetic.round(value);
+    let number = |attribute: &str| call.stated(attribute).map(r);
+    let sigmoid = move |x: f64| r(1.0 / r(1.0 + r(libm::exp(-x))));
+    Ok(match name {
+        "neg" => Box::new(|x| -x),
+        "abs" => Box::new(f64::abs),
+        "square" => Box::new(move |x| r(x * x)),
+        "relu" => Box::new(|x| larger(x, 0.0)),
+        "gelu" => Box::new(move |x| {
+            let cube = r(r(x * x) * x);
+            let inner = r(r(GELU_SLOPE) * r(x + r(r(GELU_CUBE) * cube)));
+            r(r(0.5 * x) * r(1.0 + r(libm::tanh(inner))))
+        }),
+        "gelu_erf" => {
+            Box::new(move |x| r(r(0.5 * x) * r(1.0 + r(libm::erf(r(x * r(FRAC_1_SQRT_2)))))))
+        }
+        "silu" => Box::new(move |x| r(x * sigmoid(x))),
+        "sigmoid" => Box::new(sigmoid),
+        "tanh" => Box::new(move |x| r(libm::tanh(x))),
+        "exp" => Box::new(move |x| r(libm::exp(x))),
+        "log" => Box::new(move |x| r(libm::log(x))),
+        "erf" => Box::new(move |x| r(libm::erf(x))),
+        "sin" => Box::new(move |x| r(libm::sin(x))),
+        "cos" => Box::new(move |x| r(libm::cos(x))),
+        "round" => Box::new(f64::round_ties_even),
+        "floor" => Box::new(f64::floor),
+        "sqrt" => Box::new(move |x| r(x.sqrt())),
+        "rsqrt" => Box::new(move |x| r(1.0 / r(x.sqrt()))),
+        "reciprocal" => Box::new(move |x| r(1.0 / x)),
+        "logical_not" => Box::new(|x| truth(x == 0.0)),
+        // The element type of the result does it.
+        "cast" => Box::new(|x| x),
+        "scale" => {
+            let factor = number("factor")?;
+            Box::new(move |x| r(x * factor))
+        }
+        "shift" => {
+            let amount = number("amount")?;
+            Box::new(move |x| r(x + amount))
+        }
+        "pow" => {
+            let exponent = number("exponent")?;
+            Box::new(move |x| r(libm::pow(x, exponent)))
+        }
+        "clamp" => {
+            let bound = |attribute, default: f64| call.number(attribute).map_or(default, r);
+            let (min, max) = (bound("min", f64::NEG_INFINITY), bound("max", f64::INFINITY));
+            Box::new(move |x| smaller(larger(x, min), max))
+        }
+        _ => return Err(format!("`{name}` has no meaning in numbers with one input")),
+    })
+}
+
+fn binary(name: &str, arithmetic: Arithmetic) -> Option<Box<dyn Fn(f64, f64) -> f64>> {
+    let r = move |value: f64| arithmetic.round(value);
+    Some(match name {
+        "add" | "mask" => Box::new(move |a, b| r(a + b)),
+        "sub" => Box::new(move |a, b| r(a - b)),
+        "mul" => Box::new(move |a, b| r(a * b)),
+        "div" => Box::new(move |a, b| r(a / b)),
+        "pow" => Box::new(move |a, b| r(libm::pow(a, b))),
+        "maximum" => Box::new(larger),
+        "minimum" => Box::new(smaller),
+        "lt" => Box::new(|a, b| truth(a < b)),
+        "le" => Box::new(|a, b| truth(a <= b)),
+        "gt" => Box::new(|a, b| truth(a > b)),
+        "ge" => Box::new(|a, b| truth(a >= b)),
+        #[allow(clippy::float_cmp, reason = "`eq` compares exactly")]
+        "eq" => Box::new(|a, b| truth(a == b)),
+        #[allow(clippy::float_cmp, reason = "`ne` compares exactly")]
+        "ne" => Box::new(|a, b| truth(a != b)),
+        "logical_and" => Box::new(|a, b| truth(a != 0.0 && b != 0.0)),
+        "logical_or" => Box::new(|a, b| truth(a != 0.0 || b != 0.0)),
+        _ => return None,
+    })
+}
+
+fn truth(holds: bool) -> f64 {
+    f64::from(u8::from(holds))
+}
+
+/// The larger one; unlike [`f64::max`] not a number if one of them is not, as in PyTorch.
+pub(super) fn larger(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
+}
+
+/// The smaller one, or not a number.
+pub(super) fn smaller(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a < b { a } else { b }
+}
+
+/// Each element by its row and column in the last two dimensions, its value, and by how many columns exceed rows.
+#[allow(clippy::cast_possible_wrap, reason = "the budget bounds sizes")]
+fn by_diagonal(
+    task: &Task<'_>,
+    x: &Array<'_>,
+    each: impl Fn(i64, i64, f64, i64) -> f64,
+) -> Result<Vec<f64>, String> {
+    let x = broadcast(task, x)?;
+    let (rows, columns) = match *task.shape {
+        [.., rows, columns] => (rows, columns),
+        [columns] => (1, columns),
+        [] => (1, 1),
+    };
+    let offset = columns as i64 - rows as i64;
+    let places = x.iter().enumerate();
+    Ok(places
+        .map(|(place, &value)| {
+            let row = place / columns.max(1) % rows.max(1);
+            each(row as i64, (place % columns.max(1)) as i64, value, offset)
+        })
+        .collect())
+}
+
+/// Elements are dropped by the seed and the name of the output, so that all runs drop the same.
+fn dropout(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, String> {
+    let p = task.call.number("p").unwrap_or(0.5);
+    if !(0.0..=1.0).contains(&p) {
+        return Err(format!("`p` is {p}, which is no probability"));
+    }
+    let mut random = Random::of(task.seed, task.output);
+    let factor = task.arithmetic.round(1.0 / (1.0 - p));
+    let x = broadcast(task, x)?;
+    Ok(x.iter()
+        .map(|&x| {
+            if random.unit() < p {
+                0.0
+            } else {
+                task.arithmetic.round(x * factor)
+            }
+        })
+        .collect())
+}
+
+/// `x * scale + shift`, or with mean and variance of each channel.
+fn batch_norm(task: &Task<'_>, x: &Array<'_>, factors: &[Array<'_>]) -> Result<Vec<f64>, String> {
+    let r = |value: f64| task.arithmetic.round(value);
+    let x = broadcast(task, x)?;
+    let channels = task.shape.get(1).copied().unwrap_or(0);
+    if factors.len() < 2 || factors.iter().any(|factor| factor.values.len() != channels) {
+        return Err(unfit(task, factors));
+    }
+    let of = |place: usize, channel: usize, default: f64| {
+        let factor = factors
+            .get(place)
+            .and_then(|factor| factor.values.get(channel));
+        factor.copied().unwrap_or(default)
+    };
+    let eps = r(task.call.number("eps").unwrap_or(1e-5));
+    let mut values = x.iter();
+    Ok(walk(task.shape, |index| {
+        let x = values.next().copied().unwrap_or(f64::NAN);
+        let channel = index.get(1).copied().unwrap_or(0);
+        if factors.len() == 2 {
+            return r(r(x * of(0, channel, 1.0)) + of(1, channel, 0.0));
+        }
+        let deviation = r(r(of(1, channel, 1.0) + eps).sqrt());
+        let normal = r(r(x - of(0, channel, 0.0)) * r(1.0 / deviation));
+        r(r(normal * of(2, channel, 1.0)) + of(3, channel, 0.0))
+    }))
+}

@@ -1,0 +1,116 @@
+//! Numbers for inputs and weights: of a scale that keeps a network in range, and fit for what reads them.
+
+use super::array::count;
+use super::number::rounded;
+use super::random::Random;
+use crate::core::cost::work::matmul_k;
+use crate::core::model::dtype::DType;
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::{OpId, TensorId};
+use crate::core::model::op::{Op, TensorRole};
+
+/// The first op that reads a tensor, and at which place.
+fn first_reader(graph: &Graph, tensor: TensorId) -> Option<(OpId, usize)> {
+    let &op = graph.consumers[tensor].first()?;
+    let place = graph.inputs[op].iter().position(|&input| input == tensor)?;
+    Some((op, place))
+}
+
+/// Shape and element type of an external tensor. One that is not declared has those that its readers leave, or else those of
+/// the output of its first reader.
+pub(super) fn type_of(graph: &Graph, tensor: TensorId) -> Option<(Vec<u64>, DType)> {
+    let known = graph.operand_shape(tensor);
+    let reader = first_reader(graph, tensor).map(|(op, _)| &graph.ops[op]);
+    let shape = known.or(reader.map(|op| &*op.shape))?.to_vec();
+    let dtype = graph.tensors[tensor].dtype;
+    Some((shape, dtype.or(reader.and_then(Op::element_type))?))
+}
+
+/// Its elements, rounded to its type, which is how all runs read them.
+pub(super) fn values(
+    graph: &Graph,
+    tensor: TensorId,
+    shape: &[usize],
+    dtype: DType,
+    seed: u64,
+) -> Vec<f64> {
+    let mut random = Random::of(seed, graph.tensor_name(tensor));
+    let kind = kind_of(graph, tensor, shape, dtype);
+    let drawn = (0..count(shape)).map(|_| match kind {
+        Kind::Normal { mean, deviation } => mean + deviation * random.normal(),
+        Kind::Positive => 0.5 + random.normal().abs(),
+        Kind::Index { places } => random.below(places),
+        Kind::Small => random.below(16) - 8.0,
+        Kind::Coin => random.below(2),
+    });
+    drawn.map(|value| rounded(value, dtype)).collect()
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Normal {
+        mean: f64,
+        deviation: f64,
+    },
+    /// What a logarithm, a root or a divisor needs.
+    Positive,
+    Index {
+        places: u64,
+    },
+    /// Whole numbers around 0.
+    Small,
+    Coin,
+}
+
+fn kind_of(graph: &Graph, tensor: TensorId, shape: &[usize], dtype: DType) -> Kind {
+    let normal = |mean, deviation| Kind::Normal { mean, deviation };
+    let is_weight = graph.tensors[tensor].role == TensorRole::Weight;
+    let reader = first_reader(graph, tensor);
+    let function = reader.and_then(|(op, _)| graph.ops[op].function.as_deref());
+    let place = reader.map_or(0, |(_, place)| place);
+    let operands = reader.map_or(0, |(op, _)| graph.inputs[op].len());
+    match dtype {
+        DType::Bool => return Kind::Coin,
+        DType::I64 | DType::I32 | DType::I8 => {
+            let places = index_places(graph, tensor);
+            return places.map_or(Kind::Small, |places| Kind::Index { places });
+        }
+        _ => {}
+    }
+    match (function, place) {
+        (Some("log" | "sqrt" | "rsqrt" | "reciprocal" | "pow"), 0) | (Some("div"), 1) => {
+            Kind::Positive
+        }
+        (Some("batch_norm"), 2) if operands > 3 => Kind::Positive,
+        (Some("batch_norm"), 1) if operands > 3 => normal(0.0, 0.1),
+        (Some("layer_norm" | "rms_norm" | "batch_norm_train" | "batch_norm"), 1)
+        | (Some("batch_norm"), 3) => normal(1.0, 0.1),
+        (Some("matmul" | "linear" | "conv2d") | None, 1) if is_weight && shape.len() > 1 => {
+            let k = reader
+                .and_then(|(op, _)| matmul_k(graph, op))
+                .unwrap_or(1)
+                .max(1);
+            normal(0.0, 1.0 / (k as f64).sqrt())
+        }
+        _ if is_weight && shape.len() < 2 => normal(0.0, 0.1),
+        _ => normal(0.0, 1.0),
+    }
+}
+
+/// The fewest places that a reader of an index has; `None` if nothing is indexed by it.
+fn index_places(graph: &Graph, tensor: TensorId) -> Option<u64> {
+    let of_reader = |&op: &OpId| {
+        let inputs: &[TensorId] = &graph.inputs[op];
+        match (graph.ops[op].function.as_deref()?, inputs) {
+            ("embedding", &[index, table]) if index == tensor => {
+                graph.tensor_shape(table)?.first().copied()
+            }
+            ("gather", &[x, index]) if index == tensor => {
+                let axis = graph.ops[op].indexing.as_ref()?.axis;
+                graph.tensor_shape(x)?.get(axis).copied()
+            }
+            _ => None,
+        }
+    };
+    graph.consumers[tensor].iter().filter_map(of_reader).min()
+}

@@ -1,0 +1,253 @@
+//! Ops that move elements and compute nothing.
+
+use super::array::{Array, count, walk};
+use super::evaluate::{Task, unfit};
+
+/// The elements in their new order.
+pub(super) fn layout(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, String> {
+    let refuse = || unfit(task, inputs);
+    match (task.function, inputs) {
+        ("reshape" | "contiguous", [x]) => kept(task, x).ok_or_else(refuse),
+        ("rearrange", inputs) => rearranged(task, inputs).ok_or_else(refuse),
+        ("transpose", [x]) => transposed(task, x).ok_or_else(refuse),
+        ("split" | "slice", [x]) => sliced(task, x).ok_or_else(refuse),
+        ("concat", inputs) => concatenated(task, inputs).ok_or_else(refuse),
+        ("expand", [x]) => Ok(x.broadcast(task.shape).ok_or_else(refuse)?.into_owned()),
+        ("repeat", [x]) => repeated(task, x).ok_or_else(refuse),
+        ("repeat_interleave", [x]) => interleaved(task, x).ok_or_else(refuse),
+        ("pad", [x]) => padded(task, x).ok_or_else(refuse),
+        ("embedding", [index, table]) => embedded(task, index, table),
+        ("gather", [x, index]) => gathered(task, x, index),
+        _ => Err(refuse()),
+    }
+}
+
+fn kept(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
+    (x.values.len() == task.elements()).then(|| x.values.to_vec())
+}
+
+/// Row-major order, unless the shapes tell that the columns are split over heads, `[.., S, h*d]` to `[.., h, S, d]`, or brought
+/// together again. No other movement changes an error.
+fn rearranged(task: &Task<'_>, inputs: &[Array<'_>]) -> Option<Vec<f64>> {
+    let [x] = inputs else {
+        let values: Vec<f64> = inputs
+            .iter()
+            .flat_map(|x| x.values.iter().copied())
+            .collect();
+        return (values.len() == task.elements()).then_some(values);
+    };
+    match (&*x.shape, task.shape) {
+        ([batch @ .., s, wide], [own @ .., heads, rows, d])
+            if batch == own && s == rows && *wide == heads * d =>
+        {
+            Some(walk(task.shape, |index| match index {
+                [batch @ .., head, row, column] => {
+                    let mut from = batch.to_vec();
+                    from.extend([*row, head * d + column]);
+                    x.at(&from)
+                }
+                _ => f64::NAN,
+            }))
+        }
+        ([own @ .., heads, rows, d], [batch @ .., s, wide])
+            if batch == own && s == rows && *wide == heads * d =>
+        {
+            Some(walk(task.shape, |index| match index {
+                [batch @ .., row, column] => {
+                    let mut from = batch.to_vec();
+                    from.extend([column / d.max(&1), *row, column % d.max(&1)]);
+                    x.at(&from)
+                }
+                _ => f64::NAN,
+            }))
+        }
+        _ => kept(task, x),
+    }
+}
+
+fn transposed(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
+    let perm = &task.op.indexing.as_ref()?.perm;
+    let sizes = perm.iter().map(|&old| x.shape.get(old).copied());
+    let shape: Vec<usize> = sizes.collect::<Option<_>>()?;
+    if shape != task.shape || perm.len() != x.shape.len() {
+        return None;
+    }
+    let mut from = vec![0; perm.len()];
+    Some(walk(task.shape, |index| {
+        for (&old, &place) in perm.iter().zip(index) {
+            from[old] = place;
+        }
+        x.at(&from)
+    }))
+}
+
+fn sliced(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
+    let indexing = task.op.indexing.as_ref()?;
+    let (axis, rank) = (indexing.axis, x.shape.len());
+    let start = usize::try_from(indexing.start).ok()?;
+    let step = usize::try_from(indexing.step).ok()?;
+    let last = task.shape.get(axis)?.checked_sub(1)?;
+    let end = last.checked_mul(step)?.checked_add(start)?;
+    let others_fit = (0..rank).all(|place| place == axis || x.shape[place] == task.shape[place]);
+    if task.shape.len() != rank || !others_fit || end >= *x.shape.get(axis)? {
+        return None;
+    }
+    Some(from_moved(task, x, axis, |place| start + place * step))
+}
+
+/// Each element from another place along one axis.
+fn from_moved(
+    task: &Task<'_>,
+    x: &Array<'_>,
+    axis: usize,
+    place: impl Fn(usize) -> usize,
+) -> Vec<f64> {
+    let mut from = vec![0; task.shape.len()];
+    walk(task.shape, |index| {
+        from.copy_from_slice(index);
+        if let Some(own) = from.get_mut(axis) {
+            *own = place(*own);
+        }
+        x.at(&from)
+    })
+}
+
+fn concatenated(task: &Task<'_>, inputs: &[Array<'_>]) -> Option<Vec<f64>> {
+    let axis = task.op.indexing.as_ref()?.axis;
+    let rank = task.shape.len();
+    let fits = |x: &Array<'_>| {
+        let mut places = 0..rank;
+        x.shape.len() == rank && places.all(|at| at == axis || x.shape[at] == task.shape[at])
+    };
+    if axis >= rank || !inputs.iter().all(fits) {
+        return None;
+    }
+    let inner = count(&task.shape[axis + 1..]);
+    let outer = count(&task.shape[..axis]);
+    let mut values = Vec::with_capacity(task.elements());
+    for place in 0..outer {
+        for x in inputs {
+            let run = x.shape[axis] * inner;
+            values.extend_from_slice(x.values.get(place * run..(place + 1) * run)?);
+        }
+    }
+    (values.len() == task.elements()).then_some(values)
+}
+
+fn repeated(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
+    let added = task.shape.len().checked_sub(x.shape.len())?;
+    let mut pairs = x.shape.iter().zip(&task.shape[added..]);
+    if pairs.any(|(&own, &size)| own == 0 || size % own != 0) {
+        return None;
+    }
+    let mut from = vec![0; x.shape.len()];
+    Some(walk(task.shape, |index| {
+        for ((from, place), size) in from.iter_mut().zip(&index[added..]).zip(&*x.shape) {
+            *from = place % size;
+        }
+        x.at(&from)
+    }))
+}
+
+fn interleaved(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
+    let axis = axis_of(task, x.shape.len())?;
+    let (&own, &size) = (x.shape.get(axis)?, task.shape.get(axis)?);
+    if own == 0 || size % own != 0 || task.elements() != x.values.len() / own * size {
+        return None;
+    }
+    let times = size / own;
+    Some(from_moved(task, x, axis, |place| place / times))
+}
+
+/// The axis that the call states, by default the last.
+fn axis_of(task: &Task<'_>, rank: usize) -> Option<usize> {
+    let axis = task.call.size("axis").unwrap_or(-1);
+    let axis = if axis < 0 {
+        axis.checked_add_unsigned(rank as u64)?
+    } else {
+        axis
+    };
+    usize::try_from(axis).ok().filter(|&axis| axis < rank)
+}
+
+fn padded(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
+    let border = task.call.sizes("pad")?;
+    let rank = x.shape.len();
+    let mut before = vec![0; rank];
+    for (place, sides) in border.chunks(2).enumerate() {
+        let own = before.get_mut(rank.checked_sub(place + 1)?)?;
+        *own = usize::try_from(*sides.first()?).ok()?;
+    }
+    if task.shape.len() != rank {
+        return None;
+    }
+    let mut from = vec![0; rank];
+    Some(walk(task.shape, |index| {
+        for (place, from) in from.iter_mut().enumerate() {
+            match index[place].checked_sub(before[place]) {
+                Some(own) if own < x.shape[place] => *from = own,
+                _ => return 0.0,
+            }
+        }
+        x.at(&from)
+    }))
+}
+
+/// An index as a place below `size`.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "its range is checked"
+)]
+fn place_of(index: f64, size: usize) -> Result<usize, String> {
+    if index >= 0.0 && index < size as f64 {
+        return Ok(index as usize);
+    }
+    Err(format!(
+        "an index is {index}, but it reads from {size} places"
+    ))
+}
+
+fn embedded(task: &Task<'_>, index: &Array<'_>, table: &Array<'_>) -> Result<Vec<f64>, String> {
+    let refuse = || unfit(task, &[index.clone(), table.clone()]);
+    let &[rows, width] = &*table.shape else {
+        return Err(refuse());
+    };
+    let mut values = Vec::with_capacity(task.elements());
+    for &index in index.values.iter() {
+        let row = place_of(index, rows)? * width;
+        values.extend_from_slice(table.values.get(row..row + width).ok_or_else(refuse)?);
+    }
+    if values.len() == task.elements() {
+        Ok(values)
+    } else {
+        Err(refuse())
+    }
+}
+
+fn gathered(task: &Task<'_>, x: &Array<'_>, index: &Array<'_>) -> Result<Vec<f64>, String> {
+    let refuse = || unfit(task, &[x.clone(), index.clone()]);
+    let axis = task
+        .op
+        .indexing
+        .as_ref()
+        .map(|indexing| indexing.axis)
+        .ok_or_else(refuse)?;
+    let size = *x.shape.get(axis).ok_or_else(refuse)?;
+    let fits = |place: usize| place == axis || index.shape[place] <= x.shape[place];
+    if *index.shape != *task.shape
+        || index.shape.len() != x.shape.len()
+        || !(0..x.shape.len()).all(fits)
+    {
+        return Err(refuse());
+    }
+    let places = index.values.iter().map(|&index| place_of(index, size));
+    let places: Vec<usize> = places.collect::<Result<_, _>>()?;
+    let mut places = places.into_iter();
+    let mut from = vec![0; x.shape.len()];
+    Ok(walk(task.shape, |own| {
+        from.copy_from_slice(own);
+        from[axis] = places.next().unwrap_or(0);
+        x.at(&from)
+    }))
+}

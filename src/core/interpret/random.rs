@@ -1,0 +1,50 @@
+//! Numbers that look random and follow from a seed.
+//!
+//! `SplitMix64` (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014), written out: a lesson quotes these
+//! numbers, so they must not change with the version of a crate.
+
+use std::f64::consts::TAU;
+
+pub(super) struct Random {
+    state: u64,
+}
+
+impl Random {
+    /// The numbers of one name under a seed: those of other names do not change when one is added.
+    pub(super) fn of(seed: u64, name: &str) -> Self {
+        // FNV-1a, which spreads names well enough to start a generator that mixes.
+        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        let mut random = Self {
+            state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ hash,
+        };
+        random.next();
+        random
+    }
+
+    fn next(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// From 0 to below 1, evenly.
+    pub(super) fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// From 0 to below `count`, evenly.
+    pub(super) fn below(&mut self, count: u64) -> f64 {
+        (self.unit() * count as f64).floor()
+    }
+
+    /// With mean 0 and variance 1, by Box and Muller.
+    pub(super) fn normal(&mut self) -> f64 {
+        // 1 - unit is never 0.
+        let radius = (-2.0 * libm::log(1.0 - self.unit())).sqrt();
+        radius * libm::cos(TAU * self.unit())
+    }
+}

@@ -1,0 +1,146 @@
+// Lessons: the page asks and answers; progress stays; a teacher's own file is edited, linked and mended.
+
+import { accessibilityFindings, expect, test } from './fixture.mjs';
+import { editor, picker, put } from './visitor.mjs';
+
+const panel = (page) => page.getByRole('tabpanel', { name: 'Learn' });
+const heading = (page, name) => panel(page).getByRole('heading', { level: 4, name });
+const button = (page, name) => panel(page).getByRole('button', { name, exact: true });
+const verdict = (page) => panel(page).locator('.task-verdict');
+const kernels = (page) => page.locator('.headline-figure').nth(1);
+
+async function openLessons(page) {
+  await page.getByRole('button', { name: 'Learn', exact: true }).click();
+  await expect(panel(page)).toBeVisible();
+}
+
+test('a lesson from its first step to its last: predict, choose, drag, merge', async ({ page, open }) => {
+  await open();
+  await openLessons(page);
+  await panel(page).getByRole('button', { name: /Four ops, two kernels/ }).click();
+  await expect(heading(page, 'Every op asks memory')).toBeFocused();
+  await expect(picker(page, 'Fusion')).toHaveValue('none');
+  await expect(page.locator('.graph')).toHaveClass(/is-pointed/);
+
+  // What cannot be read is told, and nothing is lost.
+  const answer = panel(page).getByRole('textbox');
+  await answer.fill('many');
+  await button(page, 'Predict').click();
+  await expect(panel(page).getByRole('alert')).toHaveText('write a number, such as 1.2 GB');
+  await answer.fill('16.8 MB');
+  await page.keyboard.press('Enter');
+  await expect(verdict(page)).toContainText('Right: 16.8 MB');
+  await button(page, 'Next').click();
+
+  // A wrong prediction is shown why, and the page shows what is so.
+  await expect(heading(page, 'Which ops may share a kernel?')).toBeFocused();
+  await answer.fill('1');
+  await button(page, 'Predict').click();
+  await expect(verdict(page)).toContainText('Not quite: 2. The 2 kernels are');
+  await expect(verdict(page)).toContainText('a kernel runs one matmul');
+  await expect(picker(page, 'Fusion')).toHaveValue('rules');
+  await button(page, 'Next').click();
+
+  await panel(page).getByRole('checkbox', { name: 'y1' }).check();
+  await button(page, 'Answer').click();
+  await expect(verdict(page)).toContainText('Not quite: y1, y2');
+  await button(page, 'Next').click();
+
+  await panel(page).getByRole('radio', { name: 'To the right' }).check();
+  await button(page, 'Answer').click();
+  await expect(verdict(page)).toContainText('Right: To the right');
+  await button(page, 'Next').click();
+
+  await expect(panel(page).getByText('to do:')).toHaveCount(1);
+  const slider = page.getByRole('slider', { name: 'B' });
+  await slider.focus();
+  await page.keyboard.press('Home');
+  await expect(verdict(page)).toContainText('Done.');
+  await button(page, 'Next').click();
+
+  await expect(kernels(page)).toContainText('4');
+  await button(page, 'Show the answer').click();
+  await expect(verdict(page)).toContainText('fusion: manual');
+  await expect(picker(page, 'Fusion')).toHaveValue('manual');
+  await button(page, 'Finish').click();
+  await expect(panel(page).getByRole('button', { name: /Four ops, two kernels/ })).toContainText('done');
+});
+
+test('progress and the open step outlive a reload, and a text of one\'s own is not touched', async ({ page, open }) => {
+  await open();
+  await put(page, 'mine = relu(x) : f16[64]\n');
+  await openLessons(page);
+  await panel(page).getByRole('button', { name: /Four ops, two kernels/ }).click();
+  await button(page, 'Step 5: Drag a size').click();
+  await page.getByRole('slider', { name: 'B' }).focus();
+  await page.keyboard.press('Home');
+  await expect(verdict(page)).toContainText('Done.');
+  // Storage is written after a pause.
+  await expect.poll(() => page.evaluate(() => localStorage.getItem('fuseline.lessons'))).toContain('"exercise":[4]');
+  await page.reload();
+  await expect(heading(page, 'Drag a size')).toBeVisible();
+  await expect(button(page, 'Step 5: Drag a size')).toHaveClass(/is-done/);
+  await button(page, 'All lessons').click();
+  await page.getByRole('tab', { name: 'Text' }).click();
+  await page.getByRole('button', { name: 'Open', exact: true }).or(page.locator('summary', { hasText: 'Open' })).first().click();
+  await page.getByRole('button', { name: /mine = relu/ }).first().click();
+  await expect(editor(page)).toHaveValue('mine = relu(x) : f16[64]\n');
+});
+
+test('a link leads to a step', async ({ page, open }) => {
+  await open('#lesson=exercise.3');
+  await expect(heading(page, 'What vanished')).toBeVisible();
+  await expect(panel(page).getByRole('checkbox')).toHaveCount(4);
+});
+
+test('a lesson that the page does not have is told', async ({ page, open }) => {
+  await open('#lesson=nothing');
+  await expect(page.getByText('There is no lesson nothing on this page')).toBeVisible();
+});
+
+test('a teacher writes a lesson beside its preview and gives it away as a link', async ({ page, open, context, site }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await open();
+  await openLessons(page);
+  await button(page, 'Write one').click();
+  const file = page.getByRole('textbox', { name: 'The lesson\'s file' });
+  await expect(heading(page, 'The first step')).toBeVisible();
+  const text = await file.inputValue();
+
+  await file.fill(text.replace('## The first step', '## Three kernels?').replace('number: kernels', 'number: colours'));
+  await expect(heading(page, 'Three kernels?')).toBeVisible();
+  const problems = page.getByRole('list', { name: 'What is wrong in the file' });
+  await expect(problems).toContainText('Line 28: `colours` cannot be read. `colours` is no quantity: write one of kernels');
+  await problems.getByRole('button', { name: 'Line 28' }).click();
+  expect(await file.evaluate((area) => area.value.slice(area.selectionStart, area.selectionEnd))).toBe('number: colours');
+
+  // What only the engine can see is told after a pause.
+  await file.fill(text.replace('bytes < 20 MB', 'bytes < 2 B'));
+  await expect(problems).toContainText('the engine finds no way to do it');
+  await file.fill(text.replace('## The first step', '## For my class'));
+  await expect(problems.getByRole('listitem')).toHaveCount(0);
+  expect(await accessibilityFindings(page)).toEqual([]);
+
+  await button(page, 'Copy a link').click();
+  await expect(page.getByText('Link to this lesson copied.')).toBeVisible();
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  expect(link.startsWith(`${site}#l1.`)).toBe(true);
+  await page.evaluate(() => localStorage.clear());
+  await page.goto('about:blank');
+  await page.goto(link);
+  await expect(heading(page, 'For my class')).toBeVisible();
+});
+
+for (const [name, viewport] of Object.entries({ phone: { width: 390, height: 844 }, laptop: { width: 1366, height: 768 } })) {
+  for (const colorScheme of ['light', 'dark']) {
+    test(`${name}, ${colorScheme}: a step has room, and axe-core finds nothing`, async ({ page, open }) => {
+      await page.setViewportSize(viewport);
+      await page.emulateMedia({ colorScheme });
+      await open('#lesson=exercise.2');
+      await expect(heading(page, 'Which ops may share a kernel?')).toBeInViewport();
+      expect(await accessibilityFindings(page)).toEqual([]);
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      expect(width).toBeLessThanOrEqual(viewport.width);
+    });
+  }
+}

@@ -1,0 +1,49 @@
+// A state is pinned, and everything is shown as the difference to it.
+
+import { accessibilityFindings, expect, test } from './fixture.mjs';
+import { numberBox, picker, result, roofline, traffic } from './visitor.mjs';
+
+const pinned = (page) => page.getByRole('group', { name: 'Pinned state' });
+
+test.beforeEach(async ({ page, open }) => {
+  await open();
+  await picker(page, 'Fusion').selectOption('none');
+  await result(page).getByRole('button', { name: 'Pin', exact: true }).click();
+  await picker(page, 'Fusion').selectOption('rules');
+});
+
+test('headline, kernels, charts and graph show the difference', async ({ page }) => {
+  await expect(pinned(page)).toContainText('S = 2,048');
+  await expect(pinned(page)).toContainText('none');
+  await expect(pinned(page)).toContainText('2.30 GB −14.6 %');
+  await expect(pinned(page)).toContainText('14 −5');
+  const row = page.locator('table.fused-kernels tbody tr').filter({ has: page.getByRole('button', { name: /^kernel 1:/ }) });
+  await expect(row.getByRole('cell').last()).toHaveText('new');
+  await expect(page.getByText(/^Only in the pinned state: qkv_proj/)).toBeVisible();
+  await expect(roofline(page).locator('.mark-pinned-point').first()).toBeVisible();
+  await expect(traffic(page).locator('.mark-pinned-text')).toHaveText('pinned 2.30 GB');
+  await expect(page.locator('.dag-kernel.is-new')).not.toHaveCount(0);
+  expect(await accessibilityFindings(page)).toEqual([]);
+});
+
+test('swap goes to the pinned state and pins this one, undo goes back, unpin ends it', async ({ page }) => {
+  await numberBox(page, 'S').fill('4096');
+  await numberBox(page, 'S').press('Enter');
+  await pinned(page).getByRole('button', { name: 'Swap' }).click();
+  await expect(numberBox(page, 'S')).toHaveValue('2048');
+  await expect(picker(page, 'Fusion')).toHaveValue('none');
+  await expect(pinned(page)).toContainText('S = 4,096');
+  await expect(pinned(page)).toContainText('rules');
+  await pinned(page).getByRole('button', { name: 'Unpin' }).click();
+  await expect(pinned(page)).toHaveCount(0);
+  await expect(page.locator('.mark-pinned-point')).toHaveCount(0);
+  await expect(page.getByRole('columnheader', { name: 'against pinned' })).toHaveCount(0);
+  await page.getByRole('button', { name: 'Undo' }).first().click();
+  await expect(numberBox(page, 'S')).toHaveValue('4096');
+});
+
+test('on a phone the pinned line and the table fit', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expect(pinned(page)).toBeVisible();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+});

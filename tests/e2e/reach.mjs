@@ -1,0 +1,37 @@
+// Whether everything on the page can be reached, however large it is shown.
+
+import { accessibilityFindings, expect } from './fixture.mjs';
+import { kernelButton, roofline } from './visitor.mjs';
+
+/** Pixels by which the page is wider than its window. */
+const overhang = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+/** Controls, but for the text, which scrolls in its frame, that something else covers, or that cannot be scrolled into the window. */
+const unreachable = (part) => part.locator('button, select, summary, input, [role="tab"], [role="separator"]').evaluateAll((all) => {
+  const name = (control) => `${control.tagName.toLowerCase()} ${control.getAttribute('aria-label') ?? control.textContent.trim().slice(0, 40)}`;
+  const isHit = (control) => {
+    control.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+    const { left, top, width, height } = control.getBoundingClientRect();
+    const hit = document.elementFromPoint(left + width / 2, top + Math.min(height / 2, 20));
+    // The words of a radio button or check box belong to it.
+    return hit !== null && (control.contains(hit) || (hit.closest('label')?.contains(control) ?? false));
+  };
+  const isShown = (control) => control.checkVisibility({ visibilityProperty: true }) && control.getBoundingClientRect().width > 1;
+  return all.filter(isShown).filter((control) => !isHit(control)).map(name);
+});
+
+/** Nothing sticks out or is covered: what is shown now, each tab below the pictures, a kernel that is selected. */
+export async function expectAllReachable(page) {
+  await expect(roofline(page)).toBeVisible();
+  expect(await overhang(page)).toBe(0);
+  expect(await unreachable(page)).toEqual([]);
+  for (const tab of await page.getByRole('tablist').last().getByRole('tab').all()) {
+    await tab.click();
+    expect(await overhang(page), await tab.textContent()).toBe(0);
+    expect(await unreachable(page.getByRole('tabpanel').last()), await tab.textContent()).toEqual([]);
+  }
+  await page.getByRole('tab', { name: 'Kernels', exact: true }).click();
+  await kernelButton(page, 1).click();
+  expect(await overhang(page)).toBe(0);
+  expect(await accessibilityFindings(page)).toEqual([]);
+}

@@ -1,0 +1,154 @@
+// What a visitor takes away: pictures, tables, the graph for other programs, and a handout on two pages.
+
+import { readFileSync } from 'node:fs';
+import { accessibilityFindings, expect, test } from './fixture.mjs';
+import { chooseExample, chooseView, exampleTitles, headlineBytes } from './visitor.mjs';
+
+const exportMenu = (page) => page.locator('summary').filter({ hasText: 'Export' });
+
+/** Presses a button of the menu *Export* and returns the name and the bytes of the file. */
+async function exported(page, name) {
+  await exportMenu(page).click();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.locator('.export-menu').getByRole('button', { name }).click(),
+  ]);
+  return [download.suggestedFilename(), readFileSync(await download.path())];
+}
+
+/** Width and height of a PNG, which begins with its signature and the chunk IHDR. */
+function pngSize(bytes) {
+  expect(bytes.subarray(0, 8)).toEqual(Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'));
+  expect(bytes.toString('latin1', 12, 16)).toBe('IHDR');
+  return [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
+}
+
+/** Cells of a table without quoted line breaks. */
+const rows = (csv) => csv.toString('utf8').trimEnd().split('\r\n').map((line) => line.match(/("([^"]|"")*"|[^,]*)(,|$)/g).map((cell) => cell.replace(/,$/, '')));
+
+test('each picture is saved as SVG and, at twice its size, as PNG', async ({ page, open }) => {
+  await open();
+  await exportMenu(page).click();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await exportMenu(page).click();
+  for (const [label, stem] of [['Graph', 'graph'], ['Roofline', 'roofline'], ['Memory traffic', 'traffic'], ['Traffic by kernel', 'by-kernel']]) {
+    const [name, svg] = await exported(page, `${label} as SVG`);
+    expect(name).toBe(`fuseline-${stem}.svg`);
+    const read = await page.evaluate((text) => {
+      const document = new DOMParser().parseFromString(text, 'image/svg+xml');
+      const root = document.documentElement;
+      return {
+        errors: document.querySelectorAll('parsererror').length,
+        title: root.querySelector('title').textContent,
+        words: root.textContent,
+        size: [root.width.baseVal.value, root.height.baseVal.value],
+      };
+    }, svg.toString('utf8'));
+    expect(read.errors).toBe(0);
+    expect(read.title).toContain('Transformer block');
+    for (const words of ['S = 2,048', 'A100', 'rules', 'kernels become']) { expect(read.words).toContain(words); }
+    const [pngName, png] = await exported(page, `${label} as PNG`);
+    expect(pngName).toBe(`fuseline-${stem}.png`);
+    expect(pngSize(png)).toEqual(read.size.map((side) => side * 2));
+  }
+});
+
+test('the colours of a file are those that the browser gives the light page', async ({ page, open }) => {
+  await open();
+  await page.emulateMedia({ colorScheme: 'light' });
+  const [, svg] = await exported(page, 'Graph as SVG');
+  const inFile = [...svg.toString('utf8').matchAll(/<rect [^>]*rx="12"[^>]*fill="(#[0-9a-f]{6})"/g)].map(([, color]) => color);
+  const onPage = await page.locator('.dag-kernel .dag-panel').evaluateAll((panels) => {
+    const canvas = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
+    return panels.map((panel) => {
+      canvas.fillStyle = getComputedStyle(panel).fill;
+      canvas.fillRect(0, 0, 1, 1);
+      return `#${[...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map((part) => part.toString(16).padStart(2, '0')).join('')}`;
+    });
+  });
+  expect(onPage.length).toBeGreaterThan(5);
+  expect(inFile.sort()).toEqual(onPage.sort());
+});
+
+test('an enlarged chart is saved, and the file shows what the page shows', async ({ page, open }) => {
+  await open();
+  await chooseView(page, 'Unfused');
+  await page.getByRole('button', { name: 'Enlarge: Roofline' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Roofline' });
+  const [download] = await Promise.all([page.waitForEvent('download'), dialog.getByRole('button', { name: 'SVG' }).click()]);
+  expect(download.suggestedFilename()).toBe('fuseline-roofline.svg');
+  const svg = readFileSync(await download.path(), 'utf8');
+  expect(svg).toContain('Points show kernels before fusion.');
+  await expect(dialog).toBeVisible();
+});
+
+test('tables are saved with exact numbers, and the graph for other programs', async ({ page, open }) => {
+  await open();
+  const bytes = await headlineBytes(page);
+  const [name, csv] = await exported(page, 'Kernels as CSV');
+  expect(name).toBe('fuseline-kernels.csv');
+  const [head, ...kernels] = rows(csv);
+  const sum = (column) => kernels.reduce((total, row) => total + Number(row[head.indexOf(column)]), 0);
+  expect(kernels).toHaveLength(9);
+  expect(sum('bytes read') + sum('bytes written')).toBe(bytes.fused);
+  expect(sum('bytes unfused')).toBe(bytes.unfused);
+  for (const [label, stem, first] of [
+    ['What to do', 'advice', 'what to do'], ['Compare', 'compare', 'policy'], ['Why not', 'edges', 'from'], ['Steps', 'steps', 'step'], ['Limits', 'limits', 'kernel'],
+  ]) {
+    const [file, table] = await exported(page, `${label} as CSV`);
+    expect(file).toBe(`fuseline-${stem}.csv`);
+    const [names, ...lines] = rows(table);
+    expect(names[0]).toBe(first);
+    expect(lines.length).toBeGreaterThan(0);
+  }
+  const [dotName, dot] = await exported(page, /^Graph for Graphviz/);
+  expect(dotName).toBe('fuseline-graph.dot');
+  expect(dot.toString('utf8')).toMatch(/^digraph "Transformer block" \{\n/);
+  expect(dot.toString('utf8').match(/subgraph cluster_kernel_/g)).toHaveLength(9);
+  const [, graph] = await exported(page, /^Graph for Model Explorer/);
+  expect(Object.keys(JSON.parse(graph).graphs[0].groupNodeAttributes)).toHaveLength(9);
+});
+
+const handout = (page) => page.getByRole('dialog', { name: 'Handout' });
+
+const openHandout = async (page) => {
+  await exportMenu(page).click();
+  await page.getByRole('button', { name: /^Handout/ }).click();
+  await expect(handout(page)).toBeVisible();
+  await expect.poll(() => handout(page).locator('img').evaluateAll((images) => images.every((image) => image.complete && image.naturalWidth > 0))).toBe(true);
+};
+
+/** How many pages a PDF has. */
+const pages = (pdf) => pdf.toString('latin1').match(/\/Type\s*\/Page\b/g).length;
+
+for (const format of ['A4', 'Letter']) {
+  test(`a handout is two pages of ${format} for every example`, async ({ page, open }) => {
+    // Chromium takes seconds for a sheet where it shares two cores with other work.
+    test.setTimeout(400_000);
+    await open();
+    for (const name of await exampleTitles(page)) {
+      await chooseExample(page, name);
+      await openHandout(page);
+      // Nothing is cut off.
+      const cut = await handout(page).locator('.sheet').evaluateAll((sheets) => sheets.filter((sheet) => sheet.scrollHeight > sheet.clientHeight + 1).length);
+      expect(cut, name).toBe(0);
+      expect(pages(await page.pdf({ format })), name).toBe(2);
+      await handout(page).getByRole('button', { name: 'Close' }).click();
+      await expect(handout(page)).toHaveCount(0);
+    }
+  });
+}
+
+test('a handout says what its figures rest on, can be closed by key, and is accessible', async ({ page, open }) => {
+  await open();
+  await page.getByRole('tab', { name: 'Compare', exact: true }).click();
+  await openHandout(page);
+  for (const words of ['Transformer block', 'kernels become', 'S = 2,048', 'A100', 'layer_norm1', 'What to do']) {
+    await expect(handout(page)).toContainText(words);
+  }
+  await expect(handout(page).locator('tbody tr')).toHaveCount(9);
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await expect(handout(page)).toHaveCount(0);
+  await expect(exportMenu(page)).toBeVisible();
+});

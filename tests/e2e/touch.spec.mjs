@@ -1,0 +1,106 @@
+// Fingers on the graph and on the charts. Playwright has taps; drags, pinches and long presses are those of Chromium's protocol.
+
+import { expect, test } from './fixture.mjs';
+import { roofline } from './visitor.mjs';
+
+test.skip(({ browserName }) => browserName !== 'chromium', 'fingers are moved by the protocol of Chromium');
+test.use({ hasTouch: true, viewport: { width: 390, height: 844 } });
+
+const graph = (page) => page.locator('svg.dag');
+const places = (page) => page.locator('.dag-parts').getAttribute('transform');
+const scaleOf = (transform) => Number(/scale\(([\d.]+)\)/.exec(transform)[1]);
+const card = (page) => page.locator('.inspector');
+
+let touch;
+test.beforeEach(async ({ page, open }) => {
+  await open();
+  await graph(page).scrollIntoViewIfNeeded();
+  const browser = await page.context().newCDPSession(page);
+  /** Fingers at these points, the same order meaning the same finger. */
+  touch = (type, ...points) => browser.send('Input.dispatchTouchEvent', { type, touchPoints: points.map((point, id) => ({ ...point, id })) });
+});
+
+async function middleOf(locator) {
+  const { x, y, width, height } = await locator.boundingBox();
+  return { x: x + width / 2, y: y + height / 2 };
+}
+
+/** Two fingers, one above the other, move apart or together. */
+async function pinch(middle, distances) {
+  const pair = (distance) => [{ x: middle.x, y: middle.y - distance / 2 }, { x: middle.x, y: middle.y + distance / 2 }];
+  await touch('touchStart', ...pair(distances[0]));
+  for (const distance of distances.slice(1)) await touch('touchMove', ...pair(distance));
+  await touch('touchEnd');
+}
+
+test('two fingers zoom the graph and leave the page where it is', async ({ page }) => {
+  await page.getByRole('button', { name: 'Fit' }).click();
+  const middle = await middleOf(graph(page));
+  const [before, scrolled] = [scaleOf(await places(page)), await page.evaluate(() => scrollY)];
+  await pinch(middle, [60, 80, 100, 120, 150, 180]);
+  await expect.poll(async () => scaleOf(await places(page))).toBeGreaterThan(before * 1.5);
+  const near = scaleOf(await places(page));
+  await pinch(middle, [180, 150, 120, 90]);
+  await expect.poll(async () => scaleOf(await places(page))).toBeLessThan(near * 0.8);
+  expect(await page.evaluate(() => scrollY)).toBe(scrolled);
+  expect(await page.evaluate(() => visualViewport.scale)).toBe(1);
+});
+
+test('one finger moves the graph, up and down, too', async ({ page }) => {
+  await page.getByRole('button', { name: 'Zoom in' }).click();
+  const scrolled = await page.evaluate(() => scrollY);
+  const before = await places(page);
+  const from = await middleOf(graph(page));
+  await touch('touchStart', from);
+  for (const step of [1, 2, 3, 4]) await touch('touchMove', { x: from.x - 10 * step, y: from.y - 20 * step });
+  await touch('touchEnd');
+  await expect.poll(() => places(page)).not.toBe(before);
+  const number = (transform) => transform.match(/-?[\d.]+/g).map(Number);
+  const [[x0, y0], [x1, y1]] = [number(before), number(await places(page))];
+  expect(x0 - x1).toBeGreaterThan(15);
+  expect(y0 - y1).toBeGreaterThan(40);
+  expect(await page.evaluate(() => scrollY)).toBe(scrolled);
+  await expect(card(page)).toHaveCount(0);
+});
+
+test('a finger that stays on an op shows its card, and lifting it changes nothing', async ({ page }) => {
+  const op = page.locator('.dag-op').first();
+  await touch('touchStart', await middleOf(op));
+  await expect(card(page)).toBeVisible();
+  await touch('touchEnd');
+  await expect(card(page)).toBeVisible();
+  await expect(page.locator('.dag.has-selection')).toHaveCount(1);
+  expect(await page.evaluate(() => String(getSelection()))).toBe('');
+});
+
+test('a finger that stays on a point shows its figures until it presses elsewhere', async ({ page }) => {
+  const mark = roofline(page).getByRole('button', { name: /kernel/ }).first();
+  await mark.scrollIntoViewIfNeeded();
+  const tip = roofline(page).locator('.chart-tip');
+  const at = await middleOf(mark);
+  await touch('touchStart', at);
+  await expect(tip).toBeVisible();
+  // A long press is one by the clock of the page.
+  const pressed = await page.evaluate(() => performance.now());
+  await page.waitForFunction((since) => performance.now() - since > 600, pressed);
+  await touch('touchEnd');
+  const lifted = await page.evaluate(() => performance.now());
+  await page.waitForFunction((since) => performance.now() - since > 600, lifted);
+  await expect(tip).toBeVisible();
+  await expect(card(page)).toHaveCount(0);
+  await roofline(page).getByRole('heading').first().tap();
+  await expect(tip).toHaveCount(0);
+});
+
+test('a tap selects, in the graph as on the roofline', async ({ page }) => {
+  const op = await middleOf(page.locator('.dag-op').first());
+  await page.touchscreen.tap(op.x, op.y);
+  await expect(card(page)).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(card(page)).toHaveCount(0);
+  const mark = roofline(page).getByRole('button', { name: /kernel/ }).first();
+  await mark.scrollIntoViewIfNeeded();
+  const point = await middleOf(mark);
+  await page.touchscreen.tap(point.x, point.y);
+  await expect(card(page)).toBeVisible();
+});

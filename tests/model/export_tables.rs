@@ -1,0 +1,146 @@
+//! Tables to take away: exact numbers, which are those of the analysis.
+
+use fuseline::app::jobs::{Answer, Job, Question, Task};
+use fuseline::app::runner::Runner;
+use fuseline::core::examples::EXAMPLES;
+use fuseline::core::notation::parse;
+use fuseline::core::{Options, Outcome, Policy, analyze_program};
+use fuseline::present::tables::{Table, TableKind};
+use strum::VariantArray;
+
+fn of_text(text: &str) -> Outcome {
+    let options = Options {
+        policy: Policy::Rules,
+        ..Options::default()
+    };
+    analyze_program(&parse(text).program, &options)
+}
+
+fn table(outcome: &Outcome, kind: TableKind) -> Table {
+    Table::new(
+        kind,
+        outcome.analysis.as_ref().unwrap(),
+        &outcome.statement_of_op,
+    )
+}
+
+/// A table as a spreadsheet reads it.
+fn read(csv: &str) -> Table {
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let head: Vec<&str> = reader
+        .headers()
+        .unwrap()
+        .iter()
+        .map(|name| &*name.to_owned().leak())
+        .collect();
+    let rows = reader
+        .records()
+        .map(|row| row.unwrap().iter().map(str::to_owned).collect());
+    Table {
+        rows: rows.collect(),
+        head,
+    }
+}
+
+#[test]
+fn what_is_read_from_a_file_are_the_rows() {
+    for example in EXAMPLES {
+        let outcome = of_text(example.text);
+        for &kind in TableKind::VARIANTS {
+            let table = table(&outcome, kind);
+            assert_eq!(read(&table.csv()), table, "{} {}", example.id, kind.name());
+        }
+    }
+}
+
+#[test]
+fn the_columns_of_kernels_add_up_to_the_bytes_of_the_program() {
+    for example in EXAMPLES {
+        let outcome = of_text(example.text);
+        let analysis = outcome.analysis.as_ref().unwrap();
+        let table = table(&outcome, TableKind::Kernels);
+        let sum = |name: &str| -> u64 {
+            let column = table
+                .head
+                .iter()
+                .position(|column| *column == name)
+                .unwrap();
+            let cells = table
+                .rows
+                .iter()
+                .map(|row| row[column].parse::<u64>().unwrap());
+            cells.sum()
+        };
+        assert_eq!(
+            sum("bytes read"),
+            analysis.fused.traffic.bytes_read,
+            "{}",
+            example.id
+        );
+        assert_eq!(
+            sum("bytes written"),
+            analysis.fused.traffic.bytes_written,
+            "{}",
+            example.id
+        );
+        assert_eq!(
+            sum("bytes unfused"),
+            analysis.unfused.traffic.total,
+            "{}",
+            example.id
+        );
+    }
+}
+
+#[test]
+fn names_that_hold_commas_quotes_and_lines_stay_one_cell() {
+    let table = Table {
+        head: vec!["name", "bytes (B)"],
+        rows: vec![
+            vec!["a, \"b\"\r\nc".to_owned(), "33554432".to_owned()],
+            vec![String::new(), String::new()],
+        ],
+    };
+    let csv = table.csv();
+    assert_eq!(
+        csv,
+        "name,bytes (B)\r\n\"a, \"\"b\"\"\r\nc\",33554432\r\n,\r\n"
+    );
+    assert_eq!(read(&csv), table);
+}
+
+#[test]
+fn an_empty_table_keeps_its_head() {
+    let outcome = of_text("input x : f16[1024]\ny = relu(x)\n");
+    let csv = table(&outcome, TableKind::Edges).csv();
+    assert_eq!(csv.lines().count(), 1);
+    assert!(csv.starts_with("from,to,tensor,"), "{csv}");
+}
+
+#[test]
+fn the_worker_writes_the_same_tables() {
+    let text = EXAMPLES[0].text;
+    let options = Options {
+        policy: Policy::Rules,
+        ..Options::default()
+    };
+    let outcome = of_text(text);
+    let mut runner = Runner::default();
+    for &kind in TableKind::VARIANTS {
+        let job = Job {
+            text: text.into(),
+            options: options.clone(),
+            task: Task::Ask {
+                step: None,
+                question: Question::Table(kind),
+            },
+        };
+        let answer = runner.run(&job, &mut |_| ());
+        assert_eq!(
+            answer,
+            Answer::Table(table(&outcome, kind).csv()),
+            "{}",
+            kind.name()
+        );
+    }
+}

@@ -1,0 +1,275 @@
+//! The value of every function, against numbers worked out by hand.
+#![allow(clippy::float_cmp, reason = "every bit of a rounded number is meant")]
+
+use fuseline::core::interpret::{Interpretation, Setup, interpret};
+use fuseline::core::model::functions::FUNCTIONS;
+use fuseline::core::notation::parse;
+use fuseline::core::{Options, analyze_program};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Runs a text on given numbers.
+pub(crate) fn run(text: &str, given: &[(&str, &[f64])], options: &Options) -> Interpretation {
+    let parsed = parse(text);
+    let outcome = analyze_program(&parsed.program, options);
+    let analysis = outcome.analysis.unwrap();
+    let setup = Setup {
+        given: (given.iter())
+            .map(|(name, values)| ((*name).to_owned(), values.to_vec()))
+            .collect(),
+        ..Setup::default()
+    };
+    interpret(&parsed.program, &analysis.partition, &setup).unwrap()
+}
+
+/// The exact elements of the last result.
+fn value(text: &str, given: &[(&str, &[f64])]) -> Vec<f64> {
+    let ran = run(text, given, &Options::default());
+    assert_eq!(ran.refused, [], "{text}");
+    let result = ran.result().unwrap();
+    let runs = ran.tensors[result].as_ref().unwrap();
+    assert!(
+        runs.fused.error.relative < 1e-6,
+        "{text}: {:?}",
+        runs.fused.error
+    );
+    runs.exact.clone()
+}
+
+/// For each function a call in f64 or f32, its inputs `x` (and `y`, `z`), and its elements.
+struct Case {
+    inputs: &'static [(&'static str, &'static str, &'static [f64])],
+    call: &'static str,
+    expected: &'static [f64],
+}
+
+const INF: f64 = f64::INFINITY;
+
+#[rustfmt::skip]
+fn cases() -> Vec<Case> {
+    let x = ("x", "f32[3]", &[-1.0, 0.5, 2.0][..]);
+    let y = ("y", "f32[3]", &[3.0, 0.5, -4.0][..]);
+    let positive = ("x", "f32[3]", &[1.0, 4.0, 0.25][..]);
+    let square = ("x", "f32[2, 2]", &[1.0, 2.0, 3.0, 4.0][..]);
+    let bits = ("x", "bool[2]", &[1.0, 0.0][..]);
+    let others = ("y", "bool[2]", &[1.0, 1.0][..]);
+    let image = ("x", "f32[1, 1, 3, 3]", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0][..]);
+    let case = |inputs: &[(&'static str, &'static str, &'static [f64])], call, expected| Case {
+        inputs: Box::leak(inputs.to_vec().into_boxed_slice()), call, expected,
+    };
+    vec![
+        case(&[x, y], "add(x, y)", &[2.0, 1.0, -2.0]),
+        case(&[x, y], "sub(x, y)", &[-4.0, 0.0, 6.0]),
+        case(&[x, y], "mul(x, y)", &[-3.0, 0.25, -8.0]),
+        case(&[x, y], "div(x, y)", &[-1.0 / 3.0, 1.0, -0.5]),
+        case(&[x], "div(x, 8)", &[-0.125, 0.0625, 0.25]),
+        case(&[x], "sub(1, x)", &[2.0, 0.5, -1.0]),
+        case(&[x, y], "maximum(x, y)", &[3.0, 0.5, 2.0]),
+        case(&[x, y], "minimum(x, y)", &[-1.0, 0.5, -4.0]),
+        case(&[x], "pow(x, exponent=3)", &[-1.0, 0.125, 8.0]),
+        case(&[x, ("y", "f32[3]", &[2.0, 1.0, 0.5])], "pow(x, y)", &[1.0, 0.5, std::f64::consts::SQRT_2]),
+        case(&[x, y], "lt(x, y)", &[1.0, 0.0, 0.0]),
+        case(&[x, y], "le(x, y)", &[1.0, 1.0, 0.0]),
+        case(&[x, y], "gt(x, y)", &[0.0, 0.0, 1.0]),
+        case(&[x, y], "ge(x, y)", &[0.0, 1.0, 1.0]),
+        case(&[x, y], "eq(x, y)", &[0.0, 1.0, 0.0]),
+        case(&[x, y], "ne(x, y)", &[1.0, 0.0, 1.0]),
+        case(&[bits, others], "logical_and(x, y)", &[1.0, 0.0]),
+        case(&[bits, others], "logical_or(x, y)", &[1.0, 1.0]),
+        case(&[bits], "logical_not(x)", &[0.0, 1.0]),
+        case(&[x], "neg(x)", &[1.0, -0.5, -2.0]),
+        case(&[x], "abs(x)", &[1.0, 0.5, 2.0]),
+        case(&[x], "square(x)", &[1.0, 0.25, 4.0]),
+        case(&[x], "relu(x)", &[0.0, 0.5, 2.0]),
+        case(&[x], "gelu(x)", &[-0.158_808, 0.345_714, 1.954_598]),
+        case(&[x], "gelu_erf(x)", &[-0.158_655, 0.345_731, 1.954_500]),
+        case(&[x], "silu(x)", &[-0.268_941, 0.311_230, 1.761_594]),
+        case(&[x], "sigmoid(x)", &[0.268_941, 0.622_459, 0.880_797]),
+        case(&[x], "tanh(x)", &[-0.761_594, 0.462_117, 0.964_028]),
+        case(&[x], "exp(x)", &[0.367_879, 1.648_721, 7.389_056]),
+        case(&[positive], "log(x)", &[0.0, 1.386_294, -1.386_294]),
+        case(&[x], "erf(x)", &[-0.842_701, 0.520_500, 0.995_322]),
+        case(&[x], "sin(x)", &[-0.841_471, 0.479_426, 0.909_297]),
+        case(&[x], "cos(x)", &[0.540_302, 0.877_583, -0.416_147]),
+        case(&[("x", "f32[4]", &[0.5, 1.5, 2.5, -1.2])], "round(x)", &[0.0, 2.0, 2.0, -1.0]),
+        case(&[x], "floor(x)", &[-1.0, 0.0, 2.0]),
+        case(&[positive], "sqrt(x)", &[1.0, 2.0, 0.5]),
+        case(&[positive], "rsqrt(x)", &[1.0, 0.5, 2.0]),
+        case(&[positive], "reciprocal(x)", &[1.0, 0.25, 4.0]),
+        case(&[x], "scale(x, factor=1/8)", &[-0.125, 0.0625, 0.25]),
+        case(&[x], "shift(x, amount=-1.5)", &[-2.5, -1.0, 0.5]),
+        case(&[square], "mask(x)", &[1.0, -INF, 3.0, 4.0]),
+        case(&[x, y], "mask(x, y)", &[2.0, 1.0, -2.0]),
+        case(&[square], "tril(x, diagonal=-1)", &[0.0, 0.0, 3.0, 0.0]),
+        case(&[square], "triu(x)", &[1.0, 2.0, 0.0, 4.0]),
+        case(&[], "full(value=2.5) : f32[2]", &[2.5, 2.5]),
+        case(&[], "arange() : i64[3]", &[0.0, 1.0, 2.0]),
+        case(&[x], "dropout(x, p=0)", &[-1.0, 0.5, 2.0]),
+        case(&[x], "dropout(x, p=1)", &[0.0, 0.0, 0.0]),
+        case(&[("x", "f32[3]", &[-1.75, 2.5, 300.0])], "cast(x, dtype=i8)", &[-1.0, 2.0, 44.0]),
+        case(&[("c", "bool[2]", &[1.0, 0.0]), ("x", "f32[2]", &[1.0, 2.0]), ("y", "f32[2]", &[3.0, 4.0])], "where(c, x, y)", &[1.0, 4.0]),
+        case(&[x], "clamp(x, min=0, max=1)", &[0.0, 0.5, 1.0]),
+        case(&[("x", "f32[1, 2, 1]", &[3.0, 5.0]), ("y", "f32[2]", &[2.0, 3.0]), ("z", "f32[2]", &[1.0, -1.0])], "batch_norm(x, y, z)", &[7.0, 14.0]),
+        case(&[("x", "f32[1, 2]", &[3.0, 5.0]), ("m", "f32[2]", &[1.0, 1.0]), ("v", "f32[2]", &[4.0, 16.0]), ("w", "f32[2]", &[1.0, 2.0]), ("b", "f32[2]", &[0.0, 1.0])], "batch_norm(x, m, v, w, b, eps=0)", &[1.0, 3.0]),
+        case(&[("x", "f32[2, 2]", &[1.0, 10.0, 3.0, 30.0]), ("y", "f32[2]", &[1.0, 2.0]), ("z", "f32[2]", &[0.0, 1.0])], "batch_norm(x, y, z, training=true, eps=0)", &[-1.0, -1.0, 1.0, 3.0]),
+        case(&[square], "sum(x)", &[3.0, 7.0]),
+        case(&[square], "sum(x, axis=0, keepdim=false)", &[4.0, 6.0]),
+        case(&[square], "sum(x, axis=[0, 1])", &[10.0]),
+        case(&[square], "mean(x)", &[1.5, 3.5]),
+        case(&[square], "max(x, axis=0)", &[3.0, 4.0]),
+        case(&[square], "min(x)", &[1.0, 3.0]),
+        case(&[("x", "f32[4]", &[1.0, 2.0, 3.0, 6.0])], "var(x)", &[14.0 / 3.0]),
+        case(&[("x", "f32[2]", &[0.0, std::f64::consts::LN_2])], "softmax(x)", &[1.0 / 3.0, 2.0 / 3.0]),
+        case(&[("x", "f32[2, 2]", &[0.0, 5.0, 0.0, 5.0])], "softmax(x, axis=0)", &[0.5, 0.5, 0.5, 0.5]),
+        case(&[("x", "f32[2]", &[1000.0, 1000.0])], "log_softmax(x)", &[-std::f64::consts::LN_2, -std::f64::consts::LN_2]),
+        case(&[("x", "f32[2]", &[1.0, 5.0]), ("y", "f32[2]", &[2.0, 3.0]), ("z", "f32[2]", &[0.5, 1.0])], "layer_norm(x, y, z, eps=0)", &[-1.5, 4.0]),
+        case(&[("x", "f32[2]", &[1.0, 7.0])], "rms_norm(x, eps=0)", &[0.2, 1.4]),
+        case(&[("x", "f32[2]", &[3.0, -4.0])], "l2_norm(x)", &[0.6, -0.8]),
+        case(&[square], "cumsum(x, axis=0)", &[1.0, 2.0, 4.0, 6.0]),
+        case(&[image], "max_pool2d(x, kernel=2, stride=1)", &[5.0, 6.0, 8.0, 9.0]),
+        case(&[image], "avg_pool2d(x, kernel=2, stride=2, padding=1)", &[0.25, 1.25, 2.75, 7.0]),
+        case(&[square, ("y", "f32[2, 2]", &[5.0, 6.0, 7.0, 8.0])], "matmul(x, y)", &[19.0, 22.0, 43.0, 50.0]),
+        case(&[square, ("y", "f32[2, 2]", &[5.0, 6.0, 7.0, 8.0])], "matmul(x, y, transpose_a=true, transpose_b=true)", &[23.0, 31.0, 34.0, 46.0]),
+        case(&[("x", "f32[2, 1, 2]", &[1.0, 2.0, 3.0, 4.0]), ("y", "f32[2, 1]", &[1.0, 10.0])], "matmul(x, y)", &[21.0, 43.0]),
+        // Q, K and V of one row side by side.
+        case(&[("x", "f32[1, 6]", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])], "matmul(x, x, k=2) : f32[1, 1]", &[11.0]),
+        case(&[("y", "f32[1, 1]", &[2.0]), ("x", "f32[1, 6]", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])], "matmul(y, x, k=1) : f32[1, 2]", &[10.0, 12.0]),
+        case(&[("x", "f32[2]", &[1.0, 2.0]), ("y", "f32[3, 2]", &[1.0, 0.0, 0.0, 1.0, 1.0, 1.0]), ("z", "f32[3]", &[10.0, 20.0, 30.0])], "linear(x, y, z)", &[11.0, 22.0, 33.0]),
+        case(&[image, ("y", "f32[1, 1, 2, 2]", &[1.0, 0.0, 0.0, 1.0]), ("z", "f32[1]", &[100.0])], "conv2d(x, y, z)", &[106.0, 108.0, 112.0, 114.0]),
+        case(&[image, ("y", "f32[1, 1, 2, 2]", &[1.0, 1.0, 1.0, 1.0])], "conv2d(x, y, stride=2, padding=1, dilation=2)", &[5.0, 5.0, 5.0, 5.0]),
+        case(&[("x", "f32[1, 2, 1, 1]", &[2.0, 3.0]), ("y", "f32[2, 1, 1, 1]", &[5.0, 7.0])], "conv2d(x, y, groups=2)", &[10.0, 21.0]),
+        case(&[square], "reshape(x, shape=[4])", &[1.0, 2.0, 3.0, 4.0]),
+        case(&[square], "contiguous(x)", &[1.0, 2.0, 3.0, 4.0]),
+        // Two heads of one column: [S, h * d] to [h, S, d].
+        case(&[square], "rearrange(x) : f32[2, 2, 1]", &[1.0, 3.0, 2.0, 4.0]),
+        case(&[("x", "f32[2, 2, 1]", &[1.0, 3.0, 2.0, 4.0])], "rearrange(x) : f32[2, 2]", &[1.0, 2.0, 3.0, 4.0]),
+        case(&[square], "transpose(x)", &[1.0, 3.0, 2.0, 4.0]),
+        case(&[("x", "f32[1, 2, 2]", &[1.0, 2.0, 3.0, 4.0])], "transpose(x, perm=[2, 0, 1])", &[1.0, 3.0, 2.0, 4.0]),
+        case(&[square], "split(x, parts=2, index=1)", &[2.0, 4.0]),
+        case(&[square, ("y", "f32[2, 1]", &[8.0, 9.0])], "concat(x, y)", &[1.0, 2.0, 8.0, 3.0, 4.0, 9.0]),
+        case(&[("x", "f32[5]", &[0.0, 1.0, 2.0, 3.0, 4.0])], "slice(x, start=1, end=-1, step=2)", &[1.0, 3.0]),
+        case(&[("x", "f32[2, 1]", &[1.0, 2.0])], "expand(x, shape=[2, 2])", &[1.0, 1.0, 2.0, 2.0]),
+        case(&[("x", "f32[2]", &[1.0, 2.0])], "repeat(x, times=[2, 2])", &[1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0]),
+        case(&[("x", "f32[2]", &[1.0, 2.0])], "repeat_interleave(x, times=2)", &[1.0, 1.0, 2.0, 2.0]),
+        case(&[("x", "i64[2]", &[1.0, 0.0]), ("y", "f32[2, 2]", &[1.0, 2.0, 3.0, 4.0])], "embedding(x, y)", &[3.0, 4.0, 1.0, 2.0]),
+        case(&[square, ("y", "i64[2, 1]", &[1.0, 0.0])], "gather(x, y)", &[2.0, 3.0]),
+        case(&[square], "pad(x, pad=[1, 0, 0, 1])", &[0.0, 1.0, 2.0, 0.0, 3.0, 4.0, 0.0, 0.0]),
+    ]
+}
+
+#[test]
+fn each_function_has_its_value() {
+    for case in cases() {
+        let mut text = String::new();
+        for (name, dtype, _) in case.inputs {
+            text.extend(["input ", name, " : ", dtype, "\n"]);
+        }
+        text.extend(["result = ", case.call]);
+        let given: Vec<(&str, &[f64])> = case.inputs.iter().map(|i| (i.0, i.2)).collect();
+        let values = value(&text, &given);
+        assert_eq!(values.len(), case.expected.len(), "{}", case.call);
+        for (value, expected) in values.iter().zip(case.expected) {
+            let is_near = value == expected || (value - expected).abs() < 2e-6;
+            assert!(
+                is_near,
+                "{} gives {values:?}, not {:?}",
+                case.call, case.expected
+            );
+        }
+    }
+}
+
+#[test]
+fn each_function_of_the_table_is_among_them() {
+    let mut called: BTreeSet<&str> = (cases().iter())
+        .map(|case| case.call.split('(').next().unwrap())
+        .collect();
+    // `batch_norm(training=true)` is a function of its own.
+    called.insert("batch_norm_train");
+    for function in FUNCTIONS {
+        assert!(called.contains(function.name), "{}", function.name);
+    }
+}
+
+#[test]
+fn an_op_that_does_not_say_what_it_computes_is_named_and_the_others_run() {
+    let text =
+        "input x : f16[4]\na = relu(x)\nb = elementwise(a) : f16[4]\nc = exp(b)\nd = tanh(a)";
+    let ran = run(text, &[], &Options::default());
+    let [refused] = &ran.refused[..] else {
+        panic!("{:?}", ran.refused);
+    };
+    assert_eq!(ran.graph.ops[refused.op].name, "b");
+    assert_eq!(
+        refused.reason,
+        "`elementwise` does not say what it computes: name a function, such as `relu`"
+    );
+    let has_value = |name| ran.tensors[ran.tensor_named(name).unwrap()].is_some();
+    assert_eq!(
+        ["a", "b", "c", "d"].map(has_value),
+        [true, false, false, true]
+    );
+}
+
+#[test]
+fn numbers_that_are_missing_or_outside_are_told() {
+    for (text, reason) in [
+        (
+            "input x : f16[4]\ny = scale(x)",
+            "it has no number: state one with `factor=`",
+        ),
+        (
+            "input x : f16[4]\ny = dropout(x, p=2)",
+            "`p` is 2, which is no probability",
+        ),
+        (
+            "input x : i64[1]\ninput t : f16[3, 2]\ni = shift(x, amount=9)\ny = embedding(i, t)",
+            "an index is 9, but it reads from 3 places",
+        ),
+    ] {
+        let ran = run(
+            text,
+            &[("x", &vec![0.0; if text.contains("i64") { 1 } else { 4 }])],
+            &Options::default(),
+        );
+        assert_eq!(ran.refused[0].reason, reason);
+    }
+}
+
+#[test]
+fn dropout_drops_about_its_part_and_scales_the_rest() {
+    let text = "input x : f32[4096]\ndropped = dropout(x, p=0.5)\nrest = sum(dropped)";
+    let ones = vec![1.0; 4096];
+    let sum = value(text, &[("x", &ones)])[0];
+    // The standard deviation is 64. Each element that is left is 2.
+    assert!((sum - 4096.0).abs() < 250.0 && sum % 2.0 == 0.0, "{sum}");
+}
+
+/// What one seed gives does not depend on names that come and go.
+#[test]
+fn inputs_follow_from_seed_and_name() {
+    let inputs = |text: &str, seed| {
+        let program = parse(text).program;
+        let analysis = analyze_program(&program, &Options::default())
+            .analysis
+            .unwrap();
+        let setup = Setup {
+            seed,
+            sizes: BTreeMap::new(),
+            given: BTreeMap::new(),
+        };
+        let ran = interpret(&program, &analysis.partition, &setup).unwrap();
+        ran.tensors[ran.tensor_named("y").unwrap()]
+            .clone()
+            .unwrap()
+            .exact
+    };
+    let one = inputs("input x : f16[8]\ny = neg(x)", 1);
+    assert_eq!(
+        one,
+        inputs(
+            "input w : f16[8]\ninput x : f16[8]\nz = neg(w)\ny = neg(x)",
+            1
+        )
+    );
+    assert_ne!(one, inputs("input x : f16[8]\ny = neg(x)", 2));
+}

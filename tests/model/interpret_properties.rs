@@ -1,0 +1,127 @@
+//! Runs of random programs, and of all examples.
+#![allow(clippy::float_cmp, reason = "every bit of a rounded number is meant")]
+
+use crate::random_graph;
+use fuseline::core::examples::EXAMPLES;
+use fuseline::core::interpret::{Interpretation, Setup, interpret, interpret_graph};
+use fuseline::core::model::functions::FUNCTIONS;
+use fuseline::core::notation::parse;
+use fuseline::core::{Op, OpType, Options, Policy, TensorDecl, analyze_program, build_graph, plan};
+use proptest::prelude::*;
+use strum::VariantArray;
+
+/// Gives each op a function that takes its inputs, picked by its place.
+fn with_functions(ops: Vec<Op>) -> Vec<Op> {
+    let names = |op: &Op, place: usize| {
+        let choices: &[&str] = match (op.op_type, op.inputs.len()) {
+            (OpType::Elementwise, 1) => &["tanh", "exp", "square", "silu", "relu"],
+            (OpType::Elementwise, 2) => &["add", "mul", "div", "maximum"],
+            (OpType::Elementwise, _) => &["where"],
+            (OpType::Reduction, _) if op.shape.last() == Some(&1) => &["mean", "sum", "max"],
+            (OpType::Reduction, _) => &["softmax", "layer_norm", "rms_norm"],
+            (OpType::Matmul, _) => &["matmul"],
+            (OpType::Reshape, _) => &["reshape"],
+        };
+        choices[place % choices.len()]
+    };
+    let of_functions = ops.into_iter().enumerate().map(|(place, op)| {
+        let name = names(&op, place);
+        op.with_function(name)
+    });
+    of_functions.collect()
+}
+
+/// The same, all in f64.
+fn in_f64(ops: &[Op], externals: &[TensorDecl]) -> (Vec<Op>, Vec<TensorDecl>) {
+    let ops = ops.iter().map(|op| Op {
+        bytes_per_element: 8,
+        ..op.clone()
+    });
+    let externals = externals.iter().map(|tensor| TensorDecl {
+        bytes_per_element: 8,
+        ..tensor.clone()
+    });
+    (ops.collect(), externals.collect())
+}
+
+/// Bit for bit, also where a value is not a number.
+fn bits(ran: &Interpretation) -> Vec<String> {
+    ran.tensors.iter().map(|runs| format!("{runs:?}")).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn in_f64_there_is_no_error((ops, externals) in random_graph::fusable_ops(1..=12), seed in any::<u64>()) {
+        let (ops, externals) = in_f64(&with_functions(ops), &externals);
+        let graph = build_graph(&ops, &externals).unwrap();
+        for policy in [Policy::Rules, Policy::Inductor, Policy::Optimal] {
+            let kernels = plan(&graph, &Options::of_policy(policy)).partition;
+            let ran = interpret_graph(&graph, &kernels, &Setup { seed, ..Setup::default() }).unwrap();
+            for runs in ran.tensors.iter().flatten() {
+                for stored in [&runs.unfused, &runs.fused] {
+                    prop_assert_eq!((stored.error.max_abs, stored.error.relative), (0.0, 0.0));
+                    prop_assert_eq!(format!("{:?}", &stored.first), format!("{:?}", &runs.exact));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn without_fusion_both_runs_are_one_and_a_repeated_run_is_the_same((ops, externals) in random_graph::fusable_ops(1..=12), seed in any::<u64>()) {
+        let graph = build_graph(with_functions(ops), &externals).unwrap();
+        let setup = Setup { seed, ..Setup::default() };
+        let alone = plan(&graph, &Options::of_policy(Policy::None)).partition;
+        let ran = interpret_graph(&graph, &alone, &setup).unwrap();
+        for runs in ran.tensors.iter().flatten() {
+            prop_assert_eq!(format!("{:?}", &runs.unfused), format!("{:?}", &runs.fused));
+            prop_assert!(runs.unfused.is_stored);
+        }
+        let fused = plan(&graph, &Options::of_policy(Policy::Optimal)).partition;
+        let first = interpret_graph(&graph, &fused, &setup).unwrap();
+        let again = interpret_graph(&graph, &fused, &setup).unwrap();
+        prop_assert_eq!(bits(&first), bits(&again));
+        // What is not fused differently is not computed differently.
+        for (one, other) in ran.tensors.iter().zip(&first.tensors) {
+            let unfused = |runs: &Option<fuseline::core::interpret::TensorRuns>| runs.as_ref().map(|runs| format!("{:?}", runs.unfused));
+            prop_assert_eq!(unfused(one), unfused(other));
+        }
+    }
+
+    /// Whatever the function and the shapes, an op has a value or a reason.
+    #[test]
+    fn nothing_panics((ops, externals) in random_graph::ops(16), picks in prop::collection::vec(any::<prop::sample::Index>(), 16)) {
+        let ops: Vec<Op> = (ops.into_iter().zip(picks)).map(|(op, pick)| op.with_function(pick.get(FUNCTIONS).name)).collect();
+        let graph = build_graph(&ops, &externals).unwrap();
+        for &policy in Policy::VARIANTS {
+            let kernels = plan(&graph, &Options::of_policy(policy)).partition;
+            let ran = interpret_graph(&graph, &kernels, &Setup::default()).unwrap();
+            prop_assert!(ran.refused.iter().all(|refused| !refused.reason.is_empty()));
+        }
+    }
+}
+
+/// Every op of every example has a value, and fusion makes no result much worse.
+#[test]
+fn every_example_runs() {
+    for example in EXAMPLES {
+        let program = parse(example.text).program;
+        if program.ops.is_empty() {
+            continue;
+        }
+        let options = Options::of_policy(Policy::Rules);
+        let analysis = analyze_program(&program, &options).analysis.unwrap();
+        let ran = interpret(&program, &analysis.partition, &Setup::default());
+        let ran = ran.unwrap_or_else(|refused| panic!("{}: {refused:?}", example.id));
+        assert_eq!(ran.refused, [], "{}", example.id);
+        let result = ran.tensors[ran.result().unwrap()].as_ref().unwrap();
+        let [unfused, fused] = [&result.unfused, &result.fused].map(|run| run.error.relative);
+        assert!(unfused < 0.05, "{}: {unfused}", example.id);
+        assert!(
+            fused < 1.2 * unfused + 1e-9,
+            "{}: {unfused} {fused}",
+            example.id
+        );
+    }
+}

@@ -1,0 +1,286 @@
+//! Lessons: those of the page hold against the engine, and a broken file says its line and how to mend it.
+
+use fuseline::app::lesson::answer::Answer;
+use fuseline::app::lesson::check::check;
+use fuseline::app::lesson::library::LESSONS;
+use fuseline::app::lesson::prose::written_text;
+use fuseline::app::lesson::task::Kind;
+use fuseline::app::lesson::{Lesson, Problem, read};
+
+fn all() -> impl Iterator<Item = (&'static str, Lesson)> {
+    LESSONS
+        .iter()
+        .map(|listed| (listed.id, read(listed.text).0))
+}
+
+#[test]
+fn the_engine_agrees_with_every_lesson() {
+    for listed in LESSONS {
+        let (lesson, mut problems) = read(listed.text);
+        problems.extend(check(&lesson));
+        assert_eq!(problems, [], "{}", listed.id);
+    }
+}
+
+#[test]
+fn a_lesson_takes_five_to_ten_minutes_in_five_to_eight_steps() {
+    for (id, lesson) in all() {
+        assert!((5..=10).contains(&lesson.minutes), "{id}");
+        assert!((5..=8).contains(&lesson.steps.len()), "{id}");
+        assert!(!lesson.about.is_empty(), "{id}");
+        let tasks = lesson.steps.iter().filter(|step| step.task.is_some());
+        assert!(
+            tasks.count() * 2 >= lesson.steps.len(),
+            "{id}: most steps ask something"
+        );
+        let notes = lesson.steps.iter().any(|step| !step.notes.is_empty());
+        assert!(notes, "{id}: nothing for the speaker");
+    }
+}
+
+/// Words that make a number in front of them a figure of the engine.
+const UNITS: [&str; 18] = [
+    "B", "kB", "MB", "GB", "TB", "%", "s", "ms", "µs", "us", "FLOP", "GFLOP", "TFLOP", "TFLOP/s",
+    "GB/s", "TB/s", "FLOP/B", "kernels",
+];
+
+/// Numbers with a unit that stand in the prose as written, and not as a figure of the engine.
+fn written_figures(text: &str) -> Vec<String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let bare = |word: &str| word.trim_matches(|c: char| ".,;:()".contains(c)).to_owned();
+    let pairs = words.windows(2).map(|two| (bare(two[0]), bare(two[1])));
+    pairs
+        .filter(|(number, unit)| {
+            number.starts_with(|c: char| c.is_ascii_digit()) && UNITS.contains(&unit.as_str())
+        })
+        .map(|(number, unit)| format!("{number} {unit}"))
+        .collect()
+}
+
+#[test]
+fn numbers_in_the_prose_are_those_of_the_engine() {
+    assert_eq!(
+        written_figures("It moves 12 MB, (all)."),
+        ["12 MB"],
+        "the check can fail"
+    );
+    for (id, lesson) in all() {
+        for step in &lesson.steps {
+            for parts in [&step.before, &step.after] {
+                let written = written_figures(&written_text(parts));
+                assert_eq!(
+                    written,
+                    [] as [String; 0],
+                    "{id}, {}: write `=bytes`",
+                    step.title
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_right_answer_of_each_task_is_judged_right_and_others_are_not() {
+    for (id, lesson) in all() {
+        let states = lesson.states(&mut Vec::new());
+        for (step, states) in lesson.steps.iter().zip(&states) {
+            let Some(task) = &step.task else { continue };
+            let seen = states
+                .answered
+                .seen()
+                .unwrap_or_else(|| unreachable!("{id} shows no program"));
+            let right = task
+                .right_answer(states)
+                .unwrap_or_else(|| unreachable!("{id}: no answer"));
+            let judge = |answer: &Answer| task.judge(answer, &states.answered, &seen);
+            match &task.kind {
+                Kind::Number { .. } => {
+                    let figure = right.split(". ").next().unwrap_or_default();
+                    let judged = judge(&Answer::Text(figure.trim_end_matches('.').to_owned()));
+                    assert!(judged.is_ok_and(|judged| judged.is_right), "{id}: {figure}");
+                    let wrong = judge(&Answer::Text(format!(
+                        "12345678{}",
+                        task.unit().map_or("", |u| u.symbol())
+                    )));
+                    assert!(wrong.is_ok_and(|judged| !judged.is_right), "{id}: {figure}");
+                }
+                Kind::Choose(_) | Kind::Each { .. } => {
+                    let options = task.choosables(&seen).unwrap_or_default();
+                    let of = |is_right: bool| {
+                        let places = options.iter().enumerate();
+                        let places = places.filter(|(_, option)| option.is_right == is_right);
+                        Answer::Chosen(places.map(|(at, _)| at).collect())
+                    };
+                    assert!(judge(&of(true)).is_ok_and(|judged| judged.is_right), "{id}");
+                    let wrong = judge(&of(false)).unwrap_or_else(|why| unreachable!("{id}: {why}"));
+                    assert!(!wrong.is_right, "{id}");
+                    assert!(
+                        wrong.words.len() > "Not quite: . ".len() + right.len(),
+                        "{id}: {wrong:?}"
+                    );
+                }
+                Kind::Do { .. } => {
+                    let way = task.way(&states.asked).and_then(|way| way.seen());
+                    assert!(way.is_some_and(|seen| task.is_done(&seen)), "{id}");
+                }
+                Kind::First { .. } => {
+                    let value = right.split(['=', '.']).nth(1).unwrap_or_default();
+                    let judged = judge(&Answer::Text(value.trim().to_owned()));
+                    assert!(judged.is_ok_and(|judged| judged.is_right), "{id}: {right}");
+                }
+            }
+        }
+    }
+}
+
+const HEAD: &str = "---\ntitle: T\n---\n\n## Step\n";
+
+/// What a file tells, as `line: what`.
+fn told(text: &str) -> Vec<String> {
+    let (lesson, mut problems) = read(text);
+    problems.extend(check(&lesson));
+    let line = |Problem { line, what, mend }: Problem| {
+        assert!(!mend.is_empty(), "{what}");
+        format!("{line}: {what}")
+    };
+    problems.into_iter().map(line).collect()
+}
+
+#[test]
+fn a_broken_file_says_the_line_and_what_is_wrong() {
+    let page = "```page\nexample: exercise\n```\n";
+    let cases = [
+        (String::new(), "1: the lesson has no title"),
+        (
+            "---\ntitel: T\n---\n".to_owned(),
+            "2: there is no key `titel`",
+        ),
+        (
+            "---\ntitle: T\nminutes: few\n---\n".to_owned(),
+            "3: `few` is no number of minutes",
+        ),
+        (
+            format!("{HEAD}```page\nexample: exercice\n```"),
+            "7: there is no example `exercice`",
+        ),
+        (
+            format!("{HEAD}```page\nset: B\n```"),
+            "7: `B` sets no params",
+        ),
+        (
+            format!("{HEAD}```page\nexample: exercise\nset: Q = 2\n```"),
+            "8: the program has no param `Q`",
+        ),
+        (
+            format!("{HEAD}```page\npolicy rules\n```"),
+            "7: `policy rules` is not of the form `key: value`",
+        ),
+        (
+            format!("{HEAD}```pages\n```"),
+            "6: there is no block `pages`",
+        ),
+        (format!("{HEAD}Words only."), "5: the step shows no program"),
+        (
+            format!("{HEAD}{page}It moves `=byte`."),
+            "9: `=byte` is no figure",
+        ),
+        (
+            format!("{HEAD}{page}It moves `=bytes of op nobody`."),
+            "9: there is no op `nobody`",
+        ),
+        (
+            format!("{HEAD}{page}<b>bold</b>"),
+            "9: HTML is shown as text",
+        ),
+        (
+            format!("{HEAD}{page}![x](y.png)"),
+            "9: pictures are not shown",
+        ),
+        (
+            format!("{HEAD}{page}[x](javascript:alert(1))"),
+            "9: this link is not followed",
+        ),
+        (
+            format!("{HEAD}{page}```predict\nnumber: kernels\n```"),
+            "9: this block lacks `ask:`",
+        ),
+        (
+            format!("{HEAD}{page}```predict\nask: A?\nnumber: bound of kernel relu\n```"),
+            "11: `bound of kernel relu` is a word and no number",
+        ),
+        (
+            format!("{HEAD}{page}```choose\nask: A?\n- Yes\n- No :: kernels = 1\n```"),
+            "11: the option `Yes` has no condition",
+        ),
+        (
+            format!(
+                "{HEAD}{page}```choose\nask: A?\n- Three :: kernels = 3\n- Four :: kernels = 4\n```"
+            ),
+            "9: no option is right",
+        ),
+        (
+            format!(
+                "{HEAD}{page}```choose\nask: A?\n- Two :: kernels = 2\n- Few :: kernels < 4\n```"
+            ),
+            "9: all options are right",
+        ),
+        (
+            format!("{HEAD}{page}```do\nask: A?\nuntil: kernels = 2\nby: merge\n```"),
+            "9: it is done before anybody has done something",
+        ),
+        (
+            format!("{HEAD}{page}```do\nask: A?\nuntil: bytes < 1 B\nby: param B\n```"),
+            "9: the engine finds no way to do it",
+        ),
+        (
+            format!("{HEAD}{page}```do\nask: A?\nuntil: bytes below 1 B\nby: param B\n```"),
+            "11: `bytes below 1 B` cannot be read",
+        ),
+        (
+            format!("{HEAD}{page}```do\nask: A?\nuntil: kernels = 1\nby: magic\n```"),
+            "12: there is no way `magic`",
+        ),
+        (
+            format!("{HEAD}{page}{}", "word ".repeat(81)),
+            "5: the step has 81 words of prose",
+        ),
+        (
+            format!("{HEAD}{page}```predict\nask: A?\nfirst: B\nwhen: kernels = 2\n```"),
+            "9: `kernels = 2` holds at every B",
+        ),
+    ];
+    for (text, expected) in cases {
+        let told = told(&text);
+        assert!(
+            told.iter().any(|line| line == expected),
+            "{text}\n{told:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_broken_file_still_shows_what_can_be_read() {
+    let text = format!(
+        "{HEAD}```page\nexample: exercise\npolicy: best\nview: unfused\n```\nProse.\n\n## Next\nMore."
+    );
+    let (lesson, problems) = read(&text);
+    assert_eq!(problems.len(), 1);
+    assert_eq!(lesson.steps.len(), 2);
+    let states = lesson.states(&mut Vec::new());
+    assert!(states[0].asked.shared.is_unfused_view);
+    assert!(
+        states[1].asked.seen().is_some(),
+        "a step goes on with the program of the one before"
+    );
+}
+
+#[test]
+fn no_cut_of_a_lesson_stops_the_reader() {
+    for listed in LESSONS {
+        let ends = listed.text.char_indices().map(|(at, _)| at).step_by(97);
+        for end in ends {
+            let (lesson, _) = read(&listed.text[..end]);
+            lesson.states(&mut Vec::new());
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The present figures against those of a pinned state.
+
+use fuseline::core::examples::example;
+use fuseline::core::notation::edit::set_param;
+use fuseline::core::{Analysis, KernelId, Options, Policy, analyze_program, device, notation};
+use fuseline::picture::charts::scene::{Mark, Role, Scene, Shape};
+use fuseline::picture::charts::{Charted, roofline, traffic_bars};
+use fuseline::present::pinned::{
+    KernelAgainst, gone_kernels, headline_against, kernels_against, pinned_title,
+};
+use proptest::prelude::*;
+
+/// The transformer block with this length.
+fn transformer(length: i64, policy: Policy) -> Analysis {
+    let text = example("transformer").unwrap().text;
+    let text = set_param(text, &notation::parse(text).program, 0, length);
+    let outcome = analyze_program(&notation::parse(&text).program, &Options::of_policy(policy));
+    outcome.analysis.unwrap()
+}
+
+fn named(analysis: &Analysis, first_op: &str) -> KernelId {
+    let mut kernels = analysis.partition.kernels.iter_enumerated();
+    let is_named = |ops: &[fuseline::core::OpId]| analysis.graph.ops[ops[0]].name == first_op;
+    kernels.find(|(_, ops)| is_named(ops)).unwrap().0
+}
+
+#[test]
+fn a_state_against_itself_is_the_same() {
+    let analysis = transformer(2048, Policy::Rules);
+    let against = headline_against(&analysis, &analysis);
+    for figure in [&against.bytes, &against.kernels, &against.time] {
+        assert_eq!(figure.change, "the same");
+        assert!(!figure.is_changed);
+    }
+    let kernels = kernels_against(&analysis, &analysis);
+    assert!(kernels.iter().all(|against| against.text() == "the same"));
+    assert_eq!(gone_kernels(&analysis, &analysis), None);
+}
+
+#[test]
+fn another_policy_splits_and_merges_kernels() {
+    let [rules, none] = [Policy::Rules, Policy::None].map(|policy| transformer(2048, policy));
+    let against = headline_against(&none, &rules);
+    assert_eq!(against.bytes.pinned, "2.30 GB");
+    assert_eq!(against.bytes.change, "−14.6 %");
+    assert_eq!(against.kernels.pinned, "14");
+    assert_eq!(against.kernels.change, "−5");
+    assert_eq!(headline_against(&rules, &none).kernels.change, "+5");
+    let kernels = kernels_against(&none, &rules);
+    assert_eq!(kernels[named(&rules, "qkv_proj")], KernelAgainst::New);
+    assert_eq!(kernels[named(&rules, "softmax")].text(), "the same");
+    let gone = gone_kernels(&none, &rules).unwrap();
+    assert!(
+        gone.starts_with("Only in the pinned state: qkv_proj ("),
+        "{gone}"
+    );
+    assert!(!gone.contains("softmax"), "{gone}");
+}
+
+#[test]
+fn another_size_changes_bytes_and_time_of_the_same_kernels() {
+    let [short, long] = [2048, 4096].map(|length| transformer(length, Policy::Rules));
+    let kernels = kernels_against(&short, &long);
+    let softmax = &kernels[named(&long, "softmax")];
+    assert!(
+        softmax.text().starts_with("+300.0 % bytes, +"),
+        "{}",
+        softmax.text()
+    );
+    assert!(
+        softmax.title().starts_with("537 MB pinned, 2.15 GB now"),
+        "{}",
+        softmax.title()
+    );
+}
+
+#[test]
+fn an_expected_time_is_not_compared_with_a_bound() {
+    let text = example("layernorm_gelu").unwrap().text;
+    let program = notation::parse(text).program;
+    let on = |id: &str| {
+        let options = Options {
+            device: device(id).unwrap().clone(),
+            ..Options::default()
+        };
+        analyze_program(&program, &options).analysis.unwrap()
+    };
+    let against = headline_against(&on("h200"), &on("a100-80"));
+    assert_eq!(against.bytes.change, "the same");
+    assert_eq!(against.time.change, "");
+    assert!(
+        against.time.pinned.ends_with("(expected)"),
+        "{}",
+        against.time.pinned
+    );
+    assert!(against.sentence().ends_with("pinned, not comparable."));
+}
+
+#[test]
+fn the_title_names_sizes_device_and_policy() {
+    let program = notation::parse(example("transformer").unwrap().text).program;
+    let title = pinned_title(&program, device("h200").unwrap(), Policy::Inductor);
+    let name = &device("h200").unwrap().name;
+    assert_eq!(
+        title,
+        format!("S = 2,048, H = 4,096, heads = 32, {name}, torch.compile")
+    );
+}
+
+fn of_role(scene: &Scene, role: Role) -> Vec<&Mark> {
+    scene
+        .marks
+        .iter()
+        .filter(|mark| mark.role == role)
+        .collect()
+}
+
+#[test]
+fn charts_show_the_pinned_state_in_their_axes() {
+    let [now, pinned] = [2048, 8192].map(|length| transformer(length, Policy::Rules));
+    let charted = Charted {
+        pinned: Some(&pinned),
+        ..Charted::fused(&now)
+    };
+    let size = (900.0, 500.0);
+    let roofline = roofline::scene_of(charted, size, None);
+    let rings = of_role(&roofline, Role::PinnedPoint);
+    assert!(!rings.is_empty());
+    for ring in &rings {
+        assert!(
+            ring.label
+                .as_ref()
+                .unwrap()
+                .name
+                .starts_with("pinned, kernel ")
+        );
+    }
+    // Where nothing has changed, each ring is around a point.
+    let same = Charted {
+        pinned: Some(&now),
+        ..Charted::fused(&now)
+    };
+    let same = roofline::scene_of(same, size, None);
+    let centers = |role| -> Vec<(f64, f64)> {
+        let marks = of_role(&same, role).into_iter();
+        marks
+            .map(|mark| match mark.shape {
+                Shape::Circle { center, .. } => center,
+                _ => panic!("a point is a disc"),
+            })
+            .collect()
+    };
+    let points = centers(Role::SolidPoint);
+    assert!(
+        centers(Role::PinnedPoint)
+            .iter()
+            .all(|ring| points.contains(ring))
+    );
+    let bars = traffic_bars::scene_of(charted, (900.0, 200.0), None);
+    let [bar] = of_role(&bars, Role::PinnedBar)[..] else {
+        panic!("one bar");
+    };
+    let Shape::Rect { corner, width, .. } = bar.shape else {
+        panic!("a bar is a rectangle");
+    };
+    assert!(corner.0 + width <= 900.0);
+    let alone = traffic_bars::scene(&now, (900.0, 200.0), None);
+    assert!(of_role(&alone, Role::PinnedBar).is_empty());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Each kernel is new or known, and each pinned one is known or gone.
+    #[test]
+    fn no_kernel_is_lost(
+        (ops, externals) in crate::random_graph::fusable_ops(1..=16),
+        policies in prop::sample::subsequence(vec![Policy::None, Policy::Rules, Policy::Inductor, Policy::Optimal], 2),
+    ) {
+        let of = |policy| fuseline::core::analyze(&ops, &externals, &Options::of_policy(policy)).unwrap();
+        let (pinned, now) = (of(policies[0]), of(policies[1]));
+        let kernels = kernels_against(&pinned, &now);
+        prop_assert_eq!(kernels.len(), now.partition.kernels.len());
+        let known = kernels.iter().filter(|against| **against != KernelAgainst::New).count();
+        let back = kernels_against(&now, &pinned);
+        let known_back = back.iter().filter(|against| **against != KernelAgainst::New).count();
+        prop_assert_eq!(known, known_back);
+        prop_assert_eq!(gone_kernels(&pinned, &now).is_some(), known_back < pinned.partition.kernels.len());
+    }
+}

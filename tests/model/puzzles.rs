@@ -1,0 +1,251 @@
+//! Puzzles: every one has a proven par, and steps and hints lead there from wherever a visitor may be.
+
+use fuseline::app::lesson::state::Seen;
+use fuseline::app::puzzle::library::{PUZZLES, listed, next};
+use fuseline::app::puzzle::progress::Progress;
+use fuseline::app::puzzle::standing::{Graded, Standing};
+use fuseline::app::puzzle::{Posed, read};
+use fuseline::core::analysis::why::Why;
+use fuseline::core::{KernelId, Objective, Policy};
+use fuseline::present::manual::{Change, propose};
+use proptest::prelude::*;
+use std::sync::LazyLock;
+
+static POSED: LazyLock<Vec<(&str, Posed)>> = LazyLock::new(|| {
+    let posed = |text| Posed::of(read(text).0).unwrap();
+    (PUZZLES.iter().map(|p| (p.id, posed(p.text)))).collect()
+});
+
+fn posed(id: &str) -> &'static Posed {
+    &POSED.iter().find(|(known, _)| *known == id).unwrap().1
+}
+
+fn seen(posed: &Posed, text: &str) -> Seen {
+    Seen::of(text, &posed.puzzle.page.options()).unwrap()
+}
+
+fn graded(posed: &Posed, seen: &Seen) -> Graded {
+    match posed.standing(&seen.analysis, seen.has_error) {
+        Standing::Graded(graded) => graded,
+        Standing::Ungraded(words) => panic!("{words}"),
+    }
+}
+
+/// The text with the kernels of these two ops merged.
+fn merged(posed: &Posed, seen: &Seen, ops: [&str; 2]) -> Seen {
+    let analysis = &seen.analysis;
+    let [a, b] = ops.map(|op| analysis.partition.kernel_of[analysis.graph.op_named(op).unwrap()]);
+    changed(posed, seen, Change::Merge(a, b)).unwrap()
+}
+
+fn changed(posed: &Posed, from: &Seen, change: Change) -> Option<Seen> {
+    let proposal = propose(
+        change,
+        &from.text,
+        from.program(),
+        &from.analysis,
+        &from.statement_of_op,
+    );
+    Some(seen(posed, &proposal.text?))
+}
+
+#[test]
+fn there_are_twelve_and_their_files_are_in_order() {
+    assert_eq!(PUZZLES.len(), 12);
+    for puzzle in PUZZLES {
+        let (read, problems) = read(puzzle.text);
+        assert_eq!(problems, [], "{}", puzzle.id);
+        assert!(read.about.split_whitespace().count() <= 50, "{}", puzzle.id);
+        let seen = read.page.seen().unwrap();
+        assert!(!seen.has_error, "{}", puzzle.id);
+        let kernels = &seen.analysis.partition.kernels;
+        assert_eq!(
+            kernels.len(),
+            seen.analysis.graph.ops.len(),
+            "no kernels are stated"
+        );
+    }
+    let ops = |id| posed(id).seen().unwrap().analysis.graph.ops.len();
+    assert_eq!((ops("two_ops"), ops("llama")), (2, 46));
+    assert_eq!(next("two_ops").map(|p| p.id), Some("chain"));
+    assert_eq!(next("llama"), None);
+    assert_eq!(listed("none"), None);
+    let objectives = POSED
+        .iter()
+        .map(|(_, p)| p.puzzle.page.shared.fusion.objective);
+    assert!(objectives.clone().any(|o| o == Objective::Time));
+}
+
+#[test]
+fn the_optimum_of_every_puzzle_is_proven_within_the_budget_of_the_page() {
+    for puzzle in PUZZLES {
+        let mut page = read(puzzle.text).0.page;
+        page.shared.policy = Policy::Optimal;
+        let certificate = page.seen().unwrap().analysis.certificate.unwrap();
+        assert!(certificate.is_optimal, "{}", puzzle.id);
+        let posed = posed(puzzle.id);
+        let par = certificate.cost.value();
+        assert!(
+            (posed.par.value() - par).abs() <= par * 1e-6,
+            "{}",
+            puzzle.id
+        );
+        assert!(
+            posed.start.value() > par * 1.01,
+            "{}: there is nothing to do",
+            puzzle.id
+        );
+    }
+}
+
+/// A time is worked out from the roofline: with measured rates the page would show another one.
+#[test]
+fn the_page_shows_the_time_that_a_puzzle_grades() {
+    for (id, posed) in POSED.iter() {
+        let analysis = posed.seen().unwrap().analysis;
+        assert!(analysis.expected.is_none(), "{id}");
+    }
+}
+
+#[test]
+fn the_steps_lead_from_the_start_to_par_by_legal_kernels_with_their_prices() {
+    for (id, posed) in POSED.iter() {
+        let start = posed.seen().unwrap();
+        let steps = posed.way(&start).unwrap_or_else(|| panic!("{id}: no way"));
+        let mut now = start;
+        for step in &steps {
+            let next = changed(posed, &now, step.change).unwrap();
+            assert_eq!(*next.text, *step.text, "{id}");
+            assert!(!next.has_error, "{id}: {}", step.done);
+            now = next;
+        }
+        assert!(graded(posed, &now).is_solved(), "{id}");
+        assert_eq!(posed.way(&now), Some(Vec::new()), "{id}: nothing is left");
+    }
+}
+
+#[test]
+fn a_merge_that_is_in_the_way_is_cut_again() {
+    let posed = posed("swiglu");
+    let start = posed.seen().unwrap();
+    let stuck = merged(
+        posed,
+        &merged(posed, &start, ["gate", "silu"]),
+        ["silu", "product"],
+    );
+    let before = graded(posed, &stuck);
+    assert!(!before.is_solved());
+    let steps = posed.way(&stuck).unwrap();
+    assert!(
+        matches!(steps[0].change, Change::Cut { .. }),
+        "{:?}",
+        steps[0]
+    );
+    assert!(steps[0].hint.contains("in the way"), "{}", steps[0].hint);
+    let other = merged(posed, &start, ["up", "product"]);
+    let cuts = posed
+        .way(&other)
+        .unwrap()
+        .into_iter()
+        .map(|step| step.change);
+    assert_eq!(cuts.filter(|c| matches!(c, Change::Cut { .. })).count(), 0);
+}
+
+#[test]
+fn other_kernels_programs_and_choices_are_not_graded() {
+    let posed = posed("epilogue");
+    let start = posed.seen().unwrap();
+    let ungraded = |text: &str, change: &dyn Fn(&mut fuseline::core::Options)| {
+        let mut options = posed.puzzle.page.options();
+        change(&mut options);
+        let seen = Seen::of(text, &options).unwrap();
+        match posed.standing(&seen.analysis, seen.has_error) {
+            Standing::Ungraded(words) => words,
+            Standing::Graded(graded) => panic!("{graded:?}"),
+        }
+    };
+    let same = |_: &mut fuseline::core::Options| {};
+    let mark =
+        |function: &str, text: String| text.replace(function, &format!("{function} @kernel 1"));
+    let both = mark("matmul(clean, w_up)", start.text.to_string());
+    let refused = mark("matmul(act, w_down)", both);
+    assert!(ungraded(&refused, &same).contains("not legal"));
+    let other = start
+        .text
+        .replace("x      : f16[4096, 1024]", "x      : f16[2048, 1024]");
+    assert!(ungraded(&other, &same).contains("program or its sizes"));
+    let optimal = |options: &mut fuseline::core::Options| options.policy = Policy::Optimal;
+    assert!(ungraded(&start.text, &optimal).contains("by hand"));
+    let device = |options: &mut fuseline::core::Options| {
+        options.device = fuseline::core::device("h100").unwrap().clone();
+    };
+    assert!(ungraded(&start.text, &device).contains("A100 SXM 80GB"));
+    let switch = |options: &mut fuseline::core::Options| options.fusion.prologue = true;
+    assert!(ungraded(&start.text, &switch).contains("options"));
+    // A comment changes nothing.
+    let commented = seen(posed, &format!("# mine\n{}", start.text));
+    assert_eq!(graded(posed, &commented), graded(posed, &start));
+}
+
+#[test]
+fn a_broken_file_says_what_is_wrong() {
+    let (_, problems) =
+        read("# device: abacus\n# objective: beauty\n# allow: magic\ny = relu(x)\n");
+    let told: Vec<_> = problems.iter().map(|p| (p.line, p.what.as_str())).collect();
+    assert_eq!(
+        told,
+        [
+            (1, "there is no device `abacus`"),
+            (2, "`beauty` is no objective"),
+            (3, "there is no option `magic`"),
+            (1, "the puzzle has no title"),
+            (1, "the puzzle has no goal"),
+        ]
+    );
+}
+
+#[test]
+fn progress_keeps_the_best() {
+    let mut progress = Progress::default();
+    assert_eq!(progress.above_pct("chain"), None);
+    progress.note("chain", 12.5);
+    progress.note("chain", 40.0);
+    assert_eq!(progress.above_pct("chain"), Some(12.5));
+    progress.note("chain", 0.0);
+    assert!(progress.is_solved("chain") && !progress.is_solved("diamond"));
+    assert_eq!(progress.solved(), 1);
+    assert_eq!(Progress::read(&progress.write()), progress);
+    assert_eq!(Progress::read("{"), Progress::default());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// From any legal kernels the hints, each looked for anew, end at par.
+    #[test]
+    fn hints_lead_to_par_from_any_kernels(
+        puzzle in 0..PUZZLES.len() - 1,
+        picks in prop::collection::vec(any::<[prop::sample::Index; 2]>(), 0..24),
+    ) {
+        let (id, posed) = &POSED[puzzle];
+        let mut now = posed.seen().unwrap();
+        for pick in picks {
+            let kernels = now.analysis.partition.kernels.len();
+            let [a, b] = pick.map(|index| KernelId::new(index.index(kernels)));
+            if a != b && Why::new(&now.analysis).merge(a, b).is_ok() {
+                now = changed(posed, &now, Change::Merge(a, b)).unwrap();
+            }
+        }
+        let most = 3 * now.analysis.graph.ops.len();
+        for _ in 0..most {
+            let steps = posed.way(&now);
+            prop_assert!(steps.is_some(), "{id}: no way from\n{}", now.text);
+            let Some(first) = steps.unwrap().into_iter().next() else {
+                break;
+            };
+            now = changed(posed, &now, first.change).unwrap();
+            prop_assert!(!now.has_error, "{id}: {}", first.hint);
+        }
+        prop_assert!(graded(posed, &now).is_solved(), "{id}: hints end at\n{}", now.text);
+    }
+}
