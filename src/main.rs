@@ -3,14 +3,21 @@
 #[cfg(target_arch = "wasm32")]
 fn main() {
     use fuseline::app::embed::Views;
+    use fuseline::app::presenter::messages::NOTES;
     use fuseline::app::sharing::Link;
     use fuseline::browser;
     use fuseline::components::app::App;
     use fuseline::components::embedded::Embedded;
+    use fuseline::components::presenter::notes::SpeakerNotes;
     use leptos::prelude::*;
 
     browser::install_panic_hook();
     if browser::is_worker() {
+        return;
+    }
+    if browser::query_value(NOTES).is_some() {
+        mount_to_body(|| view! { <SpeakerNotes /> });
+        browser::end_loading();
         return;
     }
     browser::spawn(async {

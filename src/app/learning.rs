@@ -1,12 +1,12 @@
 //! The lesson that a visitor follows: its step, their answers, and how far they are.
 
 use crate::app::lesson::answer::{Answer, Judged, Wanted};
-use crate::app::lesson::check::check;
-use crate::app::lesson::library::listed;
+use crate::app::lesson::library::{LESSONS, Listed, listed};
+use crate::app::lesson::open::{OpenLesson, StepSeen};
 use crate::app::lesson::progress::{Place, Progress};
 use crate::app::lesson::state::{PageState, Seen};
 use crate::app::lesson::task::Task;
-use crate::app::lesson::{Lesson, Problem, Step, StepStates, read};
+use crate::app::lesson::{Step, StepStates};
 use crate::app::session::Session;
 use crate::app::sharing::LinkedLesson;
 use crate::app::state::{OpsView, Page, SetIfChanged};
@@ -21,45 +21,6 @@ const PROGRESS: &str = "fuseline.lessons";
 const OWN_LESSON: &str = "fuseline.own-lesson";
 /// A lesson is held against the engine after a pause in its editing.
 const CHECK_PAUSE: Duration = Duration::from_millis(500);
-
-/// A lesson that is open.
-#[derive(Clone)]
-pub struct OpenLesson {
-    /// The lesson of the page; `None` for one of somebody's own.
-    pub id: Option<&'static str>,
-    /// Its file.
-    pub text: Arc<str>,
-    /// Its file, read.
-    pub lesson: Arc<Lesson>,
-    /// The page at each of its steps.
-    pub states: Arc<Vec<StepStates>>,
-    /// What in the file is wrong.
-    pub problems: Arc<Vec<Problem>>,
-}
-
-impl OpenLesson {
-    fn new(id: Option<&'static str>, text: &str) -> Self {
-        let (lesson, mut problems) = read(text);
-        let states = lesson.states(&mut problems);
-        problems.sort_by_key(|problem| problem.line);
-        Self {
-            id,
-            text: text.into(),
-            lesson: Arc::new(lesson),
-            states: Arc::new(states),
-            problems: Arc::new(problems),
-        }
-    }
-}
-
-/// What the engine sees at a step: when it begins, and when its task is answered.
-#[derive(Clone)]
-pub struct StepSeen {
-    /// When it begins.
-    pub asked: Arc<Seen>,
-    /// When its task is answered.
-    pub answered: Arc<Seen>,
-}
 
 /// The state of the lessons. Made once at the root and given to all components as context.
 #[derive(Clone, Copy)]
@@ -95,16 +56,7 @@ impl Learning {
         let seen = Memo::new_with_compare(
             move |_| {
                 let step = step.get();
-                open.with(|open| {
-                    let states = open.as_ref()?.states.get(step)?;
-                    let asked = Arc::new(states.asked.seen()?);
-                    let answered = if states.asked == states.answered {
-                        asked.clone()
-                    } else {
-                        Arc::new(states.answered.seen()?)
-                    };
-                    Some(StepSeen { asked, answered })
-                })
+                open.with(|open| open.as_ref()?.seen(step))
             },
             // A program is costly to compare, and another step is another one.
             |_, _| true,
@@ -138,8 +90,8 @@ impl Learning {
             return;
         };
         let open = match id {
-            Some(id) => listed(&id).map(|listed| OpenLesson::new(Some(listed.id), listed.text)),
-            None => browser::load(OWN_LESSON).map(|text| OpenLesson::new(None, &text)),
+            Some(id) => listed(&id).map(OpenLesson::listed),
+            None => browser::load(OWN_LESSON).map(|text| OpenLesson::own(&text)),
         };
         if let Some(open) = open {
             self.step
@@ -196,7 +148,7 @@ impl Learning {
     /// Opens a lesson of the page at a step, from 0.
     pub fn open_listed(self, id: &str, step: usize) {
         match listed(id) {
-            Some(listed) => self.begin(OpenLesson::new(Some(listed.id), listed.text), step),
+            Some(listed) => self.begin(OpenLesson::listed(listed), step),
             None => self.page.tell_failure(format!(
                 "There is no lesson {id} on this page: the link may be of another version."
             )),
@@ -207,7 +159,7 @@ impl Learning {
     pub fn open_own(self, text: &str) {
         // Where storage refuses, the lesson is gone with the page; its file is not.
         let _ = browser::store(OWN_LESSON, text);
-        self.begin(OpenLesson::new(None, text), 0);
+        self.begin(OpenLesson::own(text), 0);
         self.check_later.call(move || self.check());
     }
 
@@ -304,7 +256,7 @@ impl Learning {
     pub fn edit(self, text: &str) {
         let _ = browser::store(OWN_LESSON, text);
         let before = untrack(|| self.states());
-        let open = OpenLesson::new(None, text);
+        let open = OpenLesson::own(text);
         let last = open.lesson.steps.len().saturating_sub(1);
         self.open.set(Some(open));
         self.step.update(|step| *step = (*step).min(last));
@@ -319,10 +271,7 @@ impl Learning {
     fn check(self) {
         self.open.update(|open| {
             if let Some(open) = open {
-                let (_, mut problems) = read(&open.text);
-                problems.extend(check(&open.lesson));
-                problems.sort_by_key(|problem| problem.line);
-                open.problems = Arc::new(problems);
+                open.check();
             }
         });
     }
@@ -331,6 +280,26 @@ impl Learning {
     pub fn step_count(self) -> usize {
         self.open
             .with_untracked(|open| open.as_ref().map_or(0, |open| open.lesson.steps.len()))
+    }
+
+    /// Whether the step is the last one. Tracked.
+    pub fn is_last(self) -> bool {
+        let count = self
+            .open
+            .with(|open| open.as_ref().map_or(0, |open| open.lesson.steps.len()));
+        self.step.get() + 1 >= count
+    }
+
+    /// Whether the step has a task that is not answered. Tracked.
+    pub fn has_open_task(self) -> bool {
+        self.task().is_some() && self.judged.with(Option::is_none)
+    }
+
+    /// The lesson of the page after the open one. Not tracked.
+    pub fn next_listed(self) -> Option<&'static Listed> {
+        let id = self.open.with_untracked(|open| open.as_ref()?.id)?;
+        let place = LESSONS.iter().position(|listed| listed.id == id)?;
+        LESSONS.get(place + 1)
     }
 
     /// The present step. Tracked.

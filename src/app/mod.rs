@@ -1,6 +1,6 @@
 //! The page's state: signals, storage, share links and undo.
 //!
-//! `documents`, `embed`, `history`, `job_queue`, `jobs`, `lesson`, `links`, `op_edit`, `opened`, `panes`, `puzzle`, `runner`, `tab` and `view` are pure and also compiled natively, for the tests.
+//! `documents`, `embed`, `history`, `job_queue`, `jobs`, `lesson`, `links`, `op_edit`, `opened`, `panes`, `presenter`, `puzzle`, `runner`, `tab` and `view` are pure and also compiled natively, for the tests.
 
 pub mod documents;
 pub mod embed;
@@ -13,6 +13,7 @@ pub mod links;
 pub mod op_edit;
 pub mod opened;
 pub mod panes;
+pub mod presenter;
 pub mod puzzle;
 pub mod runner;
 pub mod tab;
@@ -22,6 +23,8 @@ pub mod view;
 pub mod background;
 #[cfg(target_arch = "wasm32")]
 pub mod learning;
+#[cfg(target_arch = "wasm32")]
+pub mod presenting;
 #[cfg(target_arch = "wasm32")]
 pub mod puzzling;
 #[cfg(target_arch = "wasm32")]

@@ -9,7 +9,7 @@ use crate::app::history::Origin;
 use crate::app::links::{SharedState, write_state};
 use crate::app::sharing::{Carried, Link, LinkedLesson, choices, choose};
 use crate::app::starts::{self, Start, is_unfinished};
-use crate::app::state::{Notice, NoticeAction, Page, SetIfChanged};
+use crate::app::state::{Notice, NoticeAction, Page, SetIfChanged, Theme};
 use crate::app::stored;
 use crate::browser::{self, Later};
 use crate::core::examples::{EXAMPLES, START, example};
@@ -23,6 +23,17 @@ const OPS_VIEW: &str = "fuseline.ops-view";
 /// Changes are stored after a pause of this length, and without a pause after [`LONGEST_WAIT`].
 const PAUSE: Duration = Duration::from_millis(300);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
+
+/// The theme that the visitor chose, here or in another tab.
+pub fn stored_theme() -> Theme {
+    let stored = browser::load(THEME).and_then(|name| name.parse().ok());
+    stored.unwrap_or_default()
+}
+
+/// Shows the page in a theme.
+pub fn show_theme(theme: Theme) {
+    browser::set_root_attribute("data-theme", (theme != Theme::Auto).then(|| theme.into()));
+}
 
 /// The document of this tab, and its way to storage.
 #[derive(Clone, Copy)]
@@ -92,9 +103,7 @@ impl Session {
             page.example.set(Some(START));
             OpenDocument::new(browser::new_id(), first, false)
         };
-        if let Some(theme) = browser::load(THEME).and_then(|name| name.parse().ok()) {
-            page.theme.set(theme);
-        }
+        page.theme.set(stored_theme());
         if let Some(view) = browser::load(OPS_VIEW).and_then(|name| name.parse().ok()) {
             page.ops_view.set(view);
         }

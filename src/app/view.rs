@@ -1,5 +1,6 @@
 //! The views of the page, which lessons point at and a presenter fills the screen with.
 
+use serde::{Deserialize, Serialize};
 use strum::{EnumIter, EnumString, IntoStaticStr, VariantArray, VariantNames};
 
 /// A part of the page.
@@ -15,6 +16,8 @@ use strum::{EnumIter, EnumString, IntoStaticStr, VariantArray, VariantNames};
     IntoStaticStr,
     VariantArray,
     VariantNames,
+    Serialize,
+    Deserialize,
 )]
 #[strum(serialize_all = "lowercase")]
 pub enum View {
@@ -51,5 +54,10 @@ impl View {
             Self::Traffic => "Memory traffic",
             Self::Details => "Details",
         }
+    }
+
+    /// Whether it is a line or two of any width, and no picture that fills the screen.
+    pub const fn is_band(self) -> bool {
+        matches!(self, Self::Headline | Self::Sizes)
     }
 }

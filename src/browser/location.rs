@@ -53,6 +53,19 @@ pub fn name_entry(name: &str) {
     }
 }
 
+/// Opens this page with another query in a small window of this name, or brings that to the front. Whether the browser let it.
+pub fn open_window(query: &str, name: &str) -> bool {
+    let address = address();
+    let page = address.split('?').next().unwrap_or_default();
+    let window = web_sys::window().and_then(|window| {
+        let url = format!("{page}?{query}");
+        let opened =
+            window.open_with_url_and_target_and_features(&url, name, "popup,width=960,height=720");
+        opened.ok()?
+    });
+    window.is_some()
+}
+
 /// Loads the page again.
 pub fn reload() {
     if let Some(window) = web_sys::window() {

@@ -4,6 +4,7 @@
 //! the page may be served without a secure context.
 
 mod animate;
+mod channel;
 mod clipboard;
 mod fetch;
 mod files;
@@ -24,6 +25,7 @@ mod worker;
 mod zlib;
 
 pub use animate::{animate_from, wants_less_motion};
+pub use channel::Channel;
 pub use clipboard::copy;
 pub use fetch::fetch_text;
 pub use files::{chosen_file, download, drags_file, dropped_file, pasted_text, read_file};
@@ -35,9 +37,14 @@ pub use focus::{
 pub use js_sys::futures::spawn_local as spawn;
 pub use later::Later;
 pub use listen::{after_picture, is_on, is_printing, is_within, next_frame, on_window, print};
-pub use location::{address, entry_name, fragment, name_entry, page_address, query_value, reload};
+pub use location::{
+    address, entry_name, fragment, name_entry, open_window, page_address, query_value, reload,
+};
 pub use messages::{Reply, in_frame, on_message, post_to_parent};
-pub use modal::{can_fill_screen, close_modal, fills_screen, show_modal, toggle_full_screen};
+pub use modal::{
+    can_fill_screen, close_modal, fill_screen, fills_screen, is_full_screen, leave_full_screen,
+    show_modal, toggle_full_screen,
+};
 pub use overlay::{install_panic_hook, remember_text};
 pub use png::{download_png, svg_address};
 pub use pointer::{LONG_PRESS, capture_pointer, click, point_on};

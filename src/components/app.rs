@@ -1,16 +1,19 @@
 //! The page as a whole.
 
 use crate::app::learning::Learning;
+use crate::app::presenting::Presenting;
 use crate::app::puzzling::Puzzling;
-use crate::app::session::Session;
+use crate::app::session::{Session, show_theme};
 use crate::app::sharing::Link;
-use crate::app::state::{Page, Selection, Theme};
-use crate::browser::{has_focus_in_text_field, on_window, set_root_attribute};
+use crate::app::state::{Page, Selection};
+use crate::app::view::View;
+use crate::browser::{has_focus_in_text_field, on_window};
 use crate::components::bar::top_bar::TopBar;
 use crate::components::handout::Handout;
 use crate::components::headline::Headline;
 use crate::components::lesson::editor::LessonEditor;
 use crate::components::open_file::open_dropped_files;
+use crate::components::presenter::Presenter;
 use crate::components::print_head::PrintHead;
 use crate::components::results::Results;
 use crate::components::strip::Strip;
@@ -31,17 +34,28 @@ pub fn App(
     session.keep();
     let learning = Learning::new(session);
     provide_context(learning);
+    let presenting = Presenting::new(page, learning);
+    provide_context(presenting);
     provide_context(Puzzling::new(session));
     open_dropped_files(page);
-    Effect::new(move || {
-        let theme = page.theme.get();
-        set_root_attribute("data-theme", (theme != Theme::Auto).then(|| theme.into()));
+    Effect::new(move || show_theme(page.theme.get()));
+    on_window(ev::keydown, move |event| {
+        if !presenting.press(&event) {
+            press(page, &event);
+        }
     });
-    on_window(ev::keydown, move |event| press(page, &event));
     view! {
         <a class="skip-link" href="#main">"Skip to the result"</a>
         <TopBar />
-        <main id="main" class="page" tabindex="-1">
+        <main
+            id="main"
+            class="page"
+            class:is-presenting=presenting.is_on
+            class:has-one-picture=move || presenting.views.with(|views| views.picture_count() == 1)
+            class:has-prose=move || presenting.views.with(|views| views.picture_count() > 1 && views.shows(View::Operations))
+            tabindex="-1"
+            on:keydown:capture=move |event| presenting.press_first(&event)
+        >
             <PrintHead />
             <div class="intro">
                 <p class="lead">
@@ -57,6 +71,7 @@ pub fn App(
             <Results />
         </main>
         <Handout />
+        <Presenter presenting />
     }
 }
 

@@ -4,6 +4,7 @@ use super::announcer::Announcer;
 use super::memory_warning::MemoryWarning;
 use super::pin::Pin;
 use crate::app::learning::points_at;
+use crate::app::presenting::is_presented;
 use crate::app::state::Page;
 use crate::app::view::View;
 use crate::present::headline::{Headline as Figures, headline};
@@ -16,7 +17,7 @@ pub fn Headline() -> impl IntoView {
     let figures = figures_of(page);
     let sentence = Memo::new(move |_| figures.with(Figures::sentence));
     view! {
-        <section class="headline" class:is-stale=page.is_grey class:is-pointed=points_at(View::Headline) aria-labelledby="headline-title">
+        <section class="headline" class:is-stale=page.is_grey class:is-pointed=points_at(View::Headline) class:is-presented=is_presented(View::Headline) aria-labelledby="headline-title">
             <h2 id="headline-title" class="sr-only">"Result"</h2>
             {move || figure_line(figures.get())}
             <Pin />

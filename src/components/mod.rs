@@ -19,6 +19,7 @@ pub mod open_file;
 pub mod ops;
 pub mod picker;
 pub mod pin;
+pub mod presenter;
 pub mod print_head;
 pub mod puzzle;
 pub mod radio_button;

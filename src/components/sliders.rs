@@ -2,6 +2,7 @@
 
 use crate::app::history::Origin;
 use crate::app::learning::points_at;
+use crate::app::presenting::is_presented;
 use crate::app::state::{Page, SetIfChanged};
 use crate::app::view::View;
 use crate::components::keyed_rows::row_at;
@@ -26,7 +27,7 @@ pub fn Sliders() -> impl IntoView {
     let row_count = Memo::new(move |_| rows.with(Vec::len));
     let param_count = Memo::new(move |_| page.parsed.with(|parsed| parsed.program.params.len()));
     view! {
-        <section class="panel sliders" class:is-pointed=points_at(View::Sizes) aria-labelledby="sliders-title">
+        <section class="panel sliders" class:is-pointed=points_at(View::Sizes) class:is-presented=is_presented(View::Sizes) aria-labelledby="sliders-title">
             <h2 id="sliders-title">"Sizes"</h2>
             // All edits until the focus leaves are one undo step.
             <div class="slider-list" on:focusout=move |_| page.seal()>

@@ -10,6 +10,7 @@ mod entries;
 pub mod library;
 mod markdown;
 mod metric;
+pub mod open;
 pub mod progress;
 pub mod prose;
 pub mod quantity;

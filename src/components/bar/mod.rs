@@ -9,6 +9,7 @@ pub mod history_buttons;
 pub mod learn_button;
 pub mod menu;
 pub mod pickers;
+pub mod present_button;
 pub mod share_button;
 pub mod theme_button;
 pub mod top_bar;

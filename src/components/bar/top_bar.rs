@@ -6,6 +6,7 @@ use super::export_menu::ExportMenu;
 use super::history_buttons::HistoryButtons;
 use super::learn_button::LearnButton;
 use super::pickers::{ExamplePicker, TypePicker};
+use super::present_button::PresentButton;
 use super::share_button::ShareButton;
 use super::theme_button::ThemeButton;
 use leptos::prelude::*;
@@ -24,6 +25,7 @@ pub fn TopBar() -> impl IntoView {
             </div>
             <div class="bar-end">
                 <LearnButton />
+                <PresentButton />
                 <HistoryButtons />
                 <ShareButton />
                 <ExportMenu />

@@ -3,6 +3,7 @@
 use super::chart::KernelChart;
 use super::legend::{RooflineLegend, TrafficLegend};
 use crate::app::learning::points_at;
+use crate::app::presenting::is_presented;
 use crate::app::state::Page;
 use crate::app::view::View;
 use crate::browser;
@@ -27,7 +28,7 @@ pub fn Charts() -> impl IntoView {
 #[component]
 pub fn RooflinePanel() -> impl IntoView {
     view! {
-        <section class="panel chart-panel" class:is-pointed=points_at(View::Roofline) aria-labelledby="roofline-title">
+        <section class="panel chart-panel" class:is-pointed=points_at(View::Roofline) class:is-presented=is_presented(View::Roofline) aria-labelledby="roofline-title">
             <header class="panel-head">
                 <h2 id="roofline-title">"Roofline"</h2>
                 <RooflineLegend />
@@ -63,7 +64,7 @@ pub fn TrafficPanel() -> impl IntoView {
         }
     };
     view! {
-        <section class="panel chart-panel" class:is-pointed=points_at(View::Traffic) aria-labelledby="traffic-title">
+        <section class="panel chart-panel" class:is-pointed=points_at(View::Traffic) class:is-presented=is_presented(View::Traffic) aria-labelledby="traffic-title">
             <header class="panel-head">
                 <h2 id="traffic-title">"Memory traffic"</h2>
                 <TrafficLegend />

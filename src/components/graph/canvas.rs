@@ -4,6 +4,7 @@ use super::keys::ZOOM_STEP;
 use super::minimap::Minimap;
 use super::picture::Picture;
 use super::state::Graph;
+use crate::app::presenting::graph_unit_px;
 use crate::app::state::{Page, Selection};
 use crate::browser::{self, content_size};
 use crate::picture::dag::viewport::Size;
@@ -30,14 +31,20 @@ pub fn GraphCanvas(
     let frame = NodeRef::<html::Div>::new();
     let is_printing = page.is_printing;
     let size_px = content_size(frame);
-    let canvas_px = move || {
+    let unit_px = graph_unit_px();
+    let canvas_px = Signal::derive(move || {
         if is_printing.get() {
             PAPER_PX
         } else {
-            size_px.get()
+            let ((width, height), unit_px) = (size_px.get(), unit_px.get());
+            (width / unit_px, height / unit_px)
         }
+    });
+    let view_box = move || {
+        let (width, height) = canvas_px.get();
+        (is_printing.get() || unit_px.get() > 1.0).then(|| format!("0 0 {width} {height}"))
     };
-    let graph = Graph::new(page, Signal::derive(canvas_px));
+    let graph = Graph::new(page, canvas_px, unit_px);
     graph.keep_focus();
     graph.take_page_requests();
     graph.reveal_selections();
@@ -65,7 +72,7 @@ pub fn GraphCanvas(
         <div class="dag-frame" node_ref=frame>
             <svg
                 class="dag"
-                viewBox=move || is_printing.get().then(|| format!("0 0 {} {}", PAPER_PX.0, PAPER_PX.1))
+                viewBox=view_box
                 class:is-unfused=move || !page.is_fused.get()
                 class:is-moved=graph.is_moved
                 class:has-selection=move || page.selection.get() != Selection::Nothing
@@ -138,7 +145,7 @@ fn FullScreen(
     /// The panel.
     panel: NodeRef<html::Section>,
 ) -> impl IntoView {
-    let fills_screen = browser::fills_screen();
+    let fills_screen = browser::is_full_screen(panel);
     view! {
         <button
             type="button"

@@ -3,9 +3,7 @@
 use super::plan::Plan;
 use super::state::Graph;
 use crate::app::state::{FocusRequest, Selection};
-use crate::browser;
 use crate::core::OpId;
-use crate::picture::dag::Point;
 use crate::picture::dag::focus::{FocusTarget, target_of_key};
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
@@ -71,9 +69,7 @@ impl Graph {
         if !self.is_overview.get_untracked() {
             return None;
         }
-        let canvas = self.canvas.get_untracked()?;
-        let (x, y) = browser::point_on(&canvas, event.client_x().into(), event.client_y().into());
-        let at = self.viewport.get_untracked().in_picture(Point::new(x, y));
+        let at = (self.viewport.get_untracked()).in_picture(self.point_of(event)?);
         let is_fused = self.page().is_fused.get_untracked();
         let target = self
             .placed

@@ -3,6 +3,7 @@
 use super::canvas::GraphCanvas;
 use super::search::GraphSearch;
 use crate::app::learning::points_at;
+use crate::app::presenting::is_presented;
 use crate::app::state::Page;
 use crate::app::view::View;
 use crate::browser;
@@ -21,14 +22,14 @@ use leptos::prelude::*;
 pub fn GraphPanel() -> impl IntoView {
     let page = Page::of_context();
     let panel = NodeRef::<html::Section>::new();
-    let fills_screen = browser::fills_screen();
+    let fills_screen = browser::is_full_screen(panel);
     // What the width of a line means.
     let widest = move || {
         let bytes = page.analysis.with(|analysis| widest_edge_bytes(analysis));
         (bytes > 0).then(|| format!(", to {}", format_bytes(bytes)))
     };
     view! {
-        <section class="panel graph" node_ref=panel class:is-pointed=points_at(View::Graph) aria-labelledby="graph-title">
+        <section class="panel graph" node_ref=panel class:is-pointed=points_at(View::Graph) class:is-presented=is_presented(View::Graph) aria-labelledby="graph-title">
             <header class="panel-head">
                 <h2 id="graph-title">"Graph"</h2>
                 <div class="graph-policy">

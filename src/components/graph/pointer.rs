@@ -27,17 +27,18 @@ impl Graph {
         let is_fused = self.page().is_fused.get_untracked();
         let mut is_second = false;
         self.hold.cancel();
+        let at = self.point_of(event);
         self.pointers.update_value(|pointers| {
             let pressed = pointers.pressed_kernel.take();
-            if event.button() != 0 {
+            let Some(at) = at.filter(|_| event.button() == 0) else {
                 return;
-            }
+            };
             let is_first = pointers.down.is_empty();
             if is_first {
                 pointers.is_drag = false;
                 pointers.is_held = false;
             }
-            pointers.down.push((event.pointer_id(), in_window(event)));
+            pointers.down.push((event.pointer_id(), at));
             // A second finger moves the picture instead.
             is_second = pointers.dragged_kernel.is_some() && !is_first;
             pointers.dragged_kernel = pressed.filter(|_| is_first && is_fused);
@@ -93,12 +94,12 @@ impl Graph {
 
     /// A pointer moves.
     pub(super) fn drag(self, event: &PointerEvent) {
-        let (now, id) = (in_window(event), event.pointer_id());
+        let id = event.pointer_id();
         let pointers = self.pointers.get_value();
         let Some(&(_, before)) = pointers.down.iter().find(|(other, _)| *other == id) else {
             return;
         };
-        let Some(canvas) = self.canvas.get_untracked() else {
+        let (Some(canvas), Some(now)) = (self.canvas.get_untracked(), self.point_of(event)) else {
             return;
         };
         if !pointers.is_drag {
@@ -120,12 +121,8 @@ impl Graph {
                 self.begin_merge(kernel);
             }
         }
-        let on_canvas = |at: Point| {
-            let (x, y) = browser::point_on(&canvas, at.x, at.y);
-            Point::new(x, y)
-        };
         if pointers.dragged_kernel.is_some() {
-            self.drag_kernel(on_canvas(now));
+            self.drag_kernel(now);
             return;
         }
         let viewport = self.viewport.get_untracked();
@@ -139,7 +136,7 @@ impl Graph {
                     Point::new(f64::midpoint(now.x, other.x), f64::midpoint(now.y, other.y));
                 viewport
                     .panned((now.x - before.x) / 2.0, (now.y - before.y) / 2.0)
-                    .zoomed(distance(now) / distance(before), on_canvas(middle))
+                    .zoomed(distance(now) / distance(before), middle)
             }
         });
         self.pointers.update_value(|pointers| {
@@ -163,18 +160,12 @@ impl Graph {
         event.prevent_default();
         let lines = if event.delta_mode() == 0 { 1.0 } else { 24.0 };
         let delta = (event.delta_y() * lines).clamp(-240.0, 240.0);
-        if let Some(canvas) = self.canvas.get_untracked() {
-            let (x, y) =
-                browser::point_on(&canvas, event.client_x().into(), event.client_y().into());
-            self.zoom((-delta * 0.004).exp(), Some(Point::new(x, y)));
+        if let Some(at) = self.point_of(event) {
+            self.zoom((-delta * 0.004).exp(), Some(at));
         }
     }
 }
 
 fn is_finger(event: &PointerEvent) -> bool {
     event.pointer_type() == "touch"
-}
-
-fn in_window(event: &PointerEvent) -> Point {
-    Point::new(event.client_x().into(), event.client_y().into())
 }

@@ -6,7 +6,7 @@ use crate::picture::dag::Point;
 /// The pointers that are pressed on the graph.
 #[derive(Clone, Default)]
 pub(super) struct PressedPointers {
-    /// The id of each, and its last position in the window.
+    /// The id of each, and its last position on the canvas.
     pub(super) down: Vec<(i32, Point)>,
     /// Whether the present or last press moved far enough to be a drag.
     pub(super) is_drag: bool,

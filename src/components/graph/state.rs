@@ -6,7 +6,7 @@ use super::placed::{ForLayout, PlacedGraph, TargetName};
 use super::plan::Plan;
 use super::pressed::PressedPointers;
 use crate::app::state::{Page, Selection, shared_memo};
-use crate::browser::{LONG_PRESS, Later};
+use crate::browser::{self, LONG_PRESS, Later};
 use crate::core::OpId;
 use crate::picture::dag::focus::FocusTarget;
 use crate::picture::dag::looks::Looks;
@@ -14,6 +14,7 @@ use crate::picture::dag::sight::{Sight, are_edges_many, is_overview, is_small};
 use crate::picture::dag::viewport::{Size, Viewport};
 use crate::picture::dag::{Point, Rect};
 use crate::present::manual::Proposal;
+use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use leptos::svg;
 use std::sync::Arc;
@@ -32,8 +33,10 @@ pub(super) struct Graph {
     looks: Memo<Arc<ForLayout<Looks>>>,
     /// The `<svg>` element.
     pub(super) canvas: NodeRef<svg::Svg>,
-    /// Its size; zero until it is known.
+    /// Its size in the units of the drawing; zero until it is known.
     pub(super) canvas_px: Signal<Size>,
+    /// Screen pixels for each unit: more than one before a class.
+    unit_px: Signal<f64>,
     /// `None` is the default: the top of the picture at a readable scale.
     pub(super) aim: RwSignal<Option<ForLayout<Aim>>>,
     pub(super) viewport: Memo<Viewport>,
@@ -69,8 +72,9 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// The state of the graph of a page. `canvas_px` is the size of the canvas, on which paper shows the whole picture.
-    pub(super) fn new(page: Page, canvas_px: Signal<Size>) -> Self {
+    /// The state of the graph of a page. `canvas_px` is the size of the canvas, on which paper shows the whole picture, in units of
+    /// `unit_px` screen pixels.
+    pub(super) fn new(page: Page, canvas_px: Signal<Size>, unit_px: Signal<f64>) -> Self {
         let placed =
             shared_memo(move |last| PlacedGraph::of(page.drawing.get(), canvas_px.get(), last));
         let selection =
@@ -154,6 +158,7 @@ impl Graph {
             looks,
             canvas: NodeRef::new(),
             canvas_px,
+            unit_px,
             aim,
             viewport,
             is_cut_off,
@@ -178,6 +183,14 @@ impl Graph {
     /// The page of the graph.
     pub(super) fn page(self) -> Page {
         self.page.get_value()
+    }
+
+    /// Where on the canvas a pointer is, in its units; `None` before it is mounted. Untracked.
+    pub(super) fn point_of(self, event: &MouseEvent) -> Option<Point> {
+        let canvas = self.canvas.get_untracked()?;
+        let (x, y) = browser::point_on(&canvas, event.client_x().into(), event.client_y().into());
+        let unit_px = self.unit_px.get_untracked();
+        Some(Point::new(x / unit_px, y / unit_px))
     }
 
     /// Number of the present layout. Untracked.

@@ -3,8 +3,10 @@
 use crate::app::learning::Learning;
 use crate::app::lesson::library::{LESSONS, Listed};
 use crate::app::lesson::read;
+use crate::app::presenting::Presenting;
 use crate::app::state::Page;
 use crate::browser;
+use crate::components::presenter::plan::PlanTable;
 use leptos::ev;
 use leptos::prelude::*;
 
@@ -18,6 +20,7 @@ pub fn LessonList() -> impl IntoView {
             </p>
             <ol>{LESSONS.iter().map(|listed| view! { <LessonRow listed /> }).collect_view()}</ol>
             <OwnLesson />
+            <Workshop />
         </div>
     }
 }
@@ -92,6 +95,34 @@ fn OwnLesson() -> impl IntoView {
             </label>
             <button type="button" on:click=begin>"Write one"</button>
         </div>
+    }
+}
+
+/// The way from the lessons to a class.
+#[component]
+fn Workshop() -> impl IntoView {
+    let presenting = Presenting::of_context();
+    let learning = Learning::of_context();
+    let begin = move |_| {
+        if let Some(presenting) = presenting {
+            presenting.begin_workshop();
+        }
+    };
+    let open = move |id: &'static str| {
+        if let Some(learning) = learning {
+            learning.open_listed(id, 0);
+        }
+    };
+    view! {
+        <h3>"For a class"</h3>
+        <p class="quiet">
+            "All lessons in 90 minutes: each step fills the screen, keys and remote controls step, and notes for you open in a second window."
+        </p>
+        <div class="lesson-own"><button type="button" on:click=begin>"Present the workshop"</button></div>
+        <details class="lesson-plan">
+            <summary>"The plan"</summary>
+            <PlanTable open />
+        </details>
     }
 }
 

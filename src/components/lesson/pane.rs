@@ -132,19 +132,12 @@ fn LessonFoot(
 ) -> impl IntoView {
     let page = Page::of_context();
     let is_first = move || learning.step.get() == 0;
-    let is_last = move || {
-        let count = learning
-            .open
-            .with(|open| open.as_ref().map_or(0, |open| open.lesson.steps.len()));
-        learning.step.get() + 1 >= count
-    };
-    let has_open_task = move || learning.task().is_some() && learning.judged.with(Option::is_none);
     let next = move |_| {
         let step = learning.step.get_untracked();
-        if !untrack(has_open_task) {
+        if !untrack(|| learning.has_open_task()) {
             learning.finish_step();
         }
-        if untrack(is_last) {
+        if untrack(|| learning.is_last()) {
             learning.close();
         } else {
             learning.go(step + 1);
@@ -191,7 +184,7 @@ fn LessonFoot(
                 <button type="button" disabled=is_first on:click=previous>"Back"</button>
                 <button type="button" on:click=move |_| learning.show_asked()>"Set the page again"</button>
                 <button type="button" class="is-primary" on:click=next>
-                    {move || match (is_last(), has_open_task()) {
+                    {move || match (learning.is_last(), learning.has_open_task()) {
                         (true, _) => "Finish",
                         (false, true) => "Skip",
                         (false, false) => "Next",

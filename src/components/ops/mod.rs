@@ -13,6 +13,7 @@ pub mod table_state;
 pub mod tensors;
 
 use crate::app::learning::points_at;
+use crate::app::presenting::is_presented;
 use crate::app::state::{OpsView, Page};
 use crate::app::view::View;
 use crate::components::diagnostics::DiagnosticsList;
@@ -34,7 +35,7 @@ pub fn Ops() -> impl IntoView {
             class="panel ops"
             class:is-table=move || is_open(OpsView::Table)
             class:is-learn=move || is_open(OpsView::Learn)
-            class:is-pointed=points_at(View::Operations)
+            class:is-pointed=points_at(View::Operations) class:is-presented=is_presented(View::Operations)
             aria-labelledby="ops-title"
         >
             <header class="panel-head">

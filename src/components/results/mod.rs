@@ -20,6 +20,7 @@ pub mod time;
 pub mod why;
 
 use crate::app::learning::points_at;
+use crate::app::presenting::is_presented;
 use crate::app::state::{Page, Tab};
 use crate::app::view::View;
 use crate::components::tabs::{TabList, panel_id, tab_id};
@@ -79,7 +80,7 @@ pub fn Results() -> impl IntoView {
     // A memo, so that choosing the open tab again does not mount it again.
     let open = Memo::new(move |_| page.tab.get());
     view! {
-        <section class="panel results" class:is-stale=page.is_grey class:is-pointed=points_at(View::Details) aria-labelledby="results-title">
+        <section class="panel results" class:is-stale=page.is_grey class:is-pointed=points_at(View::Details) class:is-presented=is_presented(View::Details) aria-labelledby="results-title">
             <h2 class="sr-only" id="results-title">"Details"</h2>
             <TabList open=page.tab label=Tab::label labelled_by="results-title" />
             {move || {

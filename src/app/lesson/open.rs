@@ -1,0 +1,81 @@
+//! A lesson that is open: its file, read, and the page at each of its steps.
+
+use super::check::check;
+use super::library::Listed;
+use super::state::Seen;
+use super::{Lesson, Problem, StepStates, read};
+use std::sync::Arc;
+
+/// A lesson that is open.
+#[derive(Clone, Debug)]
+pub struct OpenLesson {
+    /// The lesson of the page; `None` for one of somebody's own.
+    pub id: Option<&'static str>,
+    /// Its file.
+    pub text: Arc<str>,
+    /// Its file, read.
+    pub lesson: Arc<Lesson>,
+    /// The page at each of its steps.
+    pub states: Arc<Vec<StepStates>>,
+    /// What in the file is wrong.
+    pub problems: Arc<Vec<Problem>>,
+}
+
+impl OpenLesson {
+    /// A lesson of the page.
+    pub fn listed(listed: &Listed) -> Self {
+        Self::read(Some(listed.id), listed.text)
+    }
+
+    /// A lesson of somebody's own.
+    pub fn own(text: &str) -> Self {
+        Self::read(None, text)
+    }
+
+    fn read(id: Option<&'static str>, text: &str) -> Self {
+        let (lesson, mut problems) = read(text);
+        let states = lesson.states(&mut problems);
+        problems.sort_by_key(|problem| problem.line);
+        Self {
+            id,
+            text: text.into(),
+            lesson: Arc::new(lesson),
+            states: Arc::new(states),
+            problems: Arc::new(problems),
+        }
+    }
+
+    /// Holds the lesson against the engine, too, which takes an analysis a step.
+    pub fn check(&mut self) {
+        let mut problems = check(&self.lesson);
+        let read = self.problems.iter();
+        let others: Vec<_> = read
+            .filter(|problem| !problems.contains(problem))
+            .cloned()
+            .collect();
+        problems.extend(others);
+        problems.sort_by_key(|problem| problem.line);
+        self.problems = Arc::new(problems);
+    }
+
+    /// What the engine sees at a step, from 0; `None` for one without a program.
+    pub fn seen(&self, step: usize) -> Option<StepSeen> {
+        let states = self.states.get(step)?;
+        let asked = Arc::new(states.asked.seen()?);
+        let answered = if states.asked == states.answered {
+            asked.clone()
+        } else {
+            Arc::new(states.answered.seen()?)
+        };
+        Some(StepSeen { asked, answered })
+    }
+}
+
+/// What the engine sees at a step: when it begins, and when its task is answered.
+#[derive(Clone, Debug)]
+pub struct StepSeen {
+    /// When it begins.
+    pub asked: Arc<Seen>,
+    /// When its task is answered.
+    pub answered: Arc<Seen>,
+}

@@ -1,0 +1,67 @@
+//! What the page and the window with the speaker's notes tell each other.
+
+use super::command::Command;
+use super::views::Presented;
+use serde::{Deserialize, Serialize};
+
+/// The address of the window with the notes has this name with the id of the page: `?notes=ID`.
+pub const NOTES: &str = "notes";
+
+/// The name of the channel between a page and its window with notes; `id` is of the page.
+pub fn channel_name(id: &str) -> String {
+    format!("fuseline.presenter.{id}")
+}
+
+/// From the page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum FromPage {
+    /// What the class sees.
+    Shows(Box<Shown>),
+    /// Nothing is presented any longer.
+    Ended,
+}
+
+/// From the window with the notes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum FromNotes {
+    /// It is open and wants to know what is shown.
+    Opened,
+    /// A command of the speaker.
+    Does(Command),
+    /// Goes to a lesson of the page, and to a step of it, from 0.
+    GoTo(String, usize),
+}
+
+/// What the class sees.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shown {
+    /// The step of a lesson, if one is open.
+    pub place: Option<LessonPlace>,
+    /// The name of the program.
+    pub program: String,
+    /// Its result, in a sentence.
+    pub result: String,
+    /// The views on the screen.
+    pub views: Presented,
+    /// Whether the fused program is shown.
+    pub is_fused: bool,
+    /// Whether the large pointer is on.
+    pub is_pointing: bool,
+    /// Whether the screen is blank.
+    pub is_blank: bool,
+    /// When presenting began, in milliseconds since 1970.
+    pub began_ms: u64,
+}
+
+/// A step of a lesson.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LessonPlace {
+    /// The lesson of the page; `None` for one of somebody's own.
+    pub id: Option<String>,
+    /// The file of the lesson.
+    pub text: String,
+    /// The step, from 0.
+    pub step: usize,
+    /// Whether its task is answered.
+    pub is_answered: bool,
+}

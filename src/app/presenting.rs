@@ -1,0 +1,312 @@
+//! Presenting to a class: the page with one or two views that fill the screen, and the window with the speaker's notes.
+
+use crate::app::learning::{Learning, is_in_lesson};
+use crate::app::lesson::library::LESSONS;
+use crate::app::presenter::command::Command;
+use crate::app::presenter::messages::{
+    FromNotes, FromPage, LessonPlace, NOTES, Shown, channel_name,
+};
+use crate::app::presenter::views::Presented;
+use crate::app::state::{OpsView, Page, SetIfChanged};
+use crate::app::view::View;
+use crate::browser::{self, Channel};
+use crate::present::headline::headline;
+use leptos::ev::KeyboardEvent;
+use leptos::prelude::*;
+
+/// The smallest type of a graph has 11 units, and is 24 pixels high before a class.
+const GRAPH_UNIT_PX: f64 = 24.0 / 11.0;
+
+/// The state of presenting. Made once at the root and given to all components as context.
+#[derive(Clone, Copy)]
+pub struct Presenting {
+    page: Page,
+    learning: Learning,
+    /// Whether the page is presented.
+    pub is_on: RwSignal<bool>,
+    /// The views on the screen.
+    pub views: RwSignal<Presented>,
+    /// Whether a large pointer follows the mouse.
+    pub is_pointing: RwSignal<bool>,
+    /// Whether the screen is blank.
+    pub is_blank: RwSignal<bool>,
+    /// Whether the QR code is shown.
+    pub is_qr_shown: RwSignal<bool>,
+    /// Whether the open lesson is presented, and not only the program.
+    pub has_lesson: RwSignal<bool>,
+    began_ms: RwSignal<u64>,
+    id: StoredValue<String>,
+    /// The way to the window with the notes, once that was opened.
+    channel: StoredValue<Option<Channel>, LocalStorage>,
+    has_notes: RwSignal<bool>,
+}
+
+impl Presenting {
+    /// The state, with nothing presented.
+    pub fn new(page: Page, learning: Learning) -> Self {
+        let presenting = Self {
+            page,
+            learning,
+            is_on: RwSignal::new(false),
+            views: RwSignal::new(Presented::default()),
+            is_pointing: RwSignal::new(false),
+            is_blank: RwSignal::new(false),
+            is_qr_shown: RwSignal::new(false),
+            has_lesson: RwSignal::new(false),
+            began_ms: RwSignal::new(0),
+            id: StoredValue::new(browser::new_id()),
+            channel: StoredValue::new_local(None),
+            has_notes: RwSignal::new(false),
+        };
+        presenting.follow();
+        presenting
+    }
+
+    /// The state in the context; `None` for a component that is shown alone.
+    pub fn of_context() -> Option<Self> {
+        use_context()
+    }
+
+    fn follow(self) {
+        let is_in_lesson = is_in_lesson(self.page);
+        Effect::new(move || {
+            if !self.is_on.get() {
+                return;
+            }
+            if is_in_lesson() {
+                self.has_lesson.set_if_changed(true);
+            } else if self.learning.open.with(Option::is_none) {
+                self.has_lesson.set_if_changed(false);
+            }
+        });
+        // Each step brings the views that it points at.
+        Effect::new(move || {
+            if self.is_on.get() && self.has_lesson.get() {
+                let look = self.learning.states().map(|states| states.asked.look);
+                self.views
+                    .set(Presented::of_step(&look.unwrap_or_default()));
+                self.page.ops_view.set_if_changed(OpsView::Learn);
+            }
+        });
+        // The browser's own way out of full-screen ends presenting, too.
+        let fills_screen = browser::fills_screen();
+        Effect::new(move |did_fill: Option<bool>| {
+            let fills = fills_screen.get();
+            if did_fill == Some(true) && !fills && self.is_on.get_untracked() {
+                self.end();
+            }
+            fills
+        });
+        Effect::new(move || {
+            let is_on = self.is_on.get();
+            browser::set_root_attribute("data-presenting", is_on.then_some(""));
+        });
+        Effect::new(move || {
+            if !self.has_notes.get() {
+                return;
+            }
+            let message = if self.is_on.get() {
+                FromPage::Shows(Box::new(self.shown()))
+            } else {
+                FromPage::Ended
+            };
+            self.send(&message);
+        });
+    }
+
+    /// Presents the page: the open lesson, else the program.
+    pub fn begin(self) {
+        if self.began_ms.get_untracked() == 0 {
+            self.began_ms.set(browser::clock_ms());
+        }
+        self.views.set(Presented::default());
+        self.has_lesson.set(false);
+        self.is_on.set(true);
+        browser::fill_screen();
+    }
+
+    /// Presents the lessons of the page in their order, from the first step.
+    pub fn begin_workshop(self) {
+        if let Some(first) = LESSONS.first() {
+            self.learning.open_listed(first.id, 0);
+        }
+        self.began_ms.set(browser::clock_ms());
+        self.begin();
+    }
+
+    fn end(self) {
+        self.is_on.set(false);
+        for flag in [
+            self.is_pointing,
+            self.is_blank,
+            self.is_qr_shown,
+            self.has_lesson,
+        ] {
+            flag.set(false);
+        }
+        browser::leave_full_screen();
+    }
+
+    /// Does what the speaker commands.
+    pub fn run(self, command: Command) {
+        let toggle = |flag: RwSignal<bool>| flag.update(|is_on| *is_on = !*is_on);
+        match command {
+            Command::Next if self.has_lesson.get_untracked() => self.next(),
+            Command::Previous if self.has_lesson.get_untracked() => {
+                let step = self.learning.step.get_untracked();
+                self.learning.go(step.saturating_sub(1));
+            }
+            Command::Next => self.page.is_fused.set_if_changed(true),
+            Command::Previous => self.page.is_fused.set_if_changed(false),
+            Command::Toggle(view) => self.views.update(|views| views.toggle(view)),
+            Command::ToggleFused => toggle(self.page.is_fused),
+            Command::ToggleLesson => {
+                let view = match self.page.ops_view.get_untracked() {
+                    OpsView::Learn => OpsView::Text,
+                    OpsView::Text | OpsView::Table => OpsView::Learn,
+                };
+                self.page.ops_view.set(view);
+                self.views.update(|views| {
+                    if !views.shows(View::Operations) {
+                        views.toggle(View::Operations);
+                    }
+                });
+            }
+            Command::TogglePointer => toggle(self.is_pointing),
+            Command::ToggleBlank => toggle(self.is_blank),
+            Command::OpenNotes => self.open_notes(),
+            Command::ToggleQrCode => toggle(self.is_qr_shown),
+            Command::End => self.end(),
+        }
+    }
+
+    /// The answer to the task, else the next step, else the next lesson.
+    fn next(self) {
+        let learning = self.learning;
+        if untrack(|| learning.has_open_task()) {
+            learning.give_up();
+        } else if !untrack(|| learning.is_last()) {
+            learning.finish_step();
+            learning.go(learning.step.get_untracked() + 1);
+        } else if let Some(next) = learning.next_listed() {
+            learning.finish_step();
+            learning.open_listed(next.id, 0);
+        }
+    }
+
+    /// Runs the command of a key that is pressed anywhere on the page. Whether there is one.
+    pub fn press(self, event: &KeyboardEvent) -> bool {
+        let has_modifier = event.ctrl_key() || event.meta_key() || event.alt_key();
+        let is_taken =
+            event.default_prevented() || has_modifier || browser::has_focus_in_text_field();
+        if is_taken || !self.is_on.get_untracked() {
+            return false;
+        }
+        let command = Command::of_key(&event.key()).filter(|command| {
+            // Keys that a control under the focus has a use for are its own.
+            let steps = matches!(command, Command::Next | Command::Previous);
+            !(steps && browser::is_on(event, "input, select, [role=tab], [role=separator]"))
+        });
+        if let Some(command) = command {
+            event.prevent_default();
+            self.run(command);
+        }
+        command.is_some()
+    }
+
+    /// Takes the keys of a remote control from whatever has the focus. Whether it was one.
+    pub fn press_first(self, event: &KeyboardEvent) {
+        if matches!(event.key().as_str(), "PageDown" | "PageUp") && self.press(event) {
+            event.stop_propagation();
+        }
+    }
+
+    fn open_notes(self) {
+        let id = self.id.get_value();
+        if self.channel.with_value(Option::is_none) {
+            let channel = Channel::open(&channel_name(&id), move |message| self.hear(message));
+            self.channel.set_value(channel);
+            self.has_notes.set(true);
+        }
+        if !browser::open_window(&format!("{NOTES}={id}"), &channel_name(&id)) {
+            self.page.tell_failure(
+                "The browser did not open the window with the notes. Allow this page to open windows, and press N again.",
+            );
+        }
+    }
+
+    fn hear(self, message: FromNotes) {
+        match message {
+            FromNotes::Opened => {
+                let is_on = self.is_on.get_untracked();
+                self.send(&if is_on {
+                    FromPage::Shows(Box::new(untrack(|| self.shown())))
+                } else {
+                    FromPage::Ended
+                });
+            }
+            FromNotes::Does(command) if self.is_on.get_untracked() => self.run(command),
+            FromNotes::GoTo(lesson, step) if self.is_on.get_untracked() => {
+                self.learning.open_listed(&lesson, step);
+            }
+            FromNotes::Does(_) | FromNotes::GoTo(..) => {}
+        }
+    }
+
+    fn send(self, message: &FromPage) {
+        self.channel.with_value(|channel| {
+            if let Some(channel) = channel {
+                channel.send(message);
+            }
+        });
+    }
+
+    /// What the class sees. Tracked.
+    fn shown(self) -> Shown {
+        let (step, is_answered) = (
+            self.learning.step.get(),
+            self.learning.judged.with(Option::is_some),
+        );
+        let place = self.learning.open.with(|open| {
+            let open = open.as_ref().filter(|_| self.has_lesson.get())?;
+            Some(LessonPlace {
+                id: open.id.map(str::to_owned),
+                text: open.text.to_string(),
+                step,
+                is_answered,
+            })
+        });
+        Shown {
+            place,
+            program: self.page.program_name(),
+            result: self
+                .page
+                .analysis
+                .with(|analysis| headline(analysis).sentence()),
+            views: self.views.get(),
+            is_fused: self.page.is_fused.get(),
+            is_pointing: self.is_pointing.get(),
+            is_blank: self.is_blank.get(),
+            began_ms: self.began_ms.get(),
+        }
+    }
+}
+
+/// Whether a view is on the screen before a class. Tracked.
+pub fn is_presented(view: View) -> impl Fn() -> bool + Copy + Send + Sync {
+    let presenting = Presenting::of_context();
+    move || {
+        presenting.is_some_and(|presenting| {
+            presenting.is_on.get() && presenting.views.with(|views| views.shows(view))
+        })
+    }
+}
+
+/// Screen pixels for each unit in which the graph is drawn.
+pub fn graph_unit_px() -> Signal<f64> {
+    let presenting = Presenting::of_context();
+    Signal::derive(move || {
+        let is_presented = presenting.is_some_and(|presenting| presenting.is_on.get());
+        if is_presented { GRAPH_UNIT_PX } else { 1.0 }
+    })
+}

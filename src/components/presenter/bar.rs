@@ -1,0 +1,96 @@
+//! The bar of a presented page: where the lesson is, its steps, the views, and further commands.
+
+use crate::app::learning::Learning;
+use crate::app::presenter::command::{Command, KEYS, Key};
+use crate::app::presenting::Presenting;
+use crate::app::view::View;
+use crate::browser::{self, Later};
+use leptos::ev;
+use leptos::prelude::*;
+use std::time::Duration;
+use strum::VariantArray;
+
+/// The bar goes when the mouse has rested for as long.
+const REST: Duration = Duration::from_secs(4);
+
+/// The bar. It is in sight while the mouse moves or the focus is in it, so that a class sees the views alone.
+#[component]
+pub fn PresenterBar(
+    /// The state of presenting.
+    presenting: Presenting,
+) -> impl IntoView {
+    let is_resting = RwSignal::new(false);
+    let later = Later::after(REST);
+    let wake = move || {
+        is_resting.set(false);
+        later.call(move || is_resting.set(true));
+    };
+    wake();
+    browser::on_window(ev::pointermove, move |_| wake());
+    browser::on_window(ev::pointerdown, move |_| wake());
+    let command = move |key: &'static Key| {
+        let toggled = match key.command {
+            Command::TogglePointer => Some(presenting.is_pointing),
+            Command::ToggleBlank => Some(presenting.is_blank),
+            _ => None,
+        };
+        view! {
+            <button
+                type="button"
+                aria-pressed=move || toggled.map(|is_on| is_on.get().to_string())
+                aria-keyshortcuts=key.keys[0]
+                on:click=move |_| presenting.run(key.command)
+            >
+                {key.label}
+                <kbd aria-hidden="true">{key.printed}</kbd>
+            </button>
+        }
+    };
+    let view_button = move |(number, view): (usize, View)| {
+        let is_shown = move || presenting.views.with(|views| views.shows(view));
+        view! {
+            <button
+                type="button"
+                aria-pressed=move || is_shown().to_string()
+                aria-keyshortcuts=number.to_string()
+                on:click=move |_| presenting.run(Command::Toggle(view))
+            >
+                {view.label()}
+                <kbd aria-hidden="true">{number}</kbd>
+            </button>
+        }
+    };
+    view! {
+        <aside class="presenter-bar" class:is-resting=is_resting aria-label="Presenting">
+            <div class="presenter-row">
+                <p class="presenter-place"><Place presenting /></p>
+                {KEYS.iter().map(command).collect_view()}
+            </div>
+            <div class="presenter-row" role="group" aria-label="Views">
+                {(1..).zip(View::VARIANTS.iter().copied()).map(view_button).collect_view()}
+            </div>
+        </aside>
+    }
+}
+
+/// The lesson and its step.
+#[component]
+fn Place(
+    /// The state of presenting.
+    presenting: Presenting,
+) -> impl IntoView {
+    let learning = Learning::of_context();
+    move || {
+        let learning = learning.filter(|_| presenting.has_lesson.get())?;
+        let step = learning.step.get();
+        learning.open.with(|open| {
+            let lesson = &open.as_ref()?.lesson;
+            Some(format!(
+                "{}, {} of {}",
+                lesson.title,
+                step + 1,
+                lesson.steps.len()
+            ))
+        })
+    }
+}

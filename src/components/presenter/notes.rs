@@ -1,0 +1,246 @@
+//! The window with the speaker's notes. It reads the lesson itself; the page says where it is in it, and takes commands.
+
+use super::plan::PlanTable;
+use crate::app::lesson::Step;
+use crate::app::lesson::library::listed;
+use crate::app::lesson::open::OpenLesson;
+use crate::app::presenter::command::{Command, KEYS, Key};
+use crate::app::presenter::messages::{
+    FromNotes, FromPage, LessonPlace, NOTES, Shown, channel_name,
+};
+use crate::app::presenter::plan::{WORKSHOP_MIN, clock, standing};
+use crate::app::session::{show_theme, stored_theme};
+use crate::app::view::View;
+use crate::browser::{self, Channel};
+use crate::components::lesson::prose::{inlines, prose};
+use crate::components::sentence::sentence;
+use leptos::ev;
+use leptos::prelude::*;
+use std::time::Duration;
+use strum::VariantArray;
+
+/// The commands that make sense away from the page.
+fn keys() -> impl Iterator<Item = &'static Key> {
+    let is_of_page =
+        |command: Command| matches!(command, Command::OpenNotes | Command::TogglePointer);
+    KEYS.iter().filter(move |key| !is_of_page(key.command))
+}
+
+/// The notes to what the page presents whose id the address names.
+#[component]
+pub fn SpeakerNotes() -> impl IntoView {
+    let id = browser::query_value(NOTES).unwrap_or_default();
+    show_theme(stored_theme());
+    let shown = RwSignal::new(None::<Shown>);
+    let has_ended = RwSignal::new(false);
+    let channel = Channel::open(&channel_name(&id), move |message: FromPage| {
+        has_ended.set(message == FromPage::Ended);
+        if let FromPage::Shows(now) = message {
+            shown.set(Some(*now));
+        }
+    });
+    let channel = StoredValue::new_local(channel);
+    let send = move |message: &FromNotes| {
+        channel.with_value(|channel| channel.iter().for_each(|channel| channel.send(message)));
+    };
+    send(&FromNotes::Opened);
+    browser::on_window(ev::keydown, move |event| {
+        let is_plain = !(event.ctrl_key() || event.meta_key() || event.alt_key());
+        let command = Command::of_key(&event.key()).filter(|_| is_plain);
+        if let Some(command) = command.filter(|command| {
+            keys().any(|key| key.command == *command) || matches!(command, Command::Toggle(_))
+        }) {
+            event.prevent_default();
+            send(&FromNotes::Does(command));
+        }
+    });
+    let place = Memo::new(move |_| shown.with(|shown| shown.as_ref()?.place.clone()));
+    let lesson_text = Memo::new(move |_| {
+        place.with(|place| {
+            place
+                .as_ref()
+                .map(|place| (place.id.clone(), place.text.clone()))
+        })
+    });
+    let open = Memo::new_with_compare(
+        move |_| {
+            let (id, text) = lesson_text.get()?;
+            let of_page = id.as_deref().and_then(listed);
+            // A page of another version may have another text.
+            let of_page = of_page.filter(|listed| listed.text == text);
+            Some(of_page.map_or_else(|| OpenLesson::own(&text), OpenLesson::listed))
+        },
+        |_, _| true,
+    );
+    let state = move || match (has_ended.get(), shown.with(Option::is_some)) {
+        (true, _) => "The page is not presented at present.",
+        (false, false) => "Waiting for the page…",
+        (false, true) => "",
+    };
+    view! {
+        <main class="speaker">
+            <h1 class="sr-only">"Speaker's notes"</h1>
+            <p class="speaker-state" role="status">{state}</p>
+            <Times shown place />
+            <div class="speaker-body">
+                {move || {
+                    let place = place.get();
+                    let open = open.get();
+                    match place.zip(open) {
+                        Some((place, open)) => step_view(&open, &place).into_any(),
+                        None => shown.get().map(program_view).into_any(),
+                    }
+                }}
+            </div>
+            <Commands shown send=Callback::new(move |command| send(&FromNotes::Does(command))) />
+            <details class="speaker-plan">
+                <summary>"Plan of 90 minutes"</summary>
+                <PlanTable
+                    present=Signal::derive(move || place.with(|place| place.as_ref()?.id.clone()))
+                    open=move |id: &'static str| send(&FromNotes::GoTo(id.to_owned(), 0))
+                />
+            </details>
+        </main>
+    }
+}
+
+/// The time since the beginning, and how that stands to the plan.
+#[component]
+fn Times(
+    /// What the class sees.
+    shown: RwSignal<Option<Shown>>,
+    /// The step.
+    place: Memo<Option<LessonPlace>>,
+) -> impl IntoView {
+    let now_ms = RwSignal::new(browser::clock_ms());
+    let ticking = set_interval_with_handle(
+        move || now_ms.set(browser::clock_ms()),
+        Duration::from_secs(1),
+    );
+    on_cleanup(move || {
+        if let Ok(ticking) = ticking {
+            ticking.clear();
+        }
+    });
+    let elapsed_s = Memo::new(move |_| {
+        let began_ms = shown.with(|shown| shown.as_ref().map(|shown| shown.began_ms))?;
+        Some(now_ms.get().saturating_sub(began_ms) / 1000)
+    });
+    let elapsed = move || {
+        let elapsed = clock(elapsed_s.get()?);
+        Some(format!(
+            "{elapsed} of {}",
+            clock(u64::from(WORKSHOP_MIN) * 60)
+        ))
+    };
+    let standing = move || {
+        let lesson = place.with(|place| place.as_ref()?.id.clone())?;
+        standing(&lesson, elapsed_s.get()?)
+    };
+    view! {
+        <p class="speaker-times">
+            <span class="speaker-clock">{elapsed}</span>
+            <span>{standing}</span>
+        </p>
+    }
+}
+
+/// A step: its notes, the task with its answer, and what comes next.
+fn step_view(open: &OpenLesson, place: &LessonPlace) -> impl IntoView + use<> {
+    let LessonPlace {
+        step: at,
+        is_answered,
+        ..
+    } = *place;
+    let steps = &open.lesson.steps;
+    let step = steps.get(at).cloned().unwrap_or_default();
+    let next = steps.get(at + 1).map(|step| step.title.clone());
+    let seen = open.seen(at);
+    let answered = seen.as_ref().map(|seen| &*seen.answered);
+    let Step {
+        title,
+        before,
+        task,
+        notes,
+        after,
+        ..
+    } = step;
+    let has_notes = !notes.is_empty();
+    let answer = task.as_ref().zip(open.states.get(at));
+    let answer = answer.and_then(|(task, states)| task.right_answer(states));
+    let task = task.map(|task| {
+        view! {
+            <section class="speaker-task">
+                <p><strong>{inlines(&task.ask, seen.as_ref().map(|seen| &*seen.asked))}</strong></p>
+                {answer.map(|answer| view! { <p>{sentence(&answer)}</p> })}
+                <p class="quiet">{if is_answered { "The class sees the answer." } else { "Next shows the answer to the class." }}</p>
+            </section>
+        }
+    });
+    view! {
+        <p class="quiet">{format!("{}, {} of {}", open.lesson.title, at + 1, steps.len())}</p>
+        <h2>{title}</h2>
+        <div class="speaker-words">
+            {if has_notes { prose(&notes, answered).into_any() } else { view! { <p class="quiet">"No notes to this step. The class reads:"</p> }.into_any() }}
+        </div>
+        <div class="speaker-read" class:quiet=has_notes>{prose(&before, seen.as_ref().map(|seen| &*seen.asked))}</div>
+        {task}
+        <div class="quiet">{prose(&after, answered)}</div>
+        <p class="speaker-next">
+            {next.map_or_else(|| "This is the last step.".to_owned(), |next| format!("Next: {next}"))}
+        </p>
+    }
+}
+
+/// Without a lesson: the program and its result.
+fn program_view(shown: Shown) -> impl IntoView {
+    view! {
+        <h2>{shown.program}</h2>
+        <p>{shown.result}</p>
+        <p class="quiet">
+            {if shown.is_fused { "The class sees the fused program. Back shows it unfused." } else { "The class sees the unfused program. Next shows it fused." }}
+        </p>
+        <p class="quiet">"Notes come with a lesson: open one on the page, or from the plan below."</p>
+    }
+}
+
+/// Buttons for all commands.
+#[component]
+fn Commands(
+    /// What the class sees.
+    shown: RwSignal<Option<Shown>>,
+    /// Sends a command to the page.
+    send: Callback<Command>,
+) -> impl IntoView {
+    let is_on = move |command: Command| {
+        shown.with(|shown| {
+            let shown = shown.as_ref()?;
+            match command {
+                Command::Toggle(view) => Some(shown.views.shows(view)),
+                Command::ToggleBlank => Some(shown.is_blank),
+                _ => None,
+            }
+        })
+    };
+    let button = move |command: Command, label: &'static str, key: String| {
+        view! {
+            <button
+                type="button"
+                aria-pressed=move || is_on(command).map(|is_on| is_on.to_string())
+                on:click=move |_| send.run(command)
+            >
+                {label}
+                <kbd aria-hidden="true">{key}</kbd>
+            </button>
+        }
+    };
+    let views = (1..).zip(View::VARIANTS.iter().copied());
+    view! {
+        <div class="speaker-commands">
+            {keys().map(|key| button(key.command, key.label, key.printed.to_owned())).collect_view()}
+        </div>
+        <div class="speaker-commands" role="group" aria-label="Views">
+            {views.map(|(number, view): (usize, View)| button(Command::Toggle(view), view.label(), number.to_string())).collect_view()}
+        </div>
+    }
+}

@@ -1,0 +1,78 @@
+//! The link to what is presented, for phones.
+
+use crate::app::learning::Learning;
+use crate::app::presenter::qr::{Code, is_of_this_machine};
+use crate::app::presenting::Presenting;
+use crate::app::sharing::{self, lesson_link, listed_lesson_link};
+use crate::app::state::Page;
+use crate::browser;
+use leptos::html;
+use leptos::prelude::*;
+
+/// A dialog with the QR code, large, and the link below it.
+#[component]
+pub fn QrCodeDialog(
+    /// The state of presenting.
+    presenting: Presenting,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let learning = Learning::of_context();
+    let dialog = NodeRef::<html::Dialog>::new();
+    let link = RwSignal::new(None::<Result<String, String>>);
+    Effect::new(move || {
+        if !presenting.is_qr_shown.get() {
+            browser::close_modal(dialog);
+            return;
+        }
+        link.set(None);
+        browser::show_modal(dialog);
+        let open = learning.filter(|_| presenting.has_lesson.get_untracked());
+        let open = open.and_then(|learning| {
+            let step = learning.step.get_untracked() + 1;
+            Some((learning.open.get_untracked()?, step))
+        });
+        browser::spawn(async move {
+            let made = match open {
+                Some((open, step)) => match open.id {
+                    Some(id) => Ok(listed_lesson_link(id, step)),
+                    None => lesson_link(&open.text).await,
+                },
+                None => sharing::link(page).await,
+            };
+            link.set(Some(made.map_err(str::to_owned)));
+        });
+    });
+    let content = move || {
+        link.get().map(|link| match link.and_then(|link| Ok((Code::of(&link)?, link))) {
+            Ok((code, link)) => {
+                let hint = is_of_this_machine(&link).then(|| {
+                    view! { <p>"This page comes from this machine, so only this machine can open the link. Serve it where the class can reach it."</p> }
+                });
+                let side = code.side;
+                view! {
+                    <svg class="qr-code" viewBox=format!("0 0 {side} {side}") role="img" aria-label="QR code of the link">
+                        <rect width=side height=side></rect>
+                        <path d=code.path></path>
+                    </svg>
+                    <p class="qr-link">{link}</p>
+                    {hint}
+                }
+                .into_any()
+            }
+            Err(problem) => view! { <p>{problem}</p> }.into_any(),
+        })
+    };
+    view! {
+        <dialog
+            class="qr-dialog"
+            node_ref=dialog
+            aria-label="QR code"
+            on:close=move |_| presenting.is_qr_shown.set(false)
+            // Any press or key takes it away, as the speaker goes on.
+            on:click=move |_| browser::close_modal(dialog)
+        >
+            {content}
+            <button type="button" class="button">"Close"</button>
+        </dialog>
+    }
+}
