@@ -1,7 +1,7 @@
 //! Presenting to a class: the page with one or two views that fill the screen, and the window with the speaker's notes.
 
 use crate::app::learning::{Learning, is_in_lesson};
-use crate::app::lesson::library::LESSONS;
+use crate::app::lesson::library::{LESSONS, listed_after};
 use crate::app::presenter::command::Command;
 use crate::app::presenter::messages::{
     FromNotes, FromPage, LessonPlace, NOTES, Shown, channel_name,
@@ -188,9 +188,12 @@ impl Presenting {
         } else if !untrack(|| learning.is_last()) {
             learning.finish_step();
             learning.go(learning.step.get_untracked() + 1);
-        } else if let Some(next) = learning.next_listed() {
+        } else {
             learning.finish_step();
-            learning.open_listed(next.id, 0);
+            let id = learning.open.with_untracked(|open| open.as_ref()?.id);
+            if let Some(next) = id.and_then(listed_after) {
+                learning.open_listed(next.id, 0);
+            }
         }
     }
 

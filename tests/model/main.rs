@@ -92,6 +92,7 @@ mod peaks;
 mod pinned;
 mod precision_rows;
 mod prediction;
+mod presenter;
 mod properties;
 mod proposals;
 mod puzzles;

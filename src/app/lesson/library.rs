@@ -36,3 +36,9 @@ pub static LESSONS: &[Listed] = &[
 pub fn listed(id: &str) -> Option<&'static Listed> {
     LESSONS.iter().find(|lesson| lesson.id == id)
 }
+
+/// The lesson after the one of this id; `None` after the last.
+pub fn listed_after(id: &str) -> Option<&'static Listed> {
+    let place = LESSONS.iter().position(|lesson| lesson.id == id)?;
+    LESSONS.get(place + 1)
+}

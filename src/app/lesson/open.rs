@@ -1,7 +1,7 @@
 //! A lesson that is open: its file, read, and the page at each of its steps.
 
 use super::check::check;
-use super::library::Listed;
+use super::library::{Listed, listed_after};
 use super::state::Seen;
 use super::{Lesson, Problem, StepStates, read};
 use std::sync::Arc;
@@ -56,6 +56,13 @@ impl OpenLesson {
         problems.extend(others);
         problems.sort_by_key(|problem| problem.line);
         self.problems = Arc::new(problems);
+    }
+
+    /// What comes after a step, from 0: the title of the next one, or of the next lesson of the page.
+    pub fn title_after(&self, step: usize) -> Option<String> {
+        let next = self.lesson.steps.get(step + 1);
+        let next = next.map(|step| step.title.clone());
+        next.or_else(|| Some(read(listed_after(self.id?)?.text).0.title))
     }
 
     /// What the engine sees at a step, from 0; `None` for one without a program.

@@ -149,6 +149,7 @@ fn FullScreen(
     view! {
         <button
             type="button"
+            class="dag-full-screen"
             title="Show the graph on the whole screen, Escape leaves"
             on:click=move |_| browser::toggle_full_screen(panel)
         >

@@ -61,6 +61,8 @@ pub fn PresenterBar(
         }
     };
     view! {
+        // The bar of the page, which has the heading of the page, is hidden.
+        <h1 class="sr-only">"Fuseline"</h1>
         <aside class="presenter-bar" class:is-resting=is_resting aria-label="Presenting">
             <div class="presenter-row">
                 <p class="presenter-place"><Place presenting /></p>

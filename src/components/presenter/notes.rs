@@ -154,7 +154,6 @@ fn step_view(open: &OpenLesson, place: &LessonPlace) -> impl IntoView + use<> {
     } = *place;
     let steps = &open.lesson.steps;
     let step = steps.get(at).cloned().unwrap_or_default();
-    let next = steps.get(at + 1).map(|step| step.title.clone());
     let seen = open.seen(at);
     let answered = seen.as_ref().map(|seen| &*seen.answered);
     let Step {
@@ -187,7 +186,7 @@ fn step_view(open: &OpenLesson, place: &LessonPlace) -> impl IntoView + use<> {
         {task}
         <div class="quiet">{prose(&after, answered)}</div>
         <p class="speaker-next">
-            {next.map_or_else(|| "This is the last step.".to_owned(), |next| format!("Next: {next}"))}
+            {open.title_after(at).map_or_else(|| "This is the last step.".to_owned(), |next| format!("Next: {next}"))}
         </p>
     }
 }

@@ -1,6 +1,7 @@
 //! The link to what is presented, for phones.
 
 use crate::app::learning::Learning;
+use crate::app::presenter::command::Command;
 use crate::app::presenter::qr::{Code, is_of_this_machine};
 use crate::app::presenting::Presenting;
 use crate::app::sharing::{self, lesson_link, listed_lesson_link};
@@ -68,8 +69,15 @@ pub fn QrCodeDialog(
             node_ref=dialog
             aria-label="QR code"
             on:close=move |_| presenting.is_qr_shown.set(false)
-            // Any press or key takes it away, as the speaker goes on.
+            // Any press, and any key that would go on, takes it away first.
             on:click=move |_| browser::close_modal(dialog)
+            on:keydown=move |event| {
+                event.stop_propagation();
+                if event.key() != "Escape" && Command::of_key(&event.key()).is_some() {
+                    event.prevent_default();
+                    browser::close_modal(dialog);
+                }
+            }
         >
             {content}
             <button type="button" class="button">"Close"</button>

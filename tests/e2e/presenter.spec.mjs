@@ -1,0 +1,182 @@
+// Presenting: views fill the screen, keys step, a second window has the notes, and type can be read from the last row.
+
+import { accessibilityFindings, expect, test } from './fixture.mjs';
+import { picker } from './visitor.mjs';
+
+const bar = (page) => page.getByRole('complementary', { name: 'Presenting' });
+const region = (page, name) => page.getByRole('region', { name, exact: true });
+const begin = async (page) => {
+  await page.getByRole('button', { name: 'Present', exact: true }).click();
+  await expect(bar(page)).toBeVisible();
+};
+const place = (page) => bar(page).locator('.presenter-place');
+
+/** Text that is smaller than 24 pixels on the screen, with its size. */
+const smallText = (page) => page.evaluate(() => {
+  const found = [];
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const text = texts.currentNode;
+    const element = text.parentElement;
+    if (!text.textContent.trim() || !element.checkVisibility({ visibilityProperty: true }) || element.closest('.sr-only')) continue;
+    const range = document.createRange();
+    range.selectNodeContents(text);
+    if (range.getBoundingClientRect().width === 0) continue;
+    const matrix = element.closest('svg') && element.getScreenCTM();
+    const scale = matrix ? Math.hypot(matrix.a, matrix.b) : 1;
+    const px = parseFloat(getComputedStyle(element).fontSize) * scale;
+    if (px < 23.9) found.push(`${px.toFixed(1)} px: ${text.textContent.trim()}`);
+  }
+  return found;
+});
+
+test('a program fills the screen, and digits choose its views', async ({ page, open }) => {
+  await open();
+  await begin(page);
+  await expect(page.getByRole('banner')).toBeHidden();
+  for (const name of ['Result', 'Graph', 'Roofline']) await expect(region(page, name)).toBeVisible();
+  await expect(region(page, 'Memory traffic')).toBeHidden();
+  await page.keyboard.press('6');
+  await expect(region(page, 'Memory traffic')).toBeVisible();
+  await expect(region(page, 'Graph')).toBeHidden();
+  await page.keyboard.press('5');
+  await expect(region(page, 'Roofline')).toBeHidden();
+  // The last picture stays.
+  await page.keyboard.press('6');
+  await expect(region(page, 'Memory traffic')).toBeVisible();
+  await expect(bar(page).getByRole('button', { name: 'Memory traffic' })).toHaveAttribute('aria-pressed', 'true');
+  expect(await accessibilityFindings(page)).toEqual([]);
+
+  // Without a lesson a remote control shows the program before and after fusion, wherever the focus is.
+  await page.keyboard.press('4');
+  await page.locator('.dag').focus();
+  await page.keyboard.press('PageUp');
+  await expect(page.locator('.dag')).toHaveClass(/is-unfused/);
+  await page.keyboard.press('PageDown');
+  await expect(page.locator('.dag')).not.toHaveClass(/is-unfused/);
+
+  await page.keyboard.press('b');
+  await expect(page.locator('.blank-screen')).toBeVisible();
+  await page.keyboard.press('b');
+  await expect(page.locator('.blank-screen')).toHaveCount(0);
+  await page.keyboard.press('Escape');
+  await expect(bar(page)).toHaveCount(0);
+  await expect(page.getByRole('banner')).toBeVisible();
+});
+
+for (const [width, height] of [[1280, 720], [1920, 1080], [3840, 2160]]) {
+  test(`no type is smaller than 24 pixels on ${width} × ${height}`, async ({ page, open }) => {
+    await page.setViewportSize({ width, height });
+    await open('#lesson=tiling.2');
+    await begin(page);
+    // Each picture, beside the lesson and beside the op list.
+    for (const key of ['1', '4', '5', '6', '7', 't', '4', '5', '6', '7']) {
+      await page.keyboard.press(key);
+      await expect.poll(() => smallText(page), { message: `after ${key}` }).toEqual([]);
+    }
+  });
+}
+
+test('a remote control goes through a lesson: the answer, the next step, the next lesson', async ({ page, open }) => {
+  await open('#lesson=exercise.1');
+  await begin(page);
+  await expect(place(page)).toHaveText('Four ops, two kernels, 1 of 6');
+  await expect(page.getByRole('heading', { name: 'Every op asks memory' })).toBeVisible();
+  await expect(region(page, 'Graph')).toBeVisible();
+  await page.keyboard.press('PageDown');
+  await expect(page.locator('.task-verdict')).toContainText('16.8 MB');
+  await expect(place(page)).toHaveText('Four ops, two kernels, 1 of 6');
+  await page.keyboard.press('PageDown');
+  await expect(place(page)).toHaveText('Four ops, two kernels, 2 of 6');
+  await expect(picker(page, 'Fusion')).toHaveValue('none');
+  await page.keyboard.press('PageUp');
+  await expect(place(page)).toHaveText('Four ops, two kernels, 1 of 6');
+  // What is typed into an answer is no command.
+  await page.getByRole('textbox').fill('4');
+  await page.keyboard.press('f');
+  await expect(page.getByRole('textbox')).toHaveValue('4f');
+  await page.keyboard.press('Tab');
+  for (let at = 0; at < 12; at += 1) {
+    if ((await place(page).textContent()).includes('6 of 6')) break;
+    await page.keyboard.press('PageDown');
+  }
+  await expect(place(page)).toHaveText('Four ops, two kernels, 6 of 6');
+  await page.keyboard.press('PageDown');
+  if ((await place(page).textContent()).includes('6 of 6')) await page.keyboard.press('PageDown');
+  await expect(place(page)).toHaveText(/, 1 of \d/);
+  await expect(place(page)).not.toHaveText(/Four ops/);
+});
+
+test('a second window has the notes, the answer and the plan, and commands the page', async ({ page, open, problems }) => {
+  await open('#lesson=exercise.1');
+  await begin(page);
+  const [notes] = await Promise.all([page.waitForEvent('popup'), page.keyboard.press('n')]);
+  notes.on('pageerror', (error) => problems.push(`uncaught: ${error.message}`));
+  await expect(notes.getByRole('heading', { name: 'Every op asks memory' })).toBeVisible();
+  await expect(notes.locator('.speaker-words')).toContainText('Let the class do the product aloud');
+  await expect(notes.locator('.speaker-task')).toContainText('16.8 MB');
+  await expect(page.locator('.task-verdict')).toBeEmpty();
+  expect(await accessibilityFindings(notes)).toEqual([]);
+
+  await notes.keyboard.press('ArrowRight');
+  await expect(page.locator('.task-verdict')).toContainText('16.8 MB');
+  await expect(notes.getByText('The class sees the answer.')).toBeVisible();
+  await notes.getByRole('button', { name: 'Next' }).click();
+  await expect(notes.getByRole('heading', { name: 'Which ops may share a kernel?' })).toBeVisible();
+  await notes.keyboard.press('5');
+  await expect(region(page, 'Roofline')).toBeVisible();
+  await expect(notes.getByRole('button', { name: 'Roofline' })).toHaveAttribute('aria-pressed', 'true');
+
+  await notes.getByText('Plan of 90 minutes').click();
+  await notes.getByRole('button', { name: 'What is a roofline?' }).or(notes.locator('.plan button').nth(1)).first().click();
+  await expect(place(page)).toHaveText(/, 1 of \d/);
+  await expect(notes.locator('.plan tr[aria-current]')).toHaveCount(1);
+  await notes.getByRole('button', { name: 'End' }).click();
+  await expect(bar(page)).toHaveCount(0);
+  await expect(notes.getByRole('status').first()).toHaveText('The page is not presented at present.');
+});
+
+test('the code leads to the present step, and the pointer follows the mouse', async ({ page, open }) => {
+  await open('#lesson=exercise.2');
+  await begin(page);
+  await page.keyboard.press('q');
+  const dialog = page.getByRole('dialog', { name: 'QR code' });
+  await expect(dialog.getByRole('img', { name: 'QR code of the link' })).toBeVisible();
+  await expect(dialog.locator('.qr-link')).toHaveText(/#lesson=exercise\.2$/);
+  await expect(dialog).toContainText('only this machine can open the link');
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await expect(dialog).toBeHidden();
+  await expect(bar(page)).toBeVisible();
+  // The program itself, once there is no lesson, is in the link too.
+  await page.keyboard.press('p');
+  await page.mouse.move(200, 300);
+  await page.mouse.move(400, 300);
+  const ring = await page.locator('.large-pointer').boundingBox();
+  expect(Math.round(ring.x + ring.width / 2)).toBe(400);
+  expect(ring.width).toBeGreaterThan(60);
+});
+
+test('the workshop begins from the list of lessons, with its plan', async ({ page, open }) => {
+  await open();
+  await page.getByRole('button', { name: 'Learn', exact: true }).click();
+  await page.getByText('The plan', { exact: true }).click();
+  await expect(page.locator('.plan tbody tr')).toHaveCount(14);
+  await page.getByRole('button', { name: 'Present the workshop' }).click();
+  await expect(place(page)).toHaveText('Four ops, two kernels, 1 of 6');
+  await bar(page).getByRole('button', { name: 'End' }).click();
+  await expect(page.getByRole('tabpanel', { name: 'Learn' })).toBeVisible();
+});
+
+test('the bar goes while the mouse rests, and comes with the focus', async ({ page, open }) => {
+  await page.clock.install();
+  await open();
+  await begin(page);
+  await expect(bar(page)).toBeInViewport();
+  await page.mouse.move(300, 100);
+  await page.evaluate(() => document.activeElement?.blur());
+  await page.clock.runFor(5000);
+  await expect(bar(page)).not.toBeInViewport();
+  await bar(page).getByRole('button', { name: 'Next' }).focus();
+  await expect(bar(page)).toBeInViewport();
+});

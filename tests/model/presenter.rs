@@ -1,0 +1,228 @@
+//! Presenting to a class: which views fill the screen, keys, the plan, the QR code, messages between the windows.
+
+use fuseline::app::lesson::library::LESSONS;
+use fuseline::app::lesson::read;
+use fuseline::app::links::listed_lesson_fragment;
+use fuseline::app::presenter::command::{Command, KEYS};
+use fuseline::app::presenter::messages::{FromNotes, FromPage, LessonPlace, Shown};
+use fuseline::app::presenter::plan::{Activity, PARTS, WORKSHOP_MIN, plan, standing};
+use fuseline::app::presenter::qr::Code;
+use fuseline::app::presenter::views::{MAX_PICTURES, Presented};
+use fuseline::app::view::View;
+use proptest::prelude::*;
+use rqrr::PreparedImage;
+use std::collections::HashSet;
+use strum::VariantArray;
+
+proptest! {
+    #[test]
+    fn whatever_is_toggled_one_or_two_pictures_are_shown(
+        toggled in prop::collection::vec(0..View::VARIANTS.len(), 0..40),
+    ) {
+        let mut presented = Presented::default();
+        for at in toggled {
+            let view = View::VARIANTS[at];
+            let (before, was_shown) = (presented.picture_count(), presented.shows(view));
+            presented.toggle(view);
+            prop_assert!((1..=MAX_PICTURES).contains(&presented.picture_count()));
+            let is_last = was_shown && !view.is_band() && before == 1;
+            prop_assert_eq!(presented.shows(view), !was_shown || is_last);
+        }
+    }
+
+}
+
+proptest! {
+    // Reading takes a second without optimization.
+    #![proptest_config(ProptestConfig::with_cases(8))]
+
+    #[test]
+    fn a_phone_reads_the_link(link in "https://[a-z]{1,20}\\.org/#v1\\.[A-Za-z0-9_-]{0,900}") {
+        prop_assert_eq!(scanned(&Code::of(&link).unwrap()), link);
+    }
+}
+
+#[test]
+fn the_third_picture_takes_the_place_of_the_first() {
+    let mut presented = Presented::default();
+    assert!(presented.shows(View::Graph) && presented.shows(View::Roofline));
+    presented.toggle(View::Traffic);
+    assert!(!presented.shows(View::Graph));
+    assert!(presented.shows(View::Roofline) && presented.shows(View::Traffic));
+    assert!(presented.shows(View::Headline));
+}
+
+#[test]
+fn each_step_of_each_lesson_shows_its_prose_and_what_it_points_at_first() {
+    for listed in LESSONS {
+        let (lesson, mut problems) = read(listed.text);
+        for (step, states) in lesson.steps.iter().zip(lesson.states(&mut problems)) {
+            let look = states.asked.look;
+            let presented = Presented::of_step(&look);
+            assert!(presented.shows(View::Operations), "{}", step.title);
+            assert_eq!(presented.picture_count(), 2, "{}", step.title);
+            let first = look
+                .iter()
+                .find(|view| !view.is_band() && **view != View::Operations);
+            assert!(
+                presented.shows(*first.unwrap_or(&View::Graph)),
+                "{}",
+                step.title
+            );
+        }
+    }
+}
+
+#[test]
+fn each_command_has_keys_of_its_own() {
+    let views = (1..=View::VARIANTS.len()).map(|digit| digit.to_string());
+    let others = KEYS
+        .iter()
+        .flat_map(|key| key.keys)
+        .map(|&key| key.to_owned());
+    let all: Vec<String> = views.chain(others).collect();
+    let commands: Vec<Command> = all
+        .iter()
+        .map(|key| Command::of_key(key).unwrap())
+        .collect();
+    assert_eq!(all.iter().collect::<HashSet<_>>().len(), all.len());
+    for (key, command) in all.iter().zip(commands) {
+        let of_table = KEYS.iter().find(|known| known.command == command);
+        assert!(
+            matches!(command, Command::Toggle(_)) || of_table.unwrap().keys.contains(&&**key),
+            "{key}"
+        );
+    }
+    // With the shift key or caps lock, too.
+    assert_eq!(Command::of_key("F"), Some(Command::ToggleFused));
+    assert_eq!(Command::of_key("0"), None);
+    assert_eq!(Command::of_key("x"), None);
+}
+
+#[test]
+fn the_plan_has_all_lessons_in_order_in_90_minutes() {
+    let planned = plan();
+    assert_eq!(planned.first().unwrap().minutes.start, 0);
+    assert!(
+        planned
+            .windows(2)
+            .all(|pair| pair[0].minutes.end == pair[1].minutes.start)
+    );
+    assert_eq!(planned.last().unwrap().minutes.end, WORKSHOP_MIN);
+    let lessons: Vec<&str> = PARTS
+        .iter()
+        .filter_map(|part| Some(part.lesson()?.id))
+        .collect();
+    assert_eq!(
+        lessons,
+        LESSONS.iter().map(|listed| listed.id).collect::<Vec<_>>()
+    );
+    for part in PARTS {
+        assert_eq!(part.lesson().is_none(), !part.what.is_empty());
+        match part.lesson() {
+            // A class is not asked to be faster than half of what one needs alone.
+            Some(listed) => {
+                let alone = read(listed.text).0.minutes;
+                assert!((alone / 2..=alone).contains(&part.minutes), "{}", listed.id);
+            }
+            None => assert!(!matches!(part.activity, Activity::Lesson(_))),
+        }
+    }
+}
+
+#[test]
+fn a_speaker_is_told_how_far_from_the_plan() {
+    let begin = plan()
+        .into_iter()
+        .find(|planned| planned.part.activity == Activity::Lesson("tiling"));
+    let minutes = begin.unwrap().minutes;
+    let at = |minute: u32| standing("tiling", u64::from(minute) * 60).unwrap();
+    assert_eq!(at(minutes.start - 1), "1 min ahead of the plan");
+    assert_eq!(
+        at(minutes.start),
+        format!("in time: until minute {}", minutes.end)
+    );
+    assert_eq!(
+        at(minutes.end - 1),
+        format!("in time: until minute {}", minutes.end)
+    );
+    assert_eq!(at(minutes.end + 4), "4 min behind the plan");
+    assert_eq!(standing("somebody's own", 0), None);
+}
+
+#[test]
+fn a_code_holds_each_lesson_and_refuses_what_is_too_long() {
+    for listed in LESSONS {
+        let link = format!(
+            "https://fuseline.example/{}",
+            listed_lesson_fragment(listed.id, 3)
+        );
+        let code = Code::of(&link).unwrap();
+        assert_eq!(scanned(&code), link);
+    }
+    assert_eq!(Code::of(&"a".repeat(2953)).unwrap().side, 177 + 8);
+    let refused = Code::of(&"a".repeat(2954)).unwrap_err();
+    assert!(
+        refused.contains("2954 bytes") && refused.contains("Share the link"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn messages_come_back_as_they_were_sent() {
+    let shown = FromPage::Shows(Box::new(Shown {
+        place: Some(LessonPlace {
+            id: Some("tiling".to_owned()),
+            text: "## Step".to_owned(),
+            step: 3,
+            is_answered: true,
+        }),
+        program: "transformer".to_owned(),
+        result: "9 kernels".to_owned(),
+        views: Presented::of_step(&[View::Sizes]),
+        is_fused: true,
+        is_pointing: false,
+        is_blank: true,
+        began_ms: 1_795_000_000_000,
+    }));
+    for message in [shown, FromPage::Ended] {
+        let written = serde_json::to_value(&message).unwrap();
+        assert_eq!(
+            serde_json::from_value::<FromPage>(written).unwrap(),
+            message
+        );
+    }
+    let message = FromNotes::Does(Command::Toggle(View::Traffic));
+    let written = serde_json::to_value(&message).unwrap();
+    assert_eq!(
+        serde_json::from_value::<FromNotes>(written).unwrap(),
+        message
+    );
+}
+
+/// What a phone reads: the path drawn as it is on the screen, four pixels a module.
+fn scanned(code: &Code) -> String {
+    const SCALE: usize = 4;
+    let is_dark: HashSet<(usize, usize)> = code
+        .path
+        .split('M')
+        .skip(1)
+        .map(|square| {
+            let (x, rest) = square.split_once(' ').unwrap();
+            let (y, shape) = rest.split_once('h').unwrap();
+            assert_eq!(shape, "1v1h-1z");
+            (x.parse().unwrap(), y.parse().unwrap())
+        })
+        .collect();
+    let side = code.side * SCALE;
+    let mut image = PreparedImage::prepare_from_greyscale(side, side, |x, y| {
+        if is_dark.contains(&(x / SCALE, y / SCALE)) {
+            0
+        } else {
+            255
+        }
+    });
+    let grids = image.detect_grids();
+    assert_eq!(grids.len(), 1);
+    grids[0].decode().unwrap().1
+}
