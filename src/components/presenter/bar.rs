@@ -61,9 +61,9 @@ pub fn PresenterBar(
         }
     };
     view! {
-        // The bar of the page, which has the heading of the page, is hidden.
-        <h1 class="sr-only">"Fuseline"</h1>
         <aside class="presenter-bar" class:is-resting=is_resting aria-label="Presenting">
+            // The bar of the page, with the heading of the page, is hidden.
+            <h1 class="sr-only">"Fuseline"</h1>
             <div class="presenter-row">
                 <p class="presenter-place"><Place presenting /></p>
                 {KEYS.iter().map(command).collect_view()}
