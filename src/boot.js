@@ -6,6 +6,16 @@ const wasm = document.querySelector('link[rel="preload"][type="application/wasm"
 const state = document.querySelector('#loading-state');
 const progress = document.querySelector('#loading-progress');
 
+const help = document.querySelector('.loading-help');
+
+/** The page runs, so its help is for a load that stands still, and not for a slow one. */
+let stalled;
+function expectProgress() {
+  help.hidden = true;
+  clearTimeout(stalled);
+  stalled = setTimeout(() => { help.hidden = false; }, 10000);
+}
+
 const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
 
 /** Shows how much of the response has come, until all of it has. */
@@ -17,6 +27,7 @@ async function follow(response) {
     const { done, value } = await reader.read();
     if (done) break;
     loaded += value.length;
+    expectProgress();
     if (total) progress.value = loaded / total;
     state.textContent = `Loading the program: ${megabytes(loaded)}${total ? ` of ${megabytes(total)}` : ''} MB`;
   }
@@ -34,6 +45,7 @@ function advice(error) {
 }
 
 try {
+  expectProgress();
   const [bindings, response] = await Promise.all([import(module), fetch(wasm)]);
   if (!response.ok) throw new TypeError(`${response.status} for ${wasm}`);
   follow(response.clone()).catch(() => {});
@@ -41,6 +53,7 @@ try {
   globalThis.wasmBindings = bindings;
   dispatchEvent(new CustomEvent('fuseline:ready'));
 } catch (error) {
+  clearTimeout(stalled);
   progress.remove();
   state.setAttribute('role', 'alert');
   state.textContent = `Fuseline did not start. ${advice(error)} (${error.message ?? error})`;

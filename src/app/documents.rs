@@ -22,6 +22,9 @@ pub struct Document {
     pub example: Option<String>,
     /// Whether the visitor wrote or edited the text, beyond the sliders of an example or a link.
     pub is_own: bool,
+    /// Whether it is a step of a lesson, whose edits are exercises and no text of the visitor's own.
+    #[serde(default)]
+    pub is_exercise: bool,
     /// Policy, device and the like: the header of a link.
     pub choices: String,
     /// The text.
@@ -81,7 +84,7 @@ pub struct OpenDocument {
     stored_ms: Option<u64>,
     /// Whether the text has changed since then.
     is_changed: bool,
-    /// Whether it is a step of a lesson, whose edits are exercises and no text of the visitor's own.
+    /// As [`Document::is_exercise`].
     is_exercise: bool,
 }
 
@@ -126,7 +129,7 @@ impl OpenDocument {
             began_as: (!document.is_own).then(|| document.text.clone()),
             stored_ms: Some(document.changed_ms),
             is_changed: false,
-            is_exercise: false,
+            is_exercise: document.is_exercise,
         }
     }
 
@@ -142,6 +145,11 @@ impl OpenDocument {
     /// Whether the text is the visitor's own.
     pub const fn is_own(&self) -> bool {
         self.began_as.is_none()
+    }
+
+    /// Whether it is a step of a lesson.
+    pub const fn is_exercise(&self) -> bool {
+        self.is_exercise
     }
 
     /// The text when the document was last looked at.

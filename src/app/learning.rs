@@ -1,7 +1,7 @@
 //! The lesson that a visitor follows: its step, their answers, and how far they are.
 
 use crate::app::lesson::answer::{Answer, Judged, Wanted};
-use crate::app::lesson::library::listed;
+use crate::app::lesson::library::{Listed, listed, listed_after};
 use crate::app::lesson::open::{OpenLesson, StepSeen};
 use crate::app::lesson::progress::{Place, Progress};
 use crate::app::lesson::state::{PageState, Seen};
@@ -293,6 +293,11 @@ impl Learning {
     /// Whether the step has a task that is not answered. Tracked.
     pub fn has_open_task(self) -> bool {
         self.task().is_some() && self.judged.with(Option::is_none)
+    }
+
+    /// The lesson of the page after the open one. Tracked.
+    pub fn listed_after(self) -> Option<&'static Listed> {
+        self.open.with(|open| listed_after(open.as_ref()?.id?))
     }
 
     /// The present step. Tracked.

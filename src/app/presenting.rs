@@ -1,7 +1,7 @@
 //! Presenting to a class: the page with one or two views that fill the screen, and the window with the speaker's notes.
 
 use crate::app::learning::{Learning, is_in_lesson};
-use crate::app::lesson::library::{LESSONS, listed_after};
+use crate::app::lesson::library::LESSONS;
 use crate::app::presenter::command::Command;
 use crate::app::presenter::messages::{
     FromNotes, FromPage, LessonPlace, NOTES, Shown, channel_name,
@@ -190,8 +190,7 @@ impl Presenting {
             learning.go(learning.step.get_untracked() + 1);
         } else {
             learning.finish_step();
-            let id = learning.open.with_untracked(|open| open.as_ref()?.id);
-            if let Some(next) = id.and_then(listed_after) {
+            if let Some(next) = untrack(|| learning.listed_after()) {
                 learning.open_listed(next.id, 0);
             }
         }

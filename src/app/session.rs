@@ -254,6 +254,9 @@ impl Session {
             self.name_entry();
         }
         self.await_picture(name);
+        if state.puzzle.is_none() {
+            self.page.leave_lesson();
+        }
         let example = EXAMPLES.iter().find(|e| e.text == state.text);
         self.show(state.text.clone(), example.map(|e| e.id), state.clone());
         if let Some(name) = &state.selected_op {
@@ -385,6 +388,7 @@ impl Session {
                 changed_ms: open.time_ms(browser::clock_ms()),
                 example: beside.example.map(str::to_owned),
                 is_own,
+                is_exercise: open.is_exercise(),
                 choices: beside.choices,
                 text: open.text().to_owned(),
             };

@@ -152,6 +152,16 @@ pub fn reveal(element: &Element) {
     element.scroll_into_view_with_scroll_into_view_options(&options);
 }
 
+/// The same, unless at least so many pixels of its height are in view.
+pub fn reveal_unless_seen(element: &Element, least_px: f64) {
+    let place = element.get_bounding_client_rect();
+    let window = web_sys::window().and_then(|window| window.inner_height().ok()?.as_f64());
+    let seen_px = place.bottom().min(window.unwrap_or_default()) - place.top().max(0.0);
+    if seen_px < least_px.min(place.height()) {
+        reveal(element);
+    }
+}
+
 /// The same for the element of this id.
 pub fn reveal_by_id(id: &str) {
     if let Some(element) = super::document().and_then(|document| document.get_element_by_id(id)) {

@@ -31,8 +31,8 @@ pub use fetch::fetch_text;
 pub use files::{chosen_file, download, drags_file, dropped_file, pasted_text, read_file};
 pub use focus::{
     Caret, caret, first_line_in_view, focus, focus_svg, has_focus, has_focus_in_text_field,
-    has_focus_within, place_in_view, reveal, reveal_by_id, reveal_in, scroll_to_line, select_line,
-    set_caret,
+    has_focus_within, place_in_view, reveal, reveal_by_id, reveal_in, reveal_unless_seen,
+    scroll_to_line, select_line, set_caret,
 };
 pub use js_sys::futures::spawn_local as spawn;
 pub use later::Later;

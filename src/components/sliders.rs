@@ -3,7 +3,7 @@
 use crate::app::history::Origin;
 use crate::app::learning::points_at;
 use crate::app::presenting::is_presented;
-use crate::app::state::{Page, SetIfChanged};
+use crate::app::state::{OpsView, Page, SetIfChanged};
 use crate::app::view::View;
 use crate::components::keyed_rows::row_at;
 use crate::components::show_more::ShowMore;
@@ -21,13 +21,17 @@ pub fn Sliders() -> impl IntoView {
     let page = Page::of_context();
     let max_rows = RwSignal::new(PAGE_ROWS);
     let rows = Memo::new(move |_| {
-        page.parsed
-            .with(|parsed| slider_rows(&parsed.program, max_rows.get()))
+        page.parsed.with(|parsed| {
+            page.text
+                .with(|text| slider_rows(text, &parsed.program, max_rows.get()))
+        })
     });
     let row_count = Memo::new(move |_| rows.with(Vec::len));
     let param_count = Memo::new(move |_| page.parsed.with(|parsed| parsed.program.params.len()));
+    // A lesson says what to do, and a program without sizes is none of it.
+    let is_needless = move || row_count.get() == 0 && page.ops_view.get() == OpsView::Learn;
     view! {
-        <section class="panel sliders" class:is-pointed=points_at(View::Sizes) class:is-presented=is_presented(View::Sizes) aria-labelledby="sliders-title">
+        <section class="panel sliders" class:is-pointed=points_at(View::Sizes) class:is-presented=is_presented(View::Sizes) hidden=is_needless aria-labelledby="sliders-title">
             <h2 id="sliders-title">"Sizes"</h2>
             // All edits until the focus leaves are one undo step.
             <div class="slider-list" on:focusout=move |_| page.seal()>
@@ -79,6 +83,7 @@ fn Slider(
     let end = move |which: usize| move || row.with(|row| Some(row.ends()?[which].to_string()));
     let range_id = move || format!("param-{}", place.get());
     let box_id = move || format!("param-{}-box", place.get());
+    let about_id = move || format!("param-{}-about", place.get());
     let problem_id = move || format!("param-{}-problem", place.get());
     // Why the last typed number was refused.
     let problem = RwSignal::new(None::<String>);
@@ -130,6 +135,7 @@ fn Slider(
                     max=on_track(|track| track.max)
                     step=on_track(|track| track.step)
                     aria-valuetext=value
+                    aria-describedby=about_id
                     prop:value=on_track(|track| track.at)
                     on:pointerdown=move |_| page.press_slider(place.get_untracked(), row.with_untracked(SliderRow::ends))
                     on:pointerup=move |_| page.hold.release()
@@ -164,6 +170,9 @@ fn Slider(
                     number.set_value(&row.with_untracked(|row| row.value.to_string()));
                 }
             />
+            <Show when=move || row.with(|row| !row.about.is_empty())>
+                <small class="slider-about" id=about_id>{move || row.with(|row| row.about.clone())}</small>
+            </Show>
             <p class="slider-problem" id=problem_id role="status" aria-live="polite">{problem}</p>
         </div>
     }

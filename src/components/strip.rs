@@ -4,6 +4,7 @@ use super::new_version::NewVersion;
 use super::work_line::WorkLine;
 use crate::app::learning::is_in_lesson;
 use crate::app::session::Session;
+use crate::app::sharing::choose;
 use crate::app::state::{Notice, NoticeAction, Page};
 use crate::browser::Later;
 use crate::core::Severity;
@@ -84,12 +85,16 @@ fn ActionButton(
 ) -> impl IntoView {
     let session = Session::of_context();
     let label = match action {
-        NoticeAction::Undo => "Undo",
+        NoticeAction::Undo | NoticeAction::Choose(_) => "Undo",
         NoticeAction::OpenLink { .. } | NoticeAction::OpenDocument(_) => "Open it anyway",
     };
     let act = move |_| match &action {
         NoticeAction::Undo => {
             session.page.undo();
+        }
+        NoticeAction::Choose(before) => {
+            session.page.notice.set(None);
+            choose(session.page, (**before).clone());
         }
         NoticeAction::OpenLink { state, name } => session.open_state(state, name),
         NoticeAction::OpenDocument(id) => session.open_document(id),

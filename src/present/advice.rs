@@ -2,9 +2,11 @@
 
 use super::format::{format_count, format_percent, format_seconds};
 use super::names::op_names;
+use super::options::{policy_title, switch_name};
 use super::why::saved_bytes;
 use crate::core::analysis::advice::{Advice, Advised, advise};
-use crate::core::{Analysis, IdVec, KernelId, OpId};
+use crate::core::model::options::Switch;
+use crate::core::{Analysis, IdVec, KernelId, OpId, Policy};
 use borsh::{BorshDeserialize, BorshSerialize};
 
 /// Something that would save time.
@@ -44,6 +46,26 @@ fn row(analysis: &Analysis, advised: &Advised) -> Option<AdviceRow> {
         share: format_percent(saved_s / analysis.time_s() * 100.0),
         saved_bytes: saved_bytes(price),
     })
+}
+
+/// What was chosen to follow an advice, as the page calls it; `None` for one that changes the text.
+pub fn set_words(advice: Advice) -> Option<String> {
+    let switch = |switch| {
+        format!(
+            "Set: {}, among the options of the fusion.",
+            switch_name(switch)
+        )
+    };
+    match advice {
+        Advice::Compile => Some(format!(
+            "Set: fusion by {}.",
+            policy_title(Policy::Inductor)
+        )),
+        Advice::Attention => Some(switch(Switch::Attention)),
+        Advice::MaxAutotune => Some(switch(Switch::MaxAutotune)),
+        Advice::Tf32 => Some("Set: matmuls on f32 in TF32, in the byte counting.".to_owned()),
+        Advice::Merge(..) => None,
+    }
 }
 
 /// What to do, and what it costs beside the work or where it is done.

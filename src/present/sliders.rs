@@ -2,6 +2,7 @@
 
 use super::format::format_exact;
 use crate::core::Program;
+use crate::core::model::program::Param;
 use crate::core::notation::print_expr;
 use crate::core::notation::spelling::shortened;
 use crate::core::resolve::{ParamValues, param_values};
@@ -11,6 +12,8 @@ use crate::core::resolve::{ParamValues, param_values};
 pub struct SliderRow {
     /// Its name in expressions; unique.
     pub name: String,
+    /// What it is, as the comment behind it says up to its first colon or semicolon; empty without one.
+    pub about: String,
     /// Its value.
     pub value: i64,
     /// The values of the slider; without them there is only a number box.
@@ -227,14 +230,15 @@ fn digits_and_unit(text: &str) -> Option<(String, i32)> {
     Some((digits, unit))
 }
 
-/// The first `max_rows` params, in text order.
-pub fn slider_rows(program: &Program, max_rows: usize) -> Vec<SliderRow> {
+/// The first `max_rows` params of a text, in its order.
+pub fn slider_rows(text: &str, program: &Program, max_rows: usize) -> Vec<SliderRow> {
     let values = param_values(program, max_rows);
     let rows = program.params.iter().zip(values).map(|(param, values)| {
         let range = param.range.as_ref();
         let dividing = range.and_then(|range| range.dividing.as_ref());
         SliderRow {
             name: param.name.text.clone(),
+            about: about(text, param),
             value: param.value,
             values,
             ends: range.map_or_else(Default::default, |range| [range.min, range.max]),
@@ -242,4 +246,13 @@ pub fn slider_rows(program: &Program, max_rows: usize) -> Vec<SliderRow> {
         }
     });
     rows.collect()
+}
+
+/// What the comment behind a param says that it is.
+fn about(text: &str, param: &Param) -> String {
+    let rest = text.get(param.span.end..).unwrap_or_default();
+    let line = rest.lines().next().unwrap_or_default();
+    let comment = line.trim_start().strip_prefix('#').unwrap_or_default();
+    let words = comment.split([':', ';']).next().unwrap_or_default();
+    shortened(words.trim())
 }

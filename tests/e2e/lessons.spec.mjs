@@ -62,7 +62,7 @@ test('a lesson from its first step to its last: predict, choose, drag, merge', a
   await button(page, 'Show the answer').click();
   await expect(verdict(page)).toContainText('fusion: manual');
   await expect(picker(page, 'Fusion')).toHaveValue('manual');
-  await button(page, 'Finish').click();
+  await button(page, 'All lessons').click();
   await expect(panel(page).getByRole('button', { name: /Four ops, two kernels/ })).toContainText('done');
 });
 
@@ -144,3 +144,40 @@ for (const [name, viewport] of Object.entries({ phone: { width: 390, height: 844
     });
   }
 }
+
+test('a wrong answer can be tried again, and the last step leads to the next lesson', async ({ page, open }) => {
+  await open('#lesson=exercise.2');
+  await expect(heading(page, 'Which ops may share a kernel?')).toBeVisible();
+  await panel(page).getByRole('textbox').fill('1');
+  await button(page, 'Predict').click();
+  await expect(verdict(page)).toContainText('Not quite');
+  await button(page, 'Try again').click();
+  await expect(verdict(page)).toBeEmpty();
+  await expect(picker(page, 'Fusion')).toHaveValue('none');
+  await panel(page).getByRole('textbox').fill('2');
+  await button(page, 'Predict').click();
+  await expect(verdict(page)).toContainText('Right');
+  await expect(button(page, 'Try again')).toHaveCount(0);
+
+  await panel(page).getByRole('list').getByRole('button', { name: /^Step 6/ }).click();
+  await button(page, 'Next lesson').click();
+  await expect(panel(page).getByRole('button', { name: /^Step 1/ })).toHaveAttribute('aria-current', 'step');
+  await expect(panel(page).getByRole('heading', { level: 3 })).not.toHaveText('Four ops, two kernels');
+});
+
+test('a link to a program shows its text, and not the lesson that was open before', async ({ page, open }) => {
+  await open();
+  await put(page, '# Mine\ninput x: f16[64, 64]\ny = relu(x)\n');
+  await page.evaluate(() => { navigator.clipboard.writeText = async (text) => { globalThis.copied = text; }; });
+  await page.getByRole('button', { name: 'Share', exact: true }).click();
+  await expect.poll(() => page.evaluate(() => globalThis.copied)).toContain('#v1.');
+  const link = await page.evaluate(() => new URL(globalThis.copied).hash);
+  await page.goto('about:blank');
+  await open('#lesson=exercise.2');
+  await expect(heading(page, 'Which ops may share a kernel?')).toBeVisible();
+  await page.goto('about:blank');
+  await open(link);
+  await expect(editor(page)).toHaveValue(/# Mine/);
+  await expect(editor(page)).toBeVisible();
+  await expect(panel(page)).toBeHidden();
+});

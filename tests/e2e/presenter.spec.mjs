@@ -160,7 +160,7 @@ test('the code leads to the present step, and the pointer follows the mouse', as
 test('the workshop begins from the list of lessons, with its plan', async ({ page, open }) => {
   await open();
   await page.getByRole('button', { name: 'Learn', exact: true }).click();
-  await page.getByText('The plan', { exact: true }).click();
+  await page.getByText('For a class: a workshop of 90 minutes').click();
   await expect(page.locator('.plan tbody tr')).toHaveCount(14);
   await page.getByRole('button', { name: 'Present the workshop' }).click();
   await expect(place(page)).toHaveText('Four ops, two kernels, 1 of 6');

@@ -1,7 +1,7 @@
 // Tabs below the pictures: attention with sizes of its own, and the model against measurement.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { chooseExample, picker, write } from './visitor.mjs';
+import { chooseExample, notice, picker, write } from './visitor.mjs';
 
 const openTab = async (page, name) => {
   await page.getByRole('tab', { name, exact: true }).click();
@@ -237,4 +237,31 @@ test.describe('functions', () => {
     await expect(tab.getByRole('status')).toContainText('No function matches');
     expect(await accessibilityFindings(page)).toEqual([]);
   });
+});
+
+test('a tab whose content is below the window scrolls it into sight', async ({ page, open }) => {
+  await page.setViewportSize({ width: 1366, height: 768 });
+  await open();
+  await page.getByRole('tab', { name: 'What to do' }).click();
+  const table = page.getByRole('tabpanel', { name: 'What to do' }).locator('tbody tr').first();
+  await expect(table).toBeInViewport();
+  const scrolled = await page.evaluate(() => scrollY);
+  expect(scrolled).toBeGreaterThan(0);
+  // What is in sight stays where it is.
+  await page.getByRole('tab', { name: 'Compare' }).click();
+  await expect(page.getByRole('tabpanel', { name: 'Compare' })).toBeVisible();
+  expect(await page.evaluate(() => scrollY)).toBe(scrolled);
+});
+
+test('what an advice sets is said, and undone by one press', async ({ page, open }) => {
+  await open();
+  await page.getByRole('tab', { name: 'What to do' }).click();
+  const row = page.getByRole('row', { name: /scaled_dot_product_attention/ });
+  await row.getByRole('button', { name: 'Try it' }).click();
+  await expect(notice(page)).toContainText('Set: attention as one kernel');
+  const figures = page.locator('.headline-figure').first();
+  await expect(figures).toContainText('839 MB');
+  await notice(page).getByRole('button', { name: 'Undo' }).click();
+  await expect(figures).toContainText('1.96 GB');
+  await expect(notice(page)).toBeEmpty();
 });

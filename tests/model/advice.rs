@@ -5,7 +5,7 @@ use fuseline::core::analysis::advice::{Advice, advise};
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::notation::parse;
 use fuseline::core::{
-    Analysis, F32Matmul, Options, Policy, analyze_graph, analyze_program, device,
+    Analysis, F32Matmul, KernelId, Options, Policy, analyze_graph, analyze_program, device,
 };
 use fuseline::present::advice::{AdviceRow, advice_rows};
 use fuseline::present::manual::{Change, propose};
@@ -166,4 +166,23 @@ fn a_merge_in_a_block_is_told_once_and_priced_in_every_round() {
             "The same in 12 rounds; the figures are for all of them."
         );
     }
+}
+
+#[test]
+fn a_choice_that_follows_an_advice_is_called_as_the_page_calls_it() {
+    use fuseline::core::model::options::Switch;
+    use fuseline::present::advice::set_words;
+    use fuseline::present::options::{policy_title, switch_name};
+    for (advice, name) in [
+        (Advice::Compile, policy_title(Policy::Inductor)),
+        (Advice::Attention, switch_name(Switch::Attention)),
+        (Advice::MaxAutotune, switch_name(Switch::MaxAutotune)),
+        (Advice::Tf32, "TF32"),
+    ] {
+        assert!(set_words(advice).unwrap().contains(name));
+    }
+    assert_eq!(
+        set_words(Advice::Merge(KernelId::new(0), KernelId::new(1))),
+        None
+    );
 }

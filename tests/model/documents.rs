@@ -10,6 +10,7 @@ fn document(changed_ms: u64, is_own: bool) -> Document {
         changed_ms,
         example: None,
         is_own,
+        is_exercise: false,
         choices: String::new(),
         text: format!("y{changed_ms} = relu(x) : f16[8]"),
     }
@@ -90,4 +91,24 @@ fn what_is_opened_again_is_what_the_next_visit_opens() {
     let open = open.opened_again();
     assert_eq!(open.storing(Some(5)), Storing::Write);
     assert_eq!(open.time_ms(9), 9);
+}
+
+#[test]
+fn an_exercise_stays_one_over_a_reload() {
+    let text = "a = relu(x) : f16[8]\nb = gelu(a)\n";
+    let edited = "a = relu(x) : f16[8]\nb = tanh(a)\n";
+    let mut open = OpenDocument::exercise("step".to_owned(), text);
+    open.follow(edited);
+    assert!(open.is_exercise() && !open.is_own());
+    let written = Document {
+        is_exercise: open.is_exercise(),
+        text: open.text().to_owned(),
+        ..document(1, open.is_own())
+    };
+    let mut again = OpenDocument::stored("step", &written);
+    again.follow(text);
+    assert!(again.is_exercise() && !again.is_own());
+    // What an older version has stored is none.
+    let older = r#"{"changed_ms":1,"example":null,"is_own":false,"choices":"","text":""}"#;
+    assert!(!serde_json::from_str::<Document>(older).unwrap().is_exercise);
 }

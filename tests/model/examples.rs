@@ -238,7 +238,7 @@ fn heads_that_do_not_divide_are_named_with_their_figures() {
 
 /// Every value of the slider of this param.
 fn positions(text: &str, param: usize) -> Vec<i64> {
-    let rows = slider_rows(&parse(text).program, usize::MAX);
+    let rows = slider_rows(text, &parse(text).program, usize::MAX);
     let track = rows[param].track().unwrap();
     let step = usize::try_from(track.step).unwrap();
     let places = (track.min..=track.max).step_by(step);

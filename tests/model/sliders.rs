@@ -4,7 +4,7 @@ use fuseline::core::notation;
 use fuseline::present::sliders::{SliderRow, SliderTrack, slider_rows};
 
 fn rows(text: &str) -> Vec<SliderRow> {
-    slider_rows(&notation::parse(text).program, usize::MAX)
+    slider_rows(text, &notation::parse(text).program, usize::MAX)
 }
 
 #[test]
@@ -168,4 +168,11 @@ fn a_slider_of_divisors_stops_at_nothing_else() {
         refused("256"),
         "heads goes from 8 to 128 and divides H: 256 does not fit, 128 does."
     );
+}
+
+#[test]
+fn the_comment_behind_a_param_says_what_it_is() {
+    let text = "param S = 512 # sequence length: rows\nparam H = 7\n# heads\nparam d = 8 in 1..9    #   size; more\nparam e = 1 #";
+    let about: Vec<String> = rows(text).into_iter().map(|row| row.about).collect();
+    assert_eq!(about, ["sequence length", "", "size", ""]);
 }

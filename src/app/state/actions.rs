@@ -7,11 +7,13 @@ use crate::app::held_range::most_bytes;
 use crate::app::history::{Origin, end_of_change};
 use crate::app::jobs::{Answer, Question};
 use crate::app::lesson::state::{Mark, Marked};
+use crate::app::sharing::choices;
 use crate::browser;
 use crate::core::analysis::advice::Advice;
 use crate::core::fusion::record::Decision;
 use crate::core::notation::edit::set_param;
 use crate::core::{Analysis, F32Matmul, Fix, KernelId, OpId, Policy, Span};
+use crate::present::advice::set_words;
 use crate::present::findings::fixes_on_line;
 use crate::present::manual::{Change, Proposal};
 use leptos::prelude::*;
@@ -190,6 +192,7 @@ impl Page {
 
     /// Does what an advice says, to show its effect.
     pub fn follow(self, advice: Advice) {
+        let before = choices(self);
         match advice {
             Advice::Compile => self.policy.set_if_changed(Policy::Inductor),
             Advice::Attention => self.fusion.update(|fusion| fusion.attention = true),
@@ -198,6 +201,13 @@ impl Page {
                 (self.conventions).update(|conventions| conventions.f32_matmul = F32Matmul::Tf32);
             }
             Advice::Merge(a, b) => self.make(Change::Merge(a, b), FocusRequest::GraphKernel),
+        }
+        if let Some(text) = set_words(advice) {
+            self.notice.set(Some(Notice {
+                text,
+                is_failure: false,
+                action: Some(NoticeAction::Choose(Box::new(before))),
+            }));
         }
     }
 

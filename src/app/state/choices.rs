@@ -77,6 +77,8 @@ pub struct Notice {
 pub enum NoticeAction {
     /// Undoes the last edit.
     Undo,
+    /// Chooses again what was chosen before.
+    Choose(Box<SharedState>),
     /// Opens a link whose last start did not finish.
     OpenLink {
         /// What the link carries.

@@ -290,7 +290,15 @@ impl Page {
         let policy = (is_manual && !text.contains("@kernel")).then(Policy::default);
         self.drawing.fold();
         self.puzzle.set_if_changed(None);
+        self.leave_lesson();
         self.replace(text, Origin::Single, example, policy)
+    }
+
+    /// Shows the op list in the place of lessons, whose step is about another program.
+    pub fn leave_lesson(self) {
+        if self.ops_view.get_untracked() == OpsView::Learn {
+            self.ops_view.set(OpsView::Text);
+        }
     }
 
     /// The text with its example and the policy.

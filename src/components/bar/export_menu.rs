@@ -2,10 +2,11 @@
 
 use super::menu::Menu;
 use crate::app::state::{Page, PictureForm};
-use crate::browser::download;
+use crate::browser::{self, download};
 use crate::picture::export::PictureKind;
 use crate::present::export::OpList;
 use crate::present::graph_file::{dot, model_explorer};
+use crate::present::headline::headline;
 use crate::present::tables::TableKind;
 use leptos::prelude::*;
 use serde::Serialize;
@@ -88,8 +89,24 @@ fn DataExports() -> impl IntoView {
             .with_untracked(|analysis| model_explorer(&name, analysis));
         save(page, "fuseline-graph.json", &graph);
     };
+    let copy_sentence = move |_| {
+        let sentence = untrack(|| {
+            let result = page.analysis.with(|analysis| headline(analysis).sentence());
+            format!("{}: {result}", page.program_name())
+        });
+        browser::spawn(async move {
+            if browser::copy(&sentence).await {
+                page.tell("The result is copied.");
+            } else {
+                page.tell(sentence);
+            }
+        });
+    };
     view! {
         <div class="menu-list">
+            <button type="button" on:click=copy_sentence>
+                "Copy the result "<small>"in two sentences"</small>
+            </button>
             <button type="button" on:click=move |_| page.save_text()>
                 "Text "<small>"the notation, as it stands"</small>
             </button>

@@ -18,9 +18,9 @@ pub fn LessonList() -> impl IntoView {
             <p class="quiet">
                 "Each lesson takes five to ten minutes. It sets the page up, asks, and lets the page answer. Progress stays in this browser."
             </p>
+            <Workshop />
             <ol>{LESSONS.iter().map(|listed| view! { <LessonRow listed /> }).collect_view()}</ol>
             <OwnLesson />
-            <Workshop />
         </div>
     }
 }
@@ -114,13 +114,12 @@ fn Workshop() -> impl IntoView {
         }
     };
     view! {
-        <h3>"For a class"</h3>
-        <p class="quiet">
-            "All lessons in 90 minutes: each step fills the screen, keys and remote controls step, and notes for you open in a second window."
-        </p>
-        <div class="lesson-own"><button type="button" on:click=begin>"Present the workshop"</button></div>
         <details class="lesson-plan">
-            <summary>"The plan"</summary>
+            <summary>"For a class: a workshop of 90 minutes"</summary>
+            <p class="quiet">
+                "Each step fills the screen, keys and remote controls step, and notes for you open in a second window. Give the class the link of a lesson (“Copy a link” below each step) or its QR code."
+            </p>
+            <button type="button" class="is-primary" on:click=begin>"Present the workshop"</button>
             <PlanTable open />
         </details>
     }

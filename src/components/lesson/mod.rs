@@ -19,16 +19,15 @@ use pane::LessonPane;
 pub fn Learn() -> impl IntoView {
     let learning = Learning::of_context();
     let page = Page::of_context();
-    let lists = || view! { <LessonList /><PuzzleList /> };
+    // Each has a scroller of its own, so that the lists begin at their top.
+    let lists = || view! { <div class="learn"><LessonList /><PuzzleList /></div> };
     let is_open = move || learning.is_some_and(|learning| learning.open.with(Option::is_some));
     view! {
-        <div class="learn">
-            <Show
-                when=move || page.puzzle.get().is_some()
-                fallback=move || view! { <Show when=is_open fallback=lists><LessonPane /></Show> }
-            >
-                <PuzzlePane />
-            </Show>
-        </div>
+        <Show
+            when=move || page.puzzle.get().is_some()
+            fallback=move || view! { <Show when=is_open fallback=lists><div class="learn"><LessonPane /></div></Show> }
+        >
+            <div class="learn"><PuzzlePane /></div>
+        </Show>
     }
 }

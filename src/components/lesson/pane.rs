@@ -137,10 +137,12 @@ fn LessonFoot(
         if !untrack(|| learning.has_open_task()) {
             learning.finish_step();
         }
-        if untrack(|| learning.is_last()) {
-            learning.close();
-        } else {
+        if !untrack(|| learning.is_last()) {
             learning.go(step + 1);
+        } else if let Some(next) = untrack(|| learning.listed_after()) {
+            learning.open_listed(next.id, 0);
+        } else {
+            learning.close();
         }
     };
     let previous = move |_| learning.go(learning.step.get_untracked().saturating_sub(1));
@@ -185,6 +187,7 @@ fn LessonFoot(
                 <button type="button" on:click=move |_| learning.show_asked()>"Set the page again"</button>
                 <button type="button" class="is-primary" on:click=next>
                     {move || match (learning.is_last(), learning.has_open_task()) {
+                        (true, _) if learning.listed_after().is_some() => "Next lesson",
                         (true, _) => "Finish",
                         (false, true) => "Skip",
                         (false, false) => "Next",

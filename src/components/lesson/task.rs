@@ -60,6 +60,9 @@ pub fn TaskView(
             <div role="status" class="task-verdict" id="task-verdict">
                 {move || learning.judged.with(|judged| judged.as_ref().map(verdict))}
             </div>
+            <Show when=move || learning.judged.with(|judged| judged.as_ref().is_some_and(|judged| !judged.is_right))>
+                <button type="button" class="link-button" on:click=move |_| learning.show_asked()>"Try again"</button>
+            </Show>
         </div>
     }
 }
@@ -160,8 +163,12 @@ fn ToDo(
     learning: Learning,
 ) -> impl IntoView {
     let rows = move || {
+        // Once it was done it stays so, whatever the visitor tries next.
+        let was_done = learning
+            .judged
+            .with(|judged| judged.as_ref().is_some_and(|judged| judged.is_right));
         let wanted = learning.wanted.get();
-        let rows = wanted.iter().map(|wanted| {
+        let rows = wanted.iter().filter(|_| !was_done).map(|wanted| {
             let state = if wanted.holds { "done: " } else { "to do: " };
             view! {
                 <li class:is-done=wanted.holds>

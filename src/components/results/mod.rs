@@ -23,6 +23,7 @@ use crate::app::learning::points_at;
 use crate::app::presenting::is_presented;
 use crate::app::state::{Page, Tab};
 use crate::app::view::View;
+use crate::browser;
 use crate::components::tabs::{TabList, panel_id, tab_id};
 use crate::core::Objective;
 use crate::core::interpret::Setup;
@@ -34,6 +35,7 @@ use functions::FunctionsPanel;
 use kernel_details::KernelDetailsPanel;
 use kernels::KernelsTable;
 use leptos::prelude::*;
+use leptos::{ev, html};
 use limits::LimitsView;
 use measured::{MeasuredState, MeasuredView};
 use precision::PrecisionView;
@@ -41,6 +43,9 @@ use steps::StepsPanel;
 use sweep::SweepPanel;
 use tiling::TilingView;
 use why::WhyPanel;
+
+/// A tab that is opened scrolls into sight where less of it is seen.
+const SEEN_PX: f64 = 240.0;
 
 /// All tabs. Only the open one is mounted, so that a slider event updates no other. State that must survive the closing of
 /// a tab is a signal here.
@@ -79,8 +84,19 @@ pub fn Results() -> impl IntoView {
     };
     // A memo, so that choosing the open tab again does not mount it again.
     let open = Memo::new(move |_| page.tab.get());
+    let section = NodeRef::<html::Section>::new();
+    let reveal = move |event: ev::MouseEvent| {
+        if !browser::is_on(&event, "[role=tab]") {
+            return;
+        }
+        browser::after_picture(move || {
+            if let Some(section) = section.get_untracked() {
+                browser::reveal_unless_seen(&section, SEEN_PX);
+            }
+        });
+    };
     view! {
-        <section class="panel results" class:is-stale=page.is_grey class:is-pointed=points_at(View::Details) class:is-presented=is_presented(View::Details) aria-labelledby="results-title">
+        <section node_ref=section on:click=reveal class="panel results" class:is-stale=page.is_grey class:is-pointed=points_at(View::Details) class:is-presented=is_presented(View::Details) aria-labelledby="results-title">
             <h2 class="sr-only" id="results-title">"Details"</h2>
             <TabList open=page.tab label=Tab::label labelled_by="results-title" />
             {move || {
