@@ -73,6 +73,7 @@ mod manual;
 mod measured;
 mod measured_rows;
 mod memory;
+mod merges;
 mod notation;
 mod notation_diagnostics;
 mod notation_diagnostics_cases;
