@@ -27,6 +27,7 @@ mod device;
 mod device_figures;
 mod device_model;
 mod documents;
+mod edge_labels;
 mod edit;
 mod embed;
 mod examples;
