@@ -8,11 +8,14 @@ use crate::core::analysis::sweep::Sweep;
 use crate::core::model::options::PAGE_BUDGET_STATES;
 use crate::core::notation::Parsed;
 use crate::core::resolve::ops_and_reads;
-use crate::core::{Code, Diagnostic, OpId, Options, Plan, Program, TextEdit, edited, notation};
+use crate::core::{
+    Code, Diagnostic, KernelId, OpId, Options, Plan, Program, TextEdit, edited, notation,
+};
 use crate::picture::dag::DagLayout;
 use crate::present::advice::AdviceRow;
 use crate::present::format::format_exact;
 use crate::present::manual::{Change, Proposal};
+use crate::present::merges::Offer;
 use crate::present::steps::Steps;
 use crate::present::tables::TableKind;
 use crate::present::why::{EdgeOps, EdgeOrder, EdgeRows};
@@ -153,6 +156,8 @@ pub enum Question {
     Advice,
     /// The effect of a change by hand.
     Change(Change),
+    /// The merges of a kernel with its neighbours.
+    Merges(KernelId),
     /// The analysis by names as JSON.
     Report,
     /// A table as CSV.
@@ -183,6 +188,8 @@ pub enum Answer {
     Advice(Vec<AdviceRow>),
     /// Of [`Question::Change`].
     Change(Proposal),
+    /// Of [`Question::Merges`].
+    Merges(Vec<Offer>),
     /// Of [`Question::Report`].
     Report(String),
     /// Of [`Question::Table`].

@@ -15,6 +15,7 @@ use crate::picture::dag::repeats::Repeats;
 use crate::picture::dag::{DagLayout, folded_layout, has_same_picture};
 use crate::present::advice::advice_rows;
 use crate::present::manual::{Proposal, propose};
+use crate::present::merges::merge_offers;
 use crate::present::reasons::all_diagnostics;
 use crate::present::report::Report;
 use crate::present::steps::Steps;
@@ -210,6 +211,18 @@ impl Subject {
                 });
                 let refused = || Proposal::refused("There are no kernels.".to_owned());
                 Answer::Change(proposal.unwrap_or_else(refused))
+            }
+            Question::Merges(kernel) => {
+                let offers = kernels.analysis.as_ref().map(|analysis| {
+                    merge_offers(
+                        kernel,
+                        &self.text,
+                        &self.parsed.program,
+                        analysis,
+                        &kernels.statement_of_op,
+                    )
+                });
+                Answer::Merges(offers.unwrap_or_default())
             }
             Question::Report => {
                 at(Stage::Writing);

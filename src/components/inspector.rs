@@ -2,6 +2,7 @@
 //! bottom of the screen.
 
 use crate::app::state::{FocusRequest, Page, Selection, SetIfChanged, Tab};
+use crate::components::merge_buttons::MergeButtons;
 use crate::components::sentence::sentence;
 use crate::core::OpId;
 use crate::core::analysis::advice::Advice;
@@ -188,7 +189,29 @@ fn Actions(
         };
         Some(view! { <button type="button" on:click=open>"Its tensors"</button> })
     };
-    view! { <p class="inspector-actions">{change_button} {attention_button} {in_text} {in_table}</p> }
+    // Those of an edge merge its two ends.
+    let merged = Memo::new(move |_| match selection.get() {
+        Selection::Op(_) | Selection::Kernel(_) => of.with(|of| of.kernel),
+        _ => None,
+    });
+    let its_kernel = move || {
+        let (Selection::Op(_), Some(kernel)) = (selection.get(), merged.get()) else {
+            return None;
+        };
+        let show = move |_| {
+            page.keep_focus();
+            page.toggle(Selection::Kernel(kernel));
+        };
+        Some(
+            view! { <button type="button" on:click=show>{format!("Show kernel {}", kernel.number())}</button> },
+        )
+    };
+    view! {
+        <p class="inspector-actions">
+            <MergeButtons kernel=merged />
+            {change_button} {attention_button} {its_kernel} {in_text} {in_table}
+        </p>
+    }
 }
 
 /// The op that the text is shown at.

@@ -14,6 +14,7 @@ pub mod inspector;
 mod keyed_rows;
 pub mod lesson;
 pub mod memory_warning;
+pub mod merge_buttons;
 pub mod new_version;
 pub mod open_file;
 pub mod ops;

@@ -32,7 +32,8 @@ pub struct Inspected {
     pub asked: Option<(OpId, OpId)>,
     /// Those two by name, where the heading does not name them; quoted parts are code.
     pub asked_names: String,
-    /// What can be done by hand, if the text allows it.
+    /// What can be done by hand, if the text allows it: a cut before an op or on an edge, the merge of an edge. Those of a kernel with
+    /// its neighbours are [offers](super::merges::merge_offers).
     pub change: Option<Change>,
     /// Whether running attention as one kernel would bring the two ops together.
     pub is_attention: bool,
@@ -244,14 +245,7 @@ pub fn inspect_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Inspected
         ..Inspected::default()
     }
     .with_neighbour(analysis, &fused.ops);
-    let change = inspected.asked.map(|(producer, consumer)| {
-        let kernel_of = &analysis.partition.kernel_of;
-        Change::Merge(kernel_of[producer], kernel_of[consumer])
-    });
-    Some(Inspected {
-        change,
-        ..inspected
-    })
+    Some(inspected)
 }
 
 /// A tensor from outside, or a result: its size, where that comes from, and who writes and reads it. `None` if there is no such

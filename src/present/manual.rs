@@ -31,6 +31,8 @@ pub enum Change {
 pub struct Proposal {
     /// What the change saves or costs, or why it is not possible.
     pub words: String,
+    /// That alone, `saves 33.6 MB and 16.5 µs`; empty if it is not possible.
+    pub effect: String,
     /// The same after the change is made; empty if it is not possible.
     pub done: String,
     /// The changed text; `None` where the change is not possible.
@@ -42,6 +44,7 @@ impl Proposal {
     pub fn refused(words: String) -> Self {
         Self {
             words,
+            effect: String::new(),
             done: String::new(),
             text: None,
         }
@@ -166,6 +169,7 @@ pub fn propose(
     Proposal {
         words: format!("{making}{rounds}{comma} {gain}."),
         done: format!("{made}{rounds}: {gain}."),
+        effect: gain,
         text: Some(changed),
     }
 }

@@ -26,6 +26,7 @@ pub mod limits;
 pub mod manual;
 pub mod measured;
 pub mod memory;
+pub mod merges;
 pub mod names;
 pub mod online_softmax;
 pub mod op_rows;

@@ -1,7 +1,7 @@
 // Kernels merged and cut by hand: by dragging and by keys, with the gain or the reason before it is done.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { chooseExample, editor, headlineBytes, kernelButton, kernels, notice, picker, write } from './visitor.mjs';
+import { chooseExample, chooseView, editor, headlineBytes, kernelButton, kernels, notice, picker, write } from './visitor.mjs';
 
 const PROGRAM = `input x : f16[1024, 1024]
 a = relu(x)
@@ -166,6 +166,58 @@ test('by dragging the number of a kernel onto another one', async ({ page }) => 
   await expect(page.getByRole('status').filter({ hasText: 'Merged kernels 1 and 2: saves' })).toBeVisible();
 });
 
+test('by dragging the box of an op onto another one, while the ground moves the picture', async ({ page }) => {
+  await page.getByRole('button', { name: 'Fit' }).click();
+  const middle = async (name) => {
+    const { x, y, width, height } = await op(page, name).boundingBox();
+    return { x: x + width / 2, y: y + height / 2 };
+  };
+  const drag = async (from, to) => {
+    await page.mouse.move(from.x, from.y);
+    await page.mouse.down();
+    await page.mouse.move(to.x, to.y, { steps: 6 });
+  };
+  const [a, b] = [await middle('a'), await middle('b')];
+  await drag(a, b);
+  await expect(status(page)).toContainText(/Merging kernels 1 and 2 saves/);
+  await page.mouse.up();
+  await expect.poll(() => kernels(page)).toHaveLength(5);
+  await page.keyboard.press('ControlOrMeta+z');
+  await expect.poll(() => kernels(page)).toHaveLength(6);
+  await expect.poll(() => page.evaluate(() => document.getAnimations().length)).toBe(0);
+
+  const before = await middle('a');
+  const ground = { x: before.x + 140, y: before.y };
+  await drag(ground, { x: ground.x + 40, y: ground.y + 30 });
+  await page.mouse.up();
+  const moved = await middle('a');
+  expect(moved.x - before.x).toBeCloseTo(40, 0);
+  expect(moved.y - before.y).toBeCloseTo(30, 0);
+  await expect.poll(() => kernels(page)).toHaveLength(6);
+
+  // Without kernels in sight there is nothing to merge: it moves the picture.
+  await chooseView(page, 'Unfused');
+  await drag(moved, { x: moved.x - 40, y: moved.y });
+  await page.mouse.up();
+  await expect.poll(async () => (await middle('a')).x - before.x).toBeCloseTo(0, 0);
+  await expect.poll(() => kernels(page)).toHaveLength(6);
+});
+
+test('the card of an op and of a kernel merges with what comes before and after', async ({ page }) => {
+  const offers = page.locator('.inspector').getByRole('button', { name: /^Merge with/ });
+  await op(page, 'b').click();
+  await expect(offers).toHaveText([/^Merge with kernel 1 \(a\) saves 4\.19 MB and [\d.]+ µs/, /^Merge with kernel 3 \(s\) saves/]);
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Show kernel 2' }).click();
+  await expect(page.getByRole('region', { name: 'kernel 2: b' })).toBeInViewport();
+  await expect(offers).toHaveCount(2);
+  await offers.last().focus();
+  await page.keyboard.press('Enter');
+  await expect.poll(() => kernels(page)).toEqual([['a'], ['b', 's'], ['m'], ['c'], ['d']]);
+  await expect(notice(page)).toContainText('Merged kernels 2 and 3: saves');
+  await expect(kernelPanel(page, 2)).toBeFocused();
+});
+
 test.describe('on a touch screen', () => {
   test.use({ hasTouch: true });
 
@@ -222,7 +274,7 @@ test('an edge on chip is cut in the details of its kernel', async ({ page }) => 
   await picker(page, 'Fusion').selectOption('rules');
   await expect.poll(() => kernels(page)).toHaveLength(4);
   await kernelButton(page, 1).click();
-  await expect(page.getByText('drag the number of a kernel onto another kernel to merge them')).toBeVisible();
+  await expect(page.getByText('drag a kernel onto another one to merge them')).toBeVisible();
   const cut = page.getByRole('button', { name: 'Cut before this op: a to b' });
   await cut.focus();
   await expect(page.locator('.kernels-details').getByRole('status')).toContainText(/Cutting before b costs 4\.19 MB/);

@@ -7,6 +7,7 @@ use fuseline::core::examples::EXAMPLES;
 use fuseline::core::{KernelId, Options, Policy, analyze_program, notation};
 use fuseline::picture::charts::scene::{Role, Scene, Shape};
 use fuseline::picture::charts::{Charted, by_kernel_scene_of, roofline, traffic_bars};
+use fuseline::present::headline::{Headline, headline};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The bars of a folded program have a mark for each kernel that the graph shows, and together as many bytes as before.
@@ -97,4 +98,47 @@ fn what_is_not_fused_stands_where_fusion_takes_it_from() {
         );
         assert_eq!(bar(&bars, true), bar(&bars, false), "{id}");
     }
+}
+
+/// The headline tells the effect of fusion in both views, and so do the bars.
+#[test]
+fn the_bars_of_the_unfused_view_tell_what_fusion_would_leave() {
+    let analysis = of_text(
+        "input x : f16[1024, 1024]\na = relu(x)\nb = exp(a)\n",
+        Policy::Rules,
+    );
+    let charted = Charted {
+        is_fused: false,
+        ..Charted::fused(&analysis)
+    };
+    let words = |width: f64| -> String {
+        let scene = traffic_bars::scene_of(charted, (width, 200.0), None);
+        let effect = scene.marks.iter().find_map(|mark| match &mark.shape {
+            Shape::Text { text, .. } if mark.role == Role::SavedText => Some(text.clone()),
+            _ => None,
+        });
+        effect.unwrap()
+    };
+    let headline = headline(&analysis);
+    let Headline {
+        fused_bytes,
+        change,
+        ..
+    } = &headline;
+    assert_eq!(words(900.0), format!("fused {fused_bytes}, {change}"));
+    assert!(words(240.0).ends_with(change.as_str()));
+}
+
+/// An axis of nothing, or of a few bytes, has no parts of bytes.
+#[test]
+fn the_axis_of_an_empty_program_has_whole_bytes_each_once() {
+    let analysis = of_text("", Policy::Rules);
+    let scene = traffic_bars::scene(&analysis, (900.0, 200.0), None);
+    let ticks = scene.marks.iter().filter_map(|mark| match &mark.shape {
+        Shape::Text { text, .. } if mark.role == Role::AxisText && !text.is_empty() => {
+            Some(text.as_str())
+        }
+        _ => None,
+    });
+    assert_eq!(ticks.collect::<Vec<_>>(), ["0", "1 B"]);
 }

@@ -20,6 +20,7 @@ use fuseline::core::{
     analyze_program_with, notation,
 };
 use fuseline::present::manual::{Change, propose};
+use fuseline::present::merges::merge_offers;
 use fuseline::present::reasons::all_diagnostics;
 use fuseline::present::report::Report;
 use fuseline::present::steps::Steps;
@@ -190,6 +191,16 @@ fn every_question_is_answered_as_the_page_answers_it() {
                 let proposal = propose(change, &text, &parsed.program, &analysis, &statement_of_op);
                 assert_eq!(answer(Question::Change(change)), Answer::Change(proposal));
 
+                let offers = merge_offers(
+                    kernel(last),
+                    &text,
+                    &parsed.program,
+                    &analysis,
+                    &statement_of_op,
+                );
+                let merges = Question::Merges(kernel(last));
+                assert_eq!(answer(merges), Answer::Merges(offers));
+
                 let report = Report::new(&analysis, &diagnostics, &text)
                     .with_attributes(&parsed.program, &statement_of_op);
                 let json = serde_json::to_string_pretty(&report).unwrap();
@@ -227,6 +238,7 @@ fn questions_about_no_kernels_are_answered() {
         let kernel = KernelId::new(0);
         let merge = Question::Change(Change::Merge(kernel, kernel));
         assert!(matches!(answer(merge), Answer::Change(_)));
+        assert_eq!(answer(Question::Merges(kernel)), Answer::Merges(Vec::new()));
     }
 }
 

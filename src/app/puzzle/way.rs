@@ -143,7 +143,9 @@ fn merge(
 
 /// A change with its effect; `None` if it is not possible.
 fn step(now: &Seen, change: Change, edge: [OpId; 2]) -> Option<(Step, Seen)> {
-    let Proposal { words, done, text } = propose(
+    let Proposal {
+        words, done, text, ..
+    } = propose(
         change,
         &now.text,
         now.program(),

@@ -4,10 +4,11 @@
 use super::analysed::AnalysedText;
 use super::page::Page;
 use crate::app::jobs::{Answer, Question};
-use crate::core::OpId;
 use crate::core::notation::Parsed;
+use crate::core::{KernelId, OpId};
 use crate::present::advice::{AdviceRow, advice_rows};
 use crate::present::manual::{Change, Proposal, propose};
+use crate::present::merges::{Offer, merge_offers};
 use crate::present::why::{EdgeOps, EdgeOrder, EdgeRows};
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -81,6 +82,29 @@ impl Page {
             |shown| {
                 Some(propose(
                     change,
+                    &shown.text,
+                    &shown.parsed.program,
+                    &shown.analysis,
+                    &shown.statement_of_op,
+                ))
+            },
+        )
+    }
+
+    /// The merges of a kernel with its neighbours.
+    pub fn merge_offers(self, kernel: KernelId) -> Option<Vec<Offer>> {
+        if self.has_error.get() || !self.are_kernels_present() {
+            return Some(Vec::new());
+        }
+        self.ask(
+            Question::Merges(kernel),
+            |answer| match answer {
+                Answer::Merges(offers) => Some(offers.clone()),
+                _ => None,
+            },
+            |shown| {
+                Some(merge_offers(
+                    kernel,
                     &shown.text,
                     &shown.parsed.program,
                     &shown.analysis,

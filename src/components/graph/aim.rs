@@ -18,6 +18,14 @@ pub(super) enum Aim {
     },
 }
 
+/// Where the visitor looked before the picture was moved to what is selected.
+#[derive(Clone, Copy)]
+pub(super) struct BeforeReveal {
+    pub(super) aim: Option<ForLayout<Aim>>,
+    /// Where the picture was moved to.
+    pub(super) revealed: Viewport,
+}
+
 impl ForLayout<Aim> {
     /// The aim, if it is valid for `graph`. While the visitor steps through decisions, an aim of their own stays valid for
     /// the layouts of all steps.

@@ -26,11 +26,14 @@ pub fn GraphCanvas(
     /// What the button *Full screen* shows full-screen; without it there is no button.
     #[prop(optional)]
     panel: Option<NodeRef<html::Section>>,
+    /// What stands beside the buttons, below the picture.
+    #[prop(optional)]
+    children: Option<Children>,
 ) -> impl IntoView {
     let page = Page::of_context();
-    let frame = NodeRef::<html::Div>::new();
+    let room = NodeRef::<html::Div>::new();
     let is_printing = page.is_printing;
-    let size_px = content_size(frame);
+    let size_px = content_size(room);
     let unit_px = graph_unit_px();
     let canvas_px = Signal::derive(move || {
         if is_printing.get() {
@@ -69,72 +72,91 @@ pub fn GraphCanvas(
         Some((graph.proposal).with(|proposal| plan.status(proposal.as_ref())))
     };
     view! {
-        <div class="dag-frame" node_ref=frame>
-            <svg
-                class="dag"
-                viewBox=view_box
-                class:is-unfused=move || !page.is_fused.get()
-                class:is-moved=graph.is_moved
-                class:has-selection=move || page.selection.get() != Selection::Nothing
-                class:is-switching=page.is_switching
-                role="group"
-                aria-label=name
-                aria-describedby="dag-help"
-                tabindex="0"
-                node_ref=graph.canvas
-                on:wheel=move |event| graph.wheel(&event)
-                on:pointerdown=move |event| graph.press(&event)
-                on:pointermove=move |event| graph.drag(&event)
-                on:touchmove=move |event| Graph::touch(&event)
-                on:pointerup=move |event| graph.lift(&event, true)
-                on:pointercancel=move |event| graph.lift(&event, false)
-                on:click=move |event| graph.click_canvas(&event)
-                on:keydown=move |event| graph.press_key(&event)
-            >
-                <g class="dag-parts" transform=move || graph.viewport.get().transform()>
-                    // A list of one: a new layout has a new key, so all elements are replaced.
-                    <For each=move || [graph.placed.get()] key=|placed| placed.number children=move |placed| {
-                        view! { <Picture graph placed /> }
-                    } />
-                </g>
-                <path class="dag-merge-line" aria-hidden="true" d=move || graph.merge_line()></path>
-            </svg>
-            <Minimap graph />
-            <p class="dag-status" role="status" aria-live="polite">{status}</p>
-            <p class="dag-empty" hidden=move || op_count() != 0>"No operations yet."</p>
-            <div class="dag-tools" role="group" aria-label="Zoom">
-                <button type="button" aria-label="Zoom in" title="Zoom in (+)" on:click=move |_| graph.zoom(ZOOM_STEP, None)>
-                    "+"
-                </button>
-                <button type="button" aria-label="Zoom out" title="Zoom out (−)" on:click=move |_| graph.zoom(1.0 / ZOOM_STEP, None)>
-                    "−"
-                </button>
-                <button type="button" title="Show the graph at a size at which it can be read (0)" on:click=move |_| graph.fit()>
-                    "Fit"
-                </button>
-                <button
-                    type="button"
-                    class="dag-rounds"
-                    aria-expanded=move || page.drawing.is_unfolded().to_string()
-                    title=move || if page.drawing.is_unfolded() { FOLD } else { UNFOLD }
-                    hidden=move || !page.drawing.with(|drawn| drawn.is_foldable)
-                    on:click=move |_| page.drawing.toggle_rounds()
+        <div class="dag-frame">
+            <div class="dag-view" node_ref=room>
+                <svg
+                    class="dag"
+                    viewBox=view_box
+                    class:is-unfused=move || !page.is_fused.get()
+                    class:is-moved=graph.is_moved
+                    class:has-selection=move || page.selection.get() != Selection::Nothing
+                    class:is-switching=page.is_switching
+                    role="group"
+                    aria-label=name
+                    aria-describedby="dag-help"
+                    tabindex="0"
+                    node_ref=graph.canvas
+                    on:wheel=move |event| graph.wheel(&event)
+                    on:pointerdown=move |event| graph.press(&event)
+                    on:pointermove=move |event| graph.drag(&event)
+                    on:touchmove=move |event| Graph::touch(&event)
+                    on:pointerup=move |event| graph.lift(&event, true)
+                    on:pointercancel=move |event| graph.lift(&event, false)
+                    on:click=move |event| graph.click_canvas(&event)
+                    on:keydown=move |event| graph.press_key(&event)
                 >
-                    {move || if page.drawing.is_unfolded() { "Fold" } else { "Unfold" }}
-                </button>
-                <button
-                    type="button"
-                    title="Show the whole graph, however small"
-                    hidden=move || !graph.is_cut_off.get()
-                    on:click=move |_| graph.show_whole()
-                >
-                    "All"
-                </button>
-                {panel.filter(|_| browser::can_fill_screen()).map(|panel| view! { <FullScreen panel /> })}
+                    <g class="dag-parts" transform=move || graph.viewport.get().transform()>
+                        // A list of one: a new layout has a new key, so all elements are replaced.
+                        <For each=move || [graph.placed.get()] key=|placed| placed.number children=move |placed| {
+                            view! { <Picture graph placed /> }
+                        } />
+                    </g>
+                    <path class="dag-merge-line" aria-hidden="true" d=move || graph.merge_line()></path>
+                </svg>
+                <Minimap graph />
+                <p class="dag-status" role="status" aria-live="polite">{status}</p>
+                <p class="dag-empty" hidden=move || op_count() != 0>"No operations yet."</p>
             </div>
+            <footer class="dag-foot">
+                {children.map(|children| children())}
+                <Tools graph panel />
+            </footer>
             <p class="sr-only" id="dag-help">
                 "Arrow keys follow the edges from operation to operation, Page Up and Page Down go from kernel to kernel, Enter selects. Plus, minus and 0 zoom, a slash finds by name. M merges a kernel with another one, X cuts its kernel before an operation. On the graph itself arrow keys move it."
             </p>
+        </div>
+    }
+}
+
+/// The buttons below the picture.
+#[component]
+fn Tools(
+    /// The state of the graph.
+    graph: Graph,
+    /// What *Full screen* shows, if there is that button.
+    panel: Option<NodeRef<html::Section>>,
+) -> impl IntoView {
+    let drawing = Page::of_context().drawing;
+    view! {
+        <div class="dag-tools" role="group" aria-label="Zoom">
+            <button type="button" aria-label="Zoom in" title="Zoom in (+)" on:click=move |_| graph.zoom(ZOOM_STEP, None)>
+                "+"
+            </button>
+            <button type="button" aria-label="Zoom out" title="Zoom out (−)" on:click=move |_| graph.zoom(1.0 / ZOOM_STEP, None)>
+                "−"
+            </button>
+            <button type="button" title="Show the graph at a size at which it can be read (0)" on:click=move |_| graph.fit()>
+                "Fit"
+            </button>
+            <button
+                type="button"
+                class="dag-rounds"
+                aria-expanded=move || drawing.is_unfolded().to_string()
+                title=move || if drawing.is_unfolded() { FOLD } else { UNFOLD }
+                hidden=move || !drawing.with(|drawn| drawn.is_foldable)
+                on:click=move |_| drawing.toggle_rounds()
+            >
+                {move || if drawing.is_unfolded() { "Fold" } else { "Unfold" }}
+            </button>
+            <button
+                type="button"
+                title="Show the whole graph, however small"
+                hidden=move || !graph.is_cut_off.get()
+                on:click=move |_| graph.show_whole()
+            >
+                "All"
+            </button>
+            {panel.filter(|_| browser::can_fill_screen()).map(|panel| view! { <FullScreen panel /> })}
         </div>
     }
 }
@@ -150,10 +172,13 @@ fn FullScreen(
         <button
             type="button"
             class="dag-full-screen"
+            aria-label=move || if fills_screen.get() { "Leave full screen" } else { "Full screen" }
             title="Show the graph on the whole screen, Escape leaves"
             on:click=move |_| browser::toggle_full_screen(panel)
         >
-            {move || if fills_screen.get() { "Leave full screen" } else { "Full screen" }}
+            <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
+                <path d="M9 2H14V7M14 2L9 7M7 14H2V9M2 14L7 9"></path>
+            </svg>
         </button>
     }
 }

@@ -5,7 +5,7 @@ use super::placed::PlacedGraph;
 use super::state::Graph;
 use crate::browser;
 use crate::picture::dag::Point;
-use crate::picture::dag::minimap::Minimap as Map;
+use crate::picture::dag::minimap::{Corner, GAP_PX, Minimap as Map};
 use crate::picture::dag::overview::boxes;
 use crate::picture::dag::sight::Sight;
 use crate::present::badge::KernelLook;
@@ -27,9 +27,20 @@ pub(super) fn Minimap(
     let present = Memo::new(move |last: Option<&Map>| {
         (map.get()).unwrap_or_else(|| last.copied().unwrap_or_default())
     });
+    let corner = Memo::new(move |_| {
+        let (map, canvas) = (present.get(), graph.canvas_px.get());
+        let first_view = graph.first_view.get();
+        (graph.placed).with(|placed| map.free_corner(&placed.layout, first_view, canvas))
+    });
+    // At first it covers nothing. Who has moved the picture can move what it covers.
+    let is_shown = move || {
+        let is_moved = || graph.viewport.get() != graph.first_view.get();
+        map.with(Option::is_some) && (corner.get().is_some() || is_moved())
+    };
+    let corner = Signal::derive(move || corner.get().unwrap_or_default());
     view! {
-        <Show when=move || map.with(Option::is_some)>
-            <Small graph map=present />
+        <Show when=is_shown>
+            <Small graph map=present corner />
         </Show>
     }
 }
@@ -40,6 +51,8 @@ fn Small(
     graph: Graph,
     /// From the graph to the minimap.
     map: Memo<Map>,
+    /// Where it is.
+    corner: Signal<Corner>,
 ) -> impl IntoView {
     let canvas = NodeRef::<svg::Svg>::new();
     let is_pressed = RwSignal::new(false);
@@ -76,6 +89,9 @@ fn Small(
     view! {
         <svg
             class="dag-minimap"
+            class:is-left=move || corner.get().is_left
+            class:is-bottom=move || corner.get().is_bottom
+            style=("--gap", format!("{GAP_PX}px"))
             aria-hidden="true"
             width=move || map.get().size.0
             height=move || map.get().size.1

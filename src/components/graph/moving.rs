@@ -1,6 +1,6 @@
 //! Moving the picture: by the visitor, and to what is selected or focused.
 
-use super::aim::Aim;
+use super::aim::{Aim, BeforeReveal};
 use super::placed::PlacedGraph;
 use super::state::Graph;
 use crate::app::state::Selection;
@@ -27,7 +27,10 @@ impl Graph {
     fn bring_into_sight(self, placed: &PlacedGraph, selection: Selection) {
         let rect_of = |target| placed.layout.rect_of(target);
         let rects = match selection {
-            Selection::Nothing => return,
+            Selection::Nothing => {
+                self.give_back_place();
+                return;
+            }
             Selection::Tensor(tensor) => [placed.layout.pill_of(tensor); 2],
             Selection::Op(op) => [rect_of(FocusTarget::Op(op)); 2],
             Selection::Edge { producer, consumer } => {
@@ -40,8 +43,26 @@ impl Graph {
         if let [Some(first), Some(last)] = rects
             && !(viewport.shows(first.center(), canvas) && viewport.shows(last.center(), canvas))
         {
+            let place = self.place_before_reveal();
+            let aim = place.map_or_else(|| self.aim.get_untracked(), |place| place.aim);
             self.reveal(first.with(&last));
+            let revealed = self.viewport.get_untracked();
+            (self.before_reveal).set_value(Some(BeforeReveal { aim, revealed }));
         }
+    }
+
+    /// The place that a selection took, unless the visitor has moved the picture since.
+    fn place_before_reveal(self) -> Option<BeforeReveal> {
+        let place = self.before_reveal.get_value()?;
+        (place.revealed == self.viewport.get_untracked()).then_some(place)
+    }
+
+    /// Moves the picture back to where it was before a selection moved it.
+    fn give_back_place(self) {
+        if let Some(place) = self.place_before_reveal() {
+            self.aim.set(place.aim);
+        }
+        self.before_reveal.set_value(None);
     }
 
     /// The part of the canvas that the card about what was clicked leaves free. Untracked.

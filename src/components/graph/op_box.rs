@@ -32,7 +32,11 @@ pub(super) fn OpBox(
     let moving = NodeRef::new();
     graph.travel(moving, rect, |motion| motion.op(op));
     Some(view! {
-        <g class=format!("dag-op {}", kernel_look.class()) node_ref=moving>
+        <g
+            class=format!("dag-op {}", kernel_look.class())
+            node_ref=moving
+            on:pointerdown=move |event| graph.press_kernel(kernel, &event)
+        >
             <g
                 class="dag-op-box"
                 class:is-selected=is_selected

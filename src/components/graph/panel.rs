@@ -12,7 +12,7 @@ use crate::components::bar::pickers::PolicyPicker;
 use crate::components::headline::FullScreenHeadline;
 use crate::components::inspector::Inspector;
 use crate::components::radio_button::RadioButton;
-use crate::picture::dag::looks::widest_edge_bytes;
+use crate::picture::dag::looks::widest_edge;
 use crate::present::format::format_bytes;
 use leptos::html;
 use leptos::prelude::*;
@@ -24,10 +24,15 @@ pub fn GraphPanel() -> impl IntoView {
     let panel = NodeRef::<html::Section>::new();
     let fills_screen = browser::is_full_screen(panel);
     // What the width of a line means.
-    let widest = move || {
-        let bytes = page.analysis.with(|analysis| widest_edge_bytes(analysis));
-        (bytes > 0).then(|| format!(", to {}", format_bytes(bytes)))
+    let widest = Memo::new(move |_| {
+        let is_fused = page.is_fused.get();
+        (page.analysis).with(|analysis| widest_edge(analysis, is_fused))
+    });
+    let widest_bytes = move || {
+        let (bytes, _) = widest.get()?;
+        Some(format!(", to {}", format_bytes(bytes)))
     };
+    let widest_px = move || widest.get().map(|(_, width_px)| width_px);
     view! {
         <section class="panel graph" node_ref=panel class:is-pointed=points_at(View::Graph) class:is-presented=is_presented(View::Graph) aria-labelledby="graph-title">
             <header class="panel-head">
@@ -50,16 +55,15 @@ pub fn GraphPanel() -> impl IntoView {
                 <FullScreenHeadline />
             </Show>
             <div class="graph-slot" class:is-stale=page.is_grey>
-                <GraphCanvas panel />
+                <GraphCanvas panel>
+                    <ul class="legend dag-legend">
+                        <li><svg width="22" height="10" aria-hidden="true"><path class="dag-dram" stroke-width=widest_px d="M1 5H21"></path></svg>"through memory" {widest_bytes}</li>
+                        <li><svg width="22" height="8" aria-hidden="true"><path class="dag-on-chip" d="M1 4H21"></path></svg>"stays on chip"</li>
+                    </ul>
+                    <GraphSearch />
+                </GraphCanvas>
                 <Inspector />
             </div>
-            <footer class="graph-foot">
-                <ul class="legend dag-legend">
-                    <li><svg width="22" height="10" aria-hidden="true"><path class="dag-dram" stroke-width="7" d="M1 5H21"></path></svg>"through memory" {widest}</li>
-                    <li><svg width="22" height="8" aria-hidden="true"><path class="dag-on-chip" d="M1 4H21"></path></svg>"stays on chip"</li>
-                </ul>
-                <GraphSearch />
-            </footer>
         </section>
     }
 }

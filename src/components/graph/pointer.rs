@@ -13,8 +13,8 @@ const DRAG_PX: f64 = 4.0;
 const FINGER_DRAG_PX: f64 = 8.0;
 
 impl Graph {
-    /// The panel of a kernel is pressed. The first pointer can drag it onto another one; a finger does so by its number, for
-    /// elsewhere it moves the picture.
+    /// The panel of a kernel is pressed, or an op in it. The first pointer can drag it onto another one; a finger does so by its
+    /// number, for elsewhere it moves the picture.
     pub(super) fn press_kernel(self, kernel: KernelId, event: &PointerEvent) {
         if !is_finger(event) || browser::is_on(event, ".dag-badge") {
             self.pointers

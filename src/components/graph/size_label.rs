@@ -1,4 +1,4 @@
-//! The label that says how large the output of an op is.
+//! The label that says what the output of an op is and how large.
 
 use super::placed::StoredGraph;
 use super::state::Graph;
@@ -18,7 +18,9 @@ pub(super) fn SizeLabel(
     let placed = placed.get_value();
     let place = (*placed.layout.size_labels.get(op)?)?;
     let middle = place.center();
-    let look = graph.look(placed.number, move |looks| looks.size_label(op));
+    let look = graph.look(placed.number, move |looks| {
+        looks.size_label(op, place.width)
+    });
     let width = move || look.with(|look| look.width_px);
     let node = NodeRef::new();
     graph.appear(node);

@@ -1,6 +1,6 @@
 //! The signals of the graph.
 
-use super::aim::Aim;
+use super::aim::{Aim, BeforeReveal};
 use super::motion::Views;
 use super::placed::{ForLayout, PlacedGraph, TargetName};
 use super::plan::Plan;
@@ -40,6 +40,8 @@ pub(super) struct Graph {
     /// `None` is the default: the top of the picture at a readable scale.
     pub(super) aim: RwSignal<Option<ForLayout<Aim>>>,
     pub(super) viewport: Memo<Viewport>,
+    /// Where it is by default.
+    pub(super) first_view: Memo<Viewport>,
     /// Whether the default shows a part of the picture only.
     pub(super) is_cut_off: Memo<bool>,
     /// Whether the present view is not the whole picture.
@@ -68,6 +70,8 @@ pub(super) struct Graph {
     pub(super) pointers: StoredValue<PressedPointers>,
     /// Waits for a finger that stays.
     pub(super) hold: Later,
+    /// Where the visitor looked before a selection moved the picture.
+    pub(super) before_reveal: StoredValue<Option<BeforeReveal>>,
     pub(super) views: StoredValue<Views>,
 }
 
@@ -90,6 +94,12 @@ impl Graph {
             })
         });
         let aim = RwSignal::new(None::<ForLayout<Aim>>);
+        let first_view = Memo::new(move |_| {
+            placed.with(|placed| {
+                let (layout, canvas) = (&placed.layout, canvas_px.get());
+                Viewport::fit(layout.size(), layout.start_x(canvas.0), canvas)
+            })
+        });
         let viewport = Memo::new(move |_| {
             let (placed, canvas) = (placed.get(), canvas_px.get());
             let picture = placed.layout.size();
@@ -103,15 +113,12 @@ impl Graph {
             {
                 Some(Aim::Whole) => Viewport::whole(picture, canvas),
                 Some(Aim::Part { viewport, .. }) => viewport,
-                None => Viewport::fit(picture, placed.layout.start_x(canvas.0), canvas),
+                None => first_view.get(),
             }
         });
         let is_cut_off = Memo::new(move |_| {
-            placed.with(|placed| {
-                let (layout, canvas) = (&placed.layout, canvas_px.get());
-                Viewport::fit(layout.size(), layout.start_x(canvas.0), canvas)
-                    != Viewport::whole(layout.size(), canvas)
-            })
+            let size = placed.with(|placed| placed.layout.size());
+            first_view.get() != Viewport::whole(size, canvas_px.get())
         });
         let is_moved = Memo::new(move |_| {
             let size = placed.with(|placed| placed.layout.size());
@@ -161,6 +168,7 @@ impl Graph {
             unit_px,
             aim,
             viewport,
+            first_view,
             is_cut_off,
             is_moved,
             sight,
@@ -176,6 +184,7 @@ impl Graph {
             dragged_to: RwSignal::new(None),
             pointers: StoredValue::new(PressedPointers::default()),
             hold: Later::after(LONG_PRESS),
+            before_reveal: StoredValue::new(None),
             views: StoredValue::new(Views::default()),
         }
     }

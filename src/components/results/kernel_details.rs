@@ -75,7 +75,7 @@ pub fn KernelDetailsPanel(
                 </Show>
                 <Show when=has_kernels_to_merge>
                     <p class="quiet hint">
-                        "In the graph, drag the number of a kernel onto another kernel to merge them, or press M on it."
+                        "In the graph, drag a kernel onto another one to merge them (with a finger, by its number), or press M on it."
                     </p>
                 </Show>
             </div>

@@ -29,6 +29,7 @@ pub fn KernelsTable(
     let total = Memo::new(move |_| page.analysis.with(|a| kernel_total(a)));
     let kernel_count = move || page.analysis.with(|a| a.fused.kernels.len());
     let row_count = move || rows.with(Vec::len);
+    let hurts = move || rows.with(|rows| rows.iter().any(|row| !row.harm.is_empty()));
     let time_title = move || {
         page.analysis
             .with(|analysis| TimeKind::of(analysis).title())
@@ -107,8 +108,11 @@ pub fn KernelsTable(
         <ShowMore max_rows step=PAGE_ROWS listed=row_count total=kernel_count />
         {move || gone().map(|gone| view! { <p class="quiet gone-kernels">{gone}</p> })}
         <p class="quiet">
-            <span class="limit-sign" aria-hidden="true">"▲"</span>
-            " fusion may cost time here: "<em>"Limits"</em>" says why. ~ rests on an assumed size."
+            <Show when=hurts>
+                <span class="limit-sign" aria-hidden="true">"▲"</span>
+                " fusion may cost time here: "<em>"Limits"</em>" says why. "
+            </Show>
+            "~ rests on an assumed size."
         </p>
         <p class="quiet">{note}</p>
     }

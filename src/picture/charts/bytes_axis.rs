@@ -38,13 +38,17 @@ fn tick_count(length: f64) -> usize {
     (length / 80.0).clamp(2.0, 11.0) as usize
 }
 
-/// The text of a tick, without trailing zeros: `0`, `500 MB`, `1.5 GB`.
+/// The text of a tick, without trailing zeros: `0`, `500 MB`, `1.5 GB`. None at a part of a byte, as an empty program would have.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "ticks are positive and at most a power of ten above the program's bytes"
 )]
 fn tick_text(bytes: f64) -> String {
+    const ROUNDING: f64 = 1e-6;
+    if bytes < 10.0 && (bytes - bytes.round()).abs() > ROUNDING {
+        return String::new();
+    }
     let text = format_bytes(bytes.round() as u64);
     match text.split_once(' ') {
         Some(("0", _)) => "0".to_owned(),

@@ -62,7 +62,7 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     let (name, execution) = if is_fused {
         ("fused", &analysis.fused)
     } else {
-        ("nothing fused", &analysis.unfused)
+        ("shown unfused", &analysis.unfused)
     };
     let fused = Bar {
         name,
@@ -94,9 +94,17 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     let summary = fused.summary(is_compact(size));
     let summary_end = left + text_width(&summary);
     marks.push(bar_text(text_y, summary));
-    if is_fused {
-        marks.push(saved_text(analysis, &plot, summary_end + 12.0, text_y));
-    }
+    let effect = if is_fused {
+        saved_words(analysis)
+    } else {
+        fused_words(analysis)
+    };
+    marks.push(effect_text(
+        analysis,
+        effect,
+        &plot,
+        (summary_end + 12.0, text_y),
+    ));
 
     let sums = |traffic: &Traffic| {
         format!(
@@ -316,11 +324,22 @@ fn saved_words(analysis: &Analysis) -> String {
     )
 }
 
-/// The saved bytes in words, below the gap at the end of the fused bar and not left of `min_left`.
-fn saved_text(analysis: &Analysis, plot: &Plot, min_left: f64, y: f64) -> Mark {
+/// What the lower bar becomes when the view is fused: `fused 1.96 GB, −14.6 %`.
+fn fused_words(analysis: &Analysis) -> String {
+    let total = total_bytes(&analysis.fused);
+    format!("fused {total}, {}", format_change(analysis.savings_pct))
+}
+
+/// The effect of fusion in words, or only its share where they do not fit: below the gap at the end of the fused bar and not left
+/// of the place given.
+fn effect_text(
+    analysis: &Analysis,
+    mut words: String,
+    plot: &Plot,
+    (min_left, y): (f64, f64),
+) -> Mark {
     /// Width of bold text over that of regular text.
     const BOLD: f64 = 1.1;
-    let mut words = saved_words(analysis);
     if min_left + text_width(&words) * BOLD > plot.bounds.right + 20.0 {
         words = format_change(analysis.savings_pct);
     }

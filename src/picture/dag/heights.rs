@@ -4,8 +4,8 @@ use super::builder::LayoutBuilder;
 use super::kernel_layout::RowId;
 use super::layered::LayerId;
 use super::metrics::{
-    APPROACH, FRAME_FOOT, FRAME_HEAD, MARGIN, OP_HEIGHT, PILL_HEIGHT, SIZE_LABEL_MARGIN,
-    SIZE_LABEL_PX, TRACK_GAP,
+    APPROACH, FRAME_FOOT, FRAME_HEAD, MARGIN, OP_HEIGHT, PILL_HEIGHT, SIZE_LABEL_HEIGHT,
+    SIZE_LABEL_MARGIN, TRACK_GAP,
 };
 use super::routes::Routes;
 use crate::core::{IdVec, KernelId};
@@ -93,7 +93,7 @@ impl LayoutBuilder<'_> {
         let label = if members.any(|&op| self.graph.is_final(self.graph.output[op])) {
             APPROACH + PILL_HEIGHT
         } else {
-            SIZE_LABEL_PX.1 + SIZE_LABEL_MARGIN
+            SIZE_LABEL_HEIGHT + SIZE_LABEL_MARGIN
         };
         SIZE_LABEL_MARGIN + label
     }

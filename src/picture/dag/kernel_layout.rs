@@ -3,7 +3,7 @@
 use super::columns::columns;
 use super::layered::{LayerId, Layered, LinkId, NodeId, Places};
 use super::metrics::{
-    APPROACH, LANE_GAP, OP_GAP, PANEL_PADDING, SIZE_LABEL_MARGIN, SIZE_LABEL_PX, TRACK_GAP,
+    APPROACH, LANE_GAP, OP_GAP, PANEL_PADDING, SIZE_LABEL_HEIGHT, SIZE_LABEL_MARGIN, TRACK_GAP,
 };
 use super::routes::{Routes, routes};
 use super::side::{OpenSides, Side};
@@ -25,7 +25,7 @@ impl RowId {
 }
 
 /// Height of the space between two rows: a size label and its margins.
-const ROW_GAP: f64 = SIZE_LABEL_PX.1 + 2.0 * SIZE_LABEL_MARGIN;
+const ROW_GAP: f64 = SIZE_LABEL_HEIGHT + 2.0 * SIZE_LABEL_MARGIN;
 
 /// How an edge from outside reaches an op of a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

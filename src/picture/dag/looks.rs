@@ -2,10 +2,9 @@
 //! readers.
 
 use super::dag_layout::{Edge, EdgeEnd, Pill, PillKind};
-use super::metrics::{
-    BOLD, OP_PADDING, PILL_WIDTHS, SIZE_LABEL_PX, SMALL_FONT_PX, fit_text, text_width,
-};
+use super::metrics::{BOLD, OP_PADDING, PILL_WIDTHS, SMALL_FONT_PX, fit_text, text_width};
 use super::repeats::{Repeat, Repeats};
+use crate::core::analysis::Execution;
 use crate::core::model::op::shape_text;
 use crate::core::{Analysis, IdVec, KernelId, OpId, SizeSource, TensorId};
 use crate::present::format::format_count;
@@ -15,6 +14,8 @@ use std::sync::Arc;
 
 /// Width of a size label beyond that of its text.
 const SIZE_LABEL_PADDING: f64 = 12.0;
+/// A name that is cut to fewer characters says nothing.
+const LEAST_NAME_CHARS: usize = 3;
 /// Characters of a name in texts for screen readers and in tooltips.
 const SPOKEN_NAME_CHARS: usize = 120;
 
@@ -41,7 +42,7 @@ pub struct EdgeLook {
 pub struct SizeLabelLook {
     /// The tensor goes through DRAM. The label of one on chip is hidden.
     pub is_shown: bool,
-    /// Bytes, and the number of readers when several kernels read the tensor.
+    /// The name, bytes, and the number of readers when several kernels read the tensor.
     pub text: String,
     /// Width of the label.
     pub width_px: f64,
@@ -85,8 +86,23 @@ pub fn widest_edge_px(most: u64) -> f64 {
 }
 
 /// Bytes of the largest tensor that goes through memory op by op, whose edge is the widest; fused and unfused alike.
-pub fn widest_edge_bytes(analysis: &Analysis) -> u64 {
-    let kernels = analysis.unfused.kernels.iter().map(|run| &run.traffic);
+fn widest_edge_bytes(analysis: &Analysis) -> u64 {
+    most_bytes(analysis, &analysis.unfused)
+}
+
+/// Bytes of the largest tensor that goes through memory in a view, and the width of its edge. `None` where none does.
+pub fn widest_edge(analysis: &Analysis, is_fused: bool) -> Option<(u64, f64)> {
+    let shown = if is_fused {
+        &analysis.fused
+    } else {
+        &analysis.unfused
+    };
+    let bytes = most_bytes(analysis, shown);
+    (bytes > 0).then(|| (bytes, edge_width_px(bytes, widest_edge_bytes(analysis))))
+}
+
+fn most_bytes(analysis: &Analysis, execution: &Execution) -> u64 {
+    let kernels = execution.kernels.iter().map(|run| &run.traffic);
     let tensors = kernels.flat_map(|traffic| {
         let reads = traffic.reads.iter().map(|read| read.tensor);
         reads.chain(traffic.writes.iter().map(|write| write.tensor))
@@ -215,18 +231,27 @@ impl Looks {
         }
     }
 
-    /// The size label below an op.
-    pub fn size_label(&self, op: OpId) -> SizeLabelLook {
+    /// The size label below an op, at most this wide. It names the tensor, where the op's box does not.
+    pub fn size_label(&self, op: OpId, most_width: f64) -> SizeLabelLook {
+        const FONT_PX: f64 = BOLD * SMALL_FONT_PX;
         let tensor = self.analysis.graph.output[op];
-        let readers = self.readers[tensor];
-        let bytes = format_bytes(self.bytes(tensor));
-        let room = SIZE_LABEL_PX.0 - SIZE_LABEL_PADDING;
-        let text = if readers > 1 {
-            fit_text(&format!("{bytes} x{readers}"), room, BOLD * SMALL_FONT_PX)
+        let room = most_width - SIZE_LABEL_PADDING;
+        let mut size = format_bytes(self.bytes(tensor));
+        if self.readers[tensor] > 1 {
+            size = format!("{size} x{}", self.readers[tensor]);
+        }
+        let size = fit_text(&size, room, FONT_PX);
+        let name = self.analysis.graph.tensor_name(tensor);
+        let rest = room - text_width(&format!(" {size}"), FONT_PX);
+        let fitted = fit_text(name, rest, FONT_PX);
+        let is_told = name != self.analysis.graph.ops[op].name
+            && (fitted == name || fitted.chars().count() > LEAST_NAME_CHARS);
+        let text = if is_told {
+            format!("{fitted} {size}")
         } else {
-            bytes
+            size
         };
-        let width = text_width(&text, BOLD * SMALL_FONT_PX).min(room) + SIZE_LABEL_PADDING;
+        let width = text_width(&text, FONT_PX) + SIZE_LABEL_PADDING;
         SizeLabelLook {
             is_shown: self.is_through_memory(tensor),
             width_px: width.round(),

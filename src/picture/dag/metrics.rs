@@ -10,8 +10,8 @@ pub(super) const BOLD: f64 = 1.1;
 pub(super) const OP_PADDING: f64 = 10.0;
 /// From a panel's border to the ops in it, on every side.
 pub const PANEL_PADDING: f64 = 7.0;
-/// Width and height of the label with the size of a tensor.
-pub(super) const SIZE_LABEL_PX: (f64, f64) = (100.0, 17.0);
+/// Height of the label with the name and the size of a tensor. It is at most as wide as the op above it.
+pub(super) const SIZE_LABEL_HEIGHT: f64 = 17.0;
 /// Space above and below a size label.
 pub(super) const SIZE_LABEL_MARGIN: f64 = 3.5;
 /// Height of a pill.

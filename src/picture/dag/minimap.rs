@@ -1,5 +1,6 @@
 //! A small picture of the whole beside a part of it, and where the part is.
 
+use super::dag_layout::DagLayout;
 use super::geometry::{Point, Rect};
 use super::viewport::{Size, Viewport};
 
@@ -12,6 +13,38 @@ const LEAST_PX: f64 = 28.0;
 const LEAST_WINDOW_PX: f64 = 6.0;
 /// What may be out of sight without a minimap: the margin of a picture.
 const SLACK_PX: f64 = 20.0;
+
+/// From a minimap to the borders of the canvas, and to the parts of the picture beside it.
+pub const GAP_PX: f64 = 8.0;
+
+/// A corner of the canvas.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Corner {
+    /// On the left side.
+    pub is_left: bool,
+    /// At the bottom.
+    pub is_bottom: bool,
+}
+
+/// The corners, those first that are farther from where one begins to read.
+const CORNERS: [Corner; 4] = [
+    Corner {
+        is_left: false,
+        is_bottom: false,
+    },
+    Corner {
+        is_left: false,
+        is_bottom: true,
+    },
+    Corner {
+        is_left: true,
+        is_bottom: true,
+    },
+    Corner {
+        is_left: true,
+        is_bottom: false,
+    },
+];
 
 /// The mapping from a picture to its minimap.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -31,6 +64,36 @@ impl Minimap {
         (is_out(viewport.x, picture.0, canvas.0) || is_out(viewport.y, picture.1, canvas.1))
             .then(|| Self::for_canvas(picture, canvas))
             .filter(|map| map.size.0 > 0.0 && map.size.1 > 0.0)
+    }
+
+    /// The first corner of the canvas in which it covers no kernel, tensor or label of what a viewport shows. `None` where it covers some in
+    /// each. `O(ops)`.
+    pub fn free_corner(
+        &self,
+        layout: &DagLayout,
+        viewport: Viewport,
+        canvas: Size,
+    ) -> Option<Corner> {
+        let in_picture = |corner: Corner| {
+            let side = |is_far: bool, length: f64, room: f64| {
+                let length = length + 2.0 * GAP_PX;
+                let start = if is_far { room - length } else { 0.0 };
+                (start, start + length)
+            };
+            let (left, right) = side(!corner.is_left, self.size.0, canvas.0);
+            let (top, bottom) = side(corner.is_bottom, self.size.1, canvas.1);
+            let [from, to] =
+                [(left, top), (right, bottom)].map(|(x, y)| viewport.in_picture(Point::new(x, y)));
+            Rect::between(from, to)
+        };
+        CORNERS.into_iter().find(|&corner| {
+            let covered = in_picture(corner);
+            let mut labels = layout.size_labels.iter().flatten();
+            !layout.panels.iter().any(|panel| panel.meets(&covered))
+                && !layout.pills.iter().any(|pill| pill.rect.meets(&covered))
+                && !labels.any(|label| label.meets(&covered))
+                && !layout.frames.iter().any(|frame| frame.tag.meets(&covered))
+        })
     }
 
     fn for_canvas(picture: Size, canvas: Size) -> Self {

@@ -7,7 +7,7 @@ use super::heights::Heights;
 use super::kernel_layout::{OpPosition, RowId};
 use super::layered::{LayerId, NodeId};
 use super::metrics::{
-    APPROACH, MARK_HALF, PILL_GAP, PILL_HEIGHT, SIZE_LABEL_MARGIN, SIZE_LABEL_PX,
+    APPROACH, MARK_HALF, PILL_GAP, PILL_HEIGHT, SIZE_LABEL_HEIGHT, SIZE_LABEL_MARGIN,
 };
 use super::side::Side;
 use crate::core::{IdVec, KernelId, OpId};
@@ -118,10 +118,10 @@ impl LayoutBuilder<'_> {
             });
         } else {
             self.layout.size_labels[op] = Some(Rect {
-                x: x - SIZE_LABEL_PX.0 / 2.0,
+                x: rect.x,
                 y,
-                width: SIZE_LABEL_PX.0,
-                height: SIZE_LABEL_PX.1,
+                width: rect.width,
+                height: SIZE_LABEL_HEIGHT,
             });
         }
     }

@@ -139,7 +139,7 @@ fn edge_line(layout: &DagLayout, edge: &Edge, looks: &Looks) -> Element {
 }
 
 fn size_label(place: Rect, op: OpId, looks: &Looks) -> Option<Element> {
-    let look = looks.size_label(op);
+    let look = looks.size_label(op, place.width);
     let middle = place.center();
     let ground = Rect {
         x: middle.x - look.width_px / 2.0,

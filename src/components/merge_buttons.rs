@@ -1,0 +1,44 @@
+//! The merges that a card offers, a button for each neighbour.
+
+use crate::app::state::{FocusRequest, Page};
+use crate::core::KernelId;
+use crate::present::merges::Offer;
+use leptos::prelude::*;
+
+/// Merges of a kernel with its neighbours, each with its effect.
+#[component]
+pub fn MergeButtons(
+    /// The kernel.
+    kernel: Memo<Option<KernelId>>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let offers = Memo::new(move |last: Option<&(Option<KernelId>, Vec<Offer>)>| {
+        let kernel = kernel.get();
+        match last {
+            // Under a slider what was possible stays so, and its effect is told when the slider is released.
+            Some((of, offers)) if *of == kernel && page.hold.is_held() => {
+                let untold = |offer: &Offer| Offer {
+                    effect: String::new(),
+                    ..offer.clone()
+                };
+                (kernel, offers.iter().map(untold).collect())
+            }
+            _ => {
+                let offers = kernel.and_then(|kernel| page.merge_offers(kernel));
+                (kernel, offers.unwrap_or_default())
+            }
+        }
+    });
+    let button = move |offer: Offer| {
+        let make = move |_| page.make(offer.change, FocusRequest::GraphKernel);
+        view! {
+            <button type="button" class="merge-offer" on:click=make>
+                {format!("Merge with {}", offer.partner)} " " <small>{offer.effect}</small>
+            </button>
+        }
+    };
+    move || {
+        let offers = offers.with(|(_, offers)| offers.clone());
+        offers.into_iter().map(button).collect_view()
+    }
+}

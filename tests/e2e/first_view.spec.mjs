@@ -1,0 +1,95 @@
+// The first view of the graph: nothing covers it, what moved it moves it back, and its legend speaks of what it shows.
+
+import { expect, test } from './fixture.mjs';
+import { chooseExample, chooseView, picker } from './visitor.mjs';
+
+const SCREENS = { phone: { width: 390, height: 844 }, laptop: { width: 1366, height: 768 }, larger: { width: 1440, height: 900 }, projector: { width: 1920, height: 1080 } };
+const graph = (page) => page.getByRole('region', { name: 'Graph' });
+const op = (page, name) => graph(page).locator(`.dag-op-box[aria-label^="${name},"]`).first();
+
+/** Nodes of the graph that its buttons or its minimap cover. */
+const covered = (page) => graph(page).evaluate((panel) => {
+  const box = (element) => element.getBoundingClientRect();
+  const view = box(panel.querySelector('.dag'));
+  const over = [...panel.querySelectorAll('.dag-tools, .dag-minimap')];
+  const nodes = [...panel.querySelectorAll('.dag-panel, .dag-op-box, .dag-pill, .dag-size-label.is-shown')];
+  const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  const inView = ({ left, right, top, bottom }) => ({
+    left: Math.max(left, view.left), right: Math.min(right, view.right), top: Math.max(top, view.top), bottom: Math.min(bottom, view.bottom),
+  });
+  return over.flatMap((part) => nodes.filter((node) => meet(box(part), inView(box(node)))).map((node) => `${part.classList[0]} covers ${node.textContent}`));
+});
+
+for (const [screen, viewport] of Object.entries(SCREENS)) {
+  test(`neither buttons nor the minimap cover a node: ${screen}`, async ({ page, open }) => {
+    await page.setViewportSize(viewport);
+    await open();
+    for (const title of ['Transformer block', 'GPT-2 block', 'Diamond', 'Two-layer MLP']) {
+      const options = await picker(page, 'Example').locator('option').allTextContents();
+      if (!options.includes(title)) continue;
+      await chooseExample(page, title);
+      await expect(graph(page).locator('.dag-op-box').first()).toBeVisible();
+      expect(await covered(page), title).toEqual([]);
+    }
+  });
+}
+
+test('after a card the picture is where it was, unless the visitor has moved it', async ({ page, open }) => {
+  await page.setViewportSize(SCREENS.laptop);
+  await open();
+  const place = () => graph(page).locator('.dag-parts').getAttribute('transform');
+  const first = await place();
+  const shown = await graph(page).locator('.dag').boundingBox();
+  // An op that the card would cover.
+  const low = await graph(page).locator('.dag-op-box').evaluateAll((boxes, bottom) => {
+    const ends = boxes.map((box) => box.getBoundingClientRect().bottom);
+    const lowest = Math.max(...ends.filter((end) => end < bottom - 12));
+    return boxes[ends.indexOf(lowest)].getAttribute('aria-label');
+  }, shown.y + shown.height);
+  const box = graph(page).locator(`.dag-op-box[aria-label="${low}"]`);
+  await box.click();
+  await expect.poll(place).not.toBe(first);
+  await page.getByRole('button', { name: 'Close', exact: true }).click();
+  await expect.poll(place).toBe(first);
+
+  await box.click();
+  await expect.poll(place).not.toBe(first);
+  await graph(page).locator('.dag').focus();
+  await page.keyboard.press('ArrowDown');
+  const moved = await place();
+  await page.keyboard.press('Escape');
+  await expect(page.locator('.inspector')).toHaveCount(0);
+  await expect.poll(place).toBe(moved);
+});
+
+test('the legend and the lower bar speak of the view that is shown', async ({ page, open }) => {
+  await open();
+  await picker(page, 'Fusion').selectOption('optimal');
+  const legend = page.locator('.dag-legend');
+  await expect(legend).toContainText('through memory, to 134 MB');
+  await chooseView(page, 'Unfused');
+  await expect(legend).toContainText('through memory, to 268 MB');
+  const bars = page.getByRole('region', { name: 'Memory traffic' });
+  await expect(bars).not.toContainText('nothing fused');
+  await expect(bars).toContainText(/shown unfused 2\.30 GB.*fused [\d.]+ GB, −[\d.]+ %/);
+});
+
+test('a label names its tensor', async ({ page, open }) => {
+  await open();
+  await chooseExample(page, 'Diamond');
+  await expect(op(page, 'matmul1')).toBeVisible();
+  await expect(graph(page).locator('.dag-size-label.is-shown text')).toHaveText(['y1 2.10 MB']);
+});
+
+test('the sign for a harm is explained where a row has it', async ({ page, open }) => {
+  await open();
+  const signs = page.locator('table.kernels .limit-sign');
+  const words = page.getByText('fusion may cost time here');
+  await page.getByRole('tab', { name: 'Kernels', exact: true }).click();
+  for (const title of ['Diamond', 'Transformer block', 'GPT-2 block']) {
+    await chooseExample(page, title);
+    await expect(graph(page).locator('.dag-op-box').first()).toBeVisible();
+    const has = await signs.count() > 0;
+    await expect(words).toHaveCount(has ? 1 : 0);
+  }
+});

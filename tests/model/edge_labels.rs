@@ -1,0 +1,129 @@
+//! What stands on the lines of the graph, what the legend says of them, and where the minimap stands beside them.
+
+use crate::dag_check::faults;
+use crate::repeats::of_text;
+use fuseline::core::examples::{EXAMPLES, example};
+use fuseline::core::{Analysis, Policy};
+use fuseline::picture::dag::layout;
+use fuseline::picture::dag::looks::{Looks, widest_edge};
+use fuseline::picture::dag::minimap::Minimap;
+use fuseline::picture::dag::viewport::Viewport;
+use std::sync::Arc;
+
+/// The text of the label below the op of this name.
+fn label(analysis: &Arc<Analysis>, op: &str) -> String {
+    let place = layout(&analysis.graph, &analysis.partition);
+    let op = analysis.graph.op_named(op).unwrap();
+    let looks = Looks::new(analysis.clone(), false);
+    looks
+        .size_label(op, place.size_labels[op].unwrap().width)
+        .text
+}
+
+#[test]
+fn a_label_names_the_tensor_where_the_box_does_not() {
+    let text = "\
+input x : f16[2048, 2048]
+first: y1 = relu(x)
+y2 = exp(y1)
+third: a_rather_long_name_of_a_tensor = exp(y2)
+fourth: y4 = add(a_rather_long_name_of_a_tensor, y1)
+y5 = exp(y4)
+";
+    let analysis = Arc::new(of_text(text, Policy::None));
+    assert_eq!(label(&analysis, "first"), "y1 8.39 MB x2");
+    assert_eq!(label(&analysis, "y2"), "8.39 MB", "its box says y2");
+    assert_eq!(label(&analysis, "fourth"), "y4 8.39 MB");
+    let long = label(&analysis, "third");
+    assert!(
+        long.starts_with("a_rat") && long.ends_with("… 8.39 MB"),
+        "{long}"
+    );
+}
+
+/// In every example: a label has room for all bytes, and is no wider than the op above it.
+#[test]
+fn labels_fit_below_their_ops() {
+    for example in EXAMPLES {
+        let analysis = Arc::new(of_text(example.text, Policy::Rules));
+        let place = layout(&analysis.graph, &analysis.partition);
+        assert_eq!(
+            faults(&analysis.graph, &analysis.partition, &place),
+            [""; 0],
+            "{}",
+            example.id
+        );
+        for is_fused in [true, false] {
+            let looks = Looks::new(analysis.clone(), is_fused);
+            for (op, label) in place.size_labels.iter_enumerated() {
+                let Some(label) = label else { continue };
+                let look = looks.size_label(op, label.width);
+                assert!(look.width_px <= place.ops[op].rect.width + 0.5, "{look:?}");
+                assert!(look.text.contains('B'), "{}: {look:?}", example.id);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_legend_speaks_of_the_largest_tensor_that_is_shown() {
+    let transformer = example("transformer").unwrap();
+    let analysis = of_text(transformer.text, Policy::Optimal);
+    let [fused, unfused] = [true, false].map(|is_fused| widest_edge(&analysis, is_fused).unwrap());
+    assert_eq!(unfused.0, 268_435_456, "the scores");
+    let moved = |name: &str| {
+        let tensor = analysis.graph.output[analysis.graph.op_named(name).unwrap()];
+        analysis.tensors[tensor].fused_bytes
+    };
+    assert_eq!(moved("attn_scores"), 0, "they stay on chip");
+    assert_eq!(fused.0, 134_217_728);
+    assert!(fused.1 < unfused.1, "a thinner line");
+    assert_eq!(widest_edge(&of_text("", Policy::Rules), true), None);
+}
+
+/// At first the minimap covers no kernel, tensor or label, on no screen.
+#[test]
+fn the_minimap_covers_nothing_at_first() {
+    let mut found = 0;
+    for example in EXAMPLES {
+        let analysis = of_text(example.text, Policy::Rules);
+        let place = layout(&analysis.graph, &analysis.partition);
+        for canvas in [
+            (358.0, 380.0),
+            (560.0, 420.0),
+            (620.0, 520.0),
+            (900.0, 700.0),
+        ] {
+            let view = Viewport::fit(place.size(), place.start_x(canvas.0), canvas);
+            let Some(map) = Minimap::of(place.size(), view, canvas) else {
+                continue;
+            };
+            let Some(corner) = map.free_corner(&place, view, canvas) else {
+                continue;
+            };
+            found += 1;
+            let x = if corner.is_left {
+                0.0
+            } else {
+                canvas.0 - map.size.0
+            };
+            let y = if corner.is_bottom {
+                canvas.1 - map.size.1
+            } else {
+                0.0
+            };
+            let rects = place.panels.iter().copied();
+            let rects = rects.chain(place.pills.iter().map(|pill| pill.rect));
+            for rect in rects.chain(place.size_labels.iter().flatten().copied()) {
+                let from = view.on_canvas(fuseline::picture::dag::Point::new(rect.x, rect.y));
+                let (width, height) = (rect.width * view.scale, rect.height * view.scale);
+                let is_apart = from.x + width <= x
+                    || x + map.size.0 <= from.x
+                    || from.y + height <= y
+                    || y + map.size.1 <= from.y;
+                assert!(is_apart, "{} on {canvas:?}: {corner:?}", example.id);
+            }
+        }
+    }
+    assert!(found > 4, "{found} corners are free");
+}
