@@ -7,6 +7,7 @@ use crate::app::sharing::Link;
 use crate::app::state::{Page, Selection, Theme};
 use crate::browser::{has_focus_in_text_field, on_window, set_root_attribute};
 use crate::components::bar::top_bar::TopBar;
+use crate::components::explanation::ExplanationCard;
 use crate::components::handout::Handout;
 use crate::components::headline::Headline;
 use crate::components::lesson::editor::LessonEditor;
@@ -57,13 +58,16 @@ pub fn App(
             <Results />
         </main>
         <Handout />
+        <ExplanationCard />
     }
 }
 
 /// The keys that work everywhere. A field that handles Escape or undo itself stops the event.
 fn press(page: Page, event: &ev::KeyboardEvent) {
     if event.key() == "Escape" {
-        if !has_focus_in_text_field() {
+        // An explanation closes alone.
+        let is_explaining = page.explained.with_untracked(Option::is_some);
+        if !is_explaining && !has_focus_in_text_field() {
             page.select(Selection::Nothing);
         }
         return;

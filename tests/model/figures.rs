@@ -13,6 +13,7 @@ use fuseline::present::figure::{
     Explanation, Figure, How, Number, Of, Quantity, Run, Term, explanation, explanation_of_policy,
 };
 use fuseline::present::headline::headline;
+use fuseline::present::inspect::{inspect_kernel, inspect_op, inspect_tensor};
 use fuseline::present::kernels::{kernel_rows, kernel_total};
 use proptest::prelude::*;
 use strum::VariantArray;
@@ -262,6 +263,32 @@ fn figures_of_the_comparison_are_those_that_are_told() {
             }
         }
     }
+}
+
+#[test]
+fn numbers_on_cards_are_those_that_are_told() {
+    each_analysis(|id, analysis| {
+        let graph = &analysis.graph;
+        let kernels = analysis.fused.kernels.ids().take(20);
+        let kernels = kernels.filter_map(|kernel| inspect_kernel(analysis, kernel));
+        let ops = graph
+            .ops
+            .ids()
+            .take(20)
+            .filter_map(|op| inspect_op(analysis, op));
+        let tensors = graph
+            .tensors
+            .ids()
+            .take(20)
+            .filter_map(|tensor| inspect_tensor(analysis, tensor));
+        for card in kernels.chain(ops).chain(tensors) {
+            for part in card.facts.iter().flat_map(|fact| &fact.parts) {
+                if let Some(figure) = part.figure {
+                    assert_eq!(value(analysis, figure), part.text, "{id}: {card:?}");
+                }
+            }
+        }
+    });
 }
 
 /// The transformer block of the README, computed by hand where it is short.

@@ -337,11 +337,13 @@ fn formula(figure: Figure, analysis: &Analysis) -> &'static str {
         Quantity::Intensity => "FLOPs / (bytes read + bytes written)",
         Quantity::LimitedBy => "max(bytes / bandwidth, FLOPs / peak, launch)",
         Quantity::Ridge => "peak / bandwidth",
-        Quantity::Time if is_program => "Σ over kernels (time)",
+        Quantity::Time if is_program && is_expected => "Σ over kernels (time)",
         Quantity::Time if is_expected => {
             "Σ over phases max(bytes / bandwidth, arithmetic / rate) + fixed time"
         }
-        Quantity::LowerBound if is_program => "Σ over kernels (lower bound)",
+        Quantity::Time | Quantity::LowerBound if is_program => {
+            "Σ over kernels (max(bytes / bandwidth, FLOPs / peak) + launches × launch time)"
+        }
         Quantity::Time | Quantity::LowerBound => {
             "max(bytes / bandwidth, FLOPs / peak) + launches × launch time"
         }

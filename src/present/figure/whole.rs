@@ -52,6 +52,8 @@ fn execution(analysis: &Analysis, run: Run) -> &Execution {
 fn name(analysis: &Analysis, run: Run, id: KernelId, kernel: &Kernel) -> String {
     match (run, kernel.ops.first()) {
         (Run::Unfused, Some(&op)) => op_name(&analysis.graph, op).to_owned(),
+        // It only computes ops of other kernels once more.
+        (_, None) => format!("kernel {}", id.number()),
         _ => format!(
             "kernel {}: {}",
             id.number(),

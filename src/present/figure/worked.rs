@@ -203,6 +203,23 @@ impl Worked {
         Self::new(How::Quotient, vec![above, below])
     }
 
+    /// The same without sums of one term.
+    pub fn simplest(&self) -> &Self {
+        let mut worked = self;
+        while let (
+            How::Sum | How::Longest,
+            [
+                Term {
+                    worked: Some(only), ..
+                },
+            ],
+        ) = (worked.how, &worked.terms[..])
+        {
+            worked = only;
+        }
+        worked
+    }
+
     /// The calculation on one line: `117 MB / 2.04 TB/s`. `None` for what is listed line by line.
     pub fn line(&self) -> Option<String> {
         let sign = match self.how {
