@@ -117,12 +117,12 @@ fn Card(
             aria-labelledby="explanation-title"
             node_ref=card
         >
-            <header>
+            <div class="explanation-head">
                 <h2 id="explanation-title">{part(|told| told.title.clone())}</h2>
                 <button type="button" class="icon-button" aria-label="Close" on:click=move |_| page.stop_explaining()>
                     <span aria-hidden="true">"×"</span>
                 </button>
-            </header>
+            </div>
             <p class="quiet">{part(|told| told.subject.clone())}</p>
             <p class="explanation-value"><strong>{part(|told| told.value.clone())}</strong>" "{exact}</p>
             <p class="explanation-formula">{part(|told| format!("= {}", told.formula))}</p>

@@ -279,9 +279,8 @@ pub fn inspect_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Inspected
                 Part::number(bytes(before.unfused_bytes), unfused),
                 Part::words(" → "),
                 Part::number(bytes(fused.bytes()), figure(Quantity::Bytes)),
-                Part::words(" ("),
+                Part::words(", "),
                 Part::number(format_change(percent), figure(Quantity::Saving)),
-                Part::words(")"),
             ],
         ),
         time_fact(analysis, kernel, figure),
@@ -322,7 +321,7 @@ pub fn inspect_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Inspected
     })
 }
 
-/// The time of a kernel, and its bound beside it: `454 µs (bound 208 µs)`.
+/// The time of a kernel, and its bound beside it: `454 µs, bound 208 µs`.
 fn time_fact(
     analysis: &Analysis,
     kernel: KernelId,
@@ -332,9 +331,9 @@ fn time_fact(
     let cold = if time.is_below { COLD } else { "" };
     let bound = time.bound.map(|bound| {
         [
-            Part::words(" (bound "),
+            Part::words(", bound "),
             Part::number(bound, figure(Quantity::LowerBound)),
-            Part::words(format!("{cold})")),
+            Part::words(cold),
         ]
     });
     let time = Part::number(time.time, figure(Quantity::Time));

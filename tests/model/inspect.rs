@@ -67,7 +67,7 @@ fn a_kernel_has_its_bytes_before_and_after_and_its_time() {
     let kernel = analysis.partition.kernel_of[OpId::new(0)];
     let of = inspect_kernel(&analysis, kernel).unwrap();
     assert_eq!(of.heading, "kernel 1: up + act");
-    assert_eq!(fact(&of, "bytes"), "655 kB → 393 kB (−40.0 %)");
+    assert_eq!(fact(&of, "bytes"), "655 kB → 393 kB, −40.0 %");
     assert_eq!(fact(&of, "bound by"), "launch");
     assert!(
         of.worked[0].starts_with("memory: 393 kB / 2.04 TB/s = "),

@@ -140,10 +140,17 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// All digits, where it is shown with less.
+    /// All digits, where it is shown with less. A word has none.
     pub fn exact(&self) -> Option<String> {
-        let exact = self.term.as_ref()?.number.exact();
-        (exact != self.value).then_some(exact)
+        let number = self.term.as_ref()?.number;
+        let exact = number.exact();
+        (self.value.ends_with(&number.text()) && exact != self.value).then_some(exact)
+    }
+
+    /// The calculation with its result: `312 TFLOP/s / 2.04 TB/s = 153 FLOP/B`. `None` for a sum of many terms.
+    pub fn line(&self) -> Option<String> {
+        let line = self.term.as_ref()?.worked.as_ref()?.line()?;
+        Some(format!("{line} = {}", self.value))
     }
 }
 
