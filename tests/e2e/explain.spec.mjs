@@ -89,19 +89,22 @@ test('an explanation follows a slider, and ends with its kernel', async ({ page 
   await page.keyboard.press('Escape');
   await expect(card).toHaveCount(0);
 
-  // By mouse, where the card leaves a slider free.
-  await page.getByRole('tab', { name: 'Kernels', exact: true }).click();
-  await page.setViewportSize({ width: 1600, height: 1500 });
-  await numberOf(page, 2, 5).click();
-  const intensity = explanation(page, 'arithmetic intensity');
-  const before = await intensity.locator('.explanation-value').innerText();
+  // By mouse, where the card leaves the sliders free.
+  await result(page).getByRole('button', { name: /apart$/ }).click();
+  const ratio = explanation(page, 'lower bound of the time, unfused over fused');
+  const line = ratio.locator('.explanation-line');
+  const before = await line.innerText();
   const { x, y, width, height } = await handle.boundingBox();
   await page.mouse.move(x + width * 0.2, y + height / 2);
   await page.mouse.down();
   await page.mouse.move(x + width * 0.5, y + height / 2, { steps: 4 });
-  await expect(intensity.locator('.explanation-value')).not.toHaveText(before);
+  await expect(line).not.toHaveText(before);
+  const times = await result(page).getByRole('button', { name: /ms$/ }).allInnerTexts();
+  await expect(line).toHaveText(`= ${times[0]} unfused / ${times[1]} fused`);
   await page.mouse.up();
-  await expect(intensity).toBeVisible();
+  await expect(ratio).toBeVisible();
+  await numberOf(page, 3, 5).click();
+  await expect(explanation(page, 'arithmetic intensity')).toContainText('kernel 3: softmax');
   // Under another policy no kernel begins with this op.
   await picker(page, 'Fusion').evaluate((select) => {
     select.value = 'optimal';
