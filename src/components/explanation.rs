@@ -11,12 +11,13 @@ use leptos::{ev, html};
 #[component]
 pub fn ExplanationCard() -> impl IntoView {
     let page = Page::of_context();
+    let card = NodeRef::<html::Div>::new();
     let told = Memo::new(move |_| page.explanation());
     let is_told = Memo::new(move |_| told.with(Option::is_some));
     let is_asked = Memo::new(move |_| page.explained.with(Option::is_some));
     Effect::new(move || {
         if is_asked.get() && !is_told.get() {
-            page.stop_explaining();
+            close(page, card);
         }
     });
     Effect::new(move || {
@@ -25,29 +26,44 @@ pub fn ExplanationCard() -> impl IntoView {
         // Rows and tabs are unmounted after this effect.
         browser::next_frame(move || {
             let is_gone = page.explained.try_with_untracked(|explained| {
-                explained
-                    .as_ref()
-                    .is_some_and(|explained| !explained.opener.is_mounted())
+                let opener = explained.as_ref().map(|explained| &explained.opener);
+                opener.is_some_and(|opener| !opener.is_mounted())
             });
             if is_gone == Some(true) {
-                page.stop_explaining();
+                close(page, card);
             }
         });
     });
     view! {
         <Show when=move || is_told.get()>
-            <Card told />
+            <Card card told />
         </Show>
     }
 }
 
+/// Ends the explanation. With the focus in it, that returns to the number.
+fn close(page: Page, card: NodeRef<html::Div>) {
+    let card = card.get_untracked();
+    if card.is_some_and(|card| browser::has_focus_within(&card)) {
+        page.explained.with_untracked(|explained| {
+            if let Some(explained) = explained {
+                explained.opener.focus();
+            }
+        });
+        // The number may be gone.
+        page.keep_focus();
+    }
+    page.stop_explaining();
+}
+
 #[component]
 fn Card(
+    /// Its element.
+    card: NodeRef<html::Div>,
     /// What is told. While the card is shown there is something.
     told: Memo<Option<Explanation>>,
 ) -> impl IntoView {
     let page = Page::of_context();
-    let card = NodeRef::<html::Div>::new();
     Effect::new(move || {
         page.explained.with(|explained| {
             if let (Some(explained), Some(_)) = (explained, card.get()) {
@@ -60,12 +76,12 @@ fn Card(
         let is_here = card.get_untracked().is_some_and(|card| is_inside(&card));
         // A slider shows what the number does, and another number takes the card.
         if !is_here && !browser::is_on(&event, ".slider, .explains") {
-            page.explained.set(None);
+            page.stop_explaining();
         }
     });
     on_window(ev::keydown, move |event| {
         if event.key() == "Escape" {
-            page.stop_explaining();
+            close(page, card);
         }
     });
     let part =
@@ -119,7 +135,7 @@ fn Card(
         >
             <div class="explanation-head">
                 <h2 id="explanation-title">{part(|told| told.title.clone())}</h2>
-                <button type="button" class="icon-button" aria-label="Close" on:click=move |_| page.stop_explaining()>
+                <button type="button" class="icon-button" aria-label="Close" on:click=move |_| close(page, card)>
                     <span aria-hidden="true">"×"</span>
                 </button>
             </div>

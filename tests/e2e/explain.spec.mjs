@@ -86,8 +86,10 @@ test('an explanation follows a slider, and ends with its kernel', async ({ page 
     await expect.poll(async () => exactBytes(card)).toBe((await headlineBytes(page)).fused);
   }
   expect((await headlineBytes(page)).fused).toBeGreaterThan(1_962_934_272);
+  // Without the focus in it, Escape leaves the focus where it is.
   await page.keyboard.press('Escape');
   await expect(card).toHaveCount(0);
+  await expect(handle).toBeFocused();
 
   // By mouse, where the card leaves the sliders free.
   await result(page).getByRole('button', { name: /apart$/ }).click();
@@ -111,6 +113,7 @@ test('an explanation follows a slider, and ends with its kernel', async ({ page 
     select.dispatchEvent(new Event('change', { bubbles: true }));
   });
   await expect(page.getByRole('dialog')).toHaveCount(0);
+  await expect.poll(() => page.evaluate(() => document.activeElement !== document.body)).toBe(true);
 });
 
 test('the numbers of a policy and of a card explain themselves', async ({ page }) => {

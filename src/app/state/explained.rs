@@ -37,15 +37,9 @@ impl Page {
         }
     }
 
-    /// Explains no number. With the focus in the explanation, it returns to the number.
+    /// Explains no number.
     pub fn stop_explaining(self) {
-        let opener = self
-            .explained
-            .with_untracked(|explained| Some(explained.as_ref()?.opener.clone()));
-        if let Some(opener) = opener {
-            opener.focus();
-            self.keep_focus();
-            self.explained.set(None);
-        }
+        self.explained
+            .maybe_update(|explained| explained.take().is_some());
     }
 }
