@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{
     Element, FocusOptions, HtmlBodyElement, HtmlElement, HtmlInputElement, HtmlTextAreaElement,
-    ScrollIntoViewOptions, ScrollLogicalPosition, SvgElement,
+    KeyboardEvent, NodeList, ScrollIntoViewOptions, ScrollLogicalPosition, SvgElement,
 };
 
 /// A selection in a text field, in UTF-16 units; a caret where `start == end`.
@@ -59,6 +59,50 @@ pub fn has_focus_in_text_field() -> bool {
                 )
             })
     })
+}
+
+/// Gives the focus from one element of a table that matches `selector` to the next one in the direction of the pressed key: in
+/// its row, or in the nearest row that has one at the same place.
+pub fn step_in_table(event: &KeyboardEvent, selector: &str) {
+    let key = event.key();
+    if let Some(next) = next_in_table(event, &key, selector) {
+        // Keeps the table from scrolling.
+        event.prevent_default();
+        let _ = next.focus();
+    }
+}
+
+fn next_in_table(event: &KeyboardEvent, key: &str, selector: &str) -> Option<HtmlElement> {
+    let from = event.target()?.dyn_into::<Element>().ok()?;
+    let row = from.closest("tr").ok()??;
+    let of_row = |row: &Element| elements(row.query_selector_all(selector).ok());
+    let own = of_row(&row);
+    let at = own.iter().position(|element| **element == from)?;
+    match key {
+        "ArrowLeft" => own.get(at.checked_sub(1)?).cloned(),
+        "ArrowRight" => own.get(at + 1).cloned(),
+        "Home" => own.first().cloned(),
+        "End" => own.last().cloned(),
+        "ArrowUp" | "ArrowDown" => {
+            let table = row.closest("table").ok()??;
+            let rows = elements(table.query_selector_all("tr").ok());
+            let place = rows.iter().position(|other| **other == row)?;
+            let in_row = |row: &HtmlElement| of_row(row).get(at).cloned();
+            match key {
+                "ArrowUp" => rows.iter().take(place).rev().find_map(in_row),
+                _ => rows.iter().skip(place + 1).find_map(in_row),
+            }
+        }
+        _ => None,
+    }
+}
+
+fn elements(found: Option<NodeList>) -> Vec<HtmlElement> {
+    let found = found.into_iter().flat_map(|list| {
+        let places = 0..list.length();
+        places.filter_map(move |place| list.item(place))
+    });
+    found.filter_map(|node| node.dyn_into().ok()).collect()
 }
 
 /// The caret of a text area.

@@ -17,6 +17,7 @@ mod modal;
 mod overlay;
 mod png;
 mod pointer;
+mod popover;
 mod service_worker;
 mod size;
 mod storage;
@@ -32,7 +33,7 @@ pub use files::{chosen_file, download, drags_file, dropped_file, pasted_text, re
 pub use focus::{
     Caret, caret, first_line_in_view, focus, focus_svg, has_focus, has_focus_in_text_field,
     has_focus_within, place_in_view, reveal, reveal_by_id, reveal_in, reveal_unless_seen,
-    scroll_to_line, select_line, set_caret,
+    scroll_to_line, select_line, set_caret, step_in_table,
 };
 pub use js_sys::futures::spawn_local as spawn;
 pub use later::Later;
@@ -48,6 +49,7 @@ pub use modal::{
 pub use overlay::{install_panic_hook, remember_text};
 pub use png::{download_png, svg_address};
 pub use pointer::{LONG_PRESS, capture_pointer, click, point_on};
+pub use popover::{Opener, show_beside};
 pub use service_worker::{keep_offline, switch_version};
 pub use size::{content_size, type_scale};
 pub use storage::{forget, load, store, stored_keys};

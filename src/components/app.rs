@@ -9,6 +9,7 @@ use crate::app::state::{Page, Selection};
 use crate::app::view::View;
 use crate::browser::{has_focus_in_text_field, on_window};
 use crate::components::bar::top_bar::TopBar;
+use crate::components::explanation::ExplanationCard;
 use crate::components::handout::Handout;
 use crate::components::headline::Headline;
 use crate::components::lesson::editor::LessonEditor;
@@ -72,13 +73,16 @@ pub fn App(
         </main>
         <Handout />
         <Presenter presenting />
+        <ExplanationCard />
     }
 }
 
 /// The keys that work everywhere. A field that handles Escape or undo itself stops the event.
 fn press(page: Page, event: &ev::KeyboardEvent) {
     if event.key() == "Escape" {
-        if !has_focus_in_text_field() {
+        // An explanation closes alone.
+        let is_explaining = page.explained.with_untracked(Option::is_some);
+        if !is_explaining && !has_focus_in_text_field() {
             page.select(Selection::Nothing);
         }
         return;

@@ -6,6 +6,7 @@ use crate::app::sharing::{self, Carried, Link};
 use crate::app::state::{Page, SetIfChanged};
 use crate::browser::{self, Later, Reply};
 use crate::components::charts::{RooflinePanel, TrafficPanel};
+use crate::components::explanation::ExplanationCard;
 use crate::components::graph::GraphPanel;
 use crate::components::headline::Headline;
 use crate::components::results::kernels::KernelsTable;
@@ -78,6 +79,7 @@ pub fn Embedded(
             </div>
             <WholePage />
         </main>
+        <ExplanationCard />
     }
 }
 

@@ -2,11 +2,13 @@
 
 use super::announcer::Announcer;
 use super::memory_warning::MemoryWarning;
+use super::number::Number;
 use super::pin::Pin;
 use crate::app::learning::points_at;
 use crate::app::presenting::is_presented;
 use crate::app::state::Page;
 use crate::app::view::View;
+use crate::present::figure::{Figure, Of, Quantity};
 use crate::present::headline::{Headline as Figures, headline};
 use leptos::prelude::*;
 
@@ -19,7 +21,7 @@ pub fn Headline() -> impl IntoView {
     view! {
         <section class="headline" class:is-stale=page.is_grey class:is-pointed=points_at(View::Headline) class:is-presented=is_presented(View::Headline) aria-labelledby="headline-title">
             <h2 id="headline-title" class="sr-only">"Result"</h2>
-            {move || figure_line(figures.get())}
+            <FigureLine figures />
             <Pin />
             <MemoryWarning />
             <Announcer text=sentence />
@@ -32,7 +34,7 @@ pub fn Headline() -> impl IntoView {
 pub fn FullScreenHeadline() -> impl IntoView {
     let page = Page::of_context();
     let figures = figures_of(page);
-    view! { <div class="headline" class:is-stale=page.is_grey>{move || figure_line(figures.get())}</div> }
+    view! { <div class="headline" class:is-stale=page.is_grey><FigureLine figures /></div> }
 }
 
 fn figures_of(page: Page) -> Memo<Figures> {
@@ -44,54 +46,77 @@ const fn badge(is_changed: bool) -> &'static str {
     if is_changed { "saved" } else { "quiet" }
 }
 
-fn figure_line(figures: Figures) -> impl IntoView {
-    let Figures {
-        unfused_bytes,
-        fused_bytes,
-        change,
-        is_changed,
-        exact_bytes,
-        unfused_kernels,
-        fused_kernels,
-        time_label,
-        unfused_time,
-        fused_time,
-        ratio,
-        is_time_changed,
-        bounds,
-        time_note,
-        search,
-    } = figures;
+#[component]
+fn FigureLine(
+    /// The figures.
+    figures: Memo<Figures>,
+) -> impl IntoView {
+    let text = move |part: fn(&Figures) -> &String| move || figures.with(|all| part(all).clone());
+    let maybe = move |part: fn(&Figures) -> &Option<String>| {
+        let is_there = Memo::new(move |_| figures.with(|all| part(all).is_some()));
+        let text = move || figures.with(|all| part(all).clone());
+        (is_there, text)
+    };
+    let (has_ratio, ratio) = maybe(|all| &all.ratio);
+    let (has_bounds, bounds) = maybe(|all| &all.bounds);
+    let search = move || {
+        figures.with(|all| all.search.clone()).map(|search| {
+            view! {
+                <p class="headline-figure">
+                    <span class="headline-label">{search.objective}</span>
+                    <span>{search.certificate}</span>
+                </p>
+            }
+        })
+    };
+    let [before, after] = [Figure::unfused, Figure::fused];
     view! {
-        <p class="headline-figure" title=exact_bytes>
+        <p class="headline-figure" title=text(|all| &all.exact_bytes)>
             <span class="headline-label">"memory traffic"</span>
-            <span class="before">{unfused_bytes}</span>
+            <span class="before">
+                <Number figure=before(Of::Program, Quantity::Bytes)>{text(|all| &all.unfused_bytes)}</Number>
+            </span>
             <span class="arrow" aria-hidden="true">"→"</span>
             <span class="sr-only">"becomes"</span>
-            <strong>{fused_bytes}</strong>
-            <span class=badge(is_changed)>{change}</span>
+            <strong>
+                <Number figure=after(Of::Program, Quantity::Bytes)>{text(|all| &all.fused_bytes)}</Number>
+            </strong>
+            <span class=move || badge(figures.with(|all| all.is_changed))>
+                <Number figure=after(Of::Program, Quantity::Saving)>{text(|all| &all.change)}</Number>
+            </span>
         </p>
         <p class="headline-figure">
             <span class="headline-label">"kernels"</span>
-            <span class="before">{unfused_kernels}</span>
+            <span class="before">
+                <Number figure=before(Of::Program, Quantity::Launches)>{text(|all| &all.unfused_kernels)}</Number>
+            </span>
             <span class="arrow" aria-hidden="true">"→"</span>
             <span class="sr-only">"become"</span>
-            <strong>{fused_kernels}</strong>
+            <strong>
+                <Number figure=after(Of::Program, Quantity::Launches)>{text(|all| &all.fused_kernels)}</Number>
+            </strong>
         </p>
-        <p class="headline-figure" title=time_note>
-            <span class="headline-label">{time_label}</span>
-            <span class="before">{unfused_time}</span>
+        <p class="headline-figure" title=text(|all| &all.time_note)>
+            <span class="headline-label">{text(|all| &all.time_label)}</span>
+            <span class="before">
+                <Number figure=before(Of::Program, Quantity::Time)>{text(|all| &all.unfused_time)}</Number>
+            </span>
             <span class="arrow" aria-hidden="true">"→"</span>
             <span class="sr-only">"becomes"</span>
-            <strong>{fused_time}</strong>
-            {ratio.map(|ratio| view! { <span class=badge(is_time_changed)>{ratio}</span> })}
-            {bounds.map(|bounds| view! { <span class="quiet">{bounds}</span> })}
+            <strong>
+                <Number figure=after(Of::Program, Quantity::Time)>{text(|all| &all.fused_time)}</Number>
+            </strong>
+            <Show when=move || has_ratio.get()>
+                <span class=move || badge(figures.with(|all| all.is_time_changed))>
+                    <Number figure=after(Of::Program, Quantity::Speedup)>{ratio}</Number>
+                </span>
+            </Show>
+            <Show when=move || has_bounds.get()>
+                <span class="quiet">
+                    <Number figure=after(Of::Program, Quantity::BoundSpeedup)>{bounds}</Number>
+                </span>
+            </Show>
         </p>
-        {search.map(|search| view! {
-            <p class="headline-figure">
-                <span class="headline-label">{search.objective}</span>
-                <span>{search.certificate}</span>
-            </p>
-        })}
+        {search}
     }
 }

@@ -2,15 +2,18 @@
 //! bottom of the screen.
 
 use crate::app::state::{FocusRequest, Page, Selection, SetIfChanged, Tab};
+use crate::components::keyed_rows::row_at;
 use crate::components::merge_buttons::MergeButtons;
+use crate::components::number::Number;
 use crate::components::sentence::sentence;
 use crate::core::OpId;
 use crate::core::analysis::advice::Advice;
 use crate::picture::dag::looks::round_note;
 use crate::present::inspect::{
-    Inspected, inspect_edge, inspect_kernel, inspect_op, inspect_tensor,
+    Fact, Inspected, inspect_edge, inspect_kernel, inspect_op, inspect_tensor,
 };
 use crate::present::manual::Change;
+use leptos::either::Either;
 use leptos::prelude::*;
 
 /// The part of the canvas that the card and the buttons below it cover at most.
@@ -61,12 +64,7 @@ fn Card(
             view! { <span class=format!("badge {}", page.kernel_class(kernel))>{kernel.number()}</span> }
         })
     };
-    let facts = move || {
-        let facts = of.with(|of| of.facts.clone()).into_iter();
-        facts
-            .map(|(what, figure)| view! { <div><dt>{what}</dt><dd>{figure}</dd></div> })
-            .collect_view()
-    };
+    let facts = Memo::new(move |_| of.with(|of| of.facts.clone()));
     let worked = move || {
         let lines = of.with(|of| of.worked.clone()).into_iter();
         lines.map(|line| view! { <li>{line}</li> }).collect_view()
@@ -89,12 +87,43 @@ fn Card(
                     <span aria-hidden="true">"×"</span>
                 </button>
             </header>
-            <dl class="inspector-facts">{facts}</dl>
+            <dl class="inspector-facts">
+                <ForEnumerate
+                    each=move || facts.get()
+                    key=|fact| (fact.what, fact.parts.iter().map(|part| part.figure).collect::<Vec<_>>())
+                    children=move |place, fact| view! { <FactLine fact=row_at(facts, place, fact) /> }
+                />
+            </dl>
             <Reason of />
             {notes}
             <ul class="inspector-worked">{worked}</ul>
             <Actions of />
         </section>
+    }
+}
+
+/// Something that is known. Its words may change, its numbers stay those that they are.
+#[component]
+fn FactLine(
+    /// What is known.
+    fact: Memo<Fact>,
+) -> impl IntoView {
+    let (what, figures) = fact.with_untracked(|fact| {
+        let figures = fact.parts.iter().map(|part| part.figure);
+        (fact.what, figures.collect::<Vec<_>>())
+    });
+    let parts = figures.into_iter().enumerate().map(|(place, figure)| {
+        let text = move || fact.with(|fact| Some(fact.parts.get(place)?.text.clone()));
+        match figure {
+            Some(figure) => Either::Left(view! { <Number figure>{text}</Number> }),
+            None => Either::Right(text),
+        }
+    });
+    view! {
+        <div>
+            <dt>{what}</dt>
+            <dd>{parts.collect_view()}</dd>
+        </div>
     }
 }
 

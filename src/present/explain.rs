@@ -99,32 +99,44 @@ fn fixed_size(analysis: &Analysis, tensor: TensorId) -> Option<&FixedSize> {
     fixed.filter(|_| !counts_outputs)
 }
 
-/// The factors behind the bytes that `op` reads or writes of one tensor.
-fn size_text(analysis: &Analysis, op: OpId, access: Access) -> String {
+/// The shape and the bytes of one element behind the bytes that `op` reads or writes of one tensor; `None` where they
+/// count nothing.
+pub(super) fn size_factors(
+    analysis: &Analysis,
+    op: OpId,
+    access: Access,
+) -> Option<(Vec<u64>, u32)> {
     let graph = &analysis.graph;
     let tensor = &graph.tensors[access.tensor];
     let reader = &graph.ops[op];
     let width = |of_tensor: Option<u32>| of_tensor.unwrap_or(reader.bytes_per_element);
-    let (shape, width) = match access.source {
-        SizeSource::Ignored => return "counted as 0 bytes".to_owned(),
-        SizeSource::Produced | SizeSource::Declared => (
+    match access.source {
+        SizeSource::Ignored => None,
+        SizeSource::Produced | SizeSource::Declared => Some((
             graph
                 .tensor_shape(access.tensor)
                 .unwrap_or_default()
                 .to_vec(),
             width(tensor.bytes_per_element),
-        ),
+        )),
         SizeSource::Inferred | SizeSource::Assumed => {
             let fixed = fixed_size(analysis, access.tensor);
             let inferred = || {
                 let inferred = inferred_shape(graph, op, access.tensor);
                 inferred.unwrap_or_else(|| reader.shape.clone())
             };
-            (
+            Some((
                 fixed.map_or_else(inferred, |fixed| fixed.shape.clone()),
                 width(fixed.and(tensor.bytes_per_element)),
-            )
+            ))
         }
+    }
+}
+
+/// The factors behind the bytes that `op` reads or writes of one tensor.
+fn size_text(analysis: &Analysis, op: OpId, access: Access) -> String {
+    let Some((shape, width)) = size_factors(analysis, op, access) else {
+        return "counted as 0 bytes".to_owned();
     };
     let mut factors: Vec<String> = shape.iter().map(|&d| format_exact(u128::from(d))).collect();
     factors.push(format!("{width} B"));
@@ -240,43 +252,82 @@ fn size_reason(analysis: &Analysis, tensor: TensorId, source: SizeSource) -> Str
     }
 }
 
+/// What is multiplied to the FLOPs of an op.
+pub(super) enum FlopFactors {
+    /// Two for each multiply-add, the sides of the output, and K.
+    Matmul {
+        /// The sides of the output.
+        sides: Vec<u64>,
+        /// The contraction length, if it is known.
+        k: Option<u64>,
+    },
+    /// So many for each element.
+    Each {
+        /// FLOPs of one element.
+        flops: u64,
+        /// How many elements.
+        elements: u64,
+        /// What they are elements of.
+        of: &'static str,
+    },
+    /// It computes nothing.
+    Nothing,
+}
+
+/// The factors of the FLOPs of an op.
+pub(super) fn flop_factors(graph: &Graph, op: OpId) -> FlopFactors {
+    let definition = &graph.ops[op];
+    let function = definition.function.as_deref().and_then(functions::find);
+    let flops = function.map_or(1, |f| f.flops_per_element);
+    match definition.op_type {
+        OpType::Matmul => FlopFactors::Matmul {
+            sides: definition.shape.clone(),
+            k: matmul_k(graph, op),
+        },
+        OpType::Reshape => FlopFactors::Nothing,
+        OpType::Elementwise => FlopFactors::Each {
+            flops,
+            elements: element_count(&definition.shape).unwrap_or(0),
+            of: "elements",
+        },
+        OpType::Reduction => {
+            let elements = op_work(graph, op).flops().checked_div(u128::from(flops));
+            FlopFactors::Each {
+                flops,
+                elements: elements.and_then(|n| n.try_into().ok()).unwrap_or(0),
+                of: "input elements",
+            }
+        }
+    }
+}
+
 /// How the FLOPs of an op are computed: `2 × 2,048 × 12,288 × 4,096 (K) = 206 GFLOP`.
 pub fn flops_text(graph: &Graph, op: OpId) -> String {
-    let definition = &graph.ops[op];
     let flops = op_work(graph, op).flops();
-    let function = definition.function.as_deref().and_then(functions::find);
-    let per_element = function.map_or(1, |f| f.flops_per_element);
     let count = |n: u64| format_exact(u128::from(n));
-    match definition.op_type {
-        OpType::Matmul => match matmul_k(graph, op) {
-            None => "unknown: the contraction length K is not known".to_owned(),
-            Some(k) => {
-                let dims: Vec<String> = definition.shape.iter().map(|&d| count(d)).collect();
-                format!(
-                    "2 × {} × {} (K) = {}",
-                    dims.join(" × "),
-                    count(k),
-                    format_flops(flops)
-                )
-            }
-        },
-        OpType::Reshape => "0: it computes nothing".to_owned(),
-        OpType::Elementwise => {
-            let elements = element_count(&definition.shape).unwrap_or(0);
+    match flop_factors(graph, op) {
+        FlopFactors::Matmul { k: None, .. } => {
+            "unknown: the contraction length K is not known".to_owned()
+        }
+        FlopFactors::Matmul { sides, k: Some(k) } => {
+            let dims: Vec<String> = sides.into_iter().map(count).collect();
             format!(
-                "{per_element} for each of {} elements = {}",
-                count(elements),
+                "2 × {} × {} (K) = {}",
+                dims.join(" × "),
+                count(k),
                 format_flops(flops)
             )
         }
-        OpType::Reduction => {
-            let elements = flops.checked_div(u128::from(per_element)).unwrap_or(0);
-            format!(
-                "{per_element} for each of {} input elements = {}",
-                format_exact(elements),
-                format_flops(flops)
-            )
-        }
+        FlopFactors::Nothing => "0: it computes nothing".to_owned(),
+        FlopFactors::Each {
+            flops: each,
+            elements,
+            of,
+        } => format!(
+            "{each} for each of {} {of} = {}",
+            count(elements),
+            format_flops(flops)
+        ),
     }
 }
 

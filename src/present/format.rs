@@ -61,6 +61,32 @@ pub fn format_seconds(seconds: f64) -> String {
     format!("{} {last}s", three_digits(scaled))
 }
 
+/// An amount with six digits, for those who compare: `454.214 µs`.
+///
+/// ```
+/// use fuseline::present::format::format_precisely;
+/// assert_eq!(format_precisely(454.2139e-6, "s"), "454.214 µs");
+/// assert_eq!(format_precisely(0.0, "s"), "0 s");
+/// ```
+pub fn format_precisely(amount: f64, unit: &str) -> String {
+    let small = SMALL.iter().zip(0_i32..).skip(1);
+    let small = small.map(|(prefix, power)| (amount * 1000_f64.powi(power), prefix));
+    let large = LARGE.iter().zip(0_i32..);
+    let large = large.map(|(prefix, power)| (amount / 1000_f64.powi(power), prefix));
+    let found = small
+        .chain(large)
+        .find(|(scaled, _)| (1.0..1000.0).contains(&scaled.abs()));
+    let Some((scaled, prefix)) = found else {
+        return format_amount(amount, unit);
+    };
+    let decimals = match scaled.abs() {
+        size if size >= 100.0 => 3,
+        size if size >= 10.0 => 4,
+        _ => 5,
+    };
+    format!("{scaled:.decimals$} {prefix}{unit}")
+}
+
 /// A figure, marked if it is only a lower bound: `≥ 430 µs`.
 pub fn at_least(is_least: bool, figure: &str) -> String {
     let sign = if is_least { "≥ " } else { "" };

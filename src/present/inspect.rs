@@ -3,14 +3,15 @@
 use super::explain::{
     access_text, assumed, flops_text, has_assumed_size, source_reason, source_text, whole_reason,
 };
+use super::figure::{Figure, Of, Quantity};
 use super::format::{format_bytes, format_change, format_intensity};
 use super::limits::harms;
 use super::manual::{Change, producer_beside};
 use super::names::{counted, joined, op_name, op_names, quoted_op};
-use super::times::{TimeKind, bound_name, kernel_time, time_lines};
+use super::times::{COLD, TimeKind, bound_name, kernel_time, time_lines};
 use crate::core::analysis::Kernel;
 use crate::core::fusion::attention::find;
-use crate::core::{Analysis, Graph, KernelId, OpId, TensorId};
+use crate::core::{Analysis, Graph, KernelId, OpId, TensorId, TensorTraffic};
 
 /// Most lines of arithmetic of one kind.
 const MAX_LINES: usize = 12;
@@ -23,7 +24,7 @@ pub struct Inspected {
     /// The kernel that it is or runs in.
     pub kernel: Option<KernelId>,
     /// Its figures: what, and how much.
-    pub facts: Vec<(&'static str, String)>,
+    pub facts: Vec<Fact>,
     /// The arithmetic behind them, a line for each part.
     pub worked: Vec<String>,
     /// What follows from it, in sentences; quoted parts are code.
@@ -37,6 +38,64 @@ pub struct Inspected {
     pub change: Option<Change>,
     /// Whether running attention as one kernel would bring the two ops together.
     pub is_attention: bool,
+}
+
+/// Something that is known about what was clicked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fact {
+    /// What it says.
+    pub what: &'static str,
+    /// Its words, in order; a number is a part of its own.
+    pub parts: Vec<Part>,
+}
+
+/// A part of a fact.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Its words.
+    pub text: String,
+    /// The number that it is, which explains itself.
+    pub figure: Option<Figure>,
+}
+
+impl Fact {
+    fn new<const N: usize>(what: &'static str, parts: [Part; N]) -> Self {
+        Self {
+            what,
+            parts: parts.into(),
+        }
+    }
+
+    /// All words.
+    pub fn text(&self) -> String {
+        self.parts.iter().map(|part| part.text.as_str()).collect()
+    }
+}
+
+impl Part {
+    fn words(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            figure: None,
+        }
+    }
+
+    fn number(text: impl Into<String>, figure: impl Into<Option<Figure>>) -> Self {
+        Self {
+            figure: figure.into(),
+            ..Self::words(text)
+        }
+    }
+}
+
+/// A fact of words alone.
+fn said(what: &'static str, text: impl Into<String>) -> Fact {
+    Fact::new(what, [Part::words(text)])
+}
+
+/// A fact that is one number.
+fn number(what: &'static str, text: impl Into<String>, figure: impl Into<Option<Figure>>) -> Fact {
+    Fact::new(what, [Part::number(text, figure)])
 }
 
 impl Inspected {
@@ -95,8 +154,8 @@ pub fn inspect_op(analysis: &Analysis, op: OpId) -> Option<Inspected> {
         format!("{name}: {function}")
     };
     let together = analysis.partition.kernels[kernel].len() - 1;
-    let mut facts = vec![("result", tensor_text(graph, graph.output[op]))];
-    facts.push((
+    let mut facts = vec![said("result", tensor_text(graph, graph.output[op]))];
+    facts.push(said(
         "runs in",
         match together {
             0 => format!("kernel {}, alone", kernel.number()),
@@ -107,12 +166,17 @@ pub fn inspect_op(analysis: &Analysis, op: OpId) -> Option<Inspected> {
             ),
         },
     ));
-    facts.push((
+    facts.push(number(
         "alone it moves",
         assumed(has_assumed_size(alone), &format_bytes(alone.bytes())),
+        Figure::unfused(Of::Op(op), Quantity::Bytes),
     ));
     if let Some(intensity) = alone.placement.intensity {
-        facts.push(("intensity alone", format_intensity(intensity)));
+        facts.push(number(
+            "intensity alone",
+            format_intensity(intensity),
+            Figure::unfused(Of::Op(op), Quantity::Intensity),
+        ));
     }
     let mut worked = vec![format!("FLOPs: {}", flops_text(graph, op))];
     worked.extend(access_lines(analysis, op, alone));
@@ -157,9 +221,9 @@ pub fn inspect_edge(analysis: &Analysis, producer: OpId, consumer: OpId) -> Opti
         analysis.partition.kernel_of[consumer],
     );
     let traffic = &analysis.tensors[tensor];
-    let mut facts = vec![("tensor", tensor_text(graph, tensor))];
+    let mut facts = vec![said("tensor", tensor_text(graph, tensor))];
     let is_together = analysis.partition.computes(b, producer);
-    facts.push((
+    facts.push(said(
         "runs",
         if is_together {
             format!("inside kernel {}", b.number())
@@ -167,8 +231,7 @@ pub fn inspect_edge(analysis: &Analysis, producer: OpId, consumer: OpId) -> Opti
             format!("from kernel {} to kernel {}", a.number(), b.number())
         },
     ));
-    facts.push(("moved unfused", format_bytes(traffic.unfused_bytes)));
-    facts.push(("moved fused", format_bytes(traffic.fused_bytes)));
+    facts.extend(moved(tensor, traffic));
     let mut notes = Vec::new();
     if is_together {
         notes.push(if traffic.is_on_chip {
@@ -206,26 +269,30 @@ pub fn inspect_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Inspected
     let bytes = |bytes| assumed(has_assumed_size(fused), &format_bytes(bytes));
     let saved = before.unfused_bytes as f64 - fused.bytes() as f64;
     let percent = saved / (before.unfused_bytes as f64).max(1.0) * 100.0;
+    // A kernel that only computes ops of others once more is known by none.
+    let of = fused.ops.first().map(|&first| Of::Kernel(first));
+    let figure = |quantity| Some(Figure::fused(of?, quantity));
+    let unfused = of.map(|of| Figure::unfused(of, Quantity::Bytes));
     let mut facts = vec![
-        (
+        Fact::new(
             "bytes",
-            format!(
-                "{} → {} ({})",
-                bytes(before.unfused_bytes),
-                bytes(fused.bytes()),
-                format_change(percent)
-            ),
+            [
+                Part::number(bytes(before.unfused_bytes), unfused),
+                Part::words(" → "),
+                Part::number(bytes(fused.bytes()), figure(Quantity::Bytes)),
+                Part::words(", "),
+                Part::number(format_change(percent), figure(Quantity::Saving)),
+            ],
         ),
-        (
-            TimeKind::of(analysis).name(),
-            kernel_time(analysis, kernel).unwrap_or_default().joined(),
-        ),
+        time_fact(analysis, kernel, figure),
     ];
     if let Some(intensity) = fused.placement.intensity {
-        facts.push(("intensity", format_intensity(intensity)));
+        let intensity = format_intensity(intensity);
+        facts.push(number("intensity", intensity, figure(Quantity::Intensity)));
     }
     if !fused.is_free {
-        facts.push(("bound by", bound_name(fused.placement.bound).to_owned()));
+        let bound = bound_name(fused.placement.bound);
+        facts.push(number("bound by", bound, figure(Quantity::LimitedBy)));
     }
     let harm = harms(analysis).get(kernel).cloned().unwrap_or_default();
     let mut notes = whole_notes(graph, &fused.ops, fused);
@@ -248,6 +315,48 @@ pub fn inspect_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Inspected
     Some(inspected)
 }
 
+/// The time of a kernel, and its bound beside it: `454 µs, bound 208 µs`.
+fn time_fact(
+    analysis: &Analysis,
+    kernel: KernelId,
+    figure: impl Fn(Quantity) -> Option<Figure>,
+) -> Fact {
+    let time = kernel_time(analysis, kernel).unwrap_or_default();
+    let cold = if time.is_below { COLD } else { "" };
+    let bound = time.bound.map(|bound| {
+        [
+            Part::words(", bound "),
+            Part::number(bound, figure(Quantity::LowerBound)),
+            Part::words(cold),
+        ]
+    });
+    let time = Part::number(time.time, figure(Quantity::Time));
+    Fact {
+        what: TimeKind::of(analysis).name(),
+        parts: [time]
+            .into_iter()
+            .chain(bound.into_iter().flatten())
+            .collect(),
+    }
+}
+
+/// What all kernels move of a tensor, before and after.
+fn moved(tensor: TensorId, traffic: &TensorTraffic) -> [Fact; 2] {
+    let of = Of::Tensor(tensor);
+    [
+        number(
+            "moved unfused",
+            format_bytes(traffic.unfused_bytes),
+            Figure::unfused(of, Quantity::Bytes),
+        ),
+        number(
+            "moved fused",
+            format_bytes(traffic.fused_bytes),
+            Figure::fused(of, Quantity::Bytes),
+        ),
+    ]
+}
+
 /// A tensor from outside, or a result: its size, where that comes from, and who writes and reads it. `None` if there is no such
 /// tensor.
 pub fn inspect_tensor(analysis: &Analysis, tensor: TensorId) -> Option<Inspected> {
@@ -255,15 +364,14 @@ pub fn inspect_tensor(analysis: &Analysis, tensor: TensorId) -> Option<Inspected
     let traffic = analysis.tensors.get(tensor)?;
     let readers = &graph.consumers[tensor];
     let producer = graph.tensors[tensor].producer;
-    let mut facts = vec![("tensor", tensor_text(graph, tensor))];
-    facts.push(("size", source_text(traffic.source).to_owned()));
-    facts.extend(producer.map(|op| ("written by", op_name(graph, op).to_owned())));
+    let mut facts = vec![said("tensor", tensor_text(graph, tensor))];
+    facts.push(said("size", source_text(traffic.source)));
+    facts.extend(producer.map(|op| said("written by", op_name(graph, op))));
     if !readers.is_empty() {
         let names = readers.iter().map(|&op| op_name(graph, op));
-        facts.push(("read by", joined(names, [", ", " and "], MAX_LINES)));
+        facts.push(said("read by", joined(names, [", ", " and "], MAX_LINES)));
     }
-    facts.push(("moved unfused", format_bytes(traffic.unfused_bytes)));
-    facts.push(("moved fused", format_bytes(traffic.fused_bytes)));
+    facts.extend(moved(tensor, traffic));
     let accesses = readers.first().copied().or(producer);
     let worked = accesses.map(|op| size_lines(analysis, op, tensor));
     let reason = source_reason(analysis, readers, tensor, traffic.source);

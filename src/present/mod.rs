@@ -13,6 +13,7 @@ pub mod devices;
 pub mod expected;
 pub mod explain;
 pub mod export;
+pub mod figure;
 pub mod findings;
 pub mod format;
 pub mod functions;

@@ -2,16 +2,13 @@
 
 use crate::core::analysis::device_model::breakdown;
 use crate::core::analysis::{Analysis, Execution, Kernel};
-use crate::core::cost::roofline::{Bound, MissingFigure, missing_figure, peaks, times};
-use crate::core::model::dtype::DType;
+use crate::core::cost::roofline::{Bound, MissingFigure, missing_figure};
 use crate::core::model::ids::KernelId;
 use crate::core::model::options::Options;
-use crate::present::devices::{computed_as, units_name};
 use crate::present::expected::breakdown_lines;
 use crate::present::explain::{assumed, has_assumed_size};
-use crate::present::format::{
-    at_least, format_bandwidth, format_bytes, format_flops, format_rate, format_seconds,
-};
+use crate::present::figure::{Limit, Worked, limits_of};
+use crate::present::format::{at_least, format_seconds};
 
 /// What the times of an analysis say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,53 +190,24 @@ pub const fn bound_name(bound: Bound) -> &'static str {
 /// How the time of a fused kernel is computed, one line for each part.
 pub fn time_lines(analysis: &Analysis, id: KernelId) -> Vec<String> {
     let options = &analysis.options;
-    let device = &options.device;
     let Some(kernel) = analysis.fused.kernels.get(id) else {
         return Vec::new();
     };
-    let alone = times(options, kernel.work, kernel.bytes());
     if kernel.is_free {
         return vec!["a view, which is not launched: 0 s".to_owned()];
     }
-    let mut lines = vec![format!(
-        "memory: {} / {} = {}",
-        format_bytes(kernel.bytes()),
-        format_bandwidth(device.memory_bytes_per_s.value),
-        format_seconds(alone.memory_s)
-    )];
-    let rate = |name: &str, flops: u128, peak: Option<f64>, seconds: f64| match peak {
-        _ if flops == 0 => None,
-        None => Some(format!("{name}: no peak is known")),
-        Some(peak) => Some(format!(
-            "{name}: {} / {} = {}",
-            format_flops(flops),
-            format_rate(peak),
-            format_seconds(seconds)
-        )),
+    let line = |limit: &Limit| match limit.term() {
+        None => format!("{}: no peak is known", limit.name),
+        Some(term) => {
+            let line = term
+                .worked
+                .as_ref()
+                .and_then(Worked::line)
+                .unwrap_or_default();
+            format!("{}: {line} = {}", term.name, term.text())
+        }
     };
-    let peaks = peaks(options, kernel.work);
-    let dtype = kernel.work.matrix_dtype.map_or("", DType::name);
-    let (computed_as, units) = peaks.matrix.as_ref().map_or(("", "matrix units"), |peak| {
-        (computed_as(peak), units_name(peak))
-    });
-    lines.extend(rate(
-        &format!("{units}, {dtype}{computed_as}"),
-        kernel.work.matrix_flops,
-        peaks.matrix.map(|peak| peak.figure.value),
-        alone.matrix_s,
-    ));
-    lines.extend(rate(
-        "vector units",
-        kernel.work.vector_f32_flops(),
-        peaks.vector.map(|f| f.value),
-        alone.vector_s,
-    ));
-    lines.extend(rate(
-        "vector units, f64",
-        kernel.work.vector_f64_flops,
-        peaks.vector_f64.map(|f| f.value),
-        alone.vector_f64_s,
-    ));
+    let mut lines: Vec<String> = limits_of(options, kernel).iter().map(line).collect();
     let placement = &kernel.placement;
     let further = analysis.partition.further_launches.get(id).copied();
     let launches = match further.unwrap_or(0) {
@@ -248,7 +216,7 @@ pub fn time_lines(analysis: &Analysis, id: KernelId) -> Vec<String> {
     };
     lines.push(format!(
         "lower bound: the longest of these + {} {launches} = {}",
-        format_seconds(device.launch_s.value),
+        format_seconds(options.device.launch_s.value),
         at_least(placement.is_incomplete(), &format_seconds(placement.time_s))
     ));
     lines.extend(missing_text(kernel, options));

@@ -9,9 +9,9 @@ use fuseline::present::inspect::{
 use fuseline::present::manual::Change;
 use strum::VariantArray;
 
-fn fact<'a>(of: &'a Inspected, what: &str) -> &'a str {
-    let fact = of.facts.iter().find(|(name, _)| *name == what);
-    &fact.unwrap_or_else(|| panic!("no {what} in {of:?}")).1
+fn fact(of: &Inspected, what: &str) -> String {
+    let fact = of.facts.iter().find(|fact| fact.what == what);
+    fact.unwrap_or_else(|| panic!("no {what} in {of:?}")).text()
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_kernel_has_its_bytes_before_and_after_and_its_time() {
     let kernel = analysis.partition.kernel_of[OpId::new(0)];
     let of = inspect_kernel(&analysis, kernel).unwrap();
     assert_eq!(of.heading, "kernel 1: up + act");
-    assert_eq!(fact(&of, "bytes"), "655 kB → 393 kB (−40.0 %)");
+    assert_eq!(fact(&of, "bytes"), "655 kB → 393 kB, −40.0 %");
     assert_eq!(fact(&of, "bound by"), "launch");
     assert!(
         of.worked[0].starts_with("memory: 393 kB / 2.04 TB/s = "),
@@ -109,7 +109,7 @@ fn a_result_is_told_who_writes_it() {
     assert!(
         of.facts
             .iter()
-            .all(|(what, figure)| *what != "read by" && !figure.is_empty())
+            .all(|fact| fact.what != "read by" && !fact.text().is_empty())
     );
     assert_eq!(of.worked, ["256 × 2 B = 512 B for each access"]);
     assert_eq!(of.notes[1], "The program returns it.");

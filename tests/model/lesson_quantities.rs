@@ -152,7 +152,10 @@ fn a_wrong_answer_gets_the_reason() {
     );
     assert!(words.contains("it is memory, at B = "), "{words}");
     let words = told("predict\nask: A?\nnumber: ridge", "");
-    assert!(words.contains("312 TFLOP/s over 2.04 TB/s"), "{words}");
+    assert!(
+        words.contains("312 TFLOP/s / 2.04 TB/s = 153 FLOP/B"),
+        "{words}"
+    );
     let words = told("predict\nask: A?\nnumber: dram", "");
     assert!(words.contains("read again"), "{words}");
     let words = told("predict\nask: A?\nnumber: intensity", "");

@@ -37,6 +37,7 @@ mod export_graphs;
 mod export_pictures;
 mod export_tables;
 mod families;
+mod figures;
 mod findings;
 mod fixes;
 mod functions;

@@ -5,8 +5,9 @@ use super::resources;
 use super::state::Seen;
 use super::value::Value;
 use crate::core::cost::traffic::Access;
-use crate::core::{Analysis, DType, IdVec, Kernel, KernelId, OpId, TensorId};
+use crate::core::{Analysis, IdVec, Kernel, KernelId, OpId, TensorId};
 use crate::present::explain::flops_text;
+use crate::present::figure::{self, Figure, Of, explanation};
 use crate::present::format::{format_bandwidth, format_bytes, format_flops, format_rate};
 use crate::present::names::{joined, op_names};
 use crate::present::times::time_lines;
@@ -62,11 +63,11 @@ fn of_program(
                 format_bytes(traffic.bytes_written)
             )
         }
-        Metric::Saved | Metric::Saving | Metric::Speedup => format!(
-            "Unfused the kernels move {}, fused {}.",
-            format_bytes(unfused.total),
-            format_bytes(fused.total)
-        ),
+        Metric::Saved | Metric::Saving => {
+            calculation(&analysis, Of::Program, figure::Quantity::Saving)
+        }
+        Metric::Speedup => calculation(&analysis, Of::Program, figure::Quantity::Speedup),
+        Metric::Ridge => calculation(&analysis, Of::Program, figure::Quantity::Ridge),
         Metric::Time => {
             let kernels = analysis.fused.kernels.iter_enumerated();
             let slowest = kernels
@@ -92,21 +93,24 @@ fn of_program(
                 format_bytes(kernels.traffic.total)
             )
         }
-        Metric::Ridge | Metric::VectorRidge => over_bandwidth(&analysis, metric),
+        Metric::VectorRidge => vector_ridge(&analysis),
         metric => resources::reason(&analysis, None, metric),
     }
 }
 
-/// A peak of arithmetic over that of memory.
-fn over_bandwidth(analysis: &Analysis, metric: Metric) -> String {
+/// The calculation of a figure on one line, as the page tells it.
+fn calculation(analysis: &Analysis, of: Of, quantity: figure::Quantity) -> String {
+    let told = explanation(Figure::fused(of, quantity), analysis);
+    let line = told.and_then(|told| told.line());
+    line.map_or_else(String::new, |line| format!("{line}."))
+}
+
+/// The peak of the vector units over that of memory.
+fn vector_ridge(analysis: &Analysis) -> String {
     let device = &analysis.options.device;
-    let peak = match metric {
-        Metric::Ridge => device.matrix_peak(DType::F16, analysis.options.conventions.f32_matmul),
-        _ => device.vector_flops_per_s,
-    };
-    peak.map_or_else(String::new, |peak| {
+    device.vector_flops_per_s.map_or_else(String::new, |peak| {
         format!(
-            "{} over {}.",
+            "{} / {}.",
             format_rate(peak.value),
             format_bandwidth(device.memory_bytes_per_s.value)
         )
@@ -162,11 +166,9 @@ fn of_kernel(analysis: &Analysis, id: KernelId, metric: Metric) -> String {
         Metric::Bytes | Metric::Reads | Metric::Writes | Metric::Share | Metric::Saved => {
             accesses(analysis, kernel)
         }
-        Metric::Intensity => format!(
-            "{} for {} moved.",
-            format_flops(kernel.work.flops()),
-            format_bytes(kernel.bytes())
-        ),
+        Metric::Intensity => (kernel.ops.first()).map_or_else(String::new, |&first| {
+            calculation(analysis, Of::Kernel(first), figure::Quantity::Intensity)
+        }),
         Metric::Bound | Metric::Time => sentences(&time_lines(analysis, id)),
         Metric::Flops => {
             let ops = kernel.ops.iter().map(|&op| flops_text(&analysis.graph, op));

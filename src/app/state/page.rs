@@ -3,6 +3,7 @@
 use super::analysed::AnalysedText;
 use super::choices::{FocusRequest, Notice, OpsView, Theme};
 use super::drawn::Drawing;
+use super::explained::Explained;
 use super::hold::Hold;
 use super::pin::Pinned;
 use super::selection::{NamedSelection, Selection};
@@ -128,6 +129,8 @@ pub struct Page {
     pub is_printing: ReadSignal<bool>,
     /// Whether the handout is shown.
     pub is_handout_open: RwSignal<bool>,
+    /// The number that explains itself.
+    pub explained: RwSignal<Option<Explained>, LocalStorage>,
 }
 
 impl Page {
@@ -197,6 +200,7 @@ impl Page {
             is_switching: switching::is_switching(shown, is_fused, hold),
             is_printing: browser::is_printing(),
             is_handout_open: RwSignal::new(false),
+            explained: RwSignal::new_local(None),
             selection,
             selected,
             theme: RwSignal::new(Theme::default()),

@@ -4,6 +4,7 @@ use super::policy_legend::PolicyLegend;
 use crate::app::state::{Page, SetIfChanged};
 use crate::components::charts::LargeChart;
 use crate::components::keyed_rows::row_at;
+use crate::components::number::{Number, NumberTable, step_between_numbers};
 use crate::components::results::time::Time;
 use crate::components::sort_header::{Direction, SortHeader};
 use crate::components::work_line::WorkLine;
@@ -12,6 +13,7 @@ use crate::core::{Objective, Policy};
 use crate::picture::charts::roofline_compare::scene;
 use crate::picture::charts::scene::{Mark, Role};
 use crate::present::compare::{PolicyRow, policy_rows};
+use crate::present::figure::{Figure, Of, Quantity};
 use crate::present::options::{policy_summary, policy_title};
 use crate::present::times::TimeKind;
 use leptos::prelude::*;
@@ -40,11 +42,16 @@ pub fn ComparePanel(
             .with(|analysis| compared_policies(analysis).count());
         rows.with(Vec::len) < expected
     };
+    let first_row = move || rows.with(|rows| rows.first().map(|row| row.policy));
+    let first = move || Some(Figure::fused(Of::Policy(first_row()?), Quantity::Launches));
+    NumberTable::provide(first, move |figure| {
+        rows.with(|rows| rows.iter().any(|row| figure.policy() == Some(row.policy)))
+    });
     let is_ranked_by = move |objective| Signal::derive(move || ranked_by.get() == objective);
     view! {
         <div>
             <div class="table-scroll" role="group" aria-label="Table of policies" tabindex="0">
-                <table class="kernels policies row-lines">
+                <table class="kernels policies row-lines" on:keydown=move |event| step_between_numbers(&event)>
                     <thead>
                         <tr>
                             <th scope="col">"policy"</th>
@@ -126,6 +133,10 @@ fn Row(
 ) -> impl IntoView {
     let page = Page::of_context();
     let text = move |part: fn(&PolicyRow) -> &String| move || row.with(|row| part(row).clone());
+    let of = Of::Policy(policy);
+    let number = move |quantity, part: fn(&PolicyRow) -> &String| {
+        view! { <Number figure=Figure::fused(of, quantity)>{text(part)}</Number> }
+    };
     view! {
         <tr
             class="policy-row"
@@ -144,17 +155,26 @@ fn Row(
                 " "
                 <small class="quiet">{text(|row| &row.note)}</small>
             </td>
-            <td class="number">{text(|row| &row.kernels)}</td>
-            <td class="number" title=text(|row| &row.exact_bytes)>{text(|row| &row.bytes)}</td>
-            <td class="number">{text(|row| &row.change)}</td>
-            <td class="number"><Time time=Memo::new(move |_| row.with(|row| row.time.clone())) /></td>
+            <td class="number">{number(Quantity::Launches, |row| &row.kernels)}</td>
+            <td class="number" title=text(|row| &row.exact_bytes)>
+                {number(Quantity::Bytes, |row| &row.bytes)}
+            </td>
+            <td class="number">{number(Quantity::Saving, |row| &row.change)}</td>
             <td class="number">
-                {text(|row| &row.memory)}
+                <Time of time=Memo::new(move |_| row.with(|row| row.time.clone())) />
+            </td>
+            <td class="number">
+                {number(Quantity::PeakMemory, |row| &row.memory)}
                 <Show when=move || row.with(|row| row.is_too_large)>
                     <small class="is-warning">" does not fit"</small>
                 </Show>
             </td>
-            <td class="number">{text(|row| &row.differing)}</td>
+            <td class="number">
+                // The chosen one differs from no other.
+                <Show when=move || !is_chosen.get() fallback=text(|row| &row.differing)>
+                    {number(Quantity::Differing, |row| &row.differing)}
+                </Show>
+            </td>
             <td class="op-names" title=text(|row| &row.more_differing_edges)>
                 {text(|row| &row.differing_edges)}
             </td>

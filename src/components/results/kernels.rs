@@ -4,9 +4,11 @@ use super::kernel_rows::{KernelTableRow, SelectedKernel};
 use crate::app::state::{FocusRequest, Page};
 use crate::browser;
 use crate::components::keyed_rows::row_at;
+use crate::components::number::{Number, NumberTable, step_between_numbers};
 use crate::components::results::time::Time;
 use crate::components::show_more::ShowMore;
 use crate::core::Analysis;
+use crate::present::figure::{Figure, Of, Quantity};
 use crate::present::kernels::{Figures, KernelRow, kernel_rows, kernel_total};
 use crate::present::pinned::{KernelAgainst, gone_kernels, headline_against};
 use crate::present::times::{TimeKind, time_note};
@@ -45,6 +47,12 @@ pub fn KernelsTable(
     let total_against =
         move || with_pinned(|pinned, now| Some(headline_against(pinned, now).bytes.change));
     let gone = move || with_pinned(gone_kernels);
+    let is_listed = move |figure: Figure| match figure.of {
+        Of::Kernel(first) => rows.with(|rows| rows.iter().any(|row| row.first_op == first)),
+        _ => true,
+    };
+    let first = || Some(Figure::fused(Of::Program, Quantity::Bytes));
+    NumberTable::provide(first, is_listed);
     let selected = SelectedKernel::of(page);
     Effect::new(move || {
         // A kernel that is not listed has no button. If its request stayed, it would take the focus when more are listed.
@@ -66,7 +74,7 @@ pub fn KernelsTable(
     };
     view! {
         <div class="table-scroll" role="group" aria-label="Table of kernels" tabindex="0">
-            <table class="kernels fused-kernels row-lines">
+            <table class="kernels fused-kernels row-lines" on:keydown=move |event| step_between_numbers(&event)>
                 <thead>
                     <tr>
                         <th scope="col">"#"</th>
@@ -97,7 +105,7 @@ pub fn KernelsTable(
                     <tr>
                         <td></td>
                         <th scope="row">"total"</th>
-                        {figure_cells(total)}
+                        {figure_cells(Of::Program, total)}
                         <Show when=is_pinned>
                             <td class="number">{total_against}</td>
                         </Show>
@@ -127,6 +135,7 @@ fn Row(
     is_selected: Signal<bool>,
 ) -> impl IntoView {
     let kernel = Memo::new(move |_| row.with(|row| row.kernel));
+    let of = Of::Kernel(row.with_untracked(|row| row.first_op));
     let figures = Memo::new(move |_| row.with(|row| row.figures.clone()));
     let label = move || row.with(|row| format!("kernel {}: {}", row.kernel.number(), row.ops));
     let sign = move || row.with(|row| harm_sign(&row.harm));
@@ -157,7 +166,7 @@ fn Row(
             sign
         >
             <td class="op-names">{move || row.with(|row| row.ops.clone())}</td>
-            {figure_cells(figures)}
+            {figure_cells(of, figures)}
             <Show when=move || page.kernels_against.with(Option::is_some)>
                 <td class="number" title=move || against(KernelAgainst::title)>
                     {move || against(KernelAgainst::text)}
@@ -178,23 +187,35 @@ fn harm_sign(harm: &str) -> Option<impl IntoView + use<>> {
 }
 
 /// The cells after the names of the ops.
-fn figure_cells(figures: Memo<Figures>) -> impl IntoView {
+fn figure_cells(of: Of, figures: Memo<Figures>) -> impl IntoView {
     let text = move |part: fn(&Figures) -> &String| move || figures.with(|all| part(all).clone());
+    let number = move |quantity, part: fn(&Figures) -> &String| {
+        view! { <Number figure=Figure::fused(of, quantity)>{text(part)}</Number> }
+    };
+    // The sum has neither intensity nor bound.
+    let of_kernel = matches!(of, Of::Kernel(_)).then(|| {
+        let bound = move || figures.with(|all| all.bound);
+        (
+            number(Quantity::Intensity, |all| &all.intensity),
+            view! { <Number figure=Figure::fused(of, Quantity::LimitedBy)>{bound}</Number> },
+        )
+    });
+    let (intensity, bound) = of_kernel.unzip();
     view! {
-        <td class="number">{text(|all| &all.flops)}</td>
+        <td class="number">{number(Quantity::Flops, |all| &all.flops)}</td>
         <td class="number" title=text(|all| &all.exact_bytes)>
-            <span class="before">{text(|all| &all.unfused_bytes)}</span>
+            <span class="before">
+                <Number figure=Figure::unfused(of, Quantity::Bytes)>{text(|all| &all.unfused_bytes)}</Number>
+            </span>
             " → "
-            <strong>{text(|all| &all.fused_bytes)}</strong>
+            <strong>{number(Quantity::Bytes, |all| &all.fused_bytes)}</strong>
         </td>
-        <td class="number">{text(|all| &all.bytes_read)}</td>
-        <td class="number">{text(|all| &all.bytes_written)}</td>
-        <td class="number">{text(|all| &all.intensity)}</td>
-        <td title=move || figures.with(|all| all.missing.clone())>
-            {move || figures.with(|all| all.bound)}
-        </td>
+        <td class="number">{number(Quantity::BytesRead, |all| &all.bytes_read)}</td>
+        <td class="number">{number(Quantity::BytesWritten, |all| &all.bytes_written)}</td>
+        <td class="number">{intensity}</td>
+        <td title=move || figures.with(|all| all.missing.clone())>{bound}</td>
         <td class="number" title=text(|all| &all.times)>
-            <Time time=Memo::new(move |_| figures.with(|all| all.time.clone())) />
+            <Time of time=Memo::new(move |_| figures.with(|all| all.time.clone())) />
         </td>
     }
 }

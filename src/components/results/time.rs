@@ -1,17 +1,31 @@
 //! A time, and the lower bound beside an expected one.
 
+use crate::components::number::Number;
+use crate::present::figure::{Figure, Of, Quantity};
 use crate::present::times::TimeText;
 use leptos::prelude::*;
 
 /// The time, and in small below it the lower bound if the time is an expected one.
 #[component]
 pub fn Time(
+    /// Of what.
+    of: Of,
     /// Both in words.
     time: Memo<TimeText>,
 ) -> impl IntoView {
-    let bound = move || time.with(TimeText::bound_beside);
+    let has_bound = Memo::new(move |_| time.with(|time| time.bound.is_some()));
+    let bound = move || {
+        let bound = time.with(TimeText::bound_beside);
+        bound.map(|bound| format!("bound {bound}"))
+    };
     view! {
-        {move || time.with(|time| time.time.clone())}
-        {move || bound().map(|bound| view! { <small class="bound">{format!("bound {bound}")}</small> })}
+        <Number figure=Figure::fused(of, Quantity::Time)>
+            {move || time.with(|time| time.time.clone())}
+        </Number>
+        <Show when=move || has_bound.get()>
+            <small class="bound">
+                <Number figure=Figure::fused(of, Quantity::LowerBound)>{bound}</Number>
+            </small>
+        </Show>
     }
 }

@@ -5,7 +5,7 @@
 //! a PyTorch program holds them. A tensor that no kernel writes stays on chip, and a view indexes the bytes of another
 //! tensor: neither needs memory of its own. Workspaces of libraries and what an allocator loses are not counted.
 
-use crate::core::analysis::Kernel;
+use crate::core::analysis::{Analysis, Execution, Kernel};
 use crate::core::cost::traffic::Views;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId, TensorId};
@@ -44,21 +44,7 @@ pub(super) fn peak_memory(
     views: &Views,
     external_bytes: u64,
 ) -> PeakMemory {
-    let mut last_use: IdVec<TensorId, Option<KernelId>> =
-        IdVec::from_elem(None, graph.tensors.len());
-    for &output in graph
-        .output
-        .iter()
-        .filter(|&&output| graph.is_final(output))
-    {
-        last_use[views.base[output]] = kernels.ids().last();
-    }
-    for (id, kernel) in kernels.iter_enumerated() {
-        for read in &kernel.traffic.reads {
-            let last = &mut last_use[views.base[read.tensor]];
-            *last = (*last).max(Some(id));
-        }
-    }
+    let mut last_use = last_uses(graph, kernels, views);
     let bytes_of = |tensor: TensorId| graph.tensors[tensor].bytes().unwrap_or(0);
     let mut peak = PeakMemory::default();
     let mut live = external_bytes;
@@ -86,4 +72,58 @@ pub(super) fn peak_memory(
         }
     }
     peak
+}
+
+/// For each tensor the last kernel that needs it; for results of the program the last one of all.
+fn last_uses(
+    graph: &Graph,
+    kernels: &IdVec<KernelId, Kernel>,
+    views: &Views,
+) -> IdVec<TensorId, Option<KernelId>> {
+    let mut last_use = IdVec::from_elem(None, graph.tensors.len());
+    for &output in graph
+        .output
+        .iter()
+        .filter(|&&output| graph.is_final(output))
+    {
+        last_use[views.base[output]] = kernels.ids().last();
+    }
+    for (id, kernel) in kernels.iter_enumerated() {
+        for read in &kernel.traffic.reads {
+            let last = &mut last_use[views.base[read.tensor]];
+            *last = (*last).max(Some(id));
+        }
+    }
+    last_use
+}
+
+/// What is live at the peak of an execution.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LiveAtPeak {
+    /// Bytes of inputs and weights.
+    pub external_bytes: u64,
+    /// The tensors that kernels have written and that are still needed, or are written just then.
+    pub tensors: Vec<TensorId>,
+}
+
+/// What makes up [`Execution::peak_memory`](super::Execution::peak_memory). `O(ops + reads)`.
+pub fn live_at_peak(analysis: &Analysis, execution: &Execution) -> LiveAtPeak {
+    let (graph, kernels) = (&analysis.graph, &execution.kernels);
+    let views = Views::under(graph, analysis.options.conventions.reshape);
+    let last_use = last_uses(graph, kernels, &views);
+    let external_bytes = external_bytes(graph);
+    let Some(peak) = execution.peak_memory.kernel else {
+        return LiveAtPeak::default();
+    };
+    let until_peak = kernels.iter_enumerated().take_while(|&(id, _)| id <= peak);
+    let written = until_peak.flat_map(|(id, kernel)| {
+        let writes = kernel.traffic.writes.iter();
+        writes.map(move |write| (id, write.tensor))
+    });
+    let is_live =
+        |&(id, tensor): &(KernelId, TensorId)| id == peak || last_use[tensor] >= Some(peak);
+    LiveAtPeak {
+        external_bytes,
+        tensors: written.filter(is_live).map(|(_, tensor)| tensor).collect(),
+    }
 }

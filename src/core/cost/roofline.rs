@@ -100,6 +100,18 @@ pub(crate) struct Peaks {
     pub(crate) vector_f64: Option<Figure>,
 }
 
+impl Peaks {
+    /// The roof of a kernel: the peak for its matmul, or without one that of the vector units, in f64 where some of its
+    /// arithmetic is.
+    pub(crate) fn roof(&self, work: Work) -> Option<Figure> {
+        match work.matrix_dtype {
+            Some(_) => self.matrix.map(|peak| peak.figure),
+            None if work.vector_f64_flops > 0 => self.vector_f64,
+            None => self.vector,
+        }
+    }
+}
+
 /// The peaks for this work.
 pub(crate) fn peaks(options: &Options, work: Work) -> Peaks {
     let device = &options.device;
@@ -151,11 +163,7 @@ pub fn place(options: &Options, work: Work, bytes: u64, is_free: bool) -> Placem
     let device = &options.device;
     let flops = work.flops() as f64;
     let peaks = peaks(options, work);
-    let peak = match work.matrix_dtype {
-        Some(_) => peaks.matrix.map(|peak| peak.figure),
-        None if work.vector_f64_flops > 0 => peaks.vector_f64,
-        None => peaks.vector,
-    };
+    let peak = peaks.roof(work);
     let intensity = (flops > 0.0 && bytes > 0 && !work.is_unknown).then(|| flops / bytes as f64);
     let attainable = intensity.map(|i| {
         let by_memory = i * device.memory_bytes_per_s.value;

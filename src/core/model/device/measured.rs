@@ -63,7 +63,10 @@ pub struct Measured {
     pub online_per_s: f64,
 }
 
-/// PyTorch 2.11, CUDA 13.0; `tests/measure/gpu.py rates`, 2026-11-21.
+/// What the rates were measured with.
+pub const MEASURED_WITH: &str = "PyTorch 2.11, CUDA 13.0, tests/measure/gpu.py, 2026-11-21";
+
+/// `tests/measure/gpu.py rates`; see [`MEASURED_WITH`].
 const H200: Measured = Measured {
     memory_bytes_per_s: 4.3e12,
     l2_bytes_per_s: 6.3e12,

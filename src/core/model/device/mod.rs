@@ -6,7 +6,7 @@ mod rate;
 mod table;
 
 pub use crate::core::model::device::hardware::{Hardware, Multiprocessor, OnChip};
-pub use crate::core::model::device::measured::{Calibration, Measured};
+pub use crate::core::model::device::measured::{Calibration, MEASURED_WITH, Measured};
 pub use crate::core::model::device::rate::Rate;
 pub use crate::core::model::device::table::DEVICES;
 use crate::core::model::device::table::sourced;

@@ -1,0 +1,188 @@
+//! What is told about a number: beside it, on a phone at the bottom of the screen.
+
+use crate::app::state::Page;
+use crate::browser::{self, on_window};
+use crate::present::figure::{Convention, Explanation, Term, Worked};
+use leptos::prelude::*;
+use leptos::{ev, html};
+
+/// The explanation of the number that was pressed. It follows the page, and ends with its number, on Escape and on a press
+/// elsewhere, but not on a slider.
+#[component]
+pub fn ExplanationCard() -> impl IntoView {
+    let page = Page::of_context();
+    let card = NodeRef::<html::Div>::new();
+    let told = Memo::new(move |_| page.explanation());
+    let is_told = Memo::new(move |_| told.with(Option::is_some));
+    let is_asked = Memo::new(move |_| page.explained.with(Option::is_some));
+    Effect::new(move || {
+        if is_asked.get() && !is_told.get() {
+            close(page, card);
+        }
+    });
+    Effect::new(move || {
+        told.track();
+        page.tab.track();
+        // Rows and tabs are unmounted after this effect.
+        browser::next_frame(move || {
+            let is_gone = page.explained.try_with_untracked(|explained| {
+                let opener = explained.as_ref().map(|explained| &explained.opener);
+                opener.is_some_and(|opener| !opener.is_mounted())
+            });
+            if is_gone == Some(true) {
+                close(page, card);
+            }
+        });
+    });
+    view! {
+        <Show when=move || is_told.get()>
+            <Card card told />
+        </Show>
+    }
+}
+
+/// Ends the explanation. With the focus in it, that returns to the number.
+fn close(page: Page, card: NodeRef<html::Div>) {
+    let card = card.get_untracked();
+    if card.is_some_and(|card| browser::has_focus_within(&card)) {
+        page.explained.with_untracked(|explained| {
+            if let Some(explained) = explained {
+                explained.opener.focus();
+            }
+        });
+        // The number may be gone.
+        page.keep_focus();
+    }
+    page.stop_explaining();
+}
+
+#[component]
+fn Card(
+    /// Its element.
+    card: NodeRef<html::Div>,
+    /// What is told. While the card is shown there is something.
+    told: Memo<Option<Explanation>>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    Effect::new(move || {
+        page.explained.with(|explained| {
+            if let (Some(explained), Some(_)) = (explained, card.get()) {
+                browser::show_beside(card, &explained.opener);
+            }
+        });
+    });
+    on_window(ev::pointerdown, move |event| {
+        let is_inside = |card: &_| browser::is_within(&event, card);
+        let is_here = card.get_untracked().is_some_and(|card| is_inside(&card));
+        // A slider shows what the number does, and another number takes the card.
+        if !is_here && !browser::is_on(&event, ".slider, .explains") {
+            page.stop_explaining();
+        }
+    });
+    on_window(ev::keydown, move |event| {
+        if event.key() == "Escape" {
+            close(page, card);
+        }
+    });
+    let part =
+        move |part: fn(&Explanation) -> String| move || told.with(|told| told.as_ref().map(part));
+    let exact = move || {
+        let exact = told.with(|told| told.as_ref()?.exact());
+        exact.map(|exact| view! { <span class="quiet">"= " {exact}</span> })
+    };
+    let worked =
+        move || told.with(|told| Some(worked_view(told.as_ref()?.term.as_ref()?.worked.as_ref()?)));
+    let notes = move || {
+        told.with(|told| {
+            let notes = told.iter().flat_map(|told| &told.notes);
+            notes
+                .map(|note| view! { <p>{note.clone()}</p> })
+                .collect_view()
+        })
+    };
+    let conventions = move || {
+        told.with(|told| {
+            let conventions = told.iter().flat_map(|told| &told.conventions);
+            let line = |convention: &Convention| {
+                let Convention { choice, sentence } = convention.clone();
+                view! { <li>{choice}". "<span class="quiet">{sentence}</span></li> }
+            };
+            conventions.map(line).collect_view()
+        })
+    };
+    let sources = move || {
+        told.with(|told| {
+            let sources = told.iter().flat_map(|told| &told.sources);
+            sources
+                .map(|source| view! { <li>{source.clone()}</li> })
+                .collect_view()
+        })
+    };
+    let has_conventions = move || {
+        told.with(|told| {
+            told.as_ref()
+                .is_some_and(|told| !told.conventions.is_empty())
+        })
+    };
+    view! {
+        <div
+            class="explanation"
+            popover="manual"
+            role="dialog"
+            tabindex="-1"
+            aria-labelledby="explanation-title"
+            node_ref=card
+        >
+            <div class="explanation-head">
+                <h2 id="explanation-title">{part(|told| told.title.clone())}</h2>
+                <button type="button" class="icon-button" aria-label="Close" on:click=move |_| close(page, card)>
+                    <span aria-hidden="true">"×"</span>
+                </button>
+            </div>
+            <p class="quiet">{part(|told| told.subject.clone())}</p>
+            <p class="explanation-value"><strong>{part(|told| told.value.clone())}</strong>" "{exact}</p>
+            <p class="explanation-formula">{part(|told| format!("= {}", told.formula))}</p>
+            {worked}
+            {notes}
+            <Show when=has_conventions>
+                <h3>"How it is counted"</h3>
+                <ul>{conventions}</ul>
+            </Show>
+            <h3>"Source"</h3>
+            <ul>{sources}</ul>
+        </div>
+    }
+}
+
+/// A calculation: on one line, or a line for each term. Below stands how a term is found.
+fn worked_view(worked: &Worked) -> AnyView {
+    let worked = worked.simplest();
+    let line = worked.line();
+    let is_listed = line.is_none();
+    let terms = worked
+        .terms
+        .iter()
+        .filter(|term| is_listed || term.worked.is_some());
+    let terms = terms.map(term_view).collect_view();
+    view! {
+        {line.map(|line| view! { <p class="explanation-line">"= " {line}</p> })}
+        <ul class="explanation-terms">{terms}</ul>
+    }
+    .into_any()
+}
+
+fn term_view(term: &Term) -> impl IntoView + use<> {
+    // A term without a name is called by its calculation.
+    let line = term.worked.as_ref().and_then(Worked::line);
+    let (name, found) = match line.filter(|_| term.name.is_empty()) {
+        Some(line) => (line, None),
+        None => (term.name.clone(), term.worked.as_ref().map(worked_view)),
+    };
+    view! {
+        <li>
+            <span>{name}</span>
+            <span class="number">{term.text()}</span>
+            {found}
+        </li>
+    }
+}

@@ -1,0 +1,252 @@
+//! The options that decide how a figure is counted, and where it comes from.
+
+use super::{Figure, Of, Quantity, Run};
+use crate::core::model::device::{MEASURED_WITH, Source};
+use crate::core::model::functions;
+use crate::core::{Analysis, DType, Kernel, Op, OpId, OpType, Policy};
+use crate::present::format::format_seconds;
+use crate::present::options::{
+    ChoiceWords, externals_words, f32_matmul_words, policy_summary, policy_title, reshape_words,
+};
+use std::collections::BTreeSet;
+
+/// Most functions whose count is told.
+const MAX_FUNCTIONS: usize = 4;
+
+/// An option, what it is now, and what that means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Convention {
+    /// The option and its value: `a reshape is a copy`.
+    pub choice: String,
+    /// What that means, in a sentence.
+    pub sentence: String,
+}
+
+/// The kernels that a figure counts.
+#[derive(Clone, Copy)]
+pub(super) struct Counted<'a> {
+    analysis: &'a Analysis,
+    kernels: &'a [Kernel],
+}
+
+impl<'a> Counted<'a> {
+    pub(super) fn program(analysis: &'a Analysis) -> Self {
+        let kernels = analysis.fused.kernels.as_slice();
+        Self { analysis, kernels }
+    }
+
+    pub(super) fn kernel(analysis: &'a Analysis, kernel: &'a Kernel) -> Self {
+        let kernels = std::slice::from_ref(kernel);
+        Self { analysis, kernels }
+    }
+
+    fn ops(self) -> impl Iterator<Item = &'a Op> {
+        let ops = self.kernels.iter().flat_map(|kernel| &kernel.ops);
+        ops.map(move |&op| &self.analysis.graph.ops[op])
+    }
+
+    fn reads_externals(self) -> bool {
+        let tensors = &self.analysis.graph.tensors;
+        let mut reads = self.kernels.iter().flat_map(|kernel| &kernel.traffic.reads);
+        reads.any(|access| tensors[access.tensor].is_external())
+    }
+
+    fn has_f32_matmul(self) -> bool {
+        let mut kernels = self.kernels.iter();
+        kernels.any(|kernel| kernel.work.matrix_dtype == Some(DType::F32))
+    }
+
+    fn has_attention(self) -> bool {
+        let is_matmul = |op: &&OpId| self.analysis.graph.ops[**op].op_type == OpType::Matmul;
+        let mut kernels = self.kernels.iter();
+        kernels.any(|kernel| kernel.ops.iter().filter(is_matmul).count() > 1)
+    }
+}
+
+/// The options that decide how a figure is counted.
+pub(super) fn conventions(figure: Figure, counted: Counted<'_>) -> Vec<Convention> {
+    let options = &counted.analysis.options;
+    let counting = options.conventions;
+    let of_words = |option: &str, words: ChoiceWords| Convention {
+        choice: format!("{option} {}", words.name),
+        sentence: words.sentence.to_owned(),
+    };
+    let externals = || {
+        of_words(
+            "inputs and weights count",
+            externals_words(counting.externals),
+        )
+    };
+    let reshape = || of_words("a reshape is", reshape_words(counting.reshape));
+    let f32_matmul = || {
+        of_words(
+            "a matmul on f32 is computed in",
+            f32_matmul_words(counting.f32_matmul),
+        )
+    };
+    let launch = || Convention {
+        choice: format!(
+            "a launch takes {}",
+            format_seconds(options.device.launch_s.value)
+        ),
+        sentence: "Set in the menu of the device.".to_owned(),
+    };
+    let policy = || Convention {
+        choice: format!("who fuses: {}", policy_title(options.policy)),
+        sentence: format!("{}.", capital(policy_summary(options.policy))),
+    };
+    let (is_bytes, is_time) = match figure.quantity {
+        Quantity::Bytes
+        | Quantity::BytesRead
+        | Quantity::BytesWritten
+        | Quantity::Saving
+        | Quantity::Intensity => (true, false),
+        Quantity::LimitedBy
+        | Quantity::Time
+        | Quantity::LowerBound
+        | Quantity::Speedup
+        | Quantity::BoundSpeedup => (true, true),
+        Quantity::Launches
+        | Quantity::Flops
+        | Quantity::Ridge
+        | Quantity::PeakMemory
+        | Quantity::Differing => (false, false),
+    };
+    let is_of_views = is_bytes || figure.quantity == Quantity::Launches;
+    let is_read = is_bytes && figure.quantity != Quantity::BytesWritten;
+    let is_of_policy = matches!(figure.of, Of::Program | Of::Policy(_))
+        && figure.run == Run::Fused
+        && !matches!(figure.quantity, Quantity::Ridge | Quantity::Flops);
+    [
+        (is_read && counted.reads_externals()).then(externals),
+        (is_of_views && counted.ops().any(Op::is_view)).then(reshape),
+        (is_time && counted.has_f32_matmul()).then(f32_matmul),
+        is_time.then(launch),
+        is_of_policy.then(policy),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Where a figure comes from.
+pub(super) fn sources(figure: Figure, counted: Counted<'_>) -> Vec<String> {
+    let analysis = counted.analysis;
+    let is_expected = analysis.expected.is_some();
+    match figure.quantity {
+        Quantity::Bytes
+        | Quantity::BytesRead
+        | Quantity::BytesWritten
+        | Quantity::Saving => bytes_sources(counted),
+        Quantity::Launches | Quantity::Differing => policy_sources(analysis),
+        Quantity::Flops => flops_sources(figure.of, counted),
+        Quantity::Intensity => {
+            let mut sources = flops_sources(figure.of, counted);
+            sources.extend(bytes_sources(counted));
+            sources
+        }
+        Quantity::Time | Quantity::Speedup if is_expected => measured_sources(analysis),
+        Quantity::LimitedBy
+        | Quantity::Ridge
+        | Quantity::Time
+        | Quantity::LowerBound
+        | Quantity::Speedup
+        | Quantity::BoundSpeedup => device_sources(analysis),
+        Quantity::PeakMemory => vec![
+            "Fuseline's rule: kernels run in their order; a tensor is live from the kernel that writes it to the last one that reads it, a result to the end. Workspaces of libraries are not counted.".to_owned(),
+        ],
+    }
+}
+
+/// Compulsory traffic, and the papers of the kernel that never writes the scores.
+fn bytes_sources(counted: Counted<'_>) -> Vec<String> {
+    let rule = "Fuseline's rule, compulsory traffic: a kernel reads each tensor that it needs from outside once, and writes each output once that another kernel needs or nobody reads. Shapes and types are those of the text, so bytes are exact.";
+    let attention =
+        "Attention as one kernel: Dao et al., FlashAttention, 2022; Dao, FlashAttention-2, 2023.";
+    [Some(rule), counted.has_attention().then_some(attention)]
+        .into_iter()
+        .flatten()
+        .map(str::to_owned)
+        .collect()
+}
+
+fn policy_sources(analysis: &Analysis) -> Vec<String> {
+    let source = match analysis.options.policy {
+        Policy::Inductor => {
+            "A prediction of TorchInductor 2.11, the compiler behind torch.compile: docs/inductor.md."
+        }
+        Policy::Optimal => "A search over all legal kernels; the headline says what it has proven.",
+        Policy::Manual => "The @kernel marks of the text.",
+        Policy::Rules => "Fuseline's baseline rules, which the tab “Steps” replays.",
+        Policy::None => "Each op is a kernel of its own.",
+    };
+    vec![source.to_owned()]
+}
+
+/// What the functions of a kernel count; of a program there would be many.
+fn flops_sources(of: Of, counted: Counted<'_>) -> Vec<String> {
+    let rule = "A multiply-add counts 2; the tab “Functions” lists what each function counts.";
+    let names: BTreeSet<&str> = match of {
+        Of::Kernel(_) | Of::Op(_) => {
+            (counted.ops().filter_map(|op| op.function.as_deref())).collect()
+        }
+        Of::Program | Of::Policy(_) | Of::Tensor(_) => BTreeSet::new(),
+    };
+    let counts = names.into_iter().filter_map(|name| {
+        let function = functions::find(name)?;
+        let flops = function.flops_per_element;
+        let source = function.flops_source;
+        (flops > 1).then(|| format!("{name}, {flops} for each element: {source}."))
+    });
+    let counts = counts.take(MAX_FUNCTIONS);
+    [rule.to_owned()].into_iter().chain(counts).collect()
+}
+
+/// The rates that the roofline uses.
+fn device_sources(analysis: &Analysis) -> Vec<String> {
+    let device = &analysis.options.device;
+    let rates = format!(
+        "Dense peak rates of {}: {}.",
+        device.name,
+        device.source.citation()
+    );
+    let figures = [
+        Some(device.memory_bytes_per_s),
+        device.vector_flops_per_s,
+        device.matrix_f16_flops_per_s,
+    ];
+    let is_recalled = figures
+        .into_iter()
+        .flatten()
+        .any(|figure| !figure.is_confirmed);
+    let recalled =
+        "Some of them are from memory and not checked; the menu of the device marks them with “?”.";
+    let launch = "The launch time is an order of magnitude, not a measured figure.";
+    let is_listed = device.source != Source::Custom && !device.launch_s.is_confirmed;
+    let mut sources = vec![rates];
+    sources.extend(is_recalled.then(|| recalled.to_owned()));
+    sources.extend(is_listed.then(|| launch.to_owned()));
+    sources
+}
+
+/// The rates that the device model uses.
+fn measured_sources(analysis: &Analysis) -> Vec<String> {
+    let scaled_from =
+        (analysis.expected.as_ref()).and_then(|expected| expected.scaled_from.clone());
+    let device = &analysis.options.device.name;
+    let rates = match scaled_from {
+        None => format!(
+            "Rates measured on an {device}: {MEASURED_WITH}; docs/measurement.md has the errors."
+        ),
+        Some(from) => format!(
+            "Rates measured on an {from} ({MEASURED_WITH}), scaled to the bandwidth, cache and multiprocessors of the {device}; nobody measured the result."
+        ),
+    };
+    vec![rates]
+}
+
+fn capital(sentence: &str) -> String {
+    let mut chars = sentence.chars();
+    let first = chars.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(chars).collect()
+}

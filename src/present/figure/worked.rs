@@ -1,0 +1,240 @@
+//! A number with the calculation that gives it, as data: the page and the tests read the same terms.
+
+use crate::present::format::{
+    format_amount, format_bytes, format_change, format_exact, format_flops, format_intensity,
+    format_precisely, format_ratio, format_seconds,
+};
+use crate::present::names::counted;
+
+/// Most terms of a sum that are listed.
+const MAX_TERMS: usize = 8;
+
+/// A number with its unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// A number of things.
+    Count(u64),
+    /// Bytes.
+    Bytes(u64),
+    /// A difference of bytes.
+    SavedBytes(i64),
+    /// Floating-point operations.
+    Flops(u128),
+    /// A time.
+    Seconds(f64),
+    /// FLOPs for each byte.
+    Intensity(f64),
+    /// How many times as much.
+    Ratio(f64),
+    /// The saved part of a total, in percent.
+    SavedPercent(f64),
+    /// A number of things that is not exact.
+    Whole(f64),
+    /// Any other amount, and its unit.
+    Amount(f64, &'static str),
+}
+
+impl Number {
+    /// The number in its unit.
+    pub const fn value(self) -> f64 {
+        match self {
+            Self::Count(count) | Self::Bytes(count) => count as f64,
+            Self::SavedBytes(bytes) => bytes as f64,
+            Self::Flops(flops) => flops as f64,
+            Self::Seconds(value)
+            | Self::Intensity(value)
+            | Self::Ratio(value)
+            | Self::SavedPercent(value)
+            | Self::Whole(value)
+            | Self::Amount(value, _) => value,
+        }
+    }
+
+    /// As it is shown: with three digits.
+    pub fn text(self) -> String {
+        match self {
+            Self::Count(count) => format_exact(count.into()),
+            Self::Bytes(bytes) => format_bytes(bytes),
+            Self::SavedBytes(bytes) if bytes < 0 => {
+                format!("−{}", format_bytes(bytes.unsigned_abs()))
+            }
+            Self::SavedBytes(bytes) => format_bytes(bytes.unsigned_abs()),
+            Self::Flops(flops) => format_flops(flops),
+            Self::Seconds(seconds) => format_seconds(seconds),
+            Self::Intensity(intensity) => format_intensity(intensity),
+            Self::Ratio(ratio) => format_ratio(ratio),
+            Self::SavedPercent(percent) => format_change(percent),
+            Self::Whole(count) => format!("{count:.0}"),
+            Self::Amount(amount, unit) => format_amount(amount, unit),
+        }
+    }
+
+    /// All digits of what is counted; of a quotient more than are shown.
+    pub fn exact(self) -> String {
+        match self {
+            Self::Count(count) => format_exact(count.into()),
+            Self::Bytes(bytes) => format!("{} B", format_exact(bytes.into())),
+            Self::SavedBytes(bytes) => {
+                let sign = if bytes < 0 { "−" } else { "" };
+                format!("{sign}{} B", format_exact(bytes.unsigned_abs().into()))
+            }
+            Self::Flops(flops) => format!("{} FLOP", format_exact(flops)),
+            Self::Seconds(seconds) => format_precisely(seconds, "s"),
+            Self::Intensity(intensity) => format!("{intensity:.6} FLOP/B"),
+            Self::Ratio(ratio) => format!("{ratio:.6}"),
+            Self::SavedPercent(percent) => format!("{percent:.6} % saved"),
+            Self::Whole(count) => count.to_string(),
+            Self::Amount(amount, unit) => format_precisely(amount, unit),
+        }
+    }
+
+    /// The sum of two numbers of one kind.
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Count(a), Self::Count(b)) => Self::Count(a.saturating_add(b)),
+            (Self::Bytes(a), Self::Bytes(b)) => Self::Bytes(a.saturating_add(b)),
+            (Self::Flops(a), Self::Flops(b)) => Self::Flops(a.saturating_add(b)),
+            (Self::Seconds(a), b) => Self::Seconds(a + b.value()),
+            (a, _) => a,
+        }
+    }
+}
+
+/// A number, what it is of, and how it is found where it is not given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Term {
+    /// What it is of; may be empty.
+    pub name: String,
+    /// The number.
+    pub number: Number,
+    /// It rests on an assumed size.
+    pub is_assumed: bool,
+    /// How it is found.
+    pub worked: Option<Worked>,
+}
+
+impl Term {
+    /// A number that is given.
+    pub fn given(name: impl Into<String>, number: Number) -> Self {
+        Self {
+            name: name.into(),
+            number,
+            is_assumed: false,
+            worked: None,
+        }
+    }
+
+    /// A number that is computed.
+    pub fn worked(name: impl Into<String>, number: Number, worked: Worked) -> Self {
+        Self {
+            worked: Some(worked),
+            ..Self::given(name, number)
+        }
+    }
+
+    /// The same, marked if it rests on an assumed size.
+    pub(super) fn assumed(self, is_assumed: bool) -> Self {
+        Self { is_assumed, ..self }
+    }
+
+    /// What it is computed from.
+    pub fn terms(&self) -> &[Self] {
+        self.worked.as_ref().map_or(&[], |worked| &worked.terms)
+    }
+
+    /// The number as it is shown.
+    pub fn text(&self) -> String {
+        let mark = if self.is_assumed { "~" } else { "" };
+        format!("{mark}{}", self.number.text())
+    }
+}
+
+/// A calculation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Worked {
+    /// What is done with the terms.
+    pub how: How,
+    /// The terms, in the order of the calculation.
+    pub terms: Vec<Term>,
+}
+
+/// What a calculation does with its terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// Adds all.
+    Sum,
+    /// Takes the second from the first.
+    Difference,
+    /// Multiplies all.
+    Product,
+    /// Divides the first by the second.
+    Quotient,
+    /// The same in percent.
+    Percent,
+    /// Takes the longest, because all happen at the same time.
+    Longest,
+}
+
+impl Worked {
+    /// A calculation with all of these terms.
+    pub const fn new(how: How, terms: Vec<Term>) -> Self {
+        Self { how, terms }
+    }
+
+    /// The sum of many terms, the largest first; those that are not listed are one.
+    pub fn sum(mut terms: Vec<Term>) -> Self {
+        terms.retain(|term| term.number.value() != 0.0);
+        terms.sort_by(|a, b| b.number.value().total_cmp(&a.number.value()));
+        if terms.len() > MAX_TERMS {
+            let rest = terms.split_off(MAX_TERMS - 1);
+            let name = format!("and {}", counted(rest.len(), "more").trim_end_matches('s'));
+            let is_assumed = rest.iter().any(|term| term.is_assumed);
+            let numbers = rest.into_iter().map(|term| term.number);
+            let together = numbers
+                .reduce(Number::and)
+                .map(|number| Term::given(format!("{name}, together"), number).assumed(is_assumed));
+            terms.extend(together);
+        }
+        Self::new(How::Sum, terms)
+    }
+
+    /// One number over another.
+    pub fn quotient(above: Term, below: Term) -> Self {
+        Self::new(How::Quotient, vec![above, below])
+    }
+
+    /// The same without sums of one term.
+    pub fn simplest(&self) -> &Self {
+        let mut worked = self;
+        while let (
+            How::Sum | How::Longest,
+            [
+                Term {
+                    worked: Some(only), ..
+                },
+            ],
+        ) = (worked.how, &worked.terms[..])
+        {
+            worked = only;
+        }
+        worked
+    }
+
+    /// The calculation on one line: `117 MB / 2.04 TB/s`. `None` for what is listed line by line.
+    pub fn line(&self) -> Option<String> {
+        let sign = match self.how {
+            How::Difference => " − ",
+            How::Product => " × ",
+            How::Quotient | How::Percent => " / ",
+            How::Sum | How::Longest => return None,
+        };
+        let words: Vec<String> = (self.terms.iter())
+            .map(|term| {
+                format!("{} {}", term.text(), term.name)
+                    .trim_end()
+                    .to_owned()
+            })
+            .collect();
+        Some(words.join(sign))
+    }
+}

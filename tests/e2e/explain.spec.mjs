@@ -1,0 +1,169 @@
+// A press on a number tells how it is computed.
+
+import { accessibilityFindings, expect, test } from './fixture.mjs';
+import { headlineBytes, kernelButton, picker, result, slider } from './visitor.mjs';
+
+const table = (page) => page.getByRole('group', { name: 'Table of kernels' });
+const explanation = (page, name) => page.getByRole('dialog', { name });
+/** A number of the row of a kernel, from left to right. */
+const numberOf = (page, kernel, place) => table(page).getByRole('row', { name: new RegExp(`^kernel ${kernel}:`) }).locator('.explains').nth(place);
+/** The digits behind the number that is explained. */
+const exactBytes = async (card) => Number((await card.locator('.explanation-value').innerText()).match(/= ([\d,]+) B/)[1].replaceAll(',', ''));
+
+test.beforeEach(async ({ open }) => { await open(); });
+
+test('a number of the headline tells its kernels, its conventions and its source', async ({ page }) => {
+  const fused = result(page).getByRole('button', { name: '1.96 GB' });
+  await fused.click();
+  const card = explanation(page, 'memory traffic, fused');
+  await expect(card).toBeInViewport({ ratio: 1 });
+  await expect(card).toContainText('1.96 GB = 1,962,934,272 B');
+  await expect(card).toContainText('kernel 3: softmax');
+  await expect(card).toContainText('and 2 more, together');
+  await expect(card).toContainText('inputs and weights count as declared');
+  await expect(card).toContainText('compulsory traffic');
+  expect(await accessibilityFindings(page)).toEqual([]);
+  // Another number takes its place, the same one again ends it.
+  await result(page).getByRole('button', { name: '−14.6 %' }).click();
+  await expect(explanation(page, 'change of the memory traffic')).toContainText('336 MB saved / 2.30 GB unfused');
+  await expect(card).toHaveCount(0);
+  await result(page).getByRole('button', { name: '−14.6 %' }).click();
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+});
+
+test('a number in a row is explained, and elsewhere the row selects its kernel', async ({ page }) => {
+  await numberOf(page, 3, 0).click();
+  const card = explanation(page, 'FLOPs');
+  await expect(card).toContainText('kernel 3: softmax');
+  await expect(card).toContainText('5 for each × 134,217,728 input elements');
+  await expect(card).toBeInViewport({ ratio: 1 });
+  await expect(kernelButton(page, 3)).toHaveAttribute('aria-pressed', 'false');
+  await table(page).getByRole('cell', { name: 'softmax', exact: true }).click();
+  await expect(card).toHaveCount(0);
+  await expect(kernelButton(page, 3)).toHaveAttribute('aria-pressed', 'true');
+  // Escape ends the explanation first, then the selection.
+  await numberOf(page, 3, 0).click();
+  await page.keyboard.press('Escape');
+  await expect(card).toHaveCount(0);
+  await expect(kernelButton(page, 3)).toHaveAttribute('aria-pressed', 'true');
+});
+
+test('a table of numbers is one tab stop with arrow keys, and Escape returns to the number', async ({ page }) => {
+  const stops = table(page).locator('.explains[tabindex="0"]');
+  await expect(stops).toHaveCount(1);
+  await stops.focus();
+  await page.keyboard.press('ArrowUp');
+  await expect(numberOf(page, 9, 2)).toBeFocused();
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowUp');
+  await expect(numberOf(page, 8, 3)).toBeFocused();
+  await page.keyboard.press('End');
+  await page.keyboard.press('Home');
+  await expect(numberOf(page, 8, 0)).toBeFocused();
+  await expect(stops).toHaveCount(1);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Shift+Tab');
+  await expect(numberOf(page, 8, 0)).toBeFocused();
+  await page.keyboard.press('Enter');
+  const card = explanation(page, 'FLOPs');
+  await expect(card).toBeFocused();
+  await expect(card).toContainText('kernel 8');
+  await page.keyboard.press('Tab');
+  await expect(card.getByRole('button', { name: 'Close' })).toBeFocused();
+  await page.keyboard.press('Escape');
+  await expect(card).toHaveCount(0);
+  await expect(numberOf(page, 8, 0)).toBeFocused();
+});
+
+test('an explanation follows a slider, and ends with its kernel', async ({ page }) => {
+  await result(page).getByRole('button', { name: '1.96 GB' }).click();
+  const card = explanation(page, 'memory traffic, fused');
+  const handle = slider(page, 'S');
+  // The card covers the sliders, which the keyboard reaches below it.
+  await handle.focus();
+  for (let time = 0; time < 4; time += 1) {
+    await page.keyboard.press('ArrowRight');
+    await expect.poll(async () => exactBytes(card)).toBe((await headlineBytes(page)).fused);
+  }
+  expect((await headlineBytes(page)).fused).toBeGreaterThan(1_962_934_272);
+  // Without the focus in it, Escape leaves the focus where it is.
+  await page.keyboard.press('Escape');
+  await expect(card).toHaveCount(0);
+  await expect(handle).toBeFocused();
+
+  // By mouse, where the card leaves the sliders free.
+  await result(page).getByRole('button', { name: /apart$/ }).click();
+  const ratio = explanation(page, 'lower bound of the time, unfused over fused');
+  const line = ratio.locator('.explanation-line');
+  const before = await line.innerText();
+  const { x, y, width, height } = await handle.boundingBox();
+  await page.mouse.move(x + width * 0.2, y + height / 2);
+  await page.mouse.down();
+  await page.mouse.move(x + width * 0.5, y + height / 2, { steps: 4 });
+  await expect(line).not.toHaveText(before);
+  const times = await result(page).getByRole('button', { name: /ms$/ }).allInnerTexts();
+  await expect(line).toHaveText(`= ${times[0]} unfused / ${times[1]} fused`);
+  await page.mouse.up();
+  await expect(ratio).toBeVisible();
+  await numberOf(page, 3, 5).click();
+  await expect(explanation(page, 'arithmetic intensity')).toContainText('kernel 3: softmax');
+  // Under another policy no kernel begins with this op.
+  await picker(page, 'Fusion').evaluate((select) => {
+    select.value = 'optimal';
+    select.dispatchEvent(new Event('change', { bubbles: true }));
+  });
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  await expect.poll(() => page.evaluate(() => document.activeElement !== document.body)).toBe(true);
+});
+
+test('the numbers of a policy and of a card explain themselves', async ({ page }) => {
+  await page.getByRole('tab', { name: 'Compare', exact: true }).click();
+  const policies = page.getByRole('group', { name: 'Table of policies' });
+  const none = policies.getByRole('row', { name: /^none/ });
+  await none.locator('.explains').nth(1).click();
+  await expect(explanation(page, 'memory traffic, fused')).toContainText('the whole program under none');
+  await expect(policies.locator('.explains[tabindex="0"]')).toHaveCount(1);
+  // The tab of the number is closed by the keyboard.
+  await page.getByRole('tab', { name: 'Compare', exact: true }).focus();
+  await page.keyboard.press('ArrowLeft');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+
+  await page.getByRole('region', { name: 'Graph' }).getByRole('button', { name: /^kernel 1 of/ }).focus();
+  await page.keyboard.press('Enter');
+  const card = page.getByRole('region', { name: 'kernel 1: qkv_proj + split_heads' });
+  await card.getByRole('button', { name: 'matrix units' }).click();
+  await expect(explanation(page, 'what takes longest')).toContainText('206 GFLOP / 312 TFLOP/s');
+  await expect(explanation(page, 'what takes longest')).toContainText('openxla/xla');
+  await page.keyboard.press('Escape');
+  await expect(card).toBeVisible();
+});
+
+test('an expected time tells what was measured', async ({ page }) => {
+  await picker(page, 'GPU').selectOption('h200');
+  await numberOf(page, 1, 7).click();
+  const card = explanation(page, 'expected time, fused');
+  await expect(card).toContainText("tiles of the library's matmul");
+  await expect(card).toContainText('Rates measured on an H200: PyTorch 2.11');
+  expect(await accessibilityFindings(page)).toEqual([]);
+});
+
+for (const colorScheme of ['light', 'dark']) {
+  test(`on a phone it is a sheet in sight, beside its number: ${colorScheme}`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (const number of [result(page).getByRole('button', { name: '3.28 ms' }), numberOf(page, 4, 1)]) {
+      await number.click();
+      const card = page.getByRole('dialog');
+      await expect(card).toBeInViewport({ ratio: 1 });
+      const { x, y, width, height } = await card.boundingBox();
+      expect([x, y + height, width]).toEqual([0, 844, 390]);
+      expect(y).toBeGreaterThan(844 * 0.35);
+      const at = await number.boundingBox();
+      expect(at.y + at.height).toBeLessThanOrEqual(y);
+      expect(await accessibilityFindings(page)).toEqual([]);
+      await card.getByRole('button', { name: 'Close' }).click();
+      await expect(card).toHaveCount(0);
+      await expect(number).toBeFocused();
+    }
+  });
+}

@@ -1,0 +1,400 @@
+//! Every figure explains itself: its value is the one that is shown, and its terms come to it.
+
+use crate::random_graph;
+use fuseline::core::analysis::compare::compare;
+use fuseline::core::examples::EXAMPLES;
+use fuseline::core::notation::parse;
+use fuseline::core::{
+    Analysis, Conventions, Externals, KernelId, Objective, OpId, Options, Policy, ReshapeCost,
+    analyze, analyze_program, device,
+};
+use fuseline::present::compare::policy_rows;
+use fuseline::present::figure::{
+    Explanation, Figure, How, Number, Of, Quantity, Run, Term, explanation, explanation_of_policy,
+};
+use fuseline::present::headline::headline;
+use fuseline::present::inspect::{inspect_kernel, inspect_op, inspect_tensor};
+use fuseline::present::kernels::{kernel_rows, kernel_total};
+use proptest::prelude::*;
+use strum::VariantArray;
+
+const DEVICES: [&str; 3] = ["a100-80", "h100", "h200"];
+
+fn analysis(text: &str, policy: Policy, device_id: &str) -> Analysis {
+    let options = Options {
+        device: device(device_id).unwrap().clone(),
+        ..Options::of_policy(policy)
+    };
+    analyze_program(&parse(text).program, &options)
+        .analysis
+        .unwrap()
+}
+
+/// Whole numbers, where the number is one.
+fn whole(number: Number) -> Option<i128> {
+    match number {
+        Number::Count(count) | Number::Bytes(count) => Some(count.into()),
+        Number::SavedBytes(bytes) => Some(bytes.into()),
+        Number::Flops(flops) => flops.try_into().ok(),
+        _ => None,
+    }
+}
+
+/// Whether the terms of a number come to it, and theirs to each of them.
+fn comes_out(term: &Term) -> Result<(), String> {
+    let Some(worked) = &term.worked else {
+        return Ok(());
+    };
+    worked.terms.iter().try_for_each(comes_out)?;
+    let exact: Option<Vec<i128>> = worked.terms.iter().map(|term| whole(term.number)).collect();
+    let values: Vec<f64> = worked
+        .terms
+        .iter()
+        .map(|term| term.number.value())
+        .collect();
+    let is_equal = match (whole(term.number), exact, worked.how) {
+        (Some(number), Some(terms), How::Sum) => terms.iter().sum::<i128>() == number,
+        (Some(number), Some(terms), How::Product) => terms.iter().product::<i128>() == number,
+        (Some(number), Some(terms), How::Difference) => terms[0] - terms[1] == number,
+        (_, _, how) => {
+            let result = match how {
+                How::Sum => values.iter().sum(),
+                How::Difference => values[0] - values[1],
+                How::Product => values.iter().product(),
+                How::Quotient => values[0] / values[1],
+                How::Percent => values[0] / values[1] * 100.0,
+                How::Longest => values.iter().copied().fold(0.0, f64::max),
+            };
+            (result - term.number.value()).abs() <= 1e-9 * result.abs().max(1e-30)
+        }
+    };
+    is_equal.then_some(()).ok_or_else(|| format!("{term:#?}"))
+}
+
+const QUANTITIES: [Quantity; 15] = [
+    Quantity::Bytes,
+    Quantity::BytesRead,
+    Quantity::BytesWritten,
+    Quantity::Saving,
+    Quantity::Launches,
+    Quantity::Flops,
+    Quantity::Intensity,
+    Quantity::LimitedBy,
+    Quantity::Ridge,
+    Quantity::Time,
+    Quantity::LowerBound,
+    Quantity::Speedup,
+    Quantity::BoundSpeedup,
+    Quantity::PeakMemory,
+    Quantity::Differing,
+];
+
+/// Every explanation of an analysis.
+fn explanations(analysis: &Analysis) -> Vec<Explanation> {
+    let kernels = analysis.fused.kernels.iter();
+    let kernels = kernels.filter_map(|kernel| Some(Of::Kernel(*kernel.ops.first()?)));
+    let ops = analysis.graph.ops.ids().map(Of::Op);
+    let tensors = analysis.graph.tensors.ids().map(Of::Tensor);
+    let of = [Of::Program]
+        .into_iter()
+        .chain(kernels)
+        .chain(ops)
+        .chain(tensors);
+    let figures = of.flat_map(|of| {
+        QUANTITIES
+            .into_iter()
+            .flat_map(move |quantity| [Figure::unfused(of, quantity), Figure::fused(of, quantity)])
+    });
+    figures
+        .filter_map(|figure| explanation(figure, analysis))
+        .collect()
+}
+
+fn assert_all_come_out(analysis: &Analysis) -> Result<(), String> {
+    for told in explanations(analysis) {
+        if let Some(term) = &told.term {
+            comes_out(term).map_err(|why| format!("{} of {}: {why}", told.title, told.subject))?;
+        }
+        let is_told =
+            !told.formula.is_empty() && !told.sources.is_empty() && !told.value.is_empty();
+        if !is_told || told.term.is_none() && told.notes.is_empty() && told.value != "–" {
+            return Err(format!("{told:#?}"));
+        }
+    }
+    Ok(())
+}
+
+fn value(analysis: &Analysis, figure: Figure) -> String {
+    explanation(figure, analysis).unwrap().value
+}
+
+/// Each example under each policy on devices with and without measured rates.
+fn each_analysis(check: impl Fn(&str, &Analysis)) {
+    for example in EXAMPLES {
+        for &policy in Policy::VARIANTS {
+            for device_id in DEVICES {
+                check(example.id, &analysis(example.text, policy, device_id));
+            }
+        }
+    }
+}
+
+#[test]
+fn all_terms_of_every_example_come_out() {
+    each_analysis(|id, analysis| {
+        // Each kernel of a long program costs a look at all of them.
+        if analysis.graph.ops.len() < 60 {
+            assert_all_come_out(analysis).unwrap_or_else(|why| panic!("{id}: {why}"));
+        }
+    });
+}
+
+#[test]
+fn figures_of_the_headline_are_those_that_are_told() {
+    each_analysis(|id, analysis| {
+        let shown = headline(analysis);
+        let told = |run, quantity| {
+            value(
+                analysis,
+                Figure {
+                    quantity,
+                    run,
+                    of: Of::Program,
+                },
+            )
+        };
+        assert_eq!(
+            told(Run::Unfused, Quantity::Bytes),
+            shown.unfused_bytes,
+            "{id}"
+        );
+        assert_eq!(told(Run::Fused, Quantity::Bytes), shown.fused_bytes, "{id}");
+        assert_eq!(told(Run::Fused, Quantity::Saving), shown.change, "{id}");
+        assert_eq!(
+            told(Run::Unfused, Quantity::Launches),
+            shown.unfused_kernels,
+            "{id}"
+        );
+        assert_eq!(
+            told(Run::Fused, Quantity::Launches),
+            shown.fused_kernels,
+            "{id}"
+        );
+        assert_eq!(
+            told(Run::Unfused, Quantity::Time),
+            shown.unfused_time,
+            "{id}"
+        );
+        assert_eq!(told(Run::Fused, Quantity::Time), shown.fused_time, "{id}");
+        let ratio = shown.ratio.unwrap();
+        let speedup = told(Run::Fused, Quantity::Speedup);
+        assert!(
+            ratio.split(' ').any(|word| word == speedup),
+            "{id}: {ratio}"
+        );
+        if let Some(bounds) = shown.bounds {
+            for figure in [
+                told(Run::Unfused, Quantity::LowerBound),
+                told(Run::Fused, Quantity::LowerBound),
+                told(Run::Fused, Quantity::BoundSpeedup),
+            ] {
+                assert!(bounds.contains(&figure), "{id}: {figure} in {bounds}");
+            }
+        }
+    });
+}
+
+#[test]
+fn figures_of_the_table_of_kernels_are_those_that_are_told() {
+    each_analysis(|id, analysis| {
+        for row in kernel_rows(analysis, 30) {
+            let of = Of::Kernel(row.first_op);
+            let told = |quantity| value(analysis, Figure::fused(of, quantity));
+            let shown = &row.figures;
+            let unfused = value(analysis, Figure::unfused(of, Quantity::Bytes));
+            assert_eq!(unfused, shown.unfused_bytes, "{id}");
+            assert_eq!(told(Quantity::Bytes), shown.fused_bytes, "{id}");
+            assert_eq!(told(Quantity::BytesRead), shown.bytes_read, "{id}");
+            assert_eq!(told(Quantity::BytesWritten), shown.bytes_written, "{id}");
+            assert_eq!(told(Quantity::Flops), shown.flops, "{id}");
+            assert_eq!(told(Quantity::Intensity), shown.intensity, "{id}");
+            assert_eq!(told(Quantity::LimitedBy), shown.bound, "{id}");
+            assert_eq!(told(Quantity::Time), shown.time.time, "{id}");
+            let bound = shown.time.bound.as_ref().unwrap_or(&shown.time.time);
+            assert_eq!(told(Quantity::LowerBound), *bound, "{id}");
+        }
+        let shown = kernel_total(analysis);
+        let told = |quantity| value(analysis, Figure::fused(Of::Program, quantity));
+        assert_eq!(told(Quantity::Bytes), shown.fused_bytes, "{id}");
+        assert_eq!(told(Quantity::BytesRead), shown.bytes_read, "{id}");
+        assert_eq!(told(Quantity::BytesWritten), shown.bytes_written, "{id}");
+        assert_eq!(told(Quantity::Flops), shown.flops, "{id}");
+        assert_eq!(told(Quantity::Time), shown.time.time, "{id}");
+    });
+}
+
+#[test]
+fn figures_of_the_comparison_are_those_that_are_told() {
+    for example in EXAMPLES {
+        for device_id in DEVICES {
+            let chosen = analysis(example.text, Policy::Rules, device_id);
+            let compared = compare(&chosen);
+            for shown in policy_rows(&compared, Policy::Rules, Objective::Bytes) {
+                let of = Of::Policy(shown.policy);
+                let own = compared
+                    .iter()
+                    .find(|one| one.policy == shown.policy)
+                    .unwrap();
+                let told = |quantity| {
+                    let told = explanation_of_policy(Figure::fused(of, quantity), own).unwrap();
+                    if let Some(term) = &told.term {
+                        comes_out(term).unwrap();
+                    }
+                    told.value
+                };
+                assert_eq!(told(Quantity::Launches), shown.kernels);
+                assert_eq!(told(Quantity::Bytes), shown.bytes);
+                assert_eq!(told(Quantity::Saving), shown.change);
+                assert_eq!(told(Quantity::Time), shown.time.time);
+                assert_eq!(told(Quantity::PeakMemory), shown.memory);
+                if shown.policy != Policy::Rules {
+                    assert_eq!(told(Quantity::Differing), shown.differing);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_on_cards_are_those_that_are_told() {
+    each_analysis(|id, analysis| {
+        let graph = &analysis.graph;
+        let kernels = analysis.fused.kernels.ids().take(20);
+        let kernels = kernels.filter_map(|kernel| inspect_kernel(analysis, kernel));
+        let ops = graph
+            .ops
+            .ids()
+            .take(20)
+            .filter_map(|op| inspect_op(analysis, op));
+        let tensors = graph
+            .tensors
+            .ids()
+            .take(20)
+            .filter_map(|tensor| inspect_tensor(analysis, tensor));
+        for card in kernels.chain(ops).chain(tensors) {
+            for part in card.facts.iter().flat_map(|fact| &fact.parts) {
+                if let Some(figure) = part.figure {
+                    assert_eq!(value(analysis, figure), part.text, "{id}: {card:?}");
+                }
+            }
+        }
+    });
+}
+
+/// The transformer block of the README, computed by hand where it is short.
+#[test]
+fn what_is_told_of_the_transformer_block() {
+    let text = EXAMPLES
+        .iter()
+        .find(|e| e.id == "transformer")
+        .unwrap()
+        .text;
+    let analysis = analysis(text, Policy::Rules, "a100-80");
+    let told = explanation(Figure::fused(Of::Program, Quantity::Saving), &analysis).unwrap();
+    assert_eq!(told.value, "−14.6 %");
+    assert_eq!(told.subject, "the whole program");
+    let worked = told.term.unwrap().worked.unwrap();
+    assert_eq!(worked.line().unwrap(), "336 MB saved / 2.30 GB unfused");
+    let saved = worked.terms[0].worked.as_ref().unwrap();
+    assert_eq!(saved.line().unwrap(), "2.30 GB unfused − 1.96 GB fused");
+
+    let kernel = Of::Kernel(OpId::new(0));
+    let told = explanation(Figure::fused(kernel, Quantity::Flops), &analysis).unwrap();
+    let terms = told.term.unwrap().worked.unwrap().terms;
+    assert_eq!(terms[0].name, "qkv_proj");
+    let line = terms[0].worked.as_ref().unwrap().line().unwrap();
+    assert_eq!(line, "2 × 2,048 × 12,288 × 4,096 (K)");
+
+    let told = explanation(Figure::fused(kernel, Quantity::BytesRead), &analysis).unwrap();
+    let terms = told.term.clone().unwrap().worked.unwrap().terms;
+    let lines: Vec<_> = terms
+        .iter()
+        .map(|term| {
+            format!(
+                "{}: {}",
+                term.name,
+                term.worked.as_ref().unwrap().line().unwrap()
+            )
+        })
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "reads w_qkv: 4,096 × 12,288 × 2 B",
+            "reads input: 2,048 × 4,096 × 2 B"
+        ]
+    );
+    assert!(
+        told.conventions[0]
+            .choice
+            .starts_with("inputs and weights count"),
+        "{told:#?}"
+    );
+    assert_eq!(told.exact().as_deref(), Some("117,440,512 B"));
+}
+
+#[test]
+fn a_long_sum_is_cut_and_still_comes_out() {
+    let text = EXAMPLES.iter().find(|e| e.id == "gpt2").unwrap().text;
+    let analysis = analysis(text, Policy::None, "a100-80");
+    let told = explanation(Figure::fused(Of::Program, Quantity::Bytes), &analysis).unwrap();
+    let term = told.term.unwrap();
+    comes_out(&term).unwrap();
+    let last = term.terms().last().unwrap();
+    assert!(
+        last.name.starts_with("and ") && last.name.ends_with(" more, together"),
+        "{last:?}"
+    );
+    assert!(term.terms().len() < analysis.fused.kernels.len());
+}
+
+#[test]
+fn a_kernel_that_is_gone_explains_nothing() {
+    let text = EXAMPLES
+        .iter()
+        .find(|e| e.id == "transformer")
+        .unwrap()
+        .text;
+    let rules = analysis(text, Policy::Rules, "a100-80");
+    // The second op runs in the kernel of the first.
+    assert_eq!(rules.partition.kernel_of[OpId::new(1)], KernelId::new(0));
+    let figure = Figure::fused(Of::Kernel(OpId::new(1)), Quantity::Bytes);
+    assert_eq!(explanation(figure, &rules), None);
+    let alone = analysis(text, Policy::None, "a100-80");
+    assert!(explanation(figure, &alone).is_some());
+    let beyond = Figure::fused(Of::Kernel(OpId::new(1000)), Quantity::Bytes);
+    assert_eq!(explanation(beyond, &rules), None);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn all_terms_of_any_graph_come_out((ops, externals) in random_graph::ops(14), declared in any::<bool>()) {
+        for &policy in Policy::VARIANTS {
+            for &counted in Externals::VARIANTS {
+                for &reshape in ReshapeCost::VARIANTS {
+                    let options = Options {
+                        conventions: Conventions { externals: counted, reshape, ..Conventions::default() },
+                        ..Options::of_policy(policy)
+                    };
+                    let externals = if declared { &externals[..] } else { &[] };
+                    let analysis = analyze(&ops, externals, &options).unwrap();
+                    if let Err(why) = assert_all_come_out(&analysis) {
+                        prop_assert!(false, "{}", why);
+                    }
+                }
+            }
+        }
+    }
+}
