@@ -29,7 +29,7 @@ pub struct Headline {
     pub unfused_time: String,
     /// Time, fused.
     pub fused_time: String,
-    /// The quotient of both: a speedup, or of lower bounds how far they are apart. `None` where nothing runs.
+    /// The quotient of both: a speedup, or one by the lower bounds. `None` where nothing runs.
     pub ratio: Option<String>,
     /// Whether the times differ as they are written.
     pub is_time_changed: bool,
@@ -81,12 +81,12 @@ pub fn headline(analysis: &Analysis) -> Headline {
         time_label: format!("{} on {}", kind.name(), device.name),
         ratio: runs.then(|| match &analysis.expected {
             Some(expected) => format!("{} as fast", ratio(expected.speedup())),
-            None => format!("bounds {} apart", ratio(analysis.speedup)),
+            None => format!("{} by bounds", ratio(analysis.speedup)),
         }),
         bounds: (unfused_time.bound.zip(fused_time.bound)).map(|(unfused, fused)| {
             let cold = if is_below { COLD } else { "" };
-            let apart = ratio(analysis.speedup);
-            format!("bounds {unfused} → {fused}{cold}, {apart} apart")
+            let quotient = ratio(analysis.speedup);
+            format!("bounds {unfused} → {fused}{cold}, {quotient}")
         }),
         is_time_changed: unfused_time.time != fused_time.time,
         unfused_time: unfused_time.time,

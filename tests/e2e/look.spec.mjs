@@ -193,7 +193,7 @@ test('what does not change is no gain, and the figures of a custom GPU stand onc
   await open();
   await expect(result(page).locator('.saved')).not.toHaveCount(0);
   await picker(page, 'Fusion').selectOption('none');
-  await expect(result(page)).toContainText('1.00x apart');
+  await expect(result(page)).toContainText('1.00x by bounds');
   await expect(result(page).locator('.saved')).toHaveCount(0);
   await picker(page, 'GPU').selectOption('custom');
   const menu = page.locator('.menu-panel');
