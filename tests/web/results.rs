@@ -89,7 +89,7 @@ async fn the_policies_stand_side_by_side_and_on_one_roofline_when_asked() {
     let (root, page) = over(TEXT, move |_| view! { <ComparePanel is_drawn ranked_by /> }).await;
     // Three of them keep one tensor on chip. No kernel is stated, so *manual* has no row.
     assert_eq!(
-        root.texts("tbody button"),
+        root.texts("tbody button[aria-pressed]"),
         ["rules", "torch.compile", "optimal", "none"]
     );
     assert!(root.all("svg").is_empty());

@@ -89,7 +89,7 @@ pub(super) fn conventions(figure: Figure, counted: Counted<'_>) -> Vec<Conventio
             "a launch takes {}",
             format_seconds(options.device.launch_s.value)
         ),
-        sentence: "Set in the menu of the device.".to_owned(),
+        sentence: "Set under “Options”, beside the policy.".to_owned(),
     };
     let policy = || Convention {
         choice: format!("who fuses: {}", policy_title(options.policy)),
@@ -138,6 +138,9 @@ pub(super) fn sources(figure: Figure, counted: Counted<'_>) -> Vec<String> {
         | Quantity::BytesRead
         | Quantity::BytesWritten
         | Quantity::Saving => bytes_sources(counted),
+        Quantity::Launches if figure.run == Run::Unfused => {
+            vec!["Unfused, each op is a kernel of its own.".to_owned()]
+        }
         Quantity::Launches | Quantity::Differing => policy_sources(analysis),
         Quantity::Flops => flops_sources(figure.of, counted),
         Quantity::Intensity => {
@@ -220,7 +223,7 @@ fn device_sources(analysis: &Analysis) -> Vec<String> {
         .flatten()
         .any(|figure| !figure.is_confirmed);
     let recalled =
-        "Some of them are from memory and not checked; the menu of the device marks them with “?”.";
+        "Some of them are from memory and not checked; “GPU figures” marks them with “?”.";
     let launch = "The launch time is an order of magnitude, not a measured figure.";
     let is_listed = device.source != Source::Custom && !device.launch_s.is_confirmed;
     let mut sources = vec![rates];

@@ -9,7 +9,7 @@ use crate::core::model::dtype::DType;
 use crate::core::model::ids::{KernelId, OpId};
 use crate::core::model::work::Work;
 use crate::present::explain::{FlopFactors, flop_factors};
-use crate::present::format::{at_least, format_intensity};
+use crate::present::format::at_least;
 use crate::present::names::op_name;
 use crate::present::times::{bound_name, missing_text};
 
@@ -80,22 +80,16 @@ pub(super) fn intensity(analysis: &Analysis, kernel: &Kernel) -> Found {
         Term::given("", Number::Flops(kernel.work.flops())),
         Term::given("", Number::Bytes(kernel.bytes())),
     );
-    let notes = ridge_of_kernel(analysis, kernel)
-        .and_then(|ridge| match ridge.term?.number {
-            Number::Intensity(ridge) if intensity < ridge => {
-                Some(("Left", "memory takes longer than arithmetic", ridge))
-            }
-            Number::Intensity(ridge) => {
-                Some(("Right", "arithmetic takes longer than memory", ridge))
-            }
-            _ => None,
-        })
-        .map(|(side, what, ridge)| {
-            format!(
-                "{side} of the ridge at {}, so {what} at full rates.",
-                format_intensity(ridge)
-            )
-        });
+    let ridge = ridge_of_kernel(analysis, kernel).and_then(|ridge| ridge.term);
+    let notes = ridge.map(|ridge| {
+        let (side, roof) = if intensity < ridge.number.value() {
+            ("Left", "memory")
+        } else {
+            ("Right", "arithmetic")
+        };
+        let at = ridge.text();
+        format!("{side} of the ridge at {at}: the roof over it is that of {roof}.")
+    });
     Found {
         notes: notes.into_iter().collect(),
         ..Found::new(Term::worked("", Number::Intensity(intensity), worked))
