@@ -32,6 +32,15 @@ pub fn breakdown_lines(breakdown: &Breakdown, kind: &str) -> Vec<String> {
     lines
 }
 
+/// What takes the most of an expected time, with its arithmetic: `53.2 GFLOP in whole waves of tiles / 800 TFLOP/s = 66.4 µs`.
+pub fn longest_part(breakdown: &Breakdown) -> Option<String> {
+    let parts = breakdown.phases.iter().flatten();
+    let longest = parts.max_by(|a, b| a.seconds().total_cmp(&b.seconds()))?;
+    let shares: Vec<String> = longest.shares.iter().map(share_text).collect();
+    let seconds = format_seconds(longest.seconds());
+    Some(format!("{} = {seconds}", shares.join(" + ")))
+}
+
 fn share_text(share: &Share) -> String {
     let &Share {
         what,

@@ -20,7 +20,11 @@ pub mod setting;
 pub mod solve;
 pub mod state;
 pub mod task;
+mod tensor_reason;
+mod time_reason;
 pub mod value;
+mod way_words;
+mod wording;
 
 pub use entries::Problem;
 
@@ -136,7 +140,7 @@ impl Lesson {
                 problems.push(Problem::new(
                     line,
                     format!("`{text}` is not of the form `key: value`"),
-                    "write for example `title: Four ops, two kernels`",
+                    "write for example `title: From ops to kernels`",
                 ));
                 continue;
             };
