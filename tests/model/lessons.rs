@@ -3,7 +3,7 @@
 use fuseline::app::lesson::answer::Answer;
 use fuseline::app::lesson::check::check;
 use fuseline::app::lesson::library::LESSONS;
-use fuseline::app::lesson::prose::written_text;
+use fuseline::app::lesson::prose::{word_count, written_text};
 use fuseline::app::lesson::task::Kind;
 use fuseline::app::lesson::{Lesson, Problem, read};
 
@@ -33,6 +33,20 @@ fn a_lesson_takes_five_to_ten_minutes_in_five_to_eight_steps() {
             tasks.count() * 2 >= lesson.steps.len(),
             "{id}: most steps ask something"
         );
+    }
+}
+
+#[test]
+fn the_speaker_has_notes_at_each_step() {
+    for (id, lesson) in all() {
+        for step in &lesson.steps {
+            let words = word_count(&step.notes);
+            assert!(
+                (8..=60).contains(&words),
+                "{id}, {}: {words} words",
+                step.title
+            );
+        }
     }
 }
 

@@ -1,20 +1,15 @@
 //! What is right, and why.
 
 use super::StepStates;
-use super::condition::{Condition, Operand};
-use super::quantity::{Metric, Quantity, Subject, kernel_names, tensor_named};
-use super::reason::{of_ops, reason};
-use super::solve::{first_value, value_before, with_param};
+use super::answer_reason::{around, param_value, reason_for_things, reasons_of, things_of};
+use super::condition::Condition;
+use super::reason::reason;
+use super::solve::first_value;
 use super::state::{PageState, Seen};
-use super::task::{Kind, Task, Things};
-use super::tensor_reason::of_tensors;
+use super::task::{Kind, Task};
 use super::value::{Unit, Value, number_in, parts_in, within_text};
 use super::way_words::way_words;
-use super::wording::{
-    Naming, capitalized, join_sentences, noun, operand_words, relation_words, sentence_of,
-    value_words,
-};
-use crate::core::TensorId;
+use super::wording::{join_sentences, sentence_of, value_words};
 use crate::present::names::listed;
 
 /// What a visitor answers.
@@ -118,10 +113,7 @@ impl Task {
             ) => {
                 let right = first_value(state, param, when)?;
                 let given = number_in(text, Unit::Count)?;
-                let value = format!(
-                    "{param} = {}",
-                    Value::Number(right as f64, Unit::Count).text()
-                );
+                let value = param_value(param, right);
                 let words = around(state, param, right, when);
                 Ok(judged(
                     is_near(given, right as f64, *within),
@@ -206,7 +198,7 @@ impl Task {
             Kind::First { param, when, .. } => {
                 let right = first_value(&states.answered, param, when).ok()?;
                 let words = around(&states.answered, param, right, when);
-                Some(format!("{param} = {right}. {words}"))
+                Some(format!("{}. {words}", param_value(param, right)))
             }
             Kind::Choose(_) | Kind::Each { .. } => {
                 let seen = answered()?;
@@ -261,7 +253,7 @@ impl Task {
 fn wanted_words(condition: &Condition, seen: &Seen) -> String {
     let wanted = sentence_of(condition, seen);
     match (condition, condition.values(seen)) {
-        (Condition::Compare { left, .. }, Ok(Some([now, _]))) => {
+        (Condition::Compare { left, .. }, Ok(Some([now, limit]))) if now != limit => {
             format!("{wanted} (now {})", value_words(left.metric, &now))
         }
         _ => wanted,
@@ -287,109 +279,4 @@ fn judged(is_right: bool, value: &str, within: f64, why: &str) -> Judged {
 
 fn is_near(given: f64, right: f64, within: f64) -> bool {
     (given - right).abs() <= within.mul_add(right.abs(), 1e-9 * right.abs())
-}
-
-/// The things of a kind, with the names of their options.
-fn things_of(things: Things, seen: &Seen) -> Vec<(String, Subject)> {
-    let (analysis, graph) = (&seen.analysis, &seen.analysis.graph);
-    match things {
-        Things::Tensors => (graph.tensors.iter_enumerated())
-            .filter(|(_, tensor)| !tensor.is_external())
-            .map(|(id, _)| graph.tensor_name(id).to_owned())
-            .map(|name| (name.clone(), Subject::Tensor(name)))
-            .collect(),
-        Things::Kernels => {
-            let kernels = analysis
-                .fused
-                .kernels
-                .iter()
-                .filter(|kernel| !kernel.is_free);
-            let subjects = kernels.map(|kernel| {
-                let first = kernel.ops.first().and_then(|&op| graph.ops.get(op));
-                Subject::Kernel(first.map_or_else(String::new, |op| op.name.clone()))
-            });
-            kernel_names(analysis).into_iter().zip(subjects).collect()
-        }
-    }
-}
-
-/// Most kernels of which the reason is told.
-const MAX_REASONS: usize = 2;
-
-fn reason_for_things(subjects: &[Subject], condition: &Condition, seen: &Seen) -> String {
-    let tensors = subjects.iter().filter_map(|subject| match subject {
-        Subject::Tensor(name) => tensor_named(&seen.analysis, name).ok(),
-        _ => None,
-    });
-    let tensors: Vec<TensorId> = tensors.collect();
-    if !tensors.is_empty() {
-        return of_tensors(&seen.analysis, &tensors);
-    }
-    let reasons = subjects.iter().take(MAX_REASONS);
-    let reasons = reasons.map(|subject| reasons_of(&condition.about(subject), seen));
-    reasons.collect::<Vec<_>>().join(" ")
-}
-
-/// The reasons of both sides of a condition.
-fn reasons_of(condition: &Condition, seen: &Seen) -> String {
-    let (left, right) = match condition {
-        Condition::OneKernel(names) => return of_ops(names, seen),
-        Condition::Compare { left, right, .. } => (left, right),
-    };
-    let other = match right {
-        Operand::Quantity { quantity, .. } => sided(quantity, seen),
-        Operand::Value(_) => String::new(),
-    };
-    join_sentences(&sided(left, seen), &other)
-}
-
-/// A quantity with its value and its reason.
-fn sided(quantity: &Quantity, seen: &Seen) -> String {
-    let Ok(value) = quantity.value(seen) else {
-        return String::new();
-    };
-    let why = reason(quantity, seen);
-    if matches!(quantity.metric, Metric::Place) {
-        return why;
-    }
-    let value = value_words(quantity.metric, &value);
-    let named = noun(quantity, seen, Naming::Ops);
-    join_sentences(&format!("{} is {value}.", capitalized(&named)), &why)
-}
-
-/// The left side of a condition at a value of a param and just before it, and what it is held against.
-fn around(state: &PageState, param: &str, right: i64, when: &Condition) -> String {
-    let Condition::Compare {
-        left,
-        relation,
-        right: limit,
-    } = when
-    else {
-        return String::new();
-    };
-    let at = |value: i64| {
-        let seen = with_param(state, param, value)?.seen()?;
-        let is = value_words(left.metric, &left.value(&seen).ok()?);
-        let against = operand_words(left.metric, limit, &seen);
-        Some((
-            format!("at `{param}` = {value}"),
-            is,
-            noun(left, &seen, Naming::Number),
-            against,
-        ))
-    };
-    let Some((from, is, named, against)) = at(right) else {
-        return String::new();
-    };
-    let wanted = match left.unit() {
-        Some(_) => format!(", which {} {against}", relation_words(*relation)),
-        None => String::new(),
-    };
-    let words = match value_before(state, param, right).and_then(at) {
-        Some((before, was, ..)) => {
-            format!("{before} {named} is {was}, {from} it is {is}{wanted}.")
-        }
-        None => format!("{from} {named} is {is}{wanted}."),
-    };
-    capitalized(&words)
 }

@@ -4,6 +4,7 @@
 //! mend it. [`check::check`] runs the engine on each step and tells what does not hold there.
 
 pub mod answer;
+mod answer_reason;
 pub mod check;
 pub mod condition;
 mod entries;

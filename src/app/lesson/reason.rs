@@ -101,7 +101,7 @@ fn of_program(
                 match (analysis.fused.launches, kernel) {
                     (2.., Some(kernel)) => {
                         let names = op_names(&analysis.graph, &kernel.ops);
-                        format!("The most of it is `{names}`. {words}")
+                        format!("The longest kernel is `{names}`. {words}")
                     }
                     _ => words,
                 }

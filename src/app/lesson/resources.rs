@@ -129,14 +129,17 @@ fn tiles(analysis: &Analysis, id: KernelId, limits: &KernelLimits) -> String {
     let tile = tiling.tile;
     let down = (product.rows / tile.rows).ceil();
     let across = (product.columns / tile.columns).ceil();
+    let number = |count: f64| Value::Number(count, Unit::Count).text();
     let batch = if product.batch > 1.0 {
-        format!("{} × ", product.batch)
+        format!("{} × ", number(product.batch))
     } else {
         String::new()
     };
+    let [rows, columns] = [product.rows, product.columns].map(number);
+    let [tile_rows, tile_columns] = [tile.rows, tile.columns].map(number);
+    let [down, across, tiles] = [down, across, tiling.tiles].map(number);
     format!(
-        "The output has {batch}{} × {} elements, a tile {} × {}: {batch}{down} × {across} = {} tiles, a block each.",
-        product.rows, product.columns, tile.rows, tile.columns, tiling.tiles
+        "The output has {batch}{rows} × {columns} elements, a tile {tile_rows} × {tile_columns}: {batch}{down} × {across} = {tiles} tiles, a block each."
     )
 }
 

@@ -3,7 +3,7 @@
 use super::value::Value;
 use crate::core::{Analysis, OpId, TensorId};
 use crate::present::format::{format_bytes, format_exact};
-use crate::present::names::{counted, listed};
+use crate::present::names::{counted, listed, quoted_op};
 
 /// Which tensors leave their kernel, and why: those that do not in one sentence.
 pub(super) fn of_tensors(analysis: &Analysis, tensors: &[TensorId]) -> String {
@@ -34,14 +34,14 @@ pub(super) fn name_and_size(analysis: &Analysis, tensor: TensorId) -> String {
     )
 }
 
-/// An op of another kernel that reads a tensor.
-fn reader_elsewhere(analysis: &Analysis, tensor: TensorId) -> Option<(OpId, OpId)> {
+/// The op that writes a tensor, and the ops of other kernels that read it.
+fn readers_elsewhere(analysis: &Analysis, tensor: TensorId) -> Option<(OpId, Vec<OpId>)> {
     let graph = &analysis.graph;
     let producer = graph.tensors.get(tensor)?.producer?;
     let kernel = |op: OpId| analysis.partition.kernel_of.get(op);
-    let mut readers = graph.consumers.get(tensor)?.iter();
-    let reader = readers.find(|&&reader| kernel(reader) != kernel(producer))?;
-    Some((producer, *reader))
+    let readers = graph.consumers.get(tensor)?.iter().copied();
+    let elsewhere = readers.filter(|&reader| kernel(reader) != kernel(producer));
+    Some((producer, elsewhere.collect()))
 }
 
 /// Whether a tensor that an op writes never leaves its kernel.
@@ -68,12 +68,20 @@ pub(super) fn of_tensor(analysis: &Analysis, tensor: TensorId, named: &str) -> S
     if is_kept(analysis, tensor) {
         return format!("{named} is read only in the kernel that computes it.");
     }
-    match reader_elsewhere(analysis, tensor) {
-        Some((producer, reader)) => format!(
-            "{named} is written by `{}` and read by `{}` in another kernel.",
-            graph.ops[producer].name, graph.ops[reader].name
-        ),
-        None => format!("{named} is a result, so it has to be written."),
+    match readers_elsewhere(analysis, tensor) {
+        Some((producer, readers)) if !readers.is_empty() => {
+            let place = match readers.len() {
+                1 => "in another kernel",
+                _ => "outside its kernel",
+            };
+            let readers = readers.iter().map(|&reader| quoted_op(graph, reader));
+            format!(
+                "{named} is written by {} and read by {} {place}.",
+                quoted_op(graph, producer),
+                listed(readers.collect())
+            )
+        }
+        _ => format!("{named} is a result, so it has to be written."),
     }
 }
 

@@ -146,7 +146,7 @@ const fn whole(number: f64) -> u64 {
 /// use fuseline::app::lesson::value::{number_in, Unit};
 /// assert_eq!(number_in("1.2 GB", Unit::Bytes), Ok(1.2e9));
 /// assert_eq!(number_in("3,328", Unit::Count), Ok(3328.0));
-/// assert_eq!(number_in("134,2 MB", Unit::Bytes), Ok(134.2e6));
+/// assert_eq!(number_in("134,5 MB", Unit::Bytes), Ok(134.5e6));
 /// assert!(number_in("12", Unit::Bytes).is_err(), "MB or GB?");
 /// ```
 pub fn number_in(text: &str, unit: Unit) -> Result<f64, String> {
