@@ -45,6 +45,20 @@ pub fn joined(
     }
 }
 
+/// All of some things as a list in a sentence: `a, b and c`.
+///
+/// ```
+/// use fuseline::present::names::listed;
+/// assert_eq!(listed(vec!["a".into(), "b".into(), "c".into()]), "a, b and c");
+/// ```
+pub fn listed(mut things: Vec<String>) -> String {
+    match (things.pop(), things.is_empty()) {
+        (None, _) => String::new(),
+        (Some(only), true) => only,
+        (Some(last), false) => format!("{} and {last}", things.join(", ")),
+    }
+}
+
 /// The names of a kernel's ops as people read them: `matmul + bias + relu`, of a long kernel the first ones.
 pub fn op_names(graph: &Graph, ops: &[OpId]) -> String {
     const NAMED: usize = 12;

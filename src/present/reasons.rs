@@ -7,6 +7,7 @@ use crate::core::fusion::reason::Reason;
 use crate::core::fusion::rows::RowDomain;
 use crate::core::model::diagnostic::{Code, Diagnostic, merged};
 use crate::core::model::graph::Graph;
+use crate::core::model::op_type::OpType;
 use crate::core::notation::Parsed;
 use crate::core::{Analysis, Outcome, Program};
 use crate::present::format::{format_bytes, format_count, format_exact, format_seconds};
@@ -43,7 +44,7 @@ pub fn verdict_sentence(analysis: &Analysis, verdict: &Verdict) -> String {
         _ => "and ".to_owned(),
     };
     format!(
-        "Apart: {why}. Fusing them alone would {bytes} {joint}{} {}.",
+        "Apart: {why}. As one kernel they would {bytes} {joint}{} {}.",
         format_seconds(saved_s.abs()),
         time_scope(analysis),
     )
@@ -62,6 +63,19 @@ pub fn time_scope(analysis: &Analysis) -> &'static str {
 pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
     let later_first =
         matches!(reason, Reason::MatmulAndReduction { matmul, reduction } if reduction < matmul);
+    if let &Reason::LibraryCall { matmul } = reason
+        && let [add] = graph.successors[matmul][..]
+        && graph.ops[add].function.as_deref() == Some("add")
+        && let readers @ [_, ..] = &graph.successors[add][..]
+        && readers
+            .iter()
+            .all(|&op| graph.ops[op].op_type == OpType::Elementwise)
+    {
+        return format!(
+            "the matmul {} is a library call, which takes the `add` behind it only if other than elementwise ops follow that",
+            quoted_op(graph, matmul)
+        );
+    }
     match reason.clone().map_ops(|op| quoted_op(graph, op)) {
         Reason::TooManyOps { ops, limit } => beyond_limit("have", ops, "ops", limit),
         Reason::TwoMatmuls { first, second } => {

@@ -80,17 +80,17 @@ for (const [width, height] of [[1280, 720], [1920, 1080], [3840, 2160]]) {
 test('a remote control goes through a lesson: the answer, the next step, the next lesson', async ({ page, open }) => {
   await open('#lesson=exercise.1');
   await begin(page);
-  await expect(place(page)).toHaveText('Four ops, two kernels, 1 of 6');
+  await expect(place(page)).toHaveText('From ops to kernels, 1 of 6');
   await expect(page.getByRole('heading', { name: 'Every op asks memory' })).toBeVisible();
   await expect(region(page, 'Graph')).toBeVisible();
   await page.keyboard.press('PageDown');
   await expect(page.locator('.task-verdict')).toContainText('16.8 MB');
-  await expect(place(page)).toHaveText('Four ops, two kernels, 1 of 6');
+  await expect(place(page)).toHaveText('From ops to kernels, 1 of 6');
   await page.keyboard.press('PageDown');
-  await expect(place(page)).toHaveText('Four ops, two kernels, 2 of 6');
+  await expect(place(page)).toHaveText('From ops to kernels, 2 of 6');
   await expect(picker(page, 'Fusion')).toHaveValue('none');
   await page.keyboard.press('PageUp');
-  await expect(place(page)).toHaveText('Four ops, two kernels, 1 of 6');
+  await expect(place(page)).toHaveText('From ops to kernels, 1 of 6');
   // What is typed into an answer is no command.
   await page.getByRole('textbox').fill('4');
   await page.keyboard.press('f');
@@ -100,11 +100,11 @@ test('a remote control goes through a lesson: the answer, the next step, the nex
     if ((await place(page).textContent()).includes('6 of 6')) break;
     await page.keyboard.press('PageDown');
   }
-  await expect(place(page)).toHaveText('Four ops, two kernels, 6 of 6');
+  await expect(place(page)).toHaveText('From ops to kernels, 6 of 6');
   await page.keyboard.press('PageDown');
   if ((await place(page).textContent()).includes('6 of 6')) await page.keyboard.press('PageDown');
   await expect(place(page)).toHaveText(/, 1 of \d/);
-  await expect(place(page)).not.toHaveText(/Four ops/);
+  await expect(place(page)).not.toHaveText(/From ops/);
 });
 
 test('a second window has the notes, the answer and the plan, and commands the page', async ({ page, open, problems }) => {
@@ -163,7 +163,7 @@ test('the workshop begins from the list of lessons, with its plan', async ({ pag
   await page.getByText('For a class: a workshop of 90 minutes').click();
   await expect(page.locator('.plan tbody tr')).toHaveCount(14);
   await page.getByRole('button', { name: 'Present the workshop' }).click();
-  await expect(place(page)).toHaveText('Four ops, two kernels, 1 of 6');
+  await expect(place(page)).toHaveText('From ops to kernels, 1 of 6');
   await bar(page).getByRole('button', { name: 'End' }).click();
   await expect(page.getByRole('tabpanel', { name: 'Learn' })).toBeVisible();
 });

@@ -5,7 +5,7 @@ use fuseline::app::lesson::check::check;
 use fuseline::app::lesson::quantity::Quantity;
 use fuseline::app::lesson::read;
 use fuseline::app::lesson::state::Seen;
-use fuseline::app::lesson::value::{Unit, Value};
+use fuseline::app::lesson::value::{Unit, Value, parts_in};
 use fuseline::core::analysis::limits::limits;
 use fuseline::core::examples::example;
 use fuseline::core::{Options, Policy, device};
@@ -145,21 +145,96 @@ fn a_wrong_answer_gets_the_reason() {
     );
     assert!(words.contains("`matmul1 + bias1 + relu`"), "{words}");
     let words = told("predict\nask: A?\nnumber: blocks of kernel matmul1", "");
-    assert!(words.contains("tile of"), "{words}");
+    assert!(words.contains("a block each"), "{words}");
     let words = told(
         "predict\nask: A?\nfirst: B\nwhen: bound of kernel matmul1 = compute",
         "policy: rules",
     );
-    assert!(words.contains("it is memory, at B = "), "{words}");
+    assert_eq!(
+        words,
+        "Not quite. The answer is `B` = 256. At `B` = 128 what limits kernel 1 is memory, at `B` = 256 it is arithmetic."
+    );
     let words = told("predict\nask: A?\nnumber: ridge", "");
     assert!(
         words.contains("312 TFLOP/s / 2.04 TB/s = 153 FLOP/B"),
         "{words}"
     );
     let words = told("predict\nask: A?\nnumber: dram", "");
-    assert!(words.contains("read again"), "{words}");
-    let words = told("predict\nask: A?\nnumber: intensity", "");
-    assert!(words.contains("moved"), "{words}");
+    assert!(
+        words.contains("The operands of all kernels hold"),
+        "{words}"
+    );
+    let words = told("predict\nask: A?\nnumber: intensity", "policy: none");
+    assert!(words.contains("and moves 71.3 MB"), "{words}");
+}
+
+#[test]
+fn unfused_ops_are_told_with_their_own_bytes() {
+    let words = told(
+        "choose\nask: A?\n- Left :: intensity of kernel relu < unfused intensity of kernel relu\n- Right :: intensity of kernel relu > unfused intensity of kernel relu",
+        "policy: rules",
+    );
+    // matmul1 alone moves 18.9 MB, with bias1 and relu one by one 52.4 MB.
+    assert!(
+        words.contains("It does 8.60 GFLOP and moves 18.9 MB."),
+        "{words}"
+    );
+    assert!(
+        words.contains("They do 8.60 GFLOP and move 52.4 MB."),
+        "{words}"
+    );
+}
+
+#[test]
+fn tensors_that_were_wrongly_chosen_come_first() {
+    let task = "choose\nask: A?\ntensors: place = memory";
+    assert_eq!(
+        told(task, "policy: rules"),
+        "Not quite. The answer is `y3` and `y4`. `y1` (8.39 MB) is read only in the kernel that computes it. \
+         `y3` (8.39 MB) is written by `relu` and read by `matmul2` in another kernel. \
+         `y4` (2.10 MB) is a result, so it has to be written."
+    );
+}
+
+#[test]
+fn tiles_are_counted_in_both_directions() {
+    let words = told(
+        "predict\nask: A?\nnumber: blocks of kernel matmul1",
+        "device: h200",
+    );
+    assert!(words.contains("4 × 32 = 128 tiles"), "{words}");
+    assert!(words.contains("a block each"), "{words}");
+    let words = told("predict\nask: A?\nnumber: size of tensor y1", "");
+    assert!(
+        words.contains("1,024 × 4,096 elements of 2 bytes"),
+        "{words}"
+    );
+}
+
+#[test]
+fn a_decimal_comma_and_a_part_of_one_are_read() {
+    for (text, unit, expected) in [
+        ("134,2 MB", Unit::Bytes, Some(134.2e6)),
+        ("1,024", Unit::Count, Some(1024.0)),
+        ("1,234,567", Unit::Count, Some(1_234_567.0)),
+        ("1,234.5 MB", Unit::Bytes, Some(1234.5e6)),
+        ("0,125", Unit::Intensity, Some(0.125)),
+        ("1.234,5 MB", Unit::Bytes, None),
+        ("1,23,4", Unit::Count, None),
+        ("0.97", Unit::Percent, Some(97.0)),
+        ("0,97", Unit::Percent, Some(97.0)),
+        ("0.97 %", Unit::Percent, Some(0.97)),
+        ("128/132", Unit::Percent, Some(100.0 * 128.0 / 132.0)),
+        ("12.5", Unit::Percent, Some(12.5)),
+        ("1/0", Unit::Percent, None),
+    ] {
+        let read = parts_in(text, unit).ok();
+        let is_near = match (read, expected) {
+            (Some(read), Some(expected)) => (read - expected).abs() < 1e-6 * expected.abs(),
+            (read, expected) => read.is_none() && expected.is_none(),
+        };
+        assert!(is_near, "{text}: {read:?}");
+    }
 }
 
 #[test]
@@ -171,7 +246,7 @@ fn what_the_engine_changed_is_told_without_comments() {
     let states = lesson.states(&mut Vec::new());
     let task = lesson.steps[0].task.as_ref();
     let told = task.and_then(|task| task.right_answer(&states[0]));
-    assert_eq!(told.as_deref(), Some("`B = 128`"));
+    assert_eq!(told.as_deref(), Some("Drag the slider to `B = 128`."));
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn row<'a>(rows: &'a [Row], head: &str, variant: &str) -> Option<&'a Row> {
     })
 }
 
-/// How a table rounds: `832.0 us`, `939.9 MB`.
+/// How a table rounds: `832.0 µs`, `939.9 MB`.
 fn one_digit(number: f64, unit: &str) -> String {
     format!("{number:.1} {unit}")
 }
@@ -47,7 +47,7 @@ fn wrong_cells(table: &str, rows: &[Row]) -> Vec<String> {
         let read = row.dram_read_bytes.map_or(f64::NAN, |bytes| bytes as f64);
         let expected = [
             row.kernels.len().to_string(),
-            one_digit(row.time_us, "us"),
+            one_digit(row.time_us, "µs"),
             one_digit(read / 1e6, "MB"),
         ];
         for cell in expected {
@@ -73,7 +73,7 @@ fn code_blocks() -> impl Iterator<Item = (&'static str, String)> {
 #[test]
 fn measured_tables_are_as_measured() {
     let rows = rows();
-    let altered = "linear_bias_relu  4096 x 4096 x 4096, bf16\neager  3  235.9 us  216.1 MB";
+    let altered = "linear_bias_relu  4096 x 4096 x 4096, bf16\neager  3  235.9 µs  216.1 MB";
     assert_eq!(wrong_cells(altered, &rows).len(), 1, "the check can fail");
     let mut tables = 0;
     for (id, text) in code_blocks() {

@@ -3,7 +3,7 @@
 use fuseline::app::lesson::answer::Answer;
 use fuseline::app::lesson::check::check;
 use fuseline::app::lesson::library::LESSONS;
-use fuseline::app::lesson::prose::written_text;
+use fuseline::app::lesson::prose::{word_count, written_text};
 use fuseline::app::lesson::task::Kind;
 use fuseline::app::lesson::{Lesson, Problem, read};
 
@@ -33,8 +33,49 @@ fn a_lesson_takes_five_to_ten_minutes_in_five_to_eight_steps() {
             tasks.count() * 2 >= lesson.steps.len(),
             "{id}: most steps ask something"
         );
-        let notes = lesson.steps.iter().any(|step| !step.notes.is_empty());
-        assert!(notes, "{id}: nothing for the speaker");
+    }
+}
+
+#[test]
+fn the_speaker_has_notes_at_each_step() {
+    for (id, lesson) in all() {
+        for step in &lesson.steps {
+            let words = word_count(&step.notes);
+            assert!(
+                (8..=60).contains(&words),
+                "{id}, {}: {words} words",
+                step.title
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_told_is_english() {
+    for (id, lesson) in all() {
+        for (step, states) in lesson.steps.iter().zip(&lesson.states(&mut Vec::new())) {
+            let Some(task) = &step.task else { continue };
+            let seen = states.asked.seen().unwrap_or_else(|| unreachable!());
+            let wanted = task.wanted(&seen).into_iter().map(|wanted| wanted.words);
+            for words in wanted.chain(task.right_answer(states)) {
+                for machine in [
+                    " of kernel matmul",
+                    " >= ",
+                    " <= ",
+                    " < ",
+                    " > ",
+                    "waves-full",
+                    ". lower bound",
+                    "  ",
+                ] {
+                    assert!(!words.contains(machine), "{id}, {}: {words}", step.title);
+                }
+                let begins = words
+                    .split(". ")
+                    .all(|s| !s.starts_with(char::is_lowercase));
+                assert!(begins, "{id}, {}: {words}", step.title);
+            }
+        }
     }
 }
 
@@ -115,7 +156,9 @@ fn the_right_answer_of_each_task_is_judged_right_and_others_are_not() {
                     let wrong = judge(&of(false)).unwrap_or_else(|why| unreachable!("{id}: {why}"));
                     assert!(!wrong.is_right, "{id}");
                     assert!(
-                        wrong.words.len() > "Not quite: . ".len() + right.len(),
+                        wrong.words.starts_with("Not quite. The answer is ")
+                            && wrong.words.len()
+                                > right.split(". ").next().map_or(0, str::len) + 60,
                         "{id}: {wrong:?}"
                     );
                 }

@@ -246,7 +246,7 @@ fn words_hold_names_and_figures() {
         .collect();
     assert_eq!(
         sentences[0],
-        "Apart: the matmul `m` starts its kernel, and `a` comes before it. Fusing them alone would save 32.8 kB and 2.02 µs of the lower bound."
+        "Apart: the matmul `m` starts its kernel, and `a` comes before it. As one kernel they would save 32.8 kB and 2.02 µs of the lower bound."
     );
     assert_eq!(sentences[1], "They run in one kernel.");
 }

@@ -1,16 +1,16 @@
 //! What is right, and why.
 
 use super::StepStates;
-use super::condition::{Condition, Operand};
-use super::quantity::{Metric, Quantity, Subject, kernel_names, tensor_named};
-use super::reason::{of_ops, of_tensor, reason};
-use super::solve::{first_value, value_before, with_param};
+use super::answer_reason::{around, param_value, reason_for_things, reasons_of, things_of};
+use super::condition::Condition;
+use super::reason::reason;
+use super::solve::first_value;
 use super::state::{PageState, Seen};
-use super::task::{Kind, Task, Things};
-use super::value::{Unit, Value, number_in, within_text};
-use crate::core::model::options::{FusionOptions, Switch};
-use crate::present::names::joined;
-use strum::VariantArray;
+use super::task::{Kind, Task};
+use super::value::{Unit, Value, number_in, parts_in, within_text};
+use super::way_words::way_words;
+use super::wording::{join_sentences, sentence_of, value_words};
+use crate::present::names::listed;
 
 /// What a visitor answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl Task {
                 let Value::Number(right, unit) = quantity.value(seen)? else {
                     return Err(format!("`{quantity}` is no number"));
                 };
-                let given = number_in(text, unit)?;
+                let given = parts_in(text, unit)?;
                 let value = Value::Number(right, unit).text();
                 Ok(judged(
                     is_near(given, right, *within),
@@ -113,10 +113,7 @@ impl Task {
             ) => {
                 let right = first_value(state, param, when)?;
                 let given = number_in(text, Unit::Count)?;
-                let value = format!(
-                    "{param} = {}",
-                    Value::Number(right as f64, Unit::Count).text()
-                );
+                let value = param_value(param, right);
                 let words = around(state, param, right, when);
                 Ok(judged(
                     is_near(given, right as f64, *within),
@@ -137,43 +134,56 @@ impl Task {
 
     fn judge_choice(&self, chosen: &[usize], seen: &Seen) -> Result<Judged, String> {
         let options = self.choosables(seen)?;
-        let right = options.iter().filter(|option| option.is_right);
-        let right: Vec<_> = right.map(|option| option.label.clone()).collect();
         let is_right = (options.iter().enumerate())
             .all(|(at, option)| option.is_right == chosen.contains(&at));
-        let labels = joined(right.into_iter(), [", ", " and "], usize::MAX);
-        let why = match &self.kind {
+        let why = self.why_chosen(&options, chosen, seen);
+        Ok(judged(is_right, &self.right_labels(&options), 0.0, &why))
+    }
+
+    /// The right options by their labels.
+    fn right_labels(&self, options: &[Choosable]) -> String {
+        let right = options.iter().filter(|option| option.is_right);
+        let quoted = right.map(|option| match &self.kind {
+            Kind::Each { .. } => format!("`{}`", option.label),
+            _ => format!("“{}”", option.label),
+        });
+        listed(quoted.collect())
+    }
+
+    /// Why the chosen options are right or not: what was wrongly chosen comes first, then what was left out.
+    fn why_chosen(&self, options: &[Choosable], chosen: &[usize], seen: &Seen) -> String {
+        match &self.kind {
             Kind::Choose(choices) => {
-                let right = choices
-                    .iter()
-                    .zip(&options)
-                    .find(|(_, option)| option.is_right);
+                let mut pairs = choices.iter().zip(options);
+                let right = pairs.find(|(_, option)| option.is_right);
                 right.map_or_else(String::new, |(choice, _)| {
                     reasons_of(&choice.condition, seen)
                 })
             }
             Kind::Each { things, condition } => {
-                let things = things_of(*things, seen)
+                let subjects = things_of(*things, seen)
                     .into_iter()
-                    .zip(&options)
+                    .zip(options)
                     .enumerate();
-                // What was wrongly chosen or left out is told, else what is right.
-                let told: Vec<_> = things
-                    .filter(|(at, (_, option))| {
-                        if is_right {
-                            option.is_right
-                        } else {
-                            option.is_right != chosen.contains(at)
-                        }
-                    })
-                    .map(|(_, ((_, subject), _))| reason_for_thing(&subject, condition, seen))
-                    .take(3)
-                    .collect();
-                told.join(" ")
+                let places = |is_chosen: bool, is_right: bool| {
+                    let subjects = subjects.clone().filter(move |(at, (_, option))| {
+                        chosen.contains(at) == is_chosen && option.is_right == is_right
+                    });
+                    subjects.map(|(_, ((_, subject), _))| subject)
+                };
+                let why = |is_chosen, is_right| {
+                    let told: Vec<_> = places(is_chosen, is_right).collect();
+                    reason_for_things(&told, condition, seen)
+                };
+                let wrong = join_sentences(&why(true, false), &why(false, true));
+                if wrong.is_empty() {
+                    why(true, true)
+                } else {
+                    wrong
+                }
             }
             _ => String::new(),
-        };
-        Ok(judged(is_right, &labels, 0.0, &why))
+        }
     }
 
     /// The right answer in a few words: what who gives up is told. `None` where the engine finds none.
@@ -188,17 +198,22 @@ impl Task {
             Kind::First { param, when, .. } => {
                 let right = first_value(&states.answered, param, when).ok()?;
                 let words = around(&states.answered, param, right, when);
-                Some(format!("{param} = {right}. {words}"))
+                Some(format!("{}. {words}", param_value(param, right)))
             }
             Kind::Choose(_) | Kind::Each { .. } => {
                 let seen = answered()?;
-                let options = self.choosables(&seen).ok()?.into_iter();
-                let right: Vec<_> = options.filter(|o| o.is_right).map(|o| o.label).collect();
-                Some(joined(right.into_iter(), [", ", " and "], usize::MAX))
+                let options = self.choosables(&seen).ok()?;
+                let right = (options.iter().enumerate()).filter(|(_, option)| option.is_right);
+                let right: Vec<_> = right.map(|(at, _)| at).collect();
+                let why = self.why_chosen(&options, &right, &seen);
+                Some(join_sentences(
+                    &format!("{}.", self.right_labels(&options)),
+                    &why,
+                ))
             }
             Kind::Do { .. } => {
                 let way = self.way(&states.asked)?;
-                Some(difference(&states.asked, &way))
+                Some(way_words(&states.asked, &way))
             }
         }
     }
@@ -235,156 +250,33 @@ impl Task {
     }
 }
 
-/// What the engine changed to do a task.
-fn difference(before: &PageState, after: &PageState) -> String {
-    let (shared, changed) = (&before.shared, &after.shared);
-    let mut words = Vec::new();
-    let lines = shared.text.lines().zip(changed.text.lines());
-    words.extend((lines.filter(|(a, b)| a != b)).map(|(_, line)| changed_line(line)));
-    if shared.policy != changed.policy {
-        words.push(format!("fusion: {}", changed.policy.name()));
-    }
-    if shared.fusion.objective != changed.fusion.objective {
-        words.push(format!("least {}", changed.fusion.objective.name()));
-    }
-    if shared.device != changed.device {
-        words.push(changed.device.name.to_string());
-    }
-    for &switch in Switch::VARIANTS {
-        let is_on = |mut fusion: FusionOptions| *switch.flag(&mut fusion);
-        if is_on(shared.fusion) != is_on(changed.fusion) {
-            let state = if is_on(changed.fusion) { "on" } else { "off" };
-            words.push(format!("{} {state}", switch.name()));
-        }
-    }
-    if shared.conventions.f32_matmul != changed.conventions.f32_matmul {
-        words.push(changed.conventions.f32_matmul.name().to_owned());
-    }
-    joined(words.into_iter(), [", ", " and "], 8)
-}
-
-/// A line of the text as it is quoted: without its comment, and of a param its value alone.
-fn changed_line(line: &str) -> String {
-    let statement = line.split('#').next().unwrap_or(line).trim();
-    let shown = match statement.strip_prefix("param ") {
-        Some(param) => param.split(" in ").next().unwrap_or(param).trim(),
-        None => statement,
-    };
-    format!("`{shown}`")
-}
-
 fn wanted_words(condition: &Condition, seen: &Seen) -> String {
-    match condition.values(seen) {
-        Ok(Some([now, _])) => format!("{condition}, now {}", now.text()),
-        _ => condition.to_string(),
+    let wanted = sentence_of(condition, seen);
+    match (condition, condition.values(seen)) {
+        (Condition::Compare { left, .. }, Ok(Some([now, limit]))) if now != limit => {
+            format!("{wanted} (now {})", value_words(left.metric, &now))
+        }
+        _ => wanted,
     }
 }
 
 fn judged(is_right: bool, value: &str, within: f64, why: &str) -> Judged {
-    let verdict = if is_right { "Right" } else { "Not quite" };
+    let verdict = if is_right {
+        "Right:"
+    } else {
+        "Not quite. The answer is"
+    };
     let near = if is_right && within > 0.0 {
         format!(" (anything within {} counts)", within_text(within))
     } else {
         String::new()
     };
-    let words = format!("{verdict}: {value}{near}. {why}");
     Judged {
         is_right,
-        words: words.trim_end().to_owned(),
+        words: join_sentences(&format!("{verdict} {value}{near}."), why),
     }
 }
 
 fn is_near(given: f64, right: f64, within: f64) -> bool {
     (given - right).abs() <= within.mul_add(right.abs(), 1e-9 * right.abs())
-}
-
-/// The things of a kind, with the names of their options.
-fn things_of(things: Things, seen: &Seen) -> Vec<(String, Subject)> {
-    let (analysis, graph) = (&seen.analysis, &seen.analysis.graph);
-    match things {
-        Things::Tensors => (graph.tensors.iter_enumerated())
-            .filter(|(_, tensor)| !tensor.is_external())
-            .map(|(id, _)| graph.tensor_name(id).to_owned())
-            .map(|name| (name.clone(), Subject::Tensor(name)))
-            .collect(),
-        Things::Kernels => {
-            let kernels = analysis
-                .fused
-                .kernels
-                .iter()
-                .filter(|kernel| !kernel.is_free);
-            let subjects = kernels.map(|kernel| {
-                let first = kernel.ops.first().and_then(|&op| graph.ops.get(op));
-                Subject::Kernel(first.map_or_else(String::new, |op| op.name.clone()))
-            });
-            kernel_names(analysis).into_iter().zip(subjects).collect()
-        }
-    }
-}
-
-fn reason_for_thing(subject: &Subject, condition: &Condition, seen: &Seen) -> String {
-    if let Subject::Tensor(name) = subject
-        && let Ok(tensor) = tensor_named(&seen.analysis, name)
-    {
-        return of_tensor(&seen.analysis, tensor);
-    }
-    let Subject::Kernel(name) = subject else {
-        return String::new();
-    };
-    format!("`{name}`: {}", reasons_of(&condition.about(subject), seen))
-}
-
-/// The reasons of both sides of a condition.
-fn reasons_of(condition: &Condition, seen: &Seen) -> String {
-    let (left, right) = match condition {
-        Condition::OneKernel(names) => return of_ops(names, seen),
-        Condition::Compare { left, right, .. } => (left, right),
-    };
-    let other = match right {
-        Operand::Quantity { quantity, .. } => sided(quantity, seen),
-        Operand::Value(_) => String::new(),
-    };
-    format!("{} {other}", sided(left, seen)).trim().to_owned()
-}
-
-/// A quantity with its value and its reason.
-fn sided(quantity: &Quantity, seen: &Seen) -> String {
-    let Ok(value) = quantity.value(seen) else {
-        return String::new();
-    };
-    let why = reason(quantity, seen);
-    if matches!(quantity.metric, Metric::Place) {
-        return why;
-    }
-    format!("{quantity} is {}. {why}", value.text())
-        .trim_end()
-        .to_owned()
-}
-
-/// Both sides of a condition at a value of a param and just before it.
-fn around(state: &PageState, param: &str, right: i64, when: &Condition) -> String {
-    let at = |value: i64| {
-        let seen = with_param(state, param, value)?.seen()?;
-        let [left, other] = when.values(&seen).ok()??;
-        let left_text = left.text();
-        Some(match other {
-            Value::Word(_) => format!("at {param} = {value} it is {left_text}"),
-            Value::Number(..) => {
-                format!(
-                    "at {param} = {value} it is {left_text} against {}",
-                    other.text()
-                )
-            }
-        })
-    };
-    let before = value_before(state, param, right).and_then(at);
-    let told: Vec<_> = before.into_iter().chain(at(right)).collect();
-    if told.is_empty() {
-        return String::new();
-    }
-    let mut words = told.join(", ");
-    if let Some(first) = words.get_mut(0..1) {
-        first.make_ascii_uppercase();
-    }
-    format!("{words}.")
 }

@@ -170,9 +170,7 @@ impl fmt::Display for Operand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Value(value) => f.write_str(&value.text()),
-            Self::Quantity { factor, quantity } if (factor - 1.0).abs() < EQUAL => {
-                write!(f, "{quantity}")
-            }
+            Self::Quantity { quantity, .. } if self.is_whole() => write!(f, "{quantity}"),
             Self::Quantity { factor, quantity } => write!(
                 f,
                 "{} of {quantity}",
@@ -192,6 +190,11 @@ fn relation_in(text: &str) -> Option<(usize, usize, Relation)> {
 }
 
 impl Operand {
+    /// Whether it is a quantity itself and no part of one.
+    pub(super) fn is_whole(&self) -> bool {
+        matches!(self, Self::Quantity { factor, .. } if (factor - 1.0).abs() < EQUAL)
+    }
+
     fn parse(text: &str, unit: Option<Unit>) -> Result<Self, String> {
         let Some(unit) = unit else {
             return Self::word(text);

@@ -4,6 +4,7 @@
 //! mend it. [`check::check`] runs the engine on each step and tells what does not hold there.
 
 pub mod answer;
+mod answer_reason;
 pub mod check;
 pub mod condition;
 mod entries;
@@ -20,7 +21,11 @@ pub mod setting;
 pub mod solve;
 pub mod state;
 pub mod task;
+mod tensor_reason;
+mod time_reason;
 pub mod value;
+mod way_words;
+mod wording;
 
 pub use entries::Problem;
 
@@ -136,7 +141,7 @@ impl Lesson {
                 problems.push(Problem::new(
                     line,
                     format!("`{text}` is not of the form `key: value`"),
-                    "write for example `title: Four ops, two kernels`",
+                    "write for example `title: From ops to kernels`",
                 ));
                 continue;
             };

@@ -3,14 +3,15 @@
 use super::quantity::{Kernels, Metric, Quantity, Subject, kernel_names, op_named, tensor_named};
 use super::resources;
 use super::state::Seen;
-use super::value::Value;
+use super::tensor_reason::{name_and_size, of_tensor, product};
+use super::time_reason::{limits_words, speedup, time_words};
+use super::wording::join_sentences;
 use crate::core::cost::traffic::Access;
-use crate::core::{Analysis, IdVec, Kernel, KernelId, OpId, TensorId};
+use crate::core::{Analysis, IdVec, Kernel, KernelId, OpId};
 use crate::present::explain::flops_text;
 use crate::present::figure::{self, Figure, Of, explanation};
 use crate::present::format::{format_bandwidth, format_bytes, format_flops, format_rate};
-use crate::present::names::{joined, op_names};
-use crate::present::times::time_lines;
+use crate::present::names::{joined, listed, op_names};
 use crate::present::why::{EdgeOrder, WhyNot};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -31,16 +32,28 @@ pub(super) fn reason(quantity: &Quantity, seen: &Seen) -> String {
         Subject::Kernel(name) => {
             let op = op_named(&analysis, name).ok();
             let kernel = op.and_then(|op| analysis.partition.kernel_of.get(op).copied());
-            kernel.map_or_else(String::new, |kernel| {
-                of_kernel(&analysis, kernel, quantity.metric)
-            })
+            let of = if is_unfused {
+                of_unfused_ops
+            } else {
+                of_kernel
+            };
+            kernel.map_or_else(String::new, |kernel| of(&analysis, kernel, quantity.metric))
         }
         Subject::Op(name) => op_named(&analysis, name).map_or_else(
             |_| String::new(),
             |op| of_op(&analysis, op, quantity.metric),
         ),
-        Subject::Tensor(name) => tensor_named(&analysis, name)
-            .map_or_else(|_| String::new(), |tensor| of_tensor(&analysis, tensor)),
+        Subject::Tensor(name) => tensor_named(&analysis, name).map_or_else(
+            |_| String::new(),
+            |tensor| match quantity.metric {
+                Metric::Size => product(&analysis, tensor),
+                Metric::Bytes => join_sentences(
+                    &product(&analysis, tensor),
+                    &of_tensor(&analysis, tensor, &format!("`{name}`")),
+                ),
+                _ => of_tensor(&analysis, tensor, &name_and_size(&analysis, tensor)),
+            },
+        ),
         Subject::Param(_) => String::new(),
     }
 }
@@ -57,16 +70,27 @@ fn of_program(
         Metric::Kernels => kernels(analysis, statement_of_op),
         Metric::Bytes | Metric::Reads | Metric::Writes => {
             let traffic = if is_unfused { unfused } else { fused };
+            let run = if is_unfused {
+                &analysis.unfused
+            } else {
+                &analysis.fused
+            };
+            let [who, reads, writes] = match run.launches {
+                1 => ["The kernel", "reads", "writes"],
+                _ => ["The kernels together", "read", "write"],
+            };
             format!(
-                "The kernels read {} and write {}.",
+                "{who} {reads} {} and {writes} {}.",
                 format_bytes(traffic.bytes_read),
                 format_bytes(traffic.bytes_written)
             )
         }
-        Metric::Saved | Metric::Saving => {
-            calculation(&analysis, Of::Program, figure::Quantity::Saving)
-        }
-        Metric::Speedup => calculation(&analysis, Of::Program, figure::Quantity::Speedup),
+        Metric::Saved | Metric::Saving => format!(
+            "Op by op {} move, fused {}.",
+            format_bytes(unfused.total),
+            format_bytes(fused.total)
+        ),
+        Metric::Speedup => speedup(&analysis),
         Metric::Ridge => calculation(&analysis, Of::Program, figure::Quantity::Ridge),
         Metric::Time => {
             let kernels = analysis.fused.kernels.iter_enumerated();
@@ -74,10 +98,15 @@ fn of_program(
                 .max_by(|(_, a), (_, b)| a.placement.time_s.total_cmp(&b.placement.time_s))
                 .map(|(id, _)| id);
             slowest.map_or_else(String::new, |id| {
-                format!(
-                    "Most of it is this kernel. {}",
-                    of_kernel(&analysis, id, Metric::Time)
-                )
+                let words = of_kernel(&analysis, id, Metric::Time);
+                let kernel = analysis.fused.kernels.get(id);
+                match (analysis.fused.launches, kernel) {
+                    (2.., Some(kernel)) => {
+                        let names = op_names(&analysis.graph, &kernel.ops);
+                        format!("The longest kernel is `{names}`. {words}")
+                    }
+                    _ => words,
+                }
             })
         }
         Metric::Flops | Metric::Intensity => {
@@ -87,10 +116,11 @@ fn of_program(
                 &analysis.fused
             };
             let flops = kernels.kernels.iter().map(|kernel| kernel.work.flops());
-            format!(
-                "{} for {} moved.",
-                format_flops(flops.sum()),
-                format_bytes(kernels.traffic.total)
+            work_and_bytes(
+                "The program does",
+                flops.sum(),
+                "moves",
+                kernels.traffic.total,
             )
         }
         Metric::VectorRidge => vector_ridge(&analysis),
@@ -133,17 +163,24 @@ pub(super) fn of_ops(names: &[String], seen: &Seen) -> String {
     let listed: Vec<_> = kernels
         .map(|kernel| format!("`{}`", op_names(&analysis.graph, &kernel.ops)))
         .collect();
-    format!(
-        "They run in {}.",
-        joined(listed.into_iter(), [", ", " and "], MAX_NAMES)
-    )
+    match listed.len() {
+        1 => format!("One kernel runs {}.", listed.join("")),
+        _ => format!(
+            "They run in {}.",
+            joined(listed.into_iter(), [", ", " and "], MAX_NAMES)
+        ),
+    }
 }
 
 /// The kernels by the names of their ops, and what keeps the costliest edges between them apart.
 fn kernels(analysis: Arc<Analysis>, statement_of_op: &IdVec<OpId, usize>) -> String {
     let names = kernel_names(&analysis);
     let quoted = names.iter().map(|name| format!("`{name}`"));
-    let list = joined(quoted, [", ", " and "], MAX_NAMES);
+    let list = if names.len() <= MAX_NAMES {
+        listed(quoted.collect())
+    } else {
+        joined(quoted, [", ", " and "], MAX_NAMES)
+    };
     let edges =
         WhyNot::new(analysis, statement_of_op, None).rows(EdgeOrder::Bytes, MAX_EDGES, None);
     let mut words = match names.len() {
@@ -152,8 +189,9 @@ fn kernels(analysis: Arc<Analysis>, statement_of_op: &IdVec<OpId, usize>) -> Str
     };
     for row in edges.rows {
         let reason = row.reason.trim_end_matches('.');
+        let names = row.names.replacen(" → ", "` and `", 1);
         // Writing to a string cannot fail.
-        let _ = write!(words, " {}: {reason}.", row.names);
+        let _ = write!(words, " `{names}` stay apart: {reason}.");
     }
     words
 }
@@ -166,10 +204,11 @@ fn of_kernel(analysis: &Analysis, id: KernelId, metric: Metric) -> String {
         Metric::Bytes | Metric::Reads | Metric::Writes | Metric::Share | Metric::Saved => {
             accesses(analysis, kernel)
         }
-        Metric::Intensity => (kernel.ops.first()).map_or_else(String::new, |&first| {
-            calculation(analysis, Of::Kernel(first), figure::Quantity::Intensity)
-        }),
-        Metric::Bound | Metric::Time => sentences(&time_lines(analysis, id)),
+        Metric::Intensity => {
+            work_and_bytes("It does", kernel.work.flops(), "moves", kernel.bytes())
+        }
+        Metric::Bound => limits_words(analysis, kernel),
+        Metric::Time => time_words(analysis, id, kernel),
         Metric::Flops => {
             let ops = kernel.ops.iter().map(|&op| flops_text(&analysis.graph, op));
             format!("{}.", joined(ops, ["; ", "; "], MAX_NAMES))
@@ -178,8 +217,38 @@ fn of_kernel(analysis: &Analysis, id: KernelId, metric: Metric) -> String {
     }
 }
 
+/// The ops of a kernel, each as a kernel of its own.
+fn of_unfused_ops(analysis: &Analysis, id: KernelId, metric: Metric) -> String {
+    if metric.is_of_device() {
+        return of_kernel(analysis, id, metric);
+    }
+    let kernels = (analysis.fused.kernels.get(id)).zip(analysis.comparisons.get(id));
+    kernels.map_or_else(String::new, |(kernel, before)| {
+        let flops = kernel.work.flops();
+        work_and_bytes("They do", flops, "move", before.unfused_bytes)
+    })
+}
+
+/// `It does 8.60 GFLOP and moves 18.9 MB.`
+fn work_and_bytes(does: &str, flops: u128, moves: &str, bytes: u64) -> String {
+    format!(
+        "{does} {} and {moves} {}.",
+        format_flops(flops),
+        format_bytes(bytes)
+    )
+}
+
 fn of_op(analysis: &Analysis, op: OpId, metric: Metric) -> String {
     match metric {
+        Metric::Intensity | Metric::Bound | Metric::Time => {
+            let alone = analysis.unfused.of_lone_op(op);
+            match metric {
+                Metric::Intensity => {
+                    work_and_bytes("It does", alone.work.flops(), "moves", alone.bytes())
+                }
+                _ => limits_words(analysis, alone),
+            }
+        }
         Metric::Flops => format!("{}.", flops_text(&analysis.graph, op)),
         _ => accesses(analysis, analysis.unfused.of_lone_op(op)),
     }
@@ -206,46 +275,4 @@ fn accesses(analysis: &Analysis, kernel: &Kernel) -> String {
         (true, false) => format!("It writes {}.", list(writes)),
         (false, false) => format!("It reads {} and writes {}.", list(reads), list(writes)),
     }
-}
-
-/// Who writes and reads a tensor, and whether it leaves their kernel.
-pub(super) fn of_tensor(analysis: &Analysis, tensor: TensorId) -> String {
-    let (graph, partition) = (&analysis.graph, &analysis.partition);
-    let name = graph.tensor_name(tensor);
-    let size = Value::bytes(analysis.tensors.get(tensor).map_or(0, |t| t.bytes)).text();
-    let readers = graph
-        .consumers
-        .get(tensor)
-        .map_or(&[][..], |readers| readers);
-    let Some(producer) = graph.tensors.get(tensor).and_then(|tensor| tensor.producer) else {
-        return format!(
-            "`{name}` ({size}) comes from outside, so every kernel that needs it reads it."
-        );
-    };
-    let kernel = |op: OpId| partition.kernel_of.get(op).copied();
-    let elsewhere = readers
-        .iter()
-        .find(|&&reader| kernel(reader) != kernel(producer));
-    match elsewhere {
-        _ if readers.is_empty() => {
-            format!("`{name}` ({size}) is a result, so it has to be written.")
-        }
-        Some(&reader) => format!(
-            "`{name}` ({size}) is written by {} and read by {} in another kernel.",
-            graph.ops[producer].name, graph.ops[reader].name
-        ),
-        None if graph.is_final(tensor) => {
-            format!("`{name}` ({size}) is a result, so it has to be written.")
-        }
-        None => format!("Whoever reads `{name}` ({size}) runs in the kernel that computes it."),
-    }
-}
-
-fn sentences(lines: &[String]) -> String {
-    let mut text = String::new();
-    for line in lines {
-        text.push_str(line.trim_end_matches('.'));
-        text.push_str(". ");
-    }
-    text.trim_end().to_owned()
 }

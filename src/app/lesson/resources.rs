@@ -2,11 +2,13 @@
 
 use super::quantity::Metric;
 use super::value::{Unit, Value};
-use crate::core::analysis::device_model::device_count;
+use super::wording::join_sentences;
+use crate::core::analysis::device_model::{Product, device_count};
 use crate::core::analysis::limits::{KernelLimits, Warning, limits};
+use crate::core::model::op_type::OpType;
 use crate::core::{Analysis, KernelId};
 use crate::present::format::format_bytes;
-use crate::present::names::joined;
+use crate::present::names::listed;
 use crate::present::warnings::warning_text;
 
 /// A figure of the whole program on its device. `None` where the metric is none of these, or the device is not known well enough.
@@ -85,45 +87,133 @@ pub(super) fn reason(analysis: &Analysis, id: Option<KernelId>, metric: Metric) 
         | Metric::TilesFull
         | Metric::TileRows
         | Metric::TileColumns
-        | Metric::Onchip => id.map_or_else(String::new, |id| resources(analysis, id)),
+        | Metric::Onchip => id.map_or_else(String::new, |id| resources(analysis, id, metric)),
         _ => String::new(),
     }
 }
 
-fn resources(analysis: &Analysis, id: KernelId) -> String {
+fn resources(analysis: &Analysis, id: KernelId, metric: Metric) -> String {
     let limits = limits(analysis);
     let Some(limits) = limits.as_ref().and_then(|limits| limits.get(id)) else {
         return String::new();
     };
-    let blocks = Value::Number(limits.blocks as f64, Unit::Count).text();
-    let threads = limits.threads_per_block;
-    let registers = limits.registers_per_thread;
-    let on_chip = format_bytes(limits.on_chip_bytes);
-    let tiles = limits.tiling.map_or_else(String::new, |tiling| {
-        format!(
-            " Each block computes a tile of {} x {} elements; {} tiles need {} wave{} on {} multiprocessors.",
-            tiling.tile.rows,
-            tiling.tile.columns,
-            tiling.tiles,
-            tiling.waves,
-            if tiling.waves > 1.0 { "s" } else { "" },
-            (analysis.options.device.hardware.multiprocessors).map_or(0.0, |count| count.value)
-        )
+    let tiles = tiles(analysis, id, limits);
+    match metric {
+        Metric::Registers => registers(limits),
+        Metric::Occupancy => occupancy(analysis, limits),
+        Metric::Onchip => format!(
+            "A block can have {} of it.",
+            format_bytes(limits.on_chip_available_bytes)
+        ),
+        Metric::Waves | Metric::WavesFull => join_sentences(&tiles, &waves(analysis, limits)),
+        Metric::Blocks if tiles.is_empty() => {
+            format!("A block has {} threads.", limits.threads_per_block)
+        }
+        _ => tiles,
+    }
+}
+
+/// How many tiles cut a product: `The output has 2048 × 2048 elements, a tile 256 × 128: 8 × 16 = 128 tiles, a block each.`
+fn tiles(analysis: &Analysis, id: KernelId, limits: &KernelLimits) -> String {
+    let kernel = analysis.fused.kernels.get(id);
+    let mut ops = kernel.iter().flat_map(|kernel| kernel.ops.iter());
+    let product = ops.find_map(|&op| {
+        let is_matmul = analysis.graph.ops.get(op)?.op_type == OpType::Matmul;
+        is_matmul
+            .then(|| Product::of_op(&analysis.graph, op))
+            .flatten()
     });
+    let (Some(tiling), Some(product)) = (limits.tiling, product) else {
+        return String::new();
+    };
+    let tile = tiling.tile;
+    let down = (product.rows / tile.rows).ceil();
+    let across = (product.columns / tile.columns).ceil();
+    let number = |count: f64| Value::Number(count, Unit::Count).text();
+    let batch = if product.batch > 1.0 {
+        format!("{} × ", number(product.batch))
+    } else {
+        String::new()
+    };
+    let [rows, columns] = [product.rows, product.columns].map(number);
+    let [tile_rows, tile_columns] = [tile.rows, tile.columns].map(number);
+    let [down, across, tiles] = [down, across, tiling.tiles].map(number);
     format!(
-        "Blocks of {threads} threads: {blocks}. A thread needs {registers} registers, a block keeps {on_chip} on chip.{tiles}"
+        "The output has {batch}{rows} × {columns} elements, a tile {tile_rows} × {tile_columns}: {batch}{down} × {across} = {tiles} tiles, a block each."
+    )
+}
+
+fn waves(analysis: &Analysis, limits: &KernelLimits) -> String {
+    let multiprocessors = analysis.options.device.hardware.multiprocessors;
+    let (Some(tiling), Some(multiprocessors)) = (limits.tiling, multiprocessors) else {
+        return String::new();
+    };
+    let (waves, places) = (tiling.waves, multiprocessors.value);
+    let all = waves * places;
+    format!(
+        "{waves} {} of {places} places: {} / {all} have work.",
+        if waves > 1.0 { "waves" } else { "wave" },
+        tiling.tiles
+    )
+}
+
+fn registers(limits: &KernelLimits) -> String {
+    match limits.tiling {
+        Some(tiling) => format!(
+            "A tile has {} × {} sums, which {} threads hold between them; the rest is addresses and operands.",
+            tiling.tile.rows, tiling.tile.columns, limits.threads_per_block
+        ),
+        None => format!(
+            "Up to {} tensors are live at once, with several elements of each in a thread; addresses take the rest.",
+            limits.live_values
+        ),
+    }
+}
+
+fn occupancy(analysis: &Analysis, limits: &KernelLimits) -> String {
+    let hardware = &analysis.options.device.hardware;
+    let Some(multiprocessor) = hardware.multiprocessor() else {
+        return String::new();
+    };
+    let number = |count: u32| Value::Number(f64::from(count), Unit::Count).text();
+    let on_chip = match limits.on_chip_bytes {
+        0 => String::new(),
+        bytes => format!(" and a block {} on chip", format_bytes(bytes)),
+    };
+    format!(
+        "A thread takes {} registers{on_chip}; a multiprocessor has {} registers for at most {} threads.",
+        limits.registers_per_thread,
+        number(multiprocessor.registers),
+        number(multiprocessor.threads),
     )
 }
 
 fn dram(analysis: &Analysis, id: Option<KernelId>) -> String {
-    let needed = match id.and_then(|id| analysis.fused.kernels.get(id)) {
-        Some(kernel) => kernel.bytes_read,
-        None => analysis.fused.traffic.bytes_read,
+    let kernel = id.and_then(|id| analysis.fused.kernels.get(id));
+    let needed = kernel.map_or(analysis.fused.traffic.bytes_read, |kernel| {
+        kernel.bytes_read
+    });
+    let operands = match (kernel, analysis.fused.launches) {
+        (Some(_), _) => "Its operands hold",
+        (None, 1) => "The operands of the kernel hold",
+        (None, _) => "The operands of all kernels hold",
     };
-    format!(
-        "Each tensor once for each kernel that needs it would be {}; what the cache cannot hold is read again.",
-        format_bytes(needed)
-    )
+    let read = of_kernel_or_program(analysis, id).unwrap_or_default();
+    let again = if read > 1.01 * needed as f64 {
+        "; what the cache cannot keep is read again"
+    } else {
+        ", and each is read once"
+    };
+    format!("{operands} {}{again}.", format_bytes(needed))
+}
+
+/// Bytes that the device model expects to be read.
+fn of_kernel_or_program(analysis: &Analysis, id: Option<KernelId>) -> Option<f64> {
+    let count = device_count(analysis)?;
+    match id {
+        Some(id) => count.kernels.get(id).copied(),
+        None => Some(count.dram_read_bytes),
+    }
 }
 
 fn recomputed(analysis: &Analysis, id: Option<KernelId>) -> String {
@@ -137,7 +227,7 @@ fn recomputed(analysis: &Analysis, id: Option<KernelId>) -> String {
     if names.is_empty() {
         return "Each op is computed once.".to_owned();
     }
-    let names = joined(names.into_iter(), [", ", " and "], 6);
+    let names = listed(names);
     format!("A kernel computes {names} again instead of reading what another one computed.")
 }
 

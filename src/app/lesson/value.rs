@@ -50,7 +50,7 @@ impl Unit {
         match self {
             Self::Count => "4",
             Self::Bytes => "1.2 GB",
-            Self::Seconds => "350 us",
+            Self::Seconds => "350 µs",
             Self::Flops => "2 TFLOP",
             Self::Intensity => "150 FLOP/B",
             Self::Percent => "25 %",
@@ -137,7 +137,7 @@ const fn whole(number: f64) -> u64 {
     number.round() as u64
 }
 
-/// A number as a visitor or a lesson writes it: `1.2 GB`, `3,328`, `50 %`, `350 us`.
+/// A number as a visitor or a lesson writes it: `1.2 GB`, `3,328`, `50 %`, `350 µs`.
 ///
 /// # Errors
 /// What is wrong and what to write instead.
@@ -146,15 +146,16 @@ const fn whole(number: f64) -> u64 {
 /// use fuseline::app::lesson::value::{number_in, Unit};
 /// assert_eq!(number_in("1.2 GB", Unit::Bytes), Ok(1.2e9));
 /// assert_eq!(number_in("3,328", Unit::Count), Ok(3328.0));
+/// assert_eq!(number_in("134,5 MB", Unit::Bytes), Ok(134.5e6));
 /// assert!(number_in("12", Unit::Bytes).is_err(), "MB or GB?");
 /// ```
 pub fn number_in(text: &str, unit: Unit) -> Result<f64, String> {
     let text = text.trim();
     let (number, written) = split_number(text);
     let sample = unit.sample();
-    let number: f64 = number
-        .parse()
-        .map_err(|_| format!("write a number, such as {sample}"))?;
+    let number = plain_number(number)
+        .and_then(|number| number.parse::<f64>().ok())
+        .ok_or_else(|| format!("write a number, such as {sample}"))?;
     if !number.is_finite() {
         return Err(format!("write a number, such as {sample}"));
     }
@@ -173,19 +174,73 @@ pub fn number_in(text: &str, unit: Unit) -> Result<f64, String> {
     ))
 }
 
+/// An answer. A share may be written as a part of one, too: `97 %`, `0.97`, `128/132`.
+///
+/// # Errors
+/// As [`number_in`].
+///
+/// ```
+/// use fuseline::app::lesson::value::{parts_in, Unit};
+/// assert_eq!(parts_in("97 %", Unit::Percent), Ok(97.0));
+/// assert_eq!(parts_in("0.97", Unit::Percent), Ok(97.0));
+/// assert_eq!(parts_in("33/132", Unit::Percent), Ok(25.0));
+/// ```
+pub fn parts_in(text: &str, unit: Unit) -> Result<f64, String> {
+    if unit != Unit::Percent {
+        return number_in(text, unit);
+    }
+    if let Some((part, whole)) = text.split_once('/') {
+        let [part, whole] = [part, whole].map(|text| number_in(text, Unit::Count));
+        let share = 100.0 * part? / whole?;
+        return if share.is_finite() {
+            Ok(share)
+        } else {
+            Err(format!("write a number, such as {}", unit.sample()))
+        };
+    }
+    let number = number_in(text, unit)?;
+    let has_unit = !split_number(text.trim()).1.is_empty();
+    Ok(if has_unit || number.abs() >= 1.0 {
+        number
+    } else {
+        100.0 * number
+    })
+}
+
 /// Whether a text begins like a number.
 pub(super) fn is_number(text: &str) -> bool {
     text.trim_start()
         .starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '−' || c == '.')
 }
 
-/// The digits, without commas between thousands, and what follows them.
-fn split_number(text: &str) -> (String, &str) {
+/// The digits with their points and commas, and what follows them.
+fn split_number(text: &str) -> (&str, &str) {
     let end = text
         .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '−')))
         .unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
-    (number.replace(',', "").replace('−', "-"), unit.trim())
+    (number, unit.trim())
+}
+
+/// A number with a point and nothing else: commas between thousands go, and any other comma is the point of who writes `134,2`.
+/// `None` where both readings fail.
+fn plain_number(text: &str) -> Option<String> {
+    let text = text.replace('−', "-");
+    if !text.contains(',') {
+        return Some(text);
+    }
+    let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
+    let mut groups = whole.trim_start_matches('-').split(',');
+    let first = groups.next().unwrap_or_default();
+    let has_thousands = (1..=3).contains(&first.len())
+        && !first.starts_with('0')
+        && !decimals.contains(',')
+        && groups.all(|group| group.len() == 3);
+    match text.matches(',').count() {
+        _ if has_thousands => Some(text.replace(',', "")),
+        1 if !text.contains('.') => Some(text.replace(',', ".")),
+        _ => None,
+    }
 }
 
 /// By what a number with this unit is multiplied: its metric prefix. `None` where the unit is another.

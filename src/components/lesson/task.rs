@@ -173,7 +173,7 @@ fn ToDo(
             view! {
                 <li class:is-done=wanted.holds>
                     <span class="sr-only">{state}</span>
-                    {wanted.words.clone()}
+                    {sentence(&wanted.words)}
                 </li>
             }
         });
