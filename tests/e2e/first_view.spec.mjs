@@ -1,7 +1,7 @@
 // The first view of the graph: nothing covers it, what moved it moves it back, and its legend speaks of what it shows.
 
 import { expect, test } from './fixture.mjs';
-import { chooseExample, chooseView, picker } from './visitor.mjs';
+import { chooseExample, chooseView, kernelButton, picker } from './visitor.mjs';
 
 const SCREENS = { phone: { width: 390, height: 844 }, laptop: { width: 1366, height: 768 }, larger: { width: 1440, height: 900 }, projector: { width: 1920, height: 1080 } };
 const graph = (page) => page.getByRole('region', { name: 'Graph' });
@@ -62,6 +62,22 @@ test('after a card the picture is where it was, unless the visitor has moved it'
   await expect.poll(place).toBe(moved);
 });
 
+test('a card brings no minimap where all was in sight, and the visitor who moves the picture gets one', async ({ page, open }) => {
+  await page.setViewportSize(SCREENS.larger);
+  await open();
+  await chooseExample(page, 'Diamond');
+  const minimap = graph(page).locator('.dag-minimap');
+  await op(page, 'gelu').click();
+  await expect(page.locator('.inspector')).toBeVisible();
+  await expect(minimap).toHaveCount(0);
+  await page.keyboard.press('Escape');
+  await graph(page).locator('.dag').focus();
+  for (let step = 0; step < 4; step += 1) await page.keyboard.press('ArrowDown');
+  await expect(minimap).toBeVisible();
+  await graph(page).getByRole('button', { name: 'Fit', exact: true }).click();
+  await expect(minimap).toHaveCount(0);
+});
+
 test('the legend and the lower bar speak of the view that is shown', async ({ page, open }) => {
   await open();
   await picker(page, 'Fusion').selectOption('optimal');
@@ -71,7 +87,7 @@ test('the legend and the lower bar speak of the view that is shown', async ({ pa
   await expect(legend).toContainText('through memory, to 268 MB');
   const bars = page.getByRole('region', { name: 'Memory traffic' });
   await expect(bars).not.toContainText('nothing fused');
-  await expect(bars).toContainText(/shown unfused 2\.30 GB.*fused [\d.]+ GB, −[\d.]+ %/);
+  await expect(bars).toContainText(/shown unfused 2\.30 GB.*fused [\d.]+ [MG]B, −[\d.]+ %/);
 });
 
 test('a label names its tensor', async ({ page, open }) => {
@@ -93,3 +109,17 @@ test('the sign for a harm is explained where a row has it', async ({ page, open 
     await expect(words).toHaveCount(has ? 1 : 0);
   }
 });
+
+for (const [screen, viewport] of Object.entries({ ...SCREENS, studio: { width: 2560, height: 1440 } })) {
+  test(`the tensors of a kernel are told without a cut where the table has room: ${screen}`, async ({ page, open }) => {
+    await page.setViewportSize(viewport);
+    await open();
+    await kernelButton(page, 3).click();
+    const ledger = page.getByRole('group', { name: 'Tensors of this kernel' });
+    await expect(ledger.getByRole('columnheader', { name: 'vanished' })).toBeAttached();
+    const overhang = await ledger.evaluate((scroll) => scroll.scrollWidth - scroll.clientWidth);
+    if (viewport.width >= 1000) expect(overhang).toBe(0);
+    // The card beside the graph scrolls down only.
+    expect(await page.locator('.inspector').evaluateAll((cards) => cards.map((card) => card.scrollWidth - card.clientWidth))).toEqual([0]);
+  });
+}

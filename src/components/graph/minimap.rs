@@ -34,8 +34,8 @@ pub(super) fn Minimap(
     });
     // At first it covers nothing. Who has moved the picture can move what it covers.
     let is_shown = move || {
-        let is_moved = || graph.viewport.get() != graph.first_view.get();
-        map.with(Option::is_some) && (corner.get().is_some() || is_moved())
+        let is_apart = || graph.is_cut_off.get() && corner.get().is_some();
+        map.with(Option::is_some) && (is_apart() || graph.is_moved_by_visitor())
     };
     let corner = Signal::derive(move || corner.get().unwrap_or_default());
     view! {

@@ -77,18 +77,21 @@ impl Graph {
     pub(super) fn reveal(self, rect: Rect) {
         let viewport = self.viewport.get_untracked();
         let viewport = viewport.revealing(rect, self.uncovered_px());
-        let aim = untrack(|| {
-            let is_stepping = self.page().step.get().is_some();
-            self.aim.get()?.valid_for(&self.placed.get(), is_stepping)
-        });
-        let is_by_visitor = matches!(
+        self.aim_at_part(viewport, untrack(|| self.is_moved_by_visitor()));
+    }
+
+    /// Whether the visitor has moved the picture, and not a selection or the focus alone. Tracked.
+    pub(super) fn is_moved_by_visitor(self) -> bool {
+        let is_stepping = self.page().step.get().is_some();
+        let aim = self.aim.get();
+        let aim = aim.and_then(|aim| aim.valid_for(&self.placed.get(), is_stepping));
+        matches!(
             aim,
             Some(Aim::Part {
                 is_by_visitor: true,
                 ..
             })
-        );
-        self.aim_at_part(viewport, is_by_visitor);
+        )
     }
 
     /// Moves the picture as the visitor asks, but not out of view.
