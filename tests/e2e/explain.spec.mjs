@@ -20,7 +20,7 @@ test('a number of the headline tells its kernels, its conventions and its source
   await expect(card).toContainText('1.96 GB = 1,962,934,272 B');
   await expect(card).toContainText('kernel 3: softmax');
   await expect(card).toContainText('and 2 more, together');
-  await expect(card).toContainText('inputs and weights count as declared');
+  await expect(card).toContainText('Inputs and weights count as declared');
   await expect(card).toContainText('compulsory traffic');
   expect(await accessibilityFindings(page)).toEqual([]);
   // Another number takes its place, the same one again ends it.

@@ -337,7 +337,7 @@ fn what_is_told_of_the_transformer_block() {
     assert!(
         told.conventions[0]
             .choice
-            .starts_with("inputs and weights count"),
+            .starts_with("Inputs and weights count"),
         "{told:#?}"
     );
     assert_eq!(told.exact().as_deref(), Some("117,440,512 B"));

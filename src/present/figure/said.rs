@@ -16,7 +16,7 @@ const MAX_FUNCTIONS: usize = 4;
 /// An option, what it is now, and what that means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Convention {
-    /// The option and its value: `a reshape is a copy`.
+    /// The option and its value: `A reshape is a copy`.
     pub choice: String,
     /// What that means, in a sentence.
     pub sentence: String,
@@ -73,26 +73,26 @@ pub(super) fn conventions(figure: Figure, counted: Counted<'_>) -> Vec<Conventio
     };
     let externals = || {
         of_words(
-            "inputs and weights count",
+            "Inputs and weights count",
             externals_words(counting.externals),
         )
     };
-    let reshape = || of_words("a reshape is", reshape_words(counting.reshape));
+    let reshape = || of_words("A reshape is", reshape_words(counting.reshape));
     let f32_matmul = || {
         of_words(
-            "a matmul on f32 is computed in",
+            "A matmul on f32 is computed in",
             f32_matmul_words(counting.f32_matmul),
         )
     };
     let launch = || Convention {
         choice: format!(
-            "a launch takes {}",
+            "A launch takes {}",
             format_seconds(options.device.launch_s.value)
         ),
         sentence: "Set under “Options”, beside the policy.".to_owned(),
     };
     let policy = || Convention {
-        choice: format!("who fuses: {}", policy_title(options.policy)),
+        choice: format!("Fused by {}", policy_title(options.policy)),
         sentence: format!("{}.", capital(policy_summary(options.policy))),
     };
     let (is_bytes, is_time) = match figure.quantity {
