@@ -92,7 +92,7 @@ test('an explanation follows a slider, and ends with its kernel', async ({ page 
   await expect(handle).toBeFocused();
 
   // By mouse, where the card leaves the sliders free.
-  await result(page).getByRole('button', { name: /apart$/ }).click();
+  await result(page).getByRole('button', { name: /by bounds$/ }).click();
   const ratio = explanation(page, 'lower bound of the time, unfused over fused');
   const line = ratio.locator('.explanation-line');
   const before = await line.innerText();
