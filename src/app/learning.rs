@@ -194,6 +194,8 @@ impl Learning {
     }
 
     fn show(self, state: &PageState) {
+        // What was said of the page before does not hold for this one.
+        self.page.notice.set(None);
         self.session.open_exercise(&state.shared);
         self.page.step.set_if_changed(None);
         self.page.select_mark(state.mark.as_ref());

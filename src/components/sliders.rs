@@ -85,6 +85,8 @@ fn Slider(
     let box_id = move || format!("param-{}-box", place.get());
     let about_id = move || format!("param-{}-about", place.get());
     let problem_id = move || format!("param-{}-problem", place.get());
+    // Where it stood before a pointer pressed it.
+    let pressed_at = StoredValue::new(row.with_untracked(|row| row.value));
     // Why the last typed number was refused.
     let problem = RwSignal::new(None::<String>);
     Effect::new(move || {
@@ -110,18 +112,21 @@ fn Slider(
             Err(reason) => problem.set(Some(reason)),
         }
     };
-    let press = move |event: KeyboardEvent| {
-        let is_up = match event.key().as_str() {
-            "ArrowUp" => true,
-            "ArrowDown" => false,
-            _ => return,
-        };
-        let has_modifier =
-            event.shift_key() || event.ctrl_key() || event.alt_key() || event.meta_key();
-        if !has_modifier && !event.is_composing() {
-            event.prevent_default();
-            page.hold.step();
-            set(row.with_untracked(|row| row.stepped(is_up)));
+    let press = {
+        let set = set.clone();
+        move |event: KeyboardEvent| {
+            let is_up = match event.key().as_str() {
+                "ArrowUp" => true,
+                "ArrowDown" => false,
+                _ => return,
+            };
+            let has_modifier =
+                event.shift_key() || event.ctrl_key() || event.alt_key() || event.meta_key();
+            if !has_modifier && !event.is_composing() {
+                event.prevent_default();
+                page.hold.step();
+                set(row.with_untracked(|row| row.stepped(is_up)));
+            }
         }
     };
     view! {
@@ -137,9 +142,19 @@ fn Slider(
                     aria-valuetext=value
                     aria-describedby=about_id
                     prop:value=on_track(|track| track.at)
-                    on:pointerdown=move |_| page.press_slider(place.get_untracked(), row.with_untracked(SliderRow::ends))
+                    on:pointerdown=move |_| {
+                        pressed_at.set_value(row.with_untracked(|row| row.value));
+                        page.press_slider(place.get_untracked(), row.with_untracked(SliderRow::ends));
+                    }
                     on:pointerup=move |_| page.hold.release()
-                    on:pointercancel=move |_| page.hold.release()
+                    on:pointercancel={
+                        let set = set.clone();
+                        move |_| {
+                            // The finger scrolls the page and meant no size.
+                            set(pressed_at.get_value());
+                            page.hold.release();
+                        }
+                    }
                     on:blur=move |_| page.hold.release()
                     on:input:target={
                         let drag = drag.clone();

@@ -2,8 +2,11 @@
 
 use super::format::{format_bytes, format_seconds};
 use super::names::op_name;
+use super::options::switch_name;
 use super::reasons::{reason_text, time_scope};
 use crate::core::analysis::why::Why;
+use crate::core::fusion::attention::{Attention, find};
+use crate::core::model::options::Switch;
 use crate::core::notation::edit::{Marked, ShownKernels, Unmarkable, cut_edge, merge_kernels};
 use crate::core::notation::parse;
 use crate::core::{
@@ -60,6 +63,18 @@ pub fn producer_beside(analysis: &Analysis, consumer: OpId) -> Option<OpId> {
     producers.find(|&producer| kernel_of.get(producer) == kernel)
 }
 
+/// Whether one attention has ops of each of these kernels, and may not run as one kernel yet.
+fn are_in_attention(analysis: &Analysis, kernels: [KernelId; 2]) -> bool {
+    let kernel_of = &analysis.partition.kernel_of;
+    let has = |attention: &Attention, kernel: KernelId| {
+        let mut ops = attention.ops.iter();
+        ops.any(|&op| kernel_of.get(op) == Some(&kernel))
+    };
+    !analysis.options.fusion.attention
+        && (find(&analysis.graph).iter())
+            .any(|attention| kernels.iter().all(|&kernel| has(attention, kernel)))
+}
+
 /// The effect of `change`: the difference to an analysis of the changed text under policy `manual`, so it takes as
 /// long as an analysis. `statement_of_op` gives for each op of `analysis` its statement in `program`, which is parsed
 /// from `text`.
@@ -87,7 +102,14 @@ pub fn propose(
     let (changed, [a, b]) = match change {
         Change::Merge(a, b) => {
             if let Err(reason) = Why::new(analysis).merge(a, b) {
-                return refused(&reason_text(graph, &reason));
+                let mut words = reason_text(graph, &reason);
+                if are_in_attention(analysis, [a, b]) {
+                    let name = switch_name(Switch::Attention);
+                    words = format!(
+                        "{words}. A kernel for attention does it: allow {name} under Options"
+                    );
+                }
+                return refused(&words);
             }
             (merge_kernels(text, program, shown, a, b), [a, b])
         }

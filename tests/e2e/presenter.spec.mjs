@@ -133,7 +133,7 @@ test('a second window has the notes, the answer and the plan, and commands the p
   await expect(notes.locator('.plan tr[aria-current]')).toHaveCount(1);
   await notes.getByRole('button', { name: 'End' }).click();
   await expect(bar(page)).toHaveCount(0);
-  await expect(notes.getByRole('status').first()).toHaveText('The page is not presented at present.');
+  await expect(notes.getByRole('status').first()).toHaveText('The presentation has ended.');
 });
 
 test('the code leads to the present step, and the pointer follows the mouse', async ({ page, open }) => {

@@ -136,6 +136,9 @@ test('another policy is not graded, and one button sets the choices again', asyn
   await button(page, 'Start again').click();
   await expect(words(page)).toContainText('above par');
   await page.getByRole('combobox', { name: 'Example' }).selectOption('diamond');
+  // What is chosen is shown, and the puzzle is closed.
+  await expect(page.getByRole('textbox', { name: 'Operations as text' })).toBeVisible();
+  await page.getByRole('button', { name: 'Learn', exact: true }).click();
   await expect(pane(page).getByRole('heading', { name: 'Puzzles' })).toBeVisible();
 });
 

@@ -155,3 +155,21 @@ o = matmul(p, v)
         cut.words
     );
 }
+
+#[test]
+fn a_refusal_within_an_attention_says_what_does_it() {
+    let text = fuseline::core::examples::example("attention").unwrap().text;
+    let kernels = outcome(text, Policy::Rules)
+        .analysis
+        .unwrap()
+        .fused
+        .kernels
+        .len();
+    let last = [kernels - 2, kernels - 1].map(KernelId::new);
+    let refused = proposal(text, Policy::Rules, Change::Merge(last[0], last[1])).words;
+    assert!(refused.contains("is not possible"), "{refused}");
+    assert!(
+        refused.ends_with("allow attention as one kernel under Options."),
+        "{refused}"
+    );
+}

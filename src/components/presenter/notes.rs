@@ -73,7 +73,7 @@ pub fn SpeakerNotes() -> impl IntoView {
         |_, _| true,
     );
     let state = move || match (has_ended.get(), shown.with(Option::is_some)) {
-        (true, _) => "The page is not presented at present.",
+        (true, _) => "The presentation has ended.",
         (false, false) => "Waiting for the page…",
         (false, true) => "",
     };
@@ -129,7 +129,7 @@ fn Times(
     let elapsed = move || {
         let elapsed = clock(elapsed_s.get()?);
         Some(format!(
-            "{elapsed} of {}",
+            "{elapsed} of {} h",
             clock(u64::from(WORKSHOP_MIN) * 60)
         ))
     };
