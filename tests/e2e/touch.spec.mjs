@@ -104,3 +104,23 @@ test('a tap selects, in the graph as on the roofline', async ({ page }) => {
   await page.touchscreen.tap(point.x, point.y);
   await expect(card(page)).toBeVisible();
 });
+
+test('a finger that begins on a slider and scrolls the page sets no size; one that moves along it does', async ({ page }) => {
+  await page.evaluate(() => scrollTo(0, 200));
+  const size = page.getByRole('slider', { name: 'S', exact: true });
+  const { x, y, width, height } = await size.boundingBox();
+  const from = { x: x + width * 0.8, y: y + height / 2 };
+  const before = await size.inputValue();
+  await touch('touchStart', from);
+  for (const step of [1, 2, 3, 4, 5, 6]) await touch('touchMove', { x: from.x, y: from.y - 20 * step });
+  await touch('touchEnd');
+  await expect.poll(() => page.evaluate(() => scrollY)).toBeGreaterThan(250);
+  await expect(size).toHaveValue(before);
+
+  const now = await size.boundingBox();
+  const along = { x: now.x + now.width * 0.3, y: now.y + now.height / 2 };
+  await touch('touchStart', along);
+  for (const step of [1, 2, 3, 4]) await touch('touchMove', { x: along.x + 15 * step, y: along.y });
+  await touch('touchEnd');
+  await expect(size).not.toHaveValue(before);
+});
