@@ -287,7 +287,6 @@ impl Presenting {
                 .with(|analysis| headline(analysis).sentence()),
             views: self.views.get(),
             is_fused: self.page.is_fused.get(),
-            is_pointing: self.is_pointing.get(),
             is_blank: self.is_blank.get(),
             began_ms: self.began_ms.get(),
         }

@@ -181,7 +181,6 @@ fn messages_come_back_as_they_were_sent() {
         result: "9 kernels".to_owned(),
         views: Presented::of_step(&[View::Sizes]),
         is_fused: true,
-        is_pointing: false,
         is_blank: true,
         began_ms: 1_795_000_000_000,
     }));

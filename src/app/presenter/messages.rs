@@ -45,8 +45,6 @@ pub struct Shown {
     pub views: Presented,
     /// Whether the fused program is shown.
     pub is_fused: bool,
-    /// Whether the large pointer is on.
-    pub is_pointing: bool,
     /// Whether the screen is blank.
     pub is_blank: bool,
     /// When presenting began, in milliseconds since 1970.

@@ -92,7 +92,7 @@ pub(super) fn conventions(figure: Figure, counted: Counted<'_>) -> Vec<Conventio
         sentence: "Set under “Options”, beside the policy.".to_owned(),
     };
     let policy = || Convention {
-        choice: format!("Fused by {}", policy_title(options.policy)),
+        choice: format!("Fusion: {}", policy_title(options.policy)),
         sentence: format!("{}.", capital(policy_summary(options.policy))),
     };
     let (is_bytes, is_time) = match figure.quantity {
