@@ -152,3 +152,17 @@ test('a handout says what its figures rest on, can be closed by key, and is acce
   await expect(handout(page)).toHaveCount(0);
   await expect(exportMenu(page)).toBeVisible();
 });
+
+test('the result is copied as sentences with a link to it', async ({ page, open }) => {
+  await open();
+  await page.evaluate(() => { navigator.clipboard.writeText = async (text) => { globalThis.copied = text; }; });
+  await page.getByText('Export', { exact: true }).click();
+  await page.getByRole('button', { name: /^Copy the result/ }).click();
+  await expect(page.locator('.notice')).toContainText('The result is copied');
+  const copied = await page.evaluate(() => globalThis.copied);
+  expect(copied).toMatch(/^Transformer block: Memory traffic 2\.30 GB unfused, 1\.96 GB fused/);
+  const link = copied.split('\n').at(-1);
+  await page.goto('about:blank');
+  await page.goto(link);
+  await expect(page.locator('.headline-figure').first()).toContainText('1.96 GB');
+});

@@ -1,6 +1,7 @@
 //! Exports: pictures, tables, and the program as data.
 
 use super::menu::Menu;
+use crate::app::sharing;
 use crate::app::state::{Page, PictureForm};
 use crate::browser::{self, download};
 use crate::picture::export::PictureKind;
@@ -95,17 +96,22 @@ fn DataExports() -> impl IntoView {
             format!("{}: {result}", page.program_name())
         });
         browser::spawn(async move {
-            if browser::copy(&sentence).await {
-                page.tell("The result is copied.");
+            // A text that is too long for a link goes without one.
+            let text = match sharing::link(page).await {
+                Ok(link) => format!("{sentence}\n{link}"),
+                Err(_) => sentence,
+            };
+            if browser::copy(&text).await {
+                page.tell("The result is copied, with a link to it.");
             } else {
-                page.tell(sentence);
+                page.tell(text);
             }
         });
     };
     view! {
         <div class="menu-list">
             <button type="button" on:click=copy_sentence>
-                "Copy the result "<small>"in two sentences"</small>
+                "Copy the result "<small>"sentences with a link"</small>
             </button>
             <button type="button" on:click=move |_| page.save_text()>
                 "Text "<small>"the notation, as it stands"</small>
