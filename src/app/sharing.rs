@@ -1,5 +1,6 @@
 //! Share links: reads the one in the address, makes one of what the page shows.
 
+use crate::app::lesson::open::OpenLesson;
 use crate::app::links::{
     MAX_LINK_BYTES, MAX_STATE_BYTES, ShareError, SharedState, carries_lesson, fragment_of,
     lesson_fragment_of, listed_lesson_fragment, listed_lesson_in, packed_in, read_state,
@@ -65,26 +66,20 @@ async fn carried(fragment: &str) -> Result<Carried, ShareError> {
     Ok(Carried::State(Box::new(read_state(unpacked)?)))
 }
 
-/// A link to a step, from 1, of a lesson of the page.
-pub fn listed_lesson_link(id: &str, step: usize) -> String {
-    format!(
-        "{}#{}",
-        browser::address(),
-        listed_lesson_fragment(id, step)
-    )
-}
-
-/// A link that carries a lesson.
+/// A link to a step, from 0, of a lesson of the page; of one of somebody's own it carries the lesson.
 ///
 /// # Errors
-/// A sentence for the visitor when it is too long for a link, or the browser cannot pack it.
-pub async fn lesson_link(text: &str) -> Result<String, &'static str> {
-    if text.len() > MAX_STATE_BYTES {
-        return Err(TOO_LONG);
-    }
-    let packed = browser::pack(text.as_bytes().to_vec(), MAX_LINK_BYTES).await;
-    let fragment = packed.and_then(|packed| lesson_fragment_of(&packed));
-    let fragment = fragment.map_err(refused)?;
+/// A sentence for the visitor when the lesson is too long for a link, or the browser cannot pack it.
+pub async fn lesson_link(open: &OpenLesson, step: usize) -> Result<String, &'static str> {
+    let fragment = match open.id {
+        Some(id) => listed_lesson_fragment(id, step + 1),
+        None if open.text.len() > MAX_STATE_BYTES => return Err(TOO_LONG),
+        None => {
+            let packed = browser::pack(open.text.as_bytes().to_vec(), MAX_LINK_BYTES).await;
+            let fragment = packed.and_then(|packed| lesson_fragment_of(&packed));
+            fragment.map_err(refused)?
+        }
+    };
     Ok(format!("{}#{fragment}", browser::address()))
 }
 

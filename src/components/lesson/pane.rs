@@ -4,7 +4,7 @@ use super::prose::prose;
 use super::task::TaskView;
 use crate::app::learning::Learning;
 use crate::app::lesson::Step;
-use crate::app::sharing::{lesson_link, listed_lesson_link};
+use crate::app::sharing::lesson_link;
 use crate::app::state::Page;
 use crate::browser;
 use leptos::html;
@@ -147,19 +147,12 @@ fn LessonFoot(
     };
     let previous = move |_| learning.go(learning.step.get_untracked().saturating_sub(1));
     let share = move |_| {
-        let Some((id, text)) = learning.open.with_untracked(|open| {
-            let open = open.as_ref()?;
-            Some((open.id, open.text.clone()))
-        }) else {
+        let Some(open) = learning.open.get_untracked() else {
             return;
         };
-        let step = learning.step.get_untracked() + 1;
+        let step = learning.step.get_untracked();
         browser::spawn(async move {
-            let link = match id {
-                Some(id) => Ok(listed_lesson_link(id, step)),
-                None => lesson_link(&text).await,
-            };
-            match link {
+            match lesson_link(&open, step).await {
                 Ok(link) if browser::copy(&link).await => page.tell("Link to this lesson copied."),
                 Ok(link) => page.tell(format!("Copy this link: {link}")),
                 Err(problem) => page.tell_failure(problem),

@@ -4,7 +4,7 @@ use crate::app::learning::Learning;
 use crate::app::presenter::command::Command;
 use crate::app::presenter::qr::{Code, is_of_this_machine};
 use crate::app::presenting::Presenting;
-use crate::app::sharing::{self, lesson_link, listed_lesson_link};
+use crate::app::sharing::{self, lesson_link};
 use crate::app::state::Page;
 use crate::browser;
 use leptos::html;
@@ -29,15 +29,14 @@ pub fn QrCodeDialog(
         browser::show_modal(dialog);
         let open = learning.filter(|_| presenting.has_lesson.get_untracked());
         let open = open.and_then(|learning| {
-            let step = learning.step.get_untracked() + 1;
-            Some((learning.open.get_untracked()?, step))
+            Some((
+                learning.open.get_untracked()?,
+                learning.step.get_untracked(),
+            ))
         });
         browser::spawn(async move {
             let made = match open {
-                Some((open, step)) => match open.id {
-                    Some(id) => Ok(listed_lesson_link(id, step)),
-                    None => lesson_link(&open.text).await,
-                },
+                Some((open, step)) => lesson_link(&open, step).await,
                 None => sharing::link(page).await,
             };
             link.set(Some(made.map_err(str::to_owned)));
