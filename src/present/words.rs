@@ -22,6 +22,20 @@ pub fn pieces(sentence: &str) -> impl Iterator<Item = Piece<'_>> {
     pieces.filter(|piece| piece.is_code || !piece.text.is_empty())
 }
 
+/// A sentence begins with a capital letter.
+///
+/// ```
+/// use fuseline::present::words::capitalized;
+/// assert_eq!(capitalized("a launch"), "A launch");
+/// assert_eq!(capitalized(""), "");
+/// ```
+pub fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    (letters.next()).map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
+}
+
 /// The word for people.
 pub fn severity_word(severity: Severity) -> &'static str {
     severity.into()

@@ -8,10 +8,9 @@ use super::state::{PageState, Seen};
 use super::task::Things;
 use super::tensor_reason::of_tensors;
 use super::value::{Unit, Value};
-use super::wording::{
-    Naming, capitalized, join_sentences, noun, operand_words, relation_words, value_words,
-};
+use super::wording::{Naming, join_sentences, noun, operand_words, relation_words, value_words};
 use crate::core::TensorId;
+use crate::present::words::capitalized;
 
 /// The things of a kind, with the names of their options.
 pub(super) fn things_of(things: Things, seen: &Seen) -> Vec<(String, Subject)> {

@@ -39,16 +39,7 @@ pub(super) fn of_kernel(analysis: &Analysis, id: KernelId, metric: Metric) -> Op
         Metric::Recomputed => {
             return Some(Value::count(analysis.partition.recomputed.get(id)?.len()));
         }
-        Metric::Registers
-        | Metric::Occupancy
-        | Metric::Blocks
-        | Metric::Waves
-        | Metric::WavesFull
-        | Metric::TilesFull
-        | Metric::TileRows
-        | Metric::TileColumns
-        | Metric::Onchip
-        | Metric::Warnings => {}
+        metric if is_of_launch(metric) || metric == Metric::Warnings => {}
         _ => return None,
     }
     let limits = limits(analysis)?;
@@ -68,6 +59,22 @@ pub(super) fn of_kernel(analysis: &Analysis, id: KernelId, metric: Metric) -> Op
     })
 }
 
+/// Whether it is a resource of a launch: of its blocks, tiles and waves.
+const fn is_of_launch(metric: Metric) -> bool {
+    matches!(
+        metric,
+        Metric::Registers
+            | Metric::Occupancy
+            | Metric::Blocks
+            | Metric::Waves
+            | Metric::WavesFull
+            | Metric::TilesFull
+            | Metric::TileRows
+            | Metric::TileColumns
+            | Metric::Onchip
+    )
+}
+
 /// How often fusion costs a kernel time.
 fn hurting(limits: &KernelLimits) -> usize {
     limits.warnings.iter().filter(|w| w.hurts()).count()
@@ -79,15 +86,9 @@ pub(super) fn reason(analysis: &Analysis, id: Option<KernelId>, metric: Metric) 
         Metric::Dram => dram(analysis, id),
         Metric::Recomputed => recomputed(analysis, id),
         Metric::Warnings => warnings(analysis, id),
-        Metric::Registers
-        | Metric::Occupancy
-        | Metric::Blocks
-        | Metric::Waves
-        | Metric::WavesFull
-        | Metric::TilesFull
-        | Metric::TileRows
-        | Metric::TileColumns
-        | Metric::Onchip => id.map_or_else(String::new, |id| resources(analysis, id, metric)),
+        metric if is_of_launch(metric) => {
+            id.map_or_else(String::new, |id| resources(analysis, id, metric))
+        }
         _ => String::new(),
     }
 }

@@ -1,12 +1,13 @@
 //! Why a kernel takes its time.
 
-use super::wording::{capitalized, join_sentences};
+use super::wording::join_sentences;
 use crate::core::analysis::device_model::breakdown;
 use crate::core::cost::roofline::times;
 use crate::core::{Analysis, Kernel, KernelId};
 use crate::present::expected::longest_part;
 use crate::present::format::{format_bytes, format_flops, format_seconds};
 use crate::present::times::missing_text;
+use crate::present::words::capitalized;
 
 /// The times of both sides of a speedup.
 pub(super) fn speedup(analysis: &Analysis) -> String {

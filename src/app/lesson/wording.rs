@@ -7,6 +7,7 @@ use super::value::{Unit, Value};
 use crate::core::{KernelId, Policy};
 use crate::present::names::{listed, op_names};
 use crate::present::options::policy_title;
+use crate::present::words::capitalized;
 
 /// How a kernel is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,14 +195,6 @@ pub(super) const fn relation_words(relation: Relation) -> &'static str {
         Relation::AtLeast => "is at least",
         Relation::More => "is more than",
     }
-}
-
-/// A sentence begins with a capital letter.
-pub(super) fn capitalized(text: &str) -> String {
-    let mut letters = text.chars();
-    (letters.next()).map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
 }
 
 /// One after the other, either of which may be empty.

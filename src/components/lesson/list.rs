@@ -103,6 +103,7 @@ fn OwnLesson() -> impl IntoView {
 fn Workshop() -> impl IntoView {
     let presenting = Presenting::of_context();
     let learning = Learning::of_context();
+    let is_open = RwSignal::new(false);
     let begin = move |_| {
         if let Some(presenting) = presenting {
             presenting.begin_workshop();
@@ -114,13 +115,14 @@ fn Workshop() -> impl IntoView {
         }
     };
     view! {
-        <details class="lesson-plan">
+        // Its table reads every lesson, so it waits until somebody wants it.
+        <details class="lesson-plan" on:toggle:target=move |event| is_open.set(event.target().open())>
             <summary>"For a class: a workshop of 90 minutes"</summary>
             <p class="quiet">
                 "Each step fills the screen, keys and remote controls step, and notes for you open in a second window. Give the class the link of a lesson (“Copy a link” below each step) or its QR code."
             </p>
             <button type="button" class="is-primary" on:click=begin>"Present the workshop"</button>
-            <PlanTable open />
+            <Show when=move || is_open.get()><PlanTable open /></Show>
         </details>
     }
 }

@@ -8,6 +8,7 @@ use crate::present::format::format_seconds;
 use crate::present::options::{
     ChoiceWords, externals_words, f32_matmul_words, policy_summary, policy_title, reshape_words,
 };
+use crate::present::words::capitalized;
 use std::collections::BTreeSet;
 
 /// Most functions whose count is told.
@@ -93,7 +94,7 @@ pub(super) fn conventions(figure: Figure, counted: Counted<'_>) -> Vec<Conventio
     };
     let policy = || Convention {
         choice: format!("Fusion: {}", policy_title(options.policy)),
-        sentence: format!("{}.", capital(policy_summary(options.policy))),
+        sentence: format!("{}.", capitalized(policy_summary(options.policy))),
     };
     let (is_bytes, is_time) = match figure.quantity {
         Quantity::Bytes
@@ -246,10 +247,4 @@ fn measured_sources(analysis: &Analysis) -> Vec<String> {
         ),
     };
     vec![rates]
-}
-
-fn capital(sentence: &str) -> String {
-    let mut chars = sentence.chars();
-    let first = chars.next().map(char::to_uppercase);
-    first.into_iter().flatten().chain(chars).collect()
 }
