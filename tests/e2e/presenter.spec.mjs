@@ -96,13 +96,20 @@ test('a remote control goes through a lesson: the answer, the next step, the nex
   await page.keyboard.press('f');
   await expect(page.getByRole('textbox')).toHaveValue('4f');
   await page.keyboard.press('Tab');
+  // Each press shows an answer or another step.
+  const shown = async () => `${await place(page).textContent()}: ${await page.locator('.task-verdict').allTextContents()}`;
+  const goOn = async () => {
+    const before = await shown();
+    await page.keyboard.press('PageDown');
+    await expect.poll(shown).not.toBe(before);
+  };
   for (let at = 0; at < 12; at += 1) {
     if ((await place(page).textContent()).includes('6 of 6')) break;
-    await page.keyboard.press('PageDown');
+    await goOn();
   }
   await expect(place(page)).toHaveText('From ops to kernels, 6 of 6');
-  await page.keyboard.press('PageDown');
-  if ((await place(page).textContent()).includes('6 of 6')) await page.keyboard.press('PageDown');
+  await goOn();
+  if ((await place(page).textContent()).includes('6 of 6')) await goOn();
   await expect(place(page)).toHaveText(/, 1 of \d/);
   await expect(place(page)).not.toHaveText(/From ops to kernels/);
 });
@@ -150,9 +157,13 @@ test('the code leads to the present step, and the pointer follows the mouse', as
   await expect(bar(page)).toBeVisible();
   // The program itself, once there is no lesson, is in the link too.
   await page.keyboard.press('p');
+  const pointer = page.locator('.large-pointer');
+  // It is there before the mouse moves, and in sight from then on.
+  await expect(pointer).toBeAttached();
   await page.mouse.move(200, 300);
   await page.mouse.move(400, 300);
-  const ring = await page.locator('.large-pointer').boundingBox();
+  await expect(pointer).toHaveCSS('left', '400px');
+  const ring = await pointer.boundingBox();
   expect(Math.round(ring.x + ring.width / 2)).toBe(400);
   expect(ring.width).toBeGreaterThan(60);
 });
