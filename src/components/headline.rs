@@ -74,46 +74,46 @@ fn FigureLine(
         <p class="headline-figure" title=text(|all| &all.exact_bytes)>
             <span class="headline-label">"memory traffic"</span>
             <span class="before">
-                <Number figure=before(Of::Program, Quantity::Bytes)>{text(|all| &all.unfused_bytes)}</Number>
+                <Number told=before(Of::Program, Quantity::Bytes)>{text(|all| &all.unfused_bytes)}</Number>
             </span>
             <span class="arrow" aria-hidden="true">"→"</span>
             <span class="sr-only">"becomes"</span>
             <strong>
-                <Number figure=after(Of::Program, Quantity::Bytes)>{text(|all| &all.fused_bytes)}</Number>
+                <Number told=after(Of::Program, Quantity::Bytes)>{text(|all| &all.fused_bytes)}</Number>
             </strong>
             <span class=move || badge(figures.with(|all| all.is_changed))>
-                <Number figure=after(Of::Program, Quantity::Saving)>{text(|all| &all.change)}</Number>
+                <Number told=after(Of::Program, Quantity::Saving)>{text(|all| &all.change)}</Number>
             </span>
         </p>
         <p class="headline-figure">
             <span class="headline-label">"kernels"</span>
             <span class="before">
-                <Number figure=before(Of::Program, Quantity::Launches)>{text(|all| &all.unfused_kernels)}</Number>
+                <Number told=before(Of::Program, Quantity::Launches)>{text(|all| &all.unfused_kernels)}</Number>
             </span>
             <span class="arrow" aria-hidden="true">"→"</span>
             <span class="sr-only">"become"</span>
             <strong>
-                <Number figure=after(Of::Program, Quantity::Launches)>{text(|all| &all.fused_kernels)}</Number>
+                <Number told=after(Of::Program, Quantity::Launches)>{text(|all| &all.fused_kernels)}</Number>
             </strong>
         </p>
         <p class="headline-figure" title=text(|all| &all.time_note)>
             <span class="headline-label">{text(|all| &all.time_label)}</span>
             <span class="before">
-                <Number figure=before(Of::Program, Quantity::Time)>{text(|all| &all.unfused_time)}</Number>
+                <Number told=before(Of::Program, Quantity::Time)>{text(|all| &all.unfused_time)}</Number>
             </span>
             <span class="arrow" aria-hidden="true">"→"</span>
             <span class="sr-only">"becomes"</span>
             <strong>
-                <Number figure=after(Of::Program, Quantity::Time)>{text(|all| &all.fused_time)}</Number>
+                <Number told=after(Of::Program, Quantity::Time)>{text(|all| &all.fused_time)}</Number>
             </strong>
             <Show when=move || has_ratio.get()>
                 <span class=move || badge(figures.with(|all| all.is_time_changed))>
-                    <Number figure=after(Of::Program, Quantity::Speedup)>{ratio}</Number>
+                    <Number told=after(Of::Program, Quantity::Speedup)>{ratio}</Number>
                 </span>
             </Show>
             <Show when=move || has_bounds.get()>
                 <span class="quiet">
-                    <Number figure=after(Of::Program, Quantity::BoundSpeedup)>{bounds}</Number>
+                    <Number told=after(Of::Program, Quantity::BoundSpeedup)>{bounds}</Number>
                 </span>
             </Show>
         </p>

@@ -115,7 +115,7 @@ fn FactLine(
     let parts = figures.into_iter().enumerate().map(|(place, figure)| {
         let text = move || fact.with(|fact| Some(fact.parts.get(place)?.text.clone()));
         match figure {
-            Some(figure) => Either::Left(view! { <Number figure>{text}</Number> }),
+            Some(figure) => Either::Left(view! { <Number told=figure>{text}</Number> }),
             None => Either::Right(text),
         }
     });

@@ -1,40 +1,53 @@
 //! A number that explains itself: a press tells its formula with the figures of the program.
 
-use crate::app::state::Page;
+use crate::app::state::{Page, Told};
 use crate::browser;
-use crate::present::figure::Figure;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
+use std::collections::BTreeSet;
 
 /// The numbers of a table. One of them is a tab stop, and the arrow keys lead to the others.
 #[derive(Clone, Copy)]
 pub struct NumberTable {
-    /// The number that had the focus last.
-    at: RwSignal<Option<Figure>>,
-    is_stop: StoredValue<Selector<Option<Figure>>>,
+    /// Those on the page, counted as they came.
+    mounted: RwSignal<BTreeSet<usize>>,
+    /// The one that had the focus last.
+    at: RwSignal<Option<usize>>,
+    is_stop: StoredValue<Selector<Option<usize>>>,
 }
 
 impl NumberTable {
-    /// Makes the numbers below it those of a table. The one that had the focus last is the tab stop while it `is_listed`, else
-    /// the `first` one.
-    pub fn provide(
-        first: impl Fn() -> Option<Figure> + Send + Sync + 'static,
-        is_listed: impl Fn(Figure) -> bool + Send + Sync + 'static,
-    ) {
-        let at = RwSignal::new(None);
+    /// Makes the numbers below it those of a table. The one that had the focus last is the tab stop, else the first one.
+    pub fn provide() {
+        let (mounted, at) = (RwSignal::new(BTreeSet::new()), RwSignal::new(None));
         let stop = Memo::new(move |_| {
-            let listed = at.get().filter(|&figure| is_listed(figure));
-            listed.or_else(&first)
+            mounted.with(|mounted| {
+                let last = at.get().filter(|number| mounted.contains(number));
+                last.or_else(|| mounted.first().copied())
+            })
         });
         provide_context(Self {
+            mounted,
             at,
             is_stop: StoredValue::new(Selector::new(move || stop.get())),
         });
     }
 
-    fn is_stop(self, figure: Figure) -> bool {
-        self.is_stop
-            .with_value(|is_stop| is_stop.selected(&Some(figure)))
+    /// Counts a number of the table until it is unmounted.
+    fn mount(self) -> usize {
+        let number = self.mounted.try_update(|mounted| {
+            let number = mounted.last().map_or(0, |last| last + 1);
+            mounted.insert(number);
+            number
+        });
+        let number = number.unwrap_or_default();
+        on_cleanup(move || {
+            // The whole table may be gone.
+            self.mounted.try_update(|mounted| mounted.remove(&number));
+            self.is_stop
+                .try_with_value(|is_stop| is_stop.remove(&Some(number)));
+        });
+        number
     }
 }
 
@@ -46,32 +59,35 @@ pub fn step_between_numbers(event: &KeyboardEvent) {
 /// A number that explains itself. Elsewhere than in a [`NumberTable`] each is a tab stop.
 #[component]
 pub fn Number(
-    /// Which number.
-    figure: Figure,
+    /// What is told about it.
+    #[prop(into)]
+    told: Told,
     /// The number as it is shown.
     children: Children,
 ) -> impl IntoView {
     let page = Page::of_context();
-    let table = use_context::<NumberTable>();
-    let tabindex = move || match table {
-        Some(table) if !table.is_stop(figure) => "-1",
-        _ => "0",
+    let in_table = use_context::<NumberTable>().map(|table| (table, table.mount()));
+    let is_stop = move || {
+        in_table.is_none_or(|(table, number)| {
+            let is_stop = |is_stop: &Selector<_>| is_stop.selected(&Some(number));
+            table.is_stop.with_value(is_stop)
+        })
     };
     view! {
         <button
             type="button"
             class="explains"
             aria-haspopup="dialog"
-            tabindex=tabindex
+            tabindex=move || if is_stop() { "0" } else { "-1" }
             on:focus=move |_| {
-                if let Some(table) = table {
-                    table.at.set(Some(figure));
+                if let Some((table, number)) = in_table {
+                    table.at.set(Some(number));
                 }
             }
             on:click=move |event| {
                 // The row does not take it as a press on itself.
                 event.stop_propagation();
-                page.explain(figure, &event);
+                page.explain(told, &event);
             }
         >
             {children()}

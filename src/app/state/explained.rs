@@ -5,29 +5,59 @@ use crate::browser::{Event, Opener};
 use crate::present::figure::{Explanation, Figure, explanation, explanation_of_policy};
 use leptos::prelude::*;
 
+/// What is told about a number.
+#[derive(Clone, Copy, Debug)]
+pub enum Told {
+    /// The explanation of a figure of the analysis.
+    Figure(Figure),
+    /// What a view tells about a number of its own; nothing once the view is closed.
+    Own(Signal<Option<Explanation>>),
+}
+
+impl From<Figure> for Told {
+    fn from(figure: Figure) -> Self {
+        Self::Figure(figure)
+    }
+}
+
+impl Told {
+    /// By a view, as long as this owner of the reactive graph lives.
+    pub fn own(explanation: impl Fn() -> Option<Explanation> + Send + Sync + 'static) -> Self {
+        Self::Own(Signal::derive(explanation))
+    }
+}
+
 /// A number that was pressed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Explained {
-    /// Which number.
-    pub figure: Figure,
+    /// What is told.
+    pub told: Told,
     /// Its button.
     pub opener: Opener,
 }
 
 impl Page {
     /// Explains the number of this press, and no longer if it is explained already.
-    pub fn explain(self, figure: Figure, press: &Event) {
-        let pressed = Opener::of(press).map(|opener| Explained { figure, opener });
+    pub fn explain(self, told: Told, press: &Event) {
+        let pressed = Opener::of(press).map(|opener| Explained { told, opener });
         self.explained.update(|explained| {
-            *explained = pressed.filter(|pressed| explained.as_ref() != Some(pressed));
+            let last = explained.take().map(|explained| explained.opener);
+            *explained = pressed.filter(|pressed| last.as_ref() != Some(&pressed.opener));
         });
     }
 
-    /// What is told about the explained number; `None` where the analysis has it no more. Tracked.
+    /// What is told about the explained number; `None` where there is no such number any more. Tracked.
     pub fn explanation(self) -> Option<Explanation> {
-        let figure = self
+        let told = self
             .explained
-            .with(|explained| Some(explained.as_ref()?.figure))?;
+            .with(|explained| Some(explained.as_ref()?.told))?;
+        match told {
+            Told::Figure(figure) => self.of_figure(figure),
+            Told::Own(told) => told.try_get().flatten(),
+        }
+    }
+
+    fn of_figure(self, figure: Figure) -> Option<Explanation> {
         match figure.policy() {
             None => self.analysis.with(|analysis| explanation(figure, analysis)),
             Some(policy) => self.compared.with(|compared| {

@@ -24,7 +24,7 @@ pub use crate::app::tab::Tab;
 pub use analysed::AnalysedText;
 pub use choices::{FocusRequest, Notice, NoticeAction, OpsView, Theme};
 pub use drawn::Drawn;
-pub use explained::Explained;
+pub use explained::{Explained, Told};
 pub use memos::shared_memo;
 pub use page::{Page, SetIfChanged};
 pub use pin::Pinned;

@@ -42,11 +42,7 @@ pub fn ComparePanel(
             .with(|analysis| compared_policies(analysis).count());
         rows.with(Vec::len) < expected
     };
-    let first_row = move || rows.with(|rows| rows.first().map(|row| row.policy));
-    let first = move || Some(Figure::fused(Of::Policy(first_row()?), Quantity::Launches));
-    NumberTable::provide(first, move |figure| {
-        rows.with(|rows| rows.iter().any(|row| figure.policy() == Some(row.policy)))
-    });
+    NumberTable::provide();
     let is_ranked_by = move |objective| Signal::derive(move || ranked_by.get() == objective);
     view! {
         <div>
@@ -135,7 +131,7 @@ fn Row(
     let text = move |part: fn(&PolicyRow) -> &String| move || row.with(|row| part(row).clone());
     let of = Of::Policy(policy);
     let number = move |quantity, part: fn(&PolicyRow) -> &String| {
-        view! { <Number figure=Figure::fused(of, quantity)>{text(part)}</Number> }
+        view! { <Number told=Figure::fused(of, quantity)>{text(part)}</Number> }
     };
     view! {
         <tr

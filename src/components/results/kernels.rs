@@ -47,12 +47,7 @@ pub fn KernelsTable(
     let total_against =
         move || with_pinned(|pinned, now| Some(headline_against(pinned, now).bytes.change));
     let gone = move || with_pinned(gone_kernels);
-    let is_listed = move |figure: Figure| match figure.of {
-        Of::Kernel(first) => rows.with(|rows| rows.iter().any(|row| row.first_op == first)),
-        _ => true,
-    };
-    let first = || Some(Figure::fused(Of::Program, Quantity::Bytes));
-    NumberTable::provide(first, is_listed);
+    NumberTable::provide();
     let selected = SelectedKernel::of(page);
     Effect::new(move || {
         // A kernel that is not listed has no button. If its request stayed, it would take the focus when more are listed.
@@ -190,14 +185,14 @@ fn harm_sign(harm: &str) -> Option<impl IntoView + use<>> {
 fn figure_cells(of: Of, figures: Memo<Figures>) -> impl IntoView {
     let text = move |part: fn(&Figures) -> &String| move || figures.with(|all| part(all).clone());
     let number = move |quantity, part: fn(&Figures) -> &String| {
-        view! { <Number figure=Figure::fused(of, quantity)>{text(part)}</Number> }
+        view! { <Number told=Figure::fused(of, quantity)>{text(part)}</Number> }
     };
     // The sum has neither intensity nor bound.
     let of_kernel = matches!(of, Of::Kernel(_)).then(|| {
         let bound = move || figures.with(|all| all.bound);
         (
             number(Quantity::Intensity, |all| &all.intensity),
-            view! { <Number figure=Figure::fused(of, Quantity::LimitedBy)>{bound}</Number> },
+            view! { <Number told=Figure::fused(of, Quantity::LimitedBy)>{bound}</Number> },
         )
     });
     let (intensity, bound) = of_kernel.unzip();
@@ -205,7 +200,7 @@ fn figure_cells(of: Of, figures: Memo<Figures>) -> impl IntoView {
         <td class="number">{number(Quantity::Flops, |all| &all.flops)}</td>
         <td class="number" title=text(|all| &all.exact_bytes)>
             <span class="before">
-                <Number figure=Figure::unfused(of, Quantity::Bytes)>{text(|all| &all.unfused_bytes)}</Number>
+                <Number told=Figure::unfused(of, Quantity::Bytes)>{text(|all| &all.unfused_bytes)}</Number>
             </span>
             " → "
             <strong>{number(Quantity::Bytes, |all| &all.fused_bytes)}</strong>

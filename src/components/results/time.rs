@@ -19,12 +19,12 @@ pub fn Time(
         bound.map(|bound| format!("bound {bound}"))
     };
     view! {
-        <Number figure=Figure::fused(of, Quantity::Time)>
+        <Number told=Figure::fused(of, Quantity::Time)>
             {move || time.with(|time| time.time.clone())}
         </Number>
         <Show when=move || has_bound.get()>
             <small class="bound">
-                <Number figure=Figure::fused(of, Quantity::LowerBound)>{bound}</Number>
+                <Number told=Figure::fused(of, Quantity::LowerBound)>{bound}</Number>
             </small>
         </Show>
     }
