@@ -17,7 +17,9 @@ pub(super) struct Live {
     pub(super) row_elements: u64,
     /// Elements of the largest tensor that it reduces.
     pub(super) reduced_elements: u64,
-    /// Bytes of one row of each full-width value that is kept on chip, as legality counts them.
+    /// Full-width values of which one row is kept on chip.
+    pub(super) kept_values: u64,
+    /// Bytes of one row of each of these, as legality counts them.
     pub(super) kept_row_bytes: u64,
 }
 
@@ -53,6 +55,7 @@ fn one_kernel(
     let mut live = Live {
         row_elements: kept.map_or(1, |kept| kept.rows.width),
         reduced_elements: kept.map_or(0, |kept| kept.rows.full_elements()),
+        kept_values: kept.map_or(0, |kept| kept.values as u64),
         kept_row_bytes: kept.map_or(0, |kept| kept.bytes()),
         ..Live::default()
     };

@@ -8,22 +8,23 @@
     reason = "counts of tiles and of multiprocessors are whole and positive"
 )]
 
+mod estimate;
 mod live;
+mod resident;
 mod warning;
 
+pub(crate) use crate::core::analysis::limits::estimate::ADDRESS_REGISTERS;
+pub use crate::core::analysis::limits::estimate::Estimate;
+pub use crate::core::analysis::limits::resident::Resident;
 pub use crate::core::analysis::limits::warning::Warning;
 
-use crate::core::analysis::device_model::{Product, Tiling};
+use crate::core::analysis::Analysis;
+use crate::core::analysis::device_model::Tiling;
 use crate::core::analysis::limits::live::live_values;
 use crate::core::analysis::limits::warning::warnings;
-use crate::core::analysis::tiling::{MATMUL_THREADS, registers_per_thread, stages, step_depth};
-use crate::core::analysis::{Analysis, Kernel};
 use crate::core::cost::work::op_work;
-use crate::core::fusion::attention::{AttentionShape, Tiles};
 use crate::core::model::device::Multiprocessor;
 use crate::core::model::ids::{IdVec, KernelId};
-use crate::core::model::op::element_count;
-use crate::core::model::op_type::OpType;
 use serde::Serialize;
 
 /// Resources of one fused kernel.
@@ -48,6 +49,12 @@ pub struct KernelLimits {
     pub waves: u64,
     /// Tiles of a matmul.
     pub tiling: Option<Tiling>,
+    /// How it is divided into blocks, and from what its resources are estimated.
+    #[serde(skip)]
+    pub estimate: Estimate,
+    /// Blocks that a multiprocessor holds at once.
+    #[serde(skip)]
+    pub resident: Resident,
     /// FLOPs of ops that it computes again instead of reading them.
     #[serde(skip)]
     pub recomputed_flops: u128,
@@ -58,19 +65,6 @@ pub struct KernelLimits {
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
-
-/// Threads of a block of an elementwise kernel.
-const POINTWISE_THREADS: u64 = 128;
-/// Threads of a block along rows, and elements that each of them processes at once, whatever their type: a compiler
-/// chose blocks of 2048 to 8192 elements, see `tests/measure/results/h100_registers.json`.
-const ROW_THREADS: u64 = 512;
-const ROW_ELEMENTS: u64 = 8;
-/// Registers that the address of one operand takes.
-const ADDRESS_REGISTERS: u64 = 2;
-/// Bytes that one thread loads at once.
-const LOAD_BYTES: u64 = 16;
-/// Registers of a thread are allocated in units of this many: 256 for a warp of 32.
-const REGISTER_UNIT: u64 = 8;
 
 /// The limits of every fused kernel, in order. `None` if the multiprocessors of the device are unknown.
 /// `O(ops + reads)`.
@@ -83,9 +77,8 @@ pub fn limits(analysis: &Analysis) -> Option<IdVec<KernelId, KernelLimits>> {
     Some(
         kernels
             .map(|(id, kernel)| {
-                let shape = Shape::of(analysis, kernel, &live[id], multiprocessors);
-                let mut limits = shape.limits(analysis, &multiprocessor, multiprocessors);
-                limits.live_values = live[id].at_once;
+                let estimate = Estimate::of(analysis, kernel, &live[id], multiprocessors);
+                let mut limits = of_kernel(analysis, estimate, live[id].at_once, &multiprocessor);
                 recompute(analysis, id, &mut limits);
                 let count = multiprocessors as u64;
                 limits.warnings = warnings(analysis, id, &limits, &multiprocessor, count);
@@ -95,121 +88,47 @@ pub fn limits(analysis: &Analysis) -> Option<IdVec<KernelId, KernelLimits>> {
     )
 }
 
-/// How a kernel is divided into blocks and threads.
-struct Shape {
-    threads_per_block: u64,
-    registers_per_thread: u64,
-    blocks: u64,
-    on_chip_bytes: u64,
-    tiling: Option<Tiling>,
-}
-
-impl Shape {
-    /// - Attention: the tiles of the paper; the sums of a tile of queries are in registers.
-    /// - Matmul: a thread holds its part of the tile, `rows * columns / 256` sums, and 40 registers beside them.
-    /// - Else: `live values * elements a thread`, and 2 registers for the address of each operand. A thread takes
-    ///   16 bytes of the narrowest type at once, along rows 8 elements. Compared with a compiler's kernels in
-    ///   `docs/measurement.md`.
-    fn of(analysis: &Analysis, kernel: &Kernel, live: &live::Live, multiprocessors: f64) -> Self {
-        let graph = &analysis.graph;
-        let of_type = |op_type| {
-            let ops = kernel.ops.iter().copied();
-            ops.filter(move |&op| graph.ops[op].op_type == op_type)
-        };
-        let mut matmuls = of_type(OpType::Matmul);
-        let first = matmuls.next();
-        if let Some(shape) = AttentionShape::of_kernel(graph, &kernel.ops) {
-            return Self::of_attention(&shape, analysis.options.device.on_chip_bytes());
-        }
-        if let Some(product) = first.and_then(|op| Product::of_op(graph, op)) {
-            let tiling = product.tiling(multiprocessors);
-            let (rows, columns) = (tiling.tile.rows as u64, tiling.tile.columns as u64);
-            let deep_bytes = (rows + columns) * product.element_bytes as u64;
-            return Self {
-                threads_per_block: MATMUL_THREADS,
-                registers_per_thread: registers_per_thread(rows, columns),
-                blocks: tiling.tiles as u64,
-                on_chip_bytes: in_flight_bytes(deep_bytes, analysis.options.device.on_chip_bytes()),
-                tiling: Some(tiling),
-            };
-        }
-        let outputs = kernel.ops.iter().map(|&op| &graph.ops[op]);
-        let elements = outputs
-            .clone()
-            .filter_map(|op| element_count(&op.shape))
-            .max()
-            .unwrap_or(1)
-            .max(live.reduced_elements);
-        let narrowest = outputs.map(|op| u64::from(op.bytes_per_element)).min();
-        let operands = (kernel.traffic.reads.len() + kernel.traffic.writes.len()) as u64;
-        let (threads, at_once, blocks) = if of_type(OpType::Reduction).next().is_some() {
-            let rows = elements / live.row_elements.max(1);
-            (ROW_THREADS, ROW_ELEMENTS, rows)
-        } else {
-            let at_once = (LOAD_BYTES / narrowest.unwrap_or(1).max(1)).max(1);
-            let block = POINTWISE_THREADS * at_once;
-            (POINTWISE_THREADS, at_once, elements.div_ceil(block))
-        };
-        Self {
-            threads_per_block: threads,
-            registers_per_thread: live.at_once * at_once + operands * ADDRESS_REGISTERS,
-            blocks: blocks.max(1),
-            on_chip_bytes: live.kept_row_bytes,
-            tiling: None,
-        }
+fn of_kernel(
+    analysis: &Analysis,
+    estimate: Estimate,
+    live_values: u64,
+    multiprocessor: &Multiprocessor,
+) -> KernelLimits {
+    let (hardware, available) = (
+        &analysis.options.device.hardware,
+        analysis.options.device.on_chip_bytes(),
+    );
+    let on_chip_bytes = estimate.on_chip_bytes(available);
+    let registers_per_thread = estimate.registers_per_thread(live_values);
+    let threads_per_block = estimate.threads_per_block();
+    let resident = Resident::new(
+        multiprocessor,
+        threads_per_block,
+        registers_per_thread,
+        on_chip_bytes,
+    );
+    let multiprocessors = hardware
+        .multiprocessors
+        .map_or(1, |count| count.value as u64);
+    let at_once = resident.blocks().saturating_mul(multiprocessors).max(1);
+    let blocks = estimate.blocks();
+    KernelLimits {
+        on_chip_bytes,
+        on_chip_available_bytes: available,
+        live_values,
+        registers_per_thread,
+        threads_per_block,
+        blocks,
+        occupancy: (resident.blocks() * threads_per_block) as f64
+            / f64::from(multiprocessor.threads),
+        waves: blocks.div_ceil(at_once),
+        tiling: estimate.tiling(),
+        estimate,
+        resident,
+        recomputed_flops: 0,
+        recomputed_saved_bytes: 0,
+        warnings: Vec::new(),
     }
-
-    fn of_attention(shape: &AttentionShape, on_chip_bytes: u64) -> Self {
-        let tiles = Tiles::new(shape, on_chip_bytes);
-        let elements = (tiles.query_rows + tiles.key_rows).saturating_mul(2 * shape.head_size);
-        Self {
-            threads_per_block: MATMUL_THREADS,
-            registers_per_thread: registers_per_thread(tiles.query_rows, shape.head_size),
-            blocks: shape.heads.saturating_mul(tiles.query_tiles).max(1),
-            on_chip_bytes: elements
-                .saturating_mul(shape.bytes_per_element.into())
-                .min(on_chip_bytes),
-            tiling: None,
-        }
-    }
-
-    fn limits(self, analysis: &Analysis, m: &Multiprocessor, multiprocessors: f64) -> KernelLimits {
-        let registers = self
-            .registers_per_thread
-            .clamp(1, m.registers_per_thread.into());
-        // Blocks that fit at once by each of four limits.
-        let given = registers.next_multiple_of(REGISTER_UNIT);
-        let by_registers = u64::from(m.registers) / (given * self.threads_per_block);
-        let by_memory = u64::from(m.shared_bytes) / self.on_chip_bytes.max(1);
-        let by_threads = u64::from(m.threads) / self.threads_per_block;
-        let resident = by_registers
-            .min(by_memory)
-            .min(by_threads)
-            .min(m.blocks.into())
-            .max(1);
-        let at_once = resident.saturating_mul(multiprocessors as u64).max(1);
-        KernelLimits {
-            on_chip_bytes: self.on_chip_bytes,
-            on_chip_available_bytes: analysis.options.device.on_chip_bytes(),
-            live_values: 0,
-            registers_per_thread: self.registers_per_thread,
-            threads_per_block: self.threads_per_block,
-            blocks: self.blocks,
-            occupancy: (resident * self.threads_per_block) as f64 / f64::from(m.threads),
-            waves: self.blocks.div_ceil(at_once),
-            tiling: self.tiling,
-            recomputed_flops: 0,
-            recomputed_saved_bytes: 0,
-            warnings: Vec::new(),
-        }
-    }
-}
-
-/// On-chip bytes of the steps that a matmul's block has in flight, as many as fit; `deep_bytes` are those of one
-/// element along K.
-fn in_flight_bytes(deep_bytes: u64, available_bytes: u64) -> u64 {
-    let step_bytes = step_depth(deep_bytes, available_bytes) * deep_bytes;
-    step_bytes * stages(step_bytes, available_bytes)
 }
 
 /// Sets the FLOPs that the kernel computes again, and the bytes of these outputs that it need not read.
