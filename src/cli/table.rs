@@ -2,6 +2,7 @@
 
 use crate::core::{Analysis, OpId};
 use crate::present::certificates::certificate_sentence;
+use crate::present::figure::Part;
 use crate::present::format::{format_bytes, format_flops, format_intensity, format_percent};
 use crate::present::headline;
 use crate::present::memory::{memory_text, memory_warning};
@@ -123,7 +124,7 @@ fn headline(analysis: &Analysis) -> String {
         format_bytes(before.peak_memory.bytes),
         memory_text(after, device)
     );
-    if let Some(warning) = memory_warning(analysis) {
+    if let Some(warning) = memory_warning(analysis).as_deref().map(Part::text_of) {
         let _ = writeln!(text, "warning: {warning}");
     }
     text

@@ -4,7 +4,7 @@
 use crate::app::state::{FocusRequest, Page, Selection, SetIfChanged, Tab};
 use crate::components::keyed_rows::row_at;
 use crate::components::merge_buttons::MergeButtons;
-use crate::components::number::Number;
+use crate::components::number::Parts;
 use crate::components::sentence::sentence;
 use crate::core::OpId;
 use crate::core::analysis::advice::Advice;
@@ -108,21 +108,12 @@ fn FactLine(
     /// What is known.
     fact: Memo<Fact>,
 ) -> impl IntoView {
-    let (what, figures) = fact.with_untracked(|fact| {
-        let figures = fact.parts.iter().map(|part| part.figure);
-        (fact.what, figures.collect::<Vec<_>>())
-    });
-    let parts = figures.into_iter().enumerate().map(|(place, figure)| {
-        let text = move || fact.with(|fact| Some(fact.parts.get(place)?.text.clone()));
-        match figure {
-            Some(figure) => Either::Left(view! { <Number told=figure>{text}</Number> }),
-            None => Either::Right(text),
-        }
-    });
+    let what = fact.with_untracked(|fact| fact.what);
+    let parts = Signal::derive(move || fact.with(|fact| fact.parts.clone()));
     view! {
         <div>
             <dt>{what}</dt>
-            <dd>{parts.collect_view()}</dd>
+            <dd><Parts parts /></dd>
         </div>
     }
 }

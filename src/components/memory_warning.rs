@@ -2,6 +2,8 @@
 
 use super::announcer::Announcer;
 use crate::app::state::Page;
+use crate::components::number::Parts;
+use crate::present::figure::Part;
 use crate::present::memory::memory_warning;
 use leptos::prelude::*;
 
@@ -10,9 +12,12 @@ use leptos::prelude::*;
 pub fn MemoryWarning() -> impl IntoView {
     let page = Page::of_context();
     let warning = Memo::new(move |_| page.analysis.with(|analysis| memory_warning(analysis)));
-    let spoken = Memo::new(move |_| warning.get().unwrap_or_default());
+    let parts = Memo::new(move |_| warning.get().unwrap_or_default());
+    let spoken = Memo::new(move |_| parts.with(|parts| Part::text_of(parts)));
     view! {
-        {move || warning.get().map(|warning| view! { <p class="memory-warning">{warning}</p> })}
+        <Show when=move || warning.with(Option::is_some)>
+            <p class="memory-warning"><Parts parts /></p>
+        </Show>
         <Announcer text=spoken />
     }
 }

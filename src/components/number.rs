@@ -2,6 +2,8 @@
 
 use crate::app::state::{Page, Told};
 use crate::browser;
+use crate::present::figure::{Figure, Part};
+use leptos::either::Either;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use std::collections::BTreeSet;
@@ -92,5 +94,32 @@ pub fn Number(
         >
             {children()}
         </button>
+    }
+}
+
+/// Words with numbers in them. The words may change while the numbers stay those that they are.
+#[component]
+pub fn Parts(
+    /// The words.
+    #[prop(into)]
+    parts: Signal<Vec<Part>>,
+) -> impl IntoView {
+    let figures = Memo::new(move |_| {
+        parts.with(|parts| parts.iter().map(|part| part.figure).collect::<Vec<_>>())
+    });
+    let part = move |(place, figure): (usize, Option<Figure>)| {
+        let text = move || parts.with(|parts| Some(parts.get(place)?.text.clone()));
+        match figure {
+            Some(figure) => Either::Left(view! { <Number told=figure>{text}</Number> }),
+            None => Either::Right(text),
+        }
+    };
+    move || {
+        figures
+            .get()
+            .into_iter()
+            .enumerate()
+            .map(part)
+            .collect_view()
     }
 }

@@ -3,7 +3,7 @@
 use super::explain::{
     access_text, assumed, flops_text, has_assumed_size, source_reason, source_text, whole_reason,
 };
-use super::figure::{Figure, Of, Quantity};
+use super::figure::{Figure, Of, Part, Quantity};
 use super::format::{format_bytes, format_change, format_intensity};
 use super::limits::harms;
 use super::manual::{Change, producer_beside};
@@ -49,15 +49,6 @@ pub struct Fact {
     pub parts: Vec<Part>,
 }
 
-/// A part of a fact.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Part {
-    /// Its words.
-    pub text: String,
-    /// The number that it is, which explains itself.
-    pub figure: Option<Figure>,
-}
-
 impl Fact {
     fn new<const N: usize>(what: &'static str, parts: [Part; N]) -> Self {
         Self {
@@ -68,23 +59,7 @@ impl Fact {
 
     /// All words.
     pub fn text(&self) -> String {
-        self.parts.iter().map(|part| part.text.as_str()).collect()
-    }
-}
-
-impl Part {
-    fn words(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            figure: None,
-        }
-    }
-
-    fn number(text: impl Into<String>, figure: impl Into<Option<Figure>>) -> Self {
-        Self {
-            figure: figure.into(),
-            ..Self::words(text)
-        }
+        Part::text_of(&self.parts)
     }
 }
 

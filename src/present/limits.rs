@@ -15,8 +15,10 @@ pub struct LimitRow {
     pub kernel: KernelId,
     /// The names of its ops.
     pub ops: String,
-    /// On-chip memory that one block needs, and what it can allocate.
+    /// On-chip memory that one block needs.
     pub on_chip: String,
+    /// What a block can allocate; `None` for a view, which is not launched.
+    pub on_chip_available: Option<String>,
     /// Number of live values, which explains the registers.
     pub live_values: String,
     /// Registers of one thread.
@@ -27,8 +29,8 @@ pub struct LimitRow {
     pub blocks: String,
     /// Rounds of blocks.
     pub waves: String,
-    /// Wave and tile efficiency.
-    pub efficiency: String,
+    /// Wave and tile efficiency of a matmul.
+    pub efficiency: Option<[String; 2]>,
     /// Warnings.
     pub warnings: String,
 }
@@ -47,35 +49,25 @@ pub fn limit_rows(analysis: &Analysis, max_rows: usize) -> Option<Vec<LimitRow>>
 fn row(analysis: &Analysis, kernel: KernelId, limits: &KernelLimits) -> Option<LimitRow> {
     let fused = &analysis.fused.kernels[kernel];
     // A view that is not launched needs nothing.
+    let is_launched = !fused.is_free;
     let launched = |text: String| {
-        if fused.is_free {
-            "–".to_owned()
-        } else {
-            text
-        }
+        if is_launched { text } else { "–".to_owned() }
     };
     let efficiency = limits.tiling.map(|tiling| {
-        format!(
-            "{} · {}",
-            format_percent(tiling.wave_efficiency * 100.0),
-            format_percent(tiling.tile_efficiency * 100.0),
-        )
+        [tiling.wave_efficiency, tiling.tile_efficiency].map(|share| format_percent(share * 100.0))
     });
     Some(LimitRow {
         first_op: *fused.ops.first()?,
         kernel,
         ops: op_names(&analysis.graph, &fused.ops),
-        on_chip: launched(format!(
-            "{} / {}",
-            format_bytes(limits.on_chip_bytes),
-            format_bytes(limits.on_chip_available_bytes),
-        )),
+        on_chip: launched(format_bytes(limits.on_chip_bytes)),
+        on_chip_available: is_launched.then(|| format_bytes(limits.on_chip_available_bytes)),
         live_values: format!("{} values live at once", limits.live_values),
         registers: launched(limits.registers_per_thread.to_string()),
         occupancy: launched(format_percent(limits.occupancy * 100.0)),
         blocks: launched(format_exact(limits.blocks.into())),
         waves: launched(format_exact(limits.waves.into())),
-        efficiency: efficiency.unwrap_or_else(|| "–".to_owned()),
+        efficiency,
         warnings: joined(limits, |_| true),
     })
 }

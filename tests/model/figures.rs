@@ -9,12 +9,17 @@ use fuseline::core::{
     analyze, analyze_program, device,
 };
 use fuseline::present::compare::policy_rows;
+use fuseline::present::explain::ledger;
 use fuseline::present::figure::{
-    Explanation, Figure, How, Number, Of, Quantity, Run, Term, explanation, explanation_of_policy,
+    Explanation, Figure, How, Number, Of, Quantity, Resource, Run, Term, explanation,
+    explanation_of_policy,
 };
 use fuseline::present::headline::headline;
 use fuseline::present::inspect::{inspect_kernel, inspect_op, inspect_tensor};
+use fuseline::present::kernel_details::kernel_details;
 use fuseline::present::kernels::{kernel_rows, kernel_total};
+use fuseline::present::limits::limit_rows;
+use fuseline::present::memory::memory_sentence;
 use proptest::prelude::*;
 use strum::VariantArray;
 
@@ -62,8 +67,11 @@ fn comes_out(term: &Term) -> Result<(), String> {
                 How::Difference => values[0] - values[1],
                 How::Product => values.iter().product(),
                 How::Quotient => values[0] / values[1],
+                How::QuotientUp => (values[0] / values[1]).ceil(),
+                How::QuotientDown => (values[0] / values[1]).floor(),
                 How::Percent => values[0] / values[1] * 100.0,
                 How::Longest => values.iter().copied().fold(0.0, f64::max),
+                How::Least => values.iter().copied().fold(f64::INFINITY, f64::min),
             };
             (result - term.number.value()).abs() <= 1e-9 * result.abs().max(1e-30)
         }
@@ -71,7 +79,7 @@ fn comes_out(term: &Term) -> Result<(), String> {
     is_equal.then_some(()).ok_or_else(|| format!("{term:#?}"))
 }
 
-const QUANTITIES: [Quantity; 15] = [
+const QUANTITIES: [Quantity; 25] = [
     Quantity::Bytes,
     Quantity::BytesRead,
     Quantity::BytesWritten,
@@ -87,6 +95,16 @@ const QUANTITIES: [Quantity; 15] = [
     Quantity::BoundSpeedup,
     Quantity::PeakMemory,
     Quantity::Differing,
+    Quantity::DeviceMemory,
+    Quantity::BytesVanished,
+    Quantity::Resource(Resource::OnChip),
+    Quantity::Resource(Resource::OnChipAvailable),
+    Quantity::Resource(Resource::Registers),
+    Quantity::Resource(Resource::Occupancy),
+    Quantity::Resource(Resource::Blocks),
+    Quantity::Resource(Resource::Waves),
+    Quantity::Resource(Resource::WaveEfficiency),
+    Quantity::Resource(Resource::TileEfficiency),
 ];
 
 /// Every explanation of an analysis.
@@ -95,11 +113,18 @@ fn explanations(analysis: &Analysis) -> Vec<Explanation> {
     let kernels = kernels.filter_map(|kernel| Some(Of::Kernel(*kernel.ops.first()?)));
     let ops = analysis.graph.ops.ids().map(Of::Op);
     let tensors = analysis.graph.tensors.ids().map(Of::Tensor);
+    let moved = analysis.fused.kernels.iter_enumerated();
+    let moved = moved.flat_map(|(id, kernel)| {
+        let first = kernel.ops.first().copied();
+        let tensors = ledger(analysis, id).into_iter();
+        tensors.filter_map(move |row| Some(Of::TensorAt(first?, row.tensor)))
+    });
     let of = [Of::Program]
         .into_iter()
         .chain(kernels)
         .chain(ops)
-        .chain(tensors);
+        .chain(tensors)
+        .chain(moved);
     let figures = of.flat_map(|of| {
         QUANTITIES
             .into_iter()
@@ -286,6 +311,63 @@ fn numbers_on_cards_are_those_that_are_told() {
                 if let Some(figure) = part.figure {
                     assert_eq!(value(analysis, figure), part.text, "{id}: {card:?}");
                 }
+            }
+        }
+    });
+}
+
+#[test]
+fn figures_of_the_table_of_limits_are_those_that_are_told() {
+    each_analysis(|id, analysis| {
+        for row in limit_rows(analysis, 30).unwrap() {
+            let of = Of::Kernel(row.first_op);
+            let told = |resource| {
+                let figure = Figure::fused(of, Quantity::Resource(resource));
+                explanation(figure, analysis).map(|told| told.value)
+            };
+            let some = |text: &str| (text != "–").then(|| text.to_owned());
+            let [wave, tile] = row.efficiency.map_or([None, None], |both| both.map(Some));
+            let available = row.on_chip_available;
+            for (resource, shown) in [
+                (Resource::OnChip, some(&row.on_chip)),
+                (Resource::OnChipAvailable, available),
+                (Resource::Registers, some(&row.registers)),
+                (Resource::Occupancy, some(&row.occupancy)),
+                (Resource::Blocks, some(&row.blocks)),
+                (Resource::Waves, some(&row.waves)),
+                (Resource::WaveEfficiency, wave),
+                (Resource::TileEfficiency, tile),
+            ] {
+                assert_eq!(told(resource), shown, "{id}: {resource:?} of {}", row.ops);
+            }
+        }
+        for part in memory_sentence(analysis) {
+            if let Some(figure) = part.figure {
+                assert_eq!(value(analysis, figure), part.text, "{id}");
+            }
+        }
+    });
+}
+
+#[test]
+fn bytes_of_tensors_in_the_details_of_a_kernel_are_those_that_are_told() {
+    each_analysis(|id, analysis| {
+        for kernel in analysis.fused.kernels.ids().take(20) {
+            let details = kernel_details(analysis, kernel).unwrap();
+            let Some(&first) = analysis.fused.kernels[kernel].ops.first() else {
+                continue;
+            };
+            for row in details.tensors {
+                let told = |quantity| {
+                    let figure = Figure::fused(Of::TensorAt(first, row.tensor), quantity);
+                    let told = explanation(figure, analysis);
+                    told.map_or_else(|| "–".to_owned(), |told| told.value)
+                };
+                // The column of the source has the mark of an assumed size.
+                let told = |quantity| told(quantity).trim_start_matches('~').to_owned();
+                assert_eq!(told(Quantity::BytesRead), row.bytes_read, "{id}");
+                assert_eq!(told(Quantity::BytesWritten), row.bytes_written, "{id}");
+                assert_eq!(told(Quantity::BytesVanished), row.bytes_vanished, "{id}");
             }
         }
     });

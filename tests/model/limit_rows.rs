@@ -31,7 +31,7 @@ fn a_row_for_each_kernel_in_order() {
         assert_eq!((row.kernel, row.first_op), (kernel, first_op(kernel)));
         // The limit of a block on this device. A free view is not launched and needs no resources.
         assert!(
-            row.on_chip.ends_with(" / 232 kB") || row.on_chip == "–",
+            row.on_chip_available.as_deref() == Some("232 kB") || row.on_chip == "–",
             "{row:?}"
         );
     }

@@ -9,6 +9,7 @@ use fuseline::core::{
     ReshapeCost, TensorDecl, TensorId, analyze, analyze_program,
 };
 use fuseline::present::compare::policy_rows;
+use fuseline::present::figure::Part;
 use fuseline::present::memory::{memory_sentence, memory_warning};
 use fuseline::present::report::Report;
 use proptest::prelude::*;
@@ -175,12 +176,12 @@ fn the_scores_of_a_long_sequence_do_not_fit() {
     let scores = fused(false);
     let peak = scores.fused.peak_memory;
     assert!(peak.bytes > 2 * 68_719_476_736, "{peak:?}");
-    let warning = memory_warning(&scores).unwrap();
+    let warning = Part::text_of(&memory_warning(&scores).unwrap());
     assert_eq!(
         warning,
         "Does not fit: while kernel 3 (softmax) runs, 138 GB of tensors are live, and A100 SXM 80GB has 85.1 GB."
     );
-    assert_eq!(memory_sentence(&scores), warning);
+    assert_eq!(Part::text_of(&memory_sentence(&scores)), warning);
     let row = |analysis: &Analysis| {
         let rows = policy_rows(&compare(analysis), Policy::Rules, Objective::Bytes);
         rows.into_iter()
@@ -194,7 +195,7 @@ fn the_scores_of_a_long_sequence_do_not_fit() {
     let flash = fused(true);
     assert!(flash.fused.peak_memory.bytes < 3_000_000_000);
     assert_eq!(memory_warning(&flash), None);
-    assert!(memory_sentence(&flash).contains(" of 85.1 GB "));
+    assert!(Part::text_of(&memory_sentence(&flash)).contains(" of 85.1 GB "));
     assert!(!row(&flash).is_too_large);
     let report = Report::new(&flash, &[], "").peak_memory;
     assert_eq!(report.fits, Some(true));
@@ -212,6 +213,6 @@ fn a_device_of_unknown_memory_gets_no_warning() {
         .analysis
         .unwrap();
     assert_eq!(memory_warning(&analysis), None);
-    assert!(memory_sentence(&analysis).starts_with("Memory: 4.40 TB where"));
+    assert!(Part::text_of(&memory_sentence(&analysis)).starts_with("Memory: 4.40 TB where"));
     assert_eq!(Report::new(&analysis, &[], "").peak_memory.fits, None);
 }

@@ -3,6 +3,8 @@
 use super::kernel_rows::{KernelTableRow, SelectedKernel};
 use crate::app::state::Page;
 use crate::components::keyed_rows::row_at;
+use crate::components::number::{Number, NumberTable, Parts, step_between_numbers};
+use crate::present::figure::{Figure, Of, Quantity, Resource};
 use crate::present::limits::{LimitRow, limit_rows, unknown_device};
 use crate::present::memory::memory_sentence;
 use crate::present::names::counted;
@@ -16,56 +18,67 @@ const MAX_ROWS: usize = 200;
 pub fn LimitsView() -> impl IntoView {
     let page = Page::of_context();
     // `None` if the hardware of the device is unknown.
-    let rows_if_known = Memo::new(move |_| page.analysis.with(|a| limit_rows(a, MAX_ROWS)));
-    let rows = Memo::new(move |_| rows_if_known.get().unwrap_or_default());
+    let rows = Memo::new(move |_| page.analysis.with(|a| limit_rows(a, MAX_ROWS)));
     let hidden_count = Memo::new(move |_| {
         page.analysis
             .with(|a| a.fused.kernels.len().saturating_sub(MAX_ROWS))
     });
     let unknown =
         move || view! { <p class="quiet">{page.analysis.with(|a| unknown_device(a))}</p> };
-    let selected = SelectedKernel::of(page);
-    let memory = move || page.analysis.with(|analysis| memory_sentence(analysis));
+    let memory = Memo::new(move |_| page.analysis.with(|analysis| memory_sentence(analysis)));
     view! {
-        <p class="quiet panel-note">{memory}</p>
+        <p class="quiet panel-note"><Parts parts=memory /></p>
         <div class="table-scroll" role="group" aria-label="Limits of the kernels" tabindex="0">
-            <Show when=move || rows_if_known.with(Option::is_some) fallback=unknown>
-                <table class="limits">
-                    <thead>
-                        <tr>
-                            <th scope="col">"#"</th>
-                            <th scope="col">"ops"</th>
-                            <th scope="col" class="number" title="what one block wants / what it may have">"on chip"</th>
-                            <th scope="col" class="number" title="estimate of one thread, before spills">"registers"</th>
-                            <th scope="col" class="number" title="resident threads / those that a multiprocessor could hold">"occupancy"</th>
-                            <th scope="col" class="number">"blocks"</th>
-                            <th scope="col" class="number" title="rounds of blocks">"waves"</th>
-                            <th
-                                scope="col"
-                                class="number"
-                                title="part of the slots of all waves that compute, and of the tiles that lies inside the output"
-                            >
-                                "wave · tile efficiency"
-                            </th>
-                            <th scope="col">"worth knowing"</th>
-                        </tr>
-                    </thead>
-                    <tbody>
-                        <ForEnumerate
-                            each=move || rows.get()
-                            key=|row| row.first_op
-                            children=move |place, row| {
-                                let is_selected = selected.is(row.first_op);
-                                view! { <Row row=row_at(rows, place, row) is_selected /> }
-                            }
-                        />
-                    </tbody>
-                </table>
+            <Show when=move || rows.with(Option::is_some) fallback=unknown>
+                <Table rows=Memo::new(move |_| rows.get().unwrap_or_default()) />
                 <Show when=move || { hidden_count.get() > 0 }>
                     <p class="quiet">{move || format!("and {}", counted(hidden_count.get(), "more kernel"))}</p>
                 </Show>
             </Show>
         </div>
+    }
+}
+
+/// The table. The arrow keys go between its numbers.
+#[component]
+fn Table(
+    /// Its rows.
+    rows: Memo<Vec<LimitRow>>,
+) -> impl IntoView {
+    let selected = SelectedKernel::of(Page::of_context());
+    NumberTable::provide();
+    view! {
+        <table class="limits" on:keydown=move |event| step_between_numbers(&event)>
+            <thead>
+                <tr>
+                    <th scope="col">"#"</th>
+                    <th scope="col">"ops"</th>
+                    <th scope="col" class="number" title="what one block wants / what it may have">"on chip"</th>
+                    <th scope="col" class="number" title="estimate of one thread, before spills">"registers"</th>
+                    <th scope="col" class="number" title="resident threads / those that a multiprocessor could hold">"occupancy"</th>
+                    <th scope="col" class="number">"blocks"</th>
+                    <th scope="col" class="number" title="rounds of blocks">"waves"</th>
+                    <th
+                        scope="col"
+                        class="number"
+                        title="part of the slots of all waves that compute, and of the tiles that lies inside the output"
+                    >
+                        "wave · tile efficiency"
+                    </th>
+                    <th scope="col">"worth knowing"</th>
+                </tr>
+            </thead>
+            <tbody>
+                <ForEnumerate
+                    each=move || rows.get()
+                    key=|row| row.first_op
+                    children=move |place, row| {
+                        let is_selected = selected.is(row.first_op);
+                        view! { <Row row=row_at(rows, place, row) is_selected /> }
+                    }
+                />
+            </tbody>
+        </table>
     }
 }
 
@@ -80,17 +93,38 @@ fn Row(
     let kernel = Memo::new(move |_| row.with(|row| row.kernel));
     let label =
         move || row.with(|row| format!("limits of kernel {}: {}", row.kernel.number(), row.ops));
-    let text = move |part: fn(&LimitRow) -> &String| move || row.with(|row| part(row).clone());
+    let text =
+        move |part: fn(&LimitRow) -> Option<&String>| move || row.with(|row| part(row).cloned());
+    let has = move |part: fn(&LimitRow) -> bool| row.with(part);
+    let of = Of::Kernel(row.with_untracked(|row| row.first_op));
+    let number = move |resource, part: fn(&LimitRow) -> Option<&String>| {
+        let figure = Figure::fused(of, Quantity::Resource(resource));
+        view! { <Number told=figure>{text(part)}</Number> }
+    };
     view! {
         <KernelTableRow kernel is_selected label=Signal::derive(label)>
-            <td class="op-names">{text(|row| &row.ops)}</td>
-            <td class="number">{text(|row| &row.on_chip)}</td>
-            <td class="number" title=text(|row| &row.live_values)>{text(|row| &row.registers)}</td>
-            <td class="number">{text(|row| &row.occupancy)}</td>
-            <td class="number">{text(|row| &row.blocks)}</td>
-            <td class="number">{text(|row| &row.waves)}</td>
-            <td class="number">{text(|row| &row.efficiency)}</td>
-            <td class="limit-warnings">{text(|row| &row.warnings)}</td>
+            <td class="op-names">{text(|row| Some(&row.ops))}</td>
+            <td class="number">
+                {number(Resource::OnChip, |row| Some(&row.on_chip))}
+                <Show when=move || has(|row| row.on_chip_available.is_some())>
+                    " / "
+                    {number(Resource::OnChipAvailable, |row| row.on_chip_available.as_ref())}
+                </Show>
+            </td>
+            <td class="number" title=move || row.with(|row| row.live_values.clone())>
+                {number(Resource::Registers, |row| Some(&row.registers))}
+            </td>
+            <td class="number">{number(Resource::Occupancy, |row| Some(&row.occupancy))}</td>
+            <td class="number">{number(Resource::Blocks, |row| Some(&row.blocks))}</td>
+            <td class="number">{number(Resource::Waves, |row| Some(&row.waves))}</td>
+            <td class="number">
+                <Show when=move || has(|row| row.efficiency.is_some()) fallback=|| "–">
+                    {number(Resource::WaveEfficiency, |row| row.efficiency.as_ref().map(|[wave, _]| wave))}
+                    " · "
+                    {number(Resource::TileEfficiency, |row| row.efficiency.as_ref().map(|[_, tile]| tile))}
+                </Show>
+            </td>
+            <td class="limit-warnings">{text(|row| Some(&row.warnings))}</td>
         </KernelTableRow>
     }
 }

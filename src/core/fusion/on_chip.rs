@@ -11,7 +11,7 @@ use crate::core::model::ids::{IdVec, OpId, TensorId};
 use crate::core::model::op_type::OpType;
 
 /// A value on chip is held in f32, whatever it is stored as.
-pub(super) const BYTES_PER_ELEMENT: u64 = 4;
+pub(crate) const BYTES_PER_ELEMENT: u64 = 4;
 
 /// The rows that a kernel with a reduction keeps.
 #[derive(Clone, Copy, Debug)]

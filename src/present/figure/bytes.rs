@@ -94,6 +94,70 @@ pub(super) fn of_tensor(analysis: &Analysis, tensor: TensorId, run: Run) -> Foun
     Found::new(Term::worked("", Number::Bytes(bytes), sum))
 }
 
+/// What a fused kernel reads or writes of a tensor, or no longer moves of it; `None` where that is nothing.
+pub(super) fn of_tensor_at(
+    analysis: &Analysis,
+    id: KernelId,
+    tensor: TensorId,
+    quantity: Quantity,
+) -> Option<Found> {
+    let kernel = &analysis.fused.kernels[id];
+    let terms = |kernel: &Kernel, by: &str| {
+        let access = |verb: &str, access: &Access| {
+            access_term(analysis, &kernel.ops, format!("{verb}{by}"), *access)
+        };
+        let reads = kernel.traffic.reads.iter();
+        let writes = kernel.traffic.writes.iter();
+        let is_it = |access: &&Access| access.tensor == tensor;
+        let reads = reads.filter(is_it).map(|read| access("read", read));
+        let writes = writes.filter(is_it).map(|write| access("written", write));
+        [reads.collect::<Vec<_>>(), writes.collect()]
+    };
+    let [reads, writes] = terms(kernel, "");
+    let found = |terms: Vec<Term>| {
+        let bytes = total(&terms);
+        let is_assumed = terms.iter().any(|term| term.is_assumed);
+        let term = Term::worked("", Number::Bytes(bytes), Worked::sum(terms));
+        (bytes > 0).then(|| Found::new(term.assumed(is_assumed)))
+    };
+    match quantity {
+        Quantity::BytesRead => found(reads),
+        Quantity::BytesWritten => found(writes),
+        Quantity::BytesVanished => {
+            let alone = kernel.ops.iter().flat_map(|&op| {
+                let name = op_name(&analysis.graph, op);
+                let alone = analysis.unfused.of_lone_op(op);
+                terms(alone, &format!(" by {name}")).into_iter().flatten()
+            });
+            let alone: Vec<Term> = alone.collect();
+            let moved = [reads, writes].concat();
+            let [before, after] = [total(&alone), total(&moved)];
+            let sum = |name: &str, bytes: u64, terms: Vec<Term>| {
+                Term::worked(name, Number::Bytes(bytes), Worked::sum(terms))
+            };
+            let difference = Worked::new(
+                How::Difference,
+                vec![sum("one by one", before, alone), sum("fused", after, moved)],
+            );
+            let vanished = before.checked_sub(after).filter(|&bytes| bytes > 0)?;
+            Some(Found::new(Term::worked(
+                "",
+                Number::Bytes(vanished),
+                difference,
+            )))
+        }
+        _ => None,
+    }
+}
+
+fn total(terms: &[Term]) -> u64 {
+    let bytes = terms.iter().map(|term| match term.number {
+        Number::Bytes(bytes) => bytes,
+        _ => 0,
+    });
+    bytes.sum()
+}
+
 fn accesses_to(
     analysis: &Analysis,
     execution: &Execution,

@@ -5,6 +5,7 @@ use crate::core::Analysis;
 use crate::core::analysis::memory::live_at_peak;
 use crate::present::explain::{assumed, has_assumed_size};
 use crate::present::format::format_bytes;
+use crate::present::memory::capacity_text;
 use crate::present::names::op_names;
 
 /// The tensors that are live while the kernel of the peak runs.
@@ -35,8 +36,24 @@ pub(super) fn peak(analysis: &Analysis, run: Run) -> Found {
     let is_assumed = execution.kernels.iter().any(has_assumed_size);
     let number = Number::Bytes(peak.bytes);
     Found {
+        formula: None,
         value: assumed(is_assumed, &format_bytes(peak.bytes)),
         notes: notes.into_iter().collect(),
         term: Some(Term::worked("", number, Worked::sum(terms)).assumed(is_assumed)),
     }
+}
+
+/// What the device has; `None` where that is unknown.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "bytes of a memory, whole and far below 2^64"
+)]
+pub(super) fn of_device(analysis: &Analysis) -> Option<Found> {
+    let device = &analysis.options.device;
+    let bytes = device.hardware.memory_bytes?.value as u64;
+    Some(Found {
+        value: capacity_text(device)?,
+        ..Found::new(Term::given("", Number::Bytes(bytes)))
+    })
 }

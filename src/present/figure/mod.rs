@@ -3,12 +3,15 @@
 
 mod bytes;
 mod memory;
+mod part;
+mod resources;
 mod said;
 mod time;
 mod whole;
 mod work;
 mod worked;
 
+pub use self::part::Part;
 pub use self::said::Convention;
 use self::said::Counted;
 pub(super) use self::time::{Limit, breakdown_worked, limits_of};
@@ -64,6 +67,33 @@ pub enum Quantity {
     PeakMemory,
     /// Edges that another policy treats in another way than the chosen one.
     Differing,
+    /// The bytes of the device's memory.
+    DeviceMemory,
+    /// Bytes of a tensor that the ops of a kernel move one by one and the kernel does not.
+    BytesVanished,
+    /// A resource of a launch.
+    Resource(Resource),
+}
+
+/// What a launch needs of a multiprocessor, and how it fills the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Resource {
+    /// On-chip bytes that a block wants.
+    OnChip,
+    /// On-chip bytes that a block may have.
+    OnChipAvailable,
+    /// Registers of a thread.
+    Registers,
+    /// Resident threads over those that a multiprocessor could hold.
+    Occupancy,
+    /// Blocks.
+    Blocks,
+    /// Rounds of blocks.
+    Waves,
+    /// Tiles over the slots of all waves.
+    WaveEfficiency,
+    /// Elements of the output over those of all tiles.
+    TileEfficiency,
 }
 
 /// The kernels in which something is measured.
@@ -88,6 +118,8 @@ pub enum Of {
     Op(OpId),
     /// This tensor, at all kernels together.
     Tensor(TensorId),
+    /// This tensor, at the fused kernel with this first op.
+    TensorAt(OpId, TensorId),
 }
 
 impl Figure {
@@ -114,6 +146,21 @@ impl Figure {
         match self.of {
             Of::Policy(policy) => Some(policy),
             _ => None,
+        }
+    }
+}
+
+impl Resource {
+    const fn title(self) -> &'static str {
+        match self {
+            Self::OnChip => "on-chip memory of a block",
+            Self::OnChipAvailable => "on-chip memory that a block can allocate",
+            Self::Registers => "registers of a thread",
+            Self::Occupancy => "occupancy",
+            Self::Blocks => "blocks",
+            Self::Waves => "waves",
+            Self::WaveEfficiency => "wave efficiency",
+            Self::TileEfficiency => "tile efficiency",
         }
     }
 }
@@ -157,6 +204,8 @@ impl Explanation {
 /// A figure before words are added.
 struct Found {
     value: String,
+    /// Where it is not the same for all of its quantity.
+    formula: Option<&'static str>,
     term: Option<Term>,
     notes: Vec<String>,
 }
@@ -166,6 +215,7 @@ impl Found {
     fn new(term: Term) -> Self {
         Self {
             value: term.text(),
+            formula: None,
             term: Some(term),
             notes: Vec::new(),
         }
@@ -198,6 +248,14 @@ pub fn explanation(figure: Figure, analysis: &Analysis) -> Option<Explanation> {
                 (quantity == Quantity::Bytes).then(|| bytes::of_tensor(analysis, tensor, run))?;
             (found, Counted::program(analysis))
         }
+        Of::TensorAt(first, tensor) => {
+            let id = kernel_from(analysis, first)?;
+            let counted = Counted::kernel(analysis, &analysis.fused.kernels[id]);
+            (
+                bytes::of_tensor_at(analysis, id, tensor, quantity)?,
+                counted,
+            )
+        }
     };
     Some(told(figure, found, counted, analysis))
 }
@@ -207,7 +265,7 @@ fn told(figure: Figure, found: Found, counted: Counted<'_>, analysis: &Analysis)
         title: title(figure, analysis),
         subject: subject(figure.of, analysis),
         value: found.value,
-        formula: formula(figure, analysis),
+        formula: found.formula.unwrap_or_else(|| formula(figure, analysis)),
         term: found.term,
         notes: found.notes,
         conventions: said::conventions(figure, counted),
@@ -264,6 +322,7 @@ fn of_kernel(analysis: &Analysis, id: KernelId, quantity: Quantity, run: Run) ->
         (Quantity::LimitedBy, _) => Some(time::limit(analysis, id)),
         (Quantity::Time, _) => Some(time::of_kernel(analysis, id)),
         (Quantity::LowerBound, _) => Some(time::bound_of_kernel(analysis, id)),
+        (Quantity::Resource(resource), _) => resources::found(analysis, id, resource),
         _ => None,
     }
 }
@@ -296,6 +355,9 @@ fn title(figure: Figure, analysis: &Analysis) -> String {
         Quantity::BoundSpeedup => return "lower bounds, unfused over fused".to_owned(),
         Quantity::PeakMemory => "peak memory",
         Quantity::Differing => return "edges that differ from the chosen policy".to_owned(),
+        Quantity::DeviceMemory => return "memory of the device".to_owned(),
+        Quantity::BytesVanished => return "bytes that fusion saves".to_owned(),
+        Quantity::Resource(resource) => return resource.title().to_owned(),
     };
     match figure.run {
         Run::Unfused => format!("{what}, unfused"),
@@ -314,6 +376,10 @@ fn subject(of: Of, analysis: &Analysis) -> String {
         }),
         Of::Op(op) => format!("{} alone", op_name(graph, op)),
         Of::Tensor(tensor) => graph.tensor_name(tensor).to_owned(),
+        Of::TensorAt(first, tensor) => {
+            let kernel = subject(Of::Kernel(first), analysis);
+            format!("{} in {kernel}", graph.tensor_name(tensor))
+        }
     }
 }
 
@@ -324,7 +390,9 @@ fn formula(figure: Figure, analysis: &Analysis) -> &'static str {
     let is_expected = analysis.expected.is_some();
     match quantity {
         Quantity::Bytes => match (of, run) {
-            (Of::Tensor(_), _) => "Σ over its accesses (elements × bytes per element)",
+            (Of::Tensor(_) | Of::TensorAt(..), _) => {
+                "Σ over its accesses (elements × bytes per element)"
+            }
             (Of::Program | Of::Policy(_), Run::Fused) => {
                 "Σ over kernels (bytes read + bytes written)"
             }
@@ -359,5 +427,7 @@ fn formula(figure: Figure, analysis: &Analysis) -> &'static str {
         Quantity::Differing => {
             "edges that one of the two policies keeps inside a kernel and the other does not"
         }
+        Quantity::BytesVanished => "Σ accesses of its ops one by one − Σ accesses of the kernel",
+        Quantity::DeviceMemory | Quantity::Resource(_) => "a figure of the device",
     }
 }

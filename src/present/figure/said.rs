@@ -1,6 +1,6 @@
 //! The options that decide how a figure is counted, and where it comes from.
 
-use super::{Figure, Of, Quantity, Run};
+use super::{Figure, Of, Quantity, Resource, Run};
 use crate::core::model::device::{MEASURED_WITH, Source};
 use crate::core::model::functions;
 use crate::core::{Analysis, DType, Kernel, Op, OpId, OpType, Policy};
@@ -13,6 +13,10 @@ use std::collections::BTreeSet;
 
 /// Most functions whose count is told.
 const MAX_FUNCTIONS: usize = 4;
+
+/// The papers of the kernel that never writes the scores.
+const ATTENTION_SOURCE: &str =
+    "Attention as one kernel: Dao et al., FlashAttention, 2022; Dao, FlashAttention-2, 2023.";
 
 /// An option, what it is now, and what that means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,6 +104,7 @@ pub(super) fn conventions(figure: Figure, counted: Counted<'_>) -> Vec<Conventio
         Quantity::Bytes
         | Quantity::BytesRead
         | Quantity::BytesWritten
+        | Quantity::BytesVanished
         | Quantity::Saving
         | Quantity::Intensity => (true, false),
         Quantity::LimitedBy
@@ -111,6 +116,8 @@ pub(super) fn conventions(figure: Figure, counted: Counted<'_>) -> Vec<Conventio
         | Quantity::Flops
         | Quantity::Ridge
         | Quantity::PeakMemory
+        | Quantity::DeviceMemory
+        | Quantity::Resource(_)
         | Quantity::Differing => (false, false),
     };
     let is_of_views = is_bytes || figure.quantity == Quantity::Launches;
@@ -138,6 +145,7 @@ pub(super) fn sources(figure: Figure, counted: Counted<'_>) -> Vec<String> {
         Quantity::Bytes
         | Quantity::BytesRead
         | Quantity::BytesWritten
+        | Quantity::BytesVanished
         | Quantity::Saving => bytes_sources(counted),
         Quantity::Launches if figure.run == Run::Unfused => {
             vec!["Unfused, each op is a kernel of its own.".to_owned()]
@@ -156,6 +164,10 @@ pub(super) fn sources(figure: Figure, counted: Counted<'_>) -> Vec<String> {
         | Quantity::LowerBound
         | Quantity::Speedup
         | Quantity::BoundSpeedup => device_sources(analysis),
+        Quantity::DeviceMemory | Quantity::Resource(Resource::OnChipAvailable) => {
+            hardware_sources(analysis)
+        }
+        Quantity::Resource(resource) => resource_sources(resource, counted),
         Quantity::PeakMemory => vec![
             "Fuseline's rule: kernels run in their order; a tensor is live from the kernel that writes it to the last one that reads it, a result to the end. Workspaces of libraries are not counted.".to_owned(),
         ],
@@ -165,13 +177,14 @@ pub(super) fn sources(figure: Figure, counted: Counted<'_>) -> Vec<String> {
 /// Compulsory traffic, and the papers of the kernel that never writes the scores.
 fn bytes_sources(counted: Counted<'_>) -> Vec<String> {
     let rule = "Fuseline's rule, compulsory traffic: a kernel reads each tensor that it needs from outside once, and writes each output once that another kernel needs or nobody reads. Shapes and types are those of the text, so bytes are exact.";
-    let attention =
-        "Attention as one kernel: Dao et al., FlashAttention, 2022; Dao, FlashAttention-2, 2023.";
-    [Some(rule), counted.has_attention().then_some(attention)]
-        .into_iter()
-        .flatten()
-        .map(str::to_owned)
-        .collect()
+    [
+        Some(rule),
+        counted.has_attention().then_some(ATTENTION_SOURCE),
+    ]
+    .into_iter()
+    .flatten()
+    .map(str::to_owned)
+    .collect()
 }
 
 fn policy_sources(analysis: &Analysis) -> Vec<String> {
@@ -194,7 +207,7 @@ fn flops_sources(of: Of, counted: Counted<'_>) -> Vec<String> {
         Of::Kernel(_) | Of::Op(_) => {
             (counted.ops().filter_map(|op| op.function.as_deref())).collect()
         }
-        Of::Program | Of::Policy(_) | Of::Tensor(_) => BTreeSet::new(),
+        Of::Program | Of::Policy(_) | Of::Tensor(_) | Of::TensorAt(..) => BTreeSet::new(),
     };
     let counts = names.into_iter().filter_map(|name| {
         let function = functions::find(name)?;
@@ -204,6 +217,32 @@ fn flops_sources(of: Of, counted: Counted<'_>) -> Vec<String> {
     });
     let counts = counts.take(MAX_FUNCTIONS);
     [rule.to_owned()].into_iter().chain(counts).collect()
+}
+
+/// Estimates of what a compiler chooses, and the device that they are for.
+fn resource_sources(resource: Resource, counted: Counted<'_>) -> Vec<String> {
+    let estimate = match resource {
+        Resource::WaveEfficiency | Resource::TileEfficiency => {
+            "Fuseline's estimate of the tiles that a library chooses: docs/tiling.md."
+        }
+        _ => {
+            "Fuseline's estimate, compared with the kernels of a compiler in docs/measurement.md; another compiler may choose otherwise."
+        }
+    };
+    let attention = counted.has_attention().then_some(ATTENTION_SOURCE);
+    let own = [Some(estimate), attention].into_iter().flatten();
+    let device = hardware_sources(counted.analysis);
+    own.map(str::to_owned).chain(device).collect()
+}
+
+/// The figures of a multiprocessor and of the memory.
+fn hardware_sources(analysis: &Analysis) -> Vec<String> {
+    let device = &analysis.options.device;
+    vec![format!(
+        "Figures of {}: {}.",
+        device.name,
+        device.source.citation()
+    )]
 }
 
 /// The rates that the roofline uses.

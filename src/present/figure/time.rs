@@ -215,6 +215,7 @@ pub(super) fn of_kernel(analysis: &Analysis, id: KernelId) -> Found {
         format!("Its lower bound is {bound}: see there for the rates of the data sheet.")
     });
     Found {
+        formula: None,
         value: text.time,
         notes: bound.into_iter().collect(),
         term: Some(term.assumed(has_assumed_size(kernel))),
@@ -238,6 +239,7 @@ pub(super) fn bound_of_kernel(analysis: &Analysis, id: KernelId) -> Found {
         ..Term::given("", number).assumed(has_assumed_size(kernel))
     };
     Found {
+        formula: None,
         value: text.bound.unwrap_or(text.time),
         term: Some(term),
         notes,
@@ -267,6 +269,7 @@ pub(super) fn limit(analysis: &Analysis, id: KernelId) -> Found {
     };
     let worked = Worked::new(How::Longest, terms);
     Found {
+        formula: None,
         value: work::limit_name(kernel).to_owned(),
         term: (!kernel.is_free).then(|| Term::worked("", number, worked)),
         notes: notes(analysis, kernel),

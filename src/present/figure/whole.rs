@@ -37,7 +37,12 @@ pub(super) fn found(analysis: &Analysis, quantity: Quantity, run: Run) -> Option
         Quantity::BoundSpeedup => speedup(analysis, Quantity::LowerBound)?,
         Quantity::PeakMemory => memory::peak(analysis, run),
         Quantity::Ridge => work::ridge_for_f16(analysis)?,
-        Quantity::Intensity | Quantity::LimitedBy | Quantity::Differing => return None,
+        Quantity::DeviceMemory => memory::of_device(analysis)?,
+        Quantity::Intensity
+        | Quantity::LimitedBy
+        | Quantity::Differing
+        | Quantity::BytesVanished
+        | Quantity::Resource(_) => return None,
     })
 }
 
@@ -164,6 +169,7 @@ fn time(analysis: &Analysis, run: Run) -> Found {
     };
     let term = sum(&analysis.fused, Number::Seconds(seconds), of_kernel);
     Found {
+        formula: None,
         value: text.time,
         term: Some(term),
         notes: Vec::new(),
@@ -197,6 +203,7 @@ fn bound(analysis: &Analysis, run: Run) -> Found {
         )
     });
     Found {
+        formula: None,
         value: text.bound.unwrap_or(text.time),
         term: Some(term),
         notes: missing

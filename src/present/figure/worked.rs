@@ -2,7 +2,7 @@
 
 use crate::present::format::{
     format_amount, format_bytes, format_change, format_exact, format_flops, format_intensity,
-    format_precisely, format_ratio, format_seconds,
+    format_percent, format_precisely, format_ratio, format_seconds,
 };
 use crate::present::names::counted;
 
@@ -28,6 +28,8 @@ pub enum Number {
     Ratio(f64),
     /// The saved part of a total, in percent.
     SavedPercent(f64),
+    /// A part of a whole, in percent.
+    Percent(f64),
     /// A number of things that is not exact.
     Whole(f64),
     /// Any other amount, and its unit.
@@ -45,6 +47,7 @@ impl Number {
             | Self::Intensity(value)
             | Self::Ratio(value)
             | Self::SavedPercent(value)
+            | Self::Percent(value)
             | Self::Whole(value)
             | Self::Amount(value, _) => value,
         }
@@ -64,6 +67,7 @@ impl Number {
             Self::Intensity(intensity) => format_intensity(intensity),
             Self::Ratio(ratio) => format_ratio(ratio),
             Self::SavedPercent(percent) => format_change(percent),
+            Self::Percent(percent) => format_percent(percent),
             Self::Whole(count) => format!("{count:.0}"),
             Self::Amount(amount, unit) => format_amount(amount, unit),
         }
@@ -83,6 +87,7 @@ impl Number {
             Self::Intensity(intensity) => format!("{intensity:.6} FLOP/B"),
             Self::Ratio(ratio) => format!("{ratio:.6}"),
             Self::SavedPercent(percent) => format!("{percent:.6} % saved"),
+            Self::Percent(percent) => format!("{percent:.6} %"),
             Self::Whole(count) => count.to_string(),
             Self::Amount(amount, unit) => format_precisely(amount, unit),
         }
@@ -169,10 +174,16 @@ pub enum How {
     Product,
     /// Divides the first by the second.
     Quotient,
+    /// The same, rounded up to a whole number.
+    QuotientUp,
+    /// The same, rounded down to a whole number.
+    QuotientDown,
     /// The same in percent.
     Percent,
     /// Takes the longest, because all happen at the same time.
     Longest,
+    /// Takes the smallest.
+    Least,
 }
 
 impl Worked {
@@ -225,8 +236,8 @@ impl Worked {
         let sign = match self.how {
             How::Difference => " − ",
             How::Product => " × ",
-            How::Quotient | How::Percent => " / ",
-            How::Sum | How::Longest => return None,
+            How::Quotient | How::QuotientUp | How::QuotientDown | How::Percent => " / ",
+            How::Sum | How::Longest | How::Least => return None,
         };
         let words: Vec<String> = (self.terms.iter())
             .map(|term| {
@@ -235,6 +246,11 @@ impl Worked {
                     .to_owned()
             })
             .collect();
-        Some(words.join(sign))
+        let line = words.join(sign);
+        Some(match self.how {
+            How::QuotientUp => format!("⌈{line}⌉"),
+            How::QuotientDown => format!("⌊{line}⌋"),
+            _ => line,
+        })
     }
 }

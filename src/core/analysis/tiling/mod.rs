@@ -18,7 +18,9 @@ pub use best::{Best, TimeLimit, best};
 pub use follow::{Follower, Needs, followers};
 pub use grid::{TileBlock, TileGrid, merged};
 pub use resources::BlockResources;
-pub(crate) use resources::{MATMUL_THREADS, registers_per_thread, stages, step_depth};
+pub(crate) use resources::{
+    COMPUTING_THREADS, MATMUL_THREADS, OTHER_REGISTERS, registers_per_thread, stages, step_depth,
+};
 
 use crate::core::analysis::device_model::{Product, Tile, Tiling};
 use crate::core::model::device::Device;

@@ -5,9 +5,9 @@ use super::BlockTile;
 /// Threads of a matmul's block: one group loads, two compute.
 pub(crate) const MATMUL_THREADS: u64 = 384;
 /// The threads of these that compute.
-const COMPUTING_THREADS: u64 = 256;
+pub(crate) const COMPUTING_THREADS: u64 = 256;
 /// Registers of a matmul's thread beside its part of the tile: descriptors, counters, the epilogue.
-const OTHER_REGISTERS: u64 = 40;
+pub(crate) const OTHER_REGISTERS: u64 = 40;
 /// Depths of a tile's step along K. The deepest of which two fit is used: one step loads while another computes.
 const STEP_DEPTHS: [u64; 3] = [64, 32, 16];
 /// Most steps in flight; more gain nothing.

@@ -1,0 +1,35 @@
+//! Sentences with numbers in them.
+
+use super::Figure;
+
+/// A part of a sentence or of a fact.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Its words.
+    pub text: String,
+    /// The number that it is, which explains itself.
+    pub figure: Option<Figure>,
+}
+
+impl Part {
+    /// Words.
+    pub fn words(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            figure: None,
+        }
+    }
+
+    /// A number; without a figure words like any other.
+    pub fn number(text: impl Into<String>, figure: impl Into<Option<Figure>>) -> Self {
+        Self {
+            figure: figure.into(),
+            ..Self::words(text)
+        }
+    }
+
+    /// All words of a sentence.
+    pub fn text_of(parts: &[Self]) -> String {
+        parts.iter().map(|part| part.text.as_str()).collect()
+    }
+}

@@ -1,0 +1,361 @@
+//! Resources of a launch: what a block needs, and how many blocks run at once.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "counts of rows, tiles and multiprocessors are whole and positive"
+)]
+
+use super::{Found, How, Number, Resource, Term, Worked};
+use crate::core::analysis::Analysis;
+use crate::core::analysis::limits::{ADDRESS_REGISTERS, Estimate, KernelLimits, Resident, limits};
+use crate::core::analysis::tiling::{COMPUTING_THREADS, OTHER_REGISTERS};
+use crate::core::fusion::on_chip::BYTES_PER_ELEMENT;
+use crate::core::model::device::Multiprocessor;
+use crate::core::model::ids::KernelId;
+
+/// A resource of a fused kernel; `None` for a view, and where the multiprocessors of the device are unknown.
+pub(super) fn found(analysis: &Analysis, id: KernelId, resource: Resource) -> Option<Found> {
+    if analysis.fused.kernels[id].is_free {
+        return None;
+    }
+    let all = limits(analysis)?;
+    let limits = all.get(id)?;
+    let multiprocessor = analysis.options.device.hardware.multiprocessor()?;
+    Some(match resource {
+        Resource::OnChip => on_chip(limits),
+        Resource::OnChipAvailable => Found::new(Term::given(
+            "",
+            Number::Bytes(limits.on_chip_available_bytes),
+        )),
+        Resource::Registers => registers(limits, &multiprocessor),
+        Resource::Occupancy => occupancy(limits, &multiprocessor),
+        Resource::Blocks => blocks(limits),
+        Resource::Waves => waves(analysis, limits, &multiprocessor)?,
+        Resource::WaveEfficiency => wave_efficiency(analysis, limits)?,
+        Resource::TileEfficiency => tile_efficiency(limits)?,
+    })
+}
+
+fn count(name: &str, count: u64) -> Term {
+    Term::given(name, Number::Count(count))
+}
+
+/// A product of counts.
+fn product<const N: usize>(name: &str, factors: [Term; N]) -> Term {
+    let count_of = |factor: &Term| match factor.number {
+        Number::Count(count) => count,
+        _ => 1,
+    };
+    let number = factors.iter().map(count_of).fold(1, u64::saturating_mul);
+    let worked = Worked::new(How::Product, factors.into());
+    Term::worked(name, Number::Count(number), worked)
+}
+
+/// A number that was computed, with its formula in symbols.
+fn worked(formula: &'static str, number: Number, how: How, terms: Vec<Term>) -> Found {
+    Found {
+        formula: Some(formula),
+        ..Found::new(Term::worked("", number, Worked::new(how, terms)))
+    }
+}
+
+fn on_chip(limits: &KernelLimits) -> Found {
+    let bytes = Number::Bytes(limits.on_chip_bytes);
+    match limits.estimate {
+        Estimate::Attention { shape, tiles } => {
+            let rows = tiles.query_rows + tiles.key_rows;
+            let all = vec![
+                count("rows of both tiles (B_r + B_c)", rows),
+                count("", 2),
+                count("columns (d)", shape.head_size),
+                Term::given("", Number::Bytes(shape.bytes_per_element.into())),
+            ];
+            let tile_bytes = Number::Bytes(limits.estimate.tile_bytes());
+            let tiles = Term::worked("tiles", tile_bytes, Worked::new(How::Product, all));
+            let available = Number::Bytes(limits.on_chip_available_bytes);
+            worked(
+                "min((B_r + B_c) × 2d × bytes per element, available)",
+                bytes,
+                How::Least,
+                vec![tiles, Term::given("what a block can allocate", available)],
+            )
+        }
+        Estimate::Matmul {
+            step_bytes, stages, ..
+        } => worked(
+            "stages × (tile rows + tile columns) × step × bytes per element",
+            bytes,
+            How::Product,
+            vec![
+                count("steps in flight", stages),
+                Term::given("a step", Number::Bytes(step_bytes)),
+            ],
+        ),
+        Estimate::Rows {
+            kept_values,
+            row_elements,
+            ..
+        } => worked(
+            "values kept × elements of a row × 4 B",
+            bytes,
+            How::Product,
+            vec![
+                count("values", kept_values),
+                count("elements of a row", row_elements),
+                Term::given("", Number::Bytes(BYTES_PER_ELEMENT)),
+            ],
+        ),
+        Estimate::Elements { .. } => Found {
+            formula: Some("0: each thread keeps its elements in registers"),
+            notes: vec!["Nothing is kept between threads.".to_owned()],
+            ..Found::new(Term::given("", bytes))
+        },
+    }
+}
+
+fn registers(limits: &KernelLimits, multiprocessor: &Multiprocessor) -> Found {
+    let number = Number::Count(limits.registers_per_thread);
+    let of_tile = |rows: u64, columns: u64| {
+        let elements = product("sums", [count("", rows), count("", columns)]);
+        let per_thread = limits.registers_per_thread - OTHER_REGISTERS;
+        let shared = vec![elements, count("computing threads", COMPUTING_THREADS)];
+        let sums = Term::worked(
+            "sums of a thread",
+            Number::Count(per_thread),
+            Worked::new(How::QuotientUp, shared),
+        );
+        let others = count("addresses, counters, epilogue", OTHER_REGISTERS);
+        worked(
+            "⌈tile rows × tile columns / 256⌉ + 40",
+            number,
+            How::Sum,
+            vec![sums, others],
+        )
+    };
+    let of_values = |elements_per_thread: u64, operands: u64| {
+        let values = [
+            count("values live at once", limits.live_values),
+            count("elements a thread", elements_per_thread),
+        ];
+        let addresses = [
+            count("tensors read or written", operands),
+            count("for an address", ADDRESS_REGISTERS),
+        ];
+        worked(
+            "live values × elements a thread + tensors × 2",
+            number,
+            How::Sum,
+            vec![product("values", values), product("addresses", addresses)],
+        )
+    };
+    let mut found = match limits.estimate {
+        Estimate::Attention { shape, tiles } => of_tile(tiles.query_rows, shape.head_size),
+        Estimate::Matmul { tiling, .. } => {
+            of_tile(tiling.tile.rows as u64, tiling.tile.columns as u64)
+        }
+        Estimate::Rows {
+            elements_per_thread,
+            operands,
+            ..
+        }
+        | Estimate::Elements {
+            elements_per_thread,
+            operands,
+            ..
+        } => of_values(elements_per_thread, operands),
+    };
+    let most = u64::from(multiprocessor.registers_per_thread);
+    found.notes.push(format!(
+        "A thread can have {most}; values beyond spill to memory."
+    ));
+    found
+}
+
+fn blocks(limits: &KernelLimits) -> Found {
+    let number = Number::Count(limits.blocks);
+    match limits.estimate {
+        Estimate::Attention { shape, tiles } => worked(
+            "heads × ⌈queries / B_r⌉",
+            number,
+            How::Product,
+            vec![
+                count("heads", shape.heads),
+                count("tiles of queries", tiles.query_tiles),
+            ],
+        ),
+        Estimate::Matmul {
+            product, tiling, ..
+        } => {
+            let side = |name: &str, side: f64, tile: f64| {
+                let terms = vec![count("", side as u64), count("of the tile", tile as u64)];
+                let number = Number::Count((side as u64).div_ceil(tile as u64));
+                Term::worked(name, number, Worked::new(How::QuotientUp, terms))
+            };
+            let mut factors = vec![
+                side("rows of tiles", product.rows, tiling.tile.rows),
+                side("columns of tiles", product.columns, tiling.tile.columns),
+            ];
+            if product.batch > 1.0 {
+                factors.push(count("products", product.batch as u64));
+            }
+            worked(
+                "⌈M / tile rows⌉ × ⌈N / tile columns⌉ × products",
+                number,
+                How::Product,
+                factors,
+            )
+        }
+        Estimate::Rows {
+            elements,
+            row_elements,
+            ..
+        } => worked(
+            "elements / elements of a row: a block each",
+            number,
+            How::QuotientDown,
+            vec![count("elements", elements), count("of a row", row_elements)],
+        ),
+        Estimate::Elements {
+            elements,
+            elements_per_thread,
+            ..
+        } => {
+            let of_block = [
+                count("threads", limits.threads_per_block),
+                count("elements a thread", elements_per_thread),
+            ];
+            worked(
+                "⌈elements / (threads × elements a thread)⌉",
+                number,
+                How::QuotientUp,
+                vec![count("elements", elements), product("of a block", of_block)],
+            )
+        }
+    }
+}
+
+/// The blocks that one multiprocessor holds at once. Where not even one fits, it is counted as one, which has no calculation.
+fn resident(limits: &KernelLimits, m: &Multiprocessor) -> Term {
+    let Resident {
+        registers_per_thread,
+        by_registers,
+        by_shared_memory,
+        by_threads,
+        by_blocks,
+    } = limits.resident;
+    let quotient = |name: &str, number: u64, above: Term, below: Term| {
+        let worked = Worked::new(How::QuotientDown, vec![above, below]);
+        Term::worked(name, Number::Count(number), worked)
+    };
+    let threads = limits.threads_per_block;
+    let of_block = [
+        count("a thread, in whole units", registers_per_thread),
+        count("threads", threads),
+    ];
+    let mut terms = vec![
+        quotient(
+            "by registers",
+            by_registers,
+            count("", m.registers.into()),
+            product("of a block", of_block),
+        ),
+        quotient(
+            "by threads",
+            by_threads,
+            count("", m.threads.into()),
+            count("of a block", threads),
+        ),
+        count("by blocks", by_blocks),
+    ];
+    if limits.on_chip_bytes > 0 {
+        terms.push(quotient(
+            "by shared memory",
+            by_shared_memory,
+            Term::given("", Number::Bytes(m.shared_bytes.into())),
+            Term::given("of a block", Number::Bytes(limits.on_chip_bytes)),
+        ));
+    }
+    let blocks = limits.resident.blocks();
+    let fits = terms.iter().all(|term| term.number.value() >= 1.0);
+    Term {
+        worked: fits.then(|| Worked::new(How::Least, terms)),
+        ..count("blocks at once", blocks)
+    }
+}
+
+fn occupancy(limits: &KernelLimits, m: &Multiprocessor) -> Found {
+    let threads = [
+        resident(limits, m),
+        count("threads", limits.threads_per_block),
+    ];
+    let threads = product("resident threads", threads);
+    worked(
+        "resident threads / those that a multiprocessor can hold",
+        Number::Percent(limits.occupancy * 100.0),
+        How::Percent,
+        vec![threads, count("", m.threads.into())],
+    )
+}
+
+fn multiprocessors(analysis: &Analysis) -> Option<u64> {
+    let count = analysis.options.device.hardware.multiprocessors?;
+    Some(count.value as u64)
+}
+
+fn waves(analysis: &Analysis, limits: &KernelLimits, m: &Multiprocessor) -> Option<Found> {
+    let multiprocessors = multiprocessors(analysis)?;
+    let at_once = [
+        resident(limits, m),
+        count("multiprocessors", multiprocessors),
+    ];
+    Some(worked(
+        "⌈blocks / (blocks at once on a multiprocessor × multiprocessors)⌉",
+        Number::Count(limits.waves),
+        How::QuotientUp,
+        vec![count("blocks", limits.blocks), product("at once", at_once)],
+    ))
+}
+
+fn wave_efficiency(analysis: &Analysis, limits: &KernelLimits) -> Option<Found> {
+    let tiling = limits.tiling?;
+    let slots = [
+        count("waves", tiling.waves as u64),
+        count("multiprocessors, a tile each", multiprocessors(analysis)?),
+    ];
+    Some(worked(
+        "tiles / (⌈tiles / multiprocessors⌉ × multiprocessors)",
+        Number::Percent(tiling.wave_efficiency * 100.0),
+        How::Percent,
+        vec![count("tiles", tiling.tiles as u64), product("slots", slots)],
+    ))
+}
+
+fn tile_efficiency(limits: &KernelLimits) -> Option<Found> {
+    let Estimate::Matmul {
+        product: product_of,
+        tiling,
+        ..
+    } = limits.estimate
+    else {
+        return None;
+    };
+    let output = [
+        count("rows", product_of.rows as u64),
+        count("columns", product_of.columns as u64),
+        count("products", product_of.batch as u64),
+    ];
+    let computed = [
+        count("tiles", tiling.tiles as u64),
+        count("rows", tiling.tile.rows as u64),
+        count("columns", tiling.tile.columns as u64),
+    ];
+    Some(worked(
+        "elements of the output / elements of all tiles",
+        Number::Percent(tiling.tile_efficiency * 100.0),
+        How::Percent,
+        vec![
+            product("of the output", output),
+            product("of all tiles", computed),
+        ],
+    ))
+}
