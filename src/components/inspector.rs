@@ -13,7 +13,6 @@ use crate::present::inspect::{
     Fact, Inspected, inspect_edge, inspect_kernel, inspect_op, inspect_tensor,
 };
 use crate::present::manual::Change;
-use leptos::either::Either;
 use leptos::prelude::*;
 
 /// The part of the canvas that the card and the buttons below it cover at most.

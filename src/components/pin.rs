@@ -2,6 +2,8 @@
 
 use super::announcer::Announcer;
 use crate::app::state::Page;
+use crate::components::number::Number;
+use crate::present::figure::{Figure, Of, Quantity};
 use crate::present::pinned::{Against, HeadlineAgainst, headline_against};
 use leptos::prelude::*;
 
@@ -50,34 +52,34 @@ fn PinnedLine() -> impl IntoView {
         })
     });
     let spoken = Memo::new(move |_| against.get().map_or_else(String::new, |all| all.sentence()));
-    let figure = move |what: &'static str, part: fn(&HeadlineAgainst) -> &Against| {
-        move || {
-            against.with(|all| {
-                all.as_ref().map(|all| {
-                    let Against {
-                        pinned,
-                        change,
-                        is_changed,
-                    } = part(all).clone();
-                    let class = if is_changed { "saved" } else { "quiet" };
-                    view! {
-                        <span class="pinned-figure">
-                            <span class="quiet">{what}" "</span>
-                            {pinned}
-                            " "
-                            <span class=class>{change}</span>
-                        </span>
-                    }
-                })
-            })
+    let figure = move |what: &'static str, quantity, part: fn(&HeadlineAgainst) -> &Against| {
+        let of = Figure::fused(Of::Program, quantity);
+        let text = move |text: fn(&Against) -> &String| {
+            move || against.with(|all| all.as_ref().map(|all| text(part(all)).clone()))
+        };
+        let is_changed = Memo::new(move |_| {
+            against.with(|all| all.as_ref().is_some_and(|all| part(all).is_changed))
+        });
+        let change = text(|against| &against.change);
+        view! {
+            <span class="pinned-figure">
+                <span class="quiet">{what}" "</span>
+                <Number told=page.told_pinned(of)>{text(|against| &against.pinned)}</Number>
+                " "
+                <span class=move || if is_changed.get() { "saved" } else { "quiet" }>
+                    <Show when=move || is_changed.get() fallback=change>
+                        <Number told=page.told_change(Memo::new(move |_| Some([of; 2])), change)>{change}</Number>
+                    </Show>
+                </span>
+            </span>
         }
     };
     view! {
         <div class="pinned" role="group" aria-label="Pinned state">
             <span class="pinned-title"><strong>"pinned: "</strong>{title}</span>
-            {figure("traffic", |all| &all.bytes)}
-            {figure("kernels", |all| &all.kernels)}
-            {figure("time", |all| &all.time)}
+            {figure("traffic", Quantity::Bytes, |all| &all.bytes)}
+            {figure("kernels", Quantity::Launches, |all| &all.kernels)}
+            {figure("time", Quantity::Time, |all| &all.time)}
             <span class="pinned-buttons">
                 <button
                     type="button"

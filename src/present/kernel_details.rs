@@ -1,10 +1,11 @@
 //! One fused kernel in detail: its tensors, its edges on chip, and how each figure is computed.
 
 use super::explain::{LedgerRow, flops_text, ledger, part_read, source_reason, source_text};
+use super::figure::Of;
 use super::format::format_bytes;
 use super::names::{op_name, op_names};
 use super::times::time_lines;
-use crate::core::{Analysis, KernelId, OpId, Policy, SizeSource, TensorId};
+use crate::core::{Analysis, KernelId, OpId, Policy, SizeSource};
 
 /// Most tensors that are listed.
 const MAX_TENSORS: usize = 60;
@@ -43,8 +44,8 @@ pub struct KernelDetails {
 /// Bytes of one tensor that a kernel moves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TensorRow {
-    /// The tensor.
-    pub tensor: TensorId,
+    /// The tensor in this kernel.
+    pub of: Of,
     /// Its name.
     pub name: String,
     /// How the bytes of one access are computed.
@@ -53,12 +54,12 @@ pub struct TensorRow {
     pub source: String,
     /// The same in a sentence.
     pub source_reason: String,
-    /// Bytes that the kernel reads.
-    pub bytes_read: String,
+    /// Bytes that the kernel reads; `None` for no bytes, as below.
+    pub bytes_read: Option<String>,
     /// Bytes that it writes.
-    pub bytes_written: String,
+    pub bytes_written: Option<String>,
     /// Bytes that its ops move one by one and the kernel does not.
-    pub bytes_vanished: String,
+    pub bytes_vanished: Option<String>,
 }
 
 /// A tensor between two ops of one kernel.
@@ -88,7 +89,7 @@ pub fn kernel_details(analysis: &Analysis, kernel: KernelId) -> Option<KernelDet
         number_in_text: number_in_text(analysis, kernel),
         hidden_tensors: tensors.len().saturating_sub(MAX_TENSORS),
         tensors: (tensors.iter().take(MAX_TENSORS))
-            .map(|row| tensor_row(analysis, &fused.ops, row))
+            .filter_map(|row| tensor_row(analysis, &fused.ops, row))
             .collect(),
         hidden_edges: edges.len().saturating_sub(MAX_EDGES),
         edges: (edges.into_iter().take(MAX_EDGES))
@@ -126,20 +127,17 @@ fn on_chip_edges(analysis: &Analysis, kernel: KernelId) -> Vec<(OpId, OpId)> {
         .collect()
 }
 
-fn tensor_row(analysis: &Analysis, ops: &[OpId], row: &LedgerRow) -> TensorRow {
+fn tensor_row(analysis: &Analysis, ops: &[OpId], row: &LedgerRow) -> Option<TensorRow> {
     let graph = &analysis.graph;
-    let bytes = |bytes: u64| match bytes {
-        0 => "–".to_owned(),
-        bytes => format_bytes(bytes),
-    };
+    let bytes = |bytes: u64| (bytes > 0).then(|| format_bytes(bytes));
     let mark = match row.source {
         SizeSource::Assumed => "~ ",
         _ => "",
     };
     let is_part = row.bytes_read > 0 && part_read(graph, ops, row.tensor).is_some();
     let part = if is_part { ", counted whole" } else { "" };
-    TensorRow {
-        tensor: row.tensor,
+    Some(TensorRow {
+        of: Of::TensorAt(*ops.first()?, row.tensor),
         name: graph.tensor_name(row.tensor).to_owned(),
         size: row.size.clone(),
         source: format!("{mark}{}{part}", source_text(row.source)),
@@ -147,5 +145,5 @@ fn tensor_row(analysis: &Analysis, ops: &[OpId], row: &LedgerRow) -> TensorRow {
         bytes_read: bytes(row.bytes_read),
         bytes_written: bytes(row.bytes_written),
         bytes_vanished: bytes(row.bytes_vanished),
-    }
+    })
 }

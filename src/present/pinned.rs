@@ -6,7 +6,7 @@ use super::names::{joined, op_names};
 use super::options::policy_title;
 use super::times::{TimeKind, total_times};
 use crate::core::notation::spelling::printable;
-use crate::core::{Analysis, Device, IdVec, KernelId, Policy, Program};
+use crate::core::{Analysis, Device, IdVec, KernelId, OpId, Policy, Program};
 use crate::present::sweep::param_text;
 use std::collections::HashMap;
 
@@ -114,27 +114,26 @@ pub enum KernelAgainst {
     New,
     /// The same ops, with other figures or not.
     Known {
-        /// Of bytes and time, or that both are the same.
-        change: String,
-        /// Bytes in the pinned state and now.
-        title: String,
+        /// The first op of that kernel, in the pinned state.
+        first_op: OpId,
+        /// The change of its bytes; `None` for none.
+        bytes: Option<String>,
+        /// The change of its time.
+        time: Option<String>,
     },
 }
 
 impl KernelAgainst {
-    /// What the table says.
-    pub fn text(&self) -> &str {
+    /// The words of the table where they are no numbers.
+    pub const fn words(&self) -> Option<&'static str> {
         match self {
-            Self::New => "new",
-            Self::Known { change, .. } => change,
-        }
-    }
-
-    /// More about it.
-    pub fn title(&self) -> &str {
-        match self {
-            Self::New => "no kernel of the pinned state has just these ops",
-            Self::Known { title, .. } => title,
+            Self::New => Some("new"),
+            Self::Known {
+                bytes: None,
+                time: None,
+                ..
+            } => Some(SAME),
+            Self::Known { .. } => None,
         }
     }
 }
@@ -165,7 +164,9 @@ pub fn kernels_against(pinned: &Analysis, now: &Analysis) -> IdVec<KernelId, Ker
     let known = by_names(pinned);
     let is_one_kind = TimeKind::of(pinned) == TimeKind::of(now);
     let against = |kernel: KernelId| {
-        let Some(&other) = known.get(&names_of(now, kernel)) else {
+        let other = known.get(&names_of(now, kernel)).copied();
+        let first_op = other.and_then(|other| pinned.partition.kernels[other].first().copied());
+        let (Some(other), Some(first_op)) = (other, first_op) else {
             return KernelAgainst::New;
         };
         let bytes = [
@@ -173,19 +174,10 @@ pub fn kernels_against(pinned: &Analysis, now: &Analysis) -> IdVec<KernelId, Ker
             now.fused.kernels[kernel].bytes(),
         ];
         let times = [time_s(pinned, other), time_s(now, kernel)];
-        let change = [
-            change_text(bytes.map(|bytes| bytes as f64)).map(|change| format!("{change} bytes")),
-            (change_text(times).filter(|_| is_one_kind)).map(|change| format!("{change} time")),
-        ];
-        let change: Vec<String> = change.into_iter().flatten().collect();
-        let [before, after] = bytes.map(format_bytes);
         KernelAgainst::Known {
-            change: if change.is_empty() {
-                SAME.to_owned()
-            } else {
-                change.join(", ")
-            },
-            title: format!("{before} pinned, {after} now"),
+            first_op,
+            bytes: change_text(bytes.map(|bytes| bytes as f64)),
+            time: change_text(times).filter(|_| is_one_kind),
         }
     };
     now.partition.kernels.ids().map(against).collect()

@@ -46,7 +46,7 @@ fn whole(number: Number) -> Option<i128> {
 }
 
 /// Whether the terms of a number come to it, and theirs to each of them.
-fn comes_out(term: &Term) -> Result<(), String> {
+pub(crate) fn comes_out(term: &Term) -> Result<(), String> {
     let Some(worked) = &term.worked else {
         return Ok(());
     };
@@ -354,17 +354,13 @@ fn bytes_of_tensors_in_the_details_of_a_kernel_are_those_that_are_told() {
     each_analysis(|id, analysis| {
         for kernel in analysis.fused.kernels.ids().take(20) {
             let details = kernel_details(analysis, kernel).unwrap();
-            let Some(&first) = analysis.fused.kernels[kernel].ops.first() else {
-                continue;
-            };
             for row in details.tensors {
                 let told = |quantity| {
-                    let figure = Figure::fused(Of::TensorAt(first, row.tensor), quantity);
+                    let figure = Figure::fused(row.of, quantity);
                     let told = explanation(figure, analysis);
-                    told.map_or_else(|| "–".to_owned(), |told| told.value)
+                    // The column of the source has the mark of an assumed size.
+                    Some(told?.value.trim_start_matches('~').to_owned())
                 };
-                // The column of the source has the mark of an assumed size.
-                let told = |quantity| told(quantity).trim_start_matches('~').to_owned();
                 assert_eq!(told(Quantity::BytesRead), row.bytes_read, "{id}");
                 assert_eq!(told(Quantity::BytesWritten), row.bytes_written, "{id}");
                 assert_eq!(told(Quantity::BytesVanished), row.bytes_vanished, "{id}");

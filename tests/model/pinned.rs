@@ -1,10 +1,14 @@
 //! The present figures against those of a pinned state.
 
+use crate::figures::comes_out;
 use fuseline::core::examples::example;
 use fuseline::core::notation::edit::set_param;
 use fuseline::core::{Analysis, KernelId, Options, Policy, analyze_program, device, notation};
 use fuseline::picture::charts::scene::{Mark, Role, Scene, Shape};
 use fuseline::picture::charts::{Charted, roofline, traffic_bars};
+use fuseline::present::figure::{
+    Figure, Of, Quantity, Term, explanation_of_change, explanation_of_pinned,
+};
 use fuseline::present::pinned::{
     KernelAgainst, gone_kernels, headline_against, kernels_against, pinned_title,
 };
@@ -33,7 +37,11 @@ fn a_state_against_itself_is_the_same() {
         assert!(!figure.is_changed);
     }
     let kernels = kernels_against(&analysis, &analysis);
-    assert!(kernels.iter().all(|against| against.text() == "the same"));
+    assert!(
+        kernels
+            .iter()
+            .all(|against| against.words() == Some("the same"))
+    );
     assert_eq!(gone_kernels(&analysis, &analysis), None);
 }
 
@@ -48,7 +56,7 @@ fn another_policy_splits_and_merges_kernels() {
     assert_eq!(headline_against(&rules, &none).kernels.change, "+5");
     let kernels = kernels_against(&none, &rules);
     assert_eq!(kernels[named(&rules, "qkv_proj")], KernelAgainst::New);
-    assert_eq!(kernels[named(&rules, "softmax")].text(), "the same");
+    assert_eq!(kernels[named(&rules, "softmax")].words(), Some("the same"));
     let gone = gone_kernels(&none, &rules).unwrap();
     assert!(
         gone.starts_with("Only in the pinned state: qkv_proj ("),
@@ -61,17 +69,60 @@ fn another_policy_splits_and_merges_kernels() {
 fn another_size_changes_bytes_and_time_of_the_same_kernels() {
     let [short, long] = [2048, 4096].map(|length| transformer(length, Policy::Rules));
     let kernels = kernels_against(&short, &long);
-    let softmax = &kernels[named(&long, "softmax")];
-    assert!(
-        softmax.text().starts_with("+300.0 % bytes, +"),
-        "{}",
-        softmax.text()
-    );
-    assert!(
-        softmax.title().starts_with("537 MB pinned, 2.15 GB now"),
-        "{}",
-        softmax.title()
-    );
+    let kernel = named(&long, "softmax");
+    let KernelAgainst::Known {
+        first_op,
+        bytes: Some(bytes),
+        time: Some(time),
+    } = &kernels[kernel]
+    else {
+        panic!("{:?}", kernels[kernel]);
+    };
+    assert_eq!(kernels[kernel].words(), None);
+    assert_eq!(bytes, "+300.0 %");
+    assert!(time.starts_with('+'), "{time}");
+
+    // What is told about a change are the figures of both states.
+    let now = Of::Kernel(long.fused.kernels[kernel].ops[0]);
+    let states = [(Of::Kernel(*first_op), &short), (now, &long)];
+    for (quantity, change) in [(Quantity::Bytes, bytes), (Quantity::Time, time)] {
+        let states = states.map(|(of, analysis)| (Figure::fused(of, quantity), analysis));
+        let told = explanation_of_change(states, change.clone()).unwrap();
+        assert_eq!(told.value, *change);
+        let term = told.term.unwrap();
+        assert_eq!(term.text(), *change);
+        comes_out(&term).unwrap();
+    }
+    let bytes = states.map(|(of, analysis)| (Figure::fused(of, Quantity::Bytes), analysis));
+    let term = explanation_of_change(bytes, String::new()).unwrap().term;
+    let line = |term: &Term| term.worked.as_ref().unwrap().line().unwrap();
+    let term = term.unwrap();
+    assert_eq!(line(&term), "−1.61 GB saved / 537 MB pinned");
+    assert_eq!(line(&term.terms()[0]), "537 MB pinned − 2.15 GB now");
+}
+
+#[test]
+fn the_pinned_line_explains_its_figures() {
+    let [rules, none] = [Policy::Rules, Policy::None].map(|policy| transformer(2048, policy));
+    let against = headline_against(&none, &rules);
+    for (quantity, shown) in [
+        (Quantity::Bytes, &against.bytes),
+        (Quantity::Launches, &against.kernels),
+        (Quantity::Time, &against.time),
+    ] {
+        let figure = Figure::fused(Of::Program, quantity);
+        let pinned = explanation_of_pinned(figure, &none).unwrap();
+        assert_eq!(pinned.value, shown.pinned);
+        assert!(
+            pinned.subject.starts_with("the pinned state"),
+            "{}",
+            pinned.subject
+        );
+        let states = [(figure, &none), (figure, &rules)];
+        let told = explanation_of_change(states, shown.change.clone()).unwrap();
+        comes_out(&told.term.unwrap()).unwrap();
+        assert!(!told.sources.is_empty());
+    }
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! A pinned state, with which the present one is compared.
 
+use super::explained::Told;
 use super::memos::shared_option;
 use super::page::{Page, SetIfChanged};
 use crate::app::history::Origin;
 use crate::app::links::SharedState;
 use crate::core::{Analysis, IdVec, KernelId};
+use crate::present::figure::{Figure, explanation_of_change, explanation_of_pinned};
 use crate::present::pinned::{KernelAgainst, kernels_against, pinned_title};
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -39,6 +41,31 @@ impl Page {
     pub fn pin(self) {
         let pinned = self.shown_as_pinned();
         self.pinned.set(Some(Arc::new(pinned)));
+    }
+
+    /// What is told about a figure of the pinned state.
+    pub fn told_pinned(self, figure: Figure) -> Told {
+        Told::own(move || {
+            self.pinned
+                .with(|pinned| explanation_of_pinned(figure, &pinned.as_ref()?.analysis))
+        })
+    }
+
+    /// What is told about the change between two figures, pinned and now, that is shown as `change`.
+    pub fn told_change(
+        self,
+        figures: Memo<Option<[Figure; 2]>>,
+        change: impl Fn() -> Option<String> + Send + Sync + 'static,
+    ) -> Told {
+        Told::own(move || {
+            let [before, after] = figures.get()?;
+            let change = change()?;
+            self.pinned.with(|pinned| {
+                let pinned = &pinned.as_ref()?.analysis;
+                self.analysis
+                    .with(|now| explanation_of_change([(before, pinned), (after, now)], change))
+            })
+        })
     }
 
     /// Compares no longer.

@@ -3,6 +3,8 @@
 use crate::app::state::{FocusRequest, Page};
 use crate::browser;
 use crate::components::keyed_rows::row_at;
+use crate::components::number::{Number, NumberTable, step_between_numbers};
+use crate::present::figure::{Figure, Of, Quantity};
 use crate::present::format::format_count;
 use crate::present::kernel_details::{KernelDetails, OnChipEdge, TensorRow, kernel_details};
 use crate::present::manual::Change;
@@ -111,9 +113,10 @@ fn Tensors(
 ) -> impl IntoView {
     let rows = Memo::new(move |_| details.with(|details| details.tensors.clone()));
     let hidden_count = move || details.with(|details| details.hidden_tensors);
+    NumberTable::provide();
     view! {
         <div class="table-scroll" role="group" aria-label="Tensors of this kernel" tabindex="0">
-            <table class="ledger">
+            <table class="ledger" on:keydown=move |event| step_between_numbers(&event)>
                 <caption class="sr-only">"Tensors of this kernel"</caption>
                 <thead>
                     <tr>
@@ -128,9 +131,9 @@ fn Tensors(
                 <tbody>
                     <ForEnumerate
                         each=move || rows.get()
-                        key=|row| row.tensor
+                        key=|row| row.of
                         children=move |place, row| {
-                            view! { <TensorLine row=row_at(rows, place, row) /> }
+                            view! { <TensorLine of=row.of row=row_at(rows, place, row) /> }
                         }
                     />
                 </tbody>
@@ -143,18 +146,29 @@ fn Tensors(
 /// A tensor and its bytes.
 #[component]
 fn TensorLine(
+    /// The tensor in its kernel.
+    of: Of,
     /// The text of the row.
     row: Memo<TensorRow>,
 ) -> impl IntoView {
     let text = move |part: fn(&TensorRow) -> &String| move || row.with(|row| part(row).clone());
+    let number = move |quantity, part: fn(&TensorRow) -> Option<&String>| {
+        let has_bytes = Memo::new(move |_| row.with(|row| part(row).is_some()));
+        let bytes = move || row.with(|row| part(row).cloned());
+        view! {
+            <Show when=move || has_bytes.get() fallback=|| "–">
+                <Number told=Figure::fused(of, quantity)>{bytes}</Number>
+            </Show>
+        }
+    };
     view! {
         <tr>
             <th scope="row">{text(|row| &row.name)}</th>
             <td class="number">{text(|row| &row.size)}</td>
             <td title=text(|row| &row.source_reason)>{text(|row| &row.source)}</td>
-            <td class="number">{text(|row| &row.bytes_read)}</td>
-            <td class="number">{text(|row| &row.bytes_written)}</td>
-            <td class="number vanished">{text(|row| &row.bytes_vanished)}</td>
+            <td class="number">{number(Quantity::BytesRead, |row| row.bytes_read.as_ref())}</td>
+            <td class="number">{number(Quantity::BytesWritten, |row| row.bytes_written.as_ref())}</td>
+            <td class="number vanished">{number(Quantity::BytesVanished, |row| row.bytes_vanished.as_ref())}</td>
         </tr>
     }
 }

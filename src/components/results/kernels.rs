@@ -7,7 +7,7 @@ use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable, step_between_numbers};
 use crate::components::results::time::Time;
 use crate::components::show_more::ShowMore;
-use crate::core::Analysis;
+use crate::core::{Analysis, KernelId};
 use crate::present::figure::{Figure, Of, Quantity};
 use crate::present::kernels::{Figures, KernelRow, kernel_rows, kernel_total};
 use crate::present::pinned::{KernelAgainst, gone_kernels, headline_against};
@@ -135,12 +135,6 @@ fn Row(
     let label = move || row.with(|row| format!("kernel {}: {}", row.kernel.number(), row.ops));
     let sign = move || row.with(|row| harm_sign(&row.harm));
     let page = Page::of_context();
-    let against = move |part: fn(&KernelAgainst) -> &str| {
-        page.kernels_against.with(|all| {
-            let against = all.as_ref()?.get(kernel.get())?;
-            Some(part(against).to_owned())
-        })
-    };
     let button = NodeRef::<html::Button>::new();
     Effect::new(move || {
         // A kernel that gets the focus is also selected, so only the selected row subscribes to requests.
@@ -163,11 +157,55 @@ fn Row(
             <td class="op-names">{move || row.with(|row| row.ops.clone())}</td>
             {figure_cells(of, figures)}
             <Show when=move || page.kernels_against.with(Option::is_some)>
-                <td class="number" title=move || against(KernelAgainst::title)>
-                    {move || against(KernelAgainst::text)}
-                </td>
+                <td class="number"><AgainstPinned kernel of /></td>
             </Show>
         </KernelTableRow>
+    }
+}
+
+/// How a kernel has changed since the pinned state.
+#[component]
+fn AgainstPinned(
+    /// The kernel.
+    kernel: Memo<KernelId>,
+    /// The same by its first op.
+    of: Of,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let against = Memo::new(move |_| {
+        page.kernels_against
+            .with(|all| all.as_ref()?.get(kernel.get()).cloned())
+    });
+    let words = move || against.with(|against| against.as_ref()?.words());
+    let first_op = Memo::new(move |_| match against.get()? {
+        KernelAgainst::Known { first_op, .. } => Some(first_op),
+        KernelAgainst::New => None,
+    });
+    let bytes = Memo::new(move |_| match against.get()? {
+        KernelAgainst::Known { bytes, .. } => bytes,
+        KernelAgainst::New => None,
+    });
+    let time = Memo::new(move |_| match against.get()? {
+        KernelAgainst::Known { time, .. } => time,
+        KernelAgainst::New => None,
+    });
+    let number = move |quantity: Quantity, change: Memo<Option<String>>, what: &'static str| {
+        let figures = Memo::new(move |_| {
+            let pinned = Of::Kernel(first_op.get()?);
+            Some([pinned, of].map(|of| Figure::fused(of, quantity)))
+        });
+        view! {
+            <Show when=move || change.with(Option::is_some)>
+                <Number told=page.told_change(figures, move || change.get())>{change}{what}</Number>
+            </Show>
+        }
+    };
+    let has_both = move || bytes.with(Option::is_some) && time.with(Option::is_some);
+    view! {
+        {words}
+        {number(Quantity::Bytes, bytes, " bytes")}
+        {move || has_both().then_some(", ")}
+        {number(Quantity::Time, time, " time")}
     }
 }
 

@@ -58,29 +58,32 @@ pub(super) fn saving_of_kernel(analysis: &Analysis, id: KernelId) -> Found {
 }
 
 /// The saved part of the bytes, unfused and fused.
-pub(super) fn saving([before, after]: [u64; 2], is_assumed: bool) -> Found {
-    let saved = before.cast_signed() - after.cast_signed();
-    let difference = Worked::new(
-        How::Difference,
-        vec![
-            Term::given("unfused", Number::Bytes(before)),
-            Term::given("fused", Number::Bytes(after)),
-        ],
-    );
-    let percent = if saved == 0 {
+pub(super) fn saving(bytes: [u64; 2], is_assumed: bool) -> Found {
+    let term = saved_part(["unfused", "fused"], bytes.map(Number::Bytes));
+    Found::new(term.assumed(is_assumed))
+}
+
+/// By what part of the first number the second one is smaller.
+pub(super) fn saved_part([first, second]: [&str; 2], [before, after]: [Number; 2]) -> Term {
+    let saved = match (before, after) {
+        (Number::Bytes(before), Number::Bytes(after)) => {
+            Number::SavedBytes(before.cast_signed() - after.cast_signed())
+        }
+        _ => Number::Seconds(before.value() - after.value()),
+    };
+    // Nothing over nothing has no quotient.
+    let percent = if saved.value() == 0.0 {
         0.0
     } else {
-        saved as f64 / before as f64 * 100.0
+        saved.value() / before.value() * 100.0
     };
-    let number = Number::SavedPercent(percent);
-    let of_unfused = Term::given("unfused", Number::Bytes(before));
-    let saved = Term::worked("saved", Number::SavedBytes(saved), difference);
-    let worked = Worked::new(How::Percent, vec![saved, of_unfused]);
-    Found::new(Term {
-        // Nothing over nothing has no quotient.
-        worked: (before > 0).then_some(worked),
-        ..Term::given("", number).assumed(is_assumed)
-    })
+    let difference = vec![Term::given(first, before), Term::given(second, after)];
+    let saved = Term::worked("saved", saved, Worked::new(How::Difference, difference));
+    let worked = Worked::new(How::Percent, vec![saved, Term::given(first, before)]);
+    Term {
+        worked: (before.value() > 0.0).then_some(worked),
+        ..Term::given("", Number::SavedPercent(percent))
+    }
 }
 
 /// What all kernels move of a tensor.

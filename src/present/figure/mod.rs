@@ -6,6 +6,7 @@ mod memory;
 mod part;
 mod resources;
 mod said;
+mod since;
 mod time;
 mod whole;
 mod work;
@@ -14,6 +15,7 @@ mod worked;
 pub use self::part::Part;
 pub use self::said::Convention;
 use self::said::Counted;
+pub use self::since::{explanation_of_change, explanation_of_pinned};
 pub(super) use self::time::{Limit, breakdown_worked, limits_of};
 pub use self::worked::{How, Number, Term, Worked};
 
