@@ -138,6 +138,61 @@ test('the numbers of a policy and of a card explain themselves', async ({ page }
   await expect(card).toBeVisible();
 });
 
+test('limits, memory and the tensors of a kernel explain themselves', async ({ page }) => {
+  await page.getByRole('tab', { name: 'Limits', exact: true }).click();
+  const limits = page.getByRole('group', { name: 'Limits of the kernels' });
+  const row = limits.getByRole('row', { name: /^limits of kernel 3: softmax/ });
+  await expect(limits.locator('.explains[tabindex="0"]')).toHaveCount(1);
+  await row.locator('.explains').nth(2).click();
+  const registers = explanation(page, 'registers of a thread');
+  await expect(registers).toContainText('live values × elements a thread + tensors × 2');
+  await expect(registers).toContainText('8 elements a thread');
+  await expect(registers).toContainText('A thread can have 255');
+  await row.locator('.explains').nth(3).click();
+  await expect(explanation(page, 'occupancy')).toContainText('by registers');
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('Escape');
+  await expect(row.locator('.explains').nth(3)).toBeFocused();
+  await page.keyboard.press('ArrowRight');
+  await expect(row.locator('.explains').nth(4)).toBeFocused();
+  await page.getByText(/^Memory: /).locator('.explains').nth(1).click();
+  await expect(explanation(page, 'memory of the device')).toContainText('85.1 GB');
+
+  await page.getByRole('tab', { name: 'Kernels', exact: true }).click();
+  await kernelButton(page, 4).click();
+  const tensors = page.getByRole('group', { name: 'Tensors of this kernel' });
+  await tensors.locator('.vanished .explains').first().click();
+  await expect(explanation(page, 'bytes that fusion saves')).toContainText('in kernel 4: attn_values + merge_heads');
+  await expect(explanation(page, 'bytes that fusion saves').locator('.explanation-line').first()).toContainText('one by one');
+});
+
+test('the pinned line and what has changed since explain themselves', async ({ page }) => {
+  await picker(page, 'Fusion').selectOption('none');
+  await page.getByRole('button', { name: 'Pin', exact: true }).click();
+  await picker(page, 'Fusion').selectOption('rules');
+  const pinned = page.getByRole('group', { name: 'Pinned state' });
+  await pinned.getByRole('button', { name: '2.30 GB' }).click();
+  await expect(explanation(page, 'memory traffic, fused')).toContainText('the pinned state, the whole program');
+  await pinned.getByRole('button', { name: '−14.6 %' }).click();
+  const change = explanation(page, 'memory traffic, fused, against the pinned state');
+  await expect(change.locator('.explanation-line').first()).toHaveText('= 336 MB saved / 2.30 GB pinned');
+  await page.keyboard.press('Escape');
+  await slider(page, 'S').focus();
+  await page.keyboard.press('ArrowRight');
+  await numberOf(page, 3, 8).click();
+  await expect(page.getByRole('dialog', { name: /against the pinned state$/ })).toContainText('kernel 3: softmax');
+  expect(await accessibilityFindings(page)).toEqual([]);
+  // Unpinned, there is nothing to explain.
+  await page.keyboard.press('Escape');
+  await pinned.getByRole('button', { name: /^\+.* %$/ }).first().click();
+  await expect(page.getByRole('dialog')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await pinned.getByRole('button', { name: 'Unpin' }).click();
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  await expect(result(page)).toBeVisible();
+});
+
 test('an expected time tells what was measured', async ({ page }) => {
   await picker(page, 'GPU').selectOption('h200');
   await numberOf(page, 1, 7).click();

@@ -3,10 +3,12 @@
 use fuseline::app::lesson::state::Seen;
 use fuseline::app::puzzle::library::{PUZZLES, listed, next};
 use fuseline::app::puzzle::progress::Progress;
-use fuseline::app::puzzle::standing::{Graded, Standing};
+use fuseline::app::puzzle::standing::{Graded, Standing, amount_text};
 use fuseline::app::puzzle::{Posed, read};
 use fuseline::core::analysis::why::Why;
+use fuseline::core::fusion::certificate::Amount;
 use fuseline::core::{KernelId, Objective, Policy};
+use fuseline::present::figure::{Figure, Of, Quantity, explanation};
 use fuseline::present::manual::{Change, propose};
 use proptest::prelude::*;
 use std::sync::LazyLock;
@@ -247,5 +249,22 @@ proptest! {
             prop_assert!(!now.has_error, "{id}: {}", first.hint);
         }
         prop_assert!(graded(posed, &now).is_solved(), "{id}: hints end at\n{}", now.text);
+    }
+}
+
+#[test]
+fn start_and_par_explain_themselves_and_par_tells_no_kernels() {
+    for (id, posed) in POSED.iter() {
+        let start = posed.seen().unwrap().analysis;
+        let quantity = match posed.par {
+            Amount::Bytes(_) => Quantity::Bytes,
+            Amount::Seconds(_) => Quantity::LowerBound,
+        };
+        let told = explanation(Figure::unfused(Of::Program, quantity), &start).unwrap();
+        assert_eq!(told.value, amount_text(posed.start), "{id}");
+        let told = posed.par_explanation();
+        assert_eq!(told.value, amount_text(posed.par), "{id}");
+        let term = told.term.unwrap();
+        assert_eq!((term.text(), term.worked), (told.value, None), "{id}");
     }
 }

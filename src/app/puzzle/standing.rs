@@ -4,6 +4,7 @@ use super::Puzzle;
 use crate::app::lesson::state::Seen;
 use crate::core::fusion::certificate::{Amount, ROUNDING};
 use crate::core::{Analysis, Graph, IdVec, KernelId, Objective, Op, OpId, Policy};
+use crate::present::figure::{Explanation, Number, Term};
 use crate::present::format::{format_bytes, format_percent, format_seconds};
 
 /// A puzzle with what the engine has proven about it.
@@ -83,6 +84,32 @@ impl Posed {
             graph: seen.analysis.graph.clone(),
             puzzle,
         })
+    }
+
+    /// What is told about par. It does not tell the kernels, which are the answer.
+    pub fn par_explanation(&self) -> Explanation {
+        let (number, formula) = match self.par {
+            Amount::Bytes(bytes) => (
+                Number::Bytes(bytes),
+                "min over all legal kernels Σ (bytes read + bytes written)",
+            ),
+            Amount::Seconds(seconds) => (
+                Number::Seconds(seconds),
+                "min over all legal kernels Σ (lower bound of the time)",
+            ),
+        };
+        Explanation {
+            title: "par".to_owned(),
+            subject: self.puzzle.title.clone(),
+            value: amount_text(self.par),
+            formula,
+            term: Some(Term::given("", number)),
+            notes: vec!["“Show the optimum” shows kernels that reach it.".to_owned()],
+            conventions: Vec::new(),
+            sources: vec![
+                "A search over all legal kernels of this program, which has proven it.".to_owned(),
+            ],
+        }
     }
 
     /// Grades the kernels of a text, which is `has_error` if a kernel in it is not legal.

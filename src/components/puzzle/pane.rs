@@ -6,10 +6,13 @@ use crate::app::puzzle::library::next;
 use crate::app::puzzle::standing::{Graded, Standing, amount_text};
 use crate::app::puzzling::Puzzling;
 use crate::app::sharing;
-use crate::app::state::Page;
+use crate::app::state::{Page, Told};
 use crate::browser;
 use crate::components::announcer::Announcer;
+use crate::components::number::Number;
 use crate::core::Objective;
+use crate::core::fusion::certificate::Amount;
+use crate::present::figure::{Figure, Of, Quantity};
 use leptos::html;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -90,14 +93,36 @@ fn Distance(
     };
     let is_ungraded = move || matches!(puzzling.standing.get(), Some(Standing::Ungraded(_)));
     let is_solved = move || graded().is_some_and(|graded: Graded| graded.is_solved());
-    let now = move || graded().map_or("–".to_owned(), |graded| amount_text(graded.cost));
+    let is_graded = move || graded().is_some();
+    let now = move || graded().map(|graded| amount_text(graded.cost));
+    let quantity = match posed.par {
+        Amount::Bytes(_) => Quantity::Bytes,
+        Amount::Seconds(_) => Quantity::LowerBound,
+    };
+    let start = StoredValue::new(amount_text(posed.start));
+    let par = amount_text(posed.par);
+    let told_par = Told::own(move || Some(posed.par_explanation()));
     let gone_pct = move || graded().map_or(0.0, |graded| graded.gone_pct).to_string();
     view! {
         <div class="puzzle-standing" class:is-solved=is_solved>
             <dl>
-                <div><dt>"Start"</dt><dd>{amount_text(posed.start)}</dd></div>
-                <div><dt>"Now"</dt><dd>{now}</dd></div>
-                <div><dt>"Par"</dt><dd>{amount_text(posed.par)}</dd></div>
+                <div>
+                    <dt>"Start"</dt>
+                    <dd>
+                        <Show when=is_graded fallback=move || start.get_value()>
+                            <Number told=Figure::unfused(Of::Program, quantity)>{start.get_value()}</Number>
+                        </Show>
+                    </dd>
+                </div>
+                <div>
+                    <dt>"Now"</dt>
+                    <dd>
+                        <Show when=is_graded fallback=|| "–">
+                            <Number told=Figure::fused(Of::Program, quantity)>{now}</Number>
+                        </Show>
+                    </dd>
+                </div>
+                <div><dt>"Par"</dt><dd><Number told=told_par>{par}</Number></dd></div>
             </dl>
             <progress max="100" value=gone_pct aria-label="From the start to par"></progress>
             <p class="puzzle-words">{words}</p>
