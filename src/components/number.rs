@@ -3,14 +3,15 @@
 use crate::app::state::{Page, Told};
 use crate::browser;
 use crate::present::figure::{Figure, Part};
+use leptos::context::Provider;
 use leptos::either::Either;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use std::collections::BTreeSet;
 
-/// The numbers of a table. One of them is a tab stop, and the arrow keys lead to the others.
+/// The numbers of a table. One of them is a tab stop.
 #[derive(Clone, Copy)]
-pub struct NumberTable {
+struct Numbers {
     /// Those on the page, counted as they came.
     mounted: RwSignal<BTreeSet<usize>>,
     /// The one that had the focus last.
@@ -18,9 +19,8 @@ pub struct NumberTable {
     is_stop: StoredValue<Selector<Option<usize>>>,
 }
 
-impl NumberTable {
-    /// Makes the numbers below it those of a table. The one that had the focus last is the tab stop, else the first one.
-    pub fn provide() {
+impl Numbers {
+    fn new() -> Self {
         let (mounted, at) = (RwSignal::new(BTreeSet::new()), RwSignal::new(None));
         let stop = Memo::new(move |_| {
             mounted.with(|mounted| {
@@ -28,11 +28,11 @@ impl NumberTable {
                 last.or_else(|| mounted.first().copied())
             })
         });
-        provide_context(Self {
+        Self {
             mounted,
             at,
             is_stop: StoredValue::new(Selector::new(move || stop.get())),
-        });
+        }
     }
 
     /// Counts a number of the table until it is unmounted.
@@ -53,6 +53,16 @@ impl NumberTable {
     }
 }
 
+/// Makes the numbers in it those of a table. The one that had the focus last is the tab stop, else the first one; the arrow keys
+/// lead to the others where the table [steps between them](step_between_numbers).
+#[component]
+pub fn NumberTable(
+    /// The table.
+    children: Children,
+) -> impl IntoView {
+    view! { <Provider value=Numbers::new()>{children()}</Provider> }
+}
+
 /// The arrow keys between the numbers of a table.
 pub fn step_between_numbers(event: &KeyboardEvent) {
     browser::step_in_table(event, "button.explains");
@@ -68,7 +78,7 @@ pub fn Number(
     children: Children,
 ) -> impl IntoView {
     let page = Page::of_context();
-    let in_table = use_context::<NumberTable>().map(|table| (table, table.mount()));
+    let in_table = use_context::<Numbers>().map(|table| (table, table.mount()));
     let is_stop = move || {
         in_table.is_none_or(|(table, number)| {
             let is_stop = |is_stop: &Selector<_>| is_stop.selected(&Some(number));

@@ -52,6 +52,8 @@ test('a table of numbers is one tab stop with arrow keys, and Escape returns to 
   const stops = table(page).locator('.explains[tabindex="0"]');
   await expect(stops).toHaveCount(1);
   await stops.focus();
+  await expect(numberOf(page, 1, 0)).toBeFocused();
+  await table(page).getByRole('row', { name: /total/ }).locator('.explains').nth(2).focus();
   await page.keyboard.press('ArrowUp');
   await expect(numberOf(page, 9, 2)).toBeFocused();
   await page.keyboard.press('ArrowRight');
@@ -163,7 +165,7 @@ test('limits, memory and the tensors of a kernel explain themselves', async ({ p
   await kernelButton(page, 4).click();
   const tensors = page.getByRole('group', { name: 'Tensors of this kernel' });
   await tensors.locator('.vanished .explains').first().click();
-  await expect(explanation(page, 'bytes that fusion saves')).toContainText('in kernel 4: attn_values + merge_heads');
+  await expect(explanation(page, 'bytes that fusion saves')).toContainText('attn_out in kernel 4: attn_output + concat_heads');
   await expect(explanation(page, 'bytes that fusion saves').locator('.explanation-line').first()).toContainText('one by one');
 });
 

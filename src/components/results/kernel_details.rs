@@ -113,31 +113,32 @@ fn Tensors(
 ) -> impl IntoView {
     let rows = Memo::new(move |_| details.with(|details| details.tensors.clone()));
     let hidden_count = move || details.with(|details| details.hidden_tensors);
-    NumberTable::provide();
     view! {
         <div class="table-scroll" role="group" aria-label="Tensors of this kernel" tabindex="0">
-            <table class="ledger" on:keydown=move |event| step_between_numbers(&event)>
-                <caption class="sr-only">"Tensors of this kernel"</caption>
-                <thead>
-                    <tr>
-                        <th scope="col">"tensor"</th>
-                        <th scope="col" class="number">"size of one access"</th>
-                        <th scope="col">"source"</th>
-                        <th scope="col" class="number">"read"</th>
-                        <th scope="col" class="number">"written"</th>
-                        <th scope="col" class="number">"vanished"</th>
-                    </tr>
-                </thead>
-                <tbody>
-                    <ForEnumerate
-                        each=move || rows.get()
-                        key=|row| row.of
-                        children=move |place, row| {
-                            view! { <TensorLine of=row.of row=row_at(rows, place, row) /> }
-                        }
-                    />
-                </tbody>
-            </table>
+            <NumberTable>
+                <table class="ledger" on:keydown=move |event| step_between_numbers(&event)>
+                    <caption class="sr-only">"Tensors of this kernel"</caption>
+                    <thead>
+                        <tr>
+                            <th scope="col">"tensor"</th>
+                            <th scope="col" class="number">"size of one access"</th>
+                            <th scope="col">"source"</th>
+                            <th scope="col" class="number">"read"</th>
+                            <th scope="col" class="number">"written"</th>
+                            <th scope="col" class="number">"vanished"</th>
+                        </tr>
+                    </thead>
+                    <tbody>
+                        <ForEnumerate
+                            each=move || rows.get()
+                            key=|row| row.of
+                            children=move |place, row| {
+                                view! { <TensorLine of=row.of row=row_at(rows, place, row) /> }
+                            }
+                        />
+                    </tbody>
+                </table>
+            </NumberTable>
         </div>
         {move || more(hidden_count(), "tensors")}
     }
