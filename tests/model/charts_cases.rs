@@ -271,6 +271,22 @@ fn a_held_axis_stands_still_and_bars_grow() {
     );
 }
 
+/// A visitor who takes a slider sees why the bars become shorter.
+#[test]
+fn an_axis_with_room_for_more_says_so() {
+    let [small, large] = [256, 16_384].map(|s| block(s, 4096, 32, default_device()));
+    let is_said = |analysis: &Analysis, width: f64, held| {
+        let scene = traffic_bars::scene(analysis, (width, 200.0), held);
+        let said = |mark: &Mark| matches!(&mark.shape, Shape::Text { text, .. } if text.contains("whole range"));
+        scene.marks.iter().any(said)
+    };
+    let whole = Axes::of_bytes(large.unfused.traffic.total);
+    assert!(is_said(&small, 900.0, Some(whole)));
+    assert!(is_said(&small, 320.0, Some(whole)));
+    assert!(!is_said(&large, 900.0, Some(whole)));
+    assert!(!is_said(&small, 900.0, None));
+}
+
 #[test]
 fn a_held_roofline_keeps_its_decades() {
     let large = block(2048, 4096, 32, default_device());

@@ -19,6 +19,9 @@ const THIN_SHARE: f64 = 0.01;
 
 /// Draws the traffic of `analysis` into a frame of `size` units, at least 240 by 140.
 ///
+/// Says why bars are shorter while a slider is held.
+const WHOLE_RANGE: &str = "axis for the whole range";
+
 /// The scale ends at a round figure that holds the unfused bytes. While a slider is held, the axis that was `held` before
 /// stands still until a bar would leave it, so that growth looks like growth. `O(kernels)`.
 pub fn scene(analysis: &Analysis, size: (f64, f64), held: Option<Axes>) -> Scene {
@@ -50,7 +53,10 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     let max_bytes = before.total.max(after.total).max(pinned_bytes);
     let plot = draw_bytes_frame(size, margins, max_bytes, held, size.0, &mut marks);
     let Bounds {
-        left, top, bottom, ..
+        left,
+        top,
+        bottom,
+        right,
     } = plot.bounds;
     let height = (bottom - top - 26.0).max(12.0);
     let unfused = Bar {
@@ -90,7 +96,13 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     }
     let bar_text =
         |y: f64, text_of_bar: String| text(Role::BarText, (left, y), Anchor::Start, text_of_bar);
-    marks.push(bar_text(top - 8.0, unfused.summary(is_compact(size))));
+    let unfused_summary = unfused.summary(is_compact(size));
+    let has_room = right - left - text_width(&unfused_summary) - text_width(WHOLE_RANGE) > 12.0;
+    if plot.x_axes() != Axes::of_bytes(max_bytes) && has_room {
+        let at = (right, top - 8.0);
+        marks.push(text(Role::AxisTitle, at, Anchor::End, WHOLE_RANGE));
+    }
+    marks.push(bar_text(top - 8.0, unfused_summary));
     let summary = fused.summary(is_compact(size));
     let summary_end = left + text_width(&summary);
     marks.push(bar_text(text_y, summary));
