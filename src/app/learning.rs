@@ -239,7 +239,6 @@ impl Learning {
 
     fn finish(self, judged: Judged) {
         self.judged.set(Some(judged));
-        browser::after_picture(|| browser::reveal_by_id("task-verdict"));
         self.finish_step();
     }
 

@@ -84,9 +84,12 @@ fn ActionButton(
     action: NoticeAction,
 ) -> impl IntoView {
     let session = Session::of_context();
-    let label = match action {
-        NoticeAction::Undo | NoticeAction::Choose(_) => "Undo",
-        NoticeAction::OpenLink { .. } | NoticeAction::OpenDocument(_) => "Open it anyway",
+    let label = match &action {
+        NoticeAction::Undo | NoticeAction::Choose(_) => "Undo".to_owned(),
+        NoticeAction::StateKernels { kernels, .. } => format!("Start from {kernels}"),
+        NoticeAction::OpenLink { .. } | NoticeAction::OpenDocument(_) => {
+            "Open it anyway".to_owned()
+        }
     };
     let act = move |_| match &action {
         NoticeAction::Undo => {
@@ -95,6 +98,9 @@ fn ActionButton(
         NoticeAction::Choose(before) => {
             session.page.notice.set(None);
             choose(session.page, (**before).clone());
+        }
+        NoticeAction::StateKernels { kernels, text } => {
+            session.page.state_kernels(kernels, text.clone());
         }
         NoticeAction::OpenLink { state, name } => session.open_state(state, name),
         NoticeAction::OpenDocument(id) => session.open_document(id),

@@ -34,6 +34,9 @@ pub const fn policy_summary(policy: Policy) -> &'static str {
     }
 }
 
+/// What to do under the policy `manual` while the text states no kernel.
+pub const NO_KERNEL_STATED: &str = "Under manual each op is a kernel of its own until you merge kernels: drag one onto another, or press m on one.";
+
 /// The name of an on-off option.
 pub const fn switch_name(switch: Switch) -> &'static str {
     match switch {

@@ -66,6 +66,23 @@ test('a lesson from its first step to its last: predict, choose, drag, merge', a
   await expect(panel(page).getByRole('button', { name: /From ops to kernels/ })).toContainText('done');
 });
 
+test('an answer brings its verdict, what follows from it and the way on into view', async ({ page, open }) => {
+  await page.setViewportSize({ width: 1366, height: 768 });
+  await open();
+  await openLessons(page);
+  await panel(page).getByRole('button', { name: /From ops to kernels/ }).click();
+  await panel(page).getByRole('textbox').fill('16.8 MB');
+  await page.keyboard.press('Enter');
+  const closing = panel(page).locator('.lesson-after p').last();
+  const box = (part) => part.boundingBox();
+  await expect.poll(async () => {
+    const [last, foot] = [await box(closing), await box(panel(page).locator('.lesson-foot'))];
+    return last.y + last.height <= foot.y && foot.y + foot.height <= 768;
+  }).toBe(true);
+  await expect(verdict(page)).toBeInViewport({ ratio: 1 });
+  await expect(button(page, 'Next')).toBeInViewport({ ratio: 1 });
+});
+
 test('progress and the open step outlive a reload, and a text of one\'s own is not touched', async ({ page, open }) => {
   await open();
   await put(page, 'mine = relu(x) : f16[64]\n');

@@ -46,6 +46,40 @@ test('by keys: m, arrows to the partner with its gain, Enter; undo takes back ke
   await expect.poll(() => kernels(page)).toHaveLength(5);
 });
 
+test('manual without marks tells that each op is a kernel, and starts from the kernels of the policy before', async ({ page }) => {
+  await picker(page, 'Fusion').selectOption('rules');
+  await expect.poll(() => kernels(page)).toHaveLength(4);
+  const ofRules = await kernels(page);
+  await picker(page, 'Fusion').selectOption('manual');
+  await expect(notice(page)).toContainText('each op is a kernel of its own until you merge kernels');
+  await expect.poll(() => kernels(page)).toHaveLength(6);
+  await notice(page).getByRole('button', { name: 'Start from the kernels of rules' }).click();
+  await expect.poll(() => kernels(page)).toEqual(ofRules);
+  await expect(editor(page)).toHaveValue(/# comes back/);
+  await expect(notice(page)).toContainText('The text now states the kernels of rules');
+  await expect(picker(page, 'Fusion')).toHaveValue('manual');
+  await page.keyboard.press('ControlOrMeta+z');
+  await expect(editor(page)).toHaveValue(PROGRAM);
+  await expect.poll(() => kernels(page)).toHaveLength(6);
+  await page.keyboard.press('ControlOrMeta+Shift+z');
+  await expect.poll(() => kernels(page)).toEqual(ofRules);
+  // The text has marks now, so there is nothing to tell.
+  await picker(page, 'Fusion').selectOption('rules');
+  await picker(page, 'Fusion').selectOption('manual');
+  await expect(notice(page)).toHaveText('');
+});
+
+test('the offer of manual goes with the policy, and there is none after kernels that are ops alone', async ({ page }) => {
+  await picker(page, 'Fusion').selectOption('manual');
+  await expect(notice(page)).toContainText('each op is a kernel of its own');
+  await expect(notice(page).getByRole('button', { name: /^Start from/ })).toHaveCount(0);
+  await picker(page, 'Fusion').selectOption('inductor');
+  await picker(page, 'Fusion').selectOption('manual');
+  await expect(notice(page).getByRole('button', { name: 'Start from the kernels of torch.compile' })).toBeVisible();
+  await picker(page, 'Fusion').selectOption('rules');
+  await expect(notice(page)).toHaveText('');
+});
+
 test('undo takes back the kernels and the policy, redo brings both again', async ({ page }) => {
   await kernelPanel(page, 1).focus();
   await page.keyboard.press('m');

@@ -2,7 +2,7 @@
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
 import { OPS_PER_BLOCK, gpt2Blocks } from './gpt2.mjs';
-import { grouped, kernelButton, put, slider } from './visitor.mjs';
+import { chooseView, grouped, kernelButton, put, slider } from './visitor.mjs';
 
 const BLOCKS = 48;
 const LARGE = gpt2Blocks(BLOCKS);
@@ -119,6 +119,20 @@ test('the minimap shows where the view is, and a drag on it moves the view', asy
   expect(await top()).toBe(end);
   await tool(page, 'Fit').click();
   await expect(op(page, 'mean1_0')).toBeInViewport();
+});
+
+test('the minimap shows kernels or, in the unfused view, ops', async ({ page, open }) => {
+  await openBlocks(page, open);
+  await unfold(page);
+  const drawn = (name) => minimap(page).locator(`.dag-minimap-${name}`);
+  await expect(minimap(page)).toBeVisible();
+  await expect(drawn('panel')).not.toHaveCount(0);
+  await expect(drawn('ops')).toHaveCount(0);
+  await chooseView(page, 'Unfused');
+  await expect(drawn('ops')).toHaveCount(1);
+  await expect(drawn('panel')).toHaveCount(0);
+  await chooseView(page, 'Fused');
+  await expect(drawn('panel')).not.toHaveCount(0);
 });
 
 for (const [screen, viewport] of Object.entries({ phone: { width: 360, height: 740 }, laptop: { width: 1366, height: 768 }, projector: { width: 1920, height: 1080 } })) {

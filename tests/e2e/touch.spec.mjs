@@ -46,21 +46,51 @@ test('two fingers zoom the graph and leave the page where it is', async ({ page 
   expect(await page.evaluate(() => visualViewport.scale)).toBe(1);
 });
 
-test('one finger moves the graph, up and down, too', async ({ page }) => {
+/** One finger from a point, in as many steps, each this far. */
+async function swipe(from, [right, down], steps = 6) {
+  await touch('touchStart', from);
+  for (let step = 1; step <= steps; step += 1) await touch('touchMove', { x: from.x + right * step, y: from.y + down * step });
+  await touch('touchEnd');
+}
+
+const offset = (transform) => transform.match(/-?[\d.]+/g).map(Number);
+
+test('one finger moves the graph sideways, and up and down it scrolls the page', async ({ page }) => {
   await page.getByRole('button', { name: 'Zoom in' }).click();
   const scrolled = await page.evaluate(() => scrollY);
   const before = await places(page);
-  const from = await middleOf(graph(page));
-  await touch('touchStart', from);
-  for (const step of [1, 2, 3, 4]) await touch('touchMove', { x: from.x - 10 * step, y: from.y - 20 * step });
-  await touch('touchEnd');
-  await expect.poll(() => places(page)).not.toBe(before);
-  const number = (transform) => transform.match(/-?[\d.]+/g).map(Number);
-  const [[x0, y0], [x1, y1]] = [number(before), number(await places(page))];
-  expect(x0 - x1).toBeGreaterThan(15);
-  expect(y0 - y1).toBeGreaterThan(40);
+  await swipe(await middleOf(graph(page)), [-15, 0]);
+  await expect.poll(async () => offset(before)[0] - offset(await places(page))[0]).toBeGreaterThan(40);
   expect(await page.evaluate(() => scrollY)).toBe(scrolled);
+
+  const moved = await places(page);
+  await swipe(await middleOf(graph(page)), [0, -20]);
+  await expect.poll(() => page.evaluate(() => scrollY)).toBeGreaterThan(scrolled + 50);
+  expect(await places(page)).toBe(moved);
   await expect(card(page)).toHaveCount(0);
+});
+
+test('in full screen one finger moves the graph, up and down, too', async ({ page }) => {
+  await page.getByRole('button', { name: 'Full screen', exact: true }).click();
+  await expect(page.getByRole('button', { name: 'Leave full screen', exact: true })).toBeVisible();
+  for (let click = 0; click < 3; click += 1) await page.getByRole('button', { name: 'Zoom in' }).click();
+  const before = offset(await places(page));
+  await swipe(await middleOf(graph(page)), [0, -20]);
+  await expect.poll(async () => before[1] - offset(await places(page))[1]).toBeGreaterThan(40);
+});
+
+test('a finger drags a kernel onto another one by its number', async ({ page }) => {
+  await page.getByRole('combobox', { name: 'Fusion', exact: true }).selectOption('none');
+  await expect(page.locator('.dag-kernel')).toHaveCount(14);
+  await expect.poll(() => page.evaluate(() => document.getAnimations().length)).toBe(0);
+  await graph(page).scrollIntoViewIfNeeded();
+  const panel = (number) => page.getByRole('region', { name: 'Graph' }).getByRole('button', { name: new RegExp(`^kernel ${number} of`) });
+  const from = await middleOf(panel(1).locator('.dag-badge'));
+  const to = await middleOf(panel(2));
+  const scrolled = await page.evaluate(() => scrollY);
+  await swipe(from, [(to.x - from.x) / 6, (to.y - from.y) / 6]);
+  await expect(page.locator('.dag-kernel')).toHaveCount(13);
+  expect(await page.evaluate(() => scrollY)).toBe(scrolled);
 });
 
 test('a finger that stays on an op shows its card, and lifting it changes nothing', async ({ page }) => {

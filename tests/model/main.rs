@@ -72,6 +72,7 @@ mod lessons;
 mod limit_rows;
 mod limits;
 mod manual;
+mod manual_start;
 mod measured;
 mod measured_rows;
 mod memory;

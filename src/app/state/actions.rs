@@ -5,7 +5,6 @@ use super::page::{Page, SetIfChanged};
 use super::selection::{NamedSelection, Selection};
 use crate::app::held_range::most_bytes;
 use crate::app::history::{Origin, end_of_change};
-use crate::app::jobs::{Answer, Question};
 use crate::app::lesson::state::{Mark, Marked};
 use crate::app::sharing::choices;
 use crate::browser;
@@ -15,9 +14,8 @@ use crate::core::notation::edit::set_param;
 use crate::core::{Analysis, F32Matmul, Fix, KernelId, OpId, Policy, Span};
 use crate::present::advice::set_words;
 use crate::present::findings::fixes_on_line;
-use crate::present::manual::{Change, Proposal};
+use crate::present::manual::Change;
 use leptos::prelude::*;
-use std::sync::Arc;
 
 impl Page {
     /// Offers the text as a file.
@@ -100,7 +98,7 @@ impl Page {
     }
 
     /// Selects the kernel that computes an op, also after the next change of the kernels.
-    fn select_kernel_of(self, op: OpId) {
+    pub(super) fn select_kernel_of(self, op: OpId) {
         let named = self.analysis.with_untracked(|analysis| {
             let &kernel = analysis.partition.kernel_of.get(op)?;
             Some(NamedSelection::kernel_of(
@@ -208,62 +206,6 @@ impl Page {
                 is_failure: false,
                 action: Some(NoticeAction::Choose(Box::new(before))),
             }));
-        }
-    }
-
-    /// Makes a change by hand, selects the merged kernel, or the one that begins behind the cut, and requests the focus for
-    /// it: at once, or as soon as the worker knows the effect, unless the visitor has gone on by then.
-    pub fn make(self, change: Change, focus: fn(KernelId) -> FocusRequest) {
-        let op = match change {
-            Change::Cut { consumer, .. } => Some(consumer),
-            Change::Merge(kernel, _) => (self.analysis).with_untracked(|analysis| {
-                let kernel = analysis.partition.kernels.get(kernel)?;
-                kernel.first().copied()
-            }),
-        };
-        let Some(op) = op else {
-            return;
-        };
-        if let Some(proposal) = untrack(|| self.proposal(change)) {
-            self.apply(&proposal, op, focus);
-            return;
-        }
-        let shown = self.shown.get_untracked();
-        let job = shown.asked(Question::Change(change));
-        self.worker.when_answered(&job, move |answer| {
-            let is_shown = Arc::ptr_eq(&self.shown.get_untracked(), &shown);
-            match answer {
-                Some(Answer::Change(proposal))
-                    if is_shown && untrack(|| self.are_kernels_present()) =>
-                {
-                    self.apply(proposal, op, focus);
-                }
-                _ => self.tell_failure(
-                    "The kernels were not changed: the program has, or the work was stopped.",
-                ),
-            }
-        });
-    }
-
-    /// The changed text is under policy `manual`, so undo, links and storage work as for any edit.
-    fn apply(self, proposal: &Proposal, op: OpId, focus: fn(KernelId) -> FocusRequest) {
-        let Some(text) = &proposal.text else {
-            self.tell_failure(proposal.words.clone());
-            return;
-        };
-        let example = self.example.get_untracked();
-        let is_changed = self.replace(text.clone(), Origin::Single, example, Some(Policy::Manual));
-        self.notice.set(Some(Notice {
-            text: proposal.done.clone(),
-            is_failure: false,
-            action: is_changed.then_some(NoticeAction::Undo),
-        }));
-        self.select_kernel_of(op);
-        // Of a large program the kernels are still the old ones, and what has the focus keeps it.
-        if !self.is_computing.get_untracked()
-            && let Some(kernel) = untrack(|| self.selected_kernel())
-        {
-            self.focus_request.set(Some(focus(kernel)));
         }
     }
 }

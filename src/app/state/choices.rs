@@ -79,6 +79,13 @@ pub enum NoticeAction {
     Undo,
     /// Chooses again what was chosen before.
     Choose(Box<SharedState>),
+    /// Writes the kernels of the policy that was chosen before `manual` as marks.
+    StateKernels {
+        /// The kernels in words.
+        kernels: String,
+        /// The text with the marks.
+        text: String,
+    },
     /// Opens a link whose last start did not finish.
     OpenLink {
         /// What the link carries.

@@ -5,6 +5,7 @@
 
 mod actions;
 mod analysed;
+mod by_hand;
 mod choices;
 mod derived;
 mod drawn;

@@ -78,7 +78,7 @@ pub fn PolicyPicker() -> impl IntoView {
     let page = Page::of_context();
     let choose = move |name: String| {
         if let Ok(policy) = name.parse::<Policy>() {
-            page.policy.set(policy);
+            page.choose_policy(policy);
         }
     };
     let options = Policy::VARIANTS

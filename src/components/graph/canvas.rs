@@ -19,8 +19,8 @@ const UNFOLD: &str = "Show all rounds of what is repeated";
 
 /// The graph of the page, fused or unfused, in the same layout.
 ///
-/// Fills its container. Drags pan, pinches and the wheel with Ctrl or Command zoom, the plain wheel scrolls the page. Where
-/// all is in view a finger scrolls the page instead; one that stays is a click. The canvas is a tab stop, and one op or kernel on it: arrow keys follow edges.
+/// Fills its container. Drags pan, pinches and the wheel with Ctrl or Command zoom, the plain wheel scrolls the page. So does a
+/// finger that begins up or down, unless the screen is filled; one that stays is a click. The canvas is a tab stop, and one op or kernel on it: arrow keys follow edges.
 #[component]
 pub fn GraphCanvas(
     /// What the button *Full screen* shows full-screen; without it there is no button.
@@ -78,7 +78,6 @@ pub fn GraphCanvas(
                     class="dag"
                     viewBox=view_box
                     class:is-unfused=move || !page.is_fused.get()
-                    class:is-moved=graph.is_moved
                     class:has-selection=move || page.selection.get() != Selection::Nothing
                     class:is-switching=page.is_switching
                     role="group"

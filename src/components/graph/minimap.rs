@@ -6,7 +6,7 @@ use super::state::Graph;
 use crate::browser;
 use crate::picture::dag::Point;
 use crate::picture::dag::minimap::{Corner, GAP_PX, Minimap as Map};
-use crate::picture::dag::overview::boxes;
+use crate::picture::dag::overview::{Boxes, boxes};
 use crate::picture::dag::sight::Sight;
 use crate::present::badge::KernelLook;
 use leptos::ev::PointerEvent;
@@ -54,6 +54,7 @@ fn Small(
     /// Where it is.
     corner: Signal<Corner>,
 ) -> impl IntoView {
+    let page = graph.page();
     let canvas = NodeRef::<svg::Svg>::new();
     let is_pressed = RwSignal::new(false);
     let aim = move |event: &PointerEvent| {
@@ -106,8 +107,11 @@ fn Small(
             on:pointercancel=move |_| is_pressed.set(false)
         >
             <g transform=scale>
-                // Only a new layout draws it anew.
-                {move || graph.placed.with(panels)}
+                // Only a new layout and the other view draw it anew.
+                {move || {
+                    let is_fused = page.is_fused.get();
+                    graph.placed.with(|placed| parts(placed, is_fused))
+                }}
             </g>
             <rect
                 class="dag-minimap-window"
@@ -121,15 +125,24 @@ fn Small(
     }
 }
 
-/// The boxes of all kernels.
-fn panels(placed: &Arc<PlacedGraph>) -> impl IntoView + use<> {
-    let kernels = Sight {
-        kernels: Sight::of(&placed.layout, None).kernels,
-        ..Sight::default()
+/// The boxes of all kernels, or in the unfused view of all ops.
+fn parts(placed: &Arc<PlacedGraph>, is_fused: bool) -> impl IntoView + use<> {
+    let Sight { kernels, ops, .. } = Sight::of(&placed.layout, None);
+    let parts = if is_fused {
+        Sight {
+            kernels,
+            ..Sight::default()
+        }
+    } else {
+        Sight {
+            ops,
+            ..Sight::default()
+        }
     };
-    let panels = boxes(&placed.layout, &kernels, &placed.kernel_looks).panels;
+    let Boxes { panels, ops, .. } = boxes(&placed.layout, &parts, &placed.kernel_looks);
     let panel = |(look, data): (KernelLook, String)| {
         view! { <path class=format!("dag-minimap-panel {}", look.class()) d=data></path> }
     };
-    panels.into_iter().map(panel).collect_view()
+    let ops = (!ops.is_empty()).then(|| view! { <path class="dag-minimap-ops" d=ops></path> });
+    (panels.into_iter().map(panel).collect_view(), ops)
 }

@@ -119,6 +119,10 @@ impl Graph {
             }
             if let Some(kernel) = pointers.dragged_kernel {
                 self.begin_merge(kernel);
+            } else if is_finger(event) {
+                // Where the browser scrolls instead, it takes the finger away after this event.
+                self.keep_place(id, now);
+                return;
             }
         }
         if pointers.dragged_kernel.is_some() {
@@ -139,9 +143,14 @@ impl Graph {
                     .zoomed(distance(now) / distance(before), middle)
             }
         });
+        self.keep_place(id, now);
+    }
+
+    /// From where the next movement of a pointer counts.
+    fn keep_place(self, id: i32, at: Point) {
         self.pointers.update_value(|pointers| {
             if let Some(pointer) = pointers.down.iter_mut().find(|(other, _)| *other == id) {
-                pointer.1 = now;
+                pointer.1 = at;
             }
         });
     }

@@ -44,8 +44,6 @@ pub(super) struct Graph {
     pub(super) first_view: Memo<Viewport>,
     /// Whether the default shows a part of the picture only.
     pub(super) is_cut_off: Memo<bool>,
-    /// Whether the present view is not the whole picture.
-    pub(super) is_moved: Memo<bool>,
     /// The ops, kernels and edges in view. All of them in a small graph.
     pub(super) sight: Memo<Sight>,
     /// Whether too much is in view, or at too small a scale, to be drawn in full.
@@ -120,10 +118,6 @@ impl Graph {
             let size = placed.with(|placed| placed.layout.size());
             first_view.get() != Viewport::whole(size, canvas_px.get())
         });
-        let is_moved = Memo::new(move |_| {
-            let size = placed.with(|placed| placed.layout.size());
-            viewport.get() != Viewport::whole(size, canvas_px.get())
-        });
         let is_small = Memo::new(move |_| placed.with(|placed| is_small(placed.shown_ops)));
         let region = Memo::new(move |_| {
             (!is_small.get()).then(|| {
@@ -170,7 +164,6 @@ impl Graph {
             viewport,
             first_view,
             is_cut_off,
-            is_moved,
             sight,
             is_overview,
             are_edges_many,

@@ -73,7 +73,10 @@ fn StepView(
     });
     let seen = learning.seen.get_untracked();
     let before = prose(&step.before, seen.as_ref().map(|seen| &*seen.asked));
-    let task = step.task.map(|task| view! { <TaskView learning task /> });
+    let after_node = NodeRef::<html::Div>::new();
+    let task = step
+        .task
+        .map(|task| view! { <TaskView learning task after=after_node /> });
     let has_task = task.is_some();
     let parts = step.after;
     let after = move || {
@@ -85,7 +88,7 @@ fn StepView(
         <h4 node_ref=heading tabindex="-1">{step.title}</h4>
         {before}
         {task}
-        <div class="lesson-after">{after}</div>
+        <div class="lesson-after" node_ref=after_node>{after}</div>
     }
 }
 

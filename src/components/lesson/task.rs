@@ -6,8 +6,10 @@ use crate::app::lesson::answer::{Answer, Judged};
 use crate::app::lesson::task::{Kind, Task};
 use crate::app::lesson::value::Unit;
 use crate::app::state::SetIfChanged;
+use crate::browser;
 use crate::components::sentence::sentence;
 use leptos::ev::SubmitEvent;
+use leptos::html;
 use leptos::prelude::*;
 
 /// The question with its answer field, and the judgement once it is answered.
@@ -17,13 +19,32 @@ pub fn TaskView(
     learning: Learning,
     /// The task of the present step.
     task: Task,
+    /// What is said below once it is answered.
+    after: NodeRef<html::Div>,
 ) -> impl IntoView {
+    let verdict_node = NodeRef::<html::Div>::new();
     let asked = learning.seen.get_untracked().map(|seen| seen.asked);
     let problem = RwSignal::new(String::new());
     let is_answered = move || learning.judged.with(Option::is_some);
     let answer = move |answer: &Answer| {
         problem.set_if_changed(learning.answer(answer).err().unwrap_or_default());
     };
+    Effect::watch(
+        is_answered,
+        move |&is_answered, _, _| {
+            if is_answered {
+                // The verdict last: where both find no room, it is what is seen.
+                browser::after_picture(move || {
+                    for part in [after, verdict_node] {
+                        if let Some(part) = part.get_untracked() {
+                            browser::reveal(&part);
+                        }
+                    }
+                });
+            }
+        },
+        false,
+    );
     let field = match &task.kind {
         Kind::Number { .. } | Kind::First { .. } => {
             let unit = task.unit().unwrap_or(Unit::Count);
@@ -57,7 +78,7 @@ pub fn TaskView(
                 </button>
             </Show>
             {hint}
-            <div role="status" class="task-verdict" id="task-verdict">
+            <div role="status" class="task-verdict" node_ref=verdict_node>
                 {move || learning.judged.with(|judged| judged.as_ref().map(verdict))}
             </div>
             <Show when=move || learning.judged.with(|judged| judged.as_ref().is_some_and(|judged| !judged.is_right))>

@@ -1,4 +1,4 @@
-//! Edits of kernel marks, `@kernel 3`: merge two kernels, cut one in two, set the mark of one op.
+//! Edits of kernel marks, `@kernel 3`: state the kernels, merge two of them, cut one in two, set the mark of one op.
 
 use crate::core::model::diagnostic::Span;
 use crate::core::model::fix::TextEdit;
@@ -41,6 +41,20 @@ pub enum Unmarkable {
 /// Writes or removes the kernel mark of one op.
 pub fn set_kernel(text: &str, program: &Program, op: usize, kernel: Option<u32>) -> String {
     replaced(text, edit_of(text, program, op, kernel))
+}
+
+/// Marks the kernels as shown; comments and layout stay.
+///
+/// # Errors
+/// Marks cannot state these kernels.
+pub fn state_kernels(
+    text: &str,
+    program: &Program,
+    shown: ShownKernels<'_>,
+) -> Result<Marked, Unmarkable> {
+    let rounds = Rounds::of(program, shown);
+    let kernel_of = &shown.partition.kernel_of;
+    state(text, program, shown, &rounds, kernel_of, None)
 }
 
 /// Marks the kernels as shown, with two of them as one, in a block those of every round; comments and layout stay.

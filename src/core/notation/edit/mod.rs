@@ -18,7 +18,7 @@ pub use crate::core::notation::edit::declarations::{
     add_declaration, remove_declaration, set_declared_type, set_role,
 };
 pub use crate::core::notation::edit::kernels::{
-    Marked, ShownKernels, Unmarkable, cut_edge, merge_kernels, set_kernel,
+    Marked, ShownKernels, Unmarkable, cut_edge, merge_kernels, set_kernel, state_kernels,
 };
 pub use crate::core::notation::edit::lines::{add_op, move_op, paste_lines, remove_op};
 pub use crate::core::notation::edit::names::{rename_op, rename_tensor};

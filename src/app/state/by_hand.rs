@@ -1,0 +1,127 @@
+//! Kernels by hand: from which ones a visitor starts, and changes of them.
+
+use super::choices::{FocusRequest, Notice, NoticeAction};
+use super::page::Page;
+use crate::app::history::Origin;
+use crate::app::jobs::{Answer, Question};
+use crate::core::notation::edit::{Marked, ShownKernels, state_kernels};
+use crate::core::{KernelId, OpId, Policy};
+use crate::present::manual::{Change, Proposal};
+use crate::present::options::{NO_KERNEL_STATED, policy_title};
+use leptos::prelude::*;
+use std::sync::Arc;
+
+impl Page {
+    /// Chooses a policy. Under `manual`, a text without marks shows ops alone: that is told, with the kernels shown so far to start from.
+    pub fn choose_policy(self, policy: Policy) {
+        let is_about_start = |notice: &Option<Notice>| {
+            let action = notice.as_ref().and_then(|notice| notice.action.as_ref());
+            matches!(action, Some(NoticeAction::StateKernels { .. }))
+        };
+        if self.notice.with_untracked(is_about_start) {
+            self.notice.set(None);
+        }
+        let states_kernel = (self.parsed)
+            .with_untracked(|parsed| parsed.program.ops.iter().any(|op| op.kernel.is_some()));
+        if policy == Policy::Manual && !states_kernel {
+            self.notice.set(Some(Notice {
+                text: NO_KERNEL_STATED.to_owned(),
+                is_failure: false,
+                action: untrack(|| self.kernels_to_state()),
+            }));
+        }
+        self.policy.set(policy);
+    }
+
+    /// The shown kernels as marks; `None` where a kernel is an op alone in all of them, or marks cannot state them.
+    fn kernels_to_state(self) -> Option<NoticeAction> {
+        let shown = self.shown.get();
+        if !self.are_kernels_present() || shown.step.is_some() {
+            return None;
+        }
+        let kernels = ShownKernels {
+            graph: &shown.analysis.graph,
+            partition: &shown.analysis.partition,
+            statement_of_op: &shown.statement_of_op,
+        };
+        let marked = state_kernels(&shown.text, &shown.parsed.program, kernels);
+        let Marked { text, cuts_rounds } = marked.ok()?;
+        let policy = policy_title(shown.analysis.options.policy);
+        let cuts = if cuts_rounds {
+            ", cut where rounds end"
+        } else {
+            ""
+        };
+        (*text != *shown.text).then(|| NoticeAction::StateKernels {
+            kernels: format!("the kernels of {policy}{cuts}"),
+            text,
+        })
+    }
+
+    /// Replaces the text by one that states `kernels`.
+    pub fn state_kernels(self, kernels: &str, text: String) {
+        self.edit(text, Origin::Single);
+        self.notice.set(Some(Notice {
+            text: format!("The text now states {kernels} by @kernel marks."),
+            is_failure: false,
+            action: Some(NoticeAction::Undo),
+        }));
+        self.keep_focus();
+    }
+
+    /// Makes a change by hand, selects the merged kernel, or the one that begins behind the cut, and requests the focus for
+    /// it: at once, or as soon as the worker knows the effect, unless the visitor has gone on by then.
+    pub fn make(self, change: Change, focus: fn(KernelId) -> FocusRequest) {
+        let op = match change {
+            Change::Cut { consumer, .. } => Some(consumer),
+            Change::Merge(kernel, _) => (self.analysis).with_untracked(|analysis| {
+                let kernel = analysis.partition.kernels.get(kernel)?;
+                kernel.first().copied()
+            }),
+        };
+        let Some(op) = op else {
+            return;
+        };
+        if let Some(proposal) = untrack(|| self.proposal(change)) {
+            self.apply(&proposal, op, focus);
+            return;
+        }
+        let shown = self.shown.get_untracked();
+        let job = shown.asked(Question::Change(change));
+        self.worker.when_answered(&job, move |answer| {
+            let is_shown = Arc::ptr_eq(&self.shown.get_untracked(), &shown);
+            match answer {
+                Some(Answer::Change(proposal))
+                    if is_shown && untrack(|| self.are_kernels_present()) =>
+                {
+                    self.apply(proposal, op, focus);
+                }
+                _ => self.tell_failure(
+                    "The kernels were not changed: the program has, or the work was stopped.",
+                ),
+            }
+        });
+    }
+
+    /// The changed text is under policy `manual`, so undo, links and storage work as for any edit.
+    fn apply(self, proposal: &Proposal, op: OpId, focus: fn(KernelId) -> FocusRequest) {
+        let Some(text) = &proposal.text else {
+            self.tell_failure(proposal.words.clone());
+            return;
+        };
+        let example = self.example.get_untracked();
+        let is_changed = self.replace(text.clone(), Origin::Single, example, Some(Policy::Manual));
+        self.notice.set(Some(Notice {
+            text: proposal.done.clone(),
+            is_failure: false,
+            action: is_changed.then_some(NoticeAction::Undo),
+        }));
+        self.select_kernel_of(op);
+        // Of a large program the kernels are still the old ones, and what has the focus keeps it.
+        if !self.is_computing.get_untracked()
+            && let Some(kernel) = untrack(|| self.selected_kernel())
+        {
+            self.focus_request.set(Some(focus(kernel)));
+        }
+    }
+}
