@@ -2,6 +2,7 @@
 
 use crate::app::state::{Page, Told};
 use crate::browser;
+use crate::present::figure::Explanation;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use std::collections::BTreeSet;
@@ -93,4 +94,15 @@ pub fn Number(
             {children()}
         </button>
     }
+}
+
+/// A number that its view explains, as it is told.
+#[component]
+pub fn OwnNumber(
+    /// What is told about it.
+    #[prop(into)]
+    told: Signal<Option<Explanation>>,
+) -> impl IntoView {
+    let value = move || told.with(|told| told.as_ref().map(|told| told.value.clone()));
+    view! { <Number told=Told::Own(told)>{value}</Number> }
 }
