@@ -2,7 +2,7 @@
 
 use crate::app::state::Page;
 use crate::browser::{self, on_window};
-use crate::present::figure::{Convention, Explanation, How, Term, Worked};
+use crate::present::figure::{Convention, Explanation, Term, Worked};
 use leptos::prelude::*;
 use leptos::{ev, html};
 
@@ -164,8 +164,6 @@ fn worked_view(worked: &Worked) -> AnyView {
         .iter()
         .filter(|term| is_listed || term.worked.is_some());
     let terms = terms.map(term_view).collect_view();
-    // Those of the longest are named as such, where they are the phases of a time.
-    let line = line.or_else(|| (worked.how == How::Least).then(|| "the least of".to_owned()));
     view! {
         {line.map(|line| view! { <p class="explanation-line">"= " {line}</p> })}
         <ul class="explanation-terms">{terms}</ul>

@@ -1,5 +1,6 @@
 //! The memo of a row in a keyed list.
 
+use crate::present::figure::Explanation;
 use leptos::prelude::*;
 
 /// The row of one key of a `<ForEnumerate>`: the item of `rows` at the present `place` of that key. Runs its readers only
@@ -15,4 +16,12 @@ pub(super) fn row_at<T: Clone + PartialEq + Send + Sync + 'static>(
         now.or_else(|| last.cloned())
             .unwrap_or_else(|| first.clone())
     })
+}
+
+/// What a row tells about one of its numbers.
+pub(super) fn told_of<T: Send + Sync + 'static>(
+    row: Memo<T>,
+    number: fn(&T) -> &Explanation,
+) -> Signal<Option<Explanation>> {
+    Signal::derive(move || row.try_with(|row| number(row).clone()))
 }

@@ -2,10 +2,9 @@
 
 use crate::app::state::{Page, Told};
 use crate::browser;
-use crate::present::figure::{Figure, Part};
+use crate::present::figure::{Explanation, Figure, Part};
 use leptos::context::Provider;
 use leptos::either::Either;
-use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use std::collections::BTreeSet;
 
@@ -53,19 +52,22 @@ impl Numbers {
     }
 }
 
-/// Makes the numbers in it those of a table. The one that had the focus last is the tab stop, else the first one; the arrow keys
-/// lead to the others where the table [steps between them](step_between_numbers).
+/// A table of numbers. The one that had the focus last is the tab stop, else the first one; the arrow keys lead to the others.
 #[component]
 pub fn NumberTable(
-    /// The table.
+    /// The classes of the table.
+    class: &'static str,
+    /// Its parts.
     children: Children,
 ) -> impl IntoView {
-    view! { <Provider value=Numbers::new()>{children()}</Provider> }
-}
-
-/// The arrow keys between the numbers of a table.
-pub fn step_between_numbers(event: &KeyboardEvent) {
-    browser::step_in_table(event, "button.explains");
+    let step = |event| browser::step_in_table(&event, "button.explains");
+    view! {
+        <Provider value=Numbers::new()>
+            <table class=class on:keydown=step>
+                {children()}
+            </table>
+        </Provider>
+    }
 }
 
 /// A number that explains itself. Elsewhere than in a [`NumberTable`] each is a tab stop.
@@ -132,4 +134,15 @@ pub fn Parts(
             .map(part)
             .collect_view()
     }
+}
+
+/// A number that its view explains, as it is told.
+#[component]
+pub fn OwnNumber(
+    /// What is told about it.
+    #[prop(into)]
+    told: Signal<Option<Explanation>>,
+) -> impl IntoView {
+    let value = move || told.with(|told| told.as_ref().map(|told| told.value.clone()));
+    view! { <Number told=Told::Own(told)>{value}</Number> }
 }

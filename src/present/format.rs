@@ -143,6 +143,63 @@ pub fn format_ratio(ratio: f64) -> String {
     }
 }
 
+/// A number without a unit, with so many significant digits and no zeros at its end; far from 1 with its power of ten.
+///
+/// ```
+/// use fuseline::present::format::format_digits;
+/// assert_eq!([0.1353352832, 65_504.0, -2.0, 1e-9].map(|x| format_digits(x, 4)), ["0.1353", "65,504", "−2", "1.000e−9"]);
+/// ```
+pub fn format_digits(value: f64, digits: usize) -> String {
+    plain(value, |size| {
+        if !(1e-4..1e9).contains(&size) {
+            let places = digits.saturating_sub(1);
+            return format!("{size:.places$e}");
+        }
+        let before_point = (0..9).filter(|&power| size >= 10_f64.powi(power)).count();
+        let after_point = (1..4).filter(|&power| size < 10_f64.powi(-power)).count();
+        let places = (digits + after_point).saturating_sub(before_point);
+        let text = format!("{size:.places$}");
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text
+        }
+    })
+}
+
+/// All digits that tell a number in f64 from others: `0.0999755859375`.
+pub fn format_all_digits(value: f64) -> String {
+    plain(value, |size| {
+        if (1e-4..1e15).contains(&size) {
+            size.to_string()
+        } else {
+            format!("{size:e}")
+        }
+    })
+}
+
+/// A small number with its power of ten and three digits: `4.88e−4`.
+pub fn format_scientific(value: f64) -> String {
+    plain(value, |size| format!("{size:.2e}"))
+}
+
+/// What needs no digits, and a sign and groups for what has them.
+fn plain(value: f64, digits: impl Fn(f64) -> String) -> String {
+    let sign = if value < 0.0 { "−" } else { "" };
+    let size = match value.abs() {
+        size if size.is_nan() => return "not a number".to_owned(),
+        size if size.is_infinite() => "∞".to_owned(),
+        0.0 => return "0".to_owned(),
+        size => digits(size),
+    };
+    let size = match size.split_once('.') {
+        Some((whole, rest)) if !rest.contains('e') => format!("{}.{rest}", group_digits(whole)),
+        None if !size.contains(['e', '∞']) => group_digits(&size),
+        _ => size,
+    };
+    format!("{sign}{}", size.replace('-', "−"))
+}
+
 /// All digits, in groups of three: `2,298,478,592`.
 pub fn format_exact(count: u128) -> String {
     group_digits(&count.to_string())

@@ -2,7 +2,7 @@
 
 use crate::measured;
 use fuseline::core::device;
-use fuseline::core::fusion::attention::{AttentionShape, LoopOrder, Tiles, find, growth};
+use fuseline::core::fusion::attention::{AttentionShape, Growth, LoopOrder, Tiles, find};
 use fuseline::core::notation::parse;
 use fuseline::core::{
     Analysis, FusionOptions, KernelId, OpId, Options, Policy, analyze_program, build_graph,
@@ -277,14 +277,9 @@ fn grouped_queries_read_their_keys_once() {
     let bytes = 2 * (2 * 32 + 2 * 8) * 2048 * 128;
     assert_eq!(analysis.fused.kernels[kernel].bytes(), bytes);
     assert_eq!(attention.shape.compulsory_bytes(), bytes);
-    let at_its_length = growth(
-        &attention.shape,
-        232_448,
-        LoopOrder::Queries,
-        [2048].into_iter(),
-    );
-    assert_eq!(at_its_length[0].compulsory_bytes, bytes);
-    assert!(at_its_length[0].tiled_bytes > bytes);
+    let at_its_length = Growth::at(2048, &attention.shape, 232_448, LoopOrder::Queries);
+    assert_eq!(at_its_length.compulsory_bytes, bytes);
+    assert!(at_its_length.tiled_bytes > bytes);
 }
 
 #[test]
@@ -297,16 +292,10 @@ fn standard_attention_grows_with_the_square() {
         head_size: 64,
         bytes_per_element: 2,
     };
-    let points = growth(
-        &shape,
-        232_448,
-        LoopOrder::Queries,
-        [4096, 65_536].into_iter(),
-    );
+    let points =
+        [4096, 65_536].map(|length| Growth::at(length, &shape, 232_448, LoopOrder::Queries));
     let ratio = |bytes: [u64; 2]| bytes[1] as f64 / bytes[0] as f64;
-    let of = |bytes: fn(&fuseline::core::fusion::attention::Growth) -> u64| {
-        ratio([bytes(&points[0]), bytes(&points[1])])
-    };
+    let of = |bytes: fn(&Growth) -> u64| ratio([bytes(&points[0]), bytes(&points[1])]);
     assert!(of(|p| p.standard_bytes) > 250.0);
     assert!((of(|p| p.compulsory_bytes) - 16.0).abs() < 1e-9);
     assert!(points.iter().all(|p| p.compulsory_bytes < p.tiled_bytes));

@@ -60,18 +60,21 @@ fn figures_are_those_of_the_papers() {
     // FlashAttention: N = 1024, d = 64, 192 KiB on chip.
     let mut sizes = typed(&[(Length, "1024"), (Heads, "1024"), (OnChip, "192")]);
     let [of_keys, of_queries] = tile_rows(&sizes, default_device());
-    assert_eq!((&*of_keys.rows, &*of_keys.count), ("384", "3"));
-    assert_eq!((&*of_queries.rows, &*of_queries.count), ("64", "16"));
+    assert_eq!((&*of_keys.rows.value, &*of_keys.count.value), ("384", "3"));
+    assert_eq!(
+        (&*of_queries.rows.value, &*of_queries.count.value),
+        ("64", "16")
+    );
     let tiled = byte_row(&sizes, AttentionCount::TilesFetchedAnew);
-    assert_eq!(tiled.formula, "2Nd + T_r · 2Nd + N");
+    assert_eq!(tiled.bytes.formula, "2Nd + T_r · 2Nd + N");
     sizes.order = LoopOrder::Keys;
     let tiled = byte_row(&sizes, AttentionCount::TilesFetchedAnew);
     let cut = Tiles::new(&sizes.shape, 192 * 1024);
     let forward = sizes.shape.forward_bytes(cut, LoopOrder::Keys);
-    assert!(tiled.formula.ends_with("T_c (3Nd + 4N)"), "{tiled:?}");
-    assert_eq!(tiled.bytes, format_bytes(forward));
+    assert!(tiled.bytes.formula.ends_with("T_c (3Nd + 4N)"), "{tiled:?}");
+    assert_eq!(tiled.bytes.value, format_bytes(forward));
     let standard = byte_row(&sizes, AttentionCount::ScoresInMemory);
-    assert_eq!(standard.factor, "1.00x");
+    assert_eq!(standard.factor.value, "1.00x");
 }
 
 #[test]
@@ -88,9 +91,9 @@ fn heads_that_share_keys_are_counted_and_said() {
     let mut sizes = typed(&[(Length, "2048"), (Heads, "16")]);
     sizes.shape.group = 4;
     let once = byte_row(&sizes, AttentionCount::TensorsOnce);
-    assert_eq!(once.formula, "2Nd + 2Nd / g");
+    assert_eq!(once.bytes.formula, "2Nd + 2Nd / g");
     // Q and the result of 16 heads, K and V of 4: 2048 x 64 elements of two bytes each.
-    assert_eq!(once.exact_bytes, "10,485,760 B");
+    assert_eq!(once.bytes.exact().unwrap(), "10,485,760 B");
     let notes = notes(&sizes, default_device());
     assert!(notes[0].contains("g = 4 heads"), "{notes:?}");
 }

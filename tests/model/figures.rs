@@ -1,6 +1,7 @@
 //! Every figure explains itself: its value is the one that is shown, and its terms come to it.
 
 use crate::random_graph;
+use crate::worked::comes_out;
 use fuseline::core::analysis::compare::compare;
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::notation::parse;
@@ -11,8 +12,7 @@ use fuseline::core::{
 use fuseline::present::compare::policy_rows;
 use fuseline::present::explain::ledger;
 use fuseline::present::figure::{
-    Explanation, Figure, How, Number, Of, Quantity, Resource, Run, Term, explanation,
-    explanation_of_policy,
+    Explanation, Figure, Of, Quantity, Resource, Run, explanation, explanation_of_policy,
 };
 use fuseline::present::headline::headline;
 use fuseline::present::inspect::{inspect_kernel, inspect_op, inspect_tensor};
@@ -33,50 +33,6 @@ fn analysis(text: &str, policy: Policy, device_id: &str) -> Analysis {
     analyze_program(&parse(text).program, &options)
         .analysis
         .unwrap()
-}
-
-/// Whole numbers, where the number is one.
-fn whole(number: Number) -> Option<i128> {
-    match number {
-        Number::Count(count) | Number::Bytes(count) => Some(count.into()),
-        Number::SavedBytes(bytes) => Some(bytes.into()),
-        Number::Flops(flops) => flops.try_into().ok(),
-        _ => None,
-    }
-}
-
-/// Whether the terms of a number come to it, and theirs to each of them.
-pub(crate) fn comes_out(term: &Term) -> Result<(), String> {
-    let Some(worked) = &term.worked else {
-        return Ok(());
-    };
-    worked.terms.iter().try_for_each(comes_out)?;
-    let exact: Option<Vec<i128>> = worked.terms.iter().map(|term| whole(term.number)).collect();
-    let values: Vec<f64> = worked
-        .terms
-        .iter()
-        .map(|term| term.number.value())
-        .collect();
-    let is_equal = match (whole(term.number), exact, worked.how) {
-        (Some(number), Some(terms), How::Sum) => terms.iter().sum::<i128>() == number,
-        (Some(number), Some(terms), How::Product) => terms.iter().product::<i128>() == number,
-        (Some(number), Some(terms), How::Difference) => terms[0] - terms[1] == number,
-        (_, _, how) => {
-            let result = match how {
-                How::Sum => values.iter().sum(),
-                How::Difference => values[0] - values[1],
-                How::Product => values.iter().product(),
-                How::Quotient => values[0] / values[1],
-                How::QuotientUp => (values[0] / values[1]).ceil(),
-                How::QuotientDown => (values[0] / values[1]).floor(),
-                How::Percent => values[0] / values[1] * 100.0,
-                How::Longest => values.iter().copied().fold(0.0, f64::max),
-                How::Least => values.iter().copied().fold(f64::INFINITY, f64::min),
-            };
-            (result - term.number.value()).abs() <= 1e-9 * result.abs().max(1e-30)
-        }
-    };
-    is_equal.then_some(()).ok_or_else(|| format!("{term:#?}"))
 }
 
 const QUANTITIES: [Quantity; 25] = [

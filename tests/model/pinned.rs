@@ -1,6 +1,6 @@
 //! The present figures against those of a pinned state.
 
-use crate::figures::comes_out;
+use crate::worked::comes_out;
 use fuseline::core::examples::example;
 use fuseline::core::notation::edit::set_param;
 use fuseline::core::{Analysis, KernelId, Options, Policy, analyze_program, device, notation};

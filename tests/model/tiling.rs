@@ -68,12 +68,18 @@ fn a_square_matmul_by_hand() {
     assert_eq!(square.tiles_of_wave(7), 924..1024);
     assert!((square.tiling.wave_efficiency - 1024.0 / 1056.0).abs() < 1e-12);
     assert!((square.tiling.tile_efficiency - 1.0).abs() < 1e-12);
-    assert_eq!(square.tile_read_bytes(), 256 * 4096 * 2);
+    assert_eq!(square.bytes_of(square.tile_strips()), 256 * 4096 * 2);
     assert!((square.tile_intensity() - 64.0).abs() < 1e-12);
-    assert_eq!(square.separate_read_bytes(), 1024 * 256 * 4096 * 2);
-    assert_eq!(square.compulsory_read_bytes(), 2 * 4096 * 4096 * 2);
     assert_eq!(
-        square.shared_read_bytes(square.tiles_of_wave(0)),
+        square.bytes_of(square.separate_strips()),
+        1024 * 256 * 4096 * 2
+    );
+    assert_eq!(
+        square.bytes_of(square.compulsory_strips()),
+        2 * 4096 * 4096 * 2
+    );
+    assert_eq!(
+        square.bytes_of(square.shared_strips(square.tiles_of_wave(0))),
         25 * 128 * 4096 * 2
     );
     let resources = square.resources;
@@ -97,10 +103,16 @@ fn tiles_at_the_edge_read_what_there_is() {
     assert_eq!((edge.grid.rows, edge.grid.columns, edge.waves()), (4, 8, 1));
     assert!((edge.tiling.tile_efficiency - 1e6 / (1024.0 * 1024.0)).abs() < 1e-12);
     // One wave reads every operand once, for its tiles share the strips.
-    assert_eq!(edge.waves_read_bytes(), Some(edge.compulsory_read_bytes()));
-    assert_eq!(edge.separate_read_bytes(), (8 + 4) * 1000 * 512 * 2);
+    assert_eq!(edge.strips_of_waves(), Some(edge.compulsory_strips()));
+    assert_eq!(
+        edge.bytes_of(edge.separate_strips()),
+        (8 + 4) * 1000 * 512 * 2
+    );
     // The last tile has 232 rows and 104 columns.
-    assert_eq!(edge.shared_read_bytes(31..32), (232 + 104) * 512 * 2);
+    assert_eq!(
+        edge.bytes_of(edge.shared_strips(31..32)),
+        (232 + 104) * 512 * 2
+    );
 }
 
 /// The figure of Triton's tutorial on matmuls: operands of 9 x 9 blocks, of which the first nine tiles of the output need
@@ -110,7 +122,7 @@ fn the_order_of_tiles_decides_how_many_strips_a_wave_needs() {
     let text = matmul_text(None, [9 * 16; 3], "f16");
     let blocks = |group_rows| {
         let tiled = tiled(&text, tile(16, 16, 16), group_rows);
-        tiled.shared_read_bytes(0..9) / (16 * 16 * 2)
+        tiled.bytes_of(tiled.shared_strips(0..9)) / (16 * 16 * 2)
     };
     assert_eq!([1, 3].map(blocks), [90, 54]);
 }
@@ -123,10 +135,13 @@ fn each_product_of_a_batch_reads_its_own_operands() {
         8,
     );
     assert_eq!((tiled.grid.tiles(), tiled.waves()), (192, 2));
-    assert_eq!(tiled.compulsory_read_bytes(), 12 * 2 * 512 * 64 * 2);
+    assert_eq!(
+        tiled.bytes_of(tiled.compulsory_strips()),
+        12 * 2 * 512 * 64 * 2
+    );
     // Eight products and a quarter: one column of tiles, which needs all rows.
     assert_eq!(
-        tiled.shared_read_bytes(tiled.tiles_of_wave(0)),
+        tiled.bytes_of(tiled.shared_strips(tiled.tiles_of_wave(0))),
         8 * 2 * 512 * 64 * 2 + (512 + 128) * 64 * 2
     );
 }
@@ -340,9 +355,9 @@ proptest! {
     fn reads_are_ordered(m in 1_u64..3000, k in 1_u64..600, n in 1_u64..3000, batch in 1_u64..4, rows in sides(), columns in sides(), group in prop::sample::select(GROUPS.to_vec())) {
         let text = matmul_text(Some(batch), [m, k, n], "f16");
         let tiled = tiled(&text, tile(rows, columns, 32), group);
-        let waves = tiled.waves_read_bytes().unwrap();
-        prop_assert!(tiled.compulsory_read_bytes() <= waves);
-        prop_assert!(waves <= tiled.separate_read_bytes());
+        let waves = tiled.bytes_of(tiled.strips_of_waves().unwrap());
+        prop_assert!(tiled.bytes_of(tiled.compulsory_strips()) <= waves);
+        prop_assert!(waves <= tiled.bytes_of(tiled.separate_strips()));
         for share in [tiled.tiling.tile_efficiency, tiled.tiling.wave_efficiency] {
             prop_assert!(share > 0.0 && share <= 1.0);
         }
@@ -354,12 +369,15 @@ proptest! {
     #[test]
     fn reads_fall_as_tiles_grow(m in 1_u64..256, k in 1_u64..600, n in 1_u64..256) {
         let text = matmul_text(None, [m, k, n], "f16");
-        let read = |side| tiled(&text, tile(side, side, 32), 8).separate_read_bytes();
+        let read = |side| {
+            let tiled = tiled(&text, tile(side, side, 32), 8);
+            tiled.bytes_of(tiled.separate_strips())
+        };
         for pair in SIDES.windows(2) {
             prop_assert!(read(pair[1]) <= read(pair[0]));
         }
         let whole = tiled(&text, tile(256, 256, 32), 8);
-        prop_assert_eq!(whole.separate_read_bytes(), whole.compulsory_read_bytes());
-        prop_assert_eq!(whole.waves_read_bytes(), Some(whole.compulsory_read_bytes()));
+        prop_assert_eq!(whole.separate_strips(), whole.compulsory_strips());
+        prop_assert_eq!(whole.strips_of_waves(), Some(whole.compulsory_strips()));
     }
 }

@@ -160,7 +160,8 @@ fn figures_and_followers_in_words() {
     let groups = figure_groups(&layer, &report.tiled);
     let value = |what: &str| {
         let mut rows = groups.iter().flat_map(|group| &group.rows);
-        rows.find(|row| row.what == what).unwrap().value.as_str()
+        let row = rows.find(|row| row.told.title == what).unwrap();
+        format!("{}{}{}", row.before, row.told.value, row.after)
     };
     assert_eq!(value("tiles"), "32 × 32 = 1,024");
     assert_eq!(value("waves"), "8 (1,024 / 132 of H200 = 7.76)");
@@ -189,7 +190,7 @@ fn figures_and_followers_in_words() {
         block
             .rows
             .iter()
-            .all(|row| row.is_excess && row.value.ends_with("too much"))
+            .all(|row| row.is_excess && row.after.ends_with("too much"))
     );
 }
 

@@ -3,13 +3,17 @@
 use super::online_softmax::OnlineSoftmax;
 use crate::app::state::Page;
 use crate::components::charts::Chart;
+use crate::components::keyed_rows::{row_at, told_of};
+use crate::components::number::{NumberTable, OwnNumber};
 use crate::components::radio_button::RadioButton;
 use crate::core::Device;
 use crate::core::fusion::attention::{LoopOrder, find};
 use crate::picture::charts::attention_growth;
 use crate::present::attention::{
-    AttentionCount, AttentionSize, AttentionSizes, SliderRange, byte_rows, notes, tile_rows,
+    AttentionCount, AttentionSize, AttentionSizes, SliderRange, TileRow, byte_rows, loop_words,
+    notes, tile_rows,
 };
+use crate::present::figure::Explanation;
 use crate::present::format::format_exact;
 use leptos::prelude::*;
 use strum::IntoEnumIterator;
@@ -170,7 +174,8 @@ fn LoopOrderField(
     /// The sizes, of which the loop order is one.
     inputs: AttentionInputs,
 ) -> impl IntoView {
-    let option = move |order, what, which| {
+    let option = move |order| {
+        let words = loop_words(order);
         view! {
             <RadioButton
                 set="attention-order"
@@ -180,25 +185,17 @@ fn LoopOrderField(
                     inputs.set_sizes.run(AttentionSizes { order, ..sizes });
                 }
             >
-                {what}
+                {words.name}
                 " "
-                <small>{which}</small>
+                <small>{words.sentence}</small>
             </RadioButton>
         }
     };
     view! {
         <fieldset>
             <legend>"Outer loop"</legend>
-            {option(
-                LoopOrder::Queries,
-                "over Q",
-                "FlashAttention-2: K and V are read again for each tile of Q",
-            )}
-            {option(
-                LoopOrder::Keys,
-                "over K and V",
-                "the first paper: O is read and written for each tile of K",
-            )}
+            {option(LoopOrder::Queries)}
+            {option(LoopOrder::Keys)}
         </fieldset>
     }
 }
@@ -210,33 +207,6 @@ fn Figures(
     inputs: AttentionInputs,
 ) -> impl IntoView {
     let AttentionInputs { sizes, device, .. } = inputs;
-    let tiles = move || {
-        let rows = device.with(|device| tile_rows(&sizes.get(), device));
-        let rows = rows.into_iter().map(|row| {
-            view! {
-                <tr>
-                    <th scope="row">{row.of}</th>
-                    <td class="number">{row.rows}</td>
-                    <td class="number">{row.count}</td>
-                </tr>
-            }
-        });
-        rows.collect_view()
-    };
-    let bytes = move || {
-        let rows = device.with(|device| byte_rows(&sizes.get(), device));
-        let rows = rows.into_iter().map(|row| {
-            view! {
-                <tr>
-                    <th scope="row"><CurveKey count=row.count />{row.count.name()}</th>
-                    <td>{row.formula}</td>
-                    <td class="number" title=row.exact_bytes>{row.bytes}</td>
-                    <td class="number">{row.factor}</td>
-                </tr>
-            }
-        });
-        rows.collect_view()
-    };
     let notes = move || {
         let notes = device.with(|device| notes(&sizes.get(), device));
         let notes = notes
@@ -246,31 +216,95 @@ fn Figures(
     };
     view! {
         <div class="attention-figures table-scroll" role="group" aria-label="Tiles and bytes" tabindex="0">
-            <table class="attention-table">
-                <caption>"Tiles"</caption>
-                <thead>
-                    <tr>
-                        <th scope="col">"of"</th>
-                        <th scope="col" class="number">"rows in one"</th>
-                        <th scope="col" class="number">"how many"</th>
-                    </tr>
-                </thead>
-                <tbody>{tiles}</tbody>
-            </table>
-            <table class="attention-table">
-                <caption>"Bytes of one forward pass"</caption>
-                <thead>
-                    <tr>
-                        <th scope="col">"count"</th>
-                        <th scope="col">"elements of one head"</th>
-                        <th scope="col" class="number">"bytes"</th>
-                        <th scope="col" class="number" title="bytes of three kernels over these">"factor"</th>
-                    </tr>
-                </thead>
-                <tbody>{bytes}</tbody>
-            </table>
+            <TileTable inputs />
+            <ByteTable inputs />
             {notes}
         </div>
+    }
+}
+
+/// How Q, K and V are cut.
+#[component]
+fn TileTable(
+    /// What is cut.
+    inputs: AttentionInputs,
+) -> impl IntoView {
+    let AttentionInputs { sizes, device, .. } = inputs;
+    let rows = Memo::new(move |_| device.with(|device| tile_rows(&sizes.get(), device).to_vec()));
+    view! {
+        <NumberTable class="attention-table">
+            <caption>"Tiles"</caption>
+            <thead>
+                <tr>
+                    <th scope="col">"of"</th>
+                    <th scope="col" class="number">"rows in one"</th>
+                    <th scope="col" class="number">"how many"</th>
+                </tr>
+            </thead>
+            <tbody>
+                <ForEnumerate
+                    each=move || rows.get()
+                    key=|row| row.of
+                    children=move |place, row| {
+                        let row = row_at(rows, place, row);
+                        let number = |part: fn(&TileRow) -> &Explanation| {
+                            view! { <OwnNumber told=told_of(row, part) /> }
+                        };
+                        view! {
+                            <tr>
+                                <th scope="row">{move || row.with(|row| row.of)}</th>
+                                <td class="number">{number(|row| &row.rows)}</td>
+                                <td class="number">{number(|row| &row.count)}</td>
+                            </tr>
+                        }
+                    }
+                />
+            </tbody>
+        </NumberTable>
+    }
+}
+
+/// The bytes by each count.
+#[component]
+fn ByteTable(
+    /// What they are counted for.
+    inputs: AttentionInputs,
+) -> impl IntoView {
+    let AttentionInputs { sizes, device, .. } = inputs;
+    let rows = Memo::new(move |_| device.with(|device| byte_rows(&sizes.get(), device)));
+    view! {
+        <NumberTable class="attention-table">
+            <caption>"Bytes of one forward pass"</caption>
+            <thead>
+                <tr>
+                    <th scope="col">"count"</th>
+                    <th scope="col">"elements of one head"</th>
+                    <th scope="col" class="number">"bytes"</th>
+                    <th scope="col" class="number" title="bytes of three kernels over these">"factor"</th>
+                </tr>
+            </thead>
+            <tbody>
+                <ForEnumerate
+                    each=move || rows.get()
+                    key=|row| row.count
+                    children=move |place, row| {
+                        let count = row.count;
+                        let row = row_at(rows, place, row);
+                        let exact = move || row.with(|row| row.bytes.exact());
+                        view! {
+                            <tr>
+                                <th scope="row"><CurveKey count />{count.name()}</th>
+                                <td>{move || row.with(|row| row.bytes.formula)}</td>
+                                <td class="number" title=exact>
+                                    <OwnNumber told=told_of(row, |row| &row.bytes) />
+                                </td>
+                                <td class="number"><OwnNumber told=told_of(row, |row| &row.factor) /></td>
+                            </tr>
+                        }
+                    }
+                />
+            </tbody>
+        </NumberTable>
     }
 }
 

@@ -4,7 +4,7 @@ use super::policy_legend::PolicyLegend;
 use crate::app::state::{Page, SetIfChanged};
 use crate::components::charts::LargeChart;
 use crate::components::keyed_rows::row_at;
-use crate::components::number::{Number, NumberTable, step_between_numbers};
+use crate::components::number::{Number, NumberTable};
 use crate::components::results::time::Time;
 use crate::components::sort_header::{Direction, SortHeader};
 use crate::components::work_line::WorkLine;
@@ -46,58 +46,56 @@ pub fn ComparePanel(
     view! {
         <div>
             <div class="table-scroll" role="group" aria-label="Table of policies" tabindex="0">
-                <NumberTable>
-                    <table class="kernels policies row-lines" on:keydown=move |event| step_between_numbers(&event)>
-                        <thead>
-                            <tr>
-                                <th scope="col">"policy"</th>
-                                <th scope="col" class="number">"kernels"</th>
-                                <SortHeader
-                                    direction=Direction::Ascending
-                                    is_sorted=is_ranked_by(Objective::Bytes)
-                                    sort=move || ranked_by.set(Objective::Bytes)
-                                    is_number=true
-                                >
-                                    "bytes"
-                                </SortHeader>
-                                <th scope="col" class="number">"against unfused"</th>
-                                <SortHeader
-                                    direction=Direction::Ascending
-                                    is_sorted=is_ranked_by(Objective::Time)
-                                    sort=move || ranked_by.set(Objective::Time)
-                                    is_number=true
-                                >
-                                    {time_title}
-                                </SortHeader>
-                                <th
-                                    scope="col"
-                                    class="number"
-                                    title="bytes of the tensors that are live at once, with inputs and weights"
-                                >
-                                    "peak memory"
-                                </th>
-                                <th
-                                    scope="col"
-                                    class="number"
-                                    title="tensors that one of the two policies keeps inside a kernel and the other does not"
-                                >
-                                    "edges that differ"
-                                </th>
-                                <th scope="col">"which"</th>
-                            </tr>
-                        </thead>
-                        <tbody>
-                            <ForEnumerate
-                                each=move || rows.get()
-                                key=|row| row.policy
-                                children=move |place, row| {
-                                    let policy = row.policy;
-                                    let is_chosen = Signal::derive(move || chosen.get() == policy);
-                                    view! { <Row policy row=row_at(rows, place, row) is_chosen /> }
-                                }
-                            />
-                        </tbody>
-                    </table>
+                <NumberTable class="kernels policies row-lines">
+                    <thead>
+                        <tr>
+                            <th scope="col">"policy"</th>
+                            <th scope="col" class="number">"kernels"</th>
+                            <SortHeader
+                                direction=Direction::Ascending
+                                is_sorted=is_ranked_by(Objective::Bytes)
+                                sort=move || ranked_by.set(Objective::Bytes)
+                                is_number=true
+                            >
+                                "bytes"
+                            </SortHeader>
+                            <th scope="col" class="number">"against unfused"</th>
+                            <SortHeader
+                                direction=Direction::Ascending
+                                is_sorted=is_ranked_by(Objective::Time)
+                                sort=move || ranked_by.set(Objective::Time)
+                                is_number=true
+                            >
+                                {time_title}
+                            </SortHeader>
+                            <th
+                                scope="col"
+                                class="number"
+                                title="bytes of the tensors that are live at once, with inputs and weights"
+                            >
+                                "peak memory"
+                            </th>
+                            <th
+                                scope="col"
+                                class="number"
+                                title="tensors that one of the two policies keeps inside a kernel and the other does not"
+                            >
+                                "edges that differ"
+                            </th>
+                            <th scope="col">"which"</th>
+                        </tr>
+                    </thead>
+                    <tbody>
+                        <ForEnumerate
+                            each=move || rows.get()
+                            key=|row| row.policy
+                            children=move |place, row| {
+                                let policy = row.policy;
+                                let is_chosen = Signal::derive(move || chosen.get() == policy);
+                                view! { <Row policy row=row_at(rows, place, row) is_chosen /> }
+                            }
+                        />
+                    </tbody>
                 </NumberTable>
             </div>
             <Show when=is_incomplete>

@@ -3,7 +3,7 @@
 use crate::app::state::{FocusRequest, Page};
 use crate::browser;
 use crate::components::keyed_rows::row_at;
-use crate::components::number::{Number, NumberTable, step_between_numbers};
+use crate::components::number::{Number, NumberTable};
 use crate::present::figure::{Figure, Of, Quantity};
 use crate::present::format::format_count;
 use crate::present::kernel_details::{KernelDetails, OnChipEdge, TensorRow, kernel_details};
@@ -115,29 +115,27 @@ fn Tensors(
     let hidden_count = move || details.with(|details| details.hidden_tensors);
     view! {
         <div class="table-scroll" role="group" aria-label="Tensors of this kernel" tabindex="0">
-            <NumberTable>
-                <table class="ledger" on:keydown=move |event| step_between_numbers(&event)>
-                    <caption class="sr-only">"Tensors of this kernel"</caption>
-                    <thead>
-                        <tr>
-                            <th scope="col">"tensor"</th>
-                            <th scope="col" class="number">"size of one access"</th>
-                            <th scope="col">"source"</th>
-                            <th scope="col" class="number">"read"</th>
-                            <th scope="col" class="number">"written"</th>
-                            <th scope="col" class="number">"vanished"</th>
-                        </tr>
-                    </thead>
-                    <tbody>
-                        <ForEnumerate
-                            each=move || rows.get()
-                            key=|row| row.of
-                            children=move |place, row| {
-                                view! { <TensorLine of=row.of row=row_at(rows, place, row) /> }
-                            }
-                        />
-                    </tbody>
-                </table>
+            <NumberTable class="ledger">
+                <caption class="sr-only">"Tensors of this kernel"</caption>
+                <thead>
+                    <tr>
+                        <th scope="col">"tensor"</th>
+                        <th scope="col" class="number">"size of one access"</th>
+                        <th scope="col">"source"</th>
+                        <th scope="col" class="number">"read"</th>
+                        <th scope="col" class="number">"written"</th>
+                        <th scope="col" class="number">"vanished"</th>
+                    </tr>
+                </thead>
+                <tbody>
+                    <ForEnumerate
+                        each=move || rows.get()
+                        key=|row| row.of
+                        children=move |place, row| {
+                            view! { <TensorLine of=row.of row=row_at(rows, place, row) /> }
+                        }
+                    />
+                </tbody>
             </NumberTable>
         </div>
         {move || more(hidden_count(), "tensors")}

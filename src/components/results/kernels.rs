@@ -4,7 +4,7 @@ use super::kernel_rows::{KernelTableRow, SelectedKernel};
 use crate::app::state::{FocusRequest, Page};
 use crate::browser;
 use crate::components::keyed_rows::row_at;
-use crate::components::number::{Number, NumberTable, step_between_numbers};
+use crate::components::number::{Number, NumberTable};
 use crate::components::results::time::Time;
 use crate::components::show_more::ShowMore;
 use crate::core::{Analysis, KernelId};
@@ -68,45 +68,43 @@ pub fn KernelsTable(
     };
     view! {
         <div class="table-scroll" role="group" aria-label="Table of kernels" tabindex="0">
-            <NumberTable>
-                <table class="kernels fused-kernels row-lines" on:keydown=move |event| step_between_numbers(&event)>
-                    <thead>
-                        <tr>
-                            <th scope="col">"#"</th>
-                            <th scope="col">"ops"</th>
-                            <th scope="col" class="number" title="one multiply-add counts 2">"FLOPs"</th>
-                            <th scope="col" class="number">"bytes unfused → fused"</th>
-                            <th scope="col" class="number">"reads"</th>
-                            <th scope="col" class="number">"writes"</th>
-                            <th scope="col" class="number" title="FLOPs / (reads + writes)">"intensity"</th>
-                            <th scope="col" title="what takes longest">"bound by"</th>
-                            <th scope="col" class="number" title=note>{time_title}</th>
-                            <Show when=is_pinned>
-                                <th scope="col" class="number" title="against the kernel of the same ops in the pinned state">"against pinned"</th>
-                            </Show>
-                        </tr>
-                    </thead>
-                    <tbody on:click=reveal_details>
-                        <ForEnumerate
-                            each=move || rows.get()
-                            key=|row| row.first_op
-                            children=move |place, row| {
-                                let is_selected = selected.is(row.first_op);
-                                view! { <Row row=row_at(rows, place, row) is_selected /> }
-                            }
-                        />
-                    </tbody>
-                    <tfoot>
-                        <tr>
-                            <td></td>
-                            <th scope="row">"total"</th>
-                            {figure_cells(Of::Program, total)}
-                            <Show when=is_pinned>
-                                <td class="number">{total_against}</td>
-                            </Show>
-                        </tr>
-                    </tfoot>
-                </table>
+            <NumberTable class="kernels fused-kernels row-lines">
+                <thead>
+                    <tr>
+                        <th scope="col">"#"</th>
+                        <th scope="col">"ops"</th>
+                        <th scope="col" class="number" title="one multiply-add counts 2">"FLOPs"</th>
+                        <th scope="col" class="number">"bytes unfused → fused"</th>
+                        <th scope="col" class="number">"reads"</th>
+                        <th scope="col" class="number">"writes"</th>
+                        <th scope="col" class="number" title="FLOPs / (reads + writes)">"intensity"</th>
+                        <th scope="col" title="what takes longest">"bound by"</th>
+                        <th scope="col" class="number" title=note>{time_title}</th>
+                        <Show when=is_pinned>
+                            <th scope="col" class="number" title="against the kernel of the same ops in the pinned state">"against pinned"</th>
+                        </Show>
+                    </tr>
+                </thead>
+                <tbody on:click=reveal_details>
+                    <ForEnumerate
+                        each=move || rows.get()
+                        key=|row| row.first_op
+                        children=move |place, row| {
+                            let is_selected = selected.is(row.first_op);
+                            view! { <Row row=row_at(rows, place, row) is_selected /> }
+                        }
+                    />
+                </tbody>
+                <tfoot>
+                    <tr>
+                        <td></td>
+                        <th scope="row">"total"</th>
+                        {figure_cells(Of::Program, total)}
+                        <Show when=is_pinned>
+                            <td class="number">{total_against}</td>
+                        </Show>
+                    </tr>
+                </tfoot>
             </NumberTable>
         </div>
         <ShowMore max_rows step=PAGE_ROWS listed=row_count total=kernel_count />

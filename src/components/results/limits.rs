@@ -3,7 +3,7 @@
 use super::kernel_rows::{KernelTableRow, SelectedKernel};
 use crate::app::state::Page;
 use crate::components::keyed_rows::row_at;
-use crate::components::number::{Number, NumberTable, Parts, step_between_numbers};
+use crate::components::number::{Number, NumberTable, Parts};
 use crate::present::figure::{Figure, Of, Quantity, Resource};
 use crate::present::limits::{LimitRow, limit_rows, unknown_device};
 use crate::present::memory::memory_sentence;
@@ -47,38 +47,36 @@ fn Table(
 ) -> impl IntoView {
     let selected = SelectedKernel::of(Page::of_context());
     view! {
-        <NumberTable>
-            <table class="limits" on:keydown=move |event| step_between_numbers(&event)>
-                <thead>
-                    <tr>
-                        <th scope="col">"#"</th>
-                        <th scope="col">"ops"</th>
-                        <th scope="col" class="number" title="what one block wants / what it may have">"on chip"</th>
-                        <th scope="col" class="number" title="estimate of one thread, before spills">"registers"</th>
-                        <th scope="col" class="number" title="resident threads / those that a multiprocessor could hold">"occupancy"</th>
-                        <th scope="col" class="number">"blocks"</th>
-                        <th scope="col" class="number" title="rounds of blocks">"waves"</th>
-                        <th
-                            scope="col"
-                            class="number"
-                            title="part of the slots of all waves that compute, and of the tiles that lies inside the output"
-                        >
-                            "wave · tile efficiency"
-                        </th>
-                        <th scope="col">"worth knowing"</th>
-                    </tr>
-                </thead>
-                <tbody>
-                    <ForEnumerate
-                        each=move || rows.get()
-                        key=|row| row.first_op
-                        children=move |place, row| {
-                            let is_selected = selected.is(row.first_op);
-                            view! { <Row row=row_at(rows, place, row) is_selected /> }
-                        }
-                    />
-                </tbody>
-            </table>
+        <NumberTable class="limits">
+            <thead>
+                <tr>
+                    <th scope="col">"#"</th>
+                    <th scope="col">"ops"</th>
+                    <th scope="col" class="number" title="what one block wants / what it may have">"on chip"</th>
+                    <th scope="col" class="number" title="estimate of one thread, before spills">"registers"</th>
+                    <th scope="col" class="number" title="resident threads / those that a multiprocessor could hold">"occupancy"</th>
+                    <th scope="col" class="number">"blocks"</th>
+                    <th scope="col" class="number" title="rounds of blocks">"waves"</th>
+                    <th
+                        scope="col"
+                        class="number"
+                        title="part of the slots of all waves that compute, and of the tiles that lies inside the output"
+                    >
+                        "wave · tile efficiency"
+                    </th>
+                    <th scope="col">"worth knowing"</th>
+                </tr>
+            </thead>
+            <tbody>
+                <ForEnumerate
+                    each=move || rows.get()
+                    key=|row| row.first_op
+                    children=move |place, row| {
+                        let is_selected = selected.is(row.first_op);
+                        view! { <Row row=row_at(rows, place, row) is_selected /> }
+                    }
+                />
+            </tbody>
         </NumberTable>
     }
 }

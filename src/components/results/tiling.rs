@@ -2,6 +2,8 @@
 
 use crate::app::state::Page;
 use crate::components::charts::Chart;
+use crate::components::keyed_rows::{row_at, told_of};
+use crate::components::number::{NumberTable, OwnNumber};
 use crate::components::picker::Picker;
 use crate::components::radio_button::RadioButton;
 use crate::components::sentence::sentence;
@@ -9,8 +11,8 @@ use crate::core::analysis::tiling::{BlockTile, GROUPS};
 use crate::picture::charts::scene::Scene;
 use crate::picture::charts::tiling as picture;
 use crate::present::tiling::{
-    FigureGroup, MatmulChoice, TileSide, TilingChoice, TilingReport, figure_groups, fit_rows,
-    matmul_choices, no_tiles, suggestion,
+    FigureGroup, FigureRow, MatmulChoice, TileSide, TilingChoice, TilingReport, figure_groups,
+    fit_rows, matmul_choices, no_tiles, order_words, suggestion,
 };
 use leptos::prelude::*;
 use strum::IntoEnumIterator;
@@ -99,9 +101,9 @@ fn Fields(
                                 is_chosen=move || choice.with(|choice| choice.group_rows == group)
                                 choose=move || choice.update(|choice| choice.group_rows = group)
                             >
-                                {if group == 1 { "row by row" } else { "eight rows at a time" }}
+                                {order_words(group).name}
                                 " "
-                                <small>{if group == 1 { "" } else { "as Triton's matmul, GROUP_M = 8" }}</small>
+                                <small>{order_words(group).sentence}</small>
                             </RadioButton>
                         }
                     })}
@@ -223,35 +225,60 @@ fn Figures(
     report: Memo<Option<TilingReport>>,
 ) -> impl IntoView {
     let page = Page::of_context();
-    let groups = move || {
-        let groups = report.with(|report| {
-            let report = report.as_ref()?;
-            Some(page.analysis.with(|a| figure_groups(a, &report.tiled)))
-        });
-        let group = |group: FigureGroup| {
-            let rows = group.rows.into_iter().map(|row| {
-                view! {
-                    <tr class:is-excess=row.is_excess>
-                        <th scope="row">{row.what}<small>{row.formula}</small></th>
-                        <td>{row.value}</td>
-                    </tr>
-                }
-            });
-            view! {
-                <tbody>
-                    <tr><th scope="rowgroup" colspan="2" class="tiling-group">{group.title}</th></tr>
-                    {rows.collect_view()}
-                </tbody>
-            }
-        };
-        groups.map(|groups| groups.map(group))
-    };
+    let groups = Memo::new(move |_| {
+        report.with(|report| {
+            let groups = |report: &TilingReport| {
+                page.analysis
+                    .with(|analysis| figure_groups(analysis, &report.tiled))
+            };
+            report.as_ref().map(groups).into_iter().flatten().collect()
+        })
+    });
     view! {
         <div class="table-scroll" role="group" aria-label="Figures of the tiles" tabindex="0">
-            <table class="tiling-figures">
+            <NumberTable class="tiling-figures">
                 <caption>"Figures of this tile"</caption>
-                {groups}
-            </table>
+                <ForEnumerate
+                    each=move || groups.get()
+                    key=|group: &FigureGroup| group.title
+                    children=move |place, group| {
+                        let group = row_at(groups, place, group);
+                        view! { <Group group /> }
+                    }
+                />
+            </NumberTable>
         </div>
+    }
+}
+
+/// Figures that belong together.
+#[component]
+fn Group(
+    /// What is shown.
+    group: Memo<FigureGroup>,
+) -> impl IntoView {
+    let rows = Memo::new(move |_| group.with(|group| group.rows.clone()));
+    view! {
+        <tbody>
+            <tr>
+                <th scope="rowgroup" colspan="2" class="tiling-group">{move || group.with(|group| group.title)}</th>
+            </tr>
+            <ForEnumerate
+                each=move || rows.get()
+                key=|row| row.told.title.clone()
+                children=move |place, row| {
+                    let row = row_at(rows, place, row);
+                    let text = move |part: fn(&FigureRow) -> &str| move || row.with(|row| part(row).to_owned());
+                    view! {
+                        <tr class:is-excess=move || row.with(|row| row.is_excess)>
+                            <th scope="row">
+                                {text(|row| &row.told.title)} <small>{text(|row| row.told.formula)}</small>
+                            </th>
+                            <td>{text(|row| &row.before)}<OwnNumber told=told_of(row, |row| &row.told) />{text(|row| &row.after)}</td>
+                        </tr>
+                    }
+                }
+            />
+        </tbody>
     }
 }

@@ -17,10 +17,11 @@ use strum::IntoEnumIterator;
 pub fn scene(sizes: &AttentionSizes, device: &Device, size: (f64, f64)) -> Scene {
     let size = drawable(size);
     let is_compact = is_compact(size);
-    let all = sizes.growth(device, LENGTH_POWERS.map(|power| 1 << power));
-    let present = sizes.growth(device, std::iter::once(sizes.shape.queries));
+    let growth_at = |length| sizes.growth_at(length, device);
+    let all: Vec<Growth> = LENGTH_POWERS.map(|power| growth_at(1 << power)).collect();
+    let here = growth_at(sizes.shape.queries);
     let ends = |of: fn(&Growth) -> u64| {
-        let bytes = || all.iter().chain(&present).map(of);
+        let bytes = || all.iter().chain([&here]).map(of);
         (bytes().min().unwrap_or(1), bytes().max().unwrap_or(1))
     };
     let lengths = ends(|growth| growth.length);
@@ -33,11 +34,9 @@ pub fn scene(sizes: &AttentionSizes, device: &Device, size: (f64, f64)) -> Scene
         })
         .collect();
     let y = decades(low.max(1) as f64, high.max(10) as f64, 2);
-    if let Some(here) = present.first() {
-        // Values beyond an axis are placed at its ends.
-        let length = here.length as f64;
-        lines.insert(0, (Role::Ridge, vec![(length, 0.0), (length, f64::MAX)]));
-    }
+    // Values beyond an axis are placed at its ends.
+    let length = here.length as f64;
+    lines.insert(0, (Role::Ridge, vec![(length, 0.0), (length, f64::MAX)]));
     let frame = Frame {
         size,
         margins: Margins {
@@ -55,7 +54,7 @@ pub fn scene(sizes: &AttentionSizes, device: &Device, size: (f64, f64)) -> Scene
     };
     let mut marks = Vec::new();
     let plot = draw_frame(&frame, &mut marks);
-    for (growths, radius) in [(&all, 3.0), (&present, 6.0)] {
+    for (growths, radius) in [(&all[..], 3.0), (std::slice::from_ref(&here), 6.0)] {
         for count in AttentionCount::iter() {
             for growth in growths {
                 let (x, y) = values(growth, count);
@@ -85,7 +84,7 @@ pub fn scene(sizes: &AttentionSizes, device: &Device, size: (f64, f64)) -> Scene
     Scene::new(
         size,
         "Bytes of attention over the length of the sequence",
-        description(present.first()),
+        description(&here),
         marks,
     )
 }
@@ -120,11 +119,8 @@ fn label(growth: &Growth, count: AttentionCount) -> Label {
     )
 }
 
-fn description(present: Option<&Growth>) -> String {
+fn description(here: &Growth) -> String {
     let general = "Bytes of one forward pass on logarithmic axes. With the scores in memory they grow with the square of the length, with every tensor moved once with the length alone.";
-    let Some(here) = present else {
-        return general.to_owned();
-    };
     let figures: Vec<String> = AttentionCount::iter()
         .map(|count| format!("{} {}", count.name(), format_bytes(count.bytes(here))))
         .collect();

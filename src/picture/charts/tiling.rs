@@ -269,7 +269,7 @@ impl Picture<'_> {
             .map(|follower| op_name(&analysis.graph, follower.op))
             .collect();
         let mut facts = vec![
-            ("reads", format_bytes(tiled.tile_read_bytes())),
+            ("reads", format_bytes(tiled.bytes_of(tiled.tile_strips()))),
             ("in steps along K", exact(tiled.steps())),
         ];
         if !joined.is_empty() {
@@ -383,7 +383,7 @@ fn wave_label(tiled: &Tiled, band: &Range<u64>) -> Label {
         );
     }
     let busy = first.end - first.start;
-    let read = format_bytes(tiled.shared_read_bytes(first));
+    let read = format_bytes(tiled.bytes_of(tiled.shared_strips(first)));
     Label::new(
         format!("wave {}", exact(band.start + 1)),
         vec![

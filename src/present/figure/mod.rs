@@ -13,8 +13,8 @@ mod work;
 mod worked;
 
 pub use self::part::Part;
-pub use self::said::Convention;
 use self::said::Counted;
+pub use self::said::{Convention, f32_matmul, hardware_source};
 pub use self::since::{explanation_of_change, explanation_of_pinned};
 pub(super) use self::time::{Limit, breakdown_worked, limits_of};
 pub use self::worked::{How, Number, Term, Worked};
@@ -189,6 +189,26 @@ pub struct Explanation {
 }
 
 impl Explanation {
+    /// Of a number that is shown as its term is; a dash where there is none.
+    pub fn of(
+        title: impl Into<String>,
+        subject: impl Into<String>,
+        formula: &'static str,
+        term: impl Into<Option<Term>>,
+    ) -> Self {
+        let term = term.into();
+        Self {
+            title: title.into(),
+            subject: subject.into(),
+            value: term.as_ref().map_or_else(|| "–".to_owned(), Term::text),
+            formula,
+            term,
+            notes: Vec::new(),
+            conventions: Vec::new(),
+            sources: Vec::new(),
+        }
+    }
+
     /// All digits, where it is shown with less. A word has none.
     pub fn exact(&self) -> Option<String> {
         let number = self.term.as_ref()?.number;

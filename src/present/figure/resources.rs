@@ -36,21 +36,6 @@ pub(super) fn found(analysis: &Analysis, id: KernelId, resource: Resource) -> Op
     })
 }
 
-fn count(name: &str, count: u64) -> Term {
-    Term::given(name, Number::Count(count))
-}
-
-/// A product of counts.
-fn product<const N: usize>(name: &str, factors: [Term; N]) -> Term {
-    let count_of = |factor: &Term| match factor.number {
-        Number::Count(count) => count,
-        _ => 1,
-    };
-    let number = factors.iter().map(count_of).fold(1, u64::saturating_mul);
-    let worked = Worked::new(How::Product, factors.into());
-    Term::worked(name, Number::Count(number), worked)
-}
-
 /// A number that was computed, with its formula in symbols.
 fn worked(formula: &'static str, number: Number, how: How, terms: Vec<Term>) -> Found {
     Found {
@@ -65,9 +50,9 @@ fn on_chip(limits: &KernelLimits) -> Found {
         Estimate::Attention { shape, tiles } => {
             let rows = tiles.query_rows + tiles.key_rows;
             let all = vec![
-                count("rows of both tiles (B_r + B_c)", rows),
-                count("", 2),
-                count("columns (d)", shape.head_size),
+                Term::count("rows of both tiles (B_r + B_c)", rows),
+                Term::count("", 2),
+                Term::count("columns (d)", shape.head_size),
                 Term::given("", Number::Bytes(shape.bytes_per_element.into())),
             ];
             let tile_bytes = Number::Bytes(limits.estimate.tile_bytes());
@@ -76,7 +61,7 @@ fn on_chip(limits: &KernelLimits) -> Found {
             worked(
                 "min((B_r + B_c) × 2d × bytes per element, available)",
                 bytes,
-                How::Least,
+                How::Smallest,
                 vec![tiles, Term::given("what a block can allocate", available)],
             )
         }
@@ -87,7 +72,7 @@ fn on_chip(limits: &KernelLimits) -> Found {
             bytes,
             How::Product,
             vec![
-                count("steps in flight", stages),
+                Term::count("steps in flight", stages),
                 Term::given("a step", Number::Bytes(step_bytes)),
             ],
         ),
@@ -100,8 +85,8 @@ fn on_chip(limits: &KernelLimits) -> Found {
             bytes,
             How::Product,
             vec![
-                count("values", kept_values),
-                count("elements of a row", row_elements),
+                Term::count("values", kept_values),
+                Term::count("elements of a row", row_elements),
                 Term::given("", Number::Bytes(BYTES_PER_ELEMENT)),
             ],
         ),
@@ -116,15 +101,21 @@ fn on_chip(limits: &KernelLimits) -> Found {
 fn registers(limits: &KernelLimits, multiprocessor: &Multiprocessor) -> Found {
     let number = Number::Count(limits.registers_per_thread);
     let of_tile = |rows: u64, columns: u64| {
-        let elements = product("sums", [count("", rows), count("", columns)]);
+        let elements = Term::product(
+            "sums",
+            vec![Term::count("", rows), Term::count("", columns)],
+        );
         let per_thread = limits.registers_per_thread - OTHER_REGISTERS;
-        let shared = vec![elements, count("computing threads", COMPUTING_THREADS)];
+        let shared = vec![
+            elements,
+            Term::count("computing threads", COMPUTING_THREADS),
+        ];
         let sums = Term::worked(
             "sums of a thread",
             Number::Count(per_thread),
-            Worked::new(How::QuotientUp, shared),
+            Worked::new(How::RoundedUp, shared),
         );
-        let others = count("addresses, counters, epilogue", OTHER_REGISTERS);
+        let others = Term::count("addresses, counters, epilogue", OTHER_REGISTERS);
         worked(
             "⌈tile rows × tile columns / 256⌉ + 40",
             number,
@@ -133,19 +124,22 @@ fn registers(limits: &KernelLimits, multiprocessor: &Multiprocessor) -> Found {
         )
     };
     let of_values = |elements_per_thread: u64, operands: u64| {
-        let values = [
-            count("values live at once", limits.live_values),
-            count("elements a thread", elements_per_thread),
+        let values = vec![
+            Term::count("values live at once", limits.live_values),
+            Term::count("elements a thread", elements_per_thread),
         ];
-        let addresses = [
-            count("tensors read or written", operands),
-            count("for an address", ADDRESS_REGISTERS),
+        let addresses = vec![
+            Term::count("tensors read or written", operands),
+            Term::count("for an address", ADDRESS_REGISTERS),
         ];
         worked(
             "live values × elements a thread + tensors × 2",
             number,
             How::Sum,
-            vec![product("values", values), product("addresses", addresses)],
+            vec![
+                Term::product("values", values),
+                Term::product("addresses", addresses),
+            ],
         )
     };
     let mut found = match limits.estimate {
@@ -179,24 +173,27 @@ fn blocks(limits: &KernelLimits) -> Found {
             number,
             How::Product,
             vec![
-                count("heads", shape.heads),
-                count("tiles of queries", tiles.query_tiles),
+                Term::count("heads", shape.heads),
+                Term::count("tiles of queries", tiles.query_tiles),
             ],
         ),
         Estimate::Matmul {
             product, tiling, ..
         } => {
             let side = |name: &str, side: f64, tile: f64| {
-                let terms = vec![count("", side as u64), count("of the tile", tile as u64)];
+                let terms = vec![
+                    Term::count("", side as u64),
+                    Term::count("of the tile", tile as u64),
+                ];
                 let number = Number::Count((side as u64).div_ceil(tile as u64));
-                Term::worked(name, number, Worked::new(How::QuotientUp, terms))
+                Term::worked(name, number, Worked::new(How::RoundedUp, terms))
             };
             let mut factors = vec![
                 side("rows of tiles", product.rows, tiling.tile.rows),
                 side("columns of tiles", product.columns, tiling.tile.columns),
             ];
             if product.batch > 1.0 {
-                factors.push(count("products", product.batch as u64));
+                factors.push(Term::count("products", product.batch as u64));
             }
             worked(
                 "⌈M / tile rows⌉ × ⌈N / tile columns⌉ × products",
@@ -212,23 +209,29 @@ fn blocks(limits: &KernelLimits) -> Found {
         } => worked(
             "elements / elements of a row: a block each",
             number,
-            How::QuotientDown,
-            vec![count("elements", elements), count("of a row", row_elements)],
+            How::RoundedDown,
+            vec![
+                Term::count("elements", elements),
+                Term::count("of a row", row_elements),
+            ],
         ),
         Estimate::Elements {
             elements,
             elements_per_thread,
             ..
         } => {
-            let of_block = [
-                count("threads", limits.threads_per_block),
-                count("elements a thread", elements_per_thread),
+            let of_block = vec![
+                Term::count("threads", limits.threads_per_block),
+                Term::count("elements a thread", elements_per_thread),
             ];
             worked(
                 "⌈elements / (threads × elements a thread)⌉",
                 number,
-                How::QuotientUp,
-                vec![count("elements", elements), product("of a block", of_block)],
+                How::RoundedUp,
+                vec![
+                    Term::count("elements", elements),
+                    Term::product("of a block", of_block),
+                ],
             )
         }
     }
@@ -244,28 +247,28 @@ fn resident(limits: &KernelLimits, m: &Multiprocessor) -> Term {
         by_blocks,
     } = limits.resident;
     let quotient = |name: &str, number: u64, above: Term, below: Term| {
-        let worked = Worked::new(How::QuotientDown, vec![above, below]);
+        let worked = Worked::new(How::RoundedDown, vec![above, below]);
         Term::worked(name, Number::Count(number), worked)
     };
     let threads = limits.threads_per_block;
-    let of_block = [
-        count("a thread, in whole units", registers_per_thread),
-        count("threads", threads),
+    let of_block = vec![
+        Term::count("a thread, in whole units", registers_per_thread),
+        Term::count("threads", threads),
     ];
     let mut terms = vec![
         quotient(
             "by registers",
             by_registers,
-            count("", m.registers.into()),
-            product("of a block", of_block),
+            Term::count("", m.registers.into()),
+            Term::product("of a block", of_block),
         ),
         quotient(
             "by threads",
             by_threads,
-            count("", m.threads.into()),
-            count("of a block", threads),
+            Term::count("", m.threads.into()),
+            Term::count("of a block", threads),
         ),
-        count("by blocks", by_blocks),
+        Term::count("by blocks", by_blocks),
     ];
     if limits.on_chip_bytes > 0 {
         terms.push(quotient(
@@ -278,22 +281,22 @@ fn resident(limits: &KernelLimits, m: &Multiprocessor) -> Term {
     let blocks = limits.resident.blocks();
     let fits = terms.iter().all(|term| term.number.value() >= 1.0);
     Term {
-        worked: fits.then(|| Worked::new(How::Least, terms)),
-        ..count("blocks at once", blocks)
+        worked: fits.then(|| Worked::new(How::Smallest, terms)),
+        ..Term::count("blocks at once", blocks)
     }
 }
 
 fn occupancy(limits: &KernelLimits, m: &Multiprocessor) -> Found {
-    let threads = [
+    let threads = vec![
         resident(limits, m),
-        count("threads", limits.threads_per_block),
+        Term::count("threads", limits.threads_per_block),
     ];
-    let threads = product("resident threads", threads);
+    let threads = Term::product("resident threads", threads);
     worked(
         "resident threads / those that a multiprocessor can hold",
         Number::Percent(limits.occupancy * 100.0),
         How::Percent,
-        vec![threads, count("", m.threads.into())],
+        vec![threads, Term::count("", m.threads.into())],
     )
 }
 
@@ -304,29 +307,35 @@ fn multiprocessors(analysis: &Analysis) -> Option<u64> {
 
 fn waves(analysis: &Analysis, limits: &KernelLimits, m: &Multiprocessor) -> Option<Found> {
     let multiprocessors = multiprocessors(analysis)?;
-    let at_once = [
+    let at_once = vec![
         resident(limits, m),
-        count("multiprocessors", multiprocessors),
+        Term::count("multiprocessors", multiprocessors),
     ];
     Some(worked(
         "⌈blocks / (blocks at once on a multiprocessor × multiprocessors)⌉",
         Number::Count(limits.waves),
-        How::QuotientUp,
-        vec![count("blocks", limits.blocks), product("at once", at_once)],
+        How::RoundedUp,
+        vec![
+            Term::count("blocks", limits.blocks),
+            Term::product("at once", at_once),
+        ],
     ))
 }
 
 fn wave_efficiency(analysis: &Analysis, limits: &KernelLimits) -> Option<Found> {
     let tiling = limits.tiling?;
-    let slots = [
-        count("waves", tiling.waves as u64),
-        count("multiprocessors, a tile each", multiprocessors(analysis)?),
+    let slots = vec![
+        Term::count("waves", tiling.waves as u64),
+        Term::count("multiprocessors, a tile each", multiprocessors(analysis)?),
     ];
     Some(worked(
         "tiles / (⌈tiles / multiprocessors⌉ × multiprocessors)",
         Number::Percent(tiling.wave_efficiency * 100.0),
         How::Percent,
-        vec![count("tiles", tiling.tiles as u64), product("slots", slots)],
+        vec![
+            Term::count("tiles", tiling.tiles as u64),
+            Term::product("slots", slots),
+        ],
     ))
 }
 
@@ -339,23 +348,23 @@ fn tile_efficiency(limits: &KernelLimits) -> Option<Found> {
     else {
         return None;
     };
-    let output = [
-        count("rows", product_of.rows as u64),
-        count("columns", product_of.columns as u64),
-        count("products", product_of.batch as u64),
+    let output = vec![
+        Term::count("rows", product_of.rows as u64),
+        Term::count("columns", product_of.columns as u64),
+        Term::count("products", product_of.batch as u64),
     ];
-    let computed = [
-        count("tiles", tiling.tiles as u64),
-        count("rows", tiling.tile.rows as u64),
-        count("columns", tiling.tile.columns as u64),
+    let computed = vec![
+        Term::count("tiles", tiling.tiles as u64),
+        Term::count("rows", tiling.tile.rows as u64),
+        Term::count("columns", tiling.tile.columns as u64),
     ];
     Some(worked(
         "elements of the output / elements of all tiles",
         Number::Percent(tiling.tile_efficiency * 100.0),
         How::Percent,
         vec![
-            product("of the output", output),
-            product("of all tiles", computed),
+            Term::product("of the output", output),
+            Term::product("of all tiles", computed),
         ],
     ))
 }

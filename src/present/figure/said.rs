@@ -3,7 +3,7 @@
 use super::{Figure, Of, Quantity, Resource, Run};
 use crate::core::model::device::{MEASURED_WITH, Source};
 use crate::core::model::functions;
-use crate::core::{Analysis, DType, Kernel, Op, OpId, OpType, Policy};
+use crate::core::{Analysis, DType, Device, Kernel, Op, OpId, OpType, Options, Policy};
 use crate::present::format::format_seconds;
 use crate::present::options::{
     ChoiceWords, externals_words, f32_matmul_words, policy_summary, policy_title, reshape_words,
@@ -25,6 +25,24 @@ pub struct Convention {
     pub choice: String,
     /// What that means, in a sentence.
     pub sentence: String,
+}
+
+impl Convention {
+    /// An option with what is chosen.
+    pub fn of_words(option: &str, words: ChoiceWords) -> Self {
+        Self {
+            choice: format!("{option} {}", words.name),
+            sentence: words.sentence.to_owned(),
+        }
+    }
+}
+
+/// The type of matmuls on f32.
+pub fn f32_matmul(options: &Options) -> Convention {
+    Convention::of_words(
+        "A matmul on f32 is computed in",
+        f32_matmul_words(options.conventions.f32_matmul),
+    )
 }
 
 /// The kernels that a figure counts.
@@ -72,23 +90,14 @@ impl<'a> Counted<'a> {
 pub(super) fn conventions(figure: Figure, counted: Counted<'_>) -> Vec<Convention> {
     let options = &counted.analysis.options;
     let counting = options.conventions;
-    let of_words = |option: &str, words: ChoiceWords| Convention {
-        choice: format!("{option} {}", words.name),
-        sentence: words.sentence.to_owned(),
-    };
     let externals = || {
-        of_words(
+        Convention::of_words(
             "Inputs and weights count",
             externals_words(counting.externals),
         )
     };
-    let reshape = || of_words("A reshape is", reshape_words(counting.reshape));
-    let f32_matmul = || {
-        of_words(
-            "A matmul on f32 is computed in",
-            f32_matmul_words(counting.f32_matmul),
-        )
-    };
+    let reshape = || Convention::of_words("A reshape is", reshape_words(counting.reshape));
+    let f32_matmul = || f32_matmul(options);
     let launch = || Convention {
         choice: format!(
             "A launch takes {}",
@@ -238,11 +247,22 @@ fn resource_sources(resource: Resource, counted: Counted<'_>) -> Vec<String> {
 /// The figures of a multiprocessor and of the memory.
 fn hardware_sources(analysis: &Analysis) -> Vec<String> {
     let device = &analysis.options.device;
-    vec![format!(
-        "Figures of {}: {}.",
-        device.name,
-        device.source.citation()
-    )]
+    let is_confirmed = device
+        .hardware
+        .multiprocessor()
+        .is_some_and(|m| m.is_confirmed);
+    vec![hardware_source(device, "Figures", is_confirmed)]
+}
+
+/// Where a figure of the hardware comes from.
+pub fn hardware_source(device: &Device, what: &str, is_confirmed: bool) -> String {
+    let unchecked = if is_confirmed {
+        ""
+    } else {
+        "; from memory and not checked"
+    };
+    let (name, citation) = (&device.name, device.source.citation());
+    format!("{what} of {name}: {citation}{unchecked}.")
 }
 
 /// The rates that the roofline uses.

@@ -1,8 +1,9 @@
 //! A number with the calculation that gives it, as data: the page and the tests read the same terms.
 
 use crate::present::format::{
-    format_amount, format_bytes, format_change, format_exact, format_flops, format_intensity,
-    format_percent, format_precisely, format_ratio, format_seconds,
+    format_all_digits, format_amount, format_bytes, format_change, format_digits, format_exact,
+    format_flops, format_intensity, format_percent, format_precisely, format_ratio,
+    format_scientific, format_seconds,
 };
 use crate::present::names::counted;
 
@@ -28,10 +29,14 @@ pub enum Number {
     Ratio(f64),
     /// The saved part of a total, in percent.
     SavedPercent(f64),
-    /// A part of a whole, in percent.
+    /// A part of a total, in percent.
     Percent(f64),
     /// A number of things that is not exact.
     Whole(f64),
+    /// A number without a unit, and how many of its digits are shown.
+    Digits(f64, usize),
+    /// A small number, shown with its power of ten.
+    Scientific(f64),
     /// Any other amount, and its unit.
     Amount(f64, &'static str),
 }
@@ -49,6 +54,8 @@ impl Number {
             | Self::SavedPercent(value)
             | Self::Percent(value)
             | Self::Whole(value)
+            | Self::Digits(value, _)
+            | Self::Scientific(value)
             | Self::Amount(value, _) => value,
         }
     }
@@ -69,6 +76,8 @@ impl Number {
             Self::SavedPercent(percent) => format_change(percent),
             Self::Percent(percent) => format_percent(percent),
             Self::Whole(count) => format!("{count:.0}"),
+            Self::Digits(value, digits) => format_digits(value, digits),
+            Self::Scientific(value) => format_scientific(value),
             Self::Amount(amount, unit) => format_amount(amount, unit),
         }
     }
@@ -89,6 +98,7 @@ impl Number {
             Self::SavedPercent(percent) => format!("{percent:.6} % saved"),
             Self::Percent(percent) => format!("{percent:.6} %"),
             Self::Whole(count) => count.to_string(),
+            Self::Digits(value, _) | Self::Scientific(value) => format_all_digits(value),
             Self::Amount(amount, unit) => format_precisely(amount, unit),
         }
     }
@@ -137,6 +147,33 @@ impl Term {
         }
     }
 
+    /// A number of things.
+    pub fn count(name: impl Into<String>, count: u64) -> Self {
+        Self::given(name, Number::Count(count))
+    }
+
+    /// A product of numbers of things. Beyond 64 bits its factors do not come to it and are left out.
+    pub fn product(name: impl Into<String>, factors: Vec<Self>) -> Self {
+        let product = factors
+            .iter()
+            .try_fold(1_u64, |product, factor| match factor.number {
+                Number::Count(count) => product.checked_mul(count),
+                _ => None,
+            });
+        Self {
+            worked: product.map(|_| Worked::new(How::Product, factors)),
+            ..Self::count(name, product.unwrap_or(u64::MAX))
+        }
+    }
+
+    /// The same under another name.
+    pub(crate) fn called(self, name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            ..self
+        }
+    }
+
     /// The same, marked if it rests on an assumed size.
     pub(super) fn assumed(self, is_assumed: bool) -> Self {
         Self { is_assumed, ..self }
@@ -174,16 +211,18 @@ pub enum How {
     Product,
     /// Divides the first by the second.
     Quotient,
-    /// The same, rounded up to a whole number.
-    QuotientUp,
-    /// The same, rounded down to a whole number.
-    QuotientDown,
     /// The same in percent.
     Percent,
+    /// Divides the first by the second, rounded up.
+    RoundedUp,
+    /// Divides the first by the second, rounded down.
+    RoundedDown,
+    /// Takes the smallest.
+    Smallest,
+    /// Takes the first, but at least the second and at most the third.
+    Between,
     /// Takes the longest, because all happen at the same time.
     Longest,
-    /// Takes the smallest.
-    Least,
 }
 
 impl Worked {
@@ -233,11 +272,15 @@ impl Worked {
 
     /// The calculation on one line: `117 MB / 2.04 TB/s`. `None` for what is listed line by line.
     pub fn line(&self) -> Option<String> {
-        let sign = match self.how {
-            How::Difference => " − ",
-            How::Product => " × ",
-            How::Quotient | How::QuotientUp | How::QuotientDown | How::Percent => " / ",
-            How::Sum | How::Longest | How::Least => return None,
+        let (before, sign, after) = match self.how {
+            How::Difference => ("", " − ", ""),
+            How::Product => ("", " × ", ""),
+            How::Quotient | How::Percent => ("", " / ", ""),
+            How::RoundedUp => ("⌈", " / ", "⌉"),
+            How::RoundedDown => ("⌊", " / ", "⌋"),
+            How::Smallest => ("min(", ", ", ")"),
+            How::Between => ("", ", ", ""),
+            How::Sum | How::Longest => return None,
         };
         let words: Vec<String> = (self.terms.iter())
             .map(|term| {
@@ -246,11 +289,6 @@ impl Worked {
                     .to_owned()
             })
             .collect();
-        let line = words.join(sign);
-        Some(match self.how {
-            How::QuotientUp => format!("⌈{line}⌉"),
-            How::QuotientDown => format!("⌊{line}⌋"),
-            _ => line,
-        })
+        Some(format!("{before}{}{after}", words.join(sign)))
     }
 }

@@ -13,6 +13,7 @@ use crate::core::analysis::tiling::{
 use crate::core::{Analysis, KernelId};
 use crate::present::format::format_exact;
 use crate::present::names::{counted, op_name};
+use crate::present::options::ChoiceWords;
 use strum::{EnumIter, IntoStaticStr};
 
 /// Matmuls that are listed to choose from, at most.
@@ -227,6 +228,20 @@ pub fn suggestion(best: &Best) -> String {
         tile_text(best.tile),
         counted(best.compared, "tile"),
     )
+}
+
+/// The order in which the tiles are taken.
+pub const fn order_words(group_rows: u64) -> ChoiceWords {
+    match group_rows {
+        1 => ChoiceWords {
+            name: "row by row",
+            sentence: "A wave needs few rows of A and all columns of B.",
+        },
+        _ => ChoiceWords {
+            name: "eight rows at a time",
+            sentence: "As Triton's matmul with GROUP_M = 8: a wave is nearly square and needs fewer strips.",
+        },
+    }
 }
 
 /// `256 × 128 × 64`.

@@ -17,9 +17,9 @@ mod resources;
 pub use best::{Best, TimeLimit, best};
 pub use follow::{Follower, Needs, followers};
 pub use grid::{TileBlock, TileGrid, merged};
-pub use resources::BlockResources;
+pub use resources::{BlockResources, COMPUTING_THREADS, LEAST_STAGES, MOST_STAGES};
 pub(crate) use resources::{
-    COMPUTING_THREADS, MATMUL_THREADS, OTHER_REGISTERS, registers_per_thread, stages, step_depth,
+    MATMUL_THREADS, OTHER_REGISTERS, registers_per_thread, stages, step_depth,
 };
 
 use crate::core::analysis::device_model::{Product, Tile, Tiling};
@@ -91,12 +91,30 @@ impl TiledMatmul {
         self.product.flops()
     }
 
-    /// Bytes that strips of so many rows of the left and columns of the right operand have together.
-    fn strip_bytes(&self, rows: u64, columns: u64) -> u64 {
-        let [left, right] = self.element_bytes;
-        let left_bytes = rows.saturating_mul(left);
-        let deep_bytes = left_bytes.saturating_add(columns.saturating_mul(right));
-        deep_bytes.saturating_mul(self.inner)
+    /// All rows and columns of so many of its products.
+    const fn strips_of_products(&self, products: u64) -> Strips {
+        Strips {
+            rows: self.rows.saturating_mul(products),
+            columns: self.columns.saturating_mul(products),
+        }
+    }
+}
+
+/// Strips of the operands along all of K.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Strips {
+    /// Rows of the left operand.
+    pub rows: u64,
+    /// Columns of the right operand.
+    pub columns: u64,
+}
+
+impl Strips {
+    const fn and(self, other: Self) -> Self {
+        Self {
+            rows: self.rows.saturating_add(other.rows),
+            columns: self.columns.saturating_add(other.columns),
+        }
     }
 }
 
@@ -175,51 +193,47 @@ impl Tiled {
         self.matmul.inner.div_ceil(self.tile.depth.max(1))
     }
 
-    /// Bytes that one tile inside the output reads: a strip of each operand.
-    pub fn tile_read_bytes(&self) -> u64 {
-        let Self { matmul, tile, .. } = self;
-        matmul.strip_bytes(tile.rows.min(matmul.rows), tile.columns.min(matmul.columns))
+    /// What one tile inside the output reads.
+    pub fn tile_strips(&self) -> Strips {
+        Strips {
+            rows: self.tile.rows.min(self.matmul.rows),
+            columns: self.tile.columns.min(self.matmul.columns),
+        }
     }
 
-    /// Bytes that all tiles read, each by itself: every row of the left operand once for each column of tiles, every
-    /// column of the right one once for each row of tiles.
-    pub fn separate_read_bytes(&self) -> u64 {
+    /// What all tiles read, each by itself: every row of the left operand once for each column of tiles, every column of
+    /// the right one once for each row of tiles.
+    pub const fn separate_strips(&self) -> Strips {
         let Self { matmul, grid, .. } = self;
-        let rows = matmul.rows.saturating_mul(grid.columns);
-        let columns = matmul.columns.saturating_mul(grid.rows);
-        matmul
-            .strip_bytes(rows, columns)
-            .saturating_mul(matmul.batch)
+        let once = matmul.strips_of_products(matmul.batch);
+        Strips {
+            rows: once.rows.saturating_mul(grid.columns),
+            columns: once.columns.saturating_mul(grid.rows),
+        }
     }
 
-    /// Bytes of each operand once.
-    pub fn compulsory_read_bytes(&self) -> u64 {
-        self.read_once_bytes().saturating_mul(self.matmul.batch)
+    /// Each operand once.
+    pub const fn compulsory_strips(&self) -> Strips {
+        self.matmul.strips_of_products(self.matmul.batch)
     }
 
-    fn read_once_bytes(&self) -> u64 {
-        self.matmul
-            .strip_bytes(self.matmul.rows, self.matmul.columns)
-    }
-
-    /// Bytes that these tiles read if they share strips, each strip once.
-    pub fn shared_read_bytes(&self, tiles: Range<u64>) -> u64 {
+    /// Rows of the left and columns of the right operand that these tiles read if they share strips, each strip once.
+    pub fn shared_strips(&self, tiles: Range<u64>) -> Strips {
         if tiles.is_empty() {
-            return 0;
+            return Strips::default();
         }
         let one = self.grid.tiles_of_one();
         let (first, last) = (tiles.start / one, (tiles.end - 1) / one);
         if first == last {
-            return self.read_of_one(tiles.start - first * one..tiles.end - first * one);
+            return self.strips_of_one(tiles.start - first * one..tiles.end - first * one);
         }
-        let whole = (last - first - 1).saturating_mul(self.read_once_bytes());
-        self.read_of_one(tiles.start - first * one..one)
-            .saturating_add(whole)
-            .saturating_add(self.read_of_one(0..tiles.end - last * one))
+        self.strips_of_one(tiles.start - first * one..one)
+            .and(self.matmul.strips_of_products(last - first - 1))
+            .and(self.strips_of_one(0..tiles.end - last * one))
     }
 
     /// The same for tiles of one product.
-    fn read_of_one(&self, tiles: Range<u64>) -> u64 {
+    fn strips_of_one(&self, tiles: Range<u64>) -> Strips {
         let blocks = self.grid.blocks(tiles);
         let covered = |side: fn(&TileBlock) -> &Range<u64>, tile: u64, size: u64| -> u64 {
             let strips = merged(blocks.iter().map(|block| side(block).clone()).collect());
@@ -229,37 +243,41 @@ impl Tiled {
             };
             strips.into_iter().map(elements).sum()
         };
-        self.matmul.strip_bytes(
-            covered(|block| &block.rows, self.tile.rows, self.matmul.rows),
-            covered(
-                |block| &block.columns,
-                self.tile.columns,
-                self.matmul.columns,
-            ),
-        )
+        let Self { matmul, tile, .. } = self;
+        Strips {
+            rows: covered(|block| &block.rows, tile.rows, matmul.rows),
+            columns: covered(|block| &block.columns, tile.columns, matmul.columns),
+        }
     }
 
-    /// Bytes that all waves read, each by itself; `None` above [`MOST_WAVES`] waves.
-    pub fn waves_read_bytes(&self) -> Option<u64> {
+    /// Those of all waves, each by itself; `None` above [`MOST_WAVES`] waves.
+    pub fn strips_of_waves(&self) -> Option<Strips> {
         let waves = self.waves();
         (waves <= MOST_WAVES).then(|| {
             (0..waves)
-                .map(|wave| self.shared_read_bytes(self.tiles_of_wave(wave)))
-                .fold(0, u64::saturating_add)
+                .map(|wave| self.shared_strips(self.tiles_of_wave(wave)))
+                .fold(Strips::default(), Strips::and)
         })
+    }
+
+    /// Bytes of strips.
+    pub const fn bytes_of(&self, strips: Strips) -> u64 {
+        let [left, right] = self.matmul.element_bytes;
+        let left_bytes = strips.rows.saturating_mul(left);
+        let deep_bytes = left_bytes.saturating_add(strips.columns.saturating_mul(right));
+        deep_bytes.saturating_mul(self.matmul.inner)
     }
 
     /// FLOPs of a tile inside the output for each byte that it reads.
     pub fn tile_intensity(&self) -> f64 {
-        let Self { matmul, tile, .. } = self;
-        let (rows, columns) = (tile.rows.min(matmul.rows), tile.columns.min(matmul.columns));
-        let flops = 2.0 * rows as f64 * columns as f64 * matmul.inner as f64;
-        flops / self.tile_read_bytes().max(1) as f64
+        let strips = self.tile_strips();
+        let elements = strips.rows as f64 * strips.columns as f64;
+        2.0 * elements * self.matmul.inner as f64 / self.bytes_of(strips).max(1) as f64
     }
 
     /// FLOPs of all tiles for each byte that the waves read.
     pub fn wave_intensity(&self) -> Option<f64> {
-        let bytes = self.waves_read_bytes()?;
+        let bytes = self.bytes_of(self.strips_of_waves()?);
         Some(self.matmul.flops() / bytes.max(1) as f64)
     }
 }

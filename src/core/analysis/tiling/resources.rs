@@ -4,14 +4,16 @@ use super::BlockTile;
 
 /// Threads of a matmul's block: one group loads, two compute.
 pub(crate) const MATMUL_THREADS: u64 = 384;
-/// The threads of these that compute.
-pub(crate) const COMPUTING_THREADS: u64 = 256;
+/// The threads of a matmul's block that compute; the others load.
+pub const COMPUTING_THREADS: u64 = 256;
 /// Registers of a matmul's thread beside its part of the tile: descriptors, counters, the epilogue.
 pub(crate) const OTHER_REGISTERS: u64 = 40;
 /// Depths of a tile's step along K. The deepest of which two fit is used: one step loads while another computes.
 const STEP_DEPTHS: [u64; 3] = [64, 32, 16];
+/// Fewest steps in flight: one loads while another computes.
+pub const LEAST_STAGES: u64 = 2;
 /// Most steps in flight; more gain nothing.
-const MOST_STAGES: u64 = 4;
+pub const MOST_STAGES: u64 = 4;
 
 /// What one block needs, and what it may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +83,7 @@ pub(crate) const fn registers_per_thread(rows: u64, columns: u64) -> u64 {
 
 /// Steps in flight: as many as fit, but two at least.
 pub(crate) fn stages(step_bytes: u64, available_bytes: u64) -> u64 {
-    (available_bytes / step_bytes.max(1)).clamp(2, MOST_STAGES)
+    (available_bytes / step_bytes.max(1)).clamp(LEAST_STAGES, MOST_STAGES)
 }
 
 /// The depth of a step, given the bytes of one element along K: the deepest of which two fit.

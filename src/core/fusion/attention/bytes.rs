@@ -148,27 +148,20 @@ pub struct Growth {
     pub compulsory_bytes: u64,
 }
 
-/// The counts at each of these lengths. The standard count grows with the square of the length, and so does the
-/// tiled count, at `d / B_r` of that rate or less. Compulsory traffic grows linearly.
-pub fn growth(
-    shape: &AttentionShape,
-    on_chip_bytes: u64,
-    order: LoopOrder,
-    lengths: impl Iterator<Item = u64>,
-) -> Vec<Growth> {
-    lengths
-        .map(|length| {
-            let shape = AttentionShape {
-                queries: length,
-                keys: length,
-                ..*shape
-            };
-            Growth {
-                length,
-                standard_bytes: shape.standard_bytes(),
-                tiled_bytes: shape.forward_bytes(Tiles::new(&shape, on_chip_bytes), order),
-                compulsory_bytes: shape.compulsory_bytes(),
-            }
-        })
-        .collect()
+impl Growth {
+    /// The counts at a length. The standard count grows with the square of the length, and so does the tiled count, at
+    /// `d / B_r` of that rate or less. Compulsory traffic grows linearly.
+    pub fn at(length: u64, shape: &AttentionShape, on_chip_bytes: u64, order: LoopOrder) -> Self {
+        let shape = AttentionShape {
+            queries: length,
+            keys: length,
+            ..*shape
+        };
+        Self {
+            length,
+            standard_bytes: shape.standard_bytes(),
+            tiled_bytes: shape.forward_bytes(Tiles::new(&shape, on_chip_bytes), order),
+            compulsory_bytes: shape.compulsory_bytes(),
+        }
+    }
 }

@@ -14,7 +14,7 @@ mod find;
 mod online_softmax;
 mod rewrite;
 
-pub use crate::core::fusion::attention::bytes::{Growth, LoopOrder, Tiles, growth};
+pub use crate::core::fusion::attention::bytes::{Growth, LoopOrder, Tiles};
 pub use crate::core::fusion::attention::find::find;
 pub(crate) use find::stated;
 pub use online_softmax::{

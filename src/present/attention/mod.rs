@@ -1,10 +1,15 @@
 //! The tab on attention: sizes that a visitor chooses, tiles, and bytes by each count.
 
-use crate::core::fusion::attention::{AttentionShape, Growth, LoopOrder, Tiles, growth};
+mod figures;
+
+pub use figures::{ByteRow, TileRow, byte_rows, tile_rows};
+
+use crate::core::fusion::attention::{AttentionShape, Growth, LoopOrder, Tiles};
 use crate::core::model::device::Device;
-use crate::present::format::{format_bytes, format_exact, format_flops, format_ratio};
+use crate::present::format::{format_bytes, format_flops};
+use crate::present::options::ChoiceWords;
 use std::ops::RangeInclusive;
-use strum::{EnumIter, IntoEnumIterator, IntoStaticStr};
+use strum::{EnumIter, IntoStaticStr};
 
 /// Lengths of the sequence on the slider and in the chart, as powers of two: 128 to 131,072.
 pub const LENGTH_POWERS: RangeInclusive<u32> = 7..=17;
@@ -179,14 +184,29 @@ impl AttentionSizes {
             .unwrap_or_else(|| device.on_chip_bytes())
     }
 
-    /// The bytes at these lengths of the sequence.
-    pub fn growth(&self, device: &Device, lengths: impl Iterator<Item = u64>) -> Vec<Growth> {
-        growth(&self.shape, self.on_chip_bytes(device), self.order, lengths)
+    /// The bytes at a length of the sequence.
+    pub fn growth_at(&self, length: u64, device: &Device) -> Growth {
+        let on_chip_bytes = self.on_chip_bytes(device);
+        Growth::at(length, &self.shape, on_chip_bytes, self.order)
+    }
+}
+
+/// Over which tiles the outer loop goes.
+pub const fn loop_words(order: LoopOrder) -> ChoiceWords {
+    match order {
+        LoopOrder::Queries => ChoiceWords {
+            name: "over Q",
+            sentence: "FlashAttention-2: K and V are read again for each tile of Q.",
+        },
+        LoopOrder::Keys => ChoiceWords {
+            name: "over K and V",
+            sentence: "The first paper: O is read and written for each tile of K.",
+        },
     }
 }
 
 /// A way to count the bytes of attention.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumIter)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter)]
 pub enum AttentionCount {
     /// Three kernels: grows with the square of the length.
     ScoresInMemory,
@@ -227,73 +247,6 @@ impl AttentionCount {
             (Self::TensorsOnce, ..) => "2Nd + 2Nd / g",
         }
     }
-}
-
-/// How a matrix is cut into tiles.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TileRow {
-    /// Which matrices, and by which formula.
-    pub of: &'static str,
-    /// Rows in one tile.
-    pub rows: String,
-    /// Tiles.
-    pub count: String,
-}
-
-/// The tiles of K and V, and those of Q.
-pub fn tile_rows(sizes: &AttentionSizes, device: &Device) -> [TileRow; 2] {
-    let tiles = Tiles::new(&sizes.shape, sizes.on_chip_bytes(device));
-    let row = |of, rows: u64, count: u64| TileRow {
-        of,
-        rows: format_exact(rows.into()),
-        count: format_exact(count.into()),
-    };
-    [
-        row(
-            "K and V: B_c = ⌈M / 4d⌉, T_c = ⌈N / B_c⌉",
-            tiles.key_rows,
-            tiles.key_tiles,
-        ),
-        row(
-            "Q: B_r = min(B_c, d), T_r = ⌈N / B_r⌉",
-            tiles.query_rows,
-            tiles.query_tiles,
-        ),
-    ]
-}
-
-/// The bytes of one forward pass by one count.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ByteRow {
-    /// The count.
-    pub count: AttentionCount,
-    /// Elements of one head.
-    pub formula: &'static str,
-    /// Bytes.
-    pub bytes: String,
-    /// The exact bytes.
-    pub exact_bytes: String,
-    /// How many times fewer they are than with the scores in memory.
-    pub factor: String,
-}
-
-/// A row for each count.
-pub fn byte_rows(sizes: &AttentionSizes, device: &Device) -> Vec<ByteRow> {
-    let here = sizes.growth(device, std::iter::once(sizes.shape.queries));
-    let rows = here.iter().flat_map(|here| {
-        AttentionCount::iter().map(|count| {
-            let bytes = count.bytes(here);
-            let factor = here.standard_bytes as f64 / bytes.max(1) as f64;
-            ByteRow {
-                count,
-                formula: count.formula(sizes),
-                bytes: format_bytes(bytes),
-                exact_bytes: format!("{} B", format_exact(bytes.into())),
-                factor: format_ratio(factor),
-            }
-        })
-    });
-    rows.collect()
 }
 
 /// What else to know about the figures, in sentences.
