@@ -99,7 +99,8 @@ pub fn KernelsTable(
                     <tr>
                         <td></td>
                         <th scope="row">"total"</th>
-                        {figure_cells(Of::Program, total)}
+                        // Made after the rows, so that the first row has the tab stop.
+                        {move || figure_cells(Of::Program, total)}
                         <Show when=is_pinned>
                             <td class="number">{total_against}</td>
                         </Show>
