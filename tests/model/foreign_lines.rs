@@ -260,11 +260,11 @@ fn assert_told(head: &str, cases: &[(&str, &str, &str)]) {
         let told = all[first].hint.as_deref().unwrap_or_default();
         assert!(told.contains(hint), "{text}: {told}");
         let fixes = &sound_fixes(&text, &all)[first];
-        let fixed = fixes.first().map(|fix| fix.applied(&text).unwrap());
-        let fixed = fixed
+        let mended = fixes.first().map(|fix| fix.applied(&text).unwrap());
+        let mended = mended
             .as_deref()
-            .map(|fixed| fixed.strip_prefix(head).unwrap());
-        assert_eq!(fixed.unwrap_or_default(), corrected, "{text}");
+            .map(|text| text.strip_prefix(head).unwrap());
+        assert_eq!(mended.unwrap_or_default(), corrected, "{text}");
     }
 }
 

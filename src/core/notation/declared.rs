@@ -82,8 +82,8 @@ pub(super) fn made(text: &str, tokens: &[Token]) -> Option<Diagnostic> {
     let [callee, open, arguments @ ..] = tokens.get(equals + 1..)? else {
         return None;
     };
-    let called = callee.span.slice(text);
-    if !(is_made(called) || is_linear(called)) || open.kind != Lexeme::OpenParen {
+    let function = callee.span.slice(text);
+    if !(is_made(function) || is_linear(function)) || open.kind != Lexeme::OpenParen {
         return None;
     }
     let input = match arguments {
@@ -99,7 +99,7 @@ pub(super) fn made(text: &str, tokens: &[Token]) -> Option<Diagnostic> {
     let behind = if input.is_some() { 3 } else { 0 };
     let given = arguments.get(..arguments.len() - behind)?;
     Some(declaration(&Made {
-        callee: (called, callee.span),
+        callee: (function, callee.span),
         name,
         sizes: sizes(text, given),
         dtype: stated_dtype(text, given),
@@ -200,10 +200,9 @@ fn sizes(text: &str, arguments: &[Token]) -> Vec<String> {
         if is_word && part.len() == 1 {
             continue;
         }
-        use Lexeme::{Int, Minus, Name, Plus, Slash, Star};
         let is_size = |t: &Token| {
             let is_plain = !t.span.slice(text).contains('.');
-            matches!(t.kind, Int | Plus | Minus | Star | Slash) || t.kind == Name && is_plain
+            t.kind == Lexeme::Name && is_plain || is_number_or_operator(t.kind)
         };
         if !part.iter().all(is_size) {
             return Vec::new();
@@ -211,6 +210,11 @@ fn sizes(text: &str, arguments: &[Token]) -> Vec<String> {
         sizes.push(written.to_owned());
     }
     sizes
+}
+
+fn is_number_or_operator(kind: Lexeme) -> bool {
+    use Lexeme::{Int, Minus, Plus, Slash, Star};
+    matches!(kind, Int | Plus | Minus | Star | Slash)
 }
 
 fn is_dtype(word: &str) -> bool {

@@ -54,12 +54,12 @@ pub(super) fn answered(text: &str, tokens: &[Token], problem: &Diagnostic) -> Op
         .or_else(|| call(text, tokens, problem))
 }
 
-fn mended(problem: &Diagnostic, hint: String, fixes: Vec<Fix>) -> Option<Diagnostic> {
-    Some(Diagnostic {
+fn mended(problem: &Diagnostic, hint: String, fixes: Vec<Fix>) -> Diagnostic {
+    Diagnostic {
         hint: Some(hint),
         fixes,
         ..problem.clone()
-    })
+    }
 }
 
 /// Where a statement stands.
@@ -81,11 +81,11 @@ fn keyword(text: &str, tokens: &[Token]) -> Option<Diagnostic> {
         Some(Fix::new("Remove this line", TextEdit::remove(whole)))
     };
     if first.kind == Lexeme::At {
-        return mended(
+        return Some(mended(
             &no_statement("@", first.span),
             "remove the line: a program has declarations and ops alone".to_owned(),
             vec![remove()?],
-        );
+        ));
     }
     let (_, mend, hint) = WORDS.iter().find(|(known, ..)| *known == word)?;
     let behind = tokens.get(1);
@@ -100,7 +100,11 @@ fn keyword(text: &str, tokens: &[Token]) -> Option<Diagnostic> {
         }
         Mend::ByHand => Vec::new(),
     };
-    mended(&no_statement(word, first.span), (*hint).to_owned(), fixes)
+    Some(mended(
+        &no_statement(word, first.span),
+        (*hint).to_owned(),
+        fixes,
+    ))
 }
 
 /// `return y`, `output y = relu(x)`
@@ -124,22 +128,22 @@ fn result(text: &str, tokens: &[Token]) -> Option<Diagnostic> {
                 let hint = format!(
                     "remove the line: what no op reads is a result; write `{output}` if an op reads it, too"
                 );
-                return mended(&problem, hint, fixes);
+                return Some(mended(&problem, hint, fixes));
             }
             let hint =
                 "write the last op with an output: `y = relu(x)`; what no op reads is a result";
-            mended(&problem, hint.to_owned(), Vec::new())
+            Some(mended(&problem, hint.to_owned(), Vec::new()))
         }
         "output" if rest.get(1)?.kind == Lexeme::Equals => {
             let removed = Span::new(first.span.start, value.span.start);
             let output = value.span.slice(text);
-            mended(
+            Some(mended(
                 &Diagnostic::error(Code::Syntax, "`output` stands before an op").at(first.span),
                 format!(
                     "remove the word; `output {output}` on a line of its own is for a result that ops read, too"
                 ),
                 vec![Fix::new("Remove `output`", TextEdit::remove(removed))],
-            )
+            ))
         }
         _ => None,
     }
@@ -171,11 +175,15 @@ fn words(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option<Diagnosti
             edits: edits.collect(),
         };
         let hint = format!("write a word without quotes: {}", quoted(word));
-        return mended(problem, hint, vec![fix]);
+        return Some(mended(problem, hint, vec![fix]));
     }
     if let Some(first) = tokens.first().filter(|t| is_quote(t)) {
         let fix = Fix::new("Write `#`", TextEdit::insert(first.span.start, "# "));
-        return mended(problem, "begin a comment with `#`".to_owned(), vec![fix]);
+        return Some(mended(
+            problem,
+            "begin a comment with `#`".to_owned(),
+            vec![fix],
+        ));
     }
     let slashes = tokens.array_windows().find(|[one, other]| {
         let kinds = [one.kind, other.kind];
@@ -183,7 +191,11 @@ fn words(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option<Diagnosti
     });
     if let Some([one, other]) = slashes {
         let fix = Fix::new("Write `#`", TextEdit::replace(one.span.to(other.span), "#"));
-        return mended(problem, "begin a comment with `#`".to_owned(), vec![fix]);
+        return Some(mended(
+            problem,
+            "begin a comment with `#`".to_owned(),
+            vec![fix],
+        ));
     }
     None
 }
@@ -200,7 +212,7 @@ fn assignment(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option<Diag
         Lexeme::Colon | Lexeme::Equals if is_equals(rest.first()) => {
             let both = operator.span.to(rest.first()?.span);
             let fix = Fix::new("Write `=`", TextEdit::replace(both, "="));
-            mended(problem, "write one `=`".to_owned(), vec![fix])
+            Some(mended(problem, "write one `=`".to_owned(), vec![fix]))
         }
         Lexeme::Plus | Lexeme::Minus | Lexeme::Star | Lexeme::Slash if is_equals(rest.first()) => {
             let function = match operator.kind {
@@ -213,13 +225,13 @@ fn assignment(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option<Diag
                 [_, other] => other.span.slice(text),
                 _ => "b",
             };
-            mended(
+            Some(mended(
                 problem,
                 format!(
                     "each op writes a tensor of its own: write `{output}_2 = {function}({output}, {other})`, and read `{output}_2` below"
                 ),
                 Vec::new(),
-            )
+            ))
         }
         Lexeme::Comma => several_outputs(text, tokens, problem),
         _ => None,
@@ -241,7 +253,7 @@ fn several_outputs(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option
     if matches!(method, "shape" | "size") {
         let first = outputs.first()?;
         let hint = format!("write each size as a param: `param {first} = 1024`");
-        return mended(problem, hint, Vec::new());
+        return Some(mended(problem, hint, Vec::new()));
     }
     let parts = outputs.len();
     let line = |(index, output): (usize, &&str)| {
@@ -272,7 +284,7 @@ fn several_outputs(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option
         _ => "an op has one output: write a line for each".to_owned(),
     };
     let fixes = is_chunk_of_last.then_some(fix).into_iter().collect();
-    mended(problem, hint, fixes)
+    Some(mended(problem, hint, fixes))
 }
 
 /// `relu(x)`, `y = relu x`, `y = x[0]`
@@ -285,11 +297,11 @@ fn call(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option<Diagnostic
                 "Name the output `y`",
                 TextEdit::insert(statement.start, "y = "),
             );
-            mended(
+            Some(mended(
                 problem,
                 format!("name the output: `y = {written}`"),
                 vec![fix],
-            )
+            ))
         }
         [_, equals, callee, inputs @ ..]
             if equals.kind == Lexeme::Equals
@@ -303,11 +315,11 @@ fn call(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option<Diagnostic
                 format!("Write `{call}`"),
                 TextEdit::replace(at, call.clone()),
             );
-            mended(
+            Some(mended(
                 problem,
                 format!("write the inputs in parentheses: `{call}`"),
                 vec![fix],
-            )
+            ))
         }
         [_, equals, tensor, open, ..]
             if equals.kind == Lexeme::Equals
@@ -317,7 +329,7 @@ fn call(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option<Diagnostic
             let tensor = tensor.span.slice(text);
             let hint =
                 format!("write a part of a tensor as `slice({tensor}, start=0, end=1, axis=0)`");
-            mended(problem, hint, Vec::new())
+            Some(mended(problem, hint, Vec::new()))
         }
         _ => None,
     }
