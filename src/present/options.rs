@@ -34,6 +34,17 @@ pub const fn policy_summary(policy: Policy) -> &'static str {
     }
 }
 
+/// What a policy does, in a few words for those who choose one.
+pub const fn policy_gloss(policy: Policy) -> &'static str {
+    match policy {
+        Policy::None => "each op a kernel of its own",
+        Policy::Rules => "one scan with simple rules",
+        Policy::Inductor => "as PyTorch compiles it",
+        Policy::Optimal => "the cheapest legal kernels",
+        Policy::Manual => "your own kernels",
+    }
+}
+
 /// What to do under the policy `manual` while the text states no kernel.
 pub const NO_KERNEL_STATED: &str = "Under manual each op is a kernel of its own until you merge kernels: drag one onto another, or press m on one.";
 

@@ -38,6 +38,21 @@ test('every policy gives the numbers of the command line', async ({ page }) => {
   }
 });
 
+test('the open list says of each policy what it does, and the closed one takes no more room', async ({ page }) => {
+  for (const [width, height] of [[1366, 768], [360, 740]]) {
+    await page.setViewportSize({ width, height });
+    const groups = await picker(page, 'Fusion').locator('optgroup').evaluateAll((all) => all.map((group) => [group.label, group.textContent]));
+    expect(groups).toHaveLength(5);
+    expect(groups).toContainEqual(['as PyTorch compiles it', 'torch.compile']);
+    expect(groups).toContainEqual(['your own kernels', 'manual']);
+    expect((await picker(page, 'Fusion').boundingBox()).width).toBeLessThan(140);
+  }
+  await page.setViewportSize({ width: 1366, height: 768 });
+  const middle = async (part) => { const { y, height } = await part.boundingBox(); return y + height / 2; };
+  expect(await middle(picker(page, 'Fusion'))).toBeCloseTo(await middle(optionsButton(page)), 0);
+  expect(Math.abs(await middle(picker(page, 'Fusion')) - await middle(page.locator('.graph .switch')))).toBeLessThan(4);
+});
+
 test('the optimum says that it is proven, and by the keyboard it can be made small in time', async ({ page }) => {
   await choosePolicy(page, 'optimal');
   await expect(result(page)).toContainText('least bytes');

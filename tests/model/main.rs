@@ -40,6 +40,7 @@ mod families;
 mod figures;
 mod findings;
 mod fixes;
+mod foreign_lines;
 mod functions;
 mod functions_rows;
 mod gpt2;

@@ -38,7 +38,7 @@ fn the_kernels_of_every_policy_are_stated_in_every_example() {
     for example in EXAMPLES {
         for policy in [Policy::Rules, Policy::Inductor, Policy::Optimal] {
             let at = format!("{} under {}", example.id, policy.name());
-            let (marked, analysis) = stated(example.text, policy).expect(&at);
+            let (marked, analysis) = stated(example.text, policy).unwrap();
             assert!(!marked.cuts_rounds, "{at}");
             let manual = by_hand(&marked.text);
             if manual.refused.is_empty() {

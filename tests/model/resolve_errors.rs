@@ -59,7 +59,7 @@ pub(crate) const CASES: &[Case] = &[
     error("a = relu(b) : f16[4]\nb = relu(c) : f16[4]\nc = relu(a) : f16[4]", Code::Cycle, (1, 1),
         "the ops form a cycle: a → c → b → a", "break the cycle: one of these ops must read another tensor"),
     error("x = relu(x)", Code::Cycle, (1, 1),
-        "the ops form a cycle: x → x", "break the cycle: one of these ops must read another tensor"),
+        "the ops form a cycle: x → x", "no op reads what it writes: give the output a name of its own"),
     Case { text: "input x : f16[8, 6]\ny = matmul(x, w) : f16[8, 5]", severity: Severity::Warning,
         code: Code::UndeclaredTensor, at: (2, 15),
         message: "`w` is not declared: the other shapes of its reader give f16[6, 5]",

@@ -6,7 +6,7 @@ use crate::components::picker::Picker;
 use crate::core::examples::{EXAMPLES, example};
 use crate::core::notation::edit::{main_dtype, set_dtype};
 use crate::core::{DType, Policy};
-use crate::present::options::{policy_summary, policy_title};
+use crate::present::options::{policy_gloss, policy_summary, policy_title};
 use leptos::prelude::*;
 use strum::VariantArray;
 
@@ -81,9 +81,14 @@ pub fn PolicyPicker() -> impl IntoView {
             page.choose_policy(policy);
         }
     };
-    let options = Policy::VARIANTS
-        .iter()
-        .map(|&policy| view! { <option value=policy.name()>{policy_title(policy)}</option> });
+    // What a group is called is seen in the open list alone.
+    let options = Policy::VARIANTS.iter().map(|&policy| {
+        view! {
+            <optgroup label=policy_gloss(policy)>
+                <option value=policy.name()>{policy_title(policy)}</option>
+            </optgroup>
+        }
+    });
     view! {
         <Picker
             label="Fusion"

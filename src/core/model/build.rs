@@ -228,7 +228,10 @@ pub(crate) fn cycle_diagnostic(names: &[&str]) -> Diagnostic {
         Code::Cycle,
         format!("the ops form a cycle: {}", path.join(" → ")),
     )
-    .hint("break the cycle: one of these ops must read another tensor")
+    .hint(match names {
+        [_] => "no op reads what it writes: give the output a name of its own",
+        _ => "break the cycle: one of these ops must read another tensor",
+    })
 }
 
 /// Checks the bytes of the whole program once, so that no later sum can overflow.

@@ -1,4 +1,4 @@
-//! Operations as programming languages have them, `relu(x @ w + b)`, as calls on lines of their own.
+//! Operations as programming languages have them, `relu(x @ w.T + b)` and `relu(x).sum(0)`, as calls on lines of their own.
 
 use crate::core::model::diagnostic::{Diagnostic, Span};
 use crate::core::model::fix::{Fix, TextEdit};
@@ -87,6 +87,18 @@ struct Line {
     call: String,
 }
 
+/// Whether PyTorch gives a matrix transposed by this name, as `x.T`.
+fn is_transpose(part: &str) -> bool {
+    matches!(part, "T" | "mT")
+}
+
+fn transpose(tensor: &str) -> Value {
+    Value::Call {
+        callee: "transpose".to_owned(),
+        call: format!("transpose({tensor})"),
+    }
+}
+
 struct Reader<'a> {
     cursor: Cursor<'a>,
     /// The output of the statement.
@@ -142,16 +154,48 @@ impl Reader<'_> {
         word.is_some_and(|word| self.cursor.slice(*word) == "kernel")
     }
 
+    /// A value with the methods that are called of it: `relu(x).sum(0)`, `(x + y).T`.
     fn operand(&mut self, depth: usize) -> Option<Value> {
+        let mut value = self.plain_operand(depth)?;
+        while let Some(dot) = self.cursor.peek()
+            && self.cursor.slice(dot) == "."
+            && self.cursor.kind_ahead(1) == Some(Lexeme::Name)
+            && self.operations < MAX_OPERATIONS
+        {
+            self.cursor.at += 1;
+            let method = self.cursor.peek()?;
+            self.cursor.at += 1;
+            self.operations += 1;
+            let receiver = self.named(value);
+            let method = self.cursor.slice(method);
+            value = if self.cursor.take(Lexeme::OpenParen).is_some() {
+                // In the module its defaults stay those of PyTorch.
+                self.call(format!("torch.{method}"), vec![receiver], depth)?
+            } else if is_transpose(method) {
+                transpose(&receiver)
+            } else {
+                return None;
+            };
+        }
+        Some(value)
+    }
+
+    fn plain_operand(&mut self, depth: usize) -> Option<Value> {
         let token = self.cursor.peek()?;
         let written = self.cursor.slice(token).to_owned();
         self.cursor.at += 1;
         match token.kind {
             Lexeme::Name if self.cursor.take(Lexeme::OpenParen).is_some() => {
-                self.call(written, depth)
+                self.call(written, Vec::new(), depth)
             }
             Lexeme::Int | Lexeme::Float | Lexeme::QuotedName | Lexeme::Name => {
-                Some(Value::Leaf(written))
+                match written.rsplit_once('.') {
+                    Some((tensor, part)) if is_transpose(part) => {
+                        self.operations += 1;
+                        Some(transpose(tensor))
+                    }
+                    _ => Some(Value::Leaf(written)),
+                }
             }
             Lexeme::OpenParen => {
                 let value = self.value(0, depth)?;
@@ -177,9 +221,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The rest of a call behind its opening parenthesis.
-    fn call(&mut self, callee: String, depth: usize) -> Option<Value> {
-        let mut arguments = Vec::new();
+    /// The rest of a call behind its opening parenthesis, and behind the `arguments` that it has already.
+    fn call(&mut self, callee: String, mut arguments: Vec<String>, depth: usize) -> Option<Value> {
         while self.cursor.take(Lexeme::CloseParen).is_none() {
             arguments.push(if self.cursor.kind_ahead(1) == Some(Lexeme::Equals) {
                 self.attribute()?

@@ -3,8 +3,10 @@
 mod arguments;
 pub(crate) mod caret;
 mod cursor;
+pub(crate) mod declared;
 pub mod edit;
 mod expression;
+mod foreign;
 mod highlight;
 pub mod import;
 mod infix;

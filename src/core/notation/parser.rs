@@ -36,7 +36,9 @@ use crate::core::model::program::{
 };
 use crate::core::notation::arguments::Arguments;
 use crate::core::notation::cursor::{Cursor, Parse};
+use crate::core::notation::declared::made;
 use crate::core::notation::expression::expression;
+use crate::core::notation::foreign::answered;
 use crate::core::notation::infix::as_calls;
 use crate::core::notation::lexer::{Lexeme, Token};
 use crate::core::notation::listed::without_list;
@@ -62,6 +64,18 @@ pub(super) enum Statement {
 
 /// Parses one statement. `tokens` contains at least one token, no comments and no newlines.
 pub(super) fn statement(text: &str, tokens: &[Token]) -> Result<Statement, Diagnostic> {
+    own_statement(text, tokens).map_err(|problem| {
+        if is_other_form(text, tokens) {
+            return problem.hint(OTHER_FORM);
+        }
+        let made = made(text, tokens);
+        made.or_else(|| answered(text, tokens, &problem))
+            .unwrap_or(problem)
+    })
+}
+
+/// A statement, or its error by the grammar alone.
+fn own_statement(text: &str, tokens: &[Token]) -> Result<Statement, Diagnostic> {
     let mut cursor = Cursor {
         text,
         tokens,
@@ -75,9 +89,6 @@ pub(super) fn statement(text: &str, tokens: &[Token]) -> Result<Statement, Diagn
         Some("repeat") => cursor.repeat(),
         _ if cursor.peek_kind() == Some(Lexeme::CloseBrace) => Ok(cursor.end()),
         _ => cursor.operation().map_err(|problem| {
-            if is_other_form(text, tokens) {
-                return problem.hint(OTHER_FORM);
-            }
             let rewritten = without_list(text, tokens, &problem);
             if let Some(rewritten) = rewritten.or_else(|| as_calls(text, tokens, &problem)) {
                 return rewritten;

@@ -7,6 +7,7 @@ use crate::core::model::functions::pytorch::without_module;
 use crate::core::model::functions::{ANY_NUMBER, FUNCTIONS, Function};
 use crate::core::model::op_type::OpType;
 use crate::core::model::program::OpStatement;
+use crate::core::notation::declared::{is_made, made_by};
 use crate::core::notation::mend::without_arguments;
 use crate::core::notation::spelling::quoted;
 use crate::core::resolve::attributes::word;
@@ -43,6 +44,9 @@ impl Callee {
         if let Some(answer) = answered(statement, params, reads, known) {
             return Err(answer);
         }
+        if is_made(name) {
+            return Err(made_by(statement));
+        }
         let (name, _) = without_module(name);
         let names = FUNCTIONS
             .iter()
@@ -53,6 +57,10 @@ impl Callee {
             format!("there is no function {}", quoted(&statement.callee.text)),
         )
         .at(statement.callee.span);
+        if name.starts_with("self.") {
+            let hint = "write what the module does: a linear layer is `linear(x, w, b)`";
+            return Err(unknown.hint(hint));
+        }
         Err(match params.suggest(name, names) {
             Some(known) => unknown
                 .hint(format!("did you mean `{known}`?"))

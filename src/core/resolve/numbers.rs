@@ -6,6 +6,7 @@ use crate::core::model::fix::{Fix, TextEdit};
 use crate::core::model::functions::{Function, ShapeRule};
 use crate::core::model::op::TensorRole;
 use crate::core::model::program::{Argument, OpStatement};
+use crate::core::notation::declared::made_by;
 use crate::core::notation::mend::{before_ops, declaration, with_attribute, without_arguments};
 use crate::core::notation::spelling::quoted;
 use crate::core::notation::written_name;
@@ -71,6 +72,7 @@ pub(super) fn misplaced(
         ("layer_norm" | "rms_norm", _) => {
             problem.hint("remove it: the last axis is normalized, whatever its size")
         }
+        ("linear", [_, _]) if statement.inputs.is_empty() => made_by(statement),
         ("linear" | "matmul", [size]) => {
             weight(statement, &size.text, size.span, reads, known, problem)
         }

@@ -163,6 +163,9 @@ pub const ANSWERS: &[Answer] = &[
     lines("bfloat16", 1, "write `cast` with the element type", &["{y} = cast({0}, dtype=bf16)"]),
     lines("double", 1, "write `cast` with the element type", &["{y} = cast({0}, dtype=f64)"]),
     hint("to", "write `cast` with the element type: `cast(x, dtype=f16)`"),
+    hint("cuda", "read `x` itself: all tensors are in the memory of the GPU"),
+    hint("cpu", "read `x` itself: all tensors are in the memory of the GPU"),
+    hint("detach", "read `x` itself: nothing is differentiated"),
     hint("ones", "write `full` with the shape after a colon: `y = full(value=1) : f16[1024]`"),
     hint("zeros", "write `full` with the shape after a colon: `y = full(value=0) : f16[1024]`"),
 ];

@@ -1,0 +1,334 @@
+//! Declarations in a form that is not the notation's: `input x 4 8`, `x = torch.randn(4, 8)`, `fc = nn.Linear(8, 16)`, `S = 2048`.
+
+use crate::core::model::diagnostic::{Code, Diagnostic, Span};
+use crate::core::model::dtype::DType;
+use crate::core::model::fix::{Fix, TextEdit};
+use crate::core::model::program::{Argument, AttributeValue, OpStatement};
+use crate::core::notation::lexer::{Lexeme, Token, written_name};
+use crate::core::notation::spelling::{nearest_dtype, quoted};
+
+/// Functions of other languages that make a tensor from its sizes.
+const MAKERS: &[&str] = &[
+    "input",
+    "weight",
+    "Input",
+    "randn",
+    "rand",
+    "empty",
+    "tensor",
+    "Tensor",
+    "Parameter",
+    "placeholder",
+];
+
+/// Whether a call of this name makes a tensor.
+pub(crate) fn is_made(callee: &str) -> bool {
+    MAKERS.contains(&last_part(callee))
+}
+
+/// A layer that PyTorch makes of sizes and calls later. The notation knows it as the function of the same weights.
+fn is_linear(callee: &str) -> bool {
+    matches!(callee, "linear" | "nn.Linear" | "torch.nn.Linear")
+}
+
+fn last_part(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+/// A call that makes a tensor, or the weights of a linear layer.
+struct Made<'a> {
+    callee: (&'a str, Span),
+    /// What the statement names.
+    name: &'a str,
+    sizes: Vec<String>,
+    dtype: Option<DType>,
+    has_bias: bool,
+    /// The input of a layer that is called where it is made.
+    input: Option<&'a str>,
+    whole: Span,
+}
+
+/// The error of a statement that makes a tensor by a call, with the declaration to write.
+pub(crate) fn made_by(statement: &OpStatement) -> Diagnostic {
+    let sizes = statement
+        .arguments()
+        .into_iter()
+        .map(|(argument, _)| match argument {
+            Argument::Literal(number) => number.to_owned(),
+            Argument::Tensor(name) => written_name(name),
+        });
+    let word = |name: &str| {
+        let mut attributes = statement.attributes.iter();
+        match &attributes.find(|a| a.name.text == name)?.value {
+            AttributeValue::Word(word) => Some(word.as_str()),
+            _ => None,
+        }
+    };
+    declaration(&Made {
+        callee: (&statement.callee.text, statement.callee.span),
+        name: &statement.output.text,
+        sizes: sizes.collect(),
+        dtype: word("dtype").map(|word| nearest_dtype(last_part(word))),
+        has_bias: word("bias").is_none_or(|word| !word.eq_ignore_ascii_case("false")),
+        input: None,
+        whole: statement.span,
+    })
+}
+
+/// The same for a statement that cannot be read; `None` for any other statement.
+pub(super) fn made(text: &str, tokens: &[Token]) -> Option<Diagnostic> {
+    let equals = tokens.iter().position(|t| t.kind == Lexeme::Equals)?;
+    let name = tokens.get(equals.checked_sub(1)?)?.span.slice(text);
+    let [callee, open, arguments @ ..] = tokens.get(equals + 1..)? else {
+        return None;
+    };
+    let function = callee.span.slice(text);
+    if !(is_made(function) || is_linear(function)) || open.kind != Lexeme::OpenParen {
+        return None;
+    }
+    let input = match arguments {
+        [.., close, open, input, _]
+            if close.kind == Lexeme::CloseParen
+                && open.kind == Lexeme::OpenParen
+                && input.kind == Lexeme::Name =>
+        {
+            Some(input.span.slice(text))
+        }
+        _ => None,
+    };
+    let behind = if input.is_some() { 3 } else { 0 };
+    let given = arguments.get(..arguments.len() - behind)?;
+    Some(declaration(&Made {
+        callee: (function, callee.span),
+        name,
+        sizes: sizes(text, given),
+        dtype: stated_dtype(text, given),
+        has_bias: !given.iter().any(|t| t.span.slice(text) == "False"),
+        input,
+        whole: tokens.first()?.span.to(tokens.last()?.span),
+    }))
+}
+
+fn declaration(made: &Made<'_>) -> Diagnostic {
+    let (called, at) = made.callee;
+    let problem = Diagnostic::error(
+        Code::UnknownFunction,
+        format!("there is no function {}", quoted(called)),
+    )
+    .at(at);
+    if is_linear(called) {
+        return linear(made, problem);
+    }
+    let role = match last_part(called) {
+        "weight" | "Parameter" => "weight",
+        _ => "input",
+    };
+    let name = written_name(made.name);
+    // `torch.tensor([1, 2])` holds values.
+    if made.sizes.is_empty() || last_part(called) == "tensor" {
+        return problem.hint(format!(
+            "declare the tensor with its type: `{role} {name} : f16[1024, 4096]`"
+        ));
+    }
+    let is_own = matches!(called, "input" | "weight");
+    // PyTorch has f32 where no type is given.
+    let default = if is_own { DType::F16 } else { DType::F32 };
+    let dtype = made.dtype.unwrap_or(default).name();
+    let declaration = format!("{role} {name} : {dtype}[{}]", made.sizes.join(", "));
+    declared(problem, made.whole, &[declaration])
+}
+
+/// The error with these statements as what to write.
+fn declared(problem: Diagnostic, whole: Span, lines: &[String]) -> Diagnostic {
+    let quoted: Vec<_> = lines.iter().map(|line| format!("`{line}`")).collect();
+    let words = quoted.join(", ");
+    Diagnostic {
+        hint: Some(format!("write {words}")),
+        fixes: vec![Fix::new(
+            format!("Write {words}"),
+            TextEdit::replace(whole, lines.join("\n")),
+        )],
+        ..problem
+    }
+}
+
+/// `nn.Linear(8, 16)`: its weights are declared, and its call is an op.
+fn linear(made: &Made<'_>, problem: Diagnostic) -> Diagnostic {
+    let [from, to] = &made.sizes[..] else {
+        return problem.hint(
+            "declare its weights, such as `weight w : f16[16, 8]`, and write `y = linear(x, w)`",
+        );
+    };
+    let [w, b] = ["w", "b"].map(|part| written_name(&format!("{}_{part}", last_part(made.name))));
+    let mut lines = vec![format!("weight {w} : f32[{to}, {from}]")];
+    let mut read = w;
+    if made.has_bias {
+        lines.push(format!("weight {b} : f32[{to}]"));
+        read = format!("{read}, {b}");
+    }
+    if let Some(input) = made.input {
+        lines.push(format!(
+            "{} = linear({input}, {read})",
+            written_name(made.name)
+        ));
+        return declared(problem, made.whole, &lines);
+    }
+    let problem = declared(problem, made.whole, &lines);
+    let hint = problem.hint.clone().unwrap_or_default();
+    problem.hint(format!(
+        "{hint}, and `y = linear(x, {read})` where it is called"
+    ))
+}
+
+/// The sizes among arguments: `4, 8`, `(4, 8)`, `[B, 4*H]`; none where something else stands there.
+fn sizes(text: &str, arguments: &[Token]) -> Vec<String> {
+    let is_bracket = |t: &Token| {
+        use Lexeme::{CloseBracket, CloseParen, OpenBracket, OpenParen};
+        matches!(t.kind, OpenParen | CloseParen | OpenBracket | CloseBracket)
+    };
+    // Attributes follow the sizes.
+    let equals = arguments.iter().position(|t| t.kind == Lexeme::Equals);
+    let end = equals.map_or(arguments.len(), |at| at.saturating_sub(1));
+    let stated = arguments.get(..end).unwrap_or(arguments);
+    let mut sizes = Vec::new();
+    for part in stated.split(|t| t.kind == Lexeme::Comma || is_bracket(t)) {
+        let (Some(first), Some(last)) = (part.first(), part.last()) else {
+            continue;
+        };
+        let written = first.span.to(last.span).slice(text);
+        let is_word = is_dtype(written) || is_made(written);
+        if is_word && part.len() == 1 {
+            continue;
+        }
+        let is_size = |t: &Token| {
+            let is_plain = !t.span.slice(text).contains('.');
+            t.kind == Lexeme::Name && is_plain || is_number_or_operator(t.kind)
+        };
+        if !part.iter().all(is_size) {
+            return Vec::new();
+        }
+        sizes.push(written.to_owned());
+    }
+    sizes
+}
+
+fn is_number_or_operator(kind: Lexeme) -> bool {
+    use Lexeme::{Int, Minus, Plus, Slash, Star};
+    matches!(kind, Int | Plus | Minus | Star | Slash)
+}
+
+fn is_dtype(word: &str) -> bool {
+    word.parse::<DType>().is_ok()
+}
+
+/// The element type that a statement names: `f16`, `dtype=torch.float16`.
+fn stated_dtype(text: &str, tokens: &[Token]) -> Option<DType> {
+    let of = |pair: &[Token]| match pair {
+        [name, equals, value]
+            if equals.kind == Lexeme::Equals && name.span.slice(text) == "dtype" =>
+        {
+            Some(nearest_dtype(last_part(value.span.slice(text))))
+        }
+        _ => None,
+    };
+    let by_name = tokens.iter().find_map(|t| t.span.slice(text).parse().ok());
+    by_name.or_else(|| tokens.windows(3).find_map(of))
+}
+
+/// The error of a statement that declares in another form, with the right one; `None` for any other statement.
+pub(super) fn misdeclared(
+    text: &str,
+    tokens: &[Token],
+    problem: &Diagnostic,
+) -> Option<Diagnostic> {
+    let slice = |t: &Token| t.span.slice(text);
+    let count = |kind| tokens.iter().filter(|t| t.kind == kind).count();
+    if count(Lexeme::OpenBracket) != count(Lexeme::CloseBracket) {
+        return None;
+    }
+    let whole = tokens.first()?.span.to(tokens.last()?.span);
+    let written = |line: String| Some(declared(problem.clone(), whole, &[line]));
+    match tokens {
+        [keyword, name, rest @ ..]
+            if matches!(slice(keyword), "input" | "weight") && name.kind == Lexeme::Name =>
+        {
+            let role = slice(keyword);
+            // Then only the element type is missing.
+            if let [colon, open, ..] = rest
+                && [colon.kind, open.kind] == [Lexeme::Colon, Lexeme::OpenBracket]
+            {
+                return None;
+            }
+            let is_type_first = is_dtype(slice(name));
+            if !is_type_first && rest.first()?.kind == Lexeme::Comma {
+                return one_each(text, role, tokens, problem);
+            }
+            let name = if is_type_first { rest.last()? } else { name };
+            let is_colon = |t: &Token| matches!(t.kind, Lexeme::Colon | Lexeme::Equals);
+            let stated: Vec<Token> = (rest.iter().copied())
+                .filter(|t| !is_colon(t) && t.span != name.span)
+                .collect();
+            let sizes = match &stated[..] {
+                // `4 8`, without commas
+                all if all.iter().all(|t| t.kind == Lexeme::Int) => {
+                    all.iter().map(|t| slice(t).to_owned()).collect()
+                }
+                all => sizes(text, all),
+            };
+            let is_named = name.kind == Lexeme::Name && !is_dtype(slice(name));
+            let dtype = stated_dtype(text, tokens).unwrap_or(DType::F16).name();
+            let shape = sizes.join(", ");
+            (is_named && !sizes.is_empty())
+                .then(|| written(format!("{role} {} : {dtype}[{shape}]", slice(name))))?
+        }
+        [keyword, name, rest @ ..] if slice(keyword) == "param" && name.kind == Lexeme::Name => {
+            let [.., value] = rest else {
+                return None;
+            };
+            let is_value = rest.len() <= 2 && value.kind == Lexeme::Int;
+            is_value.then(|| written(format!("param {} = {}", slice(name), slice(value))))?
+        }
+        [name, equals, value]
+            if name.kind == Lexeme::Name
+                && equals.kind == Lexeme::Equals
+                && value.kind == Lexeme::Int =>
+        {
+            written(format!("param {} = {}", slice(name), slice(value)))
+        }
+        [name, colon, dtype, ..]
+            if name.kind == Lexeme::Name
+                && colon.kind == Lexeme::Colon
+                && is_dtype(slice(dtype))
+                && !tokens.iter().any(|t| t.kind == Lexeme::Equals) =>
+        {
+            let line = |role: &str| format!("{role} {}", whole.slice(text));
+            let [input, weight] = ["input", "weight"].map(|role| {
+                let line = line(role);
+                Fix::new(format!("Write `{line}`"), TextEdit::replace(whole, line))
+            });
+            Some(Diagnostic {
+                hint: Some(format!("write `{}`", line("input"))),
+                fixes: vec![input, weight],
+                ..problem.clone()
+            })
+        }
+        _ => None,
+    }
+}
+
+/// `input x, y : f16[4, 8]`
+fn one_each(text: &str, role: &str, tokens: &[Token], problem: &Diagnostic) -> Option<Diagnostic> {
+    let whole = tokens.first()?.span.to(tokens.last()?.span);
+    let colon = tokens.iter().position(|t| t.kind == Lexeme::Colon)?;
+    let names = tokens.get(1..colon)?.split(|t| t.kind == Lexeme::Comma);
+    let annotation = tokens.get(colon + 1)?.span.to(tokens.last()?.span);
+    let line = |name: &[Token]| match name {
+        [name] if name.kind == Lexeme::Name => {
+            let [name, annotation] = [name.span, annotation].map(|span| span.slice(text));
+            Some(format!("{role} {name} : {annotation}"))
+        }
+        _ => None,
+    };
+    let lines: Vec<String> = names.map(line).collect::<Option<_>>()?;
+    Some(declared(problem.clone(), whole, &lines))
+}
