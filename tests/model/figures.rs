@@ -18,9 +18,9 @@ use fuseline::present::kernels::{kernel_rows, kernel_total};
 use proptest::prelude::*;
 use strum::VariantArray;
 
-const DEVICES: [&str; 3] = ["a100-80", "h100", "h200"];
+pub(crate) const DEVICES: [&str; 3] = ["a100-80", "h100", "h200"];
 
-fn analysis(text: &str, policy: Policy, device_id: &str) -> Analysis {
+pub(crate) fn analysis(text: &str, policy: Policy, device_id: &str) -> Analysis {
     let options = Options {
         device: device(device_id).unwrap().clone(),
         ..Options::of_policy(policy)
@@ -41,7 +41,7 @@ fn whole(number: Number) -> Option<i128> {
 }
 
 /// Whether the terms of a number come to it, and theirs to each of them.
-fn comes_out(term: &Term) -> Result<(), String> {
+pub(crate) fn comes_out(term: &Term) -> Result<(), String> {
     let Some(worked) = &term.worked else {
         return Ok(());
     };
@@ -63,6 +63,7 @@ fn comes_out(term: &Term) -> Result<(), String> {
                 How::Product => values.iter().product(),
                 How::Quotient => values[0] / values[1],
                 How::Percent => values[0] / values[1] * 100.0,
+                How::RelativeError => values[0] / values[1] - 1.0,
                 How::Longest => values.iter().copied().fold(0.0, f64::max),
             };
             (result - term.number.value()).abs() <= 1e-9 * result.abs().max(1e-30)

@@ -1,8 +1,8 @@
 //! A number with the calculation that gives it, as data: the page and the tests read the same terms.
 
 use crate::present::format::{
-    format_amount, format_bytes, format_change, format_exact, format_flops, format_intensity,
-    format_precisely, format_ratio, format_seconds,
+    format_amount, format_bytes, format_change, format_error, format_exact, format_flops,
+    format_intensity, format_percent, format_precisely, format_ratio, format_seconds,
 };
 use crate::present::names::counted;
 
@@ -22,12 +22,18 @@ pub enum Number {
     Flops(u128),
     /// A time.
     Seconds(f64),
+    /// A difference of times.
+    SavedSeconds(f64),
     /// FLOPs for each byte.
     Intensity(f64),
     /// How many times as much.
     Ratio(f64),
     /// The saved part of a total, in percent.
     SavedPercent(f64),
+    /// A part of a total, in percent.
+    Percent(f64),
+    /// A relative error: 0.1 is a tenth too much.
+    Error(f64),
     /// A number of things that is not exact.
     Whole(f64),
     /// Any other amount, and its unit.
@@ -42,9 +48,12 @@ impl Number {
             Self::SavedBytes(bytes) => bytes as f64,
             Self::Flops(flops) => flops as f64,
             Self::Seconds(value)
+            | Self::SavedSeconds(value)
             | Self::Intensity(value)
             | Self::Ratio(value)
             | Self::SavedPercent(value)
+            | Self::Percent(value)
+            | Self::Error(value)
             | Self::Whole(value)
             | Self::Amount(value, _) => value,
         }
@@ -60,10 +69,15 @@ impl Number {
             }
             Self::SavedBytes(bytes) => format_bytes(bytes.unsigned_abs()),
             Self::Flops(flops) => format_flops(flops),
-            Self::Seconds(seconds) => format_seconds(seconds),
+            Self::SavedSeconds(seconds) if seconds < 0.0 => {
+                format!("−{}", format_seconds(-seconds))
+            }
+            Self::Seconds(seconds) | Self::SavedSeconds(seconds) => format_seconds(seconds),
             Self::Intensity(intensity) => format_intensity(intensity),
             Self::Ratio(ratio) => format_ratio(ratio),
             Self::SavedPercent(percent) => format_change(percent),
+            Self::Percent(percent) => format_percent(percent),
+            Self::Error(error) => format_error(error),
             Self::Whole(count) => format!("{count:.0}"),
             Self::Amount(amount, unit) => format_amount(amount, unit),
         }
@@ -79,10 +93,15 @@ impl Number {
                 format!("{sign}{} B", format_exact(bytes.unsigned_abs().into()))
             }
             Self::Flops(flops) => format!("{} FLOP", format_exact(flops)),
-            Self::Seconds(seconds) => format_precisely(seconds, "s"),
+            Self::SavedSeconds(seconds) if seconds < 0.0 => {
+                format!("−{}", format_precisely(-seconds, "s"))
+            }
+            Self::Seconds(seconds) | Self::SavedSeconds(seconds) => format_precisely(seconds, "s"),
             Self::Intensity(intensity) => format!("{intensity:.6} FLOP/B"),
             Self::Ratio(ratio) => format!("{ratio:.6}"),
             Self::SavedPercent(percent) => format!("{percent:.6} % saved"),
+            Self::Percent(percent) => format!("{percent:.6} %"),
+            Self::Error(error) => format!("{:.6} %", error * 100.0),
             Self::Whole(count) => count.to_string(),
             Self::Amount(amount, unit) => format_precisely(amount, unit),
         }
@@ -95,6 +114,7 @@ impl Number {
             (Self::Bytes(a), Self::Bytes(b)) => Self::Bytes(a.saturating_add(b)),
             (Self::Flops(a), Self::Flops(b)) => Self::Flops(a.saturating_add(b)),
             (Self::Seconds(a), b) => Self::Seconds(a + b.value()),
+            (Self::Amount(a, unit), b) => Self::Amount(a + b.value(), unit),
             (a, _) => a,
         }
     }
@@ -129,6 +149,14 @@ impl Term {
         Self {
             worked: Some(worked),
             ..Self::given(name, number)
+        }
+    }
+
+    /// The same under another name.
+    pub(super) fn called(self, name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            ..self
         }
     }
 
@@ -171,6 +199,8 @@ pub enum How {
     Quotient,
     /// The same in percent.
     Percent,
+    /// Divides the first by the second and takes 1 from it.
+    RelativeError,
     /// Takes the longest, because all happen at the same time.
     Longest,
 }
@@ -225,7 +255,7 @@ impl Worked {
         let sign = match self.how {
             How::Difference => " − ",
             How::Product => " × ",
-            How::Quotient | How::Percent => " / ",
+            How::Quotient | How::Percent | How::RelativeError => " / ",
             How::Sum | How::Longest => return None,
         };
         let words: Vec<String> = (self.terms.iter())
@@ -235,6 +265,10 @@ impl Worked {
                     .to_owned()
             })
             .collect();
-        Some(words.join(sign))
+        let less = match self.how {
+            How::RelativeError => " − 1",
+            _ => "",
+        };
+        Some(format!("{}{less}", words.join(sign)))
     }
 }
