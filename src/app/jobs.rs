@@ -16,6 +16,7 @@ use crate::present::advice::AdviceRow;
 use crate::present::format::format_exact;
 use crate::present::manual::{Change, Proposal};
 use crate::present::merges::Offer;
+use crate::present::reasons::SaidVerdict;
 use crate::present::steps::Steps;
 use crate::present::tables::TableKind;
 use crate::present::why::{EdgeOps, EdgeOrder, EdgeRows};
@@ -183,7 +184,7 @@ pub enum Answer {
     /// Of [`Question::Edges`].
     Edges(EdgeRows),
     /// Of [`Question::Apart`].
-    Apart(String),
+    Apart(SaidVerdict),
     /// Of [`Question::Advice`].
     Advice(Vec<AdviceRow>),
     /// Of [`Question::Change`].

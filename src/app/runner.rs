@@ -189,8 +189,8 @@ impl Subject {
             }
             Question::Apart(first, second) => {
                 let why_not = self.why_not(&mut kernels, at);
-                let words = why_not.map(|why_not| why_not.answer(first, second));
-                Answer::Apart(words.unwrap_or_default())
+                let said = why_not.map(|why_not| why_not.answer(first, second));
+                Answer::Apart(said.unwrap_or_default())
             }
             Question::Advice => {
                 at(Stage::Pricing);

@@ -97,7 +97,7 @@ fn table(rows: &[PredictedRow], text: &mut String) {
         let none = || (String::new(), String::new());
         let reads = reads(row).map_or_else(none, |reads| pair(reads, 1e6, 1));
         let times = pair(times(row), 1.0, 1);
-        let speedup = row.speedup.map_or_else(none, |s| pair(s, 1.0, 2));
+        let speedup = row.speedup().map_or_else(none, |s| pair(s, 1.0, 2));
         let _ = writeln!(
             text,
             "{:<58} {:>7}  {:>18} {:>6}  {:>19} {:>6}  {:>11} {:>6}",
@@ -130,7 +130,7 @@ fn summary(rows: &[PredictedRow], text: &mut String) {
             reads(row).filter(|_| row.predicted.has_matmul && reads_again(row))
         }),
         ("time", &|row| Some(times(row))),
-        ("speedup of compiled over eager", &|row| row.speedup),
+        ("speedup of compiled over eager", &PredictedRow::speedup),
     ];
     for (what, figure) in figures {
         let pairs = rows.iter().filter_map(|row| Some((row, figure(row)?)));

@@ -79,7 +79,7 @@ pub(super) fn sweep_report(sweep: &Sweep, device: &Device) -> SweepReport {
         bytes: figures.bytes,
         time_s: figures.time_s,
         kernels: figures.kernels,
-        intensity: figures.intensity,
+        intensity: figures.intensity(),
     };
     let points = sweep.points.iter().map(|point| PointReport {
         value: point.value,

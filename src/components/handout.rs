@@ -4,6 +4,7 @@ use crate::app::state::{Page, SetIfChanged};
 use crate::browser;
 use crate::picture::export::{PAPER, PictureKind};
 use crate::present::advice::AdviceRow;
+use crate::present::figure::Saved;
 use crate::present::handout::{KERNEL_ROWS, SheetRow, largest_kernels};
 use crate::present::setup::setup;
 use leptos::html;
@@ -125,8 +126,8 @@ fn AdviceList() -> impl IntoView {
         let words = format!(
             "{} Saves {} ({}).",
             row.action.replace('`', ""),
-            row.saved_time,
-            row.share
+            row.saved(Saved::Time),
+            row.saved(Saved::Share)
         );
         view! { <li>{words}</li> }
     };

@@ -6,6 +6,7 @@ use crate::components::keyed_rows::row_at;
 use crate::components::merge_buttons::MergeButtons;
 use crate::components::number::Parts;
 use crate::components::sentence::sentence;
+use crate::components::verdict::VerdictWords;
 use crate::core::OpId;
 use crate::core::analysis::advice::Advice;
 use crate::picture::dag::looks::round_note;
@@ -13,6 +14,7 @@ use crate::present::inspect::{
     Fact, Inspected, inspect_edge, inspect_kernel, inspect_op, inspect_tensor,
 };
 use crate::present::manual::Change;
+use crate::present::reasons::SaidVerdict;
 use leptos::prelude::*;
 
 /// The part of the canvas that the card and the buttons below it cover at most.
@@ -125,18 +127,17 @@ fn Reason(
 ) -> impl IntoView {
     let page = Page::of_context();
     let asked = Memo::new(move |_| of.with(|of| of.asked));
-    let answer = Memo::new(move |_| {
+    let is_asked = move || asked.with(Option::is_some);
+    let said = Memo::new(move |_| {
         let (producer, consumer) = asked.get()?;
-        let answer = page.why_apart(producer, consumer);
-        let answer = answer.unwrap_or_else(|| "Why they are apart is being computed.".to_owned());
-        Some(of.with(|of| format!("{}{answer}", of.asked_names)))
+        let said = page.why_apart(producer, consumer);
+        Some(said.unwrap_or_else(|| SaidVerdict::words("Why they are apart is being computed.")))
     });
-    move || {
-        answer.with(|answer| {
-            answer
-                .as_deref()
-                .map(|answer| view! { <p>{sentence(answer)}</p> })
-        })
+    let names = move || of.with(|of| sentence(&of.asked_names));
+    view! {
+        <Show when=is_asked>
+            <p>{names} <VerdictWords ops=asked said /></p>
+        </Show>
     }
 }
 

@@ -33,5 +33,6 @@ pub mod sliders;
 pub mod sort_header;
 pub mod strip;
 pub mod tabs;
+pub mod verdict;
 pub mod work_line;
 pub mod workbench;

@@ -56,6 +56,7 @@ impl Numbers {
 #[component]
 pub fn NumberTable(
     /// The classes of the table.
+    #[prop(optional)]
     class: &'static str,
     /// Its parts.
     children: Children,
@@ -63,7 +64,7 @@ pub fn NumberTable(
     let step = |event| browser::step_in_table(&event, "button.explains");
     view! {
         <Provider value=Numbers::new()>
-            <table class=class on:keydown=step>
+            <table class=(!class.is_empty()).then_some(class) on:keydown=step>
                 {children()}
             </table>
         </Provider>

@@ -1,10 +1,12 @@
 //! What would save time, in the words of an engineer.
 
-use super::format::{format_count, format_percent, format_seconds};
+use super::figure::{Number, Saved};
+use super::format::format_count;
 use super::names::op_names;
 use super::options::{policy_title, switch_name};
-use super::why::saved_bytes;
+use super::why::saved_text;
 use crate::core::analysis::advice::{Advice, Advised, advise};
+use crate::core::analysis::why::RoundsPrice;
 use crate::core::model::options::Switch;
 use crate::core::{Analysis, IdVec, KernelId, OpId, Policy};
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -18,12 +20,20 @@ pub struct AdviceRow {
     pub action: String,
     /// What it costs beside the work, or where it is done; empty if there is nothing to say.
     pub caveat: String,
-    /// Time that it would save.
-    pub saved_time: String,
-    /// The same as a share of the program's time.
-    pub share: String,
-    /// Bytes that it would save.
-    pub saved_bytes: String,
+    /// What it would save.
+    pub price: RoundsPrice,
+    /// The time that it would save as a part of the program's, in percent.
+    pub share_percent: f64,
+}
+
+impl AdviceRow {
+    /// What it would save, as it is shown.
+    pub fn saved(&self, saved: Saved) -> String {
+        match saved {
+            Saved::Share => Number::Percent(self.share_percent).text(),
+            Saved::Bytes | Saved::Time => saved_text(self.price.total(), saved),
+        }
+    }
 }
 
 /// A row for each advice, the largest saving first. Takes as long as [`advise`].
@@ -36,34 +46,29 @@ pub fn advice_rows(analysis: &Analysis, statement_of_op: &IdVec<OpId, usize>) ->
 
 fn row(analysis: &Analysis, advised: &Advised) -> Option<AdviceRow> {
     let (action, caveat) = advice_words(analysis, advised)?;
-    let price = advised.price;
-    let saved_s = price.time_s()?;
+    let saved_s = advised.price.total().time_s()?;
     Some(AdviceRow {
         advice: advised.advice,
         action,
         caveat,
-        saved_time: format_seconds(saved_s),
-        share: format_percent(saved_s / analysis.time_s() * 100.0),
-        saved_bytes: saved_bytes(price),
+        price: advised.price,
+        share_percent: saved_s / analysis.time_s() * 100.0,
     })
 }
 
 /// What was chosen to follow an advice, as the page calls it; `None` for one that changes the text.
 pub fn set_words(advice: Advice) -> Option<String> {
-    let switch = |switch| {
-        format!(
-            "Set: {}, among the options of the fusion.",
-            switch_name(switch)
-        )
-    };
+    Some(format!("Set: {}.", changed_words(advice)?))
+}
+
+/// What an advice chooses, as the page calls it; `None` for one that changes the text.
+pub(super) fn changed_words(advice: Advice) -> Option<String> {
+    let switch = |switch| format!("{}, among the options of the fusion", switch_name(switch));
     match advice {
-        Advice::Compile => Some(format!(
-            "Set: fusion by {}.",
-            policy_title(Policy::Inductor)
-        )),
+        Advice::Compile => Some(format!("fusion by {}", policy_title(Policy::Inductor))),
         Advice::Attention => Some(switch(Switch::Attention)),
         Advice::MaxAutotune => Some(switch(Switch::MaxAutotune)),
-        Advice::Tf32 => Some("Set: matmuls on f32 in TF32, in the byte counting.".to_owned()),
+        Advice::Tf32 => Some("matmuls on f32 in TF32, in the byte counting".to_owned()),
         Advice::Merge(..) => None,
     }
 }
@@ -74,7 +79,7 @@ pub(super) fn advice_words(analysis: &Analysis, advised: &Advised) -> Option<(St
         let ops = analysis.partition.kernels.get(kernel)?;
         Some(op_names(&analysis.graph, ops).replace('`', ""))
     };
-    let in_every_round = match advised.rounds {
+    let in_every_round = match advised.price.rounds {
         1 => String::new(),
         rounds => format!(
             "The same in {} rounds; the figures are for all of them.",

@@ -127,6 +127,20 @@ pub fn format_change(saved_percent: f64) -> String {
     format!("{sign}{}", format_percent(saved_percent.abs()))
 }
 
+/// A relative error with its sign.
+///
+/// ```
+/// use fuseline::present::format::format_error;
+/// assert_eq!([0.047, -0.047, f64::NAN].map(format_error), ["+4.7 %", "−4.7 %", "–"]);
+/// ```
+pub fn format_error(error: f64) -> String {
+    if !error.is_finite() {
+        return "–".to_owned();
+    }
+    let sign = if error < 0.0 { "−" } else { "+" };
+    format!("{sign}{}", format_percent(error.abs() * 100.0))
+}
+
 /// A ratio such as a speedup: `1.17x`.
 pub fn format_ratio(ratio: f64) -> String {
     if ratio.is_finite() {

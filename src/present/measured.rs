@@ -2,7 +2,8 @@
 
 use crate::core::Program;
 use crate::core::analysis::measured::{Measurements, Predicted, Row, Variant, errors, predict};
-use crate::present::format::{format_bytes, format_percent, format_ratio, format_seconds};
+use crate::present::figure::Number;
+use crate::present::format::{format_count, format_error, format_percent};
 use strum::EnumIter;
 
 /// The names of all patterns, each once, in the order of the rows.
@@ -23,8 +24,21 @@ pub struct PredictedRow {
     pub row: Row,
     /// The prediction.
     pub predicted: Predicted,
-    /// Predicted and measured time of the eager run over this one's; `None` for the eager run itself.
-    pub speedup: Option<(f64, f64)>,
+    /// Predicted and measured time of the eager run; `None` for that run itself, and where there is none.
+    pub eager_s: Option<(f64, f64)>,
+}
+
+impl PredictedRow {
+    /// Predicted and measured time.
+    pub fn times_s(&self) -> (f64, f64) {
+        (self.predicted.time_us * 1e-6, self.row.time_us * 1e-6)
+    }
+
+    /// Predicted and measured time of the eager run over this one's; `None` without such a run.
+    pub fn speedup(&self) -> Option<(f64, f64)> {
+        let (eager, own) = (self.eager_s?, self.times_s());
+        Some((eager.0 / own.0, eager.1 / own.1))
+    }
 }
 
 /// Each row with its prediction; `programs` are op lists by the name of their pattern. A row is left out if it has no
@@ -40,18 +54,18 @@ pub fn predicted_rows(
         Some(PredictedRow {
             row,
             predicted,
-            speedup: None,
+            eager_s: None,
         })
     });
     let mut all: Vec<PredictedRow> = with_prediction.collect();
-    let speedups: Vec<_> = all.iter().map(|row| speedup(&all, row)).collect();
-    for (row, speedup) in all.iter_mut().zip(speedups) {
-        row.speedup = speedup;
+    let eager: Vec<_> = all.iter().map(|row| eager_s(&all, row)).collect();
+    for (row, eager_s) in all.iter_mut().zip(eager) {
+        row.eager_s = eager_s;
     }
     all
 }
 
-fn speedup(all: &[PredictedRow], of: &PredictedRow) -> Option<(f64, f64)> {
+fn eager_s(all: &[PredictedRow], of: &PredictedRow) -> Option<(f64, f64)> {
     if of.row.variant == Variant::Eager {
         return None;
     }
@@ -59,10 +73,7 @@ fn speedup(all: &[PredictedRow], of: &PredictedRow) -> Option<(f64, f64)> {
         let (other, row) = (&other.row, &of.row);
         other.variant == Variant::Eager && other.pattern == row.pattern && other.size == row.size
     })?;
-    Some((
-        eager.predicted.time_us / of.predicted.time_us,
-        eager.row.time_us / of.row.time_us,
-    ))
+    Some(eager.times_s())
 }
 
 /// The quantity that is compared.
@@ -87,35 +98,31 @@ impl Quantity {
         }
     }
 
+    /// A value with its unit.
+    pub const fn number(self, value: f64) -> Number {
+        match self {
+            Self::Time => Number::Seconds(value),
+            Self::Reads => Number::Amount(value, "B"),
+            Self::Speedup => Number::Ratio(value),
+        }
+    }
+
     /// The text of a value, with its unit.
     pub fn text(self, value: f64) -> String {
-        match self {
-            Self::Time => format_seconds(value),
-            Self::Reads => bytes_text(value),
-            Self::Speedup => format_ratio(value),
-        }
+        self.number(value).text()
     }
 
     /// Predicted and measured; `None` where there is nothing to compare.
     fn of(self, row: &PredictedRow) -> Option<(f64, f64)> {
         match self {
-            Self::Time => Some((row.predicted.time_us * 1e-6, row.row.time_us * 1e-6)),
+            Self::Time => Some(row.times_s()),
             Self::Reads => Some((
                 row.predicted.dram_read_bytes,
                 row.row.dram_read_bytes? as f64,
             )),
-            Self::Speedup => row.speedup,
+            Self::Speedup => row.speedup(),
         }
     }
-}
-
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "bytes of a chart, far below 2^63 and never negative"
-)]
-fn bytes_text(bytes: f64) -> String {
-    format_bytes(bytes.round() as u64)
 }
 
 /// A quantity of a row, predicted and measured.
@@ -132,7 +139,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    fn of(row: &PredictedRow, quantity: Quantity) -> Option<Self> {
+    pub(super) fn of(row: &PredictedRow, quantity: Quantity) -> Option<Self> {
         let (predicted, measured) = quantity.of(row)?;
         Some(Self {
             name: format!("{} {}", row.row.pattern, size_text(&row.row)),
@@ -187,6 +194,8 @@ pub fn source_notes(file: &Measurements) -> [String; 2] {
 /// A row of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeasuredTableRow {
+    /// Its place among the predicted rows.
+    pub place: usize,
     /// The name of its op list.
     pub pattern: String,
     /// Relative error of the prediction.
@@ -200,27 +209,28 @@ pub struct MeasuredTableRow {
     /// The params of the op list.
     pub size: String,
     /// Number of kernels, predicted and measured.
-    pub kernels: String,
+    pub kernels: [String; 2],
 }
 
 /// A row for each that has both figures.
 pub fn table_rows(rows: &[PredictedRow], quantity: Quantity) -> Vec<MeasuredTableRow> {
-    let table_row = |row: &PredictedRow| {
+    let table_row = |(place, row): (usize, &PredictedRow)| {
         let comparison = Comparison::of(row, quantity)?;
         Some(MeasuredTableRow {
+            place,
             pattern: row.row.pattern.clone(),
-            error: error_text(comparison.error()),
+            error: format_error(comparison.error()),
             variant: variant_text(row.row.variant),
             predicted: quantity.text(comparison.predicted),
             measured: quantity.text(comparison.measured),
             size: size_text(&row.row),
-            kernels: format!("{} / {}", row.predicted.launches, row.row.kernels.len()),
+            kernels: [row.predicted.launches, row.row.kernels.len()].map(format_count),
         })
     };
-    rows.iter().filter_map(table_row).collect()
+    rows.iter().enumerate().filter_map(table_row).collect()
 }
 
-fn size_text(row: &Row) -> String {
+pub(super) fn size_text(row: &Row) -> String {
     let sizes: Vec<String> = row.size.iter().map(i64::to_string).collect();
     sizes.join("×")
 }
@@ -232,13 +242,4 @@ pub const fn variant_text(variant: Variant) -> &'static str {
         Variant::Inductor => "compiled",
         Variant::InductorTritonGemm => "compiled, own matmuls",
     }
-}
-
-/// A relative error with its sign: `+4.7 %`.
-pub fn error_text(error: f64) -> String {
-    if !error.is_finite() {
-        return "–".to_owned();
-    }
-    let sign = if error < 0.0 { "−" } else { "+" };
-    format!("{sign}{}", format_percent(error.abs() * 100.0))
 }

@@ -40,7 +40,7 @@ pub fn merge_offers(
     let mut partners: Vec<(Reverse<i64>, KernelId)> = (partners.into_iter())
         .filter_map(|partner| {
             let price = why.merge(kernel, partner).ok()?;
-            Some((Reverse(price.saved_bytes), partner))
+            Some((Reverse(price.saved_bytes()), partner))
         })
         .collect();
     partners.sort_unstable();

@@ -61,9 +61,13 @@ pub fn listed(mut things: Vec<String>) -> String {
 
 /// The names of a kernel's ops as people read them: `matmul + bias + relu`, of a long kernel the first ones.
 pub fn op_names(graph: &Graph, ops: &[OpId]) -> String {
+    names_of_ops(ops.iter().map(|&op| op_name(graph, op)))
+}
+
+/// The same of ops that are known by name.
+pub(super) fn names_of_ops<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     const NAMED: usize = 12;
-    let name = |&op: &OpId| printable(op_name(graph, op));
-    joined(ops.iter().map(name), [" + "; 2], NAMED)
+    joined(names.map(printable), [" + "; 2], NAMED)
 }
 
 /// `1 kernel`, `2 kernels`, `1,200 kernels`.

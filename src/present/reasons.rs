@@ -1,6 +1,6 @@
 //! Why ops do not run as one kernel, in words.
 
-use crate::core::analysis::why::Verdict;
+use crate::core::analysis::why::{Price, Verdict};
 use crate::core::fusion::loops::Loop;
 use crate::core::fusion::manual::Refused;
 use crate::core::fusion::reason::Reason;
@@ -10,44 +10,86 @@ use crate::core::model::graph::Graph;
 use crate::core::model::op_type::OpType;
 use crate::core::notation::Parsed;
 use crate::core::{Analysis, Outcome, Program};
+use crate::present::figure::Saved;
 use crate::present::format::{format_bytes, format_count, format_exact, format_seconds};
 use crate::present::names::quoted_op;
 use crate::present::times::TimeKind;
+use borsh::{BorshDeserialize, BorshSerialize};
 use std::collections::HashSet;
 
-/// The verdict in a sentence or two.
-pub fn verdict_sentence(analysis: &Analysis, verdict: &Verdict) -> String {
+/// A verdict in a sentence or two.
+#[derive(Clone, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
+pub struct SaidVerdict {
+    /// Its parts, in order; a number is a part of its own.
+    pub parts: Vec<VerdictPart>,
+    /// What its numbers are of.
+    pub price: Option<Price>,
+}
+
+/// A part of a verdict.
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
+pub struct VerdictPart {
+    /// Its words; quoted parts are code.
+    pub text: String,
+    /// What is saved, where it is such a number.
+    pub saved: Option<Saved>,
+}
+
+impl SaidVerdict {
+    /// Words without a number.
+    pub fn words(text: impl Into<String>) -> Self {
+        let mut said = Self::default();
+        said.push(text, None);
+        said
+    }
+
+    /// All words.
+    pub fn text(&self) -> String {
+        self.parts.iter().map(|part| part.text.as_str()).collect()
+    }
+
+    fn push(&mut self, text: impl Into<String>, saved: Option<Saved>) {
+        let text = text.into();
+        self.parts.push(VerdictPart { text, saved });
+    }
+}
+
+/// The verdict in words.
+pub fn said_verdict(analysis: &Analysis, verdict: &Verdict) -> SaidVerdict {
     let graph = &analysis.graph;
     let Verdict::Apart { reason, price } = verdict else {
-        return "They run in one kernel.".to_owned();
+        return SaidVerdict::words("They run in one kernel.");
     };
     let why = reason_text(graph, reason);
     // A kernel that cannot run, or whose ops share nothing, has no meaningful price.
     if let Reason::Cycle { .. } | Reason::NotConnected { .. } = reason {
-        return format!("Apart: {why}.");
+        return SaidVerdict::words(format!("Apart: {why}."));
     }
     let verb = |is_saved: bool| if is_saved { "save" } else { "cost" };
-    let saves_bytes = price.saved_bytes >= 0;
-    let bytes = format!(
-        "{} {}",
-        verb(saves_bytes),
-        format_bytes(price.saved_bytes.unsigned_abs())
-    );
+    let bytes = price.saved_bytes();
+    let saves_bytes = bytes >= 0;
+    let mut said = SaidVerdict::words(format!(
+        "Apart: {why}. As one kernel they would {} ",
+        verb(saves_bytes)
+    ));
+    said.price = Some(*price);
+    said.push(format_bytes(bytes.unsigned_abs()), Some(Saved::Bytes));
     let Some(saved_s) = price.time_s() else {
-        return format!(
-            "Apart: {why}. As one kernel they would {bytes}; there is no time for it, as no kernel runs both matmuls."
+        said.push(
+            "; there is no time for it, as no kernel runs both matmuls.",
+            None,
         );
+        return said;
     };
     let saves_time = saved_s >= 0.0;
     let joint = match (saves_bytes, saves_time) {
-        (true, false) | (false, true) => format!("but {} ", verb(saves_time)),
-        _ => "and ".to_owned(),
+        (true, false) | (false, true) => format!(" but {} ", verb(saves_time)),
+        _ => " and ".to_owned(),
     };
-    format!(
-        "Apart: {why}. As one kernel they would {bytes} {joint}{} {}.",
-        format_seconds(saved_s.abs()),
-        time_scope(analysis),
-    )
+    said.push(joint, None);
+    said.push(format_seconds(saved_s.abs()), Some(Saved::Time));
+    said.push(format!(" {}.", time_scope(analysis)), None);
+    said
 }
 
 /// What a saved time is a part of, as the end of a phrase.

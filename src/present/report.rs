@@ -316,9 +316,9 @@ impl EdgeReport {
                     reason_facts: (),
                 },
             },
-            saved_bytes: price.map(|price| price.saved_bytes),
-            bound_saved_us: price.and_then(|price| Some(price.saved_s? * 1e6)),
-            expected_saved_us: price.and_then(|price| Some(price.expected_saved_s? * 1e6)),
+            saved_bytes: price.map(|price| price.saved_bytes()),
+            bound_saved_us: price.and_then(|price| Some(price.bound_saved_s()? * 1e6)),
+            expected_saved_us: price.and_then(|price| Some(price.expected_saved_s()? * 1e6)),
         }
     }
 }

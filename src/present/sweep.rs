@@ -1,8 +1,7 @@
 //! A sweep in words: its crossings as sentences, its figures as texts.
 
-use super::format::{
-    format_bytes, format_count, format_exact, format_intensity, format_ratio, format_seconds,
-};
+use super::figure::{Number, swept_number};
+use super::format::{format_count, format_exact, format_ratio};
 use super::names::{counted, joined};
 use super::options::policy_title;
 use super::times::{TimeKind, bound_name};
@@ -73,14 +72,8 @@ pub fn measure_title(measure: Measure, sweep: &Sweep, device: &Device) -> String
 
 /// A figure with its unit.
 pub fn figure_text(measure: Measure, figures: &Figures) -> String {
-    match measure {
-        Measure::Bytes => format_bytes(figures.bytes),
-        Measure::Time => format_seconds(figures.time_s),
-        Measure::Kernels => format_count(figures.kernels),
-        Measure::Intensity => figures
-            .intensity
-            .map_or_else(|| "–".to_owned(), format_intensity),
-    }
+    let number = swept_number(measure, figures);
+    number.map_or_else(|| "–".to_owned(), Number::text)
 }
 
 /// A figure as a multiple of that of *none*; `None` where one is unknown or nothing is there to divide by.

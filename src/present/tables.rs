@@ -158,13 +158,13 @@ fn advice(analysis: &Analysis, statement_of_op: &IdVec<OpId, usize>) -> Table {
     let advised = advise(analysis, statement_of_op);
     let rows = advised.iter().filter_map(|advised| {
         let (action, caveat) = advice_words(analysis, advised)?;
-        let price = advised.price;
+        let price = advised.price.total();
         Some(vec![
             action.replace('`', ""),
             caveat,
-            price.saved_bytes.to_string(),
-            known(price.saved_s),
-            known(price.expected_saved_s),
+            price.saved_bytes().to_string(),
+            known(price.bound_saved_s()),
+            known(price.expected_saved_s()),
             known(
                 price
                     .time_s()
@@ -246,9 +246,9 @@ fn edges(analysis: &Analysis) -> Table {
             graph.tensor_name(edge.tensor).to_owned(),
             if price.is_none() { "yes" } else { "no" }.to_owned(),
             reason.replace('`', ""),
-            known(price.map(|price| price.saved_bytes)),
-            known(price.and_then(|price| price.saved_s)),
-            known(price.and_then(|price| price.expected_saved_s)),
+            known(price.map(|price| price.saved_bytes())),
+            known(price.and_then(|price| price.bound_saved_s())),
+            known(price.and_then(|price| price.expected_saved_s())),
         ]
     });
     Table {

@@ -1,11 +1,12 @@
 //! The edges between kernels: why each is not fused, and what fusing it alone would save.
 
-use super::format::{format_bytes, format_count, format_seconds};
+use super::figure::{Explanation, Number, Saved, merge_explanation};
+use super::format::format_count;
 use super::names::op_name;
-use super::reasons::{reason_text, verdict_sentence};
+use super::reasons::{SaidVerdict, reason_text, said_verdict};
 use super::times::TimeKind;
 use crate::core::analysis::rounds::Rounds;
-use crate::core::analysis::why::{Price, PricedEdge, Why};
+use crate::core::analysis::why::{Price, PricedEdge, RoundsPrice, Why};
 use crate::core::fusion::reason::Reason;
 use crate::core::fusion::record::Record;
 use crate::core::{Analysis, Graph, IdVec, Objective, OpId};
@@ -38,7 +39,7 @@ impl EdgeOrder {
     }
 
     fn compare(self, graph: &Graph, a: &PricedEdge, b: &PricedEdge) -> Ordering {
-        let bytes = || b.price.saved_bytes.cmp(&a.price.saved_bytes);
+        let bytes = || b.price.saved_bytes().cmp(&a.price.saved_bytes());
         // Edges without a time come last.
         let saved_s = |edge: &PricedEdge| edge.price.time_s().unwrap_or(f64::NEG_INFINITY);
         let time = || saved_s(b).total_cmp(&saved_s(a));
@@ -87,10 +88,8 @@ pub struct EdgeRow {
     pub ops: EdgeOps,
     /// Their names.
     pub names: String,
-    /// Bytes that fusing it would save.
-    pub saved_bytes: String,
-    /// Time that fusing it would save: expected, or by how much the lower bound falls. A dash where no kernel could run both.
-    pub saved_time: String,
+    /// What fusing it would save.
+    pub price: RoundsPrice,
     /// Why it is not fused; quoted parts are code.
     pub reason: String,
 }
@@ -103,10 +102,19 @@ impl EdgeRow {
         Self {
             ops: (producer, consumer),
             names: format!("{from} → {to}"),
-            saved_bytes: saved_bytes(edge.price),
-            saved_time: saved_time(edge.price),
+            price: RoundsPrice::once(edge.price),
             reason: reason_text(graph, reason),
         }
+    }
+
+    /// What fusing it would save, as it is shown. A dash where no kernel could run both.
+    pub fn saved(&self, saved: Saved) -> String {
+        saved_text(self.price.total(), saved)
+    }
+
+    /// The same explained by the analysis that the edge is of.
+    pub fn explanation(&self, analysis: &Analysis, saved: Saved) -> Option<Explanation> {
+        edge_explanation(analysis, self.ops, self.price, saved)
     }
 }
 
@@ -154,12 +162,14 @@ impl WhyNot {
             // The selected edge stands for those like it.
             let told = selected.filter(|_| place == Some(at));
             let (producer, consumer) = told.unwrap_or((fold.first.producer, fold.first.consumer));
-            let edge = PricedEdge {
-                producer,
-                consumer,
-                ..fold.first
-            };
+            let (own, others): (Vec<_>, Vec<_>) = (fold.edges.iter())
+                .map(|&place| self.edges[place])
+                .partition(|edge| (edge.producer, edge.consumer) == (producer, consumer));
+            let edge = own.first().copied().unwrap_or(fold.first);
             let mut row = EdgeRow::new(graph, &edge, &why.reason(&edge));
+            for other in others {
+                row.price.add_round(other.price);
+            }
             if fold.edges.len() > 1 {
                 let rounds = format_count(fold.edges.len());
                 row.reason = format!(
@@ -177,16 +187,16 @@ impl WhyNot {
         }
     }
 
-    /// Whether two ops run in one kernel, and if not, why; quoted parts are code. Empty if there are no such ops.
-    pub fn answer(&self, first: OpId, second: OpId) -> String {
+    /// Whether two ops run in one kernel, and if not, why. Empty if there are no such ops.
+    pub fn answer(&self, first: OpId, second: OpId) -> SaidVerdict {
         let graph = &self.analysis.graph;
         if first.max(second).index() >= graph.ops.len() {
-            return String::new();
+            return SaidVerdict::default();
         }
         if first == second {
-            return "It is one op. Choose another.".to_owned();
+            return SaidVerdict::words("It is one op. Choose another.");
         }
-        verdict_sentence(&self.analysis, &self.why().ask(first, second))
+        said_verdict(&self.analysis, &self.why().ask(first, second))
     }
 
     fn why(&self) -> Why<'_> {
@@ -207,7 +217,7 @@ fn folds(
     let mut folds: Vec<Fold> = Vec::new();
     let mut place_of = HashMap::new();
     for (at, edge) in edges.iter().enumerate() {
-        let same = (rounds.statement_edge(edge), edge.price.saved_bytes);
+        let same = (rounds.statement_edge(edge), edge.price.saved_bytes());
         let place = *place_of.entry(same).or_insert(folds.len());
         match folds.get_mut(place) {
             Some(fold) => {
@@ -241,16 +251,20 @@ pub fn saved_time_title(analysis: &Analysis) -> (&'static str, &'static str) {
     }
 }
 
-/// The bytes that a change saves: `33.6 MB`, `−33.6 MB` where it costs some.
-pub(super) fn saved_bytes(price: Price) -> String {
-    let sign = if price.saved_bytes < 0 { "−" } else { "" };
-    format!("{sign}{}", format_bytes(price.saved_bytes.unsigned_abs()))
+/// What a change saves: `33.6 MB`, `−33.6 MB` where it costs some. A dash where there is no such number.
+pub(super) fn saved_text(price: Price, saved: Saved) -> String {
+    let number = saved.number(price);
+    number.map_or_else(|| "–".to_owned(), Number::text)
 }
 
-fn saved_time(price: Price) -> String {
-    let Some(saved_s) = price.time_s() else {
-        return "–".to_owned();
-    };
-    let sign = if saved_s < 0.0 { "−" } else { "" };
-    format!("{sign}{}", format_seconds(saved_s.abs()))
+/// What is told about what running the kernels of two ops as one would save.
+pub fn edge_explanation(
+    analysis: &Analysis,
+    (producer, consumer): EdgeOps,
+    price: RoundsPrice,
+    saved: Saved,
+) -> Option<Explanation> {
+    let kernel_of = &analysis.partition.kernel_of;
+    let kernels = [*kernel_of.get(producer)?, *kernel_of.get(consumer)?];
+    merge_explanation(analysis, kernels, price, saved)
 }

@@ -15,7 +15,7 @@ test('every crossing edge has a row with a reason and a price, dearest first', a
   const crossing = report.edges.filter((edge) => !edge.fused);
   await open(page);
   await expect(rows(page)).toHaveCount(crossing.length);
-  const names = await panel(page).locator('tbody button').allTextContents();
+  const names = await panel(page).locator('tbody button.link').allTextContents();
   const wanted = crossing.map((edge) => `${edge.producer} → ${edge.consumer}`);
   expect([...names].sort()).toEqual([...wanted].sort());
   const dearest = Math.max(...crossing.map((edge) => edge.saved_bytes));
@@ -27,7 +27,7 @@ test('every crossing edge has a row with a reason and a price, dearest first', a
 test('the edges are sorted by bytes, time or name, by pointer and by keys', async ({ page }) => {
   const { edges } = commandLine(['analyze', '-'], await editor(page).inputValue());
   await open(page);
-  const listed = () => panel(page).locator('tbody button').allTextContents();
+  const listed = () => panel(page).locator('tbody button.link').allTextContents();
   const figure = (key) => async () => {
     const of = new Map(edges.map((edge) => [`${edge.producer} → ${edge.consumer}`, edge[key]]));
     return (await listed()).map((name) => of.get(name));

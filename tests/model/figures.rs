@@ -23,9 +23,9 @@ use fuseline::present::memory::memory_sentence;
 use proptest::prelude::*;
 use strum::VariantArray;
 
-const DEVICES: [&str; 3] = ["a100-80", "h100", "h200"];
+pub(crate) const DEVICES: [&str; 3] = ["a100-80", "h100", "h200"];
 
-fn analysis(text: &str, policy: Policy, device_id: &str) -> Analysis {
+pub(crate) fn analysis(text: &str, policy: Policy, device_id: &str) -> Analysis {
     let options = Options {
         device: device(device_id).unwrap().clone(),
         ..Options::of_policy(policy)

@@ -21,6 +21,7 @@ use fuseline::core::{
 };
 use fuseline::present::manual::{Change, propose};
 use fuseline::present::merges::merge_offers;
+use fuseline::present::reasons::SaidVerdict;
 use fuseline::present::reasons::all_diagnostics;
 use fuseline::present::report::Report;
 use fuseline::present::steps::Steps;
@@ -183,8 +184,8 @@ fn every_question_is_answered_as_the_page_answers_it() {
                 }
 
                 let first = OpId::new(0);
-                let words = why_not.answer(first, last);
-                assert_eq!(answer(Question::Apart(first, last)), Answer::Apart(words));
+                let said = why_not.answer(first, last);
+                assert_eq!(answer(Question::Apart(first, last)), Answer::Apart(said));
 
                 let kernel = |op| analysis.partition.kernel_of[op];
                 let change = Change::Merge(kernel(first), kernel(last));
@@ -231,10 +232,8 @@ fn questions_about_no_kernels_are_answered() {
             selected: Some((op, op)),
         };
         assert_eq!(answer(question), Answer::Edges(no_rows.clone()));
-        assert_eq!(
-            answer(Question::Apart(op, op)),
-            Answer::Apart(String::new())
-        );
+        let said = SaidVerdict::default();
+        assert_eq!(answer(Question::Apart(op, op)), Answer::Apart(said));
         let kernel = KernelId::new(0);
         let merge = Question::Change(Change::Merge(kernel, kernel));
         assert!(matches!(answer(merge), Answer::Change(_)));

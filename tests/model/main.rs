@@ -38,6 +38,7 @@ mod export_pictures;
 mod export_tables;
 mod families;
 mod figures;
+mod figures_of_tabs;
 mod findings;
 mod fixes;
 mod foreign_lines;

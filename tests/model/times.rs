@@ -11,7 +11,7 @@ use fuseline::present::explain::total_bytes;
 use fuseline::present::format::format_seconds;
 use fuseline::present::headline::headline;
 use fuseline::present::kernels::{kernel_rows, kernel_total};
-use fuseline::present::reasons::verdict_sentence;
+use fuseline::present::reasons::said_verdict;
 use fuseline::present::times::{TimeKind, time_lines, total_times};
 use fuseline::present::why::saved_time_title;
 use std::collections::BTreeSet;
@@ -177,10 +177,10 @@ fn a_saved_time_is_of_the_kind_of_all_times() {
         let analysis = on(id, Policy::Rules, text);
         let [a, m, n] = ["a", "m", "n"].map(|name| analysis.graph.op_named(name).unwrap());
         let why = Why::new(&analysis);
-        let said = verdict_sentence(&analysis, &why.ask(a, m));
+        let said = said_verdict(&analysis, &why.ask(a, m)).text();
         assert!(said.contains(&format!("of the {kind}")), "{said}");
         assert!(saved_time_title(&analysis).0.starts_with(kind));
-        let said = verdict_sentence(&analysis, &why.ask(m, n));
+        let said = said_verdict(&analysis, &why.ask(m, n)).text();
         assert!(
             said.ends_with(
                 "As one kernel they would save 1.57 MB; there is no time for it, as no kernel runs both matmuls."

@@ -10,7 +10,7 @@ use fuseline::core::{
     Analysis, Device, FusionOptions, KernelId, Objective, OpId, Options, Policy, analyze_program,
     notation,
 };
-use fuseline::present::reasons::verdict_sentence;
+use fuseline::present::reasons::said_verdict;
 use serde_json::json;
 use strum::VariantArray;
 
@@ -59,7 +59,7 @@ fn the_rules_name_what_kept_an_edge_apart() {
         }
     );
     // `a` would be neither written nor read: twice 64 * 128 * 2 bytes.
-    assert_eq!(price.saved_bytes, 2 * 16_384);
+    assert_eq!(price.saved_bytes(), 2 * 16_384);
     let (reason, _) = ask(RULES, &rules, "b", "s");
     assert_eq!(
         reason,
@@ -179,7 +179,7 @@ fn the_limits_name_what_is_beyond_them() {
         "z",
     );
     assert_eq!(reason, Reason::NotLookedAt);
-    assert_eq!(price.saved_bytes, 2 * 64 * 64 * 2);
+    assert_eq!(price.saved_bytes(), 2 * 64 * 64 * 2);
     let limited = Options {
         fusion: FusionOptions {
             max_ops: 2,
@@ -222,7 +222,7 @@ y = sub(n, c)
     let merged = merged(&analysis.partition, first, last);
     let before = totals(&analysis.graph, &options, &analysis.partition);
     let after = totals(&analysis.graph, &options, &merged);
-    assert!((price.saved_s.unwrap() - (before.1 - after.1)).abs() < 1e-9 * before.1);
+    assert!((price.bound_saved_s().unwrap() - (before.1 - after.1)).abs() < 1e-9 * before.1);
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn words_hold_names_and_figures() {
     let sentences: Vec<String> = Why::new(&analysis)
         .edges()
         .iter()
-        .map(|edge| verdict_sentence(&analysis, &edge.verdict))
+        .map(|edge| said_verdict(&analysis, &edge.verdict).text())
         .collect();
     assert_eq!(
         sentences[0],
@@ -271,12 +271,12 @@ fn what_cannot_run_has_no_price_in_words() {
     // `b` depends on the matmul, which depends on `a`.
     let text = "input x : f16[64, 64]\nweight w : f16[64, 64]\na = relu(x)\nm = matmul(a, w)\nb = add(m, a)\n";
     let analysis = analysis(text, &under(Policy::None));
-    let said = verdict_sentence(
+    let said = said_verdict(
         &analysis,
         &Why::new(&analysis).ask(OpId::new(0), OpId::new(2)),
     );
     assert_eq!(
-        said,
+        said.text(),
         "Apart: the kernel would wait for itself: `a` → `m` → `b`."
     );
 }
@@ -301,7 +301,7 @@ fn what_only_rounding_saves_does_not_pay() {
     for width in 1..400 {
         for edge in Why::new(&analysis(&text(width), &options)).edges() {
             if let Verdict::Apart { reason, price } = edge.verdict {
-                noise += usize::from(price.saved_s > Some(0.0));
+                noise += usize::from(price.bound_saved_s() > Some(0.0));
                 assert_eq!(reason, Reason::NotWorthIt, "{price:?}");
             }
         }

@@ -76,7 +76,7 @@ fn attention_in_one_kernel_is_one_op_to_the_reasons() {
     let merged = analysis(AROUND_ATTENTION, &with_attention(Policy::None));
     let kernel = |name| merged.partition.kernel_of[merged.graph.op_named(name).unwrap()];
     let gain = Why::new(&merged).merge(kernel("out"), kernel("low"));
-    assert_eq!(gain.unwrap().saved_bytes, 2 * 256 * 64 * 2);
+    assert_eq!(gain.unwrap().saved_bytes(), 2 * 256 * 64 * 2);
 }
 
 /// The compiler plans on the graph in which attention is one op; its reasons name ops of the program.

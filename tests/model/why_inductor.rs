@@ -26,7 +26,7 @@ fn a_library_call_takes_no_epilogue_and_the_reason_says_so() {
         }
     );
     // `h` would be neither written nor read, so fusing would still save its bytes.
-    assert_eq!(price.saved_bytes, 2 * 2 * 4096 * 4096);
+    assert_eq!(price.saved_bytes(), 2 * 2 * 4096 * 4096);
     let graph = analysis(text, &under(Policy::Inductor)).graph;
     assert_eq!(
         reason_text(&graph, &reason),

@@ -6,6 +6,7 @@ use fuseline::core::fusion::record::record;
 use fuseline::core::{
     Analysis, IdVec, Objective, OpId, Options, Policy, analyze_program, notation,
 };
+use fuseline::present::figure::Saved;
 use fuseline::present::why::{EdgeOrder, EdgeRow, WhyNot};
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -42,7 +43,7 @@ fn every_edge_between_kernels_has_a_row_in_each_order() {
         assert!(listed.rows.iter().map(|row| row.ops).eq(ops));
         assert_eq!(listed.total, crossing);
         assert!(match order {
-            EdgeOrder::Bytes => all.is_sorted_by_key(|edge| Reverse(edge.price.saved_bytes)),
+            EdgeOrder::Bytes => all.is_sorted_by_key(|edge| Reverse(edge.price.saved_bytes())),
             EdgeOrder::Time => all.is_sorted_by(|a, b| a.price.time_s() >= b.price.time_s()),
             EdgeOrder::Name => listed.rows.is_sorted_by(|a, b| a.names <= b.names),
         });
@@ -50,7 +51,7 @@ fn every_edge_between_kernels_has_a_row_in_each_order() {
             .find(|row| row.names == "up → act")
             .unwrap();
         // Fused into one kernel, `y` is neither written nor read.
-        assert_eq!(row.saved_bytes, "262 kB");
+        assert_eq!(row.saved(Saved::Bytes), "262 kB");
         assert_eq!(row.reason, "it is allowed, but this policy does not try it");
     }
 }
@@ -65,11 +66,11 @@ fn what_counts_most_under_the_objective_comes_first() {
 fn what_fusing_would_cost_is_negative() {
     let analysis = analysis(TEXT, Policy::Rules);
     let mut edge = Why::new(&analysis).priced_edges()[0];
-    edge.price.saved_bytes = -1024;
-    edge.price.saved_s = Some(-1e-6);
+    edge.price.after.bytes = edge.price.before.bytes + 1024;
+    edge.price.after.bound_s = edge.price.before.bound_s.map(|bound_s| bound_s + 1e-6);
     let row = EdgeRow::new(&analysis.graph, &edge, &Why::new(&analysis).reason(&edge));
     assert_eq!(
-        [row.saved_bytes.as_str(), &row.saved_time],
+        [Saved::Bytes, Saved::Time].map(|saved| row.saved(saved)),
         ["−1.02 kB", "−1.00 µs"]
     );
 }
@@ -85,7 +86,7 @@ fn any_two_ops_have_an_answer() {
     let analysis = Arc::new(analysis(TEXT, Policy::Rules));
     let op = |name| analysis.graph.op_named(name).unwrap();
     let why_not = WhyNot::new(analysis.clone(), &IdVec::default(), None);
-    let said = |a, b| why_not.answer(op(a), op(b));
+    let said = |a, b| why_not.answer(op(a), op(b)).text();
     assert_eq!(said("up", "up"), "It is one op. Choose another.");
     assert_eq!(said("up", "act"), "They run in one kernel.");
     assert!(
@@ -94,7 +95,7 @@ fn any_two_ops_have_an_answer() {
         said("small", "up")
     );
     assert_eq!(said("small", "up"), said("up", "small"));
-    assert_eq!(why_not.answer(op("up"), OpId::new(5)), "");
+    assert_eq!(why_not.answer(op("up"), OpId::new(5)).text(), "");
 }
 
 #[test]
@@ -151,10 +152,10 @@ fn what_every_round_of_a_block_repeats_is_one_row() {
         ..*alike[0]
     };
     let row = EdgeRow::new(&analysis.graph, &all, &Why::new(&analysis).reason(&all));
-    assert_eq!(
-        [&first.saved_bytes, &first.saved_time],
-        [&row.saved_bytes, &row.saved_time]
-    );
+    for saved in [Saved::Bytes, Saved::Time] {
+        assert_eq!(first.saved(saved), row.saved(saved));
+    }
+    assert_eq!(first.price.rounds, 12);
     // An edge of another round that is selected stands for all of them.
     let selected = (alike[5].producer, alike[5].consumer);
     let with_selected = why_not.rows(EdgeOrder::Bytes, 1, Some(selected));

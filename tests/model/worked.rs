@@ -41,6 +41,7 @@ pub(crate) fn comes_out(term: &Term) -> Result<(), String> {
                 How::Product => values.iter().product(),
                 How::Quotient => values[0] / values[1],
                 How::Percent => values[0] / values[1] * 100.0,
+                How::RelativeError => values[0] / values[1] - 1.0,
                 How::Longest => values.iter().copied().fold(0.0, f64::max),
                 How::RoundedUp | How::RoundedDown | How::Smallest | How::Between => f64::NAN,
             };

@@ -34,7 +34,7 @@ fn text(element: &Element) -> String {
 
 /// The edge that each row of the tab on reasons names.
 fn edges(root: &Mounted) -> Vec<String> {
-    root.texts("tbody button")
+    root.texts("tbody button.link")
 }
 
 #[wasm_bindgen_test]

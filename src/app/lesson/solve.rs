@@ -113,7 +113,7 @@ fn merges(state: &PageState) -> Vec<PageState> {
         return Vec::new();
     };
     let mut edges = Why::new(&seen.analysis).priced_edges();
-    edges.sort_by_key(|edge| std::cmp::Reverse(edge.price.saved_bytes));
+    edges.sort_by_key(|edge| std::cmp::Reverse(edge.price.saved_bytes()));
     let kernel = |op| seen.analysis.partition.kernel_of.get(op).copied();
     let merges = edges.iter().filter_map(|edge| {
         let change = Change::Merge(kernel(edge.producer)?, kernel(edge.consumer)?);

@@ -9,6 +9,7 @@ use crate::core::{KernelId, OpId};
 use crate::present::advice::{AdviceRow, advice_rows};
 use crate::present::manual::{Change, Proposal, propose};
 use crate::present::merges::{Offer, merge_offers};
+use crate::present::reasons::SaidVerdict;
 use crate::present::why::{EdgeOps, EdgeOrder, EdgeRows};
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -40,11 +41,11 @@ impl Page {
     }
 
     /// Why two ops are not fused.
-    pub fn why_apart(self, first: OpId, second: OpId) -> Option<String> {
+    pub fn why_apart(self, first: OpId, second: OpId) -> Option<SaidVerdict> {
         self.ask(
             Question::Apart(first, second),
             |answer| match answer {
-                Answer::Apart(words) => Some(words.clone()),
+                Answer::Apart(said) => Some(said.clone()),
                 _ => None,
             },
             |_| Some(self.why_not.get()?.answer(first, second)),

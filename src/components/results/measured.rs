@@ -1,13 +1,16 @@
 //! The *Measured* tab: predictions against measurements. Its files are fetched when it is first opened.
 
+use crate::app::state::Told;
 use crate::browser::fetch_text;
 use crate::components::charts::Chart;
+use crate::components::number::{Number, NumberTable};
 use crate::components::picker::Picker;
 use crate::components::radio_button::RadioButton;
 use crate::core::analysis::measured::Measurements;
 use crate::core::json::read_json;
 use crate::core::notation::parse;
 use crate::picture::charts::measured_scatter;
+use crate::present::figure::{MeasuredFigure, measured_explanation};
 use crate::present::measured::{
     PredictedRow, Quantity, comparisons, error_summary, patterns, predicted_rows, source_notes,
     table_rows,
@@ -271,15 +274,27 @@ fn MeasuredTable(
             table_rows(rows, quantity.get())
         });
         let rows = rows.into_iter().map(|row| {
+            let number = |figure: MeasuredFigure, text: String| {
+                let told = Told::own(move || {
+                    let of = predictions.get()?;
+                    let predicted = of.rows.get(row.place)?;
+                    measured_explanation(&of.file, predicted, quantity.get(), figure, DEVICE)
+                });
+                view! { <Number told>{text}</Number> }
+            };
+            let [expected, ran] = row.kernels;
             view! {
                 <tr>
                     <th scope="row">{row.pattern}</th>
-                    <td class="number">{row.error}</td>
+                    <td class="number">{number(MeasuredFigure::Error, row.error)}</td>
                     <td>{row.variant}</td>
-                    <td class="number">{row.predicted}</td>
-                    <td class="number">{row.measured}</td>
+                    <td class="number">{number(MeasuredFigure::Expected, row.predicted)}</td>
+                    <td class="number">{number(MeasuredFigure::Measured, row.measured)}</td>
                     <td class="number">{row.size}</td>
-                    <td class="number">{row.kernels}</td>
+                    <td class="number">
+                        {number(MeasuredFigure::ExpectedKernels, expected)} " / "
+                        {number(MeasuredFigure::MeasuredKernels, ran)}
+                    </td>
                 </tr>
             }
         });
@@ -287,7 +302,7 @@ fn MeasuredTable(
     };
     view! {
         <div class="table-scroll measured-table" role="group" aria-label="Measured rows" tabindex="0">
-            <table>
+            <NumberTable>
                 <thead>
                     <tr>
                         <th scope="col">"pattern"</th>
@@ -302,7 +317,7 @@ fn MeasuredTable(
                     </tr>
                 </thead>
                 <tbody>{rows}</tbody>
-            </table>
+            </NumberTable>
         </div>
     }
 }

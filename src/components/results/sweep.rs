@@ -1,8 +1,9 @@
 //! The *Sweep* tab: a param along an axis, every policy as a curve, and where something changes.
 
 use super::policy_legend::{Marker, PolicyLegend};
-use crate::app::state::{Page, SetIfChanged, Swept};
+use crate::app::state::{Page, SetIfChanged, Swept, Told};
 use crate::components::charts::LargeChart;
+use crate::components::number::{Number, NumberTable};
 use crate::components::picker::Picker;
 use crate::components::sentence::sentence;
 use crate::components::work_line::WorkLine;
@@ -10,6 +11,7 @@ use crate::core::Policy;
 use crate::core::analysis::sweep::{Measure, Sweep};
 use crate::picture::charts::scene::{Mark, Scene};
 use crate::picture::charts::sweep::{SweepView, scene};
+use crate::present::figure::swept_explanation;
 use crate::present::options::policy_title;
 use crate::present::sweep::{
     CrossingRow, SweepRow, crossing_rows, measure_name, param_text, sweep_rows,
@@ -249,6 +251,24 @@ fn Values(
 ) -> impl IntoView {
     let page = Page::of_context();
     let is_open = RwSignal::new(false);
+    view! {
+        <details class="sweep-values" on:toggle:target=move |event| is_open.set(event.target().open())>
+            <summary>
+                {move || format!("All values: {}", measure_name(page.sweep.measure.get()))}
+            </summary>
+            <Show when=move || is_open.get()>
+                <ValuesTable sweep />
+            </Show>
+        </details>
+    }
+}
+
+#[component]
+fn ValuesTable(
+    /// The sweep, which is known.
+    sweep: Signal<Option<Arc<Sweep>>>,
+) -> impl IntoView {
+    let page = Page::of_context();
     let rows = Memo::new(move |_| {
         let measure = page.sweep.measure.get();
         sweep.with(|sweep| {
@@ -259,10 +279,16 @@ fn Values(
     let name = move || sweep.with(|sweep| sweep.as_ref().map(|sweep| sweep.param.clone()));
     let row = move |row: SweepRow| {
         let value = row.value;
-        let figures = row
-            .figures
-            .into_iter()
-            .map(|text| view! { <td class="number">{text}</td> });
+        let policies = untrack(|| policies_of(sweep)).into_iter();
+        let figures = policies.zip(row.figures).map(|(policy, text)| {
+            let told = Told::own(move || {
+                let sweep = sweep.get()?;
+                let measure = page.sweep.measure.get();
+                page.analysis
+                    .with(|analysis| swept_explanation(&sweep, value, policy, measure, analysis))
+            });
+            view! { <td class="number"><Number told>{text}</Number></td> }
+        });
         view! {
             <tr>
                 <th scope="row" class="number">
@@ -273,34 +299,27 @@ fn Values(
         }
     };
     view! {
-        <details class="sweep-values" on:toggle:target=move |event| is_open.set(event.target().open())>
-            <summary>
-                {move || format!("All values: {}", measure_name(page.sweep.measure.get()))}
-            </summary>
-            <Show when=move || is_open.get()>
-                <div class="table-scroll" role="group" aria-label="Table of values" tabindex="0">
-                    <table class="kernels">
-                        <thead>
-                            <tr>
-                                <th scope="col" class="number">{name}</th>
-                                <For each=move || policies_of(sweep) key=|&policy| policy let:policy>
-                                    <th scope="col" class="number">
-                                        <Marker policy />
-                                        {policy_title(policy)}
-                                    </th>
-                                </For>
-                            </tr>
-                        </thead>
-                        <tbody>
-                            <For
-                                each=move || rows.get()
-                                key=|row| (row.value, row.figures.clone())
-                                children=row
-                            />
-                        </tbody>
-                    </table>
-                </div>
-            </Show>
-        </details>
+        <div class="table-scroll" role="group" aria-label="Table of values" tabindex="0">
+            <NumberTable class="kernels">
+                <thead>
+                    <tr>
+                        <th scope="col" class="number">{name}</th>
+                        <For each=move || policies_of(sweep) key=|&policy| policy let:policy>
+                            <th scope="col" class="number">
+                                <Marker policy />
+                                {policy_title(policy)}
+                            </th>
+                        </For>
+                    </tr>
+                </thead>
+                <tbody>
+                    <For
+                        each=move || rows.get()
+                        key=|row| (row.value, row.figures.clone())
+                        children=row
+                    />
+                </tbody>
+            </NumberTable>
+        </div>
     }
 }

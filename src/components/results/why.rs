@@ -1,14 +1,17 @@
 //! The *Why not* tab: the reason and the price of each edge that is not fused, and an answer for any two ops.
 
 use super::op_picker::OpPicker;
-use crate::app::state::{AnalysedText, Page, Selection, shared_memo};
+use crate::app::state::{AnalysedText, Page, Selection, Told, shared_memo};
 use crate::browser;
 use crate::components::keyed_rows::row_at;
+use crate::components::number::{Number, NumberTable};
 use crate::components::sentence::sentence;
 use crate::components::show_more::ShowMore;
 use crate::components::sort_header::{Direction, SortHeader};
+use crate::components::verdict::VerdictWords;
 use crate::components::work_line::WorkLine;
 use crate::core::{IdVec, OpId};
+use crate::present::figure::Saved;
 use crate::present::why::{EdgeOps, EdgeOrder, EdgeRow, EdgeRows, saved_time_title};
 use leptos::html;
 use leptos::prelude::*;
@@ -79,10 +82,8 @@ pub fn WhyPanel(
             is_awaited,
         })
     });
-    let rows = Memo::new(move |_| listed.with(|listed| listed.edges.rows.clone()));
-    let row_count = move || rows.with(Vec::len);
+    let row_count = move || listed.with(|listed| listed.edges.rows.len());
     let edge_count = move || listed.with(|listed| listed.edges.total);
-    let is_empty = move || listed.with(|listed| listed.edges.total == 0 && !listed.is_awaited);
     // Until the visitor chooses two ops, those of the first edge that is listed.
     let first_listed = Memo::new(move |_| {
         listed.with(|listed| {
@@ -90,68 +91,88 @@ pub fn WhyPanel(
             first.or_else(|| (!listed.is_awaited).then_some(FIRST_OPS))
         })
     });
+    view! {
+        <div>
+            <Question first_listed />
+            <EdgeTable listed selected order chosen_order />
+            <Show when=move || listed.with(|listed| listed.is_awaited)>
+                <WorkLine />
+            </Show>
+            <ShowMore max_rows step=PAGE_ROWS listed=row_count total=edge_count />
+        </div>
+    }
+}
+
+/// The edges that are listed.
+#[component]
+fn EdgeTable(
+    /// What is listed.
+    listed: Memo<Arc<Listed>>,
+    /// The selected edge.
+    selected: Memo<Option<EdgeOps>>,
+    /// The order of the rows.
+    order: Memo<EdgeOrder>,
+    /// The order that the visitor chose.
+    chosen_order: RwSignal<Option<EdgeOrder>>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let rows = Memo::new(move |_| listed.with(|listed| listed.edges.rows.clone()));
+    let is_empty = move || listed.with(|listed| listed.edges.total == 0 && !listed.is_awaited);
     let is_selected = Selector::new(move || selected.get());
     let saved_time = move || page.analysis.with(|analysis| saved_time_title(analysis));
     let is_in = move |other| Signal::derive(move || order.get() == other);
     let choose = move |order| chosen_order.set(Some(order));
     view! {
-        <div>
-            <Question first_listed />
-            <div class="table-scroll" role="group" aria-label="Table of edges between kernels" tabindex="0">
-                <table class="kernels edges row-lines">
-                    <thead>
+        <div class="table-scroll" role="group" aria-label="Table of edges between kernels" tabindex="0">
+            <NumberTable class="kernels edges row-lines">
+                <thead>
+                    <tr>
+                        <SortHeader
+                            direction=Direction::Ascending
+                            is_sorted=is_in(EdgeOrder::Name)
+                            sort=move || choose(EdgeOrder::Name)
+                        >
+                            "edge between kernels"
+                        </SortHeader>
+                        <SortHeader
+                            direction=Direction::Descending
+                            is_sorted=is_in(EdgeOrder::Bytes)
+                            sort=move || choose(EdgeOrder::Bytes)
+                            is_number=true
+                            title="bytes that running the two kernels as one would save"
+                        >
+                            "bytes to save"
+                        </SortHeader>
+                        <SortHeader
+                            direction=Direction::Descending
+                            is_sorted=is_in(EdgeOrder::Time)
+                            sort=move || choose(EdgeOrder::Time)
+                            is_number=true
+                            title=move || saved_time().1
+                        >
+                            {move || saved_time().0}
+                        </SortHeader>
+                        <th scope="col">"why it is not fused"</th>
+                    </tr>
+                </thead>
+                <tbody>
+                    <ForEnumerate
+                        each=move || rows.get()
+                        key=|row| row.ops
+                        children=move |place, row| {
+                            let edge = row.ops;
+                            let is_selected = is_selected.clone();
+                            let is_selected = Signal::derive(move || is_selected.selected(&Some(edge)));
+                            view! { <Row edge row=row_at(rows, place, row) listed is_selected /> }
+                        }
+                    />
+                    <Show when=is_empty>
                         <tr>
-                            <SortHeader
-                                direction=Direction::Ascending
-                                is_sorted=is_in(EdgeOrder::Name)
-                                sort=move || choose(EdgeOrder::Name)
-                            >
-                                "edge between kernels"
-                            </SortHeader>
-                            <SortHeader
-                                direction=Direction::Descending
-                                is_sorted=is_in(EdgeOrder::Bytes)
-                                sort=move || choose(EdgeOrder::Bytes)
-                                is_number=true
-                                title="bytes that running the two kernels as one would save"
-                            >
-                                "bytes to save"
-                            </SortHeader>
-                            <SortHeader
-                                direction=Direction::Descending
-                                is_sorted=is_in(EdgeOrder::Time)
-                                sort=move || choose(EdgeOrder::Time)
-                                is_number=true
-                                title=move || saved_time().1
-                            >
-                                {move || saved_time().0}
-                            </SortHeader>
-                            <th scope="col">"why it is not fused"</th>
+                            <td colspan="4" class="quiet">"No tensor goes from one kernel to another."</td>
                         </tr>
-                    </thead>
-                    <tbody>
-                        <ForEnumerate
-                            each=move || rows.get()
-                            key=|row| row.ops
-                            children=move |place, row| {
-                                let edge = row.ops;
-                                let is_selected = is_selected.clone();
-                                let is_selected = Signal::derive(move || is_selected.selected(&Some(edge)));
-                                view! { <Row edge row=row_at(rows, place, row) is_selected /> }
-                            }
-                        />
-                        <Show when=is_empty>
-                            <tr>
-                                <td colspan="4" class="quiet">"No tensor goes from one kernel to another."</td>
-                            </tr>
-                        </Show>
-                    </tbody>
-                </table>
-            </div>
-            <Show when=move || listed.with(|listed| listed.is_awaited)>
-                <WorkLine />
-            </Show>
-            <ShowMore max_rows step=PAGE_ROWS listed=row_count total=edge_count />
+                    </Show>
+                </tbody>
+            </NumberTable>
         </div>
     }
 }
@@ -163,12 +184,19 @@ fn Row(
     edge: EdgeOps,
     /// The text of the row.
     row: Memo<EdgeRow>,
+    /// What is listed.
+    listed: Memo<Arc<Listed>>,
     /// Whether the edge is selected.
     is_selected: Signal<bool>,
 ) -> impl IntoView {
     let page = Page::of_context();
     let (producer, consumer) = edge;
-    let text = move |part: fn(&EdgeRow) -> &String| move || row.with(|row| part(row).clone());
+    let number = move |saved: Saved| {
+        let told = Told::own(move || {
+            listed.with(|listed| row.with(|row| row.explanation(&listed.of.analysis, saved)))
+        });
+        view! { <Number told>{move || row.with(|row| row.saved(saved))}</Number> }
+    };
     let button = NodeRef::<html::Button>::new();
     Effect::new(move || {
         // An edge of a link may be out of view. One that was clicked is told about where it was clicked.
@@ -193,11 +221,11 @@ fn Row(
                     node_ref=button
                     aria-pressed=move || is_selected.get().to_string()
                 >
-                    {text(|row| &row.names)}
+                    {move || row.with(|row| row.names.clone())}
                 </button>
             </td>
-            <td class="number">{text(|row| &row.saved_bytes)}</td>
-            <td class="number">{text(|row| &row.saved_time)}</td>
+            <td class="number">{number(Saved::Bytes)}</td>
+            <td class="number">{number(Saved::Time)}</td>
             <td class="why-reason">{move || row.with(|row| sentence(&row.reason))}</td>
         </tr>
     }
@@ -222,11 +250,12 @@ fn Question(
         let (first, second) = chosen.get().unwrap_or(FIRST_OPS);
         (first.min(last), second.min(last))
     });
-    let answer = Memo::new(move |_| {
+    let said = Memo::new(move |_| {
         chosen.get()?;
         let (first, second) = asked.get();
         page.why_apart(first, second)
     });
+    let ops = Memo::new(move |_| Some(asked.get()));
     let first = Memo::new(move |_| asked.get().0);
     let second = Memo::new(move |_| asked.get().1);
     view! {
@@ -252,7 +281,7 @@ fn Question(
                 <span>"?"</span>
             </div>
             <p role="status" aria-live="polite">
-                {move || answer.with(|answer| answer.as_deref().map(sentence))}
+                <VerdictWords ops said />
             </p>
         </div>
     }

@@ -1,7 +1,7 @@
 //! What would save time: options of compiler and framework, and kernels merged by hand.
 
 use crate::core::analysis::rounds::Rounds;
-use crate::core::analysis::why::{Price, PricedEdge, Why};
+use crate::core::analysis::why::{Cost, Price, PricedEdge, RoundsPrice, Why};
 use crate::core::analysis::{Analysis, analyze_plan};
 use crate::core::fusion::plan;
 use crate::core::model::ids::{IdVec, KernelId, OpId};
@@ -37,10 +37,8 @@ pub enum Advice {
 pub struct Advised {
     /// The change.
     pub advice: Advice,
-    /// What it saves, in all rounds.
-    pub price: Price,
-    /// In how many rounds of a block two kernels are merged; 1 for anything else.
-    pub rounds: usize,
+    /// What it saves; two kernels of a block are merged in every round.
+    pub price: RoundsPrice,
 }
 
 /// The changes that would save time, the largest saving first. Each is priced alone, and savings of several do not add up.
@@ -49,7 +47,10 @@ pub struct Advised {
 /// A few analyses, and the time of [`Why::priced_edges`].
 pub fn advise(analysis: &Analysis, statement_of_op: &IdVec<OpId, usize>) -> Vec<Advised> {
     let least_s = analysis.time_s() * LEAST_SHARE;
-    let pays = |price: &Price| price.time_s().is_some_and(|saved_s| saved_s > least_s);
+    let pays = |price: &RoundsPrice| {
+        let saved_s = price.total().time_s();
+        saved_s.is_some_and(|saved_s| saved_s > least_s)
+    };
     let mut advised: Vec<Advised> = [
         Advice::Compile,
         Advice::Attention,
@@ -63,8 +64,10 @@ pub fn advise(analysis: &Analysis, statement_of_op: &IdVec<OpId, usize>) -> Vec<
         let after = analyze_plan(analysis.graph.clone(), &options, plan);
         Some(Advised {
             advice,
-            price: price(analysis, &after),
-            rounds: 1,
+            price: RoundsPrice::once(Price {
+                before: cost(analysis),
+                after: cost(&after),
+            }),
         })
     })
     .filter(|advised| pays(&advised.price))
@@ -92,7 +95,7 @@ pub fn advise(analysis: &Analysis, statement_of_op: &IdVec<OpId, usize>) -> Vec<
 }
 
 fn by_saving(a: &Advised, b: &Advised) -> Ordering {
-    let saved_s = |advised: &Advised| advised.price.time_s().unwrap_or_default();
+    let saved_s = |advised: &Advised| advised.price.total().time_s().unwrap_or_default();
     saved_s(b).total_cmp(&saved_s(a))
 }
 
@@ -111,15 +114,13 @@ fn merges(
         let same = rounds.statement_edge(edge);
         let place = *place_of.entry(same).or_insert(merges.len());
         if let Some(merge) = merges.get_mut(place) {
-            merge.price = merge.price.and(edge.price);
-            merge.rounds += 1;
+            merge.price.add_round(edge.price);
             continue;
         }
         let [a, b] = [edge.producer, edge.consumer].map(|op| kernel_of[op]);
         merges.push(Advised {
             advice: Advice::Merge(a.min(b), a.max(b)),
-            price: edge.price,
-            rounds: 1,
+            price: RoundsPrice::once(edge.price),
         });
     }
     merges
@@ -146,12 +147,11 @@ fn with(options: &Options, advice: Advice) -> Option<Options> {
     Some(options)
 }
 
-fn price(before: &Analysis, after: &Analysis) -> Price {
-    let expected = before.expected.as_ref().zip(after.expected.as_ref());
-    Price {
-        saved_bytes: before.fused.traffic.total.cast_signed()
-            - after.fused.traffic.total.cast_signed(),
-        saved_s: Some(before.fused.time_s - after.fused.time_s),
-        expected_saved_s: expected.map(|(before, after)| before.fused_s - after.fused_s),
+/// What the whole program takes.
+fn cost(analysis: &Analysis) -> Cost {
+    Cost {
+        bytes: analysis.fused.traffic.total,
+        bound_s: Some(analysis.fused.time_s),
+        expected_s: (analysis.expected.as_ref()).map(|expected| expected.fused_s),
     }
 }

@@ -3,10 +3,14 @@
 use crate::core::analysis::device_model::device_count;
 use crate::core::analysis::{Analysis, Kernel, analyze_program};
 use crate::core::device;
+use crate::core::model::ids::KernelId;
 use crate::core::model::options::{Conventions, FusionOptions, Options, Policy, ReshapeCost};
 use crate::core::model::program::Program;
 use serde::Deserialize;
 use strum::IntoStaticStr;
+
+/// What a reshape is in the measured programs.
+pub const RESHAPE: ReshapeCost = ReshapeCost::View;
 
 /// A file of measured rows, as `public/measured/` has them; other fields are ignored.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -60,7 +64,7 @@ impl Variant {
     }
 
     /// The policy that predicts it.
-    const fn policy(self) -> Policy {
+    pub const fn policy(self) -> Policy {
         match self {
             Self::Eager => Policy::None,
             Self::Inductor | Self::InductorTritonGemm => Policy::Inductor,
@@ -83,6 +87,21 @@ pub struct Predicted {
     pub has_matmul: bool,
     /// Compulsory traffic of the largest kernel, in bytes.
     pub largest_kernel_bytes: u64,
+    /// Each kernel.
+    pub kernels: Vec<PredictedKernel>,
+}
+
+/// A kernel of a prediction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PredictedKernel {
+    /// The names of its ops.
+    pub ops: Vec<String>,
+    /// Its time.
+    pub time_s: f64,
+    /// Bytes that it reads from DRAM with cold caches.
+    pub dram_read_bytes: f64,
+    /// How often something is launched for it; 0 for a view.
+    pub launches: usize,
 }
 
 /// The prediction for a row on the device of this id; `program` is its op list. `None` if the list cannot be analysed
@@ -98,7 +117,7 @@ pub fn predict(row: &Row, program: &Program, device_id: &str) -> Option<Predicte
     let options = Options {
         policy: row.variant.policy(),
         conventions: Conventions {
-            reshape: ReshapeCost::View,
+            reshape: RESHAPE,
             ..Conventions::default()
         },
         device: device(device_id)?.clone(),
@@ -116,7 +135,19 @@ fn predicted(analysis: &Analysis) -> Option<Predicted> {
     let count = device_count(analysis)?;
     let expected = analysis.expected.as_ref()?;
     let kernels = &analysis.fused.kernels;
+    let kernel = |(id, kernel): (KernelId, &Kernel)| {
+        let further = analysis.partition.further_launches.get(id).copied();
+        PredictedKernel {
+            ops: (kernel.ops.iter())
+                .map(|&op| analysis.graph.ops[op].name.clone())
+                .collect(),
+            time_s: expected.kernels[id].time_s,
+            dram_read_bytes: count.kernels[id],
+            launches: usize::from(!kernel.is_free) + further.unwrap_or(0) as usize,
+        }
+    };
     Some(Predicted {
+        kernels: kernels.iter_enumerated().map(kernel).collect(),
         time_us: expected.fused_s * 1e6,
         dram_read_bytes: count.dram_read_bytes,
         compulsory_read_bytes: analysis.fused.traffic.bytes_read,

@@ -6,7 +6,8 @@ use crate::picture::charts::bounds::Bounds;
 use crate::picture::charts::frame::{Frame, Margins, draw_frame, drawable, is_compact};
 use crate::picture::charts::marks::{circle, polygon, rect, tenths, text};
 use crate::picture::charts::scene::{Anchor, Label, Mark, Point, Role, Scene};
-use crate::present::measured::{Comparison, Quantity, error_text, variant_text};
+use crate::present::format::format_error;
+use crate::present::measured::{Comparison, Quantity, variant_text};
 
 /// Factor between the diagonal and the two thin lines beside it.
 const BAND: f64 = 1.25;
@@ -106,7 +107,7 @@ fn point(comparison: &Comparison, place: Point, quantity: Quantity) -> Mark {
         ("", variant_text(comparison.variant).to_owned()),
         ("expected", quantity.text(comparison.predicted)),
         ("measured", quantity.text(comparison.measured)),
-        ("error", error_text(comparison.error())),
+        ("error", format_error(comparison.error())),
     ];
     mark.named(Label::new(comparison.name.clone(), facts))
 }

@@ -69,7 +69,7 @@ pub(super) fn saved_part([first, second]: [&str; 2], [before, after]: [Number; 2
         (Number::Bytes(before), Number::Bytes(after)) => {
             Number::SavedBytes(before.cast_signed() - after.cast_signed())
         }
-        _ => Number::Seconds(before.value() - after.value()),
+        _ => Number::SavedSeconds(before.value() - after.value()),
     };
     // Nothing over nothing has no quotient.
     let percent = if saved.value() == 0.0 {

@@ -2,20 +2,27 @@
 //! it is counted, and where it comes from.
 
 mod bytes;
+mod measured;
 mod memory;
 mod part;
 mod resources;
 mod said;
+mod saved;
 mod since;
+mod swept;
 mod time;
 mod whole;
 mod work;
 mod worked;
 
+pub use self::measured::{MeasuredFigure, measured_explanation};
 pub use self::part::Part;
 use self::said::Counted;
 pub use self::said::{Convention, f32_matmul, hardware_source};
+pub use self::saved::{Saved, advice_explanation, merge_explanation};
 pub use self::since::{explanation_of_change, explanation_of_pinned};
+pub use self::swept::swept_explanation;
+pub(super) use self::swept::swept_number;
 pub(super) use self::time::{Limit, breakdown_worked, limits_of};
 pub use self::worked::{How, Number, Term, Worked};
 
@@ -209,6 +216,18 @@ impl Explanation {
         }
     }
 
+    /// With the conventions and sources of a figure of the analysis that it is computed from, if it has none of them yet.
+    fn counted_as(mut self, figure: Figure, analysis: &Analysis) -> Self {
+        let Some(counted) = counted(figure.of, analysis) else {
+            return self;
+        };
+        let conventions = said::conventions(figure, counted);
+        let sources = said::sources(figure, counted);
+        add_missing(&mut self.conventions, conventions);
+        add_missing(&mut self.sources, sources);
+        self
+    }
+
     /// All digits, where it is shown with less. A word has none.
     pub fn exact(&self) -> Option<String> {
         let number = self.term.as_ref()?.number;
@@ -220,6 +239,14 @@ impl Explanation {
     pub fn line(&self) -> Option<String> {
         let line = self.term.as_ref()?.worked.as_ref()?.line()?;
         Some(format!("{line} = {}", self.value))
+    }
+}
+
+fn add_missing<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
+    for one in more {
+        if !all.contains(&one) {
+            all.push(one);
+        }
     }
 }
 
@@ -248,38 +275,40 @@ impl Found {
 /// that policy. `O(ops + reads)`.
 pub fn explanation(figure: Figure, analysis: &Analysis) -> Option<Explanation> {
     let Figure { quantity, run, of } = figure;
-    let (found, counted) = match of {
-        Of::Program | Of::Policy(_) => (
-            whole::found(analysis, quantity, run)?,
-            Counted::program(analysis),
-        ),
-        Of::Kernel(first) => {
-            let id = kernel_from(analysis, first)?;
-            let counted = Counted::kernel(analysis, &analysis.fused.kernels[id]);
-            (of_kernel(analysis, id, quantity, run)?, counted)
-        }
-        Of::Op(op) => {
-            analysis.graph.ops.get(op)?;
-            let alone = analysis.unfused.of_lone_op(op);
-            let counted = Counted::kernel(analysis, alone);
-            (of_lone_op(analysis, alone, quantity)?, counted)
-        }
+    let counted = counted(of, analysis)?;
+    let found = match of {
+        Of::Program | Of::Policy(_) => whole::found(analysis, quantity, run)?,
+        Of::Kernel(first) => of_kernel(analysis, kernel_from(analysis, first)?, quantity, run)?,
+        Of::Op(op) => of_lone_op(analysis, analysis.unfused.of_lone_op(op), quantity)?,
         Of::Tensor(tensor) => {
-            analysis.tensors.get(tensor)?;
-            let found =
-                (quantity == Quantity::Bytes).then(|| bytes::of_tensor(analysis, tensor, run))?;
-            (found, Counted::program(analysis))
+            (quantity == Quantity::Bytes).then(|| bytes::of_tensor(analysis, tensor, run))?
         }
         Of::TensorAt(first, tensor) => {
             let id = kernel_from(analysis, first)?;
-            let counted = Counted::kernel(analysis, &analysis.fused.kernels[id]);
-            (
-                bytes::of_tensor_at(analysis, id, tensor, quantity)?,
-                counted,
-            )
+            bytes::of_tensor_at(analysis, id, tensor, quantity)?
         }
     };
     Some(told(figure, found, counted, analysis))
+}
+
+/// The kernels that a figure of this counts; `None` where the analysis has none.
+fn counted(of: Of, analysis: &Analysis) -> Option<Counted<'_>> {
+    let kernel = |kernel| Counted::kernel(analysis, kernel);
+    match of {
+        Of::Program | Of::Policy(_) => Some(Counted::program(analysis)),
+        Of::Kernel(first) | Of::TensorAt(first, _) => {
+            let id = kernel_from(analysis, first)?;
+            Some(kernel(&analysis.fused.kernels[id]))
+        }
+        Of::Op(op) => {
+            analysis.graph.ops.get(op)?;
+            Some(kernel(analysis.unfused.of_lone_op(op)))
+        }
+        Of::Tensor(tensor) => {
+            analysis.tensors.get(tensor)?;
+            Some(Counted::program(analysis))
+        }
+    }
 }
 
 fn told(figure: Figure, found: Found, counted: Counted<'_>, analysis: &Analysis) -> Explanation {

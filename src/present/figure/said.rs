@@ -3,7 +3,9 @@
 use super::{Figure, Of, Quantity, Resource, Run};
 use crate::core::model::device::{MEASURED_WITH, Source};
 use crate::core::model::functions;
-use crate::core::{Analysis, DType, Device, Kernel, Op, OpId, OpType, Options, Policy};
+use crate::core::{
+    Analysis, DType, Device, Kernel, Op, OpId, OpType, Options, Policy, ReshapeCost,
+};
 use crate::present::format::format_seconds;
 use crate::present::options::{
     ChoiceWords, externals_words, f32_matmul_words, policy_summary, policy_title, reshape_words,
@@ -33,6 +35,19 @@ impl Convention {
         Self {
             choice: format!("{option} {}", words.name),
             sentence: words.sentence.to_owned(),
+        }
+    }
+
+    /// How a reshape counts.
+    pub(super) fn reshape(cost: ReshapeCost) -> Self {
+        Self::of_words("A reshape is", reshape_words(cost))
+    }
+
+    /// Who chose the kernels.
+    pub(super) fn policy(policy: Policy) -> Self {
+        Self {
+            choice: format!("Fusion: {}", policy_title(policy)),
+            sentence: format!("{}.", capitalized(policy_summary(policy))),
         }
     }
 }
@@ -96,7 +111,7 @@ pub(super) fn conventions(figure: Figure, counted: Counted<'_>) -> Vec<Conventio
             externals_words(counting.externals),
         )
     };
-    let reshape = || Convention::of_words("A reshape is", reshape_words(counting.reshape));
+    let reshape = || Convention::reshape(counting.reshape);
     let f32_matmul = || f32_matmul(options);
     let launch = || Convention {
         choice: format!(
@@ -105,10 +120,7 @@ pub(super) fn conventions(figure: Figure, counted: Counted<'_>) -> Vec<Conventio
         ),
         sentence: "Set under “Options”, beside the policy.".to_owned(),
     };
-    let policy = || Convention {
-        choice: format!("Fusion: {}", policy_title(options.policy)),
-        sentence: format!("{}.", capitalized(policy_summary(options.policy))),
-    };
+    let policy = || Convention::policy(options.policy);
     let (is_bytes, is_time) = match figure.quantity {
         Quantity::Bytes
         | Quantity::BytesRead
@@ -159,14 +171,18 @@ pub(super) fn sources(figure: Figure, counted: Counted<'_>) -> Vec<String> {
         Quantity::Launches if figure.run == Run::Unfused => {
             vec!["Unfused, each op is a kernel of its own.".to_owned()]
         }
-        Quantity::Launches | Quantity::Differing => policy_sources(analysis),
+        Quantity::Launches | Quantity::Differing => policy_sources(analysis.options.policy),
         Quantity::Flops => flops_sources(figure.of, counted),
         Quantity::Intensity => {
             let mut sources = flops_sources(figure.of, counted);
             sources.extend(bytes_sources(counted));
             sources
         }
-        Quantity::Time | Quantity::Speedup if is_expected => measured_sources(analysis),
+        Quantity::Time | Quantity::Speedup if is_expected => {
+            let expected = analysis.expected.as_ref();
+            let scaled_from = expected.and_then(|expected| expected.scaled_from.as_deref());
+            vec![measured_source(&analysis.options.device.name, scaled_from)]
+        }
         Quantity::LimitedBy
         | Quantity::Ridge
         | Quantity::Time
@@ -196,8 +212,9 @@ fn bytes_sources(counted: Counted<'_>) -> Vec<String> {
     .collect()
 }
 
-fn policy_sources(analysis: &Analysis) -> Vec<String> {
-    let source = match analysis.options.policy {
+/// What decides about kernels under a policy.
+pub(super) fn policy_sources(policy: Policy) -> Vec<String> {
+    let source = match policy {
         Policy::Inductor => {
             "A prediction of TorchInductor 2.11, the compiler behind torch.compile: docs/inductor.md."
         }
@@ -292,18 +309,14 @@ fn device_sources(analysis: &Analysis) -> Vec<String> {
     sources
 }
 
-/// The rates that the device model uses.
-fn measured_sources(analysis: &Analysis) -> Vec<String> {
-    let scaled_from =
-        (analysis.expected.as_ref()).and_then(|expected| expected.scaled_from.clone());
-    let device = &analysis.options.device.name;
-    let rates = match scaled_from {
+/// The rates that the device model uses on this device.
+pub(super) fn measured_source(device: &str, scaled_from: Option<&str>) -> String {
+    match scaled_from {
         None => format!(
             "Rates measured on an {device}: {MEASURED_WITH}; docs/measurement.md has the errors."
         ),
         Some(from) => format!(
             "Rates measured on an {from} ({MEASURED_WITH}), scaled to the bandwidth, cache and multiprocessors of the {device}; nobody measured the result."
         ),
-    };
-    vec![rates]
+    }
 }

@@ -54,7 +54,7 @@ fn execution(analysis: &Analysis, run: Run) -> &Execution {
 }
 
 /// The name of a kernel in a sum: that of its op where each op is a kernel.
-fn name(analysis: &Analysis, run: Run, id: KernelId, kernel: &Kernel) -> String {
+pub(super) fn name(analysis: &Analysis, run: Run, id: KernelId, kernel: &Kernel) -> String {
     match (run, kernel.ops.first()) {
         (Run::Unfused, Some(&op)) => op_name(&analysis.graph, op).to_owned(),
         // It only computes ops of other kernels once more.

@@ -1,8 +1,8 @@
 //! A number with the calculation that gives it, as data: the page and the tests read the same terms.
 
 use crate::present::format::{
-    format_all_digits, format_amount, format_bytes, format_change, format_digits, format_exact,
-    format_flops, format_intensity, format_percent, format_precisely, format_ratio,
+    format_all_digits, format_amount, format_bytes, format_change, format_digits, format_error,
+    format_exact, format_flops, format_intensity, format_percent, format_precisely, format_ratio,
     format_scientific, format_seconds,
 };
 use crate::present::names::counted;
@@ -23,6 +23,8 @@ pub enum Number {
     Flops(u128),
     /// A time.
     Seconds(f64),
+    /// A difference of times.
+    SavedSeconds(f64),
     /// FLOPs for each byte.
     Intensity(f64),
     /// How many times as much.
@@ -31,6 +33,8 @@ pub enum Number {
     SavedPercent(f64),
     /// A part of a total, in percent.
     Percent(f64),
+    /// A relative error: 0.1 is a tenth too much.
+    Error(f64),
     /// A number of things that is not exact.
     Whole(f64),
     /// A number without a unit, and how many of its digits are shown.
@@ -49,10 +53,12 @@ impl Number {
             Self::SavedBytes(bytes) => bytes as f64,
             Self::Flops(flops) => flops as f64,
             Self::Seconds(value)
+            | Self::SavedSeconds(value)
             | Self::Intensity(value)
             | Self::Ratio(value)
             | Self::SavedPercent(value)
             | Self::Percent(value)
+            | Self::Error(value)
             | Self::Whole(value)
             | Self::Digits(value, _)
             | Self::Scientific(value)
@@ -70,11 +76,15 @@ impl Number {
             }
             Self::SavedBytes(bytes) => format_bytes(bytes.unsigned_abs()),
             Self::Flops(flops) => format_flops(flops),
-            Self::Seconds(seconds) => format_seconds(seconds),
+            Self::SavedSeconds(seconds) if seconds < 0.0 => {
+                format!("−{}", format_seconds(-seconds))
+            }
+            Self::Seconds(seconds) | Self::SavedSeconds(seconds) => format_seconds(seconds),
             Self::Intensity(intensity) => format_intensity(intensity),
             Self::Ratio(ratio) => format_ratio(ratio),
             Self::SavedPercent(percent) => format_change(percent),
             Self::Percent(percent) => format_percent(percent),
+            Self::Error(error) => format_error(error),
             Self::Whole(count) => format!("{count:.0}"),
             Self::Digits(value, digits) => format_digits(value, digits),
             Self::Scientific(value) => format_scientific(value),
@@ -92,11 +102,15 @@ impl Number {
                 format!("{sign}{} B", format_exact(bytes.unsigned_abs().into()))
             }
             Self::Flops(flops) => format!("{} FLOP", format_exact(flops)),
-            Self::Seconds(seconds) => format_precisely(seconds, "s"),
+            Self::SavedSeconds(seconds) if seconds < 0.0 => {
+                format!("−{}", format_precisely(-seconds, "s"))
+            }
+            Self::Seconds(seconds) | Self::SavedSeconds(seconds) => format_precisely(seconds, "s"),
             Self::Intensity(intensity) => format!("{intensity:.6} FLOP/B"),
             Self::Ratio(ratio) => format!("{ratio:.6}"),
             Self::SavedPercent(percent) => format!("{percent:.6} % saved"),
             Self::Percent(percent) => format!("{percent:.6} %"),
+            Self::Error(error) => format!("{:.6} %", error * 100.0),
             Self::Whole(count) => count.to_string(),
             Self::Digits(value, _) | Self::Scientific(value) => format_all_digits(value),
             Self::Amount(amount, unit) => format_precisely(amount, unit),
@@ -110,6 +124,7 @@ impl Number {
             (Self::Bytes(a), Self::Bytes(b)) => Self::Bytes(a.saturating_add(b)),
             (Self::Flops(a), Self::Flops(b)) => Self::Flops(a.saturating_add(b)),
             (Self::Seconds(a), b) => Self::Seconds(a + b.value()),
+            (Self::Amount(a, unit), b) => Self::Amount(a + b.value(), unit),
             (a, _) => a,
         }
     }
@@ -221,6 +236,8 @@ pub enum How {
     Smallest,
     /// Takes the first, but at least the second and at most the third.
     Between,
+    /// Divides the first by the second and takes 1 from it.
+    RelativeError,
     /// Takes the longest, because all happen at the same time.
     Longest,
 }
@@ -280,6 +297,7 @@ impl Worked {
             How::RoundedDown => ("⌊", " / ", "⌋"),
             How::Smallest => ("min(", ", ", ")"),
             How::Between => ("", ", ", ""),
+            How::RelativeError => ("", " / ", " − 1"),
             How::Sum | How::Longest => return None,
         };
         let words: Vec<String> = (self.terms.iter())

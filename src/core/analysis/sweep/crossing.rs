@@ -124,7 +124,7 @@ impl Relation {
             Measure::Bytes => first.bytes.cmp(&second.bytes),
             Measure::Kernels => first.kernels.cmp(&second.kernels),
             Measure::Time => rounded_order(first.time_s, second.time_s),
-            Measure::Intensity => rounded_order(first.intensity?, second.intensity?),
+            Measure::Intensity => rounded_order(first.intensity()?, second.intensity()?),
         };
         Some(match order {
             Ordering::Less => Self::Below,

@@ -58,8 +58,8 @@ pub struct Figures {
     pub time_s: f64,
     /// Kernels that are launched.
     pub kernels: usize,
-    /// FLOPs of all kernels over their bytes; `None` without bytes, and where FLOPs are unknown.
-    pub intensity: Option<f64>,
+    /// FLOPs of all kernels; `None` where they are unknown.
+    pub flops: Option<u128>,
 }
 
 impl Figures {
@@ -69,8 +69,13 @@ impl Figures {
             Measure::Bytes => Some(self.bytes as f64),
             Measure::Time => Some(self.time_s),
             Measure::Kernels => Some(self.kernels as f64),
-            Measure::Intensity => self.intensity,
+            Measure::Intensity => self.intensity(),
         }
+    }
+
+    /// FLOPs of all kernels over their bytes; `None` without bytes, and where FLOPs are unknown.
+    pub fn intensity(&self) -> Option<f64> {
+        (self.bytes > 0).then_some(self.flops? as f64 / self.bytes as f64)
     }
 }
 

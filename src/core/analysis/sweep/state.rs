@@ -212,7 +212,6 @@ impl<'a> States<'a> {
     fn policy_state(&self, analysis: &Analysis, statements: &[usize]) -> PolicyState {
         let fused = &analysis.fused;
         let work = (fused.kernels.iter()).fold(Work::default(), |sum, kernel| sum.and(kernel.work));
-        let bytes = fused.traffic.total;
         let memory = analysis.options.device.hardware.memory_bytes;
         let mut kernels: HashMap<KernelKey, KernelState> = HashMap::new();
         for kernel in &fused.kernels {
@@ -227,11 +226,10 @@ impl<'a> States<'a> {
         }
         PolicyState {
             figures: Figures {
-                bytes,
+                bytes: fused.traffic.total,
                 time_s: analysis.time_s(),
                 kernels: fused.launches,
-                intensity: (bytes > 0 && !work.is_unknown)
-                    .then(|| work.flops() as f64 / bytes as f64),
+                flops: (!work.is_unknown).then(|| work.flops()),
             },
             moved_bytes: self.by_statement(&analysis.graph, statements, |tensor| {
                 analysis.tensors[tensor].fused_bytes

@@ -7,9 +7,11 @@ mod merged_writes;
 mod operands;
 mod policy_graph;
 mod price;
+mod prices;
 mod refusals;
 
-pub use crate::core::analysis::why::price::{Price, Prices};
+pub use crate::core::analysis::why::price::{Cost, Price, RoundsPrice};
+pub use crate::core::analysis::why::prices::Prices;
 
 use crate::core::analysis::Analysis;
 use crate::core::analysis::why::detour::Detours;

@@ -1,302 +1,147 @@
-//! The cost of two kernels as one, without another analysis.
+//! What a change saves.
 
 use crate::core::analysis::Analysis;
-use crate::core::analysis::device_model::{Code, DeviceModel, Expected, Launch, Moved};
-use crate::core::analysis::execution::work_beyond_ops;
-use crate::core::analysis::why::merged_writes::MergedWrites;
-use crate::core::cost::roofline::place;
-use crate::core::cost::traffic::Views;
-use crate::core::cost::work::work_of_ops;
 use crate::core::fusion::certificate::ROUNDING;
-use crate::core::model::adjacency::Adjacency;
-use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId};
-use crate::core::model::op_type::OpType;
+use crate::core::model::ids::KernelId;
 use crate::core::model::options::Objective;
-use crate::core::model::work::Work;
-use crate::core::sorted::common;
-use std::iter;
+use borsh::{BorshDeserialize, BorshSerialize};
 
-/// What a change would save; negative where it costs more.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Price {
+/// What kernels take.
+#[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
+pub struct Cost {
     /// Bytes through memory.
-    pub saved_bytes: i64,
-    /// Time on the roofline: by how much the lower bound falls. `None` where no kernel does the work of both, as of two matmuls.
-    pub saved_s: Option<f64>,
-    /// Time that the device model expects; `None` where there is no other, or the analysis has no [`Expected`].
+    pub bytes: u64,
+    /// The lower bound of the time. `None` where no kernel does the work, as of two matmuls.
+    pub bound_s: Option<f64>,
+    /// Time that the device model expects; `None` where there is no bound, or the analysis has no [`Expected`].
     ///
     /// [`Expected`]: crate::core::analysis::device_model::Expected
-    pub expected_saved_s: Option<f64>,
+    pub expected_s: Option<f64>,
+}
+
+impl Cost {
+    /// That of a fused kernel.
+    pub fn of_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Self> {
+        let fused = analysis.fused.kernels.get(kernel)?;
+        let expected = analysis.expected.as_ref();
+        Some(Self {
+            bytes: fused.bytes(),
+            bound_s: Some(fused.placement.time_s),
+            expected_s: expected.and_then(|expected| Some(expected.kernels.get(kernel)?.time_s)),
+        })
+    }
+
+    /// That of no kernel.
+    pub const NOTHING: Self = Self {
+        bytes: 0,
+        bound_s: Some(0.0),
+        expected_s: Some(0.0),
+    };
+
+    /// That of these and other kernels.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let sum = |own: Option<f64>, other: Option<f64>| Some(own? + other?);
+        Self {
+            bytes: self.bytes + other.bytes,
+            bound_s: sum(self.bound_s, other.bound_s),
+            expected_s: sum(self.expected_s, other.expected_s),
+        }
+    }
+}
+
+/// What the kernels that a change replaces take, and what those take that replace them. What it saves is negative where it
+/// costs more.
+#[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
+pub struct Price {
+    /// Without the change.
+    pub before: Cost,
+    /// With it.
+    pub after: Cost,
 }
 
 impl Price {
-    /// What changes nothing.
+    /// Of what changes nothing.
     pub const NOTHING: Self = Self {
-        saved_bytes: 0,
-        saved_s: Some(0.0),
-        expected_saved_s: None,
+        before: Cost::NOTHING,
+        after: Cost::NOTHING,
     };
+
+    /// Bytes through memory that it saves.
+    pub const fn saved_bytes(self) -> i64 {
+        self.before.bytes.cast_signed() - self.after.bytes.cast_signed()
+    }
+
+    /// By how much the lower bound falls.
+    pub fn bound_saved_s(self) -> Option<f64> {
+        Some(self.before.bound_s? - self.after.bound_s?)
+    }
+
+    /// Time that the device model expects it to save.
+    pub fn expected_saved_s(self) -> Option<f64> {
+        Some(self.before.expected_s? - self.after.expected_s?)
+    }
 
     /// The time that is expected to be saved, where that is known, otherwise by how much the lower bound falls.
     pub fn time_s(self) -> Option<f64> {
-        self.expected_saved_s.or(self.saved_s)
+        self.expected_saved_s().or_else(|| self.bound_saved_s())
+    }
+
+    /// Whether [`Self::time_s`] is expected.
+    pub const fn is_expected(self) -> bool {
+        self.before.expected_s.is_some() && self.after.expected_s.is_some()
     }
 
     /// What two changes save together that have no kernel in common.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        let sum = |own: Option<f64>, other: Option<f64>| Some(own? + other?);
         Self {
-            saved_bytes: self.saved_bytes + other.saved_bytes,
-            saved_s: sum(self.saved_s, other.saved_s),
-            expected_saved_s: sum(self.expected_saved_s, other.expected_saved_s),
+            before: self.before.and(other.before),
+            after: self.after.and(other.after),
         }
     }
 
     /// Whether it is a gain by the objective of the analysis. A time must save more than rounding can.
     pub fn is_gain(self, analysis: &Analysis) -> bool {
         match analysis.options.fusion.objective {
-            Objective::Bytes => self.saved_bytes > 0,
+            Objective::Bytes => self.saved_bytes() > 0,
             Objective::Time => {
                 let least_s = analysis.fused.time_s * ROUNDING;
-                self.saved_s.is_some_and(|saved_s| saved_s > least_s)
+                (self.bound_saved_s()).is_some_and(|saved_s| saved_s > least_s)
             }
         }
     }
 }
 
-/// Prices of merging kernels of one analysis.
-pub struct Prices<'a> {
-    analysis: &'a Analysis,
-    /// What each kernel reads, sorted.
-    reads: Adjacency<KernelId, Read>,
-    writes: MergedWrites<'a>,
-    has_matmul: IdVec<KernelId, bool>,
-    device: Option<OnDevice<'a>>,
+/// The price of a merge, and of those like it in the other rounds of its block.
+#[derive(Clone, Copy, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
+pub struct RoundsPrice {
+    /// Of this merge.
+    pub own: Price,
+    /// Of the others together.
+    pub others: Price,
+    /// Number of rounds; 1 where there are no others.
+    pub rounds: usize,
 }
 
-/// What times on a measured device depend on beside the bytes.
-struct OnDevice<'a> {
-    model: DeviceModel<'a>,
-    expected: &'a Expected,
-    /// For each op whether the cache takes its output, if a kernel writes it.
-    is_write_hit: IdVec<OpId, bool>,
-    /// What each kernel reads, and what it writes.
-    moved: IdVec<KernelId, [Moved; 2]>,
-}
-
-impl<'a> OnDevice<'a> {
-    /// With, for each kernel, whether its reads hit the cache. `O(ops + reads)`.
-    fn new(analysis: &'a Analysis) -> Option<(Self, Adjacency<KernelId, bool>)> {
-        let graph = &analysis.graph;
-        let expected = analysis.expected.as_ref()?;
-        let model = DeviceModel::new(graph, &analysis.options)?;
-        let hits = model.hits(&analysis.fused)?;
-        let mut is_write_hit = IdVec::from_elem(false, graph.ops.len());
-        let mut moved = IdVec::with_capacity(analysis.fused.kernels.len());
-        for (kernel, of) in analysis.fused.kernels.iter_enumerated() {
-            let (reads, writes) = (&hits.reads[kernel], &hits.writes[kernel]);
-            for (access, &is_hit) in of.traffic.writes.iter().zip(writes) {
-                if let Some(op) = graph.tensors[access.tensor].producer {
-                    is_write_hit[op] = is_hit;
-                }
-            }
-            moved.push([
-                Moved::all(&of.traffic.reads, reads),
-                Moved::all(&of.traffic.writes, writes),
-            ]);
-        }
-        let on_device = Self {
-            model,
-            expected,
-            is_write_hit,
-            moved,
-        };
-        Some((on_device, hits.reads))
-    }
-}
-
-/// A tensor that a kernel reads. Ordered by the op that computes its bytes.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Read {
-    /// The op that computes the bytes, seen through views; `None` if they are from outside.
-    base: Option<OpId>,
-    tensor: TensorId,
-    bytes: u64,
-    /// The cache of a measured device serves it.
-    is_hit: bool,
-}
-
-impl<'a> Prices<'a> {
-    /// `O(ops + reads log reads)`.
-    pub fn new(analysis: &'a Analysis) -> Self {
-        let graph = &analysis.graph;
-        let views = Views::under(graph, analysis.options.conventions.reshape);
-        let (device, hits) = OnDevice::new(analysis).unzip();
-        let mut reads = Adjacency::with_capacity(analysis.fused.kernels.len(), graph.ops.len() * 2);
-        for (id, kernel) in analysis.fused.kernels.iter_enumerated() {
-            let hits = hits.as_ref().map_or(&[][..], |hits| &hits[id]);
-            let hits = hits.iter().copied().chain(iter::repeat(false));
-            let accesses = kernel.traffic.reads.iter().zip(hits);
-            let accesses = accesses.map(|(access, is_hit)| Read {
-                base: graph.tensors[views.base[access.tensor]].producer,
-                tensor: access.tensor,
-                bytes: access.bytes,
-                is_hit,
-            });
-            let mut sorted: Vec<Read> = accesses.collect();
-            sorted.sort_unstable();
-            reads.push(sorted);
-        }
+impl RoundsPrice {
+    /// Of a change that is made once.
+    pub const fn once(own: Price) -> Self {
         Self {
-            analysis,
-            reads,
-            writes: MergedWrites::new(analysis, views),
-            has_matmul: (analysis.fused.kernels.iter())
-                .map(|kernel| {
-                    kernel
-                        .ops
-                        .iter()
-                        .any(|&op| graph.ops[op].op_type == OpType::Matmul)
-                })
-                .collect(),
-            device,
+            own,
+            others: Price::NOTHING,
+            rounds: 1,
         }
     }
 
-    /// What merging two kernels saves, as an analysis of the merged partition would say. On a measured device the accesses
-    /// that stay hit the cache as before, though the program moves less between them.
-    ///
-    /// `O(smaller log larger)` in what the two kernels compute and read, and the readers of the tensors that only the
-    /// other one of both needs. Over all edges this is `O(reads * sqrt(reads) * log reads)` at most. On a measured device
-    /// the ops of both kernels in addition.
-    pub fn merged(&self, a: KernelId, b: KernelId) -> Price {
-        let analysis = self.analysis;
-        let kernels = &analysis.fused.kernels;
-        let (first, second) = (&kernels[a], &kernels[b]);
-        let saved = [self.saved_reads(a, b), self.saved_writes(a, b)];
-        let saved_bytes = saved.iter().map(|moved| moved.bytes).sum::<u64>();
-        if self.has_matmul[a] && self.has_matmul[b] {
-            return Price {
-                saved_bytes: saved_bytes.cast_signed(),
-                saved_s: None,
-                expected_saved_s: None,
-            };
-        }
-        let bytes = first.bytes() + second.bytes() - saved_bytes;
-        let is_free = first.is_free && second.is_free;
-        let work = self.work(a, b);
-        let time_s = place(&analysis.options, work, bytes, is_free).time_s;
-        Price {
-            saved_bytes: saved_bytes.cast_signed(),
-            saved_s: Some(first.placement.time_s + second.placement.time_s - time_s),
-            expected_saved_s: self.expected_saved_s(a, b, work, saved),
-        }
+    /// With one round more.
+    pub fn add_round(&mut self, other: Price) {
+        self.others = self.others.and(other);
+        self.rounds += 1;
     }
 
-    /// `saved`: reads and writes that the merged kernel, of this work, does not make.
-    fn expected_saved_s(
-        &self,
-        a: KernelId,
-        b: KernelId,
-        work: Work,
-        saved: [Moved; 2],
-    ) -> Option<f64> {
-        let on_device = self.device.as_ref()?;
-        let kernels = &self.analysis.fused.kernels;
-        let moved = |side: usize| {
-            let mut both = on_device.moved[a][side];
-            both += on_device.moved[b][side];
-            both - saved[side]
-        };
-        let mut ops = [&kernels[a].ops[..], &kernels[b].ops[..]].concat();
-        ops.sort_unstable();
-        let again = &self.analysis.partition.recomputed;
-        let mut recomputed = [&again[a], &again[b]].concat();
-        recomputed.sort_unstable();
-        recomputed.dedup();
-        recomputed.retain(|op| ops.binary_search(op).is_err());
-        let launch = Launch {
-            ops: &ops,
-            recomputed: &recomputed,
-            work,
-            is_free: kernels[a].is_free && kernels[b].is_free,
-            read: moved(0),
-            written: moved(1),
-        };
-        let code = Code::of(&self.analysis.options);
-        let time_s = on_device.model.time_s(code, launch)?;
-        let now_s = |kernel: KernelId| on_device.expected.kernels[kernel].time_s;
-        Some(now_s(a) + now_s(b) - time_s)
-    }
-
-    /// Reads of two kernels that the merged one does not make: what one computes for the other, and what both read.
-    fn saved_reads(&self, a: KernelId, b: KernelId) -> Moved {
-        let (earlier, later) = (&self.reads[a.min(b)], &self.reads[a.max(b)]);
-        let mut saved = Moved::default();
-        let order = |x: &Read, y: &Read| (x.base, x.tensor).cmp(&(y.base, y.tensor));
-        common(earlier, later, order, |x, y| {
-            saved += Moved::access(x.bytes.min(y.bytes), y.is_hit);
-        });
-        for (from, to) in [(a, b), (b, a)] {
-            let partition = &self.analysis.partition;
-            for ops in [&partition.kernels[from], &partition.recomputed[from]] {
-                let order = |read: &Read, op: &OpId| read.base.cmp(&Some(*op));
-                common(&self.reads[to], ops, order, |read, _| {
-                    saved += Moved::access(read.bytes, read.is_hit);
-                });
-            }
-        }
-        saved
-    }
-
-    /// Writes of two kernels that the merged one does not make.
-    fn saved_writes(&self, a: KernelId, b: KernelId) -> Moved {
-        let graph = &self.analysis.graph;
-        let mut saved = Moved::default();
-        for op in self.writes.kept(a, b) {
-            let bytes = graph.tensors[graph.output[op]].bytes().unwrap_or(0);
-            let is_hit = (self.device.as_ref()).is_some_and(|device| device.is_write_hit[op]);
-            saved += Moved::access(bytes, is_hit);
-        }
-        saved
-    }
-
-    /// The work of two kernels as one, which computes an op of both once.
-    fn work(&self, a: KernelId, b: KernelId) -> Work {
-        let analysis = self.analysis;
-        let (partition, kernels) = (&analysis.partition, &analysis.fused.kernels);
-        let (mut first, mut second) = (a, b);
-        if self.first_matmul(a, b) == Some(b) {
-            (first, second) = (b, a);
-        }
-        let again = [first, second].map(|kernel| partition.recomputed[kernel].len());
-        if again == [0, 0] {
-            return kernels[first].work.and(kernels[second].work);
-        }
-        let own = &partition.kernels[second];
-        let computed = || own.iter().chain(&partition.recomputed[second]);
-        let work_of = |op: OpId| analysis.unfused.of_lone_op(op).work;
-        let alone = work_of_ops(computed(), work_of);
-        let beyond = work_beyond_ops(&analysis.graph, own, &alone, &analysis.options.device);
-        let others = computed().filter(|&&op| !partition.computes(first, op));
-        let others = work_of_ops(others, work_of);
-        kernels[first].work.and(others).and(beyond)
-    }
-
-    /// Of two kernels with matmuls of different types, the one whose matmul is earlier: its type counts.
-    fn first_matmul(&self, a: KernelId, b: KernelId) -> Option<KernelId> {
-        let analysis = self.analysis;
-        let dtype = |kernel: KernelId| analysis.fused.kernels[kernel].work.matrix_dtype;
-        if dtype(a)? == dtype(b)? {
-            return None;
-        }
-        let partition = &analysis.partition;
-        let is_matmul = |op: &OpId| analysis.unfused.of_lone_op(*op).work.matrix_dtype.is_some();
-        let first_of = |kernel: KernelId| {
-            let (own, again) = (&partition.kernels[kernel], &partition.recomputed[kernel]);
-            own.iter().chain(again).copied().filter(is_matmul).min()
-        };
-        Some(if first_of(a) < first_of(b) { a } else { b })
+    /// Of all rounds.
+    pub fn total(self) -> Price {
+        self.own.and(self.others)
     }
 }

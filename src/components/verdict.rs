@@ -1,0 +1,51 @@
+//! Why two ops are apart, with numbers that explain themselves.
+
+use crate::app::state::{Page, Told};
+use crate::components::keyed_rows::row_at;
+use crate::components::number::Number;
+use crate::components::sentence::sentence;
+use crate::core::OpId;
+use crate::core::analysis::why::RoundsPrice;
+use crate::present::reasons::{SaidVerdict, VerdictPart};
+use crate::present::why::edge_explanation;
+use leptos::either::Either;
+use leptos::prelude::*;
+
+/// The verdict on two ops in a sentence or two.
+#[component]
+pub fn VerdictWords(
+    /// The two ops.
+    ops: Memo<Option<(OpId, OpId)>>,
+    /// What is said about them.
+    said: Memo<Option<SaidVerdict>>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let parts = Memo::new(move |_| {
+        said.with(|said| {
+            said.as_ref()
+                .map(|said| said.parts.clone())
+                .unwrap_or_default()
+        })
+    });
+    let part = move |part: Memo<VerdictPart>| {
+        let Some(saved) = part.with_untracked(|part| part.saved) else {
+            return Either::Left(move || part.with(|part| sentence(&part.text)));
+        };
+        let told = Told::own(move || {
+            let price = said.with(|said| said.as_ref()?.price)?;
+            let (ops, price) = (ops.get()?, RoundsPrice::once(price));
+            page.shown
+                .with(|shown| edge_explanation(&shown.analysis, ops, price, saved))
+        });
+        let text = move || part.with(|part| part.text.clone());
+        Either::Right(view! { <Number told>{text}</Number> })
+    };
+    let numbered = move || parts.get().into_iter().enumerate().collect::<Vec<_>>();
+    view! {
+        <ForEnumerate
+            each=numbered
+            key=|(place, part)| (*place, part.saved)
+            children=move |place, (_, first)| part(row_at(parts, place, first))
+        />
+    }
+}
