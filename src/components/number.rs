@@ -18,8 +18,13 @@ pub struct NumberTable {
 }
 
 impl NumberTable {
-    /// Makes the numbers below it those of a table. The one that had the focus last is the tab stop, else the first one.
+    /// Makes the numbers of this view those of a table. Tables beside each other each stand in a `<Provider>` of their own.
     pub fn provide() {
+        provide_context(Self::new());
+    }
+
+    /// A table without numbers. The one that had the focus last is the tab stop, else the first one.
+    pub fn new() -> Self {
         let (mounted, at) = (RwSignal::new(BTreeSet::new()), RwSignal::new(None));
         let stop = Memo::new(move |_| {
             mounted.with(|mounted| {
@@ -27,11 +32,11 @@ impl NumberTable {
                 last.or_else(|| mounted.first().copied())
             })
         });
-        provide_context(Self {
+        Self {
             mounted,
             at,
             is_stop: StoredValue::new(Selector::new(move || stop.get())),
-        });
+        }
     }
 
     /// Counts a number of the table until it is unmounted.

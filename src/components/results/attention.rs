@@ -15,6 +15,7 @@ use crate::present::attention::{
 };
 use crate::present::figure::Explanation;
 use crate::present::format::format_exact;
+use leptos::context::Provider;
 use leptos::prelude::*;
 use strum::IntoEnumIterator;
 
@@ -216,8 +217,12 @@ fn Figures(
     };
     view! {
         <div class="attention-figures table-scroll" role="group" aria-label="Tiles and bytes" tabindex="0">
-            <TileTable inputs />
-            <ByteTable inputs />
+            <Provider value=NumberTable::new()>
+                <TileTable inputs />
+            </Provider>
+            <Provider value=NumberTable::new()>
+                <ByteTable inputs />
+            </Provider>
             {notes}
         </div>
     }
@@ -229,7 +234,6 @@ fn TileTable(
     /// What is cut.
     inputs: AttentionInputs,
 ) -> impl IntoView {
-    NumberTable::provide();
     let AttentionInputs { sizes, device, .. } = inputs;
     let rows = Memo::new(move |_| device.with(|device| tile_rows(&sizes.get(), device).to_vec()));
     view! {
@@ -271,7 +275,6 @@ fn ByteTable(
     /// What they are counted for.
     inputs: AttentionInputs,
 ) -> impl IntoView {
-    NumberTable::provide();
     let AttentionInputs { sizes, device, .. } = inputs;
     let rows = Memo::new(move |_| device.with(|device| byte_rows(&sizes.get(), device)));
     view! {

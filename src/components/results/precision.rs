@@ -11,6 +11,7 @@ use crate::present::precision::{
     PrecisionRow, not_run_text, number_rows, precision_row_count, precision_rows,
     precision_sentence, roundings, run_notes,
 };
+use leptos::context::Provider;
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -96,8 +97,12 @@ pub fn PrecisionView(
                 {move || notes().iter().map(|note| view! { <p class="quiet">{sentence(note)}</p> }).collect_view()}
             </div>
             <Show when=move || has_run.get()>
-                <Numbers ran shown_tensor />
-                <Tensors ran shown_tensor choose />
+                <Provider value=NumberTable::new()>
+                    <Numbers ran shown_tensor />
+                </Provider>
+                <Provider value=NumberTable::new()>
+                    <Tensors ran shown_tensor choose />
+                </Provider>
                 <details>
                     <summary>"Where each kernel rounds"</summary>
                     <ul>
@@ -219,7 +224,6 @@ fn Tensors(
     /// Shows those of another one.
     choose: Callback<TensorId>,
 ) -> impl IntoView {
-    NumberTable::provide();
     let rows = Memo::new(move |_| {
         ran.with(|ran| {
             let done = ran.result.as_ref().ok()?;
@@ -319,7 +323,6 @@ fn Numbers(
     /// The chosen tensor, or the result.
     shown_tensor: Memo<Option<TensorId>>,
 ) -> impl IntoView {
-    NumberTable::provide();
     let rows = Memo::new(move |_| {
         ran.with(|ran| {
             let done = ran.result.as_ref().ok()?;
