@@ -20,11 +20,11 @@ pub struct NumberTable {
 impl NumberTable {
     /// Makes the numbers of this view those of a table. Tables beside each other each stand in a `<Provider>` of their own.
     pub fn provide() {
-        provide_context(Self::new());
+        provide_context(Self::empty());
     }
 
     /// A table without numbers. The one that had the focus last is the tab stop, else the first one.
-    pub fn new() -> Self {
+    pub fn empty() -> Self {
         let (mounted, at) = (RwSignal::new(BTreeSet::new()), RwSignal::new(None));
         let stop = Memo::new(move |_| {
             mounted.with(|mounted| {

@@ -43,7 +43,7 @@ fn figures_of_each_matmul_come_out_in_any_tile() {
         [16, 64, 256].map(|columns| BlockTile {
             rows,
             columns,
-            depth: (rows + columns) / 2,
+            depth: rows.midpoint(columns),
         })
     });
     let tiles: Vec<_> = tiles.map(Some).chain([None]).collect();
@@ -57,9 +57,9 @@ fn figures_of_each_matmul_come_out_in_any_tile() {
                         tile,
                         group_rows,
                     };
-                    tiling_rows(&analysis, &choice)
-                        .iter()
-                        .for_each(|row| assert_told(&row.told));
+                    for row in tiling_rows(&analysis, &choice) {
+                        assert_told(&row.told);
+                    }
                 }
             }
         }
@@ -90,7 +90,9 @@ proptest! {
         let analysis = analysis(&text, "h200");
         let [rows, columns, depth] = tile;
         let choice = TilingChoice { tile: Some(BlockTile { rows, columns, depth }), ..TilingChoice::default() };
-        tiling_rows(&analysis, &choice).iter().for_each(|row| assert_told(&row.told));
+        for row in tiling_rows(&analysis, &choice) {
+            assert_told(&row.told);
+        }
     }
 }
 
@@ -124,9 +126,9 @@ fn what_is_told_of_the_tiles_of_attention() {
         lines,
         [
             "⌈98,304 elements (M) / 256 (4d)⌉ = 384",
-            "⌈2,048 (N) / 384 (B_c)⌉ = 6",
-            "min(384 (B_c), 64 (d)) = 64",
-            "⌈2,048 (N) / 64 (B_r)⌉ = 32",
+            "⌈2,048 (N) / 384 rows (B_c)⌉ = 6",
+            "min(384 rows (B_c), 64 (d)) = 64",
+            "⌈2,048 (N) / 64 rows (B_r)⌉ = 32",
             "554 MB three kernels / 554 MB these = 1.00x",
             "554 MB three kernels / 277 MB these = 2.00x",
             "554 MB three kernels / 16.8 MB these = 33.0x",
@@ -136,7 +138,10 @@ fn what_is_told_of_the_tiles_of_attention() {
     assert_eq!(tiled.conventions[0].choice, "Outer loop over Q");
     let terms = tiled.term.as_ref().unwrap().terms();
     let line = terms[1].worked.as_ref().unwrap().line().unwrap();
-    assert_eq!(line, "32 (T_r) × 2 × 2,048 (N) × 64 (d) × 16 heads × 2 B");
+    assert_eq!(
+        line,
+        "32 tiles (T_r) × 2 × 2,048 (N) × 64 (d) × 16 heads × 2 B"
+    );
 }
 
 /// The matmul of the README of Triton's order: 4096 x 4096 x 4096 in tiles of 128 x 128 x 64 on an H200, by hand.

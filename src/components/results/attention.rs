@@ -217,10 +217,10 @@ fn Figures(
     };
     view! {
         <div class="attention-figures table-scroll" role="group" aria-label="Tiles and bytes" tabindex="0">
-            <Provider value=NumberTable::new()>
+            <Provider value=NumberTable::empty()>
                 <TileTable inputs />
             </Provider>
-            <Provider value=NumberTable::new()>
+            <Provider value=NumberTable::empty()>
                 <ByteTable inputs />
             </Provider>
             {notes}

@@ -97,10 +97,10 @@ pub fn PrecisionView(
                 {move || notes().iter().map(|note| view! { <p class="quiet">{sentence(note)}</p> }).collect_view()}
             </div>
             <Show when=move || has_run.get()>
-                <Provider value=NumberTable::new()>
+                <Provider value=NumberTable::empty()>
                     <Numbers ran shown_tensor />
                 </Provider>
-                <Provider value=NumberTable::new()>
+                <Provider value=NumberTable::empty()>
                     <Tensors ran shown_tensor choose />
                 </Provider>
                 <details>
