@@ -35,9 +35,9 @@ pub(super) fn precision(
             row.name.clone(),
             row.unfused.clone(),
             row.fused.clone(),
-            row.unfused_error.clone(),
-            row.fused_error.clone(),
-            row.ratio.clone(),
+            row.unfused_error.value.clone(),
+            row.fused_error.value.clone(),
+            row.ratio.value.clone(),
         ]
     };
     let lines: Vec<[String; 6]> = std::iter::once(head.map(str::to_owned))

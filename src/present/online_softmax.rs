@@ -4,7 +4,7 @@ use crate::core::fusion::attention::{
     F16_OVERFLOWS_FROM, SoftmaxMethod, SoftmaxPass, SoftmaxStep, naive_in_f16, softmax_of,
     softmax_steps,
 };
-use crate::present::format::format_exact;
+use crate::present::format::format_digits;
 
 /// Numbers of the row.
 pub const COUNT: usize = 8;
@@ -273,36 +273,7 @@ pub fn overflow_note(run: &SoftmaxRun) -> String {
     )
 }
 
-/// Four significant digits, without an exponent where the number is short.
+/// Four significant digits.
 fn number(value: f64) -> String {
-    if value == f64::NEG_INFINITY {
-        return "−∞".to_owned();
-    }
-    let size = value.abs();
-    let text = if size == 0.0 {
-        "0".to_owned()
-    } else if !(1e-4..1e7).contains(&size) {
-        format!("{value:.2e}")
-    } else if size >= 1000.0 {
-        let whole = format!("{size:.0}").parse().unwrap_or_default();
-        let sign = if value < 0.0 { "-" } else { "" };
-        format!("{sign}{}", format_exact(whole))
-    } else {
-        let decimals = if size >= 100.0 {
-            1
-        } else if size >= 10.0 {
-            2
-        } else if size >= 1.0 {
-            3
-        } else {
-            4
-        };
-        let text = format!("{value:.decimals$}");
-        if text.contains('.') {
-            text.trim_end_matches('0').trim_end_matches('.').to_owned()
-        } else {
-            text
-        }
-    };
-    text.replace('-', "−")
+    format_digits(value, 4)
 }

@@ -1,13 +1,7 @@
 // Tabs below the pictures: attention with sizes of its own, and the model against measurement.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { chooseExample, notice, picker, write } from './visitor.mjs';
-
-const openTab = async (page, name) => {
-  await page.getByRole('tab', { name, exact: true }).click();
-  await expect(page.getByRole('tabpanel', { name, exact: true })).toBeVisible();
-};
-const panel = (page, name) => page.getByRole('tabpanel', { name, exact: true });
+import { chooseExample, notice, openTab, panel, picker, write } from './visitor.mjs';
 
 test.describe('limits', () => {
   test('each kernel with its figures; a warning stands in its row of both tables', async ({ page, open }) => {

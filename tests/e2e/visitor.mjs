@@ -17,6 +17,13 @@ const kernelButtons = (page) => page.locator('table.kernels').getByRole('button'
 export const roofline = (page) => page.getByRole('region', { name: 'Roofline' });
 export const traffic = (page) => page.getByRole('region', { name: 'Memory traffic' });
 
+/** A tab below the pictures, and what it shows. */
+export const panel = (page, name) => page.getByRole('tabpanel', { name, exact: true });
+export async function openTab(page, name) {
+  await page.getByRole('tab', { name, exact: true }).click();
+  await expect(panel(page, name)).toBeVisible();
+}
+
 /** A number as the page writes it: `1,200`. */
 export const grouped = (count) => count.toLocaleString('en-US');
 

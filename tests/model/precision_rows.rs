@@ -28,9 +28,9 @@ fn a_row_says_where_a_tensor_is_rounded_and_what_that_costs() {
             [
                 &*row.name,
                 &*row.fused,
-                &*row.unfused_error,
-                &*row.fused_error,
-                &*row.ratio,
+                &*row.unfused_error.value,
+                &*row.fused_error.value,
+                &*row.ratio.value,
             ]
         })
         .collect();
@@ -54,8 +54,8 @@ fn a_row_says_where_a_tensor_is_rounded_and_what_that_costs() {
     );
     let y = number_rows(&ran, ran.tensor_named("y").unwrap());
     assert_eq!(
-        (&*y[0].exact, &*y[0].unfused, &*y[0].fused),
-        ("2049", "2048", "2049")
+        (&*y[0].exact.value, &*y[0].unfused.value, &*y[0].fused.value),
+        ("2,049", "2,048", "2,049")
     );
     assert_eq!(number_rows(&ran, TensorId::new(99)), []);
 }
@@ -74,11 +74,13 @@ fn overflow_and_missing_values_are_told() {
         .partition;
     let rows = precision_rows(&ran, &partition, 1);
     assert_eq!(
-        (&*rows[0].unfused_error, &*rows[0].ratio),
+        (&*rows[0].unfused_error.value, &*rows[0].ratio.value),
         ("1 of 2 overflow", "no overflow when fused")
     );
     assert_eq!(
-        number_rows(&ran, ran.tensor_named("power").unwrap())[0].unfused,
+        number_rows(&ran, ran.tensor_named("power").unwrap())[0]
+            .unfused
+            .value,
         "∞"
     );
     let ran = run(

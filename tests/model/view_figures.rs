@@ -1,13 +1,18 @@
 //! Numbers that the tabs tell themselves: their terms come to what is shown.
 
+use crate::interpret_functions::run;
 use crate::worked::assert_told;
 use fuseline::core::analysis::tiling::{BlockTile, GROUPS, SIDES, matmuls};
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::fusion::attention::{AttentionShape, LoopOrder};
+use fuseline::core::interpret::{Interpretation, Setup, interpret};
 use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, DEVICES, Device, Options, Policy, analyze_program, device};
+use fuseline::core::{
+    Analysis, DEVICES, Device, Options, Partition, Policy, analyze_program, device,
+};
 use fuseline::present::attention::{AttentionSize, AttentionSizes, byte_rows, tile_rows};
-use fuseline::present::figure::Explanation;
+use fuseline::present::figure::{Explanation, Term};
+use fuseline::present::precision::{number_rows, precision_rows};
 use fuseline::present::tiling::{FigureRow, TilingChoice, TilingReport, figure_groups};
 use proptest::prelude::*;
 
@@ -38,7 +43,7 @@ fn figures_of_each_matmul_come_out_in_any_tile() {
         [16, 64, 256].map(|columns| BlockTile {
             rows,
             columns,
-            depth: (rows + columns) / 2,
+            depth: rows.midpoint(columns),
         })
     });
     let tiles: Vec<_> = tiles.map(Some).chain([None]).collect();
@@ -52,9 +57,9 @@ fn figures_of_each_matmul_come_out_in_any_tile() {
                         tile,
                         group_rows,
                     };
-                    tiling_rows(&analysis, &choice)
-                        .iter()
-                        .for_each(|row| assert_told(&row.told));
+                    for row in tiling_rows(&analysis, &choice) {
+                        assert_told(&row.told);
+                    }
                 }
             }
         }
@@ -85,7 +90,9 @@ proptest! {
         let analysis = analysis(&text, "h200");
         let [rows, columns, depth] = tile;
         let choice = TilingChoice { tile: Some(BlockTile { rows, columns, depth }), ..TilingChoice::default() };
-        tiling_rows(&analysis, &choice).iter().for_each(|row| assert_told(&row.told));
+        for row in tiling_rows(&analysis, &choice) {
+            assert_told(&row.told);
+        }
     }
 }
 
@@ -119,9 +126,9 @@ fn what_is_told_of_the_tiles_of_attention() {
         lines,
         [
             "⌈98,304 elements (M) / 256 (4d)⌉ = 384",
-            "⌈2,048 (N) / 384 (B_c)⌉ = 6",
-            "min(384 (B_c), 64 (d)) = 64",
-            "⌈2,048 (N) / 64 (B_r)⌉ = 32",
+            "⌈2,048 (N) / 384 rows (B_c)⌉ = 6",
+            "min(384 rows (B_c), 64 (d)) = 64",
+            "⌈2,048 (N) / 64 rows (B_r)⌉ = 32",
             "554 MB three kernels / 554 MB these = 1.00x",
             "554 MB three kernels / 277 MB these = 2.00x",
             "554 MB three kernels / 16.8 MB these = 33.0x",
@@ -131,7 +138,10 @@ fn what_is_told_of_the_tiles_of_attention() {
     assert_eq!(tiled.conventions[0].choice, "Outer loop over Q");
     let terms = tiled.term.as_ref().unwrap().terms();
     let line = terms[1].worked.as_ref().unwrap().line().unwrap();
-    assert_eq!(line, "32 (T_r) × 2 × 2,048 (N) × 64 (d) × 16 heads × 2 B");
+    assert_eq!(
+        line,
+        "32 tiles (T_r) × 2 × 2,048 (N) × 64 (d) × 16 heads × 2 B"
+    );
 }
 
 /// The matmul of the README of Triton's order: 4096 x 4096 x 4096 in tiles of 128 x 128 x 64 on an H200, by hand.
@@ -204,5 +214,101 @@ fn what_is_told_of_a_square_matmul() {
             .iter()
             .any(|note| note.contains("ridge of 206 FLOP/B")),
         "{intensity:#?}"
+    );
+}
+
+/// Every number of the two tables of a run.
+fn precision_numbers(ran: &Interpretation, partition: &Partition) -> Vec<Explanation> {
+    let tensors = precision_rows(ran, partition, usize::MAX);
+    let elements = tensors.iter().flat_map(|row| number_rows(ran, row.tensor));
+    let elements = elements.flat_map(|row| [row.exact, row.unfused, row.fused]);
+    let elements: Vec<_> = elements.collect();
+    let errors = tensors
+        .into_iter()
+        .flat_map(|row| [row.unfused_error, row.fused_error, row.ratio]);
+    errors.chain(elements).collect()
+}
+
+#[test]
+fn errors_and_elements_of_each_example_come_out() {
+    for example in EXAMPLES.iter().filter(|example| example.id != "gpt2") {
+        let program = parse(example.text).program;
+        let analysis = analysis(example.text, "h200");
+        for seed in [0, 1] {
+            let setup = Setup {
+                seed,
+                ..Setup::default()
+            };
+            if let Ok(ran) = interpret(&program, &analysis.partition, &setup) {
+                precision_numbers(&ran, &analysis.partition)
+                    .iter()
+                    .for_each(assert_told);
+            }
+        }
+    }
+}
+
+/// 2048 + 1 is no f16: stored, it becomes 2048.
+#[test]
+fn what_is_told_of_an_error_and_an_element() {
+    let text = "input x : f16[1, 2]\nweight w : f16[2, 1]\ny = matmul(x, w)\nout = relu(y)";
+    let given: &[(&str, &[f64])] = &[("x", &[2048.0, 1.0]), ("w", &[1.0, 1.0])];
+    let ran = run(text, given, &Options::of_policy(Policy::Rules));
+    let partition = analysis(text, "h200").partition;
+    let row = &precision_rows(&ran, &partition, 1)[0];
+    assert_eq!(
+        row.unfused_error.line().unwrap(),
+        "1 (difference) / 2,049 (exact) = 4.88e−4"
+    );
+    assert_eq!(row.unfused_error.exact().unwrap(), "0.0004880429477794046");
+    assert_eq!(row.unfused_error.subject, "y: 1 element in f16");
+    assert_eq!(
+        row.unfused_error.notes[0],
+        "Stored in f16. The largest difference of an element is 1."
+    );
+    assert_eq!(
+        (&*row.ratio.value, &row.ratio.term),
+        ("exact when fused", &None)
+    );
+    let [element] = &number_rows(&ran, row.tensor)[..] else {
+        panic!("one element");
+    };
+    assert_eq!(element.unfused.value, "2,048");
+    let terms = element.unfused.term.as_ref().unwrap().terms();
+    assert_eq!(
+        terms.iter().map(Term::text).collect::<Vec<_>>(),
+        ["2,049", "−1"]
+    );
+    // In f16 neighbours of 2048 are 2 apart; what the kernel keeps is in f32.
+    assert!(
+        element.unfused.notes[1].contains("in f16 are 2 apart")
+            && element.unfused.notes[1].ends_with("is 0.5 of it.")
+    );
+    assert!(
+        element.fused.notes[1].contains("in f32 are 0.0002441 apart"),
+        "{:?}",
+        element.fused.notes
+    );
+}
+
+#[test]
+fn overflow_tells_the_largest_value() {
+    let text = "input x : f16[1, 2]\npower = exp(x)\ntotal = sum(power)\ny = div(power, total)";
+    let options = Options::of_policy(Policy::Inductor);
+    let ran = run(text, &[("x", &[12.0, 0.0])], &options);
+    let partition = analyze_program(&parse(text).program, &options)
+        .analysis
+        .unwrap()
+        .partition;
+    let numbers = precision_numbers(&ran, &partition);
+    numbers.iter().for_each(assert_told);
+    let told = &numbers[0];
+    assert_eq!(
+        (&*told.title, &*told.value),
+        ("error unfused", "1 of 2 overflow")
+    );
+    assert_eq!(
+        told.notes.last().unwrap(),
+        "The largest finite f16 is 65,504."
     );
 }

@@ -18,7 +18,7 @@ async fn each_tensor_is_stored_or_kept_and_its_numbers_are_shown() {
     let (root, page) = over(TEXT, move |_| view! { <PrecisionView setup /> }).await;
     let column = |n: usize| root.texts(&format!(".precision-table tbody td:nth-of-type({n})"));
     assert_eq!(
-        root.texts(".precision-table tbody button"),
+        root.texts(".precision-table tbody th button"),
         ["y", "biased", "out"]
     );
     assert_eq!(column(2), ["stored in f16"; 3]);
@@ -30,7 +30,7 @@ async fn each_tensor_is_stored_or_kept_and_its_numbers_are_shown() {
         ["First numbers of out"]
     );
     assert_eq!(root.texts(".precision-numbers tbody tr").len(), 8);
-    root.click(".precision-table tbody button").await;
+    root.click(".precision-table tbody th button").await;
     assert_eq!(
         root.texts(".precision-numbers caption"),
         ["First numbers of y"]
@@ -64,5 +64,5 @@ async fn sizes_that_do_not_fit_are_told_in_words() {
     assert!(root.texts(".precision-head")[0].starts_with("Not computed: N/4 is 63 / 4"));
     assert!(root.all(".precision-table").is_empty());
     root.click(".precision-controls button:last-of-type").await;
-    assert_eq!(root.texts(".precision-table tbody button"), ["y"]);
+    assert_eq!(root.texts(".precision-table tbody th button"), ["y"]);
 }

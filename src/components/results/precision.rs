@@ -1,13 +1,14 @@
 //! The *Precision* tab: where rounding happens, unfused and fused, seen on numbers.
 
 use crate::app::state::{AnalysedText, Page};
-use crate::components::keyed_rows::row_at;
+use crate::components::keyed_rows::{row_at, told_of};
+use crate::components::number::{NumberTable, OwnNumber};
 use crate::components::sentence::sentence;
 use crate::core::TensorId;
 use crate::core::interpret::{Interpretation, NotRun, Setup, interpret};
 use crate::present::names::counted;
 use crate::present::precision::{
-    NumberRow, PrecisionRow, not_run_text, number_rows, precision_row_count, precision_rows,
+    PrecisionRow, not_run_text, number_rows, precision_row_count, precision_rows,
     precision_sentence, roundings, run_notes,
 };
 use leptos::prelude::*;
@@ -235,7 +236,7 @@ fn Tensors(
     });
     view! {
         <div class="table-scroll precision-tensors" role="group" aria-label="Rounding of each tensor" tabindex="0">
-            <table class="kernels precision-table row-lines">
+            <NumberTable class="kernels precision-table row-lines">
                 <thead>
                     <tr>
                         <th scope="col">"tensor"</th>
@@ -258,7 +259,7 @@ fn Tensors(
                         }
                     />
                 </tbody>
-            </table>
+            </NumberTable>
             <Show when=move || { hidden_count.get() > 0 }>
                 <p class="quiet">{move || format!("and {}", counted(hidden_count.get(), "more tensor"))}</p>
             </Show>
@@ -295,9 +296,13 @@ fn Row(
             <td>{move || row.with(|row| row.dtype)}</td>
             <td>{text(|row| &row.unfused)}</td>
             <td><span class:is-kept=move || row.with(|row| row.is_kept)>{text(|row| &row.fused)}</span></td>
-            <td class="number" title=text(|row| &row.largest)>{text(|row| &row.unfused_error)}</td>
-            <td class="number" title=text(|row| &row.largest)>{text(|row| &row.fused_error)}</td>
-            <td class="number">{text(|row| &row.ratio)}</td>
+            <td class="number" title=text(|row| &row.largest)>
+                <OwnNumber told=told_of(row, |row| &row.unfused_error) />
+            </td>
+            <td class="number" title=text(|row| &row.largest)>
+                <OwnNumber told=told_of(row, |row| &row.fused_error) />
+            </td>
+            <td class="number"><OwnNumber told=told_of(row, |row| &row.ratio) /></td>
         </tr>
     }
 }
@@ -327,12 +332,9 @@ fn Numbers(
         })
         .unwrap_or_default()
     };
-    let text = |part: fn(&NumberRow) -> &String, row: Memo<NumberRow>| {
-        move || row.with(|row| part(row).clone())
-    };
     view! {
         <div class="table-scroll" role="group" aria-label="Numbers of the chosen tensor" tabindex="0">
-            <table class="kernels precision-numbers row-lines">
+            <NumberTable class="kernels precision-numbers row-lines">
                 <caption>{move || sentence(&format!("First numbers of {}", name()))}</caption>
                 <thead>
                     <tr>
@@ -351,15 +353,15 @@ fn Numbers(
                             view! {
                                 <tr>
                                     <td class="number">{move || row.with(|row| row.place)}</td>
-                                    <td class="number">{text(|row| &row.exact, row)}</td>
-                                    <td class="number">{text(|row| &row.unfused, row)}</td>
-                                    <td class="number">{text(|row| &row.fused, row)}</td>
+                                    <td class="number"><OwnNumber told=told_of(row, |row| &row.exact) /></td>
+                                    <td class="number"><OwnNumber told=told_of(row, |row| &row.unfused) /></td>
+                                    <td class="number"><OwnNumber told=told_of(row, |row| &row.fused) /></td>
                                 </tr>
                             }
                         }
                     />
                 </tbody>
-            </table>
+            </NumberTable>
         </div>
     }
 }

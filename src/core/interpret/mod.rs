@@ -22,7 +22,7 @@ mod rows;
 mod run;
 mod sizes;
 
-pub use number::rounded;
+pub use number::{FloatFormat, rounded};
 
 use crate::core::fusion::none;
 use crate::core::model::dtype::DType;
@@ -85,6 +85,10 @@ pub struct Error {
     pub max_abs: f64,
     /// The length of the difference over that of the exact tensor; infinite if an element has overflowed.
     pub relative: f64,
+    /// The length of the difference, of the elements that have not overflowed.
+    pub difference_length: f64,
+    /// The length of the exact tensor, of the same elements.
+    pub exact_length: f64,
     /// Elements that are infinite or not a number where the exact ones are finite.
     pub overflowed: usize,
 }
@@ -105,10 +109,11 @@ impl Error {
             squares += difference * difference;
             exact_squares += exact * exact;
         }
+        (error.difference_length, error.exact_length) = (squares.sqrt(), exact_squares.sqrt());
         error.relative = match (error.overflowed, squares > 0.0) {
             (1.., _) => f64::INFINITY,
             (0, false) => 0.0,
-            (0, true) => (squares / exact_squares).sqrt(),
+            (0, true) => error.difference_length / error.exact_length,
         };
         if error.overflowed > 0 {
             error.max_abs = f64::INFINITY;

@@ -85,25 +85,42 @@ fn whole(value: f64, dtype: DType) -> f64 {
     }
 }
 
-/// A float type with fewer digits than f32.
-struct Format {
+/// How a float type is stored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FloatFormat {
     /// Binary digits, with the one before the point.
-    digits: i32,
+    pub digits: i32,
     /// Exponent of the smallest normal value.
-    min_exponent: i32,
-    largest: f64,
+    pub min_exponent: i32,
+    /// Its largest finite value.
+    pub largest: f64,
     /// What follows the largest value.
     overflow: f64,
 }
 
-const F16: Format = Format {
+const F64: FloatFormat = FloatFormat {
+    digits: 53,
+    min_exponent: -1022,
+    largest: f64::MAX,
+    overflow: f64::INFINITY,
+};
+
+const F32: FloatFormat = FloatFormat {
+    digits: 24,
+    min_exponent: -126,
+    // (2 - 2^-23) * 2^127
+    largest: 3.402_823_466_385_288_6e38,
+    overflow: f64::INFINITY,
+};
+
+const F16: FloatFormat = FloatFormat {
     digits: 11,
     min_exponent: -14,
     largest: 65_504.0,
     overflow: f64::INFINITY,
 };
 
-const BF16: Format = Format {
+const BF16: FloatFormat = FloatFormat {
     digits: 8,
     min_exponent: -126,
     // (2 - 2^-7) * 2^127
@@ -111,14 +128,43 @@ const BF16: Format = Format {
     overflow: f64::INFINITY,
 };
 
-const E4M3: Format = Format {
+const E4M3: FloatFormat = FloatFormat {
     digits: 4,
     min_exponent: -6,
     largest: 448.0,
     overflow: f64::NAN,
 };
 
-impl Format {
+impl FloatFormat {
+    /// That of an element type; `None` for whole numbers.
+    pub const fn of(dtype: DType) -> Option<Self> {
+        Some(match dtype {
+            DType::F64 => F64,
+            DType::F32 => F32,
+            DType::Bf16 => BF16,
+            DType::F16 => F16,
+            DType::F8 => E4M3,
+            DType::I64 | DType::I32 | DType::I8 | DType::Bool => return None,
+        })
+    }
+
+    /// From a finite value of this type to the next larger one in size.
+    ///
+    /// ```
+    /// use fuseline::core::{DType, interpret::FloatFormat};
+    /// let f16 = FloatFormat::of(DType::F16).unwrap();
+    /// assert_eq!([0.0, 1.0, 2049.0].map(|x| f16.spacing(x)), [2_f64.powi(-24), 2_f64.powi(-10), 2.0]);
+    /// ```
+    pub fn spacing(&self, value: f64) -> f64 {
+        let (_, above) = libm::frexp(value);
+        let exponent = if value == 0.0 {
+            self.min_exponent
+        } else {
+            (above - 1).max(self.min_exponent)
+        };
+        libm::ldexp(1.0, exponent - self.digits + 1)
+    }
+
     fn rounded(&self, value: f64) -> f64 {
         if value == 0.0 || value.is_nan() {
             return value;
@@ -126,9 +172,7 @@ impl Format {
         if value.is_infinite() {
             return self.overflow.copysign(value);
         }
-        let (_, above) = libm::frexp(value);
-        let exponent = (above - 1).max(self.min_exponent);
-        let unit = libm::ldexp(1.0, exponent - self.digits + 1);
+        let unit = self.spacing(value);
         let rounded = (value / unit).round_ties_even() * unit;
         if rounded.abs() > self.largest {
             self.overflow.copysign(value)

@@ -133,22 +133,22 @@ impl<'a> Attention<'a> {
         );
         let four_rows = Term::product("(4d)", vec![Term::count("", 4), self.head_size()]);
         let rows = Worked::new(How::RoundedUp, vec![elements, four_rows]);
-        Term::worked("(B_c)", Number::Count(self.tiles.key_rows), rows)
+        Term::worked("rows (B_c)", Number::Count(self.tiles.key_rows), rows)
     }
 
     fn query_rows(&self) -> Term {
         let rows = Worked::new(How::Smallest, vec![self.key_rows(), self.head_size()]);
-        Term::worked("(B_r)", Number::Count(self.tiles.query_rows), rows)
+        Term::worked("rows (B_r)", Number::Count(self.tiles.query_rows), rows)
     }
 
     fn key_tiles(&self) -> Term {
         let tiles = Worked::new(How::RoundedUp, vec![self.length(), self.key_rows()]);
-        Term::worked("(T_c)", Number::Count(self.tiles.key_tiles), tiles)
+        Term::worked("tiles (T_c)", Number::Count(self.tiles.key_tiles), tiles)
     }
 
     fn query_tiles(&self) -> Term {
         let tiles = Worked::new(How::RoundedUp, vec![self.length(), self.query_rows()]);
-        Term::worked("(T_r)", Number::Count(self.tiles.query_tiles), tiles)
+        Term::worked("tiles (T_r)", Number::Count(self.tiles.query_tiles), tiles)
     }
 
     fn bytes_told(&self, count: AttentionCount) -> Explanation {

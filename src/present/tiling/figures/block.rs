@@ -38,7 +38,10 @@ impl Figures<'_> {
         let fit = Term::worked(
             "fit",
             Number::Count(fit),
-            Worked::new(How::RoundedDown, vec![available, step.clone()]),
+            Worked::new(
+                How::RoundedDown,
+                vec![available, bytes("a step", resources.step_bytes)],
+            ),
         );
         let bounds = [("at least", LEAST_STAGES), ("at most", MOST_STAGES)];
         let [least, most] = bounds.map(|(name, count)| Term::count(name, count));

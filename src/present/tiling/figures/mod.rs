@@ -64,8 +64,8 @@ impl Figures<'_> {
     fn told(self, title: &str, formula: &'static str, term: Term, source: &str) -> Explanation {
         let Tiled { matmul, tile, .. } = self.tiled;
         let name = op_name(&self.analysis.graph, matmul.op);
-        let (sizes, tile) = (sizes_text(matmul), tile_text(*tile));
-        let subject = format!("{name}: {sizes}, in tiles of {tile}");
+        let sizes = sizes_text(matmul);
+        let subject = format!("{name}: {sizes}, in tiles of {}", tile_text(*tile));
         Explanation {
             sources: vec![source.to_owned()],
             ..Explanation::of(title, subject, formula, term)

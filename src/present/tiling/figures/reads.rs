@@ -13,6 +13,12 @@ const ORDER: &str = "Triton's tutorial on matmuls, L2 cache optimizations.";
 const ONCE: &str = "Compulsory traffic: what has to be read if the cache loses nothing.";
 const TWICE: &str = "A multiply-add counts 2.";
 
+/// With what a FLOP is.
+fn counts_twice(mut told: Explanation) -> Explanation {
+    told.sources.push(TWICE.to_owned());
+    told
+}
+
 impl Figures<'_> {
     pub(super) fn reads(self) -> Vec<FigureRow> {
         vec![
@@ -41,7 +47,7 @@ impl Figures<'_> {
     fn first_wave(self) -> FigureRow {
         let strips = self.tiled.shared_strips(self.tiled.tiles_of_wave(0));
         let formula = "its rows of A, its columns of B, each once";
-        let bytes = self.bytes("", strips, self.strips(strips));
+        let bytes = self.bytes("", strips, strip_terms(strips));
         self.shared("first wave, strips shared", formula, bytes)
             .into()
     }
@@ -91,17 +97,13 @@ impl Figures<'_> {
         let strips = self.tiled.tile_strips();
         let [rows, columns] = self.strips_of_tile(strips);
         let factors = vec![Term::count("", 2), rows, columns, self.inner()];
-        let intensity = self.intensity(self.tiled.tile_intensity(), factors, self.tile_bytes());
+        let intensity = intensity_term(self.tiled.tile_intensity(), factors, self.tile_bytes());
         let formula = "2 · BM · BN · K / bytes of one tile";
         let is_whole = tile.rows <= matmul.rows && tile.columns <= matmul.columns;
         let note = "K stands above and below: only the tile and the bytes of an element decide it.";
-        let told = self.told("intensity of a tile", formula, intensity, STRIPS);
-        let mut sources = told.sources;
-        sources.push(TWICE.to_owned());
         Explanation {
             notes: is_whole.then(|| note.to_owned()).into_iter().collect(),
-            sources,
-            ..told
+            ..counts_twice(self.told("intensity of a tile", formula, intensity, STRIPS))
         }
         .into()
     }
@@ -121,7 +123,8 @@ impl Figures<'_> {
             self.inner(),
         ];
         factors.extend(self.products());
-        let told = self.shared(title, formula, self.intensity(intensity, factors, bytes));
+        let told = self.shared(title, formula, intensity_term(intensity, factors, bytes));
+        let told = counts_twice(told);
         let options = &self.analysis.options;
         let dtype = self.analysis.graph.ops[matmul.op].element_type();
         let dtype = dtype.unwrap_or(DType::F16);
@@ -223,11 +226,6 @@ impl Figures<'_> {
         })
     }
 
-    fn strips(self, strips: Strips) -> [Term; 2] {
-        [("rows", strips.rows), ("columns", strips.columns)]
-            .map(|(name, count)| Term::count(name, count))
-    }
-
     /// The sides of a tile, or of the output where that is smaller.
     fn strips_of_tile(self, strips: Strips) -> [Term; 2] {
         let tile = self.tiled.tile;
@@ -267,21 +265,26 @@ impl Figures<'_> {
         let number = Number::Bytes(tiled.bytes_of(strips));
         Term::worked(name, number, Worked::new(How::Sum, terms))
     }
+}
 
-    /// FLOPs, which are a product, for each byte.
-    fn intensity(self, intensity: f64, factors: Vec<Term>, bytes: Term) -> Term {
-        let product = factors.iter().fold(1_u128, |product, factor| {
-            product.saturating_mul(match factor.number {
-                Number::Count(count) => count.into(),
-                _ => 1,
-            })
-        });
-        let flops = Number::Flops(product);
-        let flops = Term::worked("", flops, Worked::new(How::Product, factors));
-        Term::worked(
-            "",
-            Number::Intensity(intensity),
-            Worked::quotient(flops, bytes),
-        )
-    }
+fn strip_terms(strips: Strips) -> [Term; 2] {
+    [("rows", strips.rows), ("columns", strips.columns)]
+        .map(|(name, count)| Term::count(name, count))
+}
+
+/// FLOPs, which are a product, for each byte.
+fn intensity_term(intensity: f64, factors: Vec<Term>, bytes: Term) -> Term {
+    let product = factors.iter().fold(1_u128, |product, factor| {
+        product.saturating_mul(match factor.number {
+            Number::Count(count) => count.into(),
+            _ => 1,
+        })
+    });
+    let flops = Number::Flops(product);
+    let flops = Term::worked("", flops, Worked::new(How::Product, factors));
+    Term::worked(
+        "",
+        Number::Intensity(intensity),
+        Worked::quotient(flops, bytes),
+    )
 }

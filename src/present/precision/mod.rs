@@ -1,8 +1,12 @@
 //! Where a program rounds, unfused and fused, and what that does to its numbers.
 
-use super::format::{format_count, format_ratio};
+mod figures;
+
+use self::figures::Told;
+use super::figure::Explanation;
+use super::format::{format_count, format_digits, format_ratio, format_scientific};
 use super::names::{counted, joined};
-use crate::core::interpret::{Error, Interpretation, NotRun, Run, Setup, TensorRuns};
+use crate::core::interpret::{Error, Interpretation, NotRun, Run, Setup, Stored, TensorRuns};
 use crate::core::notation::spelling::printable;
 use crate::core::{DType, KernelId, Partition, TensorId};
 
@@ -24,26 +28,26 @@ pub struct PrecisionRow {
     /// Whether the fused kernel keeps it in wider registers.
     pub is_kept: bool,
     /// Its relative error, unfused.
-    pub unfused_error: String,
+    pub unfused_error: Explanation,
     /// Its relative error, fused.
-    pub fused_error: String,
+    pub fused_error: Explanation,
     /// The largest differences, for a tip.
     pub largest: String,
     /// How many times smaller fusion makes the error.
-    pub ratio: String,
+    pub ratio: Explanation,
 }
 
 /// An element of a tensor in all runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct NumberRow {
     /// Its place, from 0.
     pub place: usize,
     /// Its exact value.
-    pub exact: String,
+    pub exact: Explanation,
     /// Its value where each op is a kernel.
-    pub unfused: String,
+    pub unfused: Explanation,
     /// Its value in the fused kernel.
-    pub fused: String,
+    pub fused: Explanation,
 }
 
 /// A row for each of the first `max_rows` tensors that have a value, in the order in which they are written.
@@ -56,7 +60,8 @@ pub fn precision_rows(
     let rows = written.filter_map(|(op, &tensor)| {
         let runs = ran.tensors[tensor].as_ref()?;
         let kernel = *partition.kernel_of.get(op)?;
-        let (unfused, fused) = (runs.unfused.error, runs.fused.error);
+        let told = Told { ran, tensor, runs };
+        let most = |stored: &Stored| format_digits(stored.error.max_abs, 9);
         Some(PrecisionRow {
             tensor,
             name: printable(ran.graph.tensor_name(tensor)).into_owned(),
@@ -65,14 +70,14 @@ pub fn precision_rows(
             unfused: place_text(runs, runs.unfused.is_stored),
             fused: place_text(runs, runs.fused.is_stored),
             is_kept: !runs.fused.is_stored,
-            unfused_error: error_text(runs, unfused),
-            fused_error: error_text(runs, fused),
+            unfused_error: told.error(Run::Unfused),
+            fused_error: told.error(Run::Fused),
             largest: format!(
                 "largest difference {} unfused, {} fused",
-                number_text(unfused.max_abs),
-                number_text(fused.max_abs)
+                most(&runs.unfused),
+                most(&runs.fused)
             ),
-            ratio: ratio_text(unfused, fused),
+            ratio: told.ratio(),
         })
     });
     rows.take(max_rows).collect()
@@ -97,7 +102,7 @@ fn place_text(runs: &TensorRuns, is_stored: bool) -> String {
 
 fn error_text(runs: &TensorRuns, error: Error) -> String {
     match error.overflowed {
-        0 => scientific(error.relative),
+        0 => format_scientific(error.relative),
         overflowed => format!(
             "{} of {} overflow",
             format_count(overflowed),
@@ -106,14 +111,15 @@ fn error_text(runs: &TensorRuns, error: Error) -> String {
     }
 }
 
-fn ratio_text(unfused: Error, fused: Error) -> String {
-    match (unfused.relative, fused.relative) {
-        (0.0, 0.0) => "both exact".to_owned(),
-        (_, 0.0) => "exact when fused".to_owned(),
-        (a, b) if a.is_infinite() && b.is_infinite() => "both overflow".to_owned(),
-        (a, _) if a.is_infinite() => "no overflow when fused".to_owned(),
-        (_, b) if b.is_infinite() => "overflows when fused".to_owned(),
-        (a, b) => format_ratio(a / b),
+/// What stands in the place of the ratio of two errors that have none.
+const fn ratio_words(unfused: f64, fused: f64) -> Option<&'static str> {
+    match (unfused, fused) {
+        (0.0, 0.0) => Some("both exact"),
+        (_, 0.0) => Some("exact when fused"),
+        (a, b) if a.is_infinite() && b.is_infinite() => Some("both overflow"),
+        (a, _) if a.is_infinite() => Some("no overflow when fused"),
+        (_, b) if b.is_infinite() => Some("overflows when fused"),
+        _ => None,
     }
 }
 
@@ -128,7 +134,7 @@ pub fn precision_sentence(ran: &Interpretation) -> String {
     else {
         return format!("`{name}` has no value.");
     };
-    let [before, after] = [unfused, fused].map(|error| scientific(error.relative));
+    let [before, after] = [unfused, fused].map(|error| format_scientific(error.relative));
     match (unfused.relative, fused.relative) {
         (0.0, 0.0) => format!("The result `{name}` is exact, unfused and fused."),
         (a, b) if a.is_infinite() && b.is_infinite() => {
@@ -207,6 +213,7 @@ pub fn number_rows(ran: &Interpretation, tensor: TensorId) -> Vec<NumberRow> {
     let Some(Some(runs)) = ran.tensors.get(tensor) else {
         return Vec::new();
     };
+    let told = Told { ran, tensor, runs };
     let all = runs
         .exact
         .iter()
@@ -216,9 +223,9 @@ pub fn number_rows(ran: &Interpretation, tensor: TensorId) -> Vec<NumberRow> {
         .enumerate()
         .map(|(place, ((&exact, &unfused), &fused))| NumberRow {
             place,
-            exact: number_text(exact),
-            unfused: number_text(unfused),
-            fused: number_text(fused),
+            exact: told.exact_element(place, exact),
+            unfused: told.element(Run::Unfused, place, exact, unfused),
+            fused: told.element(Run::Fused, place, exact, fused),
         });
     rows.collect()
 }
@@ -264,40 +271,4 @@ pub fn not_run_text(refused: &NotRun) -> String {
         "" => format!("Not computed: {}.", refused.message),
         hint => format!("Not computed: {}. To mend it, {hint}.", refused.message),
     }
-}
-
-/// A small number with its power of ten: `4.88e-4`.
-fn scientific(value: f64) -> String {
-    match value {
-        0.0 => "0".to_owned(),
-        value if value.is_infinite() => "∞".to_owned(),
-        value => format!("{value:.2e}").replace('-', "−"),
-    }
-}
-
-/// A number with the nine digits that tell all f32 apart: `0.0999755859`.
-fn number_text(value: f64) -> String {
-    const DIGITS: i32 = 9;
-    if value.is_nan() {
-        return "not a number".to_owned();
-    }
-    if value.is_infinite() {
-        return if value > 0.0 { "∞" } else { "−∞" }.to_owned();
-    }
-    let text = match value.abs() {
-        0.0 => "0".to_owned(),
-        size if (1e-4..1e9).contains(&size) => {
-            #[allow(clippy::cast_possible_truncation, reason = "from -4 to 9")]
-            let before_point = size.log10().floor() as i32 + 1;
-            let places = usize::try_from(DIGITS - before_point).unwrap_or(0);
-            let text = format!("{value:.places$}");
-            if text.contains('.') {
-                text.trim_end_matches('0').trim_end_matches('.').to_owned()
-            } else {
-                text
-            }
-        }
-        _ => format!("{value:.8e}"),
-    };
-    text.replace('-', "−")
 }
