@@ -237,6 +237,13 @@ const OPS: &[(&str, &str, &str)] = &[
         "`relu`, `torch.exp`, `transpose`",
         "y_relu = relu(x)\ny_exp = torch.exp(y_relu)\ny = transpose(y_exp)",
     ),
+    // What is more than a declaration stays an op.
+    (
+        "y = linear(x, w) + x",
+        "`linear`, `add`",
+        "y_linear = linear(x, w)\ny = add(y_linear, x)",
+    ),
+    ("y = torch.randn(8, 8) + x", "`torch.randn`, `add`", ""),
     (
         "y = F.gelu(x, approximate=\"tanh\")",
         "write a word without quotes: `tanh`",

@@ -37,7 +37,7 @@ fn last_part(name: &str) -> &str {
 
 /// A call that makes a tensor, or the weights of a linear layer.
 struct Made<'a> {
-    callee: (&'a str, Span),
+    callee: &'a str,
     /// What the statement names.
     name: &'a str,
     sizes: Vec<String>,
@@ -49,7 +49,7 @@ struct Made<'a> {
 }
 
 /// The error of a statement that makes a tensor by a call, with the declaration to write.
-pub(crate) fn made_by(statement: &OpStatement) -> Diagnostic {
+pub(crate) fn made_by(statement: &OpStatement, problem: Diagnostic) -> Diagnostic {
     let sizes = statement
         .arguments()
         .into_iter()
@@ -64,15 +64,16 @@ pub(crate) fn made_by(statement: &OpStatement) -> Diagnostic {
             _ => None,
         }
     };
-    declaration(&Made {
-        callee: (&statement.callee.text, statement.callee.span),
+    let made = Made {
+        callee: &statement.callee.text,
         name: &statement.output.text,
         sizes: sizes.collect(),
         dtype: word("dtype").map(|word| nearest_dtype(last_part(word))),
         has_bias: word("bias").is_none_or(|word| !word.eq_ignore_ascii_case("false")),
         input: None,
         whole: statement.span,
-    })
+    };
+    declaration(&made, problem)
 }
 
 /// The same for a statement that cannot be read; `None` for any other statement.
@@ -83,39 +84,51 @@ pub(super) fn made(text: &str, tokens: &[Token]) -> Option<Diagnostic> {
         return None;
     };
     let function = callee.span.slice(text);
-    if !(is_made(function) || is_linear(function)) || open.kind != Lexeme::OpenParen {
+    if open.kind != Lexeme::OpenParen {
         return None;
     }
-    let input = match arguments {
-        [.., close, open, input, _]
-            if close.kind == Lexeme::CloseParen
-                && open.kind == Lexeme::OpenParen
-                && input.kind == Lexeme::Name =>
+    let mut depth = 1_usize;
+    let close = arguments.iter().position(|t| {
+        match t.kind {
+            Lexeme::OpenParen => depth += 1,
+            Lexeme::CloseParen => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    })?;
+    let (given, behind) = (arguments.get(..close)?, arguments.get(close + 1..)?);
+    let sizes = sizes(text, given);
+    let input = match behind {
+        [] if is_made(function) => None,
+        [open, input, close]
+            if matches!(function, "nn.Linear" | "torch.nn.Linear")
+                && sizes.len() == 2
+                && [open.kind, input.kind, close.kind]
+                    == [Lexeme::OpenParen, Lexeme::Name, Lexeme::CloseParen] =>
         {
             Some(input.span.slice(text))
         }
-        _ => None,
+        _ => return None,
     };
-    let behind = if input.is_some() { 3 } else { 0 };
-    let given = arguments.get(..arguments.len() - behind)?;
-    Some(declaration(&Made {
-        callee: (function, callee.span),
+    let made = Made {
+        callee: function,
         name,
-        sizes: sizes(text, given),
+        sizes,
         dtype: stated_dtype(text, given),
         has_bias: !given.iter().any(|t| t.span.slice(text) == "False"),
         input,
         whole: tokens.first()?.span.to(tokens.last()?.span),
-    }))
+    };
+    let message = format!(
+        "{} makes a tensor or a layer, and is no op",
+        quoted(function)
+    );
+    let problem = Diagnostic::error(Code::UnknownFunction, message).at(callee.span);
+    Some(declaration(&made, problem))
 }
 
-fn declaration(made: &Made<'_>) -> Diagnostic {
-    let (called, at) = made.callee;
-    let problem = Diagnostic::error(
-        Code::UnknownFunction,
-        format!("there is no function {}", quoted(called)),
-    )
-    .at(at);
+fn declaration(made: &Made<'_>, problem: Diagnostic) -> Diagnostic {
+    let called = made.callee;
     if is_linear(called) {
         return linear(made, problem);
     }

@@ -185,11 +185,12 @@ fn words(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option<Diagnosti
             vec![fix],
         ));
     }
-    let slashes = tokens.array_windows().find(|[one, other]| {
-        let kinds = [one.kind, other.kind];
-        kinds == [Lexeme::Slash; 2] && one.span.end == other.span.start
+    // Behind a whole statement; elsewhere it divides.
+    let slashes = tokens.array_windows().find(|[before, one, other]| {
+        let is_end = matches!(before.kind, Lexeme::CloseParen | Lexeme::CloseBracket);
+        is_end && [one.kind, other.kind] == [Lexeme::Slash; 2] && one.span.end == other.span.start
     });
-    if let Some([one, other]) = slashes {
+    if let Some([_, one, other]) = slashes {
         let fix = Fix::new("Write `#`", TextEdit::replace(one.span.to(other.span), "#"));
         return Some(mended(
             problem,

@@ -44,9 +44,6 @@ impl Callee {
         if let Some(answer) = answered(statement, params, reads, known) {
             return Err(answer);
         }
-        if is_made(name) {
-            return Err(made_by(statement));
-        }
         let (name, _) = without_module(name);
         let names = FUNCTIONS
             .iter()
@@ -57,6 +54,9 @@ impl Callee {
             format!("there is no function {}", quoted(&statement.callee.text)),
         )
         .at(statement.callee.span);
+        if is_made(name) {
+            return Err(made_by(statement, unknown));
+        }
         if name.starts_with("self.") {
             let hint = "write what the module does: a linear layer is `linear(x, w, b)`";
             return Err(unknown.hint(hint));

@@ -72,7 +72,7 @@ pub(super) fn misplaced(
         ("layer_norm" | "rms_norm", _) => {
             problem.hint("remove it: the last axis is normalized, whatever its size")
         }
-        ("linear", [_, _]) if statement.inputs.is_empty() => made_by(statement),
+        ("linear", [_, _]) if statement.inputs.is_empty() => made_by(statement, problem),
         ("linear" | "matmul", [size]) => {
             weight(statement, &size.text, size.span, reads, known, problem)
         }
