@@ -2,6 +2,7 @@
 //! it is counted, and where it comes from.
 
 mod bytes;
+mod explanation;
 mod measured;
 mod memory;
 mod part;
@@ -12,9 +13,11 @@ mod since;
 mod swept;
 mod time;
 mod whole;
+mod words;
 mod work;
 mod worked;
 
+pub use self::explanation::Explanation;
 pub use self::measured::{MeasuredFigure, measured_explanation};
 pub use self::part::Part;
 use self::said::Counted;
@@ -24,13 +27,11 @@ pub use self::since::{explanation_of_change, explanation_of_pinned};
 pub use self::swept::swept_explanation;
 pub(super) use self::swept::swept_number;
 pub(super) use self::time::{Limit, breakdown_worked, limits_of};
+use self::words::{formula, subject, title};
 pub use self::worked::{How, Number, Term, Worked};
 
 use crate::core::analysis::compare::Compared;
 use crate::core::{Analysis, Kernel, KernelId, OpId, Policy, TensorId};
-use crate::present::names::{op_name, op_names};
-use crate::present::options::policy_title;
-use crate::present::times::TimeKind;
 
 /// A number on the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -155,97 +156,6 @@ impl Figure {
         match self.of {
             Of::Policy(policy) => Some(policy),
             _ => None,
-        }
-    }
-}
-
-impl Resource {
-    const fn title(self) -> &'static str {
-        match self {
-            Self::OnChip => "on-chip memory of a block",
-            Self::OnChipAvailable => "on-chip memory that a block can allocate",
-            Self::Registers => "registers of a thread",
-            Self::Occupancy => "occupancy",
-            Self::Blocks => "blocks",
-            Self::Waves => "waves",
-            Self::WaveEfficiency => "wave efficiency",
-            Self::TileEfficiency => "tile efficiency",
-        }
-    }
-}
-
-/// What is told about a figure.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Explanation {
-    /// What it is.
-    pub title: String,
-    /// Of what: `kernel 3: softmax`.
-    pub subject: String,
-    /// The figure as it is shown.
-    pub value: String,
-    /// The formula in symbols.
-    pub formula: &'static str,
-    /// The number, and the formula with the figures of this program; `None` where it is not known.
-    pub term: Option<Term>,
-    /// What it leaves out, and what else bears on it.
-    pub notes: Vec<String>,
-    /// The options that decide how it is counted.
-    pub conventions: Vec<Convention>,
-    /// Where it comes from.
-    pub sources: Vec<String>,
-}
-
-impl Explanation {
-    /// Of a number that is shown as its term is; a dash where there is none.
-    pub fn of(
-        title: impl Into<String>,
-        subject: impl Into<String>,
-        formula: &'static str,
-        term: impl Into<Option<Term>>,
-    ) -> Self {
-        let term = term.into();
-        Self {
-            title: title.into(),
-            subject: subject.into(),
-            value: term.as_ref().map_or_else(|| "–".to_owned(), Term::text),
-            formula,
-            term,
-            notes: Vec::new(),
-            conventions: Vec::new(),
-            sources: Vec::new(),
-        }
-    }
-
-    /// With the conventions and sources of a figure of the analysis that it is computed from, if it has none of them yet.
-    fn counted_as(mut self, figure: Figure, analysis: &Analysis) -> Self {
-        let Some(counted) = counted(figure.of, analysis) else {
-            return self;
-        };
-        let conventions = said::conventions(figure, counted);
-        let sources = said::sources(figure, counted);
-        add_missing(&mut self.conventions, conventions);
-        add_missing(&mut self.sources, sources);
-        self
-    }
-
-    /// All digits, where it is shown with less. A word has none.
-    pub fn exact(&self) -> Option<String> {
-        let number = self.term.as_ref()?.number;
-        let exact = number.exact();
-        (self.value.ends_with(&number.text()) && exact != self.value).then_some(exact)
-    }
-
-    /// The calculation with its result: `312 TFLOP/s / 2.04 TB/s = 153 FLOP/B`. `None` for a sum of many terms.
-    pub fn line(&self) -> Option<String> {
-        let line = self.term.as_ref()?.worked.as_ref()?.line()?;
-        Some(format!("{line} = {}", self.value))
-    }
-}
-
-fn add_missing<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
-    for one in more {
-        if !all.contains(&one) {
-            all.push(one);
         }
     }
 }
@@ -385,100 +295,5 @@ fn of_lone_op(analysis: &Analysis, alone: &Kernel, quantity: Quantity) -> Option
         }
         Quantity::Intensity => Some(work::intensity(analysis, alone)),
         _ => None,
-    }
-}
-
-fn title(figure: Figure, analysis: &Analysis) -> String {
-    let time = TimeKind::of(analysis).title();
-    let what = match figure.quantity {
-        Quantity::Bytes => "memory traffic",
-        Quantity::BytesRead => "bytes read",
-        Quantity::BytesWritten => "bytes written",
-        Quantity::Saving => return "change of the memory traffic".to_owned(),
-        Quantity::Launches => "kernels",
-        Quantity::Flops => return "FLOPs".to_owned(),
-        Quantity::Intensity => return "arithmetic intensity".to_owned(),
-        Quantity::LimitedBy => return "what takes longest".to_owned(),
-        Quantity::Ridge => return "ridge point".to_owned(),
-        Quantity::Time => time,
-        Quantity::LowerBound => TimeKind::LowerBound.title(),
-        Quantity::Speedup => return format!("{time}, unfused over fused"),
-        Quantity::BoundSpeedup => return "lower bounds, unfused over fused".to_owned(),
-        Quantity::PeakMemory => "peak memory",
-        Quantity::Differing => return "edges that differ from the chosen policy".to_owned(),
-        Quantity::DeviceMemory => return "memory of the device".to_owned(),
-        Quantity::BytesVanished => return "bytes that fusion saves".to_owned(),
-        Quantity::Resource(resource) => return resource.title().to_owned(),
-    };
-    match figure.run {
-        Run::Unfused => format!("{what}, unfused"),
-        Run::Fused => format!("{what}, fused"),
-    }
-}
-
-fn subject(of: Of, analysis: &Analysis) -> String {
-    let graph = &analysis.graph;
-    match of {
-        Of::Program => "the whole program".to_owned(),
-        Of::Policy(policy) => format!("the whole program under {}", policy_title(policy)),
-        Of::Kernel(first) => kernel_from(analysis, first).map_or_else(String::new, |id| {
-            let ops = op_names(graph, &analysis.fused.kernels[id].ops);
-            format!("kernel {}: {ops}", id.number())
-        }),
-        Of::Op(op) => format!("{} alone", op_name(graph, op)),
-        Of::Tensor(tensor) => graph.tensor_name(tensor).to_owned(),
-        Of::TensorAt(first, tensor) => {
-            let kernel = subject(Of::Kernel(first), analysis);
-            format!("{} in {kernel}", graph.tensor_name(tensor))
-        }
-    }
-}
-
-/// The formula of a figure in symbols.
-fn formula(figure: Figure, analysis: &Analysis) -> &'static str {
-    let Figure { quantity, run, of } = figure;
-    let is_program = matches!(of, Of::Program | Of::Policy(_));
-    let is_expected = analysis.expected.is_some();
-    match quantity {
-        Quantity::Bytes => match (of, run) {
-            (Of::Tensor(_) | Of::TensorAt(..), _) => {
-                "Σ over its accesses (elements × bytes per element)"
-            }
-            (Of::Program | Of::Policy(_), Run::Fused) => {
-                "Σ over kernels (bytes read + bytes written)"
-            }
-            (Of::Program | Of::Policy(_) | Of::Kernel(_), Run::Unfused) => {
-                "Σ over ops (bytes read + bytes written)"
-            }
-            _ => "Σ over tensors read + Σ over tensors written (elements × bytes per element)",
-        },
-        Quantity::BytesRead if is_program => "Σ over kernels (bytes read)",
-        Quantity::BytesWritten if is_program => "Σ over kernels (bytes written)",
-        Quantity::BytesRead => "Σ over tensors read (elements × bytes per element)",
-        Quantity::BytesWritten => "Σ over tensors written (elements × bytes per element)",
-        Quantity::Saving => "(unfused bytes − fused bytes) / unfused bytes",
-        Quantity::Launches => "kernels − views + further launches",
-        Quantity::Flops if is_program => "Σ over kernels (FLOPs)",
-        Quantity::Flops => "Σ over ops (FLOPs)",
-        Quantity::Intensity => "FLOPs / (bytes read + bytes written)",
-        Quantity::LimitedBy => "max(bytes / bandwidth, FLOPs / peak, launch)",
-        Quantity::Ridge => "peak / bandwidth",
-        Quantity::Time if is_program && is_expected => "Σ over kernels (time)",
-        Quantity::Time if is_expected => {
-            "Σ over phases max(bytes / bandwidth, arithmetic / rate) + fixed time"
-        }
-        Quantity::Time | Quantity::LowerBound if is_program => {
-            "Σ over kernels (max(bytes / bandwidth, FLOPs / peak) + launches × launch time)"
-        }
-        Quantity::Time | Quantity::LowerBound => {
-            "max(bytes / bandwidth, FLOPs / peak) + launches × launch time"
-        }
-        Quantity::Speedup | Quantity::BoundSpeedup => "unfused time / fused time",
-        Quantity::PeakMemory => "max over kernels Σ over live tensors (bytes)",
-        Quantity::Differing => {
-            "edges that one of the two policies keeps inside a kernel and the other does not"
-        }
-        Quantity::BytesVanished => "Σ accesses of its ops one by one − Σ accesses of the kernel",
-        Quantity::DeviceMemory | Quantity::Resource(_) => "a figure of the device",
     }
 }
