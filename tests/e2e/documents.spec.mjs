@@ -202,7 +202,7 @@ test('typing without a pause is stored all the same', async ({ page, open }) => 
       area.dispatchEvent(new Event('input', { bubbles: true }));
       typed += 1;
       const isStored = Object.keys(localStorage).some((name) => localStorage.getItem(name).includes('# 3\\n'));
-      if (isStored || typed === 400) {
+      if (isStored || typed === 1000) {
         clearInterval(timer);
         done(isStored);
       }

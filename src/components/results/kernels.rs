@@ -226,14 +226,8 @@ fn figure_cells(of: Of, figures: Memo<Figures>) -> impl IntoView {
         view! { <Number told=Figure::fused(of, quantity)>{text(part)}</Number> }
     };
     // The sum has neither intensity nor bound.
-    let of_kernel = matches!(of, Of::Kernel(_)).then(|| {
-        let bound = move || figures.with(|all| all.bound);
-        (
-            number(Quantity::Intensity, |all| &all.intensity),
-            view! { <Number told=Figure::fused(of, Quantity::LimitedBy)>{bound}</Number> },
-        )
-    });
-    let (intensity, bound) = of_kernel.unzip();
+    let is_kernel = matches!(of, Of::Kernel(_));
+    let bound = move || figures.with(|all| all.bound);
     view! {
         <td class="number">{number(Quantity::Flops, |all| &all.flops)}</td>
         <td class="number" title=text(|all| &all.exact_bytes)>
@@ -245,8 +239,10 @@ fn figure_cells(of: Of, figures: Memo<Figures>) -> impl IntoView {
         </td>
         <td class="number">{number(Quantity::BytesRead, |all| &all.bytes_read)}</td>
         <td class="number">{number(Quantity::BytesWritten, |all| &all.bytes_written)}</td>
-        <td class="number">{intensity}</td>
-        <td title=move || figures.with(|all| all.missing.clone())>{bound}</td>
+        <td class="number">{is_kernel.then(|| number(Quantity::Intensity, |all| &all.intensity))}</td>
+        <td title=move || figures.with(|all| all.missing.clone())>
+            {is_kernel.then(|| view! { <Number told=Figure::fused(of, Quantity::LimitedBy)>{bound}</Number> })}
+        </td>
         <td class="number" title=text(|all| &all.times)>
             <Time of time=Memo::new(move |_| figures.with(|all| all.time.clone())) />
         </td>
