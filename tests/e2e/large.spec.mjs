@@ -193,7 +193,7 @@ test('reasons of the compiler come with its decisions', async ({ page, open }) =
   await tab(page, 'Why not').click();
   await expect(rows(page)).toHaveCount(100);
   const report = commandLine(['analyze', '-', '--policy', 'inductor'], LARGE);
-  const edge = await rows(page).first().locator('button').textContent();
+  const edge = await rows(page).first().locator('button.link').textContent();
   const [producer, consumer] = edge.split(' → ');
   const { reason } = report.edges.find((one) => one.producer === producer && one.consumer === consumer);
   await expect(rows(page).first().locator('.why-reason')).toHaveText(reason.replaceAll('`', ''));
