@@ -205,7 +205,7 @@ fn what_is_told_of_a_square_matmul() {
     );
     assert_eq!(
         lines("registers of a thread"),
-        ["sums 64 = ⌈16,384 / 256 computing threads⌉"]
+        ["sums 64 = ⌈16,384 of the tile / 256 computing threads⌉"]
     );
     let intensity = told(&rows, "intensity with shared strips");
     assert!(

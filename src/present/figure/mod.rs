@@ -20,6 +20,7 @@ mod worked;
 pub use self::explanation::Explanation;
 pub use self::measured::{MeasuredFigure, measured_explanation};
 pub use self::part::Part;
+pub(super) use self::resources::registers_of_tile;
 use self::said::Counted;
 pub use self::said::{Convention, f32_matmul, hardware_source};
 pub use self::saved::{Saved, advice_explanation, merge_explanation};

@@ -36,12 +36,17 @@ pub(super) fn found(analysis: &Analysis, id: KernelId, resource: Resource) -> Op
     })
 }
 
-/// A number that was computed, with its formula in symbols.
-fn worked(formula: &'static str, number: Number, how: How, terms: Vec<Term>) -> Found {
+/// A number with its formula in symbols.
+fn by(formula: &'static str, term: Term) -> Found {
     Found {
         formula: Some(formula),
-        ..Found::new(Term::worked("", number, Worked::new(how, terms)))
+        ..Found::new(term)
     }
+}
+
+/// The same of a calculation.
+fn worked(formula: &'static str, number: Number, how: How, terms: Vec<Term>) -> Found {
+    by(formula, Term::worked("", number, Worked::new(how, terms)))
 }
 
 fn on_chip(limits: &KernelLimits) -> Found {
@@ -98,29 +103,29 @@ fn on_chip(limits: &KernelLimits) -> Found {
     }
 }
 
+/// The registers of a thread that holds its part of the sums of a tile with these sides.
+pub(in crate::present) fn registers_of_tile(sides: [Term; 2], registers: u64) -> Term {
+    let sums = Term::rounded_up(
+        "sums",
+        registers - OTHER_REGISTERS,
+        Term::product("of the tile", sides.into()),
+        Term::count("computing threads", COMPUTING_THREADS),
+    );
+    let others = Term::count("addresses, counters and the epilogue", OTHER_REGISTERS);
+    Term::worked(
+        "",
+        Number::Count(registers),
+        Worked::new(How::Sum, vec![sums, others]),
+    )
+}
+
 fn registers(limits: &KernelLimits, multiprocessor: &Multiprocessor) -> Found {
     let number = Number::Count(limits.registers_per_thread);
     let of_tile = |rows: u64, columns: u64| {
-        let elements = Term::product(
-            "sums",
-            vec![Term::count("", rows), Term::count("", columns)],
-        );
-        let per_thread = limits.registers_per_thread - OTHER_REGISTERS;
-        let shared = vec![
-            elements,
-            Term::count("computing threads", COMPUTING_THREADS),
-        ];
-        let sums = Term::worked(
-            "sums of a thread",
-            Number::Count(per_thread),
-            Worked::new(How::RoundedUp, shared),
-        );
-        let others = Term::count("addresses, counters, epilogue", OTHER_REGISTERS);
-        worked(
+        let sides = [Term::count("", rows), Term::count("", columns)];
+        by(
             "⌈tile rows × tile columns / 256⌉ + 40",
-            number,
-            How::Sum,
-            vec![sums, others],
+            registers_of_tile(sides, limits.registers_per_thread),
         )
     };
     let of_values = |elements_per_thread: u64, operands: u64| {
@@ -181,12 +186,9 @@ fn blocks(limits: &KernelLimits) -> Found {
             product, tiling, ..
         } => {
             let side = |name: &str, side: f64, tile: f64| {
-                let terms = vec![
-                    Term::count("", side as u64),
-                    Term::count("of the tile", tile as u64),
-                ];
-                let number = Number::Count((side as u64).div_ceil(tile as u64));
-                Term::worked(name, number, Worked::new(How::RoundedUp, terms))
+                let (side, tile) = (side as u64, tile as u64);
+                let tile_side = Term::count("of the tile", tile);
+                Term::rounded_up(name, side.div_ceil(tile), Term::count("", side), tile_side)
             };
             let mut factors = vec![
                 side("rows of tiles", product.rows, tiling.tile.rows),
@@ -224,15 +226,13 @@ fn blocks(limits: &KernelLimits) -> Found {
                 Term::count("threads", limits.threads_per_block),
                 Term::count("elements a thread", elements_per_thread),
             ];
-            worked(
-                "⌈elements / (threads × elements a thread)⌉",
-                number,
-                How::RoundedUp,
-                vec![
-                    Term::count("elements", elements),
-                    Term::product("of a block", of_block),
-                ],
-            )
+            let blocks = Term::rounded_up(
+                "",
+                limits.blocks,
+                Term::count("elements", elements),
+                Term::product("of a block", of_block),
+            );
+            by("⌈elements / (threads × elements a thread)⌉", blocks)
         }
     }
 }
@@ -292,11 +292,10 @@ fn occupancy(limits: &KernelLimits, m: &Multiprocessor) -> Found {
         Term::count("threads", limits.threads_per_block),
     ];
     let threads = Term::product("resident threads", threads);
-    worked(
+    let occupancy = Term::share(limits.occupancy, threads, Term::count("", m.threads.into()));
+    by(
         "resident threads / those that a multiprocessor can hold",
-        Number::Percent(limits.occupancy * 100.0),
-        How::Percent,
-        vec![threads, Term::count("", m.threads.into())],
+        occupancy,
     )
 }
 
@@ -311,14 +310,15 @@ fn waves(analysis: &Analysis, limits: &KernelLimits, m: &Multiprocessor) -> Opti
         resident(limits, m),
         Term::count("multiprocessors", multiprocessors),
     ];
-    Some(worked(
+    let waves = Term::rounded_up(
+        "",
+        limits.waves,
+        Term::count("blocks", limits.blocks),
+        Term::product("at once", at_once),
+    );
+    Some(by(
         "⌈blocks / (blocks at once on a multiprocessor × multiprocessors)⌉",
-        Number::Count(limits.waves),
-        How::RoundedUp,
-        vec![
-            Term::count("blocks", limits.blocks),
-            Term::product("at once", at_once),
-        ],
+        waves,
     ))
 }
 
@@ -328,14 +328,14 @@ fn wave_efficiency(analysis: &Analysis, limits: &KernelLimits) -> Option<Found> 
         Term::count("waves", tiling.waves as u64),
         Term::count("multiprocessors, a tile each", multiprocessors(analysis)?),
     ];
-    Some(worked(
+    let efficiency = Term::share(
+        tiling.wave_efficiency,
+        Term::count("tiles", tiling.tiles as u64),
+        Term::product("slots", slots),
+    );
+    Some(by(
         "tiles / (⌈tiles / multiprocessors⌉ × multiprocessors)",
-        Number::Percent(tiling.wave_efficiency * 100.0),
-        How::Percent,
-        vec![
-            Term::count("tiles", tiling.tiles as u64),
-            Term::product("slots", slots),
-        ],
+        efficiency,
     ))
 }
 
@@ -358,13 +358,13 @@ fn tile_efficiency(limits: &KernelLimits) -> Option<Found> {
         Term::count("rows", tiling.tile.rows as u64),
         Term::count("columns", tiling.tile.columns as u64),
     ];
-    Some(worked(
+    let efficiency = Term::share(
+        tiling.tile_efficiency,
+        Term::product("of the output", output),
+        Term::product("of all tiles", computed),
+    );
+    Some(by(
         "elements of the output / elements of all tiles",
-        Number::Percent(tiling.tile_efficiency * 100.0),
-        How::Percent,
-        vec![
-            Term::product("of the output", output),
-            Term::product("of all tiles", computed),
-        ],
+        efficiency,
     ))
 }

@@ -181,6 +181,23 @@ impl Term {
         }
     }
 
+    /// One number of things over another, rounded up.
+    pub(crate) fn rounded_up(
+        name: impl Into<String>,
+        number: u64,
+        above: Self,
+        below: Self,
+    ) -> Self {
+        let worked = Worked::new(How::RoundedUp, vec![above, below]);
+        Self::worked(name, Number::Count(number), worked)
+    }
+
+    /// A part of a whole, in percent.
+    pub(crate) fn share(of_one: f64, above: Self, below: Self) -> Self {
+        let worked = Worked::new(How::Percent, vec![above, below]);
+        Self::worked("", Number::Percent(of_one * 100.0), worked)
+    }
+
     /// The same under another name.
     pub(crate) fn called(self, name: impl Into<String>) -> Self {
         Self {

@@ -1,8 +1,8 @@
 //! What one block needs on a multiprocessor.
 
-use super::{FigureRow, Figures, rounded_up};
-use crate::core::analysis::tiling::{COMPUTING_THREADS, LEAST_STAGES, MOST_STAGES, Tiled};
-use crate::present::figure::{Explanation, How, Number, Term, Worked};
+use super::{FigureRow, Figures};
+use crate::core::analysis::tiling::{LEAST_STAGES, MOST_STAGES, Tiled};
+use crate::present::figure::{Explanation, How, Number, Term, Worked, registers_of_tile};
 use crate::present::format::format_bytes;
 
 const PIPELINE: &str = "CUTLASS, Efficient GEMM in CUDA: one step loads while another computes. That at most four are in flight is an estimate of Fuseline.";
@@ -75,25 +75,12 @@ impl Figures<'_> {
     fn registers(self) -> FigureRow {
         let resources = &self.tiled.resources;
         let tile = &self.tiled.tile;
-        let sides = vec![
+        let sides = [
             Term::count("(BM)", tile.rows),
             Term::count("(BN)", tile.columns),
         ];
+        let term = registers_of_tile(sides, resources.registers_per_thread);
         let others = resources.registers_per_thread - resources.sums_per_thread;
-        let terms = vec![
-            rounded_up(
-                "sums",
-                resources.sums_per_thread,
-                Term::product("", sides),
-                Term::count("computing threads", COMPUTING_THREADS),
-            ),
-            Term::count("addresses, counters and the epilogue", others),
-        ];
-        let term = Term::worked(
-            "",
-            Number::Count(resources.registers_per_thread),
-            Worked::new(How::Sum, terms),
-        );
         let formula = "BM · BN / 256 sums in f32, and 40 for addresses and the epilogue";
         let told = self.told("registers of a thread", formula, term, ESTIMATE);
         let is_excess = !resources.fits_registers();

@@ -7,7 +7,7 @@ mod waves;
 use super::{sizes_text, tile_text};
 use crate::core::Analysis;
 use crate::core::analysis::tiling::Tiled;
-use crate::present::figure::{Explanation, How, Number, Term, Worked, hardware_source};
+use crate::present::figure::{Explanation, Term, hardware_source};
 use crate::present::names::op_name;
 
 /// Figures that belong together.
@@ -87,14 +87,3 @@ impl Figures<'_> {
 }
 
 const MULTIPROCESSORS: &str = "Multiprocessors";
-
-/// One number over another in whole steps, the last of which may be a part.
-fn rounded_up(name: &str, number: u64, above: Term, below: Term) -> Term {
-    let worked = Worked::new(How::RoundedUp, vec![above, below]);
-    Term::worked(name, Number::Count(number), worked)
-}
-
-fn share(of_one: f64, above: Term, below: Term) -> Term {
-    let worked = Worked::new(How::Percent, vec![above, below]);
-    Term::worked("", Number::Percent(of_one * 100.0), worked)
-}

@@ -1,6 +1,6 @@
 //! How many tiles there are, and how they fill the device.
 
-use super::{FigureRow, Figures, MULTIPROCESSORS, rounded_up, share};
+use super::{FigureRow, Figures, MULTIPROCESSORS};
 use crate::core::analysis::tiling::Tiled;
 use crate::present::figure::{Explanation, Term};
 use crate::present::tiling::exact;
@@ -37,7 +37,7 @@ impl Figures<'_> {
         let Tiled { matmul, tile, .. } = self.tiled;
         let [inner, depth] = [("(K)", matmul.inner), ("(BK)", tile.depth)]
             .map(|(name, size)| Term::count(name, size));
-        let steps = rounded_up("", self.tiled.steps(), inner, depth);
+        let steps = Term::rounded_up("", self.tiled.steps(), inner, depth);
         let source = "A block goes along K in steps, as in Triton and CUTLASS.";
         self.told("steps of a tile along K", "⌈K / BK⌉", steps, source)
             .into()
@@ -74,7 +74,7 @@ impl Figures<'_> {
     fn wave_efficiency(self) -> FigureRow {
         let tiled = self.tiled;
         let places = vec![self.waves_term(), self.multiprocessors()];
-        let efficiency = share(
+        let efficiency = Term::share(
             tiled.tiling.wave_efficiency,
             self.tiles_term(),
             Term::product("places", places),
@@ -101,7 +101,7 @@ impl Figures<'_> {
         elements.extend(self.products());
         let mut computed = vec![self.tiles_term()];
         computed.extend([("(BM)", tile.rows), ("(BN)", tile.columns)].map(count));
-        let efficiency = share(
+        let efficiency = Term::share(
             self.tiled.tiling.tile_efficiency,
             Term::product("elements", elements),
             Term::product("in all tiles", computed),
@@ -135,7 +135,7 @@ impl Figures<'_> {
                 count("(BN)", tile.columns),
             ),
         ]
-        .map(|(name, number, above, below)| rounded_up(name, number, above, below));
+        .map(|(name, number, above, below)| Term::rounded_up(name, number, above, below));
         let mut factors = vec![rows, columns];
         factors.extend(self.products());
         Term::product("tiles", factors)
@@ -143,7 +143,7 @@ impl Figures<'_> {
 
     fn waves_term(self) -> Term {
         let waves = self.tiled.waves();
-        rounded_up("waves", waves, self.tiles_term(), self.multiprocessors())
+        Term::rounded_up("waves", waves, self.tiles_term(), self.multiprocessors())
     }
 
     fn multiprocessors(self) -> Term {
