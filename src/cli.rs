@@ -13,6 +13,7 @@ mod output;
 mod picture;
 mod policies;
 mod precision;
+mod script;
 mod steps;
 mod sweep;
 mod table;
@@ -21,7 +22,7 @@ use crate::core::analysis::transformer::transformer_block;
 use crate::core::interpret::Setup;
 use crate::core::model::diagnostic::has_errors;
 use crate::core::notation::Parsed;
-use crate::core::{Analysis, Diagnostic, IdVec, OpId, analyze, analyze_program};
+use crate::core::{Analysis, Diagnostic, IdVec, OpId, Options, analyze, analyze_program};
 use crate::picture::export::PictureKind;
 use crate::present::reasons::all_diagnostics;
 use crate::present::report::Report;
@@ -96,6 +97,14 @@ enum Command {
         #[command(flatten)]
         choices: Choices,
     },
+    /// Write a program as a script of PyTorch: eager and compiled, checked against each other and timed.
+    Script {
+        /// A file, or - for standard input.
+        file: String,
+        /// Give a param another value, such as S=1024; may be repeated.
+        #[arg(long = "set", value_name = "PARAM=VALUE", value_parser = assignment)]
+        assignments: Vec<(String, i64)>,
+    },
     /// Analyze one transformer block.
     Transformer {
         /// Tokens in the sequence.
@@ -151,7 +160,7 @@ pub fn main() -> ExitCode {
             assignments,
             choices,
             outputs,
-        } => read_file(&file, &assignments, &choices).and_then(|analysed| {
+        } => read_file(&file, &assignments, &choices.options()).and_then(|analysed| {
             if !outputs.json {
                 complain(&analysed.file, &analysed.text, &analysed.diagnostics);
             }
@@ -164,7 +173,7 @@ pub fn main() -> ExitCode {
             unfused,
             assignments,
             choices,
-        } => read_file(&file, &assignments, &choices).and_then(|analysed| {
+        } => read_file(&file, &assignments, &choices.options()).and_then(|analysed| {
             complain(&analysed.file, &analysed.text, &analysed.diagnostics);
             print(&picture::svg(&analysed, picture, !unfused))
         }),
@@ -174,7 +183,7 @@ pub fn main() -> ExitCode {
             sizes,
             seed,
             choices,
-        } => read_file(&file, &assignments, &choices).and_then(|analysed| {
+        } => read_file(&file, &assignments, &choices.options()).and_then(|analysed| {
             let setup = Setup {
                 seed,
                 sizes: sizes.into_iter().collect(),
@@ -182,6 +191,12 @@ pub fn main() -> ExitCode {
             };
             precision::precision(&analysed.parsed.program, &analysed.analysis, &setup)
         }),
+        Command::Script { file, assignments } => {
+            read_file(&file, &assignments, &Options::default()).and_then(|analysed| {
+                complain(&analysed.file, &analysed.text, &analysed.diagnostics);
+                script::script_of(&analysed)
+            })
+        }
         Command::Transformer {
             seq_len,
             hidden_dim,
@@ -235,7 +250,7 @@ impl Analysed {
 fn read_file(
     file: &str,
     assignments: &[(String, i64)],
-    choices: &Choices,
+    options: &Options,
 ) -> Result<Analysed, Failed> {
     let (file, read) = if file == "-" {
         ("<stdin>", read_all(std::io::stdin()))
@@ -251,7 +266,7 @@ fn read_file(
     for (name, value) in assignments {
         set_param(&mut parsed, name, *value)?;
     }
-    let outcome = analyze_program(&parsed.program, &choices.options());
+    let outcome = analyze_program(&parsed.program, options);
     let diagnostics = all_diagnostics(&parsed, &outcome);
     match outcome.analysis {
         Some(analysis) if !has_errors(&diagnostics) => Ok(Analysed {
@@ -273,8 +288,8 @@ fn sweep_file(
     choices: &Choices,
     is_json: bool,
 ) -> Result<(), Failed> {
-    let Analysed { parsed, .. } = read_file(file, assignments, choices)?;
     let options = choices.options();
+    let Analysed { parsed, .. } = read_file(file, assignments, &options)?;
     let sweep = sweep_named(&parsed.program, param, &options)?;
     print(&if is_json {
         json(&sweep_report(&sweep, &options.device))?

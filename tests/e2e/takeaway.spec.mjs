@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { chooseExample, chooseView, exampleTitles, headlineBytes } from './visitor.mjs';
+import { chooseExample, chooseView, exampleTitles, headlineBytes, put } from './visitor.mjs';
 
 const exportMenu = (page) => page.locator('summary').filter({ hasText: 'Export' });
 
@@ -107,6 +107,19 @@ test('tables are saved with exact numbers, and the graph for other programs', as
   expect(dot.toString('utf8').match(/subgraph cluster_kernel_/g)).toHaveLength(9);
   const [, graph] = await exported(page, /^Graph for Model Explorer/);
   expect(Object.keys(JSON.parse(graph).graphs[0].groupNodeAttributes)).toHaveLength(9);
+});
+
+test('a program is saved as a script of PyTorch, or what PyTorch cannot run is told', async ({ page, open }) => {
+  await open();
+  const [name, script] = await exported(page, /^PyTorch script/);
+  expect(name).toBe('fuseline-bench.py');
+  expect(script.toString('utf8')).toContain('def program(input, w_qkv, w_out, w_ffn_up, w_ffn_down):\n    qkv = input @ w_qkv  # qkv_proj\n');
+  expect(script.toString('utf8')).toMatch(/^"""Transformer block: eager and compiled/);
+  await put(page, 'input x : f16[8]\nbare: y = elementwise(x) : f16[8]\n');
+  await expect(page.locator('.results')).toContainText('bare');
+  await exportMenu(page).click();
+  await page.getByRole('button', { name: /^PyTorch script/ }).click();
+  await expect(page.getByText('There is no PyTorch script of this program. bare:')).toBeVisible();
 });
 
 const handout = (page) => page.getByRole('dialog', { name: 'Handout' });

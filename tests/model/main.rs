@@ -114,6 +114,7 @@ mod resolve;
 mod resolve_errors;
 mod resolve_undeclared;
 mod round_trip;
+mod scripts;
 mod search;
 mod setup;
 mod share;

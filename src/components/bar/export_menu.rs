@@ -8,6 +8,7 @@ use crate::picture::export::PictureKind;
 use crate::present::export::OpList;
 use crate::present::graph_file::{dot, model_explorer};
 use crate::present::headline::headline;
+use crate::present::pytorch::{refusal, script};
 use crate::present::tables::TableKind;
 use leptos::prelude::*;
 use serde::Serialize;
@@ -90,6 +91,15 @@ fn DataExports() -> impl IntoView {
             .with_untracked(|analysis| model_explorer(&name, analysis));
         save(page, "fuseline-graph.json", &graph);
     };
+    let export_script = move |_| {
+        let shown = page.shown.get_untracked();
+        let name = untrack(|| page.program_name());
+        let program = &shown.parsed.program;
+        match script(&name, program, &shown.analysis, &shown.statement_of_op) {
+            Ok(script) => download("fuseline-bench.py", "text/x-python", &script),
+            Err(unwritable) => page.tell_failure(refusal(&unwritable)),
+        }
+    };
     let copy_sentence = move |_| {
         let sentence = untrack(|| {
             let result = page.analysis.with(|analysis| headline(analysis).sentence());
@@ -127,6 +137,9 @@ fn DataExports() -> impl IntoView {
             </button>
             <button type="button" on:click=export_model_explorer>
                 "Graph for Model Explorer "<small>"JSON, a layer for each kernel"</small>
+            </button>
+            <button type="button" on:click=export_script>
+                "PyTorch script "<small>"eager and compiled, checked and timed on your GPU"</small>
             </button>
             <a class="button" href="./embed.html" target="_blank" rel="noopener">
                 "On a page of your own "<small>"how to embed graph and charts"</small>

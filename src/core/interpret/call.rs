@@ -7,17 +7,17 @@ use std::collections::HashMap;
 
 /// The attributes and literals of one op.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Call {
+pub(crate) struct Call {
     /// Sizes and words; expressions have their values.
     attributes: Vec<Attribute>,
     /// Attributes with a value that is a number, whole or not.
     numbers: Vec<(String, f64)>,
     /// Numbers among the inputs, with their places, ascending.
-    pub(super) literals: Vec<(usize, f64)>,
+    pub(crate) literals: Vec<(usize, f64)>,
 }
 
 /// For each op what its statement in `program` says. `O(program + ops)`.
-pub(super) fn calls(program: &Program, statement_of_op: &IdVec<OpId, usize>) -> IdVec<OpId, Call> {
+pub(crate) fn calls(program: &Program, statement_of_op: &IdVec<OpId, usize>) -> IdVec<OpId, Call> {
     let mut params = HashMap::with_capacity(program.params.len());
     for param in &program.params {
         params.entry(&*param.name.text).or_insert(param.value);
@@ -52,12 +52,12 @@ impl Call {
         Some(&found?.value)
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.value(name).is_some()
     }
 
     /// The whole number that an attribute is.
-    pub(super) fn size(&self, name: &str) -> Option<i64> {
+    pub(crate) fn size(&self, name: &str) -> Option<i64> {
         match self.value(name)? {
             AttributeValue::Size(size) => int_of(size),
             _ => None,
@@ -65,7 +65,7 @@ impl Call {
     }
 
     /// The whole numbers of an attribute that takes one or a list.
-    pub(super) fn sizes(&self, name: &str) -> Option<Vec<i64>> {
+    pub(crate) fn sizes(&self, name: &str) -> Option<Vec<i64>> {
         match self.value(name)? {
             AttributeValue::Sizes(sizes) => sizes.iter().map(int_of).collect(),
             _ => self.size(name).map(|size| vec![size]),
@@ -73,7 +73,7 @@ impl Call {
     }
 
     /// Height and width.
-    pub(super) fn pair(&self, name: &str, default: usize) -> Option<[usize; 2]> {
+    pub(crate) fn pair(&self, name: &str, default: usize) -> Option<[usize; 2]> {
         let pair = match self.sizes(name).as_deref() {
             None => return Some([default; 2]),
             Some(&[both]) => [both; 2],
@@ -86,11 +86,11 @@ impl Call {
         ])
     }
 
-    pub(super) fn is_set(&self, name: &str) -> bool {
+    pub(crate) fn is_set(&self, name: &str) -> bool {
         matches!(self.value(name), Some(AttributeValue::Word(word)) if word == "true")
     }
 
-    pub(super) fn number(&self, name: &str) -> Option<f64> {
+    pub(crate) fn number(&self, name: &str) -> Option<f64> {
         let mut numbers = self.numbers.iter();
         numbers
             .find(|number| number.0 == name)
@@ -98,7 +98,7 @@ impl Call {
     }
 
     /// A number without which the op has no meaning.
-    pub(super) fn stated(&self, name: &str) -> Result<f64, String> {
+    pub(crate) fn stated(&self, name: &str) -> Result<f64, String> {
         (self.number(name)).ok_or_else(|| format!("it has no number: state one with `{name}=`"))
     }
 }

@@ -59,7 +59,7 @@ pub(super) fn evaluate(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>
 ///
 /// # Errors
 /// What an op of a bare type computes is not known.
-pub(super) fn function_of(op: &Op) -> Result<&'static Function, String> {
+pub(crate) fn function_of(op: &Op) -> Result<&'static Function, String> {
     let name = match (op.function.as_deref(), op.op_type) {
         (Some(name), _) => name,
         (None, OpType::Matmul) => "matmul",

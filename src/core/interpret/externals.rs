@@ -18,7 +18,7 @@ fn first_reader(graph: &Graph, tensor: TensorId) -> Option<(OpId, usize)> {
 
 /// Shape and element type of an external tensor. One that is not declared has those that its readers leave, or else those of
 /// the output of its first reader.
-pub(super) fn type_of(graph: &Graph, tensor: TensorId) -> Option<(Vec<u64>, DType)> {
+pub(crate) fn type_of(graph: &Graph, tensor: TensorId) -> Option<(Vec<u64>, DType)> {
     let known = graph.operand_shape(tensor);
     let reader = first_reader(graph, tensor).map(|(op, _)| &graph.ops[op]);
     let shape = known.or(reader.map(|op| &*op.shape))?.to_vec();
@@ -47,7 +47,7 @@ pub(super) fn values(
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+pub(crate) enum Kind {
     Normal {
         mean: f64,
         deviation: f64,
@@ -62,7 +62,7 @@ enum Kind {
     Coin,
 }
 
-fn kind_of(graph: &Graph, tensor: TensorId, shape: &[usize], dtype: DType) -> Kind {
+pub(crate) fn kind_of(graph: &Graph, tensor: TensorId, shape: &[usize], dtype: DType) -> Kind {
     let normal = |mean, deviation| Kind::Normal { mean, deviation };
     let is_weight = graph.tensors[tensor].role == TensorRole::Weight;
     let reader = first_reader(graph, tensor);

@@ -22,6 +22,9 @@ mod rows;
 mod run;
 mod sizes;
 
+pub(crate) use call::{Call, calls};
+pub(crate) use evaluate::function_of;
+pub(crate) use externals::{Kind, kind_of, type_of as external_type};
 pub use number::{FloatFormat, rounded};
 
 use crate::core::fusion::none;
@@ -32,7 +35,6 @@ use crate::core::model::partition::Partition;
 use crate::core::model::program::Program;
 use crate::core::notation::spelling::quoted;
 use array::count;
-use call::Call;
 use run::Prepared;
 use sizes::{Fitted, fitted};
 use std::collections::BTreeMap;

@@ -1,0 +1,243 @@
+//! Programs as scripts of PyTorch.
+
+use fuseline::core::examples::EXAMPLES;
+use fuseline::core::model::functions::FUNCTIONS;
+use fuseline::core::notation::parse;
+use fuseline::core::{Options, analyze_program};
+use fuseline::present::pytorch::{Script, script};
+
+fn script_of(text: &str) -> Script {
+    let program = parse(text).program;
+    let outcome = analyze_program(&program, &Options::default());
+    assert_eq!(outcome.diagnostics, [], "{text}");
+    let analysis = outcome.analysis.unwrap();
+    script("a program", &program, &analysis, &outcome.statement_of_op)
+}
+
+/// The lines of the function `program`.
+fn body(script: &str) -> Vec<&str> {
+    let begin = script.find("\ndef program(").unwrap() + 1;
+    let lines = script[begin..].lines();
+    lines.take_while(|line| !line.is_empty()).collect()
+}
+
+/// The expression of the last op.
+fn expression(text: &str) -> String {
+    let script = script_of(text).unwrap_or_else(|why| panic!("{text}: {why:?}"));
+    let lines = body(&script);
+    let [.., line, _] = &lines[..] else {
+        panic!("{script}");
+    };
+    line.split_once(" = ").unwrap().1.to_owned()
+}
+
+#[test]
+fn the_transformer_block_is_a_program_of_pytorch() {
+    let text = EXAMPLES
+        .iter()
+        .find(|e| e.id == "transformer")
+        .unwrap()
+        .text;
+    let script = script_of(text).unwrap();
+    assert_eq!(
+        body(&script),
+        [
+            "def program(input, w_qkv, w_out, w_ffn_up, w_ffn_down):",
+            "    qkv = input @ w_qkv  # qkv_proj",
+            "    qkv_split = qkv.reshape((32, 2048, 384))  # split_heads",
+            "    scores_raw = qkv_split[..., 0:128] @ qkv_split[..., 128:256].mT  # attn_scores",
+            "    scores = F.softmax(scores_raw, 2)  # softmax",
+            "    attn_out = scores @ qkv_split[..., 256:384]  # attn_output",
+            "    attn_concat = attn_out.reshape((2048, 4096))  # concat_heads",
+            "    proj_out = attn_concat @ w_out  # out_proj",
+            "    resid1 = proj_out + input  # residual_add1",
+            "    ln1 = F.layer_norm(resid1, (4096,), eps=1e-5)  # layer_norm1",
+            "    ffn_up_out = ln1 @ w_ffn_up  # ffn_up",
+            "    gelu_out = F.gelu(ffn_up_out, approximate=\"tanh\")  # gelu",
+            "    ffn_down_out = gelu_out @ w_ffn_down  # ffn_down",
+            "    resid2 = ffn_down_out + ln1  # residual_add2",
+            "    ln2 = F.layer_norm(resid2, (4096,), eps=1e-5)  # layer_norm2",
+            "    return (ln2,)",
+        ]
+    );
+    let drawn = "normal((4096, 12288), torch.float16, 0.0, 0.015625),";
+    assert!(script.contains(drawn), "{script}");
+    assert!(
+        script.contains("RESULTS = (\n    ((2048, 4096), torch.float16),\n)"),
+        "{script}"
+    );
+}
+
+#[test]
+fn every_example_is_a_script_with_a_line_for_each_op() {
+    for example in EXAMPLES {
+        let program = parse(example.text).program;
+        let outcome = analyze_program(&program, &Options::default());
+        let analysis = outcome.analysis.unwrap();
+        let written = script(example.title, &program, &analysis, &outcome.statement_of_op);
+        let Ok(written) = written else {
+            // PyTorch multiplies f8 only with scales.
+            assert_eq!(example.id, "recompute", "{written:?}");
+            continue;
+        };
+        let lines = body(&written).len();
+        assert_eq!(lines, analysis.graph.ops.len() + 2, "{}", example.id);
+        assert!(!written.contains("__TITLE__") && !written.contains("__BODY__"));
+        assert_eq!(
+            written.contains("HAS_RANDOM = True"),
+            written.contains("F.dropout")
+        );
+    }
+}
+
+/// One statement of each function, with what PyTorch calls it.
+#[rustfmt::skip]
+const CASES: &[(&str, &str)] = &[
+    ("y = add(x, w)", "x + w"),
+    ("y = sub(x, w)", "x - w"),
+    ("y = mul(x, 2)", "x * 2.0"),
+    ("y = div(1, x)", "1.0 / x"),
+    ("y = maximum(x, w)", "torch.maximum(x, w)"),
+    ("y = maximum(x, 0.5)", "torch.clamp(x, min=0.5)"),
+    ("y = minimum(0.5, x)", "torch.clamp(x, max=0.5)"),
+    ("y = pow(x, exponent=3)", "x ** 3.0"),
+    ("y = pow(x, w)", "x ** w"),
+    ("y = lt(x, w)", "x < w"),
+    ("y = le(x, w)", "x <= w"),
+    ("y = gt(x, w)", "x > w"),
+    ("y = ge(x, w)", "x >= w"),
+    ("y = eq(x, w)", "x == w"),
+    ("y = ne(x, w)", "x != w"),
+    ("y = logical_and(m, m)", "torch.logical_and(m, m)"),
+    ("y = logical_or(m, m)", "torch.logical_or(m, m)"),
+    ("y = logical_not(m)", "torch.logical_not(m)"),
+    ("y = neg(x)", "-x"),
+    ("y = abs(x)", "torch.abs(x)"),
+    ("y = square(x)", "torch.square(x)"),
+    ("y = relu(x)", "F.relu(x)"),
+    ("y = gelu(x)", "F.gelu(x, approximate=\"tanh\")"),
+    ("y = gelu(x, approximate=none)", "F.gelu(x)"),
+    ("y = silu(x)", "F.silu(x)"),
+    ("y = sigmoid(x)", "torch.sigmoid(x)"),
+    ("y = tanh(x)", "torch.tanh(x)"),
+    ("y = exp(x)", "torch.exp(x)"),
+    ("y = log(x)", "torch.log(x)"),
+    ("y = erf(x)", "torch.erf(x)"),
+    ("y = sin(x)", "torch.sin(x)"),
+    ("y = cos(x)", "torch.cos(x)"),
+    ("y = round(x)", "torch.round(x)"),
+    ("y = floor(x)", "torch.floor(x)"),
+    ("y = sqrt(x)", "torch.sqrt(x)"),
+    ("y = rsqrt(x)", "torch.rsqrt(x)"),
+    ("y = reciprocal(x)", "torch.reciprocal(x)"),
+    ("y = scale(x, factor=1/8)", "x * 0.125"),
+    ("y = shift(x, amount=1e-5)", "x + 1e-5"),
+    ("y = mask(x)", "x.masked_fill(torch.ones(4, 8, dtype=torch.bool, device=DEVICE).triu(5), float(\"-inf\"))"),
+    ("y = mask(x, w)", "x + w"),
+    ("y = tril(x, diagonal=1)", "torch.tril(x, 1)"),
+    ("y = triu(x)", "torch.triu(x, 0)"),
+    ("y = full(value=3) : f32[4]", "torch.full((4,), 3.0, dtype=torch.float32, device=DEVICE)"),
+    ("y = arange() : i64[4, 2]", "torch.arange(8, dtype=torch.int64, device=DEVICE).reshape((4, 2))"),
+    ("y = dropout(x, p=0.1)", "F.dropout(x, 0.1, training=True)"),
+    ("y = cast(x, dtype=f32)", "x.to(torch.float32)"),
+    ("y = where(m, x, -inf)", "torch.where(m, x, float(\"-inf\"))"),
+    ("y = clamp(x, min=0, max=6)", "torch.clamp(x, min=0.0, max=6.0)"),
+    ("y = batch_norm(image, c, c)", "image * c.view(-1, 1, 1) + c.view(-1, 1, 1)"),
+    ("y = batch_norm(image, c, c, c, c)", "F.batch_norm(image, c, c, c, c, eps=1e-5)"),
+    ("y = batch_norm(image, c, c, training=true)", "F.batch_norm(image, None, None, c, c, training=True, eps=1e-5)"),
+    ("y = sum(x)", "x.sum(1, keepdim=True)"),
+    ("y = sum(x, axis=[0, 1], keepdim=false)", "x.sum((0, 1))"),
+    ("y = mean(x, axis=0)", "x.mean(0, keepdim=True)"),
+    ("y = max(x, keepdim=false)", "x.amax(1)"),
+    ("y = min(x)", "x.amin(1, keepdim=True)"),
+    ("y = var(x)", "x.var(1, keepdim=True)"),
+    ("y = softmax(x, axis=0)", "F.softmax(x, 0)"),
+    ("y = log_softmax(x)", "F.log_softmax(x, 1)"),
+    ("y = layer_norm(x, g, g)", "F.layer_norm(x, (8,), g, g, eps=1e-5)"),
+    ("y = rms_norm(x, g, g)", "F.rms_norm(x, (8,), g, eps=1e-6) + g"),
+    ("y = l2_norm(x)", "F.normalize(x, dim=1, eps=1e-12)"),
+    ("y = cumsum(x)", "x.cumsum(1)"),
+    ("y = max_pool2d(image, kernel=2)", "F.max_pool2d(image, (2, 2), (2, 2), (0, 0))"),
+    ("y = avg_pool2d(image, kernel=3, stride=1, padding=1)", "F.avg_pool2d(image, (3, 3), (1, 1), (1, 1))"),
+    ("y = matmul(x, w, transpose_b=true)", "x @ w.mT"),
+    ("y = matmul(x, v)", "x @ v.to(torch.float16)"),
+    ("y = linear(x, w)", "F.linear(x, w)"),
+    ("y = conv2d(image, k, stride=2, padding=1)", "F.conv2d(image, k, stride=(2, 2), padding=(1, 1))"),
+    ("y = reshape(x, shape=[2, -1])", "x.reshape((2, 16))"),
+    ("y = rearrange(x) : f16[2, 4, 4]", "x.reshape((4, 2, 4)).transpose(-3, -2)"),
+    ("y = contiguous(x)", "x.reshape((4, 8)).contiguous()"),
+    ("y = transpose(x)", "x.permute(1, 0)"),
+    ("y = split(x, parts=2, index=1)", "x[:, 4:8]"),
+    ("y = slice(x, start=1, step=2, axis=0)", "x[1:4:2]"),
+    ("y = concat(x, w, axis=0)", "torch.cat((x, w), 0)"),
+    ("y = expand(g, shape=[4, 8])", "g.expand((4, 8))"),
+    ("y = repeat(x, times=[2, 1])", "x.repeat((2, 1))"),
+    ("y = repeat_interleave(x, times=2, axis=0)", "x.repeat_interleave(2, dim=0)"),
+    ("y = embedding(i, w)", "F.embedding(i, w)"),
+    ("y = gather(x, j, axis=1)", "torch.gather(x, 1, j)"),
+    ("y = pad(x, pad=[1, 2])", "F.pad(x, (1, 2))"),
+    ("y = mul(x, v)", "(x * v).to(torch.float16)"),
+    ("y = add(v, x) : f32[4, 8]", "v + x"),
+];
+
+const DECLARED: &str = "input x : f16[4, 8]\ninput w : f16[4, 8]\ninput m : bool[4, 8]\ninput v : f32[8]\ninput g : f16[8]
+input c : f16[3]\ninput image : f16[2, 3, 8, 8]\nweight k : f16[5, 3, 3, 3]\ninput i : i64[6]\ninput j : i64[4, 2]\n";
+
+#[test]
+fn every_function_has_its_counterpart() {
+    for (statement, expected) in CASES {
+        let declared: Vec<&str> = (DECLARED.lines())
+            .filter(|line| {
+                let name = line.split([' ', ':']).nth(1).unwrap();
+                let words = statement.split(|c: char| !c.is_alphanumeric() && c != '_');
+                words.skip(1).any(|word| word == name)
+            })
+            .collect();
+        let declared = declared.join("\n");
+        let declared = if *statement == "y = matmul(x, v)" {
+            declared.replace("v : f32[8]", "v : f32[8, 2]")
+        } else {
+            declared
+        };
+        let text = format!("{declared}\n{statement}\n");
+        assert_eq!(expression(&text), *expected, "{text}");
+    }
+    let called = |name: &str| CASES.iter().any(|(s, _)| s.contains(&format!("= {name}(")));
+    for function in FUNCTIONS {
+        let is_variant = matches!(function.name, "gelu_erf" | "batch_norm_train");
+        assert!(is_variant || called(function.name), "{}", function.name);
+    }
+}
+
+#[test]
+fn what_pytorch_cannot_run_is_named() {
+    let reasons = |text: &str| {
+        let unwritable = script_of(text).unwrap_err();
+        unwritable
+            .into_iter()
+            .map(|u| (u.name, u.reason))
+            .collect::<Vec<_>>()
+    };
+    let of_bare = reasons("input x : f16[8]\ny = elementwise(x) : f16[8]\nz = relu(y)\n");
+    assert_eq!(of_bare.len(), 1);
+    assert_eq!(of_bare[0].0, "y");
+    assert!(of_bare[0].1.contains("name a function"), "{of_bare:?}");
+    let of_f8 = reasons("input x : f8[8, 8]\nweight w : f8[8, 8]\ny = matmul(x, w) : f16[8, 8]\n");
+    assert_eq!(of_f8.len(), 2, "{of_f8:?}");
+}
+
+#[test]
+fn names_become_variables_of_their_own() {
+    let text = "input lambda : f16[8]\ninput F : f16[8]\nthe_sum: h = add(lambda, F)\nrepeat 2 with h = y {\ny = relu(h)\n}\n";
+    let script = script_of(text).unwrap();
+    assert_eq!(
+        body(&script),
+        [
+            "def program(lambda_2, F_2):",
+            "    h = lambda_2 + F_2  # the_sum",
+            "    y_1 = F.relu(h)",
+            "    y_2 = F.relu(y_1)",
+            "    return (y_2,)",
+        ]
+    );
+}
