@@ -1,7 +1,6 @@
 //! A program as a script of PyTorch: its ops eager and compiled, checked against each other and timed on the GPU of whoever
 //! runs it.
 
-mod bench;
 mod expression;
 mod names;
 
@@ -15,6 +14,9 @@ use crate::core::model::ids::{IdVec, OpId, TensorId};
 use crate::core::model::program::Program;
 use crate::present::names::{joined, op_name};
 use std::fmt::Write as _;
+
+/// What every script does with its program, with names in capitals where that stands.
+const BENCH: &str = include_str!("bench.py");
 
 /// A script, or what of the program PyTorch cannot run.
 pub type Script = Result<String, Vec<Unwritable>>;
@@ -104,7 +106,7 @@ pub fn script(
     let has_random = (graph.ops.iter()).any(|op| op.function.as_deref() == Some("dropout"));
     let title = one_line(title);
     let arguments = list(&externals);
-    Ok(bench::BENCH
+    Ok(BENCH
         .replace("__TITLE__", &title)
         .replace("__HAS_RANDOM__", if has_random { "True" } else { "False" })
         .replace("    __RESULTS__\n", &shapes)

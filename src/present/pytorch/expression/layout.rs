@@ -1,0 +1,102 @@
+//! Ops that move elements and compute nothing.
+
+use super::super::shape_of;
+use super::Task;
+use crate::core::model::op::Indexing;
+
+impl Task<'_> {
+    pub(super) fn layout(&self) -> Result<String, String> {
+        let name = self.function.name;
+        let x = self.operand(0)?;
+        let shape = shape_of(&self.op.shape);
+        match name {
+            "reshape" => Ok(format!("{x}.reshape({shape})")),
+            "contiguous" => Ok(format!("{x}.reshape({shape}).contiguous()")),
+            "rearrange" => self.rearranged(),
+            "transpose" => {
+                let perm: Vec<String> =
+                    self.indexing()?.perm.iter().map(usize::to_string).collect();
+                Ok(format!("{x}.permute({})", perm.join(", ")))
+            }
+            "split" | "slice" => {
+                let Indexing {
+                    axis, start, step, ..
+                } = *self.indexing()?;
+                let &size = self.op.shape.get(axis).ok_or_else(|| self.refuse())?;
+                let end = start + (size.saturating_sub(1)) * step + 1;
+                let step = if step == 1 {
+                    String::new()
+                } else {
+                    format!(":{step}")
+                };
+                let before = ":, ".repeat(axis);
+                Ok(format!("{x}[{before}{start}:{end}{step}]"))
+            }
+            "concat" => {
+                let axis = self.indexing()?.axis;
+                Ok(format!("torch.cat(({}), {axis})", self.operands.join(", ")))
+            }
+            "expand" => Ok(format!("{x}.expand({shape})")),
+            "repeat" => {
+                let own = self.shape(0).ok_or_else(|| self.refuse())?;
+                let added = self.op.shape.len().saturating_sub(own.len());
+                let own = std::iter::repeat_n(&1, added).chain(own);
+                let times: Vec<u64> = (self.op.shape.iter().zip(own))
+                    .map(|(size, own)| size / own.max(&1))
+                    .collect();
+                Ok(format!("{x}.repeat({})", shape_of(&times)))
+            }
+            "repeat_interleave" => {
+                let own = self.shape(0).ok_or_else(|| self.refuse())?;
+                let sizes = own.iter().zip(&self.op.shape);
+                let axis = sizes.clone().position(|(own, size)| own != size);
+                let axis = axis.unwrap_or(own.len().saturating_sub(1));
+                let times = self.op.shape.get(axis).zip(own.get(axis));
+                let times = times.map_or(1, |(size, own)| size / own.max(&1));
+                Ok(format!("{x}.repeat_interleave({times}, dim={axis})"))
+            }
+            "embedding" => Ok(format!("F.embedding({x}, {})", self.operand(1)?)),
+            "gather" => {
+                let axis = self.indexing()?.axis;
+                Ok(format!("torch.gather({x}, {axis}, {})", self.operand(1)?))
+            }
+            "pad" => {
+                let border = self.call.sizes("pad").ok_or_else(|| self.refuse())?;
+                let border: Vec<String> = border.iter().map(i64::to_string).collect();
+                Ok(format!("F.pad({x}, ({}))", border.join(", ")))
+            }
+            _ => Err(self.refuse()),
+        }
+    }
+
+    /// Columns split over heads, or heads brought together; else the elements in their order.
+    fn rearranged(&self) -> Result<String, String> {
+        let shape = shape_of(&self.op.shape);
+        let [x] = &self.operands[..] else {
+            let flat: Vec<String> = self
+                .operands
+                .iter()
+                .map(|x| format!("{x}.flatten()"))
+                .collect();
+            return Ok(format!("torch.cat(({})).reshape({shape})", flat.join(", ")));
+        };
+        let own = self.shape(0).ok_or_else(|| self.refuse())?;
+        match (own, &self.op.shape[..]) {
+            ([batch @ .., s, wide], [own @ .., heads, rows, d])
+                if batch == own && s == rows && *wide == heads * d =>
+            {
+                let split = [batch, &[*s, *heads, *d]].concat();
+                Ok(format!(
+                    "{x}.reshape({}).transpose(-3, -2)",
+                    shape_of(&split)
+                ))
+            }
+            ([own @ .., heads, rows, d], [batch @ .., s, wide])
+                if batch == own && s == rows && *wide == heads * d =>
+            {
+                Ok(format!("{x}.transpose(-3, -2).reshape({shape})"))
+            }
+            _ => Ok(format!("{x}.reshape({shape})")),
+        }
+    }
+}

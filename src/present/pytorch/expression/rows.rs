@@ -1,0 +1,79 @@
+//! Reductions, normalizations and pools.
+
+use super::super::shape_of;
+use super::Task;
+
+impl Task<'_> {
+    /// The dimensions that are reduced.
+    fn axes(&self) -> Vec<usize> {
+        let rank = self.shape(0).map_or(1, <[u64]>::len);
+        match self.op.axes {
+            0 => vec![rank.saturating_sub(1)],
+            bits => (0..rank.min(32))
+                .filter(|axis| bits & (1 << axis) != 0)
+                .collect(),
+        }
+    }
+
+    pub(super) fn reduction(&self) -> Result<String, String> {
+        let name = self.function.name;
+        let x = self.operand(0)?;
+        let axes = self.axes();
+        let keeps = self
+            .shape(0)
+            .is_some_and(|shape| shape.len() == self.op.shape.len());
+        let keepdim = if keeps { ", keepdim=True" } else { "" };
+        let dims: Vec<String> = axes.iter().map(usize::to_string).collect();
+        let dims = match &dims[..] {
+            [one] => one.clone(),
+            all => format!("({})", all.join(", ")),
+        };
+        let eps = |default: f64| self.call.number("eps").unwrap_or(default);
+        let factors = self.operands.get(1..).unwrap_or_default();
+        let normalized = || {
+            let sizes: Vec<u64> = (axes.iter())
+                .filter_map(|&axis| self.shape(0)?.get(axis).copied())
+                .collect();
+            shape_of(&sizes)
+        };
+        match name {
+            "sum" | "mean" | "var" => Ok(format!("{x}.{name}({dims}{keepdim})")),
+            "max" | "min" => Ok(format!("{x}.a{name}({dims}{keepdim})")),
+            "softmax" | "log_softmax" => Ok(format!("F.{name}({x}, {dims})")),
+            "cumsum" => Ok(format!("{x}.cumsum({dims})")),
+            "l2_norm" => Ok(format!(
+                "F.normalize({x}, dim={dims}, eps={:?})",
+                eps(1e-12)
+            )),
+            "layer_norm" => {
+                let inputs = [&[x.to_owned(), normalized()], factors].concat();
+                let eps = eps(1e-5);
+                Ok(format!("F.layer_norm({}, eps={eps:?})", inputs.join(", ")))
+            }
+            "rms_norm" => {
+                let weight = factors.first().map_or(String::new(), |w| format!(", {w}"));
+                let bias = factors.get(1).map_or(String::new(), |b| format!(" + {b}"));
+                Ok(format!(
+                    "F.rms_norm({x}, {}{weight}, eps={:?}){bias}",
+                    normalized(),
+                    eps(1e-6)
+                ))
+            }
+            "batch_norm_train" => {
+                let none = "None".to_owned();
+                let inputs = [&[x.to_owned(), none.clone(), none], factors].concat();
+                let (inputs, eps) = (inputs.join(", "), eps(1e-5));
+                Ok(format!(
+                    "F.batch_norm({inputs}, training=True, eps={eps:?})"
+                ))
+            }
+            "max_pool2d" | "avg_pool2d" => {
+                let window = self.indexing()?.window.ok_or_else(|| self.refuse())?;
+                let [size, stride, padding] =
+                    [window.size, window.stride, window.padding].map(|pair| shape_of(&pair));
+                Ok(format!("F.{name}({x}, {size}, {stride}, {padding})"))
+            }
+            _ => Err(self.refuse()),
+        }
+    }
+}
