@@ -1,7 +1,7 @@
 """Times and memory traffic of the patterns on a real GPU, eager and compiled, and the device's own rates.
 
     python tests/measure/gpu.py rates OUT.json
-    python tests/measure/gpu.py times OUT.json SECONDS [fresh]
+    python tests/measure/gpu.py times OUT.json SECONDS [fresh|fused]
     ncu ... python tests/measure/gpu.py traffic TIMES.json     (see run.sh)
 
 Each case is written as it ends, so a run that is cut short loses nothing.
@@ -17,7 +17,7 @@ import triton
 import triton.language as tl
 from triton.language.extra import libdevice
 
-from patterns import PATTERNS, fresh_sizes, tensor
+from patterns import PATTERNS, TEMPLATES, fresh_sizes, tensor
 
 torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = True
 REPLAYS = 40
@@ -80,15 +80,23 @@ def variant_of(function, variant):
         return function
     if variant == "inductor":
         return torch.compile(function, dynamic=False)
-    return torch.compile(function, dynamic=False, mode="max-autotune-no-cudagraphs")
+    # Templates alone: with the library among the candidates the quicker of both wins, and epilogues stay kernels of their own.
+    options = {"max_autotune": True, "max_autotune_gemm_backends": "TRITON", "max_autotune_conv_backends": "TRITON"}
+    return torch.compile(function, dynamic=False, options=options)
 
 
-def cases(is_fresh):
-    if is_fresh:
+def cases(which):
+    if which == "fresh":
         for variant in ("eager", "inductor"):
             yield from ((p, s, variant) for p in PATTERNS for s in fresh_sizes(p))
         return
-    sized = [(p, s) for p, (_, _, known, sizes) in PATTERNS.items() for s in [known] + sizes]
+    if which == "fused":
+        # What `fresh` lacks.
+        for place in range(3):
+            for pattern in TEMPLATES:
+                yield from ((pattern, size, variant) for size in fresh_sizes(pattern)[place : place + 1] for variant in TEMPLATES[pattern])
+        return
+    sized = [(p, s) for p, (_, _, known, sizes) in PATTERNS.items() if known for s in [known] + sizes]
     # Known sizes first, then one further size of each pattern after the other.
     sized.sort(key=lambda case: ([PATTERNS[case[0]][2]] + PATTERNS[case[0]][3]).index(case[1]))
     for variant in ("eager", "inductor"):
@@ -112,10 +120,10 @@ def call_of(pattern, size, variant):
     return call
 
 
-def measure_times(out, seconds, is_fresh):
+def measure_times(out, seconds, which):
     deadline = time.monotonic() + seconds
     rows = []
-    for pattern, size, variant in cases(is_fresh):
+    for pattern, size, variant in cases(which):
         if time.monotonic() > deadline:
             print("out of time at", pattern, size, variant)
             break
@@ -254,6 +262,6 @@ if __name__ == "__main__":
     if task == "rates":
         measure_rates(path)
     elif task == "times":
-        measure_times(path, float(sys.argv[3]), "fresh" in sys.argv)
+        measure_times(path, float(sys.argv[3]), sys.argv[4] if len(sys.argv) > 4 else "known")
     else:
         trace_traffic(path)

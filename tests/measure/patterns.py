@@ -20,6 +20,9 @@ FRESH = {
     "attention": [[24, 1536, 64], [8, 2048, 128], [64, 512, 64]],
     "matrix": [[6144, 6144], [8192, 2048], [4096, 12288], [65536, 512], [3072, 3072]],
     "transformer_block": [[1536, 1536, 24], [2048, 1024, 16], [1024, 2048, 32]],
+    "conv_bn": [[32, 64, 56, 64], [64, 128, 28, 128], [32, 256, 14, 256], [32, 32, 112, 64]],
+    "attn_values": [[16, 2048, 64], [12, 1024, 64], [32, 1024, 128], [16, 4096, 64]],
+    "multi_head": [[2048, 16, 64], [1024, 12, 64], [1024, 32, 128], [4096, 16, 64]],
 }
 
 
@@ -75,6 +78,26 @@ def transformer_block(x, w_qkv, w_out, gamma1, beta1, w_up, w_down, gamma2, beta
     return F.layer_norm(resid2, (h,), gamma2, beta2)
 
 
+def convolution_norm(b, c, p, o):
+    x, w = convolution()(b, c, p, o)
+    return [x, w, tensor(o), tensor(o).abs() + 0.5, tensor(o), tensor(o)]
+
+
+def conv_bn(x, w, mean, variance, scale, shift):
+    return F.batch_norm(F.conv2d(x, w, padding=1), mean, variance, scale, shift)
+
+
+def projected(s, heads, d):
+    width = heads * d
+    return heads_of(3)(heads, s, d) + [tensor(width, width) * width**-0.5, tensor(width)]
+
+
+def multi_head(q, k, v, w_out, b_out):
+    heads, s, d = q.shape
+    mixed = scores_of(q, k) @ v
+    return mixed.transpose(0, 1).reshape(s, heads * d) @ w_out + b_out
+
+
 def layernorm_decomposed(x, gamma, beta):
     c = x - x.mean(-1, keepdim=True)
     return c * torch.rsqrt((c * c).mean(-1, keepdim=True) + 1e-5) * gamma + beta
@@ -114,10 +137,24 @@ PATTERNS = {
     "rmsnorm_decomposed": (matrices(1, tensor), lambda x, g: x * torch.rsqrt((x * x).mean(-1, keepdim=True) + 1e-6) * g, [8192, 8192], MATRIX_SIZES),
     "l2norm_decomposed": (matrices(1), lambda x: x / torch.sqrt((x * x).sum(-1, keepdim=True)), [8192, 8192], MATRIX_SIZES),
     "transformer_block": (block, transformer_block, [1024, 1024, 16], [[2048, 2048, 16], [512, 768, 12], [4096, 1024, 16]]),
+    # Measured after the model was done, so at fresh sizes alone.
+    "conv_bn": (convolution_norm, conv_bn, None, []),
+    "attn_values": (lambda h, s, d: [tensor(h, s, s), tensor(h, s, d)], lambda scores, v: torch.softmax(scores, -1) @ v, None, []),
+    "multi_head": (projected, multi_head, None, []),
+}
+
+
+# Patterns with a product or a convolution, which only a template fuses with what follows, and the variants that `fused` measures.
+TEMPLATE = ["inductor_triton_gemm"]
+TEMPLATES = {
+    pattern: ["eager", "inductor"] + TEMPLATE if pattern in ("conv_bn", "attn_values", "multi_head") else TEMPLATE
+    for pattern in PATTERNS
+    if pattern.startswith(("linear_", "mlp2", "conv_", "attn_", "multi_head"))
 }
 
 
 def fresh_sizes(pattern):
     kinds = {"linear_": "linear", "conv_": "conv", "attn_": "attention", "attention": "attention", "sdpa_": "attention"}
-    kind = next((kind for start, kind in kinds.items() if pattern.startswith(start)), pattern)
+    of_kind = next((kind for start, kind in kinds.items() if pattern.startswith(start)), pattern)
+    kind = pattern if pattern in FRESH else of_kind
     return FRESH.get(kind, FRESH["matrix"])

@@ -2,6 +2,7 @@
 # Measures on the GPU of this machine: rates.json, times.json, registers.json and traffic.csv, in the folder that is named.
 #   tests/measure/run.sh FOLDER times                  rates and times
 #   tests/measure/run.sh FOLDER fresh                  times at the sizes that the model has not seen
+#   tests/measure/run.sh FOLDER fused                  times of the patterns as single kernels, generated ones too
 #   tests/measure/run.sh FOLDER traffic TIMES.json     DRAM bytes of every kernel, by Nsight Compute with flushed caches
 #   tests/measure/run.sh FOLDER registers              registers of the compiler's kernels
 #   tests/measure/run.sh FOLDER launches               kernels of the programs of tests/model/programs, eager and compiled
@@ -16,6 +17,9 @@ times)
     ;;
 fresh)
     python3 "$here/gpu.py" times "$folder/fresh.json" "${SECONDS_FOR_TIMES:-420}" fresh
+    ;;
+fused)
+    python3 "$here/gpu.py" times "$folder/fused.json" "${SECONDS_FOR_TIMES:-420}" fused
     ;;
 launches)
     python3 "$here/launches.py" "$folder/launches.json"
