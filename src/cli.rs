@@ -2,6 +2,7 @@
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod attention;
+mod calibrate;
 mod choices;
 mod compare;
 mod complaint;
@@ -22,12 +23,12 @@ use crate::core::analysis::transformer::transformer_block;
 use crate::core::interpret::Setup;
 use crate::core::model::diagnostic::has_errors;
 use crate::core::notation::Parsed;
-use crate::core::{Analysis, Diagnostic, IdVec, OpId, Options, analyze, analyze_program};
+use crate::core::{Analysis, Device, Diagnostic, IdVec, OpId, Options, analyze, analyze_program};
 use crate::picture::export::PictureKind;
 use crate::present::reasons::all_diagnostics;
 use crate::present::report::Report;
 use attention::{AttentionReport, attention_lines, attentions};
-use choices::{Choices, Outputs, assignment, by_name};
+use choices::{Choices, Outputs, assignment, by_name, known_device};
 use clap::{Parser, Subcommand};
 use complaint::complain;
 use input::{read_all, read_program, set_param};
@@ -144,6 +145,18 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Turn measured files of one GPU into a record of each fused pattern: latencies, bytes, rates and the speed-up.
+    Calibrate {
+        /// Files as public/measured has them, with the op lists of their patterns beside the first.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// The device whose roofline tells what bounds a pattern, by id.
+        #[arg(long, default_value = "h200", value_name = "NAME", value_parser = known_device)]
+        device: &'static Device,
+        /// Print JSON, the form that page and command line read, instead of a report.
+        #[arg(long)]
+        json: bool,
+    },
     /// Print every measured row beside what the model predicts, and the errors.
     Report {
         /// Where the measured files and their op lists are.
@@ -217,6 +230,11 @@ pub fn main() -> ExitCode {
             choices,
             json,
         } => sweep_file(&file, &param, &assignments, &choices, json),
+        Command::Calibrate {
+            files,
+            device,
+            json,
+        } => calibrate::calibrate_files(&files, device, json),
         Command::Report { folder } => compare::report(&folder),
     };
     match outcome {

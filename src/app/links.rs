@@ -6,7 +6,9 @@
 //! compresses and decompresses. The checksum of zlib detects a link with lost or changed characters.
 
 use crate::core::model::device::{Device, Rate, Source, default_device, device};
-use crate::core::model::options::{Conventions, FusionOptions, Policy, Switch};
+use crate::core::model::options::{
+    Conventions, FusionOptions, MIN_SPEEDUP_PERCENT, Policy, Switch,
+};
 use std::fmt::Write as _;
 use strum::VariantArray;
 
@@ -223,6 +225,9 @@ pub fn write_state(state: &SharedState) -> Result<String, ShareError> {
     if fusion.0.objective != fusion.1.objective {
         put("objective", fusion.0.objective.name());
     }
+    if fusion.0.min_speedup_percent != fusion.1.min_speedup_percent {
+        put("min-speedup", &fusion.0.min_speedup_percent.to_string());
+    }
     for &switch in Switch::VARIANTS {
         let (mut chosen, mut usual) = fusion;
         let is_on = *switch.flag(&mut chosen);
@@ -332,6 +337,15 @@ pub fn read_state(written: Vec<u8>) -> Result<SharedState, ShareError> {
             }
             "objective" => {
                 state.fusion.objective = value.parse().unwrap_or_default();
+            }
+            "min-speedup" => {
+                if let Some(percent) = value
+                    .parse()
+                    .ok()
+                    .filter(|p| MIN_SPEEDUP_PERCENT.contains(p))
+                {
+                    state.fusion.min_speedup_percent = percent;
+                }
             }
             "view" => state.is_unfused_view = value == "unfused",
             "selected" => state.selected_op = Some(value.to_owned()),

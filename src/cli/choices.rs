@@ -89,7 +89,8 @@ fn microseconds(text: &str) -> Result<f64, String> {
     })
 }
 
-fn known_device(id: &str) -> Result<&'static Device, String> {
+/// The device of this id.
+pub(super) fn known_device(id: &str) -> Result<&'static Device, String> {
     device(id).ok_or_else(|| one_of(DEVICES.iter().map(|d| d.id.as_ref())))
 }
 

@@ -2,6 +2,7 @@
 
 use crate::cli::Failed;
 use crate::cli::output::{print, tell};
+use crate::core::Program;
 use crate::core::analysis::measured::{Measurements, Row, errors};
 use crate::core::json::read_json;
 use crate::core::notation::parse;
@@ -30,18 +31,28 @@ fn failed(what: &Path, problem: impl std::fmt::Display) -> Failed {
     Failed
 }
 
-fn read(path: &Path) -> Result<Measurements, Failed> {
+/// A file of measured rows.
+pub(super) fn read(path: &Path) -> Result<Measurements, Failed> {
     let text = std::fs::read_to_string(path).map_err(|e| failed(path, e))?;
     read_json(&text).map_err(|e| failed(path, e))
 }
 
-fn predicted(folder: &Path, rows: Vec<Row>) -> Result<Vec<PredictedRow>, Failed> {
+/// The op lists of all patterns, by name.
+pub(super) fn programs_beside<'r>(
+    folder: &Path,
+    rows: impl Iterator<Item = &'r Row>,
+) -> Result<Vec<(String, Program)>, Failed> {
     let mut programs = Vec::new();
-    for pattern in patterns(&rows) {
+    for pattern in patterns(rows) {
         let path = folder.join(format!("{pattern}.fuse"));
         let text = std::fs::read_to_string(&path).map_err(|e| failed(&path, e))?;
         programs.push((pattern, parse(&text).program));
     }
+    Ok(programs)
+}
+
+fn predicted(folder: &Path, rows: Vec<Row>) -> Result<Vec<PredictedRow>, Failed> {
+    let programs = programs_beside(folder, rows.iter())?;
     let count = rows.len();
     let predicted = predicted_rows(rows, &programs, "h200");
     if predicted.len() < count {

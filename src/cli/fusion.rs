@@ -1,6 +1,7 @@
 //! The flags about fusion.
 
 use crate::cli::choices::by_name;
+use crate::core::model::options::MIN_SPEEDUP_PERCENT;
 use crate::core::{FusionOptions, Objective};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args};
@@ -12,6 +13,9 @@ pub(super) struct FusionFlags {
     /// What the optimum minimizes.
     #[arg(long, default_value = "bytes", value_parser = by_name::<Objective>())]
     objective: Objective,
+    /// With --objective measured, the speed-up from which on the ops of a measured pattern are one kernel.
+    #[arg(long, default_value = "1.2", value_name = "RATIO", value_parser = speedup_percent)]
+    min_speedup: u32,
     /// Ops that only read a common tensor may share a kernel.
     #[arg(long)]
     horizontal: bool,
@@ -39,6 +43,7 @@ impl FusionFlags {
     pub(super) fn options(&self) -> FusionOptions {
         FusionOptions {
             objective: self.objective,
+            min_speedup_percent: self.min_speedup,
             horizontal: self.horizontal,
             prologue: self.prologue,
             after_reductions: self.after_reductions,
@@ -49,4 +54,20 @@ impl FusionFlags {
             ..FusionOptions::default()
         }
     }
+}
+
+/// Reads a ratio such as 1.2, in percent.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the cast saturates, and the range is checked"
+)]
+fn speedup_percent(text: &str) -> Result<u32, String> {
+    let percent = text
+        .parse()
+        .ok()
+        .map(|ratio: f64| (ratio * 100.0).round() as u32);
+    percent
+        .filter(|percent| MIN_SPEEDUP_PERCENT.contains(percent))
+        .ok_or_else(|| "write a ratio from 1 to 10, such as 1.2".to_owned())
 }

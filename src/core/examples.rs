@@ -53,17 +53,17 @@ pub static EXAMPLES: &[Example] = &[
     example!("examples", "swiglu", "Linear", "SwiGLU", "Only one of the two matmuls that meet in the product takes it along; the other one's result goes through memory."),
 
     example!("measured", "conv_bias", "Convolution", "Conv, bias", "Images are large and weights are small: the add alone moves as much as the convolution."),
-    example!("examples", "conv_bn", "Convolution", "Conv, batch norm", "In inference a batch norm is a scale and a shift, so it rides along with the convolution."),
+    example!("measured", "conv_bn", "Convolution", "Conv, batch norm", "In inference a batch norm is a scale and a shift, so it rides along with the convolution."),
     example!("measured", "conv_bn_relu", "Convolution", "Conv, batch norm, ReLU", "Four kernels become one by the rules; a compiler that calls a library for the convolution needs two."),
     example!("measured", "conv_relu", "Convolution", "Conv, ReLU", "The smallest fusion that there is: the image is written once instead of twice and read once less."),
     example!("measured", "conv_bn_relu_maxpool", "Convolution", "Conv, batch norm, ReLU, max pool", "The pool is a reduction: by the rules it starts a kernel of its own and reads the whole image again."),
     example!("examples", "resnet_block", "Convolution", "ResNet block", "Seven ops become two kernels: each convolution takes everything behind it along, the residual add included."),
 
     example!("measured", "attn_scores", "Attention", "Scores: Q Kᵀ, softmax", "By the rules the scale joins the matmul; the softmax needs whole rows and reads all scores again."),
-    example!("examples", "attn_values", "Attention", "Values: softmax, times V", "No fusion by the rules: a reduction ends its kernel and a matmul starts one, so the probabilities go through memory."),
+    example!("measured", "attn_values", "Attention", "Values: softmax, times V", "No fusion by the rules: a reduction ends its kernel and a matmul starts one, so the probabilities go through memory."),
     example!("measured", "sdpa_flash", "Attention", "Q Kᵀ, softmax, times V", "Q, K and V are 13 MB and the scores 134 MB: the compiler puts one flash kernel in the place of all four ops."),
     example!("examples", "attention", "Attention", "Attention", "By the rules scale and mask join the first matmul; the scores still go through memory six times, which grows with the square of S."),
-    example!("examples", "multi_head", "Attention", "Multi-head attention, projection", "The projection needs the heads of a token side by side: by the rules the second matmul writes them so, which saves a copy."),
+    example!("measured", "multi_head", "Attention", "Multi-head attention, projection", "The projection needs the heads of a token side by side: by the rules the second matmul writes them so, which saves a copy."),
 
     example!("measured", "add_relu", "Elementwise", "Add, ReLU", "No arithmetic to speak of: time is bytes, and three accesses instead of five are 1.7 times as fast, as measured."),
     example!("measured", "add_layernorm", "Elementwise", "Add, layer norm", "The residual add joins the layer norm behind it, and the sum never reaches memory."),

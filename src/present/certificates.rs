@@ -9,7 +9,7 @@ pub fn certificate_text(certificate: &Certificate) -> String {
     if certificate.is_optimal {
         return format!(
             "proven optimal in {} among {}",
-            certificate.objective.name(),
+            certificate.objective.noun(),
             scope_text(certificate.scope)
         );
     }
@@ -24,7 +24,7 @@ pub fn certificate_text(certificate: &Certificate) -> String {
 /// The same in a sentence, with the lower bound and the states that the search visited.
 pub fn certificate_sentence(certificate: &Certificate) -> String {
     let states = certificate.states;
-    let objective = certificate.objective.name();
+    let objective = certificate.objective.noun();
     let scope = scope_text(certificate.scope);
     if certificate.is_optimal {
         return format!("optimal in {objective}: no {scope} need less ({states} states)");

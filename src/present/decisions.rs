@@ -2,10 +2,11 @@
 
 use crate::core::fusion::certificate::Amount;
 use crate::core::fusion::decision::{Decision, NodeKernel};
+use crate::core::fusion::measured::{Evidence, Nearest};
 use crate::core::fusion::siblings::joins_siblings;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::OpId;
-use crate::present::format::{format_bytes, format_seconds};
+use crate::present::format::{format_amount, format_bytes, format_ratio, format_seconds};
 use crate::present::names::{joined, quoted_op};
 use crate::present::reasons::{reason_text, stated_kernel};
 
@@ -92,14 +93,19 @@ pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
                 names(ops)
             )
         }
-        Decision::Chosen { ops, cost } => {
+        Decision::Chosen {
+            ops,
+            cost,
+            evidence,
+        } => {
             let siblings = if joins_siblings(graph, ops) {
                 " (horizontal fusion: siblings that read the same)"
             } else {
                 ""
             };
+            let evidence = evidence.as_ref().map_or_else(String::new, evidence_text);
             format!(
-                "{}: one kernel{siblings}, {}",
+                "{}: one kernel{siblings}, {}{evidence}",
                 names(ops),
                 amount_text(*cost)
             )
@@ -110,6 +116,23 @@ pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
         Decision::Refused { ops, reason } => {
             format!("{} stay apart: {}", names(ops), reason_text(graph, reason))
         }
+    }
+}
+
+/// What measured runs say about a kernel, to follow its cost.
+fn evidence_text(evidence: &Evidence) -> String {
+    let run = |nearest: &Nearest| {
+        let speedup = format_ratio(nearest.speedup);
+        let work = format_amount(nearest.flops, "FLOP");
+        format!("{} was {speedup} as fast at {work}", nearest.pattern)
+    };
+    match evidence {
+        Evidence::Unmeasured => ", by the model: the pattern was not measured".to_owned(),
+        Evidence::Apart(nearest) => {
+            format!(", by the model: {}, but not as one kernel", run(nearest))
+        }
+        Evidence::Fuses(nearest) => format!(", by measurement: {}", run(nearest)),
+        Evidence::Refuses(nearest) => format!(", although {}", run(nearest)),
     }
 }
 

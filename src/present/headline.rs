@@ -99,7 +99,7 @@ pub fn headline(analysis: &Analysis) -> Headline {
             .certificate
             .as_ref()
             .map(|certificate| SearchResult {
-                objective: format!("least {}", certificate.objective.name()),
+                objective: format!("least {}", certificate.objective.noun()),
                 certificate: certificate_text(certificate),
             }),
     }

@@ -7,7 +7,7 @@ use crate::present::format::{format_count, format_error, format_percent};
 use strum::EnumIter;
 
 /// The names of all patterns, each once, in the order of the rows.
-pub fn patterns(rows: &[Row]) -> Vec<String> {
+pub fn patterns<'r>(rows: impl IntoIterator<Item = &'r Row>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for row in rows {
         if !names.contains(&row.pattern) {

@@ -4,6 +4,7 @@
 pub mod advice;
 pub mod attention;
 pub mod badge;
+pub mod calibration;
 pub mod caption;
 pub mod certificates;
 pub mod compare;

@@ -43,7 +43,7 @@ pub fn setup(options: &Options, program: &Program) -> Vec<(&'static str, String)
 fn switches(options: &Options) -> String {
     let mut fusion = options.fusion;
     let is_search = options.policy == Policy::Optimal;
-    let objective = is_search.then(|| format!("least {}", fusion.objective.name()));
+    let objective = is_search.then(|| format!("least {}", fusion.objective.noun()));
     let switches = Switch::VARIANTS.iter().filter_map(|switch| {
         let is_on = switch.concerns(options.policy) && *switch.flag(&mut fusion);
         is_on.then(|| switch_name(*switch).to_owned())

@@ -34,7 +34,7 @@ impl EdgeOrder {
     pub const fn of(objective: Objective) -> Self {
         match objective {
             Objective::Bytes => Self::Bytes,
-            Objective::Time => Self::Time,
+            Objective::Time | Objective::Measured => Self::Time,
         }
     }
 

@@ -19,7 +19,7 @@ use strum::VariantArray;
 fn cost(analysis: &Analysis) -> f64 {
     match analysis.options.fusion.objective {
         Objective::Bytes => analysis.fused.traffic.total as f64,
-        Objective::Time => analysis.fused.time_s,
+        Objective::Time | Objective::Measured => analysis.fused.time_s,
     }
 }
 

@@ -88,7 +88,7 @@ proptest! {
                 let [a, b] = [0, 1].map(|place: usize| &pair[place].analysis.fused);
                 let order = match by {
                     Objective::Bytes => a.traffic.total.cmp(&b.traffic.total),
-                    Objective::Time => a.time_s.total_cmp(&b.time_s),
+                    Objective::Time | Objective::Measured => a.time_s.total_cmp(&b.time_s),
                 };
                 let place = |at: usize| Policy::VARIANTS.iter().position(|&p| p == pair[at].policy);
                 prop_assert!(order.is_lt() || order.is_eq() && place(0) < place(1));

@@ -10,6 +10,7 @@ mod attention;
 mod attention_prices;
 mod attention_rows;
 mod baseline;
+mod calibration;
 mod charts;
 mod charts_cases;
 mod charts_properties;

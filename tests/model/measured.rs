@@ -22,7 +22,11 @@ fn folder() -> PathBuf {
 }
 
 pub(crate) fn rows() -> Vec<Row> {
-    let text = std::fs::read_to_string(folder().join("h200.json")).unwrap();
+    rows_of("h200.json")
+}
+
+fn rows_of(file: &str) -> Vec<Row> {
+    let text = std::fs::read_to_string(folder().join(file)).unwrap();
     let file: Value = serde_json::from_str(&text).unwrap();
     let rows = file["rows"].as_array().unwrap().iter();
     rows.map(|row| Row {
@@ -65,7 +69,10 @@ pub(crate) fn analysis(pattern: &str, size: &[i64], options: &Options) -> Analys
 
 #[test]
 fn every_pattern_has_an_op_list_and_every_op_list_a_pattern() {
-    let patterns: BTreeSet<String> = rows().into_iter().map(|row| row.pattern).collect();
+    let measured = ["h200.json", "h200_fused.json"]
+        .into_iter()
+        .flat_map(rows_of);
+    let patterns: BTreeSet<String> = measured.map(|row| row.pattern).collect();
     let files: BTreeSet<String> = std::fs::read_dir(folder())
         .unwrap()
         .filter_map(|entry| {
@@ -73,7 +80,7 @@ fn every_pattern_has_an_op_list_and_every_op_list_a_pattern() {
             name.strip_suffix(".fuse").map(str::to_owned)
         })
         .collect();
-    assert_eq!(files.len(), 23);
+    assert_eq!(files.len(), 26);
     assert_eq!(files, patterns);
 }
 

@@ -142,7 +142,7 @@ pub(crate) fn costs_of_group(graph: &Graph, options: &Options, ops: &[OpId]) -> 
     let time_s = place(options, work, bytes, is_free).time_s;
     match options.fusion.objective {
         Objective::Bytes => (bytes as f64, time_s),
-        Objective::Time => (time_s, bytes as f64),
+        Objective::Time | Objective::Measured => (time_s, bytes as f64),
     }
 }
 

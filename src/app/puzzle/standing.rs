@@ -175,7 +175,7 @@ impl Posed {
 pub(super) fn cost(analysis: &Analysis) -> Amount {
     match analysis.options.fusion.objective {
         Objective::Bytes => Amount::Bytes(analysis.fused.traffic.total),
-        Objective::Time => Amount::Seconds(analysis.fused.time_s),
+        Objective::Time | Objective::Measured => Amount::Seconds(analysis.fused.time_s),
     }
 }
 

@@ -132,7 +132,7 @@ fn merge(
         .collect();
     let saved = |price: &Price| match analysis.options.fusion.objective {
         Objective::Bytes => price.saved_bytes() as f64,
-        Objective::Time => price.bound_saved_s().unwrap_or(0.0),
+        Objective::Time | Objective::Measured => price.bound_saved_s().unwrap_or(0.0),
     };
     merges.sort_by(|(_, a), (_, b)| saved(b).total_cmp(&saved(a)));
     merges.into_iter().find_map(|(edge, _)| {

@@ -6,6 +6,7 @@ use crate::browser;
 use crate::components::radio_button::RadioButton;
 use crate::core::model::options::Switch;
 use crate::core::{Device, FusionOptions, Objective, Policy};
+use crate::present::calibration::{measured_patterns, speedup_text};
 use crate::present::format::format_seconds;
 use crate::present::options::{switch_is_idle, switch_name, switch_sentence};
 use leptos::html;
@@ -55,7 +56,7 @@ fn ObjectiveChoice() -> impl IntoView {
                 is_chosen=move || page.fusion.with(|fusion| fusion.objective == objective)
                 choose=move || page.fusion.update(|fusion| fusion.objective = objective)
             >
-                {objective.name()}
+                {objective.noun()}
             </RadioButton>
         }
     });
@@ -63,7 +64,37 @@ fn ObjectiveChoice() -> impl IntoView {
         <fieldset>
             <legend>"Cheapest in"</legend>
             {choices.collect_view()}
+            <Show when=move || page.fusion.with(|fusion| fusion.objective == Objective::Measured)>
+                <SpeedupChoice />
+            </Show>
         </fieldset>
+    }
+}
+
+/// From which measured speed-up on the ops of a pattern are one kernel.
+#[component]
+fn SpeedupChoice() -> impl IntoView {
+    let page = Page::of_context();
+    let percent = move || page.fusion.with(|fusion| fusion.min_speedup_percent);
+    let source = move || page.device.with(measured_patterns);
+    view! {
+        <label class="speedup">
+            <span>"One kernel if it was faster by more than " {move || speedup_text(percent())}</span>
+            <input
+                type="range"
+                min="100"
+                max="300"
+                step="5"
+                aria-valuetext=move || speedup_text(percent())
+                prop:value=move || percent().to_string()
+                on:input:target=move |event| {
+                    if let Ok(percent) = event.target().value().parse() {
+                        page.fusion.update(|fusion| fusion.min_speedup_percent = percent);
+                    }
+                }
+            />
+            <small>{source}</small>
+        </label>
     }
 }
 

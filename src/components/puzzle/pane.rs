@@ -49,7 +49,9 @@ fn PuzzleBody(
     let puzzle = &posed.puzzle;
     let goal = match puzzle.page.shared.fusion.objective {
         Objective::Bytes => "Bring the memory traffic down to par.",
-        Objective::Time => "Bring the time down to par: the lower bound on the roofline.",
+        Objective::Time | Objective::Measured => {
+            "Bring the time down to par: the lower bound on the roofline."
+        }
     };
     let device = puzzle.page.shared.device.name.to_string();
     let words = Memo::new(move |_| match puzzling.standing.get() {

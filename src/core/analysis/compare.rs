@@ -65,7 +65,7 @@ pub fn ranked(all: &[Compared], by: Objective) -> Vec<&Compared> {
     };
     ranked.sort_by(|a, b| match by {
         Objective::Bytes => fused(a).0.cmp(&fused(b).0),
-        Objective::Time => fused(a).1.total_cmp(&fused(b).1),
+        Objective::Time | Objective::Measured => fused(a).1.total_cmp(&fused(b).1),
     });
     ranked
 }

@@ -2,10 +2,10 @@
 
 use crate::core::analysis::device_model::device_count;
 use crate::core::analysis::{Analysis, Kernel, analyze_program};
-use crate::core::device;
 use crate::core::model::ids::KernelId;
 use crate::core::model::options::{Conventions, FusionOptions, Options, Policy, ReshapeCost};
 use crate::core::model::program::Program;
+use crate::core::{Device, device};
 use serde::Deserialize;
 use strum::IntoStaticStr;
 
@@ -104,31 +104,42 @@ pub struct PredictedKernel {
     pub launches: usize,
 }
 
+impl Row {
+    /// The op list of its pattern at its size.
+    pub fn sized(&self, program: &Program) -> Program {
+        let mut program = program.clone();
+        for (param, &value) in program.params.iter_mut().zip(&self.size) {
+            param.value = value;
+        }
+        program
+    }
+
+    /// The options under which it is predicted on a device.
+    pub fn options(&self, device: &Device) -> Options {
+        // Eager programs run attention as one kernel only if they call it as one operation.
+        let asks_for_attention = self.variant == Variant::Eager
+            && self.kernels.iter().any(|kernel| kernel.contains("flash"));
+        Options {
+            policy: self.variant.policy(),
+            conventions: Conventions {
+                reshape: RESHAPE,
+                ..Conventions::default()
+            },
+            device: device.clone(),
+            fusion: FusionOptions {
+                attention: asks_for_attention,
+                max_autotune: self.variant == Variant::InductorTritonGemm,
+                ..FusionOptions::default()
+            },
+        }
+    }
+}
+
 /// The prediction for a row on the device of this id; `program` is its op list. `None` if the list cannot be analysed
 /// or the device was not measured.
 pub fn predict(row: &Row, program: &Program, device_id: &str) -> Option<Predicted> {
-    let mut program = program.clone();
-    for (param, &value) in program.params.iter_mut().zip(&row.size) {
-        param.value = value;
-    }
-    // Eager programs run attention as one kernel only if they call it as one operation.
-    let asks_for_attention =
-        row.variant == Variant::Eager && row.kernels.iter().any(|kernel| kernel.contains("flash"));
-    let options = Options {
-        policy: row.variant.policy(),
-        conventions: Conventions {
-            reshape: RESHAPE,
-            ..Conventions::default()
-        },
-        device: device(device_id)?.clone(),
-        fusion: FusionOptions {
-            attention: asks_for_attention,
-            max_autotune: row.variant == Variant::InductorTritonGemm,
-            ..FusionOptions::default()
-        },
-    };
-    let analysis = analyze_program(&program, &options).analysis?;
-    predicted(&analysis)
+    let options = row.options(device(device_id)?);
+    predicted(&analyze_program(&row.sized(program), &options).analysis?)
 }
 
 fn predicted(analysis: &Analysis) -> Option<Predicted> {

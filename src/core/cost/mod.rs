@@ -1,5 +1,6 @@
 //! What kernels cost: bytes through memory, FLOPs, and the time that a device needs for both.
 
+pub mod calibration;
 pub mod roofline;
 pub mod traffic;
 pub mod work;

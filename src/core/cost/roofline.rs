@@ -5,13 +5,12 @@ use crate::core::model::dtype::DType;
 use crate::core::model::options::{F32Matmul, Options};
 use crate::core::model::work::Work;
 use borsh::{BorshDeserialize, BorshSerialize};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What limits the speed of a kernel.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, BorshSerialize, BorshDeserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(BorshSerialize, BorshDeserialize)]
 pub enum Bound {
     /// Memory bandwidth.
     Memory,

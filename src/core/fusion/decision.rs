@@ -3,6 +3,7 @@
 //! A policy notes them in a log, which takes no time when it is off.
 
 use super::certificate::Amount;
+use super::measured::Evidence;
 use super::reason::Reason;
 use crate::core::model::ids::{IdVec, KernelId, OpId, define_ids};
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -126,6 +127,8 @@ pub enum Decision {
         ops: Vec<OpId>,
         /// What it costs.
         cost: Amount,
+        /// What measured runs say about it, under the objective *measured*; `None` for a lone op.
+        evidence: Option<Evidence>,
     },
     /// Manual: a kernel of the text, or a piece of one that was refused.
     Accepted {

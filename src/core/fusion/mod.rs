@@ -11,6 +11,7 @@ pub mod inductor;
 pub mod legality;
 pub mod loops;
 pub mod manual;
+pub mod measured;
 pub(super) mod none;
 pub(crate) mod on_chip;
 pub mod optimal;
@@ -22,5 +23,6 @@ pub(crate) mod region;
 pub mod rows;
 pub(super) mod rules;
 pub mod siblings;
+pub mod structure;
 
 pub use plan::{Plan, plan};

@@ -111,6 +111,11 @@ impl Op {
         Some((self.mark_round, self.kernel?))
     }
 
+    /// Its function; its op type where no function is known.
+    pub fn function_name(&self) -> &str {
+        (self.function.as_deref()).unwrap_or_else(|| self.op_type.name())
+    }
+
     /// Element type of the output: the given one, otherwise the float of its width.
     pub fn element_type(&self) -> Option<DType> {
         self.dtype.or(DType::float_of_bytes(self.bytes_per_element))

@@ -75,6 +75,9 @@ impl Policy {
 pub struct FusionOptions {
     /// What the cheapest partition minimizes.
     pub objective: Objective,
+    /// Under [`Objective::Measured`], ops of a measured pattern become one kernel if that was faster by more than this, in
+    /// percent: 120 for 1.2 times.
+    pub min_speedup_percent: u32,
     /// Ops without a dependency that read a common tensor may share a kernel.
     pub horizontal: bool,
     /// Elementwise and reshape ops may run inside the kernel of a matmul that reads their output.
@@ -96,6 +99,9 @@ pub struct FusionOptions {
 /// Upper limit of [`FusionOptions::max_ops`]: a set of ops is a 64-bit word.
 pub const MAX_OPS: usize = 64;
 
+/// Valid values of [`FusionOptions::min_speedup_percent`]: 1 to 10 times.
+pub const MIN_SPEEDUP_PERCENT: std::ops::RangeInclusive<u32> = 100..=1000;
+
 /// The search budget of the page. A worst-case graph of sixty ops takes about 50 ms with it, and half of it
 /// proves every example, for each graph that is searched. The command line uses ten times as many.
 pub const PAGE_BUDGET_STATES: usize = 20_000;
@@ -104,6 +110,7 @@ impl Default for FusionOptions {
     fn default() -> Self {
         Self {
             objective: Objective::Bytes,
+            min_speedup_percent: 120,
             horizontal: false,
             prologue: false,
             after_reductions: true,
@@ -177,9 +184,20 @@ pub enum Objective {
     Bytes,
     /// Predicted time; on a tie the fewest kernels.
     Time,
+    /// The same, where a pattern was measured by its speed-up; see [`crate::core::fusion::measured`].
+    Measured,
 }
 
 impl Objective {
+    /// What it makes small.
+    pub const fn noun(self) -> &'static str {
+        match self {
+            Self::Bytes => "bytes",
+            Self::Time => "time",
+            Self::Measured => "measured time",
+        }
+    }
+
     /// The name on the command line and in links.
     pub fn name(self) -> &'static str {
         self.into()

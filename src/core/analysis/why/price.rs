@@ -105,7 +105,7 @@ impl Price {
     pub fn is_gain(self, analysis: &Analysis) -> bool {
         match analysis.options.fusion.objective {
             Objective::Bytes => self.saved_bytes() > 0,
-            Objective::Time => {
+            Objective::Time | Objective::Measured => {
                 let least_s = analysis.fused.time_s * ROUNDING;
                 (self.bound_saved_s()).is_some_and(|saved_s| saved_s > least_s)
             }

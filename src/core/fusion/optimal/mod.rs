@@ -58,18 +58,23 @@ pub(crate) fn partition(
 
 /// That these ops are one kernel. `here` are the same in the graph of `context`.
 fn chosen(context: &RegionContext<'_>, clock: Clock, ops: &[OpId], here: &[OpId]) -> Decision {
+    let objective = context.options.fusion.objective;
     let region = Region::of(context, here);
     let cost = region.cost(region.all(), clock);
     Decision::Chosen {
         ops: ops.to_vec(),
-        cost: amount(context.options.fusion.objective, clock, cost.bytes_or_ticks),
+        cost: amount(objective, clock, cost.bytes_or_ticks),
+        evidence: (objective == Objective::Measured && ops.len() > 1)
+            .then(|| region.evidence(region.all())),
     }
 }
 
 fn amount(objective: Objective, clock: Clock, bytes_or_ticks: u64) -> Amount {
     match objective {
         Objective::Bytes => Amount::Bytes(bytes_or_ticks),
-        Objective::Time => Amount::Seconds(bytes_or_ticks as f64 / clock.ticks_per_s),
+        Objective::Time | Objective::Measured => {
+            Amount::Seconds(bytes_or_ticks as f64 / clock.ticks_per_s)
+        }
     }
 }
 

@@ -76,7 +76,7 @@ impl Solver<'_> {
         };
         self.budget -= share - left;
         // Bytes are exact; times are equal up to rounding.
-        let is_time = self.context.options.fusion.objective == Objective::Time;
+        let is_time = self.context.options.fusion.objective != Objective::Bytes;
         let (cost, bound) = (
             solved.cost.bytes_or_ticks as f64,
             solved.lower_bound.bytes_or_ticks as f64,

@@ -22,7 +22,7 @@ impl Cost {
     fn of(options: &Options, bytes: u64, ticks: u64, ties: u64) -> Self {
         let (bytes_or_ticks, ticks_or_bytes) = match options.fusion.objective {
             Objective::Bytes => (bytes, ticks),
-            Objective::Time => (ticks, bytes),
+            Objective::Time | Objective::Measured => (ticks, bytes),
         };
         Self {
             bytes_or_ticks,
@@ -101,6 +101,11 @@ impl Clock {
         below + u64::from((below as f64) < exact)
     }
 
+    /// A time over a ratio, rounded up.
+    pub(crate) fn divided(ticks: u64, ratio: f64) -> u64 {
+        (ticks as f64 / ratio).ceil() as u64
+    }
+
     /// Rounded down by a little more than the rounding error of sums.
     fn ticks_below(self, busy: Times) -> u64 {
         const BELOW: f64 = 1.0 - 1e-12;
@@ -168,6 +173,13 @@ impl Region<'_> {
         let ties = u64::from(!self.is_free(set)) << 32 | u64::from(beside_matmul);
         let bytes = self.bytes(set);
         let ticks = self.ticks(set, bytes, clock);
+        let ticks = match self.context.options.fusion.objective {
+            Objective::Bytes | Objective::Time => ticks,
+            Objective::Measured => {
+                let alone = |op| self.ticks(op, self.bytes(op), clock);
+                self.measured_ticks(set, ticks, alone)
+            }
+        };
         Cost::of(self.context.options, bytes, ticks, ties)
     }
 }

@@ -1,0 +1,98 @@
+//! Measured fused patterns, in sentences.
+
+use crate::core::Device;
+use crate::core::analysis::calibrate::{Surprise, USUAL_SPEEDUP, surprises};
+use crate::core::cost::calibration::{Calibrations, FusionCalibration};
+use crate::present::format::{format_count, format_percent, format_ratio};
+use crate::present::names::counted;
+use std::fmt::Write as _;
+
+/// A threshold in percent as a ratio.
+pub fn speedup_text(percent: u32) -> String {
+    format_ratio(f64::from(percent) / 100.0)
+}
+
+/// Which measurements the objective *measured* has on a device, in a sentence.
+pub fn measured_patterns(device: &Device) -> String {
+    device.fusion_calibrations().map_or_else(
+        || format!("Nobody measured patterns on {}: the model decides.", device.name),
+        |calibrations| {
+            let count = format_count(calibrations.patterns.len());
+            format!("{count} runs of fused patterns were measured on this GPU; the nearest size counts. Where a pattern was not measured, or not as one kernel, the model decides, and the tab Steps says so.")
+        },
+    )
+}
+
+/// The heading of a record: its ops and its sizes.
+pub fn heading(record: &FusionCalibration) -> String {
+    let sizes: Vec<String> = (record.extra_params.iter())
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    let ops = record.operators.join(" + ");
+    format!("{}: {ops} ({})", record.fusion_pattern, sizes.join(", "))
+}
+
+/// A surprise, in a sentence.
+pub fn surprise_sentence(surprise: Surprise, record: &FusionCalibration) -> String {
+    let speedup = format_ratio(record.speedup_factor);
+    match surprise {
+        Surprise::Slower => format!("the fused run is slower: {speedup}"),
+        Surprise::Unusual => {
+            let [least, most] =
+                [USUAL_SPEEDUP.start(), USUAL_SPEEDUP.end()].map(|&x| format_ratio(x));
+            format!(
+                "memory bounds it, and {speedup} is not from {least} to {most}, which is usual then"
+            )
+        }
+        Surprise::Apart => format!(
+            "{} ran, so this does not tell what one kernel would bring",
+            counted(record.fused_kernels, "kernel")
+        ),
+    }
+}
+
+/// All records for people, as lines.
+pub fn report(calibrations: &Calibrations) -> String {
+    // Writing to a `String` cannot fail.
+    let mut text = String::new();
+    let Calibrations {
+        device,
+        torch,
+        patterns,
+    } = calibrations;
+    let _ = writeln!(text, "Fused patterns on {device}, PyTorch {torch}");
+    for record in patterns {
+        let _ = writeln!(text, "\n{}", heading(record));
+        let run = |text: &mut String, name: &str, latency_ms: f64, gflops: f64, kernels: usize| {
+            let _ = writeln!(
+                text,
+                "  {name:<8} {latency_ms:.4} ms ({gflops:.1} GFLOP/s, {})",
+                counted(kernels, "kernel")
+            );
+        };
+        run(
+            &mut text,
+            "unfused",
+            record.unfused_latency_ms,
+            record.unfused_gflops,
+            record.unfused_kernels,
+        );
+        run(
+            &mut text,
+            "fused",
+            record.fused_latency_ms,
+            record.fused_gflops,
+            record.fused_kernels,
+        );
+        let _ = writeln!(
+            text,
+            "  speedup  {:.2}x, {} less memory traffic",
+            record.speedup_factor,
+            format_percent(record.memory_reduction * 100.0)
+        );
+        for surprise in surprises(record) {
+            let _ = writeln!(text, "  note: {}", surprise_sentence(surprise, record));
+        }
+    }
+    text
+}
