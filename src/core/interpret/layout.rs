@@ -2,6 +2,7 @@
 
 use super::array::{Array, count, walk};
 use super::evaluate::{Task, unfit};
+use crate::core::model::operand_parts::{Heads, heads_between};
 
 /// The elements in their new order.
 pub(super) fn layout(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, String> {
@@ -26,8 +27,8 @@ fn kept(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
     (x.values.len() == task.elements()).then(|| x.values.to_vec())
 }
 
-/// Row-major order, unless the shapes tell that the columns are split over heads, `[.., S, h*d]` to `[.., h, S, d]`, or brought
-/// together again. No other movement changes an error.
+/// Row-major order, unless the shapes tell that columns are split over heads or heads brought together. No other movement
+/// changes an error.
 fn rearranged(task: &Task<'_>, inputs: &[Array<'_>]) -> Option<Vec<f64>> {
     let [x] = inputs else {
         let values: Vec<f64> = inputs
@@ -36,33 +37,31 @@ fn rearranged(task: &Task<'_>, inputs: &[Array<'_>]) -> Option<Vec<f64>> {
             .collect();
         return (values.len() == task.elements()).then_some(values);
     };
-    match (&*x.shape, task.shape) {
-        ([batch @ .., s, wide], [own @ .., heads, rows, d])
-            if batch == own && s == rows && *wide == heads * d =>
-        {
-            Some(walk(task.shape, |index| match index {
-                [batch @ .., head, row, column] => {
-                    let mut from = batch.to_vec();
-                    from.extend([*row, head * d + column]);
-                    x.at(&from)
-                }
-                _ => f64::NAN,
-            }))
+    let sizes = |shape: &[usize]| shape.iter().map(|&size| size as u64).collect::<Vec<_>>();
+    let heads = heads_between(&sizes(&x.shape), &sizes(task.shape));
+    let Some(heads) = heads else {
+        return kept(task, x);
+    };
+    // The size of a head.
+    let d = match heads {
+        Heads::Split => *task.shape.last()?,
+        Heads::Joined => *x.shape.last()?,
+    };
+    Some(walk(task.shape, |index| {
+        let mut from = index.to_vec();
+        match (heads, index) {
+            (Heads::Split, [batch @ .., head, row, column]) => {
+                from.truncate(batch.len());
+                from.extend([*row, head * d + column]);
+            }
+            (Heads::Joined, [batch @ .., row, column]) => {
+                from.truncate(batch.len());
+                from.extend([column / d.max(1), *row, column % d.max(1)]);
+            }
+            _ => {}
         }
-        ([own @ .., heads, rows, d], [batch @ .., s, wide])
-            if batch == own && s == rows && *wide == heads * d =>
-        {
-            Some(walk(task.shape, |index| match index {
-                [batch @ .., row, column] => {
-                    let mut from = batch.to_vec();
-                    from.extend([column / d.max(&1), *row, column % d.max(&1)]);
-                    x.at(&from)
-                }
-                _ => f64::NAN,
-            }))
-        }
-        _ => kept(task, x),
-    }
+        x.at(&from)
+    }))
 }
 
 fn transposed(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {

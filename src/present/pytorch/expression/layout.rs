@@ -3,6 +3,7 @@
 use super::super::shape_of;
 use super::Task;
 use crate::core::model::op::Indexing;
+use crate::core::model::operand_parts::{Heads, heads_between};
 
 impl Task<'_> {
     pub(super) fn layout(&self) -> Result<String, String> {
@@ -81,22 +82,19 @@ impl Task<'_> {
             return Ok(format!("torch.cat(({})).reshape({shape})", flat.join(", ")));
         };
         let own = self.shape(0).ok_or_else(|| self.refuse())?;
-        match (own, &self.op.shape[..]) {
-            ([batch @ .., s, wide], [own @ .., heads, rows, d])
-                if batch == own && s == rows && *wide == heads * d =>
-            {
-                let split = [batch, &[*s, *heads, *d]].concat();
+        match heads_between(own, &self.op.shape) {
+            Some(Heads::Split) => {
+                let [batch @ .., heads, rows, d] = &self.op.shape[..] else {
+                    return Err(self.refuse());
+                };
+                let split = [batch, &[*rows, *heads, *d]].concat();
                 Ok(format!(
                     "{x}.reshape({}).transpose(-3, -2)",
                     shape_of(&split)
                 ))
             }
-            ([own @ .., heads, rows, d], [batch @ .., s, wide])
-                if batch == own && s == rows && *wide == heads * d =>
-            {
-                Ok(format!("{x}.transpose(-3, -2).reshape({shape})"))
-            }
-            _ => Ok(format!("{x}.reshape({shape})")),
+            Some(Heads::Joined) => Ok(format!("{x}.transpose(-3, -2).reshape({shape})")),
+            None => Ok(format!("{x}.reshape({shape})")),
         }
     }
 }
