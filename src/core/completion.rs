@@ -251,7 +251,7 @@ fn values(text: &str, attribute: &str) -> Vec<Candidate> {
             .flatten()
             .collect(),
         AttributeKind::Size | AttributeKind::SizeOrSizes => params(text),
-        AttributeKind::Sizes | AttributeKind::Number => Vec::new(),
+        AttributeKind::Sizes | AttributeKind::Number | AttributeKind::Word => Vec::new(),
     }
 }
 

@@ -272,6 +272,8 @@ pub(super) enum FlopFactors {
     },
     /// It computes nothing.
     Nothing,
+    /// As many as the program states.
+    Stated,
 }
 
 /// The factors of the FLOPs of an op.
@@ -290,7 +292,9 @@ pub(super) fn flop_factors(graph: &Graph, op: OpId) -> FlopFactors {
             elements: element_count(&definition.shape).unwrap_or(0),
             of: "elements",
         },
-        OpType::Reduction => {
+        OpType::Opaque if definition.unknown.is_some() => FlopFactors::Stated,
+        OpType::Opaque if op_work(graph, op).flops() == 0 => FlopFactors::Nothing,
+        OpType::Reduction | OpType::Opaque => {
             let elements = op_work(graph, op).flops().checked_div(u128::from(flops));
             FlopFactors::Each {
                 flops,
@@ -319,6 +323,8 @@ pub fn flops_text(graph: &Graph, op: OpId) -> String {
             )
         }
         FlopFactors::Nothing => "0: it computes nothing".to_owned(),
+        FlopFactors::Stated if flops == 0 => "unknown: the program states none".to_owned(),
+        FlopFactors::Stated => format!("{}, as the program states", format_flops(flops)),
         FlopFactors::Each {
             flops: each,
             elements,

@@ -47,6 +47,7 @@ fn function_row(function: &Function) -> FunctionRow {
     let per_element = match function.op_type {
         OpType::Elementwise => Some("each element of the result"),
         OpType::Reduction => Some("each element of the input"),
+        OpType::Opaque if function.flops_per_element > 0 => Some("each element of the first input"),
         _ => None,
     };
     FunctionRow {

@@ -185,7 +185,10 @@ fn each_function_of_the_table_is_among_them() {
         .collect();
     // `batch_norm(training=true)` is a function of its own.
     called.insert("batch_norm_train");
-    for function in FUNCTIONS {
+    for function in FUNCTIONS
+        .iter()
+        .filter(|function| function.name != "opaque")
+    {
         assert!(called.contains(function.name), "{}", function.name);
     }
 }

@@ -85,6 +85,7 @@ mod notation_diagnostics_cases;
 mod notation_properties;
 mod online_softmax;
 mod op_rows;
+mod opaque;
 mod opened;
 mod optimal;
 mod optimal_budget;

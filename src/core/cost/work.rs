@@ -8,8 +8,8 @@ use crate::core::model::op_type::OpType;
 use crate::core::model::work::Work;
 
 /// FLOPs of one op: a matmul `2 * output elements * K`, an elementwise function its count for each output
-/// element, a reduction its count for each element of its first input, a reshape 0. A function that is not in
-/// the table counts 1.
+/// element, a reduction its count for each element of its first input, a reshape 0, an operator that is not known what the
+/// program states. A function that is not in the table counts 1.
 pub fn op_work(graph: &Graph, op: OpId) -> Work {
     if let Some(stand_in) = graph.stand_in(op) {
         return stand_in.work;
@@ -18,6 +18,11 @@ pub fn op_work(graph: &Graph, op: OpId) -> Work {
     let function = definition.function.as_deref().and_then(functions::find);
     let per_element = u128::from(function.map_or(1, |f| f.flops_per_element));
     let output_elements = u128::from(graph.tensors[graph.output[op]].elements().unwrap_or(0));
+    let input_elements = || {
+        let first = graph.inputs[op].first();
+        let elements = first.and_then(|&t| graph.tensors[t].elements());
+        elements.map_or(output_elements, u128::from)
+    };
     match definition.op_type {
         OpType::Matmul => {
             let k = matmul_k(graph, op);
@@ -29,13 +34,12 @@ pub fn op_work(graph: &Graph, op: OpId) -> Work {
             }
         }
         OpType::Elementwise => vector(graph, op, per_element * output_elements),
-        OpType::Reduction => {
-            let input_elements = graph.inputs[op]
-                .first()
-                .and_then(|&t| graph.tensors[t].elements())
-                .map_or(output_elements, u128::from);
-            vector(graph, op, per_element * input_elements)
-        }
+        OpType::Reduction => vector(graph, op, per_element * input_elements()),
+        OpType::Opaque => match &definition.unknown {
+            Some(unknown) => vector(graph, op, unknown.flops.into()),
+            None if function.is_none() => Work::default(),
+            None => vector(graph, op, per_element * input_elements()),
+        },
         OpType::Reshape => Work::default(),
     }
 }

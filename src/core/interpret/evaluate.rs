@@ -47,11 +47,29 @@ pub(super) fn evaluate(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>
         OpType::Reduction => reduction(task, inputs),
         OpType::Matmul => product(task, inputs),
         OpType::Reshape => layout(task, inputs),
+        OpType::Opaque => opaque(task, inputs),
     }?;
     if values.len() == task.elements() {
         Ok(values)
     } else {
         Err(unfit(task, inputs))
+    }
+}
+
+/// The value of an op that a library's kernel computes.
+fn opaque(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, String> {
+    match task.function {
+        "opaque" => Err(unknown_operator(task.op)),
+        _ => Err(unfit(task, inputs)),
+    }
+}
+
+/// Why an operator that is not known has no value.
+pub(crate) fn unknown_operator(op: &Op) -> String {
+    let named = op.unknown.as_ref().and_then(|own| own.name.as_deref());
+    match named {
+        Some(name) => format!("what the operator {} computes is not known", quoted(name)),
+        None => "what an opaque operator computes is not known".to_owned(),
     }
 }
 
@@ -64,6 +82,7 @@ pub(crate) fn function_of(op: &Op) -> Result<&'static Function, String> {
         (Some(name), _) => name,
         (None, OpType::Matmul) => "matmul",
         (None, OpType::Reshape) => "reshape",
+        (None, OpType::Opaque) => "opaque",
         (None, op_type) => {
             return Err(format!(
                 "`{}` does not say what it computes: name a function, such as `{}`",

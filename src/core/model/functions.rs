@@ -73,7 +73,7 @@ pub struct Function {
     pub min_inputs: usize,
     /// Maximum number of inputs; [`ANY_NUMBER`] for a list of any length.
     pub max_inputs: usize,
-    /// FLOPs per output element (elementwise) or input element (reduction); 0 for the other types.
+    /// FLOPs per output element (elementwise) or element of the first input (reduction, opaque); 0 for the other types.
     pub flops_per_element: u64,
     /// How the output's shape is inferred.
     pub shape_rule: ShapeRule,
@@ -185,9 +185,13 @@ mod tests {
             assert!(names.insert(f.name), "{} twice", f.name);
             assert!(f.min_inputs <= f.max_inputs, "{}", f.name);
             assert!(!f.summary.is_empty() && !f.flops_source.is_empty());
-            let computes =
-                f.max_inputs > 0 && matches!(f.op_type, OpType::Elementwise | OpType::Reduction);
-            assert_eq!(f.flops_per_element > 0, computes, "{}", f.name);
+            let is_counted = match f.op_type {
+                OpType::Elementwise | OpType::Reduction => f.max_inputs > 0,
+                OpType::Matmul | OpType::Reshape => false,
+                // A library's kernel may count otherwise or compute nothing.
+                OpType::Opaque => f.flops_per_element > 0,
+            };
+            assert_eq!(f.flops_per_element > 0, is_counted, "{}", f.name);
             for attribute in f.attributes {
                 assert!(
                     find_attribute(attribute).is_some(),

@@ -47,6 +47,9 @@ pub struct Op {
     /// How a view finds its elements; `None` if only shapes are known.
     #[serde(skip)]
     pub indexing: Option<Box<Indexing>>,
+    /// What the program says of an operator that is not known.
+    #[serde(skip)]
+    pub unknown: Option<Box<UnknownOperator>>,
     /// Numbers in the place of inputs, as written.
     #[serde(skip)]
     pub literals: Vec<String>,
@@ -85,6 +88,7 @@ impl Op {
             is_across_rows: false,
             axes: 0,
             indexing: None,
+            unknown: None,
             literals: Vec::new(),
             is_output: false,
             kernel: None,
@@ -116,6 +120,13 @@ impl Op {
         self.dtype.or(DType::float_of_bytes(self.bytes_per_element))
     }
 
+    /// The name of what it computes, for display: of an operator that is not known the one that it comes with.
+    pub fn operator(&self) -> &str {
+        let unknown = self.unknown.as_ref().and_then(|own| own.name.as_deref());
+        let known = || self.function.as_deref().unwrap_or(self.op_type.name());
+        unknown.unwrap_or_else(known)
+    }
+
     /// Whether the output is another index order of the same bytes, so that the convention *reshape is a view*
     /// makes it free.
     ///
@@ -127,6 +138,15 @@ impl Op {
                 .and_then(functions::find)
                 .is_none_or(|f| f.is_view)
     }
+}
+
+/// An operator that the table of functions lacks, as the program states it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UnknownOperator {
+    /// Its name where it comes from: `aten.fft_rfft`.
+    pub name: Option<String>,
+    /// Its FLOPs; 0 if the program does not say.
+    pub flops: u64,
 }
 
 /// How a transpose, a slice, a piece of a split, a concatenation, a gather or a pool finds its elements.

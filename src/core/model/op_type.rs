@@ -17,6 +17,8 @@ pub enum OpType {
     Matmul,
     /// Moves or reindexes elements without arithmetic: reshape, transpose, concat.
     Reshape,
+    /// A kernel of its own, of a library or of an operator that is not known: sort, sdpa, opaque. Nothing is fused with it.
+    Opaque,
 }
 
 impl OpType {

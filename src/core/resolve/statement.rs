@@ -4,7 +4,7 @@ use crate::core::model::dtype::DType;
 use crate::core::model::fix::TextEdit;
 use crate::core::model::functions;
 use crate::core::model::functions::{Function, ShapeRule};
-use crate::core::model::op::{Op, byte_count, element_count, shape_text};
+use crate::core::model::op::{Op, UnknownOperator, byte_count, element_count, shape_text};
 use crate::core::model::op_type::OpType;
 use crate::core::model::program::{OpStatement, TypeAnnotation};
 use crate::core::notation::mend::{with_annotation, with_attribute, without_arguments};
@@ -85,6 +85,7 @@ pub(super) fn resolve_op(
         is_across_rows: is_across_rows(callee, attributes, axes),
         axes,
         indexing,
+        unknown: unknown_operator(callee, attributes)?,
         literals: (statement.literals.iter())
             .map(|l| l.text.clone())
             .collect(),
@@ -109,6 +110,26 @@ pub(super) fn resolve_op(
             _ => 0,
         },
     }))
+}
+
+/// What the call says of an operator that is not known.
+fn unknown_operator(
+    callee: Callee,
+    attributes: Attributes<'_>,
+) -> Result<Option<Box<UnknownOperator>>, Diagnostic> {
+    if !matches!(callee, Callee::Function(function) if function.name == "opaque") {
+        return Ok(None);
+    }
+    let flops = attributes.size("flops")?.unwrap_or(0);
+    let flops = u64::try_from(flops).map_err(|_| {
+        attributes
+            .problem("flops", "is negative")
+            .hint("state how many FLOPs the operator has, or nothing")
+    })?;
+    Ok(Some(Box::new(UnknownOperator {
+        name: attributes.word("name").map(str::to_owned),
+        flops,
+    })))
 }
 
 fn bare_without_shape(

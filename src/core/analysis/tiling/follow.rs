@@ -124,6 +124,7 @@ fn needs(
         // A plain reshape keeps the elements in their order.
         OpType::Reshape if definition.function.as_deref() == Some("reshape") => Needs::Element,
         OpType::Reshape => Needs::Moved,
+        OpType::Opaque => Needs::Scattered,
         OpType::Reduction | OpType::Matmul if !is_in_order => Needs::Scattered,
         OpType::Reduction => reduced(matmul, RowDomain::of_op(graph, op)),
         OpType::Matmul => contracted(graph, op, tensor).unwrap_or(Needs::Scattered),

@@ -1,6 +1,6 @@
 //! Lowers calls of libraries and templates, with the copies that they read.
 
-use super::facts::crosses;
+use super::facts::{crosses, is_call};
 use super::layout::{bias_behind, has_no_rows, is_copied};
 use super::lower::Lowering;
 use super::node::BufferId;
@@ -77,8 +77,7 @@ impl Lowering<'_> {
         producer.is_some_and(|producer| {
             let definition = &graph.ops[producer];
             let concatenates = definition.function.as_deref() == Some("concat");
-            definition.op_type == OpType::Matmul
-                || concatenates && !self.is_inlined_concat(producer)
+            is_call(definition) || concatenates && !self.is_inlined_concat(producer)
         })
     }
 

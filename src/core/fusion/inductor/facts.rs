@@ -43,6 +43,11 @@ pub(super) fn keeps_shape(graph: &Graph, op: OpId) -> bool {
         }
 }
 
+/// Whether the op runs as a call of a library, or as a matmul that the compiler instantiates.
+pub(super) fn is_call(op: &Op) -> bool {
+    matches!(op.op_type, OpType::Matmul | OpType::Opaque)
+}
+
 /// Whether the op is a pool: the compiler runs it as a pointwise loop that reads a small window for each
 /// element.
 pub(super) fn is_windowed(op: &Op) -> bool {

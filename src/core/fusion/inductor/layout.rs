@@ -96,10 +96,11 @@ fn is(op: &Op, function: &str) -> bool {
 /// strides count on. Source: `matmul` in `torch/_decomp/decompositions.py`.
 pub(super) fn is_copied(graph: &Graph, layouts: &Layouts, matmul: OpId, operand: TensorId) -> bool {
     let definition = &graph.ops[matmul];
-    let is_product = matches!(
-        definition.function.as_deref(),
-        None | Some("matmul" | "linear")
-    );
+    let is_product = definition.op_type == OpType::Matmul
+        && matches!(
+            definition.function.as_deref(),
+            None | Some("matmul" | "linear")
+        );
     let Some(shape) = graph.tensor_shape(operand).filter(|_| is_product) else {
         return false;
     };

@@ -88,6 +88,8 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> (IdVec<Node
         } else if let Some(matmul) = bias_of[op] {
             let space = matmul_space(graph, op, target.max_autotune);
             lowering.call(&[matmul, op], space);
+        } else if graph.ops[op].op_type == OpType::Opaque {
+            lowering.call(&[op], Loop::Library);
         } else if graph.ops[op].op_type != OpType::Matmul {
             lowering.place(op);
         } else if let Some(add) = adds[op] {

@@ -19,13 +19,15 @@ pub enum AttributeKind {
     SizeOrUnknown,
     /// `tanh` or `none`.
     Approximation,
+    /// Any word; in backquotes if it is no name.
+    Word,
 }
 
 impl AttributeKind {
     /// Whether a word is a value as it stands, and not the name of a param.
     pub fn is_word(self, word: &str) -> bool {
         match self {
-            Self::Flag | Self::Type => true,
+            Self::Flag | Self::Type | Self::Word => true,
             Self::SizeOrUnknown => word == "unknown",
             Self::Approximation => matches!(word, "tanh" | "none"),
             Self::Size | Self::SizeOrSizes | Self::Sizes | Self::Number => false,
@@ -43,6 +45,7 @@ impl AttributeKind {
             Self::Type => "an element type such as f32",
             Self::SizeOrUnknown => "an integer, or `unknown`",
             Self::Approximation => "tanh or none",
+            Self::Word => "a word such as `aten.fft_rfft`",
         }
     }
 }
@@ -90,6 +93,8 @@ pub const ATTRIBUTES: &[AttributeSpec] = &[
     attribute("exponent", AttributeKind::Number, "the power, when it is no tensor"),
     attribute("p", AttributeKind::Number, "probability that an element is dropped"),
     attribute("eps", AttributeKind::Number, "small number against a division by zero"),
+    attribute("name", AttributeKind::Word, "the operator's own name; in backquotes if it has other characters than letters, digits, `_` and dots"),
+    attribute("flops", AttributeKind::Size, "its FLOPs; 0 by default"),
     attribute("min", AttributeKind::Number, "lower bound"),
     attribute("max", AttributeKind::Number, "upper bound"),
 ];

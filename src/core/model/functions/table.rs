@@ -83,6 +83,7 @@ pub static FUNCTIONS: &[Function] = &[
     layout("embedding", ShapeRule::Embedding, &[], "for each index a row of a table; it reads as many rows as there are indices, at most the table").takes(2, 2).copying(),
     layout("gather", ShapeRule::Gather, &["axis"], "for each index an element along an axis; it reads as many elements as there are indices, at most the tensor").takes(2, 2).copying(),
     layout("pad", ShapeRule::Pad, &["pad"], "a border of zeros around the last dimensions").copying(),
+    opaque("opaque", 0, "an operator that is not known: it reads its inputs, writes its result, and nothing is fused with it", "those of `flops=`, else none").takes(0, ANY_NUMBER).shaped(ShapeRule::Stated).with(&["name", "flops"]),
 ];
 
 /// A text of the table.
@@ -131,6 +132,11 @@ const fn product(name: Text, rule: ShapeRule, summary: Text, source: Text) -> Fu
         .typed(OpType::Matmul)
         .takes(2, 3)
         .shaped(rule)
+}
+
+/// A kernel of its own; FLOPs for each element of the first input.
+const fn opaque(name: Text, flops: u64, summary: Text, source: Text) -> Function {
+    unary(name, flops, summary, source).typed(OpType::Opaque)
 }
 
 const fn layout(

@@ -172,6 +172,7 @@ fn call_of<'a>(
         OpType::Elementwise | OpType::Reduction => (op.op_type.name(), Vec::new(), is_exact),
         OpType::Matmul => ("matmul", matmul_attributes(op, inputs), is_exact),
         OpType::Reshape => (reshape_callee(op, inputs), Vec::new(), is_exact),
+        OpType::Opaque => (op.op_type.name(), own_attributes.to_vec(), is_exact),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod elementwise;
 mod layout;
+mod opaque;
 mod products;
 mod rows;
 
@@ -56,6 +57,7 @@ pub(super) fn expression(
         OpType::Reduction => task.reduction(),
         OpType::Matmul => task.product(),
         OpType::Reshape => task.layout(),
+        OpType::Opaque => task.opaque(),
     }?;
     task.of_type(value)
 }
