@@ -1,8 +1,8 @@
 //! The output shape of each function, and the inputs that it refuses.
 
 use crate::resolve::{ops, resolved};
-use fuseline::core::Code;
 use fuseline::core::model::functions::{FUNCTIONS, Function, find};
+use fuseline::core::{Code, DType};
 use std::collections::BTreeSet;
 
 /// Declarations for the calls below.
@@ -126,6 +126,7 @@ const SHAPES: &[(&str, &[u64])] = &[
     ("ne(m, r)", &[8, 6]),
     ("logical_and(m, v)", &[8, 6]),
     ("logical_or(m, v)", &[8, 6]),
+    ("logical_xor(m, v)", &[8, 6]),
     ("logical_not(m)", &[8, 6]),
     ("div(m, 8)", &[8, 6]),
     ("sub(1, v)", &[6]),
@@ -138,6 +139,30 @@ const SHAPES: &[(&str, &[u64])] = &[
     ("cos(m)", &[8, 6]),
     ("round(m)", &[8, 6]),
     ("floor(m)", &[8, 6]),
+    ("sign(m)", &[8, 6]),
+    ("isnan(m)", &[8, 6]),
+    ("isinf(m)", &[8, 6]),
+    ("leaky_relu(m)", &[8, 6]),
+    ("elu(m)", &[8, 6]),
+    ("selu(m)", &[8, 6]),
+    ("softplus(m)", &[8, 6]),
+    ("mish(m)", &[8, 6]),
+    ("hardsigmoid(m)", &[8, 6]),
+    ("hardswish(m)", &[8, 6]),
+    ("exp2(m)", &[8, 6]),
+    ("expm1(m)", &[8, 6]),
+    ("log2(m)", &[8, 6]),
+    ("log1p(m)", &[8, 6]),
+    ("tan(m)", &[8, 6]),
+    ("ceil(m)", &[8, 6]),
+    ("trunc(m)", &[8, 6]),
+    ("floor_divide(m, v)", &[8, 6]),
+    ("remainder(m, 3)", &[8, 6]),
+    ("prod(m)", &[8, 1]),
+    ("any(m, keepdim=false)", &[8]),
+    ("all(m, axis=0)", &[1, 6]),
+    ("argmax(q, axis=1, keepdim=false)", &[3, 6]),
+    ("argmin(m)", &[8, 1]),
     ("tril(m)", &[8, 6]),
     ("triu(m, diagonal=-1)", &[8, 6]),
     ("full(value=1) : f16[8, 6]", &[8, 6]),
@@ -180,11 +205,10 @@ fn an_annotation_is_checked() {
     for (call, shape) in SHAPES {
         let call = call.split(" : ").next().unwrap();
         let name = call.split('(').next().unwrap();
-        let gives_bool = find(name).is_some_and(Function::gives_bool);
+        let result = find(name).and_then(Function::result_dtype);
         let dtype = match name {
             "cast" => "f32",
-            _ if gives_bool => "bool",
-            _ => "f16",
+            _ => result.map_or("f16", DType::name),
         };
         let text = |shape: &[u64]| format!("{HEAD}y = {call} : {dtype}{shape:?}");
         assert!(!resolved(&text(shape)).ops.is_empty(), "{call}");

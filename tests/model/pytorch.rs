@@ -161,8 +161,6 @@ fn another_meaning_is_answered_with_what_to_write() {
             Some("weight y_weight : f16[1024, 6]\ny = nn.Linear(x, y_weight)")),
         ("matmul(x, 16)", "its second input is a weight [K, N]: `weight y_weight : f16[6, 16]`",
             Some("weight y_weight : f16[6, 16]\ny = matmul(x, y_weight)")),
-        ("F.leaky_relu(x)", "write the larger of `x` and a small part of it: `scale` and `maximum`",
-            Some("y_small = scale(x, factor=0.01)\ny = maximum(x, y_small)")),
         ("torch.cat([x, x])", "name the tensors one by one, and the axis: `concat(a, b, axis=0)`", Some("y = torch.cat(x, x, axis=0)")),
         ("torch.cat([x, x], dim=1)", "name the tensors one by one, and the axis: `concat(a, b, axis=0)`", Some("y = torch.cat(x, x, dim=1)")),
         ("torch.cat((x, x), -1)", "name the tensors one by one, and the axis: `concat(a, b, axis=0)`", Some("y = torch.cat(x, x, axis=-1)")),

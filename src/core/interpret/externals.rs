@@ -78,9 +78,8 @@ pub(crate) fn kind_of(graph: &Graph, tensor: TensorId, shape: &[usize], dtype: D
         _ => {}
     }
     match (function, place) {
-        (Some("log" | "sqrt" | "rsqrt" | "reciprocal" | "pow"), 0) | (Some("div"), 1) => {
-            Kind::Positive
-        }
+        (Some("log" | "log2" | "log1p" | "sqrt" | "rsqrt" | "reciprocal" | "pow"), 0)
+        | (Some("div" | "floor_divide" | "remainder"), 1) => Kind::Positive,
         (Some("batch_norm"), 2) if operands > 3 => Kind::Positive,
         (Some("batch_norm"), 1) if operands > 3 => normal(0.0, 0.1),
         (Some("layer_norm" | "rms_norm" | "batch_norm_train" | "batch_norm"), 1)

@@ -54,6 +54,24 @@ impl Rows {
         folded
     }
 
+    /// For each row the place of the element that no other one beats, the first of equal ones; of one that is not a number, its.
+    fn places(&self, values: &[f64], beats: impl Fn(f64, f64) -> bool) -> Vec<f64> {
+        let mut best: Vec<Option<f64>> = vec![None; self.count];
+        let mut seen = vec![0_usize; self.count];
+        let mut places = vec![0.0; self.count];
+        for (&row, &value) in self.row_of.iter().zip(values) {
+            let wins = match best[row] {
+                None => true,
+                Some(best) => !best.is_nan() && (value.is_nan() || beats(value, best)),
+            };
+            if wins {
+                (best[row], places[row]) = (Some(value), seen[row] as f64);
+            }
+            seen[row] += 1;
+        }
+        places
+    }
+
     /// A value for each element from it and from that of its row.
     fn map(&self, values: &[f64], of_row: &[f64], each: impl Fn(f64, f64) -> f64) -> Vec<f64> {
         let pairs = self.row_of.iter().zip(values);
@@ -113,6 +131,11 @@ fn reduced(
         "mean" => mean(x),
         "max" => largest(),
         "min" => rows.fold(x, f64::INFINITY, |a, b| smaller(b, a)),
+        "prod" => rows.fold(x, 1.0, |product, x| r(product * x)),
+        "any" => rows.fold(x, 0.0, |any, x| if x == 0.0 { any } else { 1.0 }),
+        "all" => rows.fold(x, 1.0, |all, x| if x == 0.0 { 0.0 } else { all }),
+        "argmax" => rows.places(x, |value, best| value > best),
+        "argmin" => rows.places(x, |value, best| value < best),
         // As PyTorch does, over one less than the elements of a row.
         "var" => sum(&squares(&centered()))
             .iter()

@@ -150,18 +150,22 @@ impl Function {
         self.op_type == OpType::Elementwise && self.shape_rule == ShapeRule::Broadcast
     }
 
-    /// Whether the result is true or false.
-    pub fn gives_bool(&self) -> bool {
-        matches!(
-            self.name,
-            "lt" | "le" | "gt" | "ge" | "eq" | "ne" | "logical_not" | "logical_and" | "logical_or"
-        )
+    /// The element type of the result, whatever that of the inputs: true or false, or a place.
+    pub fn result_dtype(&self) -> Option<DType> {
+        match self.name {
+            "lt" | "le" | "gt" | "ge" | "eq" | "ne" | "logical_not" | "logical_and"
+            | "logical_or" | "logical_xor" | "isnan" | "isinf" | "any" | "all" => Some(DType::Bool),
+            "argmax" | "argmin" => Some(DType::I64),
+            _ => None,
+        }
     }
 
     /// The element type that an input has whatever the others have: that of a condition or an index.
     pub fn input_dtype(&self, place: usize) -> Option<DType> {
         match (self.name, place) {
-            ("where", 0) | ("logical_and" | "logical_or" | "logical_not", _) => Some(DType::Bool),
+            ("where", 0) | ("logical_and" | "logical_or" | "logical_xor" | "logical_not", _) => {
+                Some(DType::Bool)
+            }
             ("embedding", 0) | ("gather", 1) => Some(DType::I64),
             _ => None,
         }

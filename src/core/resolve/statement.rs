@@ -258,10 +258,10 @@ fn result_dtype(
 ) -> Result<Option<DType>, Diagnostic> {
     let is_cast = function.name == "cast";
     let target = attributes.dtype("dtype");
-    let expected = match (is_cast, function.gives_bool()) {
-        (true, _) => target,
-        (false, true) => Some(DType::Bool),
-        (false, false) => inferred,
+    let expected = if is_cast {
+        target
+    } else {
+        function.result_dtype().or(inferred)
     };
     let Some(annotation) = &statement.annotation else {
         if is_cast && target.is_none() {

@@ -95,6 +95,8 @@ pub const ATTRIBUTES: &[AttributeSpec] = &[
     attribute("eps", AttributeKind::Number, "small number against a division by zero"),
     attribute("name", AttributeKind::Word, "the operator's own name; in backquotes if it has other characters than letters, digits, `_` and dots"),
     attribute("flops", AttributeKind::Size, "its FLOPs; 0 by default"),
+    attribute("slope", AttributeKind::Number, "factor of negative elements; 0.01 by default"),
+    attribute("alpha", AttributeKind::Number, "what negative elements tend to, negated; 1 by default"),
     attribute("min", AttributeKind::Number, "lower bound"),
     attribute("max", AttributeKind::Number, "upper bound"),
 ];

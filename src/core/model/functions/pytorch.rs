@@ -52,6 +52,12 @@ pub const ALIASES: &[Alias] = &[
     same("gt", "gt"), same("greater", "gt"), same("ge", "ge"), same("greater_equal", "ge"),
     same("eq", "eq"), same("ne", "ne"), same("not_equal", "ne"),
     same("logical_and", "logical_and"), same("logical_or", "logical_or"), same("logical_not", "logical_not"),
+    same("logical_xor", "logical_xor"), same("floor_divide", "floor_divide"), same("remainder", "remainder"), same("sign", "sign"),
+    same("isnan", "isnan"), same("isinf", "isinf"), same("exp2", "exp2"), same("expm1", "expm1"), same("log2", "log2"), same("log1p", "log1p"),
+    same("tan", "tan"), same("ceil", "ceil"), same("trunc", "trunc"), same("fix", "trunc"),
+    same("leaky_relu", "leaky_relu"), same("LeakyReLU", "leaky_relu"), same("elu", "elu"), same("ELU", "elu"), same("selu", "selu"), same("SELU", "selu"),
+    same("softplus", "softplus"), same("Softplus", "softplus"), same("mish", "mish"), same("Mish", "mish"),
+    same("hardsigmoid", "hardsigmoid"), same("Hardsigmoid", "hardsigmoid"), same("hardswish", "hardswish"), same("Hardswish", "hardswish"),
     same("neg", "neg"), same("negative", "neg"), same("abs", "abs"), same("absolute", "abs"), same("square", "square"),
     same("relu", "relu"), same("ReLU", "relu"),
     // The exact form is the default there.
@@ -66,6 +72,8 @@ pub const ALIASES: &[Alias] = &[
     same("batch_norm", "batch_norm"), same("BatchNorm2d", "batch_norm"), same("BatchNorm1d", "batch_norm"),
     with("sum", "sum", REDUCED), with("mean", "mean", REDUCED), with("var", "var", REDUCED),
     with("max", "max", REDUCED), with("amax", "max", REDUCED), with("min", "min", REDUCED), with("amin", "min", REDUCED),
+    with("prod", "prod", REDUCED), with("any", "any", REDUCED), with("all", "all", REDUCED),
+    with("argmax", "argmax", REDUCED), with("argmin", "argmin", REDUCED),
     same("softmax", "softmax"), same("Softmax", "softmax"), same("log_softmax", "log_softmax"), same("LogSoftmax", "log_softmax"),
     same("layer_norm", "layer_norm"), same("LayerNorm", "layer_norm"), same("rms_norm", "rms_norm"), same("RMSNorm", "rms_norm"),
     with("normalize", "l2_norm", &["axis"]), with("cumsum", "cumsum", &["axis"]),
@@ -116,12 +124,6 @@ const fn lines(
     }
 }
 
-/// With the slope that PyTorch has by default.
-const LEAKY_RELU: &[&str] = &[
-    "{y}_small = scale({0}, factor=0.01)",
-    "{y} = maximum({0}, {y}_small)",
-];
-
 /// Names that are answered.
 #[rustfmt::skip]
 pub const ANSWERS: &[Answer] = &[
@@ -149,15 +151,12 @@ pub const ANSWERS: &[Answer] = &[
     hint("narrow", "write `slice(x, start=0, end=8, axis=0)`"),
     hint("index_select", "write `gather`, or `embedding` for rows of a table"),
     lines("masked_fill", 3, "write `where(mask, value, x)`", &["{y} = where({1}, {2}, {0})"]),
-    lines("leaky_relu", 1, "write the larger of `x` and a small part of it: `scale` and `maximum`", LEAKY_RELU),
-    lines("LeakyReLU", 1, "write the larger of `x` and a small part of it: `scale` and `maximum`", LEAKY_RELU),
     lines("relu6", 1, "write `clamp(x, min=0, max=6)`", &["{y} = clamp({0}, min=0, max=6)"]),
     lines("ReLU6", 1, "write `clamp(x, min=0, max=6)`", &["{y} = clamp({0}, min=0, max=6)"]),
     hint("addcmul", "write `mul` and then `add`"),
     lines("rsub", 2, "write `sub` with the inputs exchanged", &["{y} = sub({1}, {0})"]),
     hint("cross_entropy", "write its ops: `log_softmax`, `gather`, `neg` and `mean`"),
     hint("mse_loss", "write its ops: `sub`, `square` and `mean`"),
-    lines("softplus", 1, "write its ops: `exp`, `add` and `log`", &["{y}_exp = exp({0})", "{y}_sum = add({y}_exp, 1)", "{y} = log({y}_sum)"]),
     lines("half", 1, "write `cast` with the element type", &["{y} = cast({0}, dtype=f16)"]),
     lines("float", 1, "write `cast` with the element type", &["{y} = cast({0}, dtype=f32)"]),
     lines("bfloat16", 1, "write `cast` with the element type", &["{y} = cast({0}, dtype=bf16)"]),
@@ -180,6 +179,7 @@ const ATTRIBUTE_ALIASES: &[(&str, &str)] = &[
     ("chunks", "parts"),
     ("size", "shape"),
     ("diag", "diagonal"),
+    ("negative_slope", "slope"),
 ];
 
 /// A name without the module that it is written with, and whether there was one.

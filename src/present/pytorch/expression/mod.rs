@@ -97,8 +97,8 @@ impl Task<'_> {
 
     /// The type that PyTorch gives the value without a word; `None` where that is not known.
     fn natural_dtype(&self) -> Option<DType> {
-        if self.function.gives_bool() {
-            return Some(DType::Bool);
+        if let Some(dtype) = self.function.result_dtype() {
+            return Some(dtype);
         }
         match self.function.name {
             "cast" | "full" | "arange" => self.op.dtype,

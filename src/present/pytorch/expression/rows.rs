@@ -38,6 +38,17 @@ impl Task<'_> {
         };
         match name {
             "sum" | "mean" | "var" => Ok(format!("{x}.{name}({dims}{keepdim})")),
+            "argmax" | "argmin" => match &axes[..] {
+                [axis] => Ok(format!("{x}.{name}({axis}{keepdim})")),
+                _ => Err(self.refuse()),
+            },
+            "any" | "all" => Ok(format!("{x}.{name}({dims}{keepdim})")),
+            // PyTorch multiplies along one dimension at a time; the last one first, so that those before it stay.
+            "prod" => {
+                let along = axes.iter().rev();
+                let products = along.map(|axis| format!(".prod({axis}{keepdim})"));
+                Ok(format!("{x}{}", products.collect::<Vec<_>>().concat()))
+            }
             "max" | "min" => Ok(format!("{x}.a{name}({dims}{keepdim})")),
             "softmax" | "log_softmax" => Ok(format!("F.{name}({x}, {dims})")),
             "cumsum" => Ok(format!("{x}.cumsum({dims})")),
