@@ -245,6 +245,7 @@ fn values(text: &str, attribute: &str) -> Vec<Candidate> {
     match kind {
         AttributeKind::Flag => words(&["true", "false"]),
         AttributeKind::Approximation => words(&["tanh", "none"]),
+        AttributeKind::Interpolation => words(&["nearest", "bilinear"]),
         AttributeKind::Type => types(),
         AttributeKind::SizeOrUnknown => [params(text), words(&["unknown"])]
             .into_iter()

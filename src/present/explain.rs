@@ -3,7 +3,7 @@
 use crate::core::analysis::Execution;
 use crate::core::analysis::{Analysis, Kernel};
 use crate::core::cost::traffic::Access;
-use crate::core::cost::work::{matmul_k, op_work};
+use crate::core::cost::work::{FLOPS_OF_A_SCORE, matmul_k, op_work, scores};
 use crate::core::model::fixed_sizes::FixedSize;
 use crate::core::model::functions;
 use crate::core::model::graph::{Graph, SizeSource};
@@ -286,8 +286,21 @@ pub(super) fn flop_factors(graph: &Graph, op: OpId) -> FlopFactors {
             sides: definition.shape.clone(),
             k: matmul_k(graph, op),
         },
-        OpType::Reshape => FlopFactors::Nothing,
-        OpType::Elementwise => FlopFactors::Each {
+        OpType::Opaque if definition.function.as_deref() == Some("sdpa") => {
+            let of_mask = u64::from(graph.inputs[op].len() > 3);
+            match scores(graph, op) {
+                Some((scores, products)) => FlopFactors::Each {
+                    flops: products + FLOPS_OF_A_SCORE + of_mask,
+                    elements: scores,
+                    of: "scores",
+                },
+                None => FlopFactors::Nothing,
+            }
+        }
+        OpType::Reshape if function.is_none_or(|f| f.flops_per_element == 0) => {
+            FlopFactors::Nothing
+        }
+        OpType::Elementwise | OpType::Reshape => FlopFactors::Each {
             flops,
             elements: element_count(&definition.shape).unwrap_or(0),
             of: "elements",

@@ -47,6 +47,7 @@ fn function_row(function: &Function) -> FunctionRow {
     let per_element = match function.op_type {
         OpType::Elementwise => Some("each element of the result"),
         OpType::Reduction => Some("each element of the input"),
+        OpType::Reshape if function.flops_per_element > 0 => Some("each element of the result"),
         OpType::Opaque if function.flops_per_element > 0 => Some("each element of the first input"),
         _ => None,
     };
@@ -88,5 +89,13 @@ const fn shape_words(rule: ShapeRule) -> &'static str {
         ShapeRule::Embedding => "[..] and [rows, D] give [.., D]",
         ShapeRule::Gather => "that of the index",
         ShapeRule::Pad => "the last dimensions longer by `pad`",
+        ShapeRule::Attention => "q [.., S, D], k [.., T, D] and v [.., T, E] give [.., S, E]",
+        ShapeRule::AdaptivePool2d => "[B, C, H, W] gives [B, C, size]",
+        ShapeRule::Resample => "[B, C, H, W] gives [B, C, size], or `times` as high and wide",
+        ShapeRule::Moved => "that of the input",
+        ShapeRule::OneHot => "[..] gives [.., classes]",
+        ShapeRule::Index => "that of the indices, and the dimensions that are not indexed",
+        ShapeRule::TopK => "the axis `count` long",
+        ShapeRule::Scatter | ShapeRule::IndexAlong => "that of the first input",
     }
 }

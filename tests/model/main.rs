@@ -116,6 +116,7 @@ mod resolve_errors;
 mod resolve_undeclared;
 mod round_trip;
 mod scripts;
+mod sdpa;
 mod search;
 mod setup;
 mod share;

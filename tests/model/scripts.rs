@@ -136,6 +136,27 @@ const CASES: &[(&str, &str)] = &[
     ("y = all(m, axis=0)", "m.all(0, keepdim=True)"),
     ("y = argmax(x, keepdim=false)", "x.argmax(1)"),
     ("y = argmin(x)", "x.argmin(1, keepdim=True)"),
+    ("y = sdpa(x, w, x, causal=true)", "F.scaled_dot_product_attention(x, w, x, is_causal=True)"),
+    ("y = sdpa(q, q, q, b, scale=1/4)", "F.scaled_dot_product_attention(q, q, q, b, scale=0.25)"),
+    ("y = sdpa(q, t, t, enable_gqa=true)", "F.scaled_dot_product_attention(q, t, t, enable_gqa=True)"),
+    ("y = group_norm(image, c, c, groups=3)", "F.group_norm(image, 3, c, c, eps=1e-5)"),
+    ("y = adaptive_avg_pool2d(image, size=2)", "F.adaptive_avg_pool2d(image, (2, 2))"),
+    ("y = adaptive_max_pool2d(image, size=[1, 2])", "F.adaptive_max_pool2d(image, (1, 2))"),
+    ("y = interpolate(image, times=2)", "F.interpolate(image, (16, 16), mode=\"nearest\")"),
+    ("y = interpolate(image, size=4, mode=bilinear)", "F.interpolate(image, (4, 4), mode=\"bilinear\")"),
+    ("y = interpolate_bilinear(image, size=4, align_corners=true)", "F.interpolate(image, (4, 4), mode=\"bilinear\", align_corners=True)"),
+    ("y = topk(x, count=2)", "torch.topk(x, 2, 1)[0]"),
+    ("y = topk_indices(x, count=2, axis=0)", "torch.topk(x, 2, 0)[1]"),
+    ("y = sort(x, axis=0, descending=true)", "torch.sort(x, dim=0, descending=True, stable=True)[0]"),
+    ("y = argsort(x)", "torch.sort(x, dim=-1, stable=True)[1]"),
+    ("y = scatter(x, j, s, axis=1)", "torch.scatter(x, 1, j, s)"),
+    ("y = scatter_add(x, j, s, axis=1)", "torch.scatter_add(x, 1, j, s)"),
+    ("y = index_copy(q, h, q, axis=0)", "torch.index_copy(q, 0, h, q)"),
+    ("y = index_add(q, h, q, axis=0)", "torch.index_add(q, 0, h, q)"),
+    ("y = index(x, i)", "x[i]"),
+    ("y = flip(x, axis=[0, 1])", "x.flip(0, 1)"),
+    ("y = roll(x, shift=-2, axis=0)", "x.roll(-2, 0)"),
+    ("y = one_hot(i, classes=5)", "F.one_hot(i, 5)"),
     ("y = neg(x)", "-x"),
     ("y = abs(x)", "torch.abs(x)"),
     ("y = square(x)", "torch.square(x)"),
@@ -206,7 +227,12 @@ const CASES: &[(&str, &str)] = &[
 ];
 
 const DECLARED: &str = "input x : f16[4, 8]\ninput w : f16[4, 8]\ninput m : bool[4, 8]\ninput v : f32[8]\ninput g : f16[8]
-input c : f16[3]\ninput image : f16[2, 3, 8, 8]\nweight k : f16[5, 3, 3, 3]\ninput i : i64[6]\ninput j : i64[4, 2]\n";
+input c : f16[3]\ninput image : f16[2, 3, 8, 8]\nweight k : f16[5, 3, 3, 3]\ninput i : i64[6]\ninput j : i64[4, 2]
+input s : f16[4, 2]
+input q : f16[2, 4, 4]
+input t : f16[1, 8, 4]
+input h : i64[2]
+input b : bool[4, 4]\n";
 
 #[test]
 fn every_function_has_its_counterpart() {

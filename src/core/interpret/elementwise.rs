@@ -217,7 +217,7 @@ fn binary(name: &str, arithmetic: Arithmetic) -> Option<Box<dyn Fn(f64, f64) -> 
     })
 }
 
-fn truth(holds: bool) -> f64 {
+pub(super) fn truth(holds: bool) -> f64 {
     f64::from(u8::from(holds))
 }
 

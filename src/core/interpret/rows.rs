@@ -3,6 +3,7 @@
 use super::array::{Array, count, walk};
 use super::elementwise::{larger, smaller};
 use super::evaluate::{Task, unfit};
+use super::resample::adaptive;
 use std::borrow::Cow;
 
 /// Which elements a reduction takes together.
@@ -89,6 +90,12 @@ pub(super) fn reduction(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64
     if matches!(task.function, "max_pool2d" | "avg_pool2d") {
         return pool(task, x);
     }
+    if task.function.starts_with("adaptive") {
+        return adaptive(task, x);
+    }
+    if task.function == "group_norm" {
+        return grouped(task, x, factors);
+    }
     let rows = Rows::of(&x.shape, task.op.axes).ok_or_else(|| unfit(task, inputs))?;
     let values = reduced(task, &rows, &x.values, factors)?;
     if values.len() == task.elements() {
@@ -170,6 +177,32 @@ fn reduced(
         }
         name => return Err(format!("`{name}` has no meaning in numbers")),
     })
+}
+
+/// A norm of groups of channels, which stand one behind the other.
+fn grouped(task: &Task<'_>, x: &Array<'_>, factors: &[Array<'_>]) -> Result<Vec<f64>, String> {
+    let refuse = || unfit(task, std::slice::from_ref(x));
+    let groups = task.call.size("groups").unwrap_or(1);
+    let groups = usize::try_from(groups).ok().filter(|&groups| groups > 0);
+    let (Some(groups), [batch, channels, inner @ ..]) = (groups, &*x.shape) else {
+        return Err(refuse());
+    };
+    if channels % groups != 0 {
+        return Err(refuse());
+    }
+    let shape = [batch * groups, channels / groups * count(inner)];
+    let rows = Rows::of(&shape, 0).ok_or_else(refuse)?;
+    let normal = Task {
+        function: "layer_norm",
+        shape: &shape,
+        ..*task
+    };
+    let values = reduced(&normal, &rows, &x.values, &[])?;
+    let channels = Rows::of(
+        &x.shape,
+        !2 & (1_u32 << x.shape.len().min(31)).wrapping_sub(1),
+    );
+    by_channel(task, &channels.ok_or_else(refuse)?, values, factors)
 }
 
 /// Times the weight, plus the bias, where there are any.

@@ -162,6 +162,8 @@ pub struct Indexing {
     pub step: u64,
     /// The window of a pool.
     pub window: Option<Window>,
+    /// Groups of channels that are normalized each for itself; 0 for other ops.
+    pub groups: u64,
 }
 
 /// The window of a pool, in rows and columns.

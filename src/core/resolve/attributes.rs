@@ -201,6 +201,9 @@ fn fits(
         (AttributeKind::Approximation, value) => {
             word(value).is_some_and(|word| matches!(word, "tanh" | "none"))
         }
+        (AttributeKind::Interpolation, value) => {
+            word(value).is_some_and(|word| matches!(word, "nearest" | "bilinear"))
+        }
         // A single name is a param wherever a number is valid.
         (kind, AttributeValue::Word(name)) if kind != AttributeKind::Sizes => {
             evaluate(&param(name, attribute.span), params)?;

@@ -51,7 +51,7 @@ pub(super) fn indexing_of(
                     Err(_) => whole.checked_sub(start.unsigned_abs())?,
                 },
                 step: u64::try_from(size("step").unwrap_or(1)).ok()?,
-                window: None,
+                ..Indexing::default()
             }
         }
         ShapeRule::Split => {
@@ -62,10 +62,15 @@ pub(super) fn indexing_of(
                 axis: axis?,
                 start: index.checked_mul(part)?,
                 step: 1,
-                window: None,
+                ..Indexing::default()
             }
         }
-        ShapeRule::Gather | ShapeRule::Concat => Indexing {
+        ShapeRule::Gather
+        | ShapeRule::Concat
+        | ShapeRule::TopK
+        | ShapeRule::Scatter
+        | ShapeRule::IndexAlong
+        | ShapeRule::Moved => Indexing {
             axis: axis?,
             step: 1,
             ..Indexing::default()
@@ -81,6 +86,25 @@ pub(super) fn indexing_of(
                 ..Indexing::default()
             }
         }
+        ShapeRule::AdaptivePool2d => {
+            let (&[_, _, height, width], &[_, _, rows, columns]) = (input, output) else {
+                return None;
+            };
+            let is_even = height.is_multiple_of(rows) && width.is_multiple_of(columns);
+            let size = [height / rows.max(1), width / columns.max(1)];
+            Indexing {
+                window: is_even.then_some(Window {
+                    size,
+                    stride: size,
+                    padding: [0, 0],
+                }),
+                ..Indexing::default()
+            }
+        }
+        ShapeRule::PerChannel if function.name == "group_norm" => Indexing {
+            groups: u64::try_from(size("groups").unwrap_or(1)).ok()?,
+            ..Indexing::default()
+        },
         _ => return None,
     };
     Some(Box::new(indexing))
@@ -109,9 +133,10 @@ pub(super) fn reduced_axes(callee: Callee, attributes: Attributes<'_>, rank: usi
         _ => true,
     };
     if function.shape_rule == ShapeRule::PerChannel && function.op_type == OpType::Reduction {
-        // All but the channels.
+        // All but the channels; of groups of channels all but the batch.
         let all = 1_u32.checked_shl(rank as u32).map_or(0, |bit| bit - 1);
-        return all & !2;
+        let is_grouped = function.name == "group_norm";
+        return all & !(if is_grouped { 1 } else { 2 });
     }
     let is_along = matches!(
         function.shape_rule,

@@ -18,6 +18,7 @@ use crate::core::resolve::scope::{KnownTensors, NameId};
 const OTHER_ORDER: &[&str] = &[
     "layer_norm",
     "rms_norm",
+    "group_norm",
     "l2_norm",
     "batch_norm",
     "batch_norm_train",

@@ -35,7 +35,9 @@ pub(super) fn keeps_shape(graph: &Graph, op: OpId) -> bool {
     let definition = &graph.ops[op];
     definition.op_type == OpType::Reduction
         && match definition.function.as_deref().and_then(functions::find) {
-            Some(function) => function.shape_rule == ShapeRule::SameAsFirst,
+            Some(function) => {
+                function.shape_rule == ShapeRule::SameAsFirst || function.name == "group_norm"
+            }
             None => graph.inputs[op]
                 .first()
                 .and_then(|&t| graph.tensor_shape(t))
@@ -52,7 +54,21 @@ pub(super) fn is_call(op: &Op) -> bool {
 /// element.
 pub(super) fn is_windowed(op: &Op) -> bool {
     let function = op.function.as_deref().and_then(functions::find);
-    function.is_some_and(|f| f.shape_rule == ShapeRule::Pool2d)
+    function.is_some_and(|f| match f.shape_rule {
+        ShapeRule::Pool2d => true,
+        // PyTorch computes the mean of a whole image as any mean.
+        ShapeRule::AdaptivePool2d => {
+            f.name != "adaptive_avg_pool2d" || !op.shape.ends_with(&[1, 1])
+        }
+        _ => false,
+    })
+}
+
+/// Whether the op reads the elements of an image several times, or what lies between them. Source: `upsample_nearestnd` in
+/// `torch/_inductor/lowering.py`.
+pub(super) fn is_resampled(op: &Op) -> bool {
+    let function = op.function.as_deref().and_then(functions::find);
+    function.is_some_and(|f| f.shape_rule == ShapeRule::Resample)
 }
 
 /// The window of a pool. Larger ones are left to the library.

@@ -2,8 +2,9 @@
 //! others give a new tensor in row-major order. Beside a
 //! convolution, which reads and writes images channels last, those that are given lie so, too. The compiler starts from a graph in which these layouts have been decided.
 
-use super::facts::is_windowed;
+use super::facts::{is_resampled, is_windowed};
 use super::view::{View, view_of_op};
+use crate::core::model::dtype::DType;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, OpId, TensorId};
 use crate::core::model::op::{Op, element_count};
@@ -42,6 +43,9 @@ pub(super) fn layouts(graph: &Graph, given: &[(TensorId, View)]) -> Layouts {
             if let Some(view) = view.filter(|view| view.strides(shape).is_some()) {
                 layouts[output] = view;
             }
+        } else if is(definition, "sdpa") {
+            let q = graph.inputs[op].first().map(|&q| &layouts[q]);
+            layouts[output] = attention_layout(definition, q);
         } else if definition.op_type == OpType::Elementwise {
             let mut inputs = graph.inputs[op].iter();
             let like = inputs.find(|&&input| graph.tensor_shape(input) == Some(shape));
@@ -56,7 +60,10 @@ pub(super) fn layouts(graph: &Graph, given: &[(TensorId, View)]) -> Layouts {
             if images.any(|is_last| is_last) {
                 layouts[output] = View::channels_last(shape);
             }
-        } else if is_windowed(definition) || is(definition, "batch_norm_train") {
+        } else if is_windowed(definition)
+            || is_resampled(definition)
+            || is(definition, "batch_norm_train")
+        {
             let Some(&image) = graph.inputs[op].first() else {
                 continue;
             };
@@ -65,6 +72,16 @@ pub(super) fn layouts(graph: &Graph, given: &[(TensorId, View)]) -> Layouts {
         }
     }
     layouts
+}
+
+/// How the result of a flash kernel lies: as Q does, or token by token in f32.
+pub(super) fn attention_layout(result: &Op, q: Option<&View>) -> View {
+    match (&result.shape[..], result.element_type()) {
+        (&[batch, heads, tokens, size], Some(DType::F32)) => {
+            View::transposed(&[batch, tokens, heads, size], [0, 2, 1, 3])
+        }
+        (shape, _) => View::laid_out_as(shape, q),
+    }
 }
 
 /// Whether neither rows nor columns of an operand of a batched matmul lie side by side, so that the library copies it.

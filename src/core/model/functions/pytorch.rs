@@ -78,6 +78,13 @@ pub const ALIASES: &[Alias] = &[
     same("layer_norm", "layer_norm"), same("LayerNorm", "layer_norm"), same("rms_norm", "rms_norm"), same("RMSNorm", "rms_norm"),
     with("normalize", "l2_norm", &["axis"]), with("cumsum", "cumsum", &["axis"]),
     same("max_pool2d", "max_pool2d"), same("MaxPool2d", "max_pool2d"), same("avg_pool2d", "avg_pool2d"), same("AvgPool2d", "avg_pool2d"),
+    same("group_norm", "group_norm"), same("GroupNorm", "group_norm"),
+    same("adaptive_avg_pool2d", "adaptive_avg_pool2d"), same("AdaptiveAvgPool2d", "adaptive_avg_pool2d"),
+    same("adaptive_max_pool2d", "adaptive_max_pool2d"), same("AdaptiveMaxPool2d", "adaptive_max_pool2d"),
+    same("scaled_dot_product_attention", "sdpa"), same("topk", "topk"), same("sort", "sort"), same("argsort", "argsort"),
+    with("scatter", "scatter", &["axis"]), with("scatter_add", "scatter_add", &["axis"]),
+    with("index_copy", "index_copy", &["axis"]), with("index_add", "index_add", &["axis"]),
+    same("interpolate", "interpolate"), same("upsample", "interpolate"), with("flip", "flip", &["axis"]), with("roll", "roll", &["axis"]), same("one_hot", "one_hot"),
     same("matmul", "matmul"), same("mm", "matmul"), same("bmm", "matmul"),
     same("linear", "linear"), same("Linear", "linear"), same("conv2d", "conv2d"), same("Conv2d", "conv2d"),
     same("reshape", "reshape"), same("view", "reshape"), same("contiguous", "contiguous"),
@@ -127,10 +134,6 @@ const fn lines(
 /// Names that are answered.
 #[rustfmt::skip]
 pub const ANSWERS: &[Answer] = &[
-    lines("scaled_dot_product_attention", 3, "write its ops: `matmul`, `scale`, `softmax` and `matmul`, which the attention option makes one kernel", &[
-        "{y}_scores = matmul({0}, {1}, transpose_b=true)", "{y}_scaled = scale({y}_scores)",
-        "{y}_weights = softmax({y}_scaled)", "{y} = matmul({y}_weights, {2})",
-    ]),
     hint("MultiheadAttention", "write its ops: `linear` for each projection, `reshape`, `matmul`, `softmax` and `matmul`"),
     lines("addmm", 3, "write `matmul` and then `add`", &["{y}_product = matmul({1}, {2})", "{y} = add({y}_product, {0})"]),
     lines("baddbmm", 3, "write `matmul` and then `add`", &["{y}_product = matmul({1}, {2})", "{y} = add({y}_product, {0})"]),
@@ -180,6 +183,14 @@ const ATTRIBUTE_ALIASES: &[(&str, &str)] = &[
     ("size", "shape"),
     ("diag", "diagonal"),
     ("negative_slope", "slope"),
+    ("is_causal", "causal"),
+    ("num_groups", "groups"),
+    ("k", "count"),
+    ("num_classes", "classes"),
+    ("shifts", "shift"),
+    ("dims", "axis"),
+    ("output_size", "size"),
+    ("scale_factor", "times"),
 ];
 
 /// A name without the module that it is written with, and whether there was one.
@@ -202,6 +213,11 @@ pub fn answer(name: &str) -> Option<&'static Answer> {
 
 /// The notation's name of an attribute that a function takes.
 pub fn attribute(function_attributes: &[&'static str], name: &str) -> Option<&'static str> {
-    let (_, own) = ATTRIBUTE_ALIASES.iter().find(|(alias, _)| *alias == name)?;
-    (function_attributes.iter().copied()).find(|known| known == own && *known != name)
+    let mut own = (ATTRIBUTE_ALIASES.iter()).filter(|(alias, own)| *alias == name && *own != name);
+    own.find_map(|(_, own)| {
+        function_attributes
+            .iter()
+            .copied()
+            .find(|known| known == own)
+    })
 }

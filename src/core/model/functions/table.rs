@@ -89,9 +89,12 @@ pub static FUNCTIONS: &[Function] = &[
     normalize("layer_norm", 8, "mean 0 and variance 1 along the last axis; optional weight and bias", "variance 4; subtraction, multiplication, weight, bias").takes(1, 3).with(&["eps"]),
     normalize("rms_norm", 4, "x over its root mean square along the last axis; optional weight and bias", "square, addition; multiplication, weight").takes(1, 3).with(&["eps"]),
     normalize("l2_norm", 3, "x over its length along an axis", "square, addition, division").with(&["axis", "eps"]),
+    normalize("group_norm", 8, "mean 0 and variance 1 for each group of channels; optional weight and bias", "variance 4; subtraction, multiplication, weight, bias").takes(1, 3).shaped(ShapeRule::PerChannel).with(&["groups", "eps"]),
     normalize("cumsum", 1, "sum of an element and those before it, along an axis", "one addition"),
     reduce("max_pool2d", 1, "largest value of each window", "one comparison; overlaps are not counted twice").shaped(ShapeRule::Pool2d).with(&["kernel", "stride", "padding"]),
     reduce("avg_pool2d", 1, "mean of each window", "one addition; overlaps are not counted twice").shaped(ShapeRule::Pool2d).with(&["kernel", "stride", "padding"]),
+    reduce("adaptive_avg_pool2d", 1, "mean of as many windows as stated", "one addition; overlaps are not counted twice").shaped(ShapeRule::AdaptivePool2d).with(&["size"]),
+    reduce("adaptive_max_pool2d", 1, "largest value of as many windows as stated", "one comparison; overlaps are not counted twice").shaped(ShapeRule::AdaptivePool2d).with(&["size"]),
     product("matmul", ShapeRule::Matmul, "matrix product, batched over leading dimensions", "2 * K for each output element").takes(2, 2).with(&["transpose_a", "transpose_b", "k"]),
     product("linear", ShapeRule::Linear, "x times a transposed weight [N, K], plus an optional bias", "2 * K for each output element; the bias rides along"),
     product("conv2d", ShapeRule::Conv2d, "convolution of [B, C, H, W] by [O, C/groups, KH, KW]", "2 * C/groups * KH * KW for each output element").with(&["stride", "padding", "dilation", "groups"]),
@@ -107,7 +110,22 @@ pub static FUNCTIONS: &[Function] = &[
     layout("repeat_interleave", ShapeRule::Interleave, &["times", "axis"], "each element several times along an axis").copying(),
     layout("embedding", ShapeRule::Embedding, &[], "for each index a row of a table; it reads as many rows as there are indices, at most the table").takes(2, 2).copying(),
     layout("gather", ShapeRule::Gather, &["axis"], "for each index an element along an axis; it reads as many elements as there are indices, at most the tensor").takes(2, 2).copying(),
+    layout("index", ShapeRule::Index, &[], "for each place of the indices what stands there along the first dimensions: `index(x, i, j)` is `x[i, j]`; it reads as many elements as it gives, at most the tensor").takes(2, ANY_NUMBER).copying(),
+    layout("one_hot", ShapeRule::OneHot, &["classes"], "for each index 1 at its place among the classes, else 0").copying(),
+    layout("flip", ShapeRule::Moved, &["axis"], "elements in the opposite order along axes").copying(),
+    layout("roll", ShapeRule::Moved, &["shift", "axis"], "elements moved along an axis; what leaves at its end comes in at its start").copying(),
+    layout("interpolate", ShapeRule::Resample, &["size", "times", "mode"], "an image of another size: for each element the nearest one").copying(),
+    layout("interpolate_bilinear", ShapeRule::Resample, &["size", "times", "mode", "align_corners"], "an image of another size, from four elements each: `interpolate(x, times=2, mode=bilinear)`").copying().costing(9, "three interpolations: subtraction, multiplication, addition"),
     layout("pad", ShapeRule::Pad, &["pad"], "a border of zeros around the last dimensions").copying(),
+    opaque("sdpa", 0, "attention, softmax(q k^T * scale) v, as a library's kernel; the mask is added, or says where to look", "2 * head size for each score and for each weight of v; scale 1, softmax 5, mask 1 for each score").takes(3, 4).shaped(ShapeRule::Attention).with(&["causal", "scale", "enable_gqa"]),
+    opaque("topk", 1, "the largest values along an axis, the largest first", "one comparison").shaped(ShapeRule::TopK).with(&["count", "axis"]),
+    opaque("topk_indices", 1, "places of the largest values along an axis, the largest first", "one comparison").shaped(ShapeRule::TopK).with(&["count", "axis"]),
+    opaque("sort", 0, "the values along an axis in ascending order", "moves elements; comparisons of a radix sort are not counted").with(&["axis", "descending"]),
+    opaque("argsort", 0, "places of the values along an axis in ascending order, of equal ones the first before", "moves elements; comparisons of a radix sort are not counted").with(&["axis", "descending"]),
+    opaque("scatter", 0, "x with elements of src written where the index says along an axis", "moves elements, computes nothing").takes(3, 3).shaped(ShapeRule::Scatter).with(&["axis"]),
+    opaque("scatter_add", 1, "x with elements of src added where the index says along an axis", "one addition for each element of x, at most").takes(3, 3).shaped(ShapeRule::Scatter).with(&["axis"]),
+    opaque("index_copy", 0, "x with slices of src written where the index says along an axis", "moves elements, computes nothing").takes(3, 3).shaped(ShapeRule::IndexAlong).with(&["axis"]),
+    opaque("index_add", 1, "x with slices of src added where the index says along an axis", "one addition for each element of x, at most").takes(3, 3).shaped(ShapeRule::IndexAlong).with(&["axis"]),
     opaque("opaque", 0, "an operator that is not known: it reads its inputs, writes its result, and nothing is fused with it", "those of `flops=`, else none").takes(0, ANY_NUMBER).shaped(ShapeRule::Stated).with(&["name", "flops"]),
 ];
 
@@ -196,6 +214,14 @@ impl Function {
 
     const fn with(self, attributes: &'static [&'static str]) -> Self {
         Self { attributes, ..self }
+    }
+
+    const fn costing(self, flops_per_element: u64, flops_source: Text) -> Self {
+        Self {
+            flops_per_element,
+            flops_source,
+            ..self
+        }
     }
 
     const fn copying(self) -> Self {

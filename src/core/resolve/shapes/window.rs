@@ -93,7 +93,7 @@ pub(super) fn pool2d(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, D
     Ok(vec![batch, channels, height, width])
 }
 
-fn not_an_image(operand: &Operand<'_>) -> Diagnostic {
+pub(super) fn not_an_image(operand: &Operand<'_>) -> Diagnostic {
     mismatch(operand, format!("{} is no batch of images", text(operand)))
         .hint("the input is [batch, channels, height, width]")
 }

@@ -61,6 +61,37 @@ impl Task<'_> {
                 let axis = self.indexing()?.axis;
                 Ok(format!("torch.gather({x}, {axis}, {})", self.operand(1)?))
             }
+            "index" => {
+                let indices = self.operands.get(1..).unwrap_or_default();
+                Ok(format!("{x}[{}]", indices.join(", ")))
+            }
+            "one_hot" => {
+                let classes = self.op.shape.last().ok_or_else(|| self.refuse())?;
+                Ok(format!("F.one_hot({x}, {classes})"))
+            }
+            "flip" => {
+                let axes = self.call.sizes("axis").unwrap_or(vec![-1]);
+                let axes: Vec<String> = axes.iter().map(i64::to_string).collect();
+                Ok(format!("{x}.flip({})", axes.join(", ")))
+            }
+            "roll" => {
+                let shift = self.call.size("shift").ok_or_else(|| self.refuse())?;
+                Ok(format!("{x}.roll({shift}, {})", self.indexing()?.axis))
+            }
+            "interpolate" | "interpolate_bilinear" => {
+                let size = self.op.shape.get(2..).ok_or_else(|| self.refuse())?;
+                let mode = if name == "interpolate" {
+                    "nearest"
+                } else {
+                    "bilinear"
+                };
+                let aligns = self.call.is_set("align_corners");
+                let corners = if aligns { ", align_corners=True" } else { "" };
+                let size = shape_of(size);
+                Ok(format!(
+                    "F.interpolate({x}, {size}, mode=\"{mode}\"{corners})"
+                ))
+            }
             "pad" => {
                 let border = self.call.sizes("pad").ok_or_else(|| self.refuse())?;
                 let border: Vec<String> = border.iter().map(i64::to_string).collect();

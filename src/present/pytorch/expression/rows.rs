@@ -78,6 +78,16 @@ impl Task<'_> {
                     "F.batch_norm({inputs}, training=True, eps={eps:?})"
                 ))
             }
+            "group_norm" => {
+                let groups = self.call.size("groups").unwrap_or(1);
+                let inputs = [&[x.to_owned(), groups.to_string()], factors].concat();
+                let eps = eps(1e-5);
+                Ok(format!("F.group_norm({}, eps={eps:?})", inputs.join(", ")))
+            }
+            "adaptive_avg_pool2d" | "adaptive_max_pool2d" => {
+                let size = self.op.shape.get(2..).ok_or_else(|| self.refuse())?;
+                Ok(format!("F.{name}({x}, {})", shape_of(size)))
+            }
             "max_pool2d" | "avg_pool2d" => {
                 let window = self.indexing()?.window.ok_or_else(|| self.refuse())?;
                 let [size, stride, padding] =
