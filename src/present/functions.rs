@@ -70,7 +70,9 @@ fn function_row(function: &Function) -> FunctionRow {
 const fn shape_words(rule: ShapeRule) -> &'static str {
     match rule {
         ShapeRule::Broadcast => "the inputs broadcast, as in NumPy",
-        ShapeRule::SameAsFirst => "that of the first input",
+        ShapeRule::SameAsFirst | ShapeRule::Scatter | ShapeRule::IndexAlong => {
+            "that of the first input"
+        }
         ShapeRule::PerChannel => "that of the first input [B, C, ..]; the others are [C]",
         ShapeRule::Reduce => "that of the input with the axis reduced",
         ShapeRule::Matmul => "[.., M, K] by [.., K, N] gives [.., M, N]",
@@ -96,6 +98,5 @@ const fn shape_words(rule: ShapeRule) -> &'static str {
         ShapeRule::OneHot => "[..] gives [.., classes]",
         ShapeRule::Index => "that of the indices, and the dimensions that are not indexed",
         ShapeRule::TopK => "the axis `count` long",
-        ShapeRule::Scatter | ShapeRule::IndexAlong => "that of the first input",
     }
 }

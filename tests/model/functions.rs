@@ -279,6 +279,7 @@ const REFUSED: &[(&str, Code, &str)] = &[
     ("interpolate(i)", Code::MissingShape, "an image gets another size by either `size` or `times`"),
     ("interpolate(i, size=4, times=2)", Code::MissingShape, "an image gets another size by either `size` or `times`"),
     ("interpolate(i, times=2, mode=cubic)", Code::UnknownAttribute, "`mode` takes nearest or bilinear"),
+    ("interpolate(i, times=2, align_corners=true)", Code::UnknownAttribute, "`align_corners` needs `mode=bilinear`"),
     ("flip(m, axis=2)", Code::UnknownAttribute, "`axis` is 2, but `m` f16[8, 6] has 2 dimensions"),
     ("roll(m)", Code::MissingShape, "`roll` needs how far elements move"),
     ("one_hot(e)", Code::MissingShape, "`one_hot` needs `classes`"),

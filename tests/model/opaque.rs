@@ -31,18 +31,17 @@ fn analysis(text: &str, policy: Policy) -> Analysis {
 
 #[test]
 fn no_policy_fuses_anything_with_it() {
-    for text in [
-        TEXT.to_owned(),
-        // Stated kernels and views, too.
-        TEXT.lines()
-            .map(|line| {
-                format!(
-                    "{line}{}\n",
-                    if line.contains('(') { " @kernel 1" } else { "" }
-                )
-            })
-            .collect(),
-    ] {
+    let marked: Vec<String> = (TEXT.lines())
+        .map(|line| {
+            line.to_owned()
+                + if line.contains('(') {
+                    " @kernel 1\n"
+                } else {
+                    "\n"
+                }
+        })
+        .collect();
+    for text in [TEXT.to_owned(), marked.concat()] {
         for &policy in Policy::VARIANTS {
             let outcome = analyze_program(&parse(&text).program, &Options::of_policy(policy));
             let analysis = outcome.analysis.unwrap();

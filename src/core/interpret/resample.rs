@@ -6,12 +6,12 @@ use super::evaluate::{Task, unfit};
 
 /// Height and width of the input, and of the output.
 fn sizes(task: &Task<'_>, x: &Array<'_>) -> Option<[[usize; 2]; 2]> {
-    match (&*x.shape, task.shape) {
-        (&[b, c, h, w], &[batch, channels, height, width]) if (b, c) == (batch, channels) => {
-            Some([[h, w], [height, width]])
-        }
-        _ => None,
-    }
+    let (&[.., rows, columns], &[.., height, width]) = (&*x.shape, task.shape) else {
+        return None;
+    };
+    let are_images = x.shape.len() == 4 && task.shape.len() == 4;
+    (are_images && x.shape.get(..2) == task.shape.get(..2))
+        .then_some([[rows, columns], [height, width]])
 }
 
 pub(super) fn interpolated(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {

@@ -171,7 +171,7 @@ pub struct Indexing {
 pub struct Window {
     /// Its size.
     pub size: [u64; 2],
-    /// From one window to the next.
+    /// From one window to the next; 0 where windows are not equally far apart, of which the largest counts.
     pub stride: [u64; 2],
     /// Border around the image.
     pub padding: [u64; 2],

@@ -90,12 +90,20 @@ pub(super) fn indexing_of(
             let (&[_, _, height, width], &[_, _, rows, columns]) = (input, output) else {
                 return None;
             };
+            // Every size is at least 1.
+            let (rows, columns) = (rows.max(1), columns.max(1));
             let is_even = height.is_multiple_of(rows) && width.is_multiple_of(columns);
-            let size = [height / rows.max(1), width / columns.max(1)];
+            // As in `_adaptive_avg_pool2d` of `torch/_inductor/lowering.py`.
+            let largest = |size: u64, count: u64| size.saturating_add(count - 1).div_ceil(count);
+            let size = if is_even {
+                [height / rows, width / columns]
+            } else {
+                [largest(height, rows), largest(width, columns)]
+            };
             Indexing {
-                window: is_even.then_some(Window {
+                window: Some(Window {
                     size,
-                    stride: size,
+                    stride: if is_even { size } else { [0, 0] },
                     padding: [0, 0],
                 }),
                 ..Indexing::default()

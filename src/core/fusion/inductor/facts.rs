@@ -48,6 +48,21 @@ pub(super) fn keeps_shape(graph: &Graph, op: OpId) -> bool {
 /// Whether the op runs as a call of a library, or as a matmul that the compiler instantiates.
 pub(super) fn is_call(op: &Op) -> bool {
     matches!(op.op_type, OpType::Matmul | OpType::Opaque)
+        || is_windowed(op) && window_of(op).is_none()
+}
+
+/// Whether the op writes to places of a copy of its first input, which it may not overwrite: it is external, or another op reads
+/// it. Source: `torch/_inductor/fx_passes/reinplace.py`.
+pub(super) fn copies_before(graph: &Graph, op: OpId) -> bool {
+    let function = graph.ops[op].function.as_deref().and_then(functions::find);
+    let rule = function.map(|f| f.shape_rule);
+    let scatters = matches!(rule, Some(ShapeRule::Scatter | ShapeRule::IndexAlong));
+    let first = graph.inputs[op].first().filter(|_| scatters);
+    first.is_some_and(|&tensor| {
+        graph.tensors[tensor].is_external()
+            || graph.is_final(tensor)
+            || graph.consumers[tensor].len() > 1
+    })
 }
 
 /// Whether the op is a pool: the compiler runs it as a pointwise loop that reads a small window for each

@@ -114,7 +114,7 @@ pub static FUNCTIONS: &[Function] = &[
     layout("one_hot", ShapeRule::OneHot, &["classes"], "for each index 1 at its place among the classes, else 0").copying(),
     layout("flip", ShapeRule::Moved, &["axis"], "elements in the opposite order along axes").copying(),
     layout("roll", ShapeRule::Moved, &["shift", "axis"], "elements moved along an axis; what leaves at its end comes in at its start").copying(),
-    layout("interpolate", ShapeRule::Resample, &["size", "times", "mode"], "an image of another size: for each element the nearest one").copying(),
+    layout("interpolate", ShapeRule::Resample, &["size", "times", "mode", "align_corners"], "an image of another size: for each element the nearest one").copying(),
     layout("interpolate_bilinear", ShapeRule::Resample, &["size", "times", "mode", "align_corners"], "an image of another size, from four elements each: `interpolate(x, times=2, mode=bilinear)`").copying().costing(9, "three interpolations: subtraction, multiplication, addition"),
     layout("pad", ShapeRule::Pad, &["pad"], "a border of zeros around the last dimensions").copying(),
     opaque("sdpa", 0, "attention, softmax(q k^T * scale) v, as a library's kernel; the mask is added, or says where to look", "2 * head size for each score and for each weight of v; scale 1, softmax 5, mask 1 for each score").takes(3, 4).shaped(ShapeRule::Attention).with(&["causal", "scale", "enable_gqa"]),

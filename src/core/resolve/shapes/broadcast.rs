@@ -84,8 +84,8 @@ pub(super) fn per_channel(
         }
     }
     let groups = call.attributes.size("groups")?.unwrap_or(1);
-    let divides = |&groups: &u64| groups > 0 && channels.is_multiple_of(groups);
-    if u64::try_from(groups).ok().filter(divides).is_none() {
+    let divides = |groups: u64| groups > 0 && channels.is_multiple_of(groups);
+    if !u64::try_from(groups).is_ok_and(divides) {
         let problem = (call.attributes)
             .problem(
                 "groups",

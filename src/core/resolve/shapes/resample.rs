@@ -36,6 +36,14 @@ pub(super) fn resample(call: &Call<'_>, image: &Operand<'_>) -> Result<Vec<u64>,
             )
         });
     }
+    let is_nearest =
+        call.callee.text == "interpolate" && call.attributes.word("mode") != Some("bilinear");
+    if is_nearest && call.attributes.flag("align_corners", false) {
+        let problem = (call.attributes)
+            .problem("align_corners", "needs `mode=bilinear`")
+            .hint("remove it, or write `mode=bilinear`");
+        return Err(call.stating(problem, "mode=bilinear"));
+    }
     let [down, right] = call.attributes.pair("times", 1, [1, 1])?;
     let times = |size: u64, times: u64| size.checked_mul(times).ok_or_else(|| too_large(call));
     let larger = [times(height, down)?, times(width, right)?];

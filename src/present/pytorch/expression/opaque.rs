@@ -2,6 +2,7 @@
 
 use super::{Task, number_of};
 use crate::core::interpret::unknown_operator;
+use crate::core::model::dtype::DType;
 
 impl Task<'_> {
     pub(super) fn opaque(&self) -> Result<String, String> {
@@ -12,7 +13,7 @@ impl Task<'_> {
             "topk" | "topk_indices" => {
                 let axis = self.indexing()?.axis;
                 let count = self.op.shape.get(axis).ok_or_else(|| self.refuse())?;
-                let part = if name == "topk" { 0 } else { 1 };
+                let part = usize::from(name == "topk_indices");
                 Ok(format!(
                     "torch.topk({}, {count}, {axis})[{part}]",
                     self.operand(0)?
@@ -25,7 +26,7 @@ impl Task<'_> {
                 } else {
                     ""
                 };
-                let part = if name == "sort" { 0 } else { 1 };
+                let part = usize::from(name == "argsort");
                 let x = self.operand(0)?;
                 Ok(format!(
                     "torch.sort({x}, dim={axis}{descending}, stable=True)[{part}]"
@@ -50,7 +51,7 @@ impl Task<'_> {
         let mask = match self.operands.get(3) {
             // PyTorch takes a mask or the word, not both.
             Some(_) if is_causal => return Err(self.refuse()),
-            Some(_) if self.dtype(3) == Some(crate::core::DType::Bool) => {
+            Some(_) if self.dtype(3) == Some(DType::Bool) => {
                 format!(", {}", self.operand(3)?)
             }
             Some(_) => format!(", {}", self.factor(3)?),

@@ -37,12 +37,11 @@ impl Task<'_> {
             shape_of(&sizes)
         };
         match name {
-            "sum" | "mean" | "var" => Ok(format!("{x}.{name}({dims}{keepdim})")),
+            "sum" | "mean" | "var" | "any" | "all" => Ok(format!("{x}.{name}({dims}{keepdim})")),
             "argmax" | "argmin" => match &axes[..] {
-                [axis] => Ok(format!("{x}.{name}({axis}{keepdim})")),
+                [only] => Ok(format!("{x}.{name}({only}{keepdim})")),
                 _ => Err(self.refuse()),
             },
-            "any" | "all" => Ok(format!("{x}.{name}({dims}{keepdim})")),
             // PyTorch multiplies along one dimension at a time; the last one first, so that those before it stay.
             "prod" => {
                 let along = axes.iter().rev();
