@@ -77,6 +77,7 @@ const fn shape_words(rule: ShapeRule) -> &'static str {
         ShapeRule::Reduce => "that of the input with the axis reduced",
         ShapeRule::Matmul => "[.., M, K] by [.., K, N] gives [.., M, N]",
         ShapeRule::Linear => "[.., K] by [N, K] gives [.., N]",
+        ShapeRule::Conv1d => "[B, C, L] by [O, C/groups, K] gives [B, O, L']",
         ShapeRule::Conv2d => "[B, C, H, W] by [O, C/groups, KH, KW] gives [B, O, H', W']",
         ShapeRule::Pool2d => "[B, C, H, W] gives [B, C, H', W']",
         ShapeRule::Reshape => "the stated one, of as many elements",

@@ -26,6 +26,7 @@ input w : f16[2, 2, 6, 4]
 input p : f16[8, 4]
 input l : i64[3]
 input n2 : f16[3, 6]
+input k3 : f16[4, 8, 3]
 ";
 
 /// A call and its output shape.
@@ -96,6 +97,8 @@ const SHAPES: &[(&str, &[u64])] = &[
     ("linear(m, t)", &[8, 5]),
     ("linear(q, t, b5)", &[3, 8, 5]),
     ("linear(v, t)", &[5]),
+    ("conv1d(q, k3)", &[3, 4, 4]),
+    ("conv1d(q, k3, b4, stride=2, padding=1)", &[3, 4, 3]),
     ("conv2d(i, f)", &[2, 4, 7, 5]),
     ("conv2d(i, f, b4, padding=1)", &[2, 4, 9, 7]),
     ("conv2d(i, f, stride=[2, 3], padding=[1, 0])", &[2, 4, 5, 2]),
@@ -166,6 +169,7 @@ const SHAPES: &[(&str, &[u64])] = &[
     ("cos(m)", &[8, 6]),
     ("round(m)", &[8, 6]),
     ("floor(m)", &[8, 6]),
+    ("rotary(q, m, m)", &[3, 8, 6]),
     ("sign(m)", &[8, 6]),
     ("isnan(m)", &[8, 6]),
     ("isinf(m)", &[8, 6]),
@@ -217,7 +221,7 @@ fn every_function_gives_its_shape() {
     for (call, shape) in SHAPES {
         // An op that reads every tensor, so that there are no notes about unused ones.
         let text = format!(
-            "{HEAD}y = {call}\nall = elementwise(v, m, n, t, r, q, u, i, s, f, g, b4, c6, b5, e, j, w, p, l, n2) : f16[1]"
+            "{HEAD}y = {call}\nall = elementwise(v, m, n, t, r, q, u, i, s, f, g, b4, c6, b5, e, j, w, p, l, n2, k3) : f16[1]"
         );
         assert_eq!(ops(&text)[0].shape, *shape, "{call}");
         called.extend(call.split('(').next());
@@ -303,6 +307,8 @@ const REFUSED: &[(&str, Code, &str)] = &[
     ("linear(m, t, b4)", Code::ShapeMismatch, "the bias `b4` f16[4] must be [5]"),
     ("linear(s, t)", Code::ShapeMismatch, "`s` f16[] is a scalar"),
     ("linear(m, v)", Code::ShapeMismatch, "`v` f16[6] is no matrix"),
+    ("conv1d(m, k3)", Code::ShapeMismatch, "`m` f16[8, 6] is no batch of sequences"),
+    ("conv1d(q, m)", Code::ShapeMismatch, "`m` f16[8, 6] is no convolution weight"),
     ("conv2d(m, f)", Code::ShapeMismatch, "`m` f16[8, 6] is no batch of images"),
     ("conv2d(i, m)", Code::ShapeMismatch, "`m` f16[8, 6] is no convolution weight"),
     ("conv2d(i, g)", Code::ShapeMismatch, "`i` f16[2, 6, 9, 7] has 6 channels in 1 group, but `g` f16[4, 2, 3, 1] takes 2"),

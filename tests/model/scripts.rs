@@ -157,6 +157,7 @@ const CASES: &[(&str, &str)] = &[
     ("y = flip(x, axis=[0, 1])", "x.flip(0, 1)"),
     ("y = roll(x, shift=-2, axis=0)", "x.roll(-2, 0)"),
     ("y = one_hot(i, classes=5)", "F.one_hot(i, 5)"),
+    ("y = rotary(x, w, g)", "x * w + torch.cat((-x[..., 4:], x[..., :4]), -1) * g"),
     ("y = neg(x)", "-x"),
     ("y = abs(x)", "torch.abs(x)"),
     ("y = square(x)", "torch.square(x)"),
@@ -208,6 +209,7 @@ const CASES: &[(&str, &str)] = &[
     ("y = matmul(x, w, transpose_b=true)", "x @ w.mT"),
     ("y = matmul(x, v)", "x @ v.to(torch.float16)"),
     ("y = linear(x, w)", "F.linear(x, w)"),
+    ("y = conv1d(q, u, padding=1)", "F.conv1d(q, u, padding=1)"),
     ("y = conv2d(image, k, stride=2, padding=1)", "F.conv2d(image, k, stride=(2, 2), padding=(1, 1))"),
     ("y = reshape(x, shape=[2, -1])", "x.reshape((2, 16))"),
     ("y = rearrange(x) : f16[2, 4, 4]", "x.reshape((4, 2, 4)).transpose(-3, -2)"),
@@ -232,7 +234,8 @@ input s : f16[4, 2]
 input q : f16[2, 4, 4]
 input t : f16[1, 8, 4]
 input h : i64[2]
-input b : bool[4, 4]\n";
+input b : bool[4, 4]
+weight u : f16[5, 4, 3]\n";
 
 #[test]
 fn every_function_has_its_counterpart() {

@@ -122,7 +122,7 @@ pub fn matmul_k(graph: &Graph, op: OpId) -> Option<u64> {
     if definition.k.is_some() {
         return definition.k;
     }
-    if definition.function.as_deref() == Some("conv2d") {
+    if definition.is_convolution() {
         return None;
     }
     let &[a, b, ..] = &graph.inputs[op] else {

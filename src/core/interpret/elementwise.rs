@@ -49,6 +49,7 @@ pub(super) fn elementwise(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f
         }
         ("dropout", [x]) => dropout(task, x),
         ("batch_norm", [x, factors @ ..]) => batch_norm(task, x, factors),
+        ("rotary", [x, cos, sin]) => rotary(task, x, [cos, sin]),
         ("where", [condition, a, b]) => {
             let condition = broadcast(task, condition)?;
             let (a, b) = (broadcast(task, a)?, broadcast(task, b)?);
@@ -271,6 +272,28 @@ fn dropout(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, String> {
                 task.arithmetic.round(x * factor)
             }
         })
+        .collect())
+}
+
+/// The halves of each row turned by the angles of its place.
+fn rotary(task: &Task<'_>, x: &Array<'_>, [cos, sin]: [&Array<'_>; 2]) -> Result<Vec<f64>, String> {
+    let r = |value: f64| task.arithmetic.round(value);
+    let size = task.shape.last().copied().unwrap_or(1);
+    if size % 2 != 0 {
+        return Err(format!(
+            "the last dimension is {size}, which has no two halves"
+        ));
+    }
+    let (cos, sin) = (broadcast(task, cos)?, broadcast(task, sin)?);
+    let own = broadcast(task, x)?;
+    let half = size / 2;
+    let turned = |place: usize| match place % size {
+        first if first < half => -own[place + half],
+        _ => own[place - half],
+    };
+    let places = own.iter().zip(cos.iter().zip(sin.iter())).enumerate();
+    Ok(places
+        .map(|(place, (x, (cos, sin)))| r(r(x * cos) + r(turned(place) * sin)))
         .collect())
 }
 

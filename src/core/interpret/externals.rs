@@ -84,7 +84,9 @@ pub(crate) fn kind_of(graph: &Graph, tensor: TensorId, shape: &[usize], dtype: D
         (Some("batch_norm"), 1) if operands > 3 => normal(0.0, 0.1),
         (Some("layer_norm" | "rms_norm" | "group_norm" | "batch_norm_train" | "batch_norm"), 1)
         | (Some("batch_norm"), 3) => normal(1.0, 0.1),
-        (Some("matmul" | "linear" | "conv2d") | None, 1) if is_weight && shape.len() > 1 => {
+        (Some("matmul" | "linear" | "conv1d" | "conv2d") | None, 1)
+            if is_weight && shape.len() > 1 =>
+        {
             let k = reader
                 .and_then(|(op, _)| matmul_k(graph, op))
                 .unwrap_or(1)

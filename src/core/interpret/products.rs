@@ -125,6 +125,21 @@ pub(super) fn product(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>,
             add_bias(task, &mut values, bias, features, 1).ok_or_else(refuse)?;
             Ok(values)
         }
+        ("conv1d", [x, weight, bias @ ..]) => {
+            // Images one pixel high.
+            let [x, weight] = [x, weight].map(flat_image);
+            let (Some(x), Some(weight), &[batch, features, length]) = (x, weight, task.shape)
+            else {
+                return Err(refuse());
+            };
+            let image = Task {
+                shape: &[batch, features, 1, length],
+                ..*task
+            };
+            let mut values = convolved(&image, &x, &weight).ok_or_else(refuse)?;
+            add_bias(task, &mut values, bias, features, length).ok_or_else(refuse)?;
+            Ok(values)
+        }
         ("conv2d", [x, weight, bias @ ..]) => {
             let mut values = convolved(task, x, weight).ok_or_else(refuse)?;
             let (features, inner) = match *task.shape {
@@ -226,15 +241,31 @@ fn packed(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, String> {
     multiplied(task, &left, &right.transposed_if(parts.is_right_transposed)).ok_or_else(refuse)
 }
 
+fn flat_image<'a>(sequence: &'a Array<'_>) -> Option<Array<'a>> {
+    let &[outer, channels, length] = &*sequence.shape else {
+        return None;
+    };
+    Some(Array {
+        shape: vec![outer, channels, 1, length].into(),
+        values: Cow::Borrowed(&sequence.values),
+    })
+}
+
 fn convolved(task: &Task<'_>, x: &Array<'_>, weight: &Array<'_>) -> Option<Vec<f64>> {
     let (&[_, channels, height, width], &[features, group_channels, high, wide]) =
         (&*x.shape, &*weight.shape)
     else {
         return None;
     };
-    let stride = task.call.pair("stride", 1)?;
-    let padding = task.call.pair("padding", 0)?;
-    let dilation = task.call.pair("dilation", 1)?;
+    // Of a sequence, seen as an image one pixel high, only the width has a border.
+    let is_flat = task.function == "conv1d";
+    let pair = |name: &str, default: usize| {
+        let pair = task.call.pair(name, default)?;
+        Some(if is_flat { [default, pair[1]] } else { pair })
+    };
+    let stride = pair("stride", 1)?;
+    let padding = pair("padding", 0)?;
+    let dilation = pair("dilation", 1)?;
     let groups = usize::try_from(task.call.size("groups").unwrap_or(1)).ok()?;
     let group_features = features.checked_div(groups).filter(|&count| count > 0)?;
     if groups * group_channels != channels || task.shape.get(1) != Some(&features) {

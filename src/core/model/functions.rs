@@ -31,6 +31,8 @@ pub enum ShapeRule {
     Matmul,
     /// `[.., K] x [N, K] (+ [N]) -> [.., N]`.
     Linear,
+    /// `[B, C, L] x [O, C/groups, K] (+ [O]) -> [B, O, L']`.
+    Conv1d,
     /// `[B, C, H, W] x [O, C/groups, KH, KW] (+ [O]) -> [B, O, H', W']`.
     Conv2d,
     /// `[B, C, H, W] -> [B, C, H', W']` by a window.
@@ -138,12 +140,13 @@ impl Function {
         let names: &[&str] = match (self.name, self.shape_rule, self.max_inputs) {
             ("where", ..) => &["condition", "a", "b"],
             ("mask", ..) => &["x", "mask"],
+            ("rotary", ..) => &["x", "cos", "sin"],
             (_, ShapeRule::Embedding, _) => &["index", "table"],
             (_, ShapeRule::Gather | ShapeRule::Index, _) => &["x", "index"],
             (_, ShapeRule::OneHot, _) => &["index"],
             (_, ShapeRule::Scatter | ShapeRule::IndexAlong, _) => &["x", "index", "src"],
             (_, ShapeRule::Attention, _) => &["q", "k", "v", "mask"],
-            (_, ShapeRule::Linear | ShapeRule::Conv2d, _)
+            (_, ShapeRule::Linear | ShapeRule::Conv1d | ShapeRule::Conv2d, _)
             | (_, ShapeRule::SameAsFirst | ShapeRule::PerChannel, 3) => &["x", "weight", "bias"],
             (_, ShapeRule::PerChannel, _) => &["x", "mean", "variance", "weight", "bias"],
             (_, _, 1) => &["x"],

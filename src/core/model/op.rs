@@ -120,6 +120,11 @@ impl Op {
         self.dtype.or(DType::float_of_bytes(self.bytes_per_element))
     }
 
+    /// Whether it slides a window over images or sequences and multiplies.
+    pub fn is_convolution(&self) -> bool {
+        matches!(self.function.as_deref(), Some("conv1d" | "conv2d"))
+    }
+
     /// The name of what it computes, for display: of an operator that is not known the one that it comes with.
     pub fn operator(&self) -> &str {
         let unknown = self.unknown.as_ref().and_then(|own| own.name.as_deref());

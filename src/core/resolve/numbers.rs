@@ -116,8 +116,8 @@ pub(super) fn as_attributes(
     let (first, last) = (literals.first()?, literals.last()?);
     let inputs = statement.inputs.len() + is_method;
     // A number in the place of an optional input, such as a bias, may mean that.
-    let may_be_input =
-        matches!(function.shape_rule, ShapeRule::Conv2d) && inputs < function.max_inputs;
+    let may_be_input = matches!(function.shape_rule, ShapeRule::Conv1d | ShapeRule::Conv2d)
+        && inputs < function.max_inputs;
     if OTHER_ORDER.contains(&function.name)
         || may_be_input
         || first.place < statement.inputs.len()

@@ -327,7 +327,7 @@ fn stated_k(attributes: Attributes<'_>) -> Result<Option<u64>, Diagnostic> {
 /// K of a linear layer or convolution of which only the weight is declared.
 fn weight_k(function: &Function, reads: &[NameId], known: &KnownTensors<'_>) -> Option<u64> {
     match function.shape_rule {
-        ShapeRule::Linear | ShapeRule::Conv2d => {
+        ShapeRule::Linear | ShapeRule::Conv1d | ShapeRule::Conv2d => {
             let (weight, _) = known.type_of(*reads.get(1)?)?;
             element_count(weight.get(1..)?)
         }

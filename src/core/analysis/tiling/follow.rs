@@ -120,6 +120,10 @@ fn needs(
 ) -> Needs {
     let definition = &graph.ops[op];
     match definition.op_type {
+        // The other half of its row.
+        OpType::Elementwise if definition.function.as_deref() == Some("rotary") => {
+            reduced(matmul, RowDomain::of_op(graph, op))
+        }
         OpType::Elementwise => Needs::Element,
         // A plain reshape keeps the elements in their order.
         OpType::Reshape if definition.function.as_deref() == Some("reshape") => Needs::Element,

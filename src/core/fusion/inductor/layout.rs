@@ -23,7 +23,7 @@ pub(super) fn layouts(graph: &Graph, given: &[(TensorId, View)]) -> Layouts {
     for (tensor, layout) in given {
         layouts[*tensor] = layout.clone();
     }
-    if graph.ops.iter().any(is_convolution) {
+    if graph.ops.iter().any(Op::is_convolution) {
         for (tensor, image) in graph.tensors.iter_enumerated() {
             let shape = graph.tensor_shape(tensor).unwrap_or(&[]);
             if image.is_external() && shape.len() == 4 {
@@ -50,7 +50,7 @@ pub(super) fn layouts(graph: &Graph, given: &[(TensorId, View)]) -> Layouts {
             let mut inputs = graph.inputs[op].iter();
             let like = inputs.find(|&&input| graph.tensor_shape(input) == Some(shape));
             layouts[output] = View::laid_out_as(shape, like.map(|&input| &layouts[input]));
-        } else if is_convolution(definition) {
+        } else if definition.is_convolution() {
             layouts[output] = View::channels_last(shape);
         } else if is(definition, "concat") && shape.len() == 4 {
             let mut images = graph.inputs[op].iter().map(|&image| {
@@ -99,10 +99,6 @@ pub(super) fn has_no_rows(
         Some(&[.., row, column]) => row > 1 && column > 1,
         _ => false,
     }
-}
-
-fn is_convolution(op: &Op) -> bool {
-    is(op, "conv2d")
 }
 
 fn is(op: &Op, function: &str) -> bool {

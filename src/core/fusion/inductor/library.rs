@@ -134,5 +134,5 @@ pub(super) fn matmul_space(graph: &Graph, op: OpId, max_autotune: bool) -> Loop 
 }
 
 fn is_convolution(graph: &Graph, op: OpId) -> bool {
-    graph.ops[op].function.as_deref() == Some("conv2d")
+    graph.ops[op].is_convolution()
 }

@@ -86,7 +86,7 @@ pub const ALIASES: &[Alias] = &[
     with("index_copy", "index_copy", &["axis"]), with("index_add", "index_add", &["axis"]),
     same("interpolate", "interpolate"), same("upsample", "interpolate"), with("flip", "flip", &["axis"]), with("roll", "roll", &["axis"]), same("one_hot", "one_hot"),
     same("matmul", "matmul"), same("mm", "matmul"), same("bmm", "matmul"),
-    same("linear", "linear"), same("Linear", "linear"), same("conv2d", "conv2d"), same("Conv2d", "conv2d"),
+    same("linear", "linear"), same("Linear", "linear"), same("conv1d", "conv1d"), same("Conv1d", "conv1d"), same("conv2d", "conv2d"), same("Conv2d", "conv2d"),
     same("reshape", "reshape"), same("view", "reshape"), same("contiguous", "contiguous"),
     with("permute", "transpose", &["perm"]), same("t", "transpose"),
     with("cat", "concat", &["axis"]), with("concat", "concat", &["axis"]), with("concatenate", "concat", &["axis"]),

@@ -57,6 +57,7 @@ impl Reader<'_> {
             | ShapeRule::Pad
             | ShapeRule::Embedding
             | ShapeRule::Gather
+            | ShapeRule::Conv1d
             | ShapeRule::Attention
             | ShapeRule::AdaptivePool2d
             | ShapeRule::Resample

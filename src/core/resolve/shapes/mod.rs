@@ -26,7 +26,7 @@ use layout::{concat, reshape, slice, split, transpose};
 use matmul::{linear, matmul};
 use repeat::{expand, interleave, pad, repeat};
 use resample::{adaptive, moved, resample};
-use window::{conv2d, pool2d};
+use window::{conv1d, conv2d, pool2d};
 
 pub(crate) use call::dimension_of;
 pub(super) use call::{Call, InferredShape, Operand, tensor_text};
@@ -47,6 +47,9 @@ pub(super) fn infer(rule: ShapeRule, call: &Call<'_>) -> Result<InferredShape, D
         (ShapeRule::Matmul, [a, b]) => return matmul(call, a, b),
         (ShapeRule::Linear, [x, weight, bias @ ..]) => {
             return linear(call, x, weight, bias.first());
+        }
+        (ShapeRule::Conv1d, [x, weight, bias @ ..]) => {
+            return conv1d(call, x, weight, bias.first());
         }
         (ShapeRule::Conv2d, [x, weight, bias @ ..]) => {
             return conv2d(call, x, weight, bias.first());

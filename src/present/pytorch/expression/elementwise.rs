@@ -79,6 +79,13 @@ impl Task<'_> {
                     bounds.collect::<String>()
                 ))
             }
+            ("rotary", _) => {
+                let (x, cos, sin) = (x()?, self.operand(1)?, self.operand(2)?);
+                let half = self.op.shape.last().map_or(0, |size| size / 2);
+                Ok(format!(
+                    "{x} * {cos} + torch.cat((-{x}[..., {half}:], {x}[..., :{half}]), -1) * {sin}"
+                ))
+            }
             ("batch_norm", 3) => {
                 let of_channel = self.of_channel();
                 Ok(format!(

@@ -104,7 +104,7 @@ impl Task<'_> {
             "cast" | "full" | "arange" => self.op.dtype,
             "where" => promoted(self.dtype(1), self.dtype(2)),
             "embedding" => self.dtype(1),
-            "matmul" | "linear" | "conv2d" | "sdpa" => self.op.element_type(),
+            "matmul" | "linear" | "conv1d" | "conv2d" | "sdpa" => self.op.element_type(),
             _ if self.function.op_type == OpType::Elementwise => {
                 let places = 1..self.graph.inputs[self.id].len();
                 places.fold(self.dtype(0), |dtype, place| {

@@ -10,17 +10,23 @@ impl Task<'_> {
         match name {
             "matmul" => self.matmul(),
             "linear" => Ok(format!("F.linear({})", self.factors()?)),
-            "conv2d" => {
+            "conv1d" | "conv2d" => {
                 let pairs = [("stride", 1), ("padding", 0), ("dilation", 1)].into_iter();
                 let pairs = pairs.filter_map(|(name, default)| {
                     let pair = self.call.pair(name, default)?;
                     let [height, width] = pair;
-                    (pair != [default; 2]).then(|| format!(", {name}=({height}, {width})"))
+                    let is_flat = self.function.name == "conv1d";
+                    let stated = if is_flat {
+                        format!(", {name}={width}")
+                    } else {
+                        format!(", {name}=({height}, {width})")
+                    };
+                    (pair != [default; 2]).then_some(stated)
                 });
                 let groups = self.call.size("groups").filter(|&groups| groups != 1);
                 let groups = groups.map_or(String::new(), |groups| format!(", groups={groups}"));
                 Ok(format!(
-                    "F.conv2d({}{}{groups})",
+                    "F.{name}({}{}{groups})",
                     self.factors()?,
                     pairs.collect::<String>()
                 ))
