@@ -245,13 +245,14 @@ fn values(text: &str, attribute: &str) -> Vec<Candidate> {
     match kind {
         AttributeKind::Flag => words(&["true", "false"]),
         AttributeKind::Approximation => words(&["tanh", "none"]),
+        AttributeKind::Interpolation => words(&["nearest", "bilinear"]),
         AttributeKind::Type => types(),
         AttributeKind::SizeOrUnknown => [params(text), words(&["unknown"])]
             .into_iter()
             .flatten()
             .collect(),
         AttributeKind::Size | AttributeKind::SizeOrSizes => params(text),
-        AttributeKind::Sizes | AttributeKind::Number => Vec::new(),
+        AttributeKind::Sizes | AttributeKind::Number | AttributeKind::Word => Vec::new(),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::core::analysis::Execution;
 use crate::core::analysis::{Analysis, Kernel};
 use crate::core::cost::traffic::Access;
-use crate::core::cost::work::{matmul_k, op_work};
+use crate::core::cost::work::{FLOPS_OF_A_SCORE, matmul_k, op_work, scores};
 use crate::core::model::fixed_sizes::FixedSize;
 use crate::core::model::functions;
 use crate::core::model::graph::{Graph, SizeSource};
@@ -272,6 +272,8 @@ pub(super) enum FlopFactors {
     },
     /// It computes nothing.
     Nothing,
+    /// As many as the program states.
+    Stated,
 }
 
 /// The factors of the FLOPs of an op.
@@ -284,13 +286,28 @@ pub(super) fn flop_factors(graph: &Graph, op: OpId) -> FlopFactors {
             sides: definition.shape.clone(),
             k: matmul_k(graph, op),
         },
-        OpType::Reshape => FlopFactors::Nothing,
-        OpType::Elementwise => FlopFactors::Each {
+        OpType::Opaque if definition.function.as_deref() == Some("sdpa") => {
+            let of_mask = u64::from(graph.inputs[op].len() > 3);
+            match scores(graph, op) {
+                Some((scores, products)) => FlopFactors::Each {
+                    flops: products + FLOPS_OF_A_SCORE + of_mask,
+                    elements: scores,
+                    of: "scores",
+                },
+                None => FlopFactors::Nothing,
+            }
+        }
+        OpType::Reshape if function.is_none_or(|f| f.flops_per_element == 0) => {
+            FlopFactors::Nothing
+        }
+        OpType::Elementwise | OpType::Reshape => FlopFactors::Each {
             flops,
             elements: element_count(&definition.shape).unwrap_or(0),
             of: "elements",
         },
-        OpType::Reduction => {
+        OpType::Opaque if definition.unknown.is_some() => FlopFactors::Stated,
+        OpType::Opaque if op_work(graph, op).flops() == 0 => FlopFactors::Nothing,
+        OpType::Reduction | OpType::Opaque => {
             let elements = op_work(graph, op).flops().checked_div(u128::from(flops));
             FlopFactors::Each {
                 flops,
@@ -319,6 +336,8 @@ pub fn flops_text(graph: &Graph, op: OpId) -> String {
             )
         }
         FlopFactors::Nothing => "0: it computes nothing".to_owned(),
+        FlopFactors::Stated if flops == 0 => "unknown: the program states none".to_owned(),
+        FlopFactors::Stated => format!("{}, as the program states", format_flops(flops)),
         FlopFactors::Each {
             flops: each,
             elements,

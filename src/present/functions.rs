@@ -47,6 +47,8 @@ fn function_row(function: &Function) -> FunctionRow {
     let per_element = match function.op_type {
         OpType::Elementwise => Some("each element of the result"),
         OpType::Reduction => Some("each element of the input"),
+        OpType::Reshape if function.flops_per_element > 0 => Some("each element of the result"),
+        OpType::Opaque if function.flops_per_element > 0 => Some("each element of the first input"),
         _ => None,
     };
     FunctionRow {
@@ -68,11 +70,14 @@ fn function_row(function: &Function) -> FunctionRow {
 const fn shape_words(rule: ShapeRule) -> &'static str {
     match rule {
         ShapeRule::Broadcast => "the inputs broadcast, as in NumPy",
-        ShapeRule::SameAsFirst => "that of the first input",
+        ShapeRule::SameAsFirst | ShapeRule::Scatter | ShapeRule::IndexAlong => {
+            "that of the first input"
+        }
         ShapeRule::PerChannel => "that of the first input [B, C, ..]; the others are [C]",
         ShapeRule::Reduce => "that of the input with the axis reduced",
         ShapeRule::Matmul => "[.., M, K] by [.., K, N] gives [.., M, N]",
         ShapeRule::Linear => "[.., K] by [N, K] gives [.., N]",
+        ShapeRule::Conv1d => "[B, C, L] by [O, C/groups, K] gives [B, O, L']",
         ShapeRule::Conv2d => "[B, C, H, W] by [O, C/groups, KH, KW] gives [B, O, H', W']",
         ShapeRule::Pool2d => "[B, C, H, W] gives [B, C, H', W']",
         ShapeRule::Reshape => "the stated one, of as many elements",
@@ -87,5 +92,12 @@ const fn shape_words(rule: ShapeRule) -> &'static str {
         ShapeRule::Embedding => "[..] and [rows, D] give [.., D]",
         ShapeRule::Gather => "that of the index",
         ShapeRule::Pad => "the last dimensions longer by `pad`",
+        ShapeRule::Attention => "q [.., S, D], k [.., T, D] and v [.., T, E] give [.., S, E]",
+        ShapeRule::AdaptivePool2d => "[B, C, H, W] gives [B, C, size]",
+        ShapeRule::Resample => "[B, C, H, W] gives [B, C, size], or `times` as high and wide",
+        ShapeRule::Moved => "that of the input",
+        ShapeRule::OneHot => "[..] gives [.., classes]",
+        ShapeRule::Index => "that of the indices, and the dimensions that are not indexed",
+        ShapeRule::TopK => "the axis `count` long",
     }
 }

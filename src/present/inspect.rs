@@ -119,10 +119,7 @@ pub fn inspect_op(analysis: &Analysis, op: OpId) -> Option<Inspected> {
     let kernel = *analysis.partition.kernel_of.get(op)?;
     let alone = analysis.unfused.of_lone_op(op);
     let name = op_name(graph, op);
-    let function = definition
-        .function
-        .as_deref()
-        .unwrap_or_else(|| definition.op_type.name());
+    let function = definition.operator();
     let heading = if function == name {
         name.to_owned()
     } else {

@@ -129,6 +129,9 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
         Reason::MatmulAndReduction { matmul, reduction } => format!(
             "the matmul {matmul} works in tiles and never sees the whole row that the reduction {reduction} needs"
         ),
+        Reason::Opaque { opaque } => {
+            format!("{opaque} runs as a kernel of its own, from a library or unknown, which takes no other op")
+        }
         Reason::MatmulStarts { matmul, before } => {
             format!("the matmul {matmul} starts its kernel, and {before} comes before it")
         }

@@ -38,12 +38,8 @@ pub fn found(graph: &Graph, query: &str) -> Vec<Found> {
                 compare(&[graph.tensor_name(tensor)], Found::Tensor(tensor));
             }
         }
-        let function = definition.function.as_deref();
-        let function = function.unwrap_or_else(|| definition.op_type.name());
-        compare(
-            &[&definition.name, &definition.output, function],
-            Found::Op(op),
-        );
+        let (name, output) = (&definition.name, &definition.output);
+        compare(&[name, output, definition.operator()], Found::Op(op));
     }
     found.sort_by_key(|&(is_part, _)| is_part);
     found.into_iter().map(|(_, what)| what).collect()

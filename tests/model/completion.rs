@@ -25,15 +25,15 @@ const HEAD: &str =
 
 #[test]
 fn a_function_is_completed_by_its_first_letters_then_by_others() {
-    assert_eq!(labels("y = soft|")[..2], ["softmax", "log_softmax"]);
+    assert_eq!(labels("y = softm|")[..2], ["softmax", "log_softmax"]);
     assert_eq!(labels("y = lsm|"), ["log_softmax"]);
     assert_eq!(labels("y = F.rel|")[0], "relu");
     assert_eq!(labels("y = bmm|"), ["matmul"]);
     assert!(labels("y = |").len() >= 40);
-    assert_eq!(taken("y = soft|"), "y = softmax(");
-    assert_eq!(taken("y = so|ft(x)"), "y = softmax(x)");
+    assert_eq!(taken("y = softm|"), "y = softmax(");
+    assert_eq!(taken("y = softm|ax(x)"), "y = softmax(x)");
     assert_eq!(taken("y = torch.bm|(x)"), "y = matmul(x)");
-    assert_eq!(at_caret("y = soft|")[0].detail, "x, [axis]");
+    assert_eq!(at_caret("y = softm|")[0].detail, "x, [axis]");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The output shape of each function, and the inputs that it refuses.
 
 use crate::resolve::{ops, resolved};
-use fuseline::core::Code;
 use fuseline::core::model::functions::{FUNCTIONS, Function, find};
+use fuseline::core::{Code, DType};
 use std::collections::BTreeSet;
 
 /// Declarations for the calls below.
@@ -22,6 +22,11 @@ input c6 : f16[6]
 input b5 : f16[5]
 input e : i64[2, 3]
 input j : i64[8, 4]
+input w : f16[2, 2, 6, 4]
+input p : f16[8, 4]
+input l : i64[3]
+input n2 : f16[3, 6]
+input k3 : f16[4, 8, 3]
 ";
 
 /// A call and its output shape.
@@ -92,6 +97,8 @@ const SHAPES: &[(&str, &[u64])] = &[
     ("linear(m, t)", &[8, 5]),
     ("linear(q, t, b5)", &[3, 8, 5]),
     ("linear(v, t)", &[5]),
+    ("conv1d(q, k3)", &[3, 4, 4]),
+    ("conv1d(q, k3, b4, stride=2, padding=1)", &[3, 4, 3]),
     ("conv2d(i, f)", &[2, 4, 7, 5]),
     ("conv2d(i, f, b4, padding=1)", &[2, 4, 9, 7]),
     ("conv2d(i, f, stride=[2, 3], padding=[1, 0])", &[2, 4, 5, 2]),
@@ -100,7 +107,31 @@ const SHAPES: &[(&str, &[u64])] = &[
     ("reshape(m, shape=[3, -1])", &[3, 16]),
     ("reshape(m, shape=[48])", &[48]),
     ("reshape(s, shape=[1, 1])", &[1, 1]),
+    ("sdpa(q, q, q, causal=true)", &[3, 8, 6]),
+    ("sdpa(t, m, m)", &[5, 6]),
+    ("sdpa(m, t, t, r, scale=1/2)", &[8, 6]),
+    ("sdpa(w, u, u, enable_gqa=true)", &[2, 2, 6, 4]),
+    ("group_norm(i, c6, c6, groups=3)", &[2, 6, 9, 7]),
+    ("adaptive_avg_pool2d(i, size=1)", &[2, 6, 1, 1]),
+    ("adaptive_max_pool2d(i, size=[4, 7])", &[2, 6, 4, 7]),
+    ("interpolate(i, times=2)", &[2, 6, 18, 14]),
+    ("interpolate(i, size=[5, 8], mode=bilinear)", &[2, 6, 5, 8]),
+    ("interpolate_bilinear(i, times=[1, 2], align_corners=true)", &[2, 6, 9, 14]),
+    ("flip(q, axis=[0, -1])", &[3, 8, 6]),
+    ("roll(q, shift=-2, axis=0)", &[3, 8, 6]),
+    ("one_hot(e, classes=4)", &[2, 3, 4]),
+    ("index(m, e)", &[2, 3, 6]),
+    ("index(q, e, e)", &[2, 3, 6]),
+    ("topk(m, count=2)", &[8, 2]),
+    ("topk_indices(q, count=3, axis=1)", &[3, 3, 6]),
+    ("sort(m, descending=true)", &[8, 6]),
+    ("argsort(q, axis=0)", &[3, 8, 6]),
+    ("scatter(m, j, p, axis=1)", &[8, 6]),
+    ("scatter_add(m, j, p, axis=1)", &[8, 6]),
+    ("index_copy(m, l, n2, axis=0)", &[8, 6]),
+    ("index_add(m, l, n2, axis=0)", &[8, 6]),
     ("rearrange(m, r) : f16[5]", &[5]),
+    ("opaque(m, r, name=aten.fft_rfft, flops=96) : f16[8, 4]", &[8, 4]),
     ("contiguous(q)", &[3, 8, 6]),
     ("contiguous(q, shape=[24, 6])", &[24, 6]),
     ("contiguous(q) : f16[24, 6]", &[24, 6]),
@@ -125,6 +156,7 @@ const SHAPES: &[(&str, &[u64])] = &[
     ("ne(m, r)", &[8, 6]),
     ("logical_and(m, v)", &[8, 6]),
     ("logical_or(m, v)", &[8, 6]),
+    ("logical_xor(m, v)", &[8, 6]),
     ("logical_not(m)", &[8, 6]),
     ("div(m, 8)", &[8, 6]),
     ("sub(1, v)", &[6]),
@@ -137,6 +169,31 @@ const SHAPES: &[(&str, &[u64])] = &[
     ("cos(m)", &[8, 6]),
     ("round(m)", &[8, 6]),
     ("floor(m)", &[8, 6]),
+    ("rotary(q, m, m)", &[3, 8, 6]),
+    ("sign(m)", &[8, 6]),
+    ("isnan(m)", &[8, 6]),
+    ("isinf(m)", &[8, 6]),
+    ("leaky_relu(m)", &[8, 6]),
+    ("elu(m)", &[8, 6]),
+    ("selu(m)", &[8, 6]),
+    ("softplus(m)", &[8, 6]),
+    ("mish(m)", &[8, 6]),
+    ("hardsigmoid(m)", &[8, 6]),
+    ("hardswish(m)", &[8, 6]),
+    ("exp2(m)", &[8, 6]),
+    ("expm1(m)", &[8, 6]),
+    ("log2(m)", &[8, 6]),
+    ("log1p(m)", &[8, 6]),
+    ("tan(m)", &[8, 6]),
+    ("ceil(m)", &[8, 6]),
+    ("trunc(m)", &[8, 6]),
+    ("floor_divide(m, v)", &[8, 6]),
+    ("remainder(m, 3)", &[8, 6]),
+    ("prod(m)", &[8, 1]),
+    ("any(m, keepdim=false)", &[8]),
+    ("all(m, axis=0)", &[1, 6]),
+    ("argmax(q, axis=1, keepdim=false)", &[3, 6]),
+    ("argmin(m)", &[8, 1]),
     ("tril(m)", &[8, 6]),
     ("triu(m, diagonal=-1)", &[8, 6]),
     ("full(value=1) : f16[8, 6]", &[8, 6]),
@@ -164,7 +221,7 @@ fn every_function_gives_its_shape() {
     for (call, shape) in SHAPES {
         // An op that reads every tensor, so that there are no notes about unused ones.
         let text = format!(
-            "{HEAD}y = {call}\nall = elementwise(v, m, n, t, r, q, u, i, s, f, g, b4, c6, b5, e, j) : f16[1]"
+            "{HEAD}y = {call}\nall = elementwise(v, m, n, t, r, q, u, i, s, f, g, b4, c6, b5, e, j, w, p, l, n2, k3) : f16[1]"
         );
         assert_eq!(ops(&text)[0].shape, *shape, "{call}");
         called.extend(call.split('(').next());
@@ -179,15 +236,14 @@ fn an_annotation_is_checked() {
     for (call, shape) in SHAPES {
         let call = call.split(" : ").next().unwrap();
         let name = call.split('(').next().unwrap();
-        let gives_bool = find(name).is_some_and(Function::gives_bool);
+        let result = find(name).and_then(Function::result_dtype);
         let dtype = match name {
             "cast" => "f32",
-            _ if gives_bool => "bool",
-            _ => "f16",
+            _ => result.map_or("f16", DType::name),
         };
         let text = |shape: &[u64]| format!("{HEAD}y = {call} : {dtype}{shape:?}");
         assert!(!resolved(&text(shape)).ops.is_empty(), "{call}");
-        if matches!(name, "rearrange" | "full" | "arange") {
+        if matches!(name, "rearrange" | "full" | "arange" | "opaque") {
             // Its shape is the annotation.
             continue;
         }
@@ -216,6 +272,28 @@ const REFUSED: &[(&str, Code, &str)] = &[
     ("layer_norm(m, b5)", Code::ShapeMismatch, "`b5` f16[5] does not broadcast into `m` f16[8, 6]"),
     ("batch_norm(i, b4, c6)", Code::ShapeMismatch, "`b4` f16[4] must hold one value for each channel of `i` f16[2, 6, 9, 7]"),
     ("batch_norm(v, v, v)", Code::ShapeMismatch, "`v` f16[6] has no channels"),
+    ("group_norm(i, groups=4)", Code::UnknownAttribute, "`groups` is 4, which does not divide 6 channels"),
+    ("sdpa(v, m, m)", Code::ShapeMismatch, "`v` f16[6] holds no matrices"),
+    ("sdpa(m, n, n)", Code::ShapeMismatch, "rows of `n` f16[6, 5] are not as long as those of `m` f16[8, 6]"),
+    ("sdpa(m, m, t)", Code::ShapeMismatch, "`t` f16[5, 6] has other rows than `m` f16[8, 6]"),
+    ("sdpa(q, m, m)", Code::ShapeMismatch, "`m` f16[8, 6] has other heads than `q` f16[3, 8, 6]"),
+    ("sdpa(m, t, t, n)", Code::ShapeMismatch, "`n` f16[6, 5] does not broadcast into `the scores` f32[8, 5]"),
+    ("adaptive_avg_pool2d(i)", Code::MissingShape, "an adaptive pool needs the size of its result"),
+    ("adaptive_avg_pool2d(m, size=2)", Code::ShapeMismatch, "`m` f16[8, 6] is no batch of images"),
+    ("interpolate(i)", Code::MissingShape, "an image gets another size by either `size` or `times`"),
+    ("interpolate(i, size=4, times=2)", Code::MissingShape, "an image gets another size by either `size` or `times`"),
+    ("interpolate(i, times=2, mode=cubic)", Code::UnknownAttribute, "`mode` takes nearest or bilinear"),
+    ("interpolate(i, times=2, align_corners=true)", Code::UnknownAttribute, "`align_corners` needs `mode=bilinear`"),
+    ("flip(m, axis=2)", Code::UnknownAttribute, "`axis` is 2, but `m` f16[8, 6] has 2 dimensions"),
+    ("roll(m)", Code::MissingShape, "`roll` needs how far elements move"),
+    ("one_hot(e)", Code::MissingShape, "`one_hot` needs `classes`"),
+    ("one_hot(m, classes=2)", Code::ShapeMismatch, "`m` f16[8, 6] is no index"),
+    ("index(v, e, e)", Code::ShapeMismatch, "`v` f16[6] has fewer dimensions than there are indices"),
+    ("topk(m)", Code::MissingShape, "`topk` needs `count`"),
+    ("topk(m, count=7)", Code::UnknownAttribute, "`count` is 7"),
+    ("scatter(m, j, m)", Code::ShapeMismatch, "`m` f16[8, 6] has another shape than `j` i64[8, 4]"),
+    ("index_add(m, e, m)", Code::ShapeMismatch, "`e` i64[2, 3] is no list of places"),
+    ("index_copy(m, l, n, axis=0)", Code::ShapeMismatch, "`n` f16[6, 5] does not have a slice of `m` f16[8, 6] along axis 0 for each place of `l` i64[3]"),
     ("sum(m, axis=2)", Code::UnknownAttribute, "`axis` is 2, but `m` f16[8, 6] has 2 dimensions"),
     ("softmax(m, axis=-3)", Code::UnknownAttribute, "`axis` is -3, but `m` f16[8, 6] has 2 dimensions"),
     ("softmax(m, axis=[0, 1])", Code::UnknownAttribute, "`axis` must be one dimension here"),
@@ -229,6 +307,8 @@ const REFUSED: &[(&str, Code, &str)] = &[
     ("linear(m, t, b4)", Code::ShapeMismatch, "the bias `b4` f16[4] must be [5]"),
     ("linear(s, t)", Code::ShapeMismatch, "`s` f16[] is a scalar"),
     ("linear(m, v)", Code::ShapeMismatch, "`v` f16[6] is no matrix"),
+    ("conv1d(m, k3)", Code::ShapeMismatch, "`m` f16[8, 6] is no batch of sequences"),
+    ("conv1d(q, m)", Code::ShapeMismatch, "`m` f16[8, 6] is no convolution weight"),
     ("conv2d(m, f)", Code::ShapeMismatch, "`m` f16[8, 6] is no batch of images"),
     ("conv2d(i, m)", Code::ShapeMismatch, "`m` f16[8, 6] is no convolution weight"),
     ("conv2d(i, g)", Code::ShapeMismatch, "`i` f16[2, 6, 9, 7] has 6 channels in 1 group, but `g` f16[4, 2, 3, 1] takes 2"),

@@ -251,3 +251,98 @@ fn a_linear_layer_of_a_transposed_input_is_a_batch_of_products() {
 fn a_norm_over_short_rows_has_row_values_of_their_own() {
     check(&[("input x : f32[1024, 4]\ny = layer_norm(x)", 2)]);
 }
+
+#[test]
+fn a_group_norm_runs_as_a_norm_of_rows() {
+    for (shape, rows, back) in [
+        // Rows enough for the device, and rows that are cut into pieces.
+        ("16, 512, 8, 8", "16, 32, 1024", "16, 512, 8, 8"),
+        ("2, 320, 64, 64", "2, 32, 40960", "2, 320, 64, 64"),
+    ] {
+        let channels = shape.split(", ").nth(1).unwrap();
+        let head = format!(
+            "input x : bf16[{shape}]\nweight g : bf16[{channels}]\nweight b : bf16[{channels}]\nweight g4 : bf16[1, {channels}, 1, 1]\n"
+        );
+        let whole =
+            format!("{head}n = group_norm(x, g, b, groups=32)\ny = silu(n)\nz = mul(y, g4)");
+        let in_steps = format!(
+            "{head}r = reshape(x, shape=[{rows}])\nm = layer_norm(r)\nn = reshape(m, shape=[{back}])\ny = silu(n)\nz = mul(y, g4)"
+        );
+        let count = |text: &str| {
+            let program = parse(text).program;
+            let outcome = analyze_program(&program, &options(DEFAULT));
+            outcome.analysis.unwrap().fused.launches
+        };
+        assert_eq!(count(&whole), count(&in_steps), "{shape}");
+    }
+}
+
+#[test]
+fn images_of_another_size_are_inlined_and_large_windows_are_calls() {
+    check(&[
+        (
+            "input x : bf16[2, 64, 32, 32]\ny = interpolate(x, times=2)\nz = relu(y)",
+            1,
+        ),
+        (
+            "input x : bf16[2, 64, 32, 32]\na = relu(x)\ny = interpolate(a, size=48, mode=bilinear)\nz = relu(y)",
+            1,
+        ),
+        (
+            "input x : bf16[2, 64, 32, 32]\nweight f : bf16[64, 64, 3, 3]\nc = conv2d(x, f, padding=1)\nu = interpolate(c, times=2)\ny = conv2d(u, f, padding=1)",
+            3,
+        ),
+        (
+            "input x : bf16[2, 64, 12, 12]\ny = adaptive_avg_pool2d(x, size=6)\nz = relu(y)",
+            1,
+        ),
+        (
+            "input x : bf16[2, 64, 7, 7]\ny = adaptive_avg_pool2d(x, size=3)\nz = relu(y)",
+            1,
+        ),
+        // Windows of 64 elements.
+        (
+            "input x : bf16[2, 64, 64, 64]\ny = adaptive_avg_pool2d(x, size=8)\nz = relu(y)",
+            2,
+        ),
+        (
+            "input x : bf16[2, 64, 64, 64]\ny = max_pool2d(x, kernel=8)\nz = relu(y)",
+            2,
+        ),
+    ]);
+    let whole = "input x : bf16[2, 2048, 7, 7]\n";
+    assert_eq!(
+        launches(&format!(
+            "{whole}a = relu(x)\ny = adaptive_avg_pool2d(a, size=1)"
+        )),
+        launches(&format!("{whole}a = relu(x)\ny = mean(a, axis=[2, 3])")),
+    );
+}
+
+#[test]
+fn sorts_and_scatters_are_kernels_of_their_own() {
+    check(&[
+        // The softmax, the call, and what the places pick.
+        (
+            "input x : f32[512, 8]\np = softmax(x)\ni = topk_indices(p, count=2)\nw = gather(p, i)\ny = mul(w, 2)",
+            3,
+        ),
+        (
+            "input x : f32[4096]\na = neg(x)\ny = sort(a)\nz = relu(y)",
+            3,
+        ),
+        // Of an input a copy is written, of a value that nobody else reads the value itself.
+        (
+            "input x : f32[64, 8]\ninput i : i64[16]\ninput s : f32[16, 8]\ny = index_add(x, i, s, axis=0)",
+            2,
+        ),
+        (
+            "input x : f32[64, 8]\ninput i : i64[16]\ninput s : f32[16, 8]\na = relu(x)\ny = index_add(a, i, s, axis=0)",
+            2,
+        ),
+        (
+            "input x : f32[64, 8]\ninput i : i64[16]\na = relu(x)\ny = index(a, i)\nz = mul(y, 2)",
+            1,
+        ),
+    ]);
+}

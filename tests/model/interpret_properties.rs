@@ -21,6 +21,7 @@ fn with_functions(ops: Vec<Op>) -> Vec<Op> {
             (OpType::Reduction, _) => &["softmax", "layer_norm", "rms_norm"],
             (OpType::Matmul, _) => &["matmul"],
             (OpType::Reshape, _) => &["reshape"],
+            (OpType::Opaque, _) => &["opaque"],
         };
         choices[place % choices.len()]
     };

@@ -39,10 +39,11 @@ fn rules_by_the_letter(graph: &Graph) -> Vec<Vec<OpId>> {
             let closed = holds(group, OpType::Reduction);
             let has_matmul = holds(group, OpType::Matmul);
             feeds
+                && !holds(group, OpType::Opaque)
                 && match graph.ops[op].op_type {
                     OpType::Elementwise | OpType::Reshape => !closed,
                     OpType::Reduction => !closed && !has_matmul,
-                    OpType::Matmul => false,
+                    OpType::Matmul | OpType::Opaque => false,
                 }
         };
         let (mut joining, mut rest): (Vec<_>, Vec<_>) =

@@ -107,7 +107,7 @@ where
     Some(FusionCalibration {
         fusion_pattern: unfused.row.pattern.clone(),
         operators: (graph.ops.iter())
-            .map(|op| op.function_name().to_owned())
+            .map(|op| op.operator().to_owned())
             .collect(),
         num_operators: graph.ops.len(),
         structure: unfused.structure.clone(),

@@ -4,12 +4,14 @@ use crate::core::model::dtype::DType;
 use crate::core::model::functions;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{OpId, TensorId};
+use crate::core::model::op::element_count;
 use crate::core::model::op_type::OpType;
 use crate::core::model::work::Work;
 
 /// FLOPs of one op: a matmul `2 * output elements * K`, an elementwise function its count for each output
-/// element, a reduction its count for each element of its first input, a reshape 0. A function that is not in
-/// the table counts 1.
+/// element, a reduction its count for each element of its first input, a reshape that computes its count for each output
+/// element, attention what [`scores`] says, an operator that is not known what the
+/// program states. A function that is not in the table counts 1.
 pub fn op_work(graph: &Graph, op: OpId) -> Work {
     if let Some(stand_in) = graph.stand_in(op) {
         return stand_in.work;
@@ -18,6 +20,11 @@ pub fn op_work(graph: &Graph, op: OpId) -> Work {
     let function = definition.function.as_deref().and_then(functions::find);
     let per_element = u128::from(function.map_or(1, |f| f.flops_per_element));
     let output_elements = u128::from(graph.tensors[graph.output[op]].elements().unwrap_or(0));
+    let input_elements = || {
+        let first = graph.inputs[op].first();
+        let elements = first.and_then(|&t| graph.tensors[t].elements());
+        elements.map_or(output_elements, u128::from)
+    };
     match definition.op_type {
         OpType::Matmul => {
             let k = matmul_k(graph, op);
@@ -29,13 +36,14 @@ pub fn op_work(graph: &Graph, op: OpId) -> Work {
             }
         }
         OpType::Elementwise => vector(graph, op, per_element * output_elements),
-        OpType::Reduction => {
-            let input_elements = graph.inputs[op]
-                .first()
-                .and_then(|&t| graph.tensors[t].elements())
-                .map_or(output_elements, u128::from);
-            vector(graph, op, per_element * input_elements)
-        }
+        OpType::Reduction => vector(graph, op, per_element * input_elements()),
+        OpType::Opaque if definition.function.as_deref() == Some("sdpa") => attention(graph, op),
+        OpType::Opaque => match &definition.unknown {
+            Some(unknown) => vector(graph, op, unknown.flops.into()),
+            None if function.is_none() => Work::default(),
+            None => vector(graph, op, per_element * input_elements()),
+        },
+        OpType::Reshape if function.is_some() => vector(graph, op, per_element * output_elements),
         OpType::Reshape => Work::default(),
     }
 }
@@ -46,6 +54,42 @@ pub fn work_of_ops<'o>(
     work_of: impl Fn(OpId) -> Work,
 ) -> Work {
     ops.fold(Work::default(), |sum, &op| sum.and(work_of(op)))
+}
+
+/// Vector FLOPs of attention for each score: its scale, and five of the softmax.
+pub const FLOPS_OF_A_SCORE: u64 = 6;
+
+/// Queries times keys of all heads of a call of attention, and the FLOPs of one score in both products: `2 * (D + E)` for head
+/// sizes D of Q and K and E of V. `None` if the shapes are unknown. A causal call counts all scores, as PyTorch does.
+pub fn scores(graph: &Graph, op: OpId) -> Option<(u64, u64)> {
+    let [batch @ .., width] = &graph.ops[op].shape[..] else {
+        return None;
+    };
+    let &[q, k, ..] = &graph.inputs[op] else {
+        return None;
+    };
+    let &head_size = graph.tensor_shape(q)?.last()?;
+    let &[.., keys, _] = graph.tensor_shape(k)? else {
+        return None;
+    };
+    let scores = element_count(batch)?.checked_mul(keys)?;
+    Some((scores, head_size.checked_add(*width)?.checked_mul(2)?))
+}
+
+fn attention(graph: &Graph, op: OpId) -> Work {
+    let Some((scores, each)) = scores(graph, op) else {
+        return Work {
+            is_unknown: true,
+            matrix_dtype: matrix_dtype(graph, op),
+            ..Work::default()
+        };
+    };
+    let of_score = FLOPS_OF_A_SCORE + u64::from(graph.inputs[op].len() > 3);
+    Work {
+        matrix_flops: u128::from(scores) * u128::from(each),
+        matrix_dtype: matrix_dtype(graph, op),
+        ..vector(graph, op, u128::from(scores) * u128::from(of_score))
+    }
 }
 
 fn vector(graph: &Graph, op: OpId, vector_flops: u128) -> Work {
@@ -78,7 +122,7 @@ pub fn matmul_k(graph: &Graph, op: OpId) -> Option<u64> {
     if definition.k.is_some() {
         return definition.k;
     }
-    if definition.function.as_deref() == Some("conv2d") {
+    if definition.is_convolution() {
         return None;
     }
     let &[a, b, ..] = &graph.inputs[op] else {

@@ -48,6 +48,7 @@ pub(crate) fn check_counted(
     if let Some(reads) = reads.filter(|&reads| reads > MAX_OPERANDS && ops.len() > 1) {
         let region = Region::related(context, ops);
         if region.reductions == 0 {
+            check_opaque(&region, region.all())?;
             check_matmul(&region, region.all())?;
             return Err(Reason::TooManyOperands {
                 operands: reads + region.leaving.count_ones() as usize,
@@ -74,10 +75,20 @@ pub(super) fn check_set(region: &Region<'_>, set: Set) -> Result<(), Reason> {
     if ops > limit {
         return Err(Reason::TooManyOps { ops, limit });
     }
+    check_opaque(region, set)?;
     check_matmul(region, set)?;
     check_reductions(region, set)?;
     check_operands(region, set)?;
     check_connected(region, set)
+}
+
+fn check_opaque(region: &Region<'_>, set: Set) -> Result<(), Reason> {
+    match Bits(region.opaques & set).next() {
+        Some(place) => Err(Reason::Opaque {
+            opaque: region.ops[place],
+        }),
+        None => Ok(()),
+    }
 }
 
 fn check_matmul(region: &Region<'_>, set: Set) -> Result<(), Reason> {

@@ -40,6 +40,11 @@ pub enum Reason<Op = OpId> {
         /// The reduction.
         reduction: Op,
     },
+    /// An opaque op is a kernel of its own.
+    Opaque {
+        /// That op.
+        opaque: Op,
+    },
     /// Without the option *prologue* a matmul starts its kernel.
     MatmulStarts {
         /// The matmul.
@@ -195,6 +200,9 @@ impl<Op> Reason<Op> {
             Self::MatmulAndReduction { matmul, reduction } => Reason::MatmulAndReduction {
                 matmul: name(matmul),
                 reduction: name(reduction),
+            },
+            Self::Opaque { opaque } => Reason::Opaque {
+                opaque: name(opaque),
             },
             Self::MatmulStarts { matmul, before } => Reason::MatmulStarts {
                 matmul: name(matmul),

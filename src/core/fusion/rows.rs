@@ -46,6 +46,17 @@ impl RowDomain {
             0 => last,
             axes => axes,
         };
+        let groups = definition.indexing.as_ref().map_or(0, |own| own.groups);
+        if let (1.., Some(batch)) = (groups, output.first()) {
+            // The channels of a group stand one behind the other.
+            let rows = batch.saturating_mul(groups);
+            return Self {
+                rows,
+                width: size(output) / rows.max(1),
+                stride: 1,
+                apart: 0,
+            };
+        }
         let Some(input) = input.filter(|&input| input != output) else {
             return Self::along(output, told);
         };

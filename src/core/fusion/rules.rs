@@ -25,6 +25,8 @@ enum Holds {
     Matmul,
     /// A reduction: the next op starts a new group.
     Closed,
+    /// An opaque op, which stays alone.
+    Opaque,
 }
 
 /// The state of the scan.
@@ -81,6 +83,7 @@ impl Scan {
                 self.holds.push(match op_type {
                     OpType::Matmul => Holds::Matmul,
                     OpType::Reduction => Holds::Closed,
+                    OpType::Opaque => Holds::Opaque,
                     OpType::Elementwise | OpType::Reshape => Holds::Light,
                 });
                 self.head.push(op);
@@ -128,6 +131,12 @@ impl Scan {
         // The head of a group with a matmul is the matmul.
         let matmul_of =
             |group: GroupId| (self.holds[group] == Holds::Matmul).then(|| self.head[group]);
+        if self.holds[group] == Holds::Opaque {
+            return Reason::Opaque { opaque: producer };
+        }
+        if graph.ops[op].op_type == OpType::Opaque {
+            return Reason::Opaque { opaque: op };
+        }
         let is_matmul = graph.ops[op].op_type == OpType::Matmul;
         let mut others = graph.successors[producer].iter();
         let other = others.find(|&&reader| reader != op);

@@ -40,11 +40,11 @@ pub fn structure(
             continue;
         }
         let mut sources: Vec<Source> = inputs.iter().map(source_of).collect();
-        let function = match definition.function_name() {
+        let function = match definition.operator() {
             "linear" => "matmul",
             function => function,
         };
-        let has_bias = matches!(function, "matmul" | "conv2d") && sources.len() > 2;
+        let has_bias = matches!(function, "matmul" | "conv1d" | "conv2d") && sources.len() > 2;
         if has_bias {
             sources.truncate(2);
         }

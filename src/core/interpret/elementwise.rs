@@ -11,6 +11,10 @@ use std::f64::consts::FRAC_1_SQRT_2;
 const GELU_SLOPE: f64 = 0.797_884_560_802_865_4;
 const GELU_CUBE: f64 = 0.044_715;
 
+/// The constants of a network that normalizes itself.
+const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
+const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
+
 /// The value of an elementwise function.
 pub(super) fn elementwise(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, String> {
     let (name, call, arithmetic) = (task.function, task.call, task.arithmetic);
@@ -45,6 +49,7 @@ pub(super) fn elementwise(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f
         }
         ("dropout", [x]) => dropout(task, x),
         ("batch_norm", [x, factors @ ..]) => batch_norm(task, x, factors),
+        ("rotary", [x, cos, sin]) => rotary(task, x, [cos, sin]),
         ("where", [condition, a, b]) => {
             let condition = broadcast(task, condition)?;
             let (a, b) = (broadcast(task, a)?, broadcast(task, b)?);
@@ -84,10 +89,28 @@ fn unary(
 ) -> Result<Box<dyn Fn(f64) -> f64>, String> {
     let r = move |value: f64| arithmetic.round(value);
     let number = |attribute: &str| call.stated(attribute).map(r);
+    // Beyond 20 the sum is x, as in PyTorch.
+    let softplus = move |x: f64| {
+        if x > 20.0 {
+            x
+        } else {
+            r(libm::log1p(r(libm::exp(x))))
+        }
+    };
+    let hardsigmoid = move |x: f64| r(smaller(larger(r(x + 3.0), 0.0), 6.0) / 6.0);
     let sigmoid = move |x: f64| r(1.0 / r(1.0 + r(libm::exp(-x))));
     Ok(match name {
         "neg" => Box::new(|x| -x),
         "abs" => Box::new(f64::abs),
+        "sign" => Box::new(|x| {
+            if x == 0.0 || x.is_nan() {
+                0.0
+            } else {
+                x.signum()
+            }
+        }),
+        "isnan" => Box::new(|x| truth(x.is_nan())),
+        "isinf" => Box::new(|x| truth(x.is_infinite())),
         "square" => Box::new(move |x| r(x * x)),
         "relu" => Box::new(|x| larger(x, 0.0)),
         "gelu" => Box::new(move |x| {
@@ -101,8 +124,37 @@ fn unary(
         "silu" => Box::new(move |x| r(x * sigmoid(x))),
         "sigmoid" => Box::new(sigmoid),
         "tanh" => Box::new(move |x| r(libm::tanh(x))),
+        "leaky_relu" => {
+            let slope = r(call.number("slope").unwrap_or(0.01));
+            Box::new(move |x| if x > 0.0 { x } else { r(x * slope) })
+        }
+        "elu" => {
+            let alpha = r(call.number("alpha").unwrap_or(1.0));
+            Box::new(move |x| {
+                if x > 0.0 {
+                    x
+                } else {
+                    r(alpha * r(libm::expm1(x)))
+                }
+            })
+        }
+        "selu" => Box::new(move |x| {
+            let below = || r(SELU_ALPHA * r(libm::expm1(x)));
+            r(SELU_SCALE * if x > 0.0 { x } else { below() })
+        }),
+        "softplus" => Box::new(softplus),
+        "mish" => Box::new(move |x| r(x * r(libm::tanh(softplus(x))))),
+        "hardsigmoid" => Box::new(hardsigmoid),
+        "hardswish" => Box::new(move |x| r(x * hardsigmoid(x))),
         "exp" => Box::new(move |x| r(libm::exp(x))),
+        "exp2" => Box::new(move |x| r(libm::exp2(x))),
+        "expm1" => Box::new(move |x| r(libm::expm1(x))),
         "log" => Box::new(move |x| r(libm::log(x))),
+        "log2" => Box::new(move |x| r(libm::log2(x))),
+        "log1p" => Box::new(move |x| r(libm::log1p(x))),
+        "tan" => Box::new(move |x| r(libm::tan(x))),
+        "ceil" => Box::new(f64::ceil),
+        "trunc" => Box::new(f64::trunc),
         "erf" => Box::new(move |x| r(libm::erf(x))),
         "sin" => Box::new(move |x| r(libm::sin(x))),
         "cos" => Box::new(move |x| r(libm::cos(x))),
@@ -143,6 +195,12 @@ fn binary(name: &str, arithmetic: Arithmetic) -> Option<Box<dyn Fn(f64, f64) -> 
         "mul" => Box::new(move |a, b| r(a * b)),
         "div" => Box::new(move |a, b| r(a / b)),
         "pow" => Box::new(move |a, b| r(libm::pow(a, b))),
+        "floor_divide" => Box::new(move |a, b| r(a / b).floor()),
+        "remainder" => Box::new(move |a, b| {
+            let rest = a % b;
+            let is_other_side = rest != 0.0 && (rest < 0.0) != (b < 0.0);
+            if is_other_side { r(rest + b) } else { rest }
+        }),
         "maximum" => Box::new(larger),
         "minimum" => Box::new(smaller),
         "lt" => Box::new(|a, b| truth(a < b)),
@@ -155,11 +213,12 @@ fn binary(name: &str, arithmetic: Arithmetic) -> Option<Box<dyn Fn(f64, f64) -> 
         "ne" => Box::new(|a, b| truth(a != b)),
         "logical_and" => Box::new(|a, b| truth(a != 0.0 && b != 0.0)),
         "logical_or" => Box::new(|a, b| truth(a != 0.0 || b != 0.0)),
+        "logical_xor" => Box::new(|a, b| truth((a != 0.0) != (b != 0.0))),
         _ => return None,
     })
 }
 
-fn truth(holds: bool) -> f64 {
+pub(super) fn truth(holds: bool) -> f64 {
     f64::from(u8::from(holds))
 }
 
@@ -213,6 +272,28 @@ fn dropout(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, String> {
                 task.arithmetic.round(x * factor)
             }
         })
+        .collect())
+}
+
+/// The halves of each row turned by the angles of its place.
+fn rotary(task: &Task<'_>, x: &Array<'_>, [cos, sin]: [&Array<'_>; 2]) -> Result<Vec<f64>, String> {
+    let r = |value: f64| task.arithmetic.round(value);
+    let size = task.shape.last().copied().unwrap_or(1);
+    if size % 2 != 0 {
+        return Err(format!(
+            "the last dimension is {size}, which has no two halves"
+        ));
+    }
+    let (cos, sin) = (broadcast(task, cos)?, broadcast(task, sin)?);
+    let own = broadcast(task, x)?;
+    let half = size / 2;
+    let turned = |place: usize| match place % size {
+        first if first < half => -own[place + half],
+        _ => own[place - half],
+    };
+    let places = own.iter().zip(cos.iter().zip(sin.iter())).enumerate();
+    Ok(places
+        .map(|(place, (x, (cos, sin)))| r(r(x * cos) + r(turned(place) * sin)))
         .collect())
 }
 

@@ -5,8 +5,10 @@ use super::call::Call;
 use super::elementwise::elementwise;
 use super::layout::layout;
 use super::number::Arithmetic;
+use super::opaque::opaque;
 use super::products::product;
 use super::rows::reduction;
+use crate::core::model::dtype::DType;
 use crate::core::model::functions::{self, Function};
 use crate::core::model::op::Op;
 use crate::core::model::op_type::OpType;
@@ -26,6 +28,8 @@ pub(super) struct Task<'a> {
     pub(super) seed: u64,
     /// The name of the tensor that it writes.
     pub(super) output: &'a str,
+    /// Element types of the tensors that it reads.
+    pub(super) input_dtypes: &'a [DType],
     /// All its inputs are the same tensor.
     pub(super) reads_one_tensor: bool,
 }
@@ -47,11 +51,21 @@ pub(super) fn evaluate(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>
         OpType::Reduction => reduction(task, inputs),
         OpType::Matmul => product(task, inputs),
         OpType::Reshape => layout(task, inputs),
+        OpType::Opaque => opaque(task, inputs),
     }?;
     if values.len() == task.elements() {
         Ok(values)
     } else {
         Err(unfit(task, inputs))
+    }
+}
+
+/// Why an operator that is not known has no value.
+pub(crate) fn unknown_operator(op: &Op) -> String {
+    let named = op.unknown.as_ref().and_then(|own| own.name.as_deref());
+    match named {
+        Some(name) => format!("what the operator {} computes is not known", quoted(name)),
+        None => "what an opaque operator computes is not known".to_owned(),
     }
 }
 
@@ -64,6 +78,7 @@ pub(crate) fn function_of(op: &Op) -> Result<&'static Function, String> {
         (Some(name), _) => name,
         (None, OpType::Matmul) => "matmul",
         (None, OpType::Reshape) => "reshape",
+        (None, OpType::Opaque) => "opaque",
         (None, op_type) => {
             return Err(format!(
                 "`{}` does not say what it computes: name a function, such as `{}`",

@@ -78,14 +78,15 @@ pub(crate) fn kind_of(graph: &Graph, tensor: TensorId, shape: &[usize], dtype: D
         _ => {}
     }
     match (function, place) {
-        (Some("log" | "sqrt" | "rsqrt" | "reciprocal" | "pow"), 0) | (Some("div"), 1) => {
-            Kind::Positive
-        }
+        (Some("log" | "log2" | "log1p" | "sqrt" | "rsqrt" | "reciprocal" | "pow"), 0)
+        | (Some("div" | "floor_divide" | "remainder"), 1) => Kind::Positive,
         (Some("batch_norm"), 2) if operands > 3 => Kind::Positive,
         (Some("batch_norm"), 1) if operands > 3 => normal(0.0, 0.1),
-        (Some("layer_norm" | "rms_norm" | "batch_norm_train" | "batch_norm"), 1)
+        (Some("layer_norm" | "rms_norm" | "group_norm" | "batch_norm_train" | "batch_norm"), 1)
         | (Some("batch_norm"), 3) => normal(1.0, 0.1),
-        (Some("matmul" | "linear" | "conv2d") | None, 1) if is_weight && shape.len() > 1 => {
+        (Some("matmul" | "linear" | "conv1d" | "conv2d") | None, 1)
+            if is_weight && shape.len() > 1 =>
+        {
             let k = reader
                 .and_then(|(op, _)| matmul_k(graph, op))
                 .unwrap_or(1)
@@ -109,6 +110,17 @@ fn index_places(graph: &Graph, tensor: TensorId) -> Option<u64> {
                 let axis = graph.ops[op].indexing.as_ref()?.axis;
                 graph.tensor_shape(x)?.get(axis).copied()
             }
+            ("scatter" | "scatter_add" | "index_copy" | "index_add", &[x, index, _])
+                if index == tensor =>
+            {
+                let axis = graph.ops[op].indexing.as_ref()?.axis;
+                graph.tensor_shape(x)?.get(axis).copied()
+            }
+            ("index", [x, indices @ ..]) => {
+                let place = indices.iter().position(|&index| index == tensor)?;
+                graph.tensor_shape(*x)?.get(place).copied()
+            }
+            ("one_hot", _) => graph.ops[op].shape.last().copied(),
             _ => None,
         }
     };

@@ -1,7 +1,11 @@
 //! Ops that move elements and compute nothing.
 
 use super::array::{Array, count, walk};
+use super::elementwise::truth;
 use super::evaluate::{Task, unfit};
+use super::resample::interpolated;
+use crate::core::model::operand_parts::{Heads, heads_between};
+use crate::core::resolve::dimension_of;
 
 /// The elements in their new order.
 pub(super) fn layout(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, String> {
@@ -18,6 +22,11 @@ pub(super) fn layout(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, 
         ("pad", [x]) => padded(task, x).ok_or_else(refuse),
         ("embedding", [index, table]) => embedded(task, index, table),
         ("gather", [x, index]) => gathered(task, x, index),
+        ("index", [x, indices @ ..]) => indexed(task, x, indices),
+        ("one_hot", [index]) => one_hot(task, index).ok_or_else(refuse),
+        ("flip", [x]) => flipped(task, x).ok_or_else(refuse),
+        ("roll", [x]) => rolled(task, x).ok_or_else(refuse),
+        ("interpolate" | "interpolate_bilinear", [x]) => interpolated(task, x).ok_or_else(refuse),
         _ => Err(refuse()),
     }
 }
@@ -26,8 +35,8 @@ fn kept(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
     (x.values.len() == task.elements()).then(|| x.values.to_vec())
 }
 
-/// Row-major order, unless the shapes tell that the columns are split over heads, `[.., S, h*d]` to `[.., h, S, d]`, or brought
-/// together again. No other movement changes an error.
+/// Row-major order, unless the shapes tell that columns are split over heads or heads brought together. No other movement
+/// changes an error.
 fn rearranged(task: &Task<'_>, inputs: &[Array<'_>]) -> Option<Vec<f64>> {
     let [x] = inputs else {
         let values: Vec<f64> = inputs
@@ -36,33 +45,31 @@ fn rearranged(task: &Task<'_>, inputs: &[Array<'_>]) -> Option<Vec<f64>> {
             .collect();
         return (values.len() == task.elements()).then_some(values);
     };
-    match (&*x.shape, task.shape) {
-        ([batch @ .., s, wide], [own @ .., heads, rows, d])
-            if batch == own && s == rows && *wide == heads * d =>
-        {
-            Some(walk(task.shape, |index| match index {
-                [batch @ .., head, row, column] => {
-                    let mut from = batch.to_vec();
-                    from.extend([*row, head * d + column]);
-                    x.at(&from)
-                }
-                _ => f64::NAN,
-            }))
+    let sizes = |shape: &[usize]| shape.iter().map(|&size| size as u64).collect::<Vec<_>>();
+    let heads = heads_between(&sizes(&x.shape), &sizes(task.shape));
+    let Some(heads) = heads else {
+        return kept(task, x);
+    };
+    // The size of a head.
+    let d = match heads {
+        Heads::Split => *task.shape.last()?,
+        Heads::Joined => *x.shape.last()?,
+    };
+    Some(walk(task.shape, |index| {
+        let mut from = index.to_vec();
+        match (heads, index) {
+            (Heads::Split, [batch @ .., head, row, column]) => {
+                from.truncate(batch.len());
+                from.extend([*row, head * d + column]);
+            }
+            (Heads::Joined, [batch @ .., row, column]) => {
+                from.truncate(batch.len());
+                from.extend([column / d.max(1), *row, column % d.max(1)]);
+            }
+            _ => {}
         }
-        ([own @ .., heads, rows, d], [batch @ .., s, wide])
-            if batch == own && s == rows && *wide == heads * d =>
-        {
-            Some(walk(task.shape, |index| match index {
-                [batch @ .., row, column] => {
-                    let mut from = batch.to_vec();
-                    from.extend([column / d.max(&1), *row, column % d.max(&1)]);
-                    x.at(&from)
-                }
-                _ => f64::NAN,
-            }))
-        }
-        _ => kept(task, x),
-    }
+        x.at(&from)
+    }))
 }
 
 fn transposed(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
@@ -160,14 +167,70 @@ fn interleaved(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
 }
 
 /// The axis that the call states, by default the last.
-fn axis_of(task: &Task<'_>, rank: usize) -> Option<usize> {
-    let axis = task.call.size("axis").unwrap_or(-1);
-    let axis = if axis < 0 {
-        axis.checked_add_unsigned(rank as u64)?
-    } else {
-        axis
-    };
-    usize::try_from(axis).ok().filter(|&axis| axis < rank)
+pub(super) fn axis_of(task: &Task<'_>, rank: usize) -> Option<usize> {
+    dimension_of(task.call.size("axis").unwrap_or(-1), rank)
+}
+
+fn flipped(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
+    let rank = x.shape.len();
+    let axes = task.call.sizes("axis").unwrap_or(vec![-1]);
+    let axes = axes.into_iter().map(|axis| dimension_of(axis, rank));
+    let axes: Vec<usize> = axes.collect::<Option<_>>()?;
+    (*x.shape == *task.shape).then(|| {
+        walk(task.shape, |index| {
+            let mut from = index.to_vec();
+            for &axis in &axes {
+                from[axis] = x.shape[axis] - 1 - index[axis];
+            }
+            x.at(&from)
+        })
+    })
+}
+
+fn rolled(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
+    let axis = axis_of(task, x.shape.len())?;
+    let size = *x.shape.get(axis)?;
+    let shift = task.call.size("shift")?;
+    let back = usize::try_from(shift.checked_rem_euclid(i64::try_from(size).ok()?)?).ok()?;
+    let moved = || from_moved(task, x, axis, |place| (place + size - back) % size);
+    (*x.shape == *task.shape).then(moved)
+}
+
+#[allow(clippy::float_cmp, reason = "places are whole numbers")]
+fn one_hot(task: &Task<'_>, index: &Array<'_>) -> Option<Vec<f64>> {
+    let &classes = task.shape.last()?;
+    if index.values.len() * classes != task.elements() {
+        return None;
+    }
+    let rows = index.values.iter();
+    let hot = |place: f64| (0..classes).map(move |class| truth(place == class as f64));
+    Some(rows.flat_map(|&place| hot(place)).collect())
+}
+
+/// `x[i, j, ..]`
+fn indexed(task: &Task<'_>, x: &Array<'_>, indices: &[Array<'_>]) -> Result<Vec<f64>, String> {
+    let refuse = || unfit(task, std::slice::from_ref(x));
+    let (along, behind) = x.shape.split_at_checked(indices.len()).ok_or_else(refuse)?;
+    let outer = task.shape.len().checked_sub(behind.len());
+    let places = outer
+        .and_then(|outer| task.shape.get(..outer))
+        .ok_or_else(refuse)?;
+    let inner = count(behind);
+    if count(places) * inner != task.elements() {
+        return Err(refuse());
+    }
+    let indices = indices.iter().map(|index| index.broadcast(places));
+    let indices: Vec<_> = indices.collect::<Option<_>>().ok_or_else(refuse)?;
+    let mut values = Vec::with_capacity(task.elements());
+    for at in 0..count(places) {
+        let mut start = 0;
+        for (index, &size) in indices.iter().zip(along) {
+            start = start * size + place_of(index.get(at).copied().unwrap_or(f64::NAN), size)?;
+        }
+        let run = x.values.get(start * inner..(start + 1) * inner);
+        values.extend_from_slice(run.ok_or_else(refuse)?);
+    }
+    Ok(values)
 }
 
 fn padded(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
@@ -199,7 +262,7 @@ fn padded(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
     clippy::cast_sign_loss,
     reason = "its range is checked"
 )]
-fn place_of(index: f64, size: usize) -> Result<usize, String> {
+pub(super) fn place_of(index: f64, size: usize) -> Result<usize, String> {
     if index >= 0.0 && index < size as f64 {
         return Ok(index as usize);
     }

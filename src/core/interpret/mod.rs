@@ -16,14 +16,16 @@ mod evaluate;
 mod externals;
 mod layout;
 mod number;
+mod opaque;
 mod products;
 mod random;
+mod resample;
 mod rows;
 mod run;
 mod sizes;
 
 pub(crate) use call::{Call, calls};
-pub(crate) use evaluate::function_of;
+pub(crate) use evaluate::{function_of, unknown_operator};
 pub(crate) use externals::{Kind, kind_of, type_of as external_type};
 pub use number::{FloatFormat, rounded};
 

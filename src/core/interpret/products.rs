@@ -3,7 +3,9 @@
 use super::array::{Array, count, offset, walk};
 use super::evaluate::{Task, unfit};
 use super::number::Arithmetic;
+use crate::core::model::operand_parts::{Sides, packed_parts};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Matrices of a shape `[batch.., rows, columns]`.
 struct Matrices<'a> {
@@ -44,16 +46,28 @@ impl<'a> Matrices<'a> {
     }
 
     /// Some columns of each matrix.
-    fn columns_from(self, start: usize, columns: usize) -> Self {
-        if columns == self.columns {
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "columns of an operand that is in memory"
+    )]
+    fn columns(self, range: &Range<u64>) -> Self {
+        let (start, end) = (range.start as usize, range.end as usize);
+        if end - start == self.columns {
             return self;
         }
         let rows = self.values.chunks(self.columns.max(1));
-        let values = rows.flat_map(|row| row.iter().skip(start).take(columns).copied());
+        let values = rows.flat_map(|row| row.get(start..end).unwrap_or_default());
         Self {
-            values: Cow::Owned(values.collect()),
-            columns,
+            values: Cow::Owned(values.copied().collect()),
+            columns: end - start,
             ..self
+        }
+    }
+
+    fn sides(&self) -> Sides {
+        Sides {
+            rows: self.rows as u64,
+            columns: self.columns as u64,
         }
     }
 
@@ -109,6 +123,21 @@ pub(super) fn product(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>,
             };
             let mut values = multiplied(&flat, &x, &weight).ok_or_else(refuse)?;
             add_bias(task, &mut values, bias, features, 1).ok_or_else(refuse)?;
+            Ok(values)
+        }
+        ("conv1d", [x, weight, bias @ ..]) => {
+            // Images one pixel high.
+            let [x, weight] = [x, weight].map(flat_image);
+            let (Some(x), Some(weight), &[batch, features, length]) = (x, weight, task.shape)
+            else {
+                return Err(refuse());
+            };
+            let image = Task {
+                shape: &[batch, features, 1, length],
+                ..*task
+            };
+            let mut values = convolved(&image, &x, &weight).ok_or_else(refuse)?;
+            add_bias(task, &mut values, bias, features, length).ok_or_else(refuse)?;
             Ok(values)
         }
         ("conv2d", [x, weight, bias @ ..]) => {
@@ -182,8 +211,7 @@ fn add_row(sums: &mut [f64], factor: f64, row: &[f64], round: impl Fn(f64) -> f6
     }
 }
 
-/// A matmul that states its K, so that its operands may hold Q, K and V side by side in their last dimension: the left operand
-/// is the first piece, a right one that is the same tensor the second, and one that is multiplied along its rows the last.
+/// A matmul that states its K, so that its operands may hold more than it reads.
 fn packed(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, String> {
     let refuse = || {
         let operands = unfit(task, inputs);
@@ -192,12 +220,7 @@ fn packed(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, String> {
     let (&[.., rows, columns], [left, rest @ ..]) = (task.shape, inputs) else {
         return Err(refuse());
     };
-    let k = task
-        .op
-        .k
-        .and_then(|k| usize::try_from(k).ok())
-        .filter(|&k| k > 0);
-    let k = k.ok_or_else(|| "its K is unknown".to_owned())?;
+    let k = task.op.k.ok_or_else(|| "its K is unknown".to_owned())?;
     let (right, is_same) = match rest {
         [] => (left, true),
         [right] => (right, task.reads_one_tensor),
@@ -207,21 +230,25 @@ fn packed(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, String> {
     let right = Matrices::of(right).ok_or_else(refuse)?;
     let left = left.transposed_if(task.call.is_set("transpose_a"));
     let right = right.transposed_if(task.call.is_set("transpose_b"));
-    if left.rows != rows || left.columns % k != 0 {
-        return Err(refuse());
-    }
-    let by_columns = right.rows == columns && right.columns % k == 0;
-    let by_rows = right.rows == k && right.columns % columns.max(1) == 0;
-    let right = if by_columns && (is_same || !by_rows) {
-        let piece = usize::from(is_same && right.columns > k);
-        right.columns_from(piece * k, k).transposed_if(true)
-    } else if by_rows {
-        let start = right.columns - columns;
-        right.columns_from(start, columns)
-    } else {
-        return Err(refuse());
+    let output = Sides {
+        rows: rows as u64,
+        columns: columns as u64,
     };
-    multiplied(task, &left.columns_from(0, k), &right).ok_or_else(refuse)
+    let parts = packed_parts(output, k, left.sides(), right.sides(), is_same);
+    let parts = parts.ok_or_else(refuse)?;
+    let left = left.columns(&parts.left);
+    let right = right.columns(&parts.right);
+    multiplied(task, &left, &right.transposed_if(parts.is_right_transposed)).ok_or_else(refuse)
+}
+
+fn flat_image<'a>(sequence: &'a Array<'_>) -> Option<Array<'a>> {
+    let &[outer, channels, length] = &*sequence.shape else {
+        return None;
+    };
+    Some(Array {
+        shape: vec![outer, channels, 1, length].into(),
+        values: Cow::Borrowed(&sequence.values),
+    })
 }
 
 fn convolved(task: &Task<'_>, x: &Array<'_>, weight: &Array<'_>) -> Option<Vec<f64>> {
@@ -230,9 +257,15 @@ fn convolved(task: &Task<'_>, x: &Array<'_>, weight: &Array<'_>) -> Option<Vec<f
     else {
         return None;
     };
-    let stride = task.call.pair("stride", 1)?;
-    let padding = task.call.pair("padding", 0)?;
-    let dilation = task.call.pair("dilation", 1)?;
+    // Of a sequence, seen as an image one pixel high, only the width has a border.
+    let is_flat = task.function == "conv1d";
+    let pair = |name: &str, default: usize| {
+        let pair = task.call.pair(name, default)?;
+        Some(if is_flat { [default, pair[1]] } else { pair })
+    };
+    let stride = pair("stride", 1)?;
+    let padding = pair("padding", 0)?;
+    let dilation = pair("dilation", 1)?;
     let groups = usize::try_from(task.call.size("groups").unwrap_or(1)).ok()?;
     let group_features = features.checked_div(groups).filter(|&count| count > 0)?;
     if groups * group_channels != channels || task.shape.get(1) != Some(&features) {

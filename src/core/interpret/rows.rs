@@ -3,6 +3,7 @@
 use super::array::{Array, count, walk};
 use super::elementwise::{larger, smaller};
 use super::evaluate::{Task, unfit};
+use super::resample::adaptive;
 use std::borrow::Cow;
 
 /// Which elements a reduction takes together.
@@ -54,6 +55,24 @@ impl Rows {
         folded
     }
 
+    /// For each row the place of the element that no other one beats, the first of equal ones; of one that is not a number, its.
+    fn places(&self, values: &[f64], beats: impl Fn(f64, f64) -> bool) -> Vec<f64> {
+        let mut best: Vec<Option<f64>> = vec![None; self.count];
+        let mut seen = vec![0_usize; self.count];
+        let mut places = vec![0.0; self.count];
+        for (&row, &value) in self.row_of.iter().zip(values) {
+            let wins = match best[row] {
+                None => true,
+                Some(best) => !best.is_nan() && (value.is_nan() || beats(value, best)),
+            };
+            if wins {
+                (best[row], places[row]) = (Some(value), seen[row] as f64);
+            }
+            seen[row] += 1;
+        }
+        places
+    }
+
     /// A value for each element from it and from that of its row.
     fn map(&self, values: &[f64], of_row: &[f64], each: impl Fn(f64, f64) -> f64) -> Vec<f64> {
         let pairs = self.row_of.iter().zip(values);
@@ -70,6 +89,12 @@ pub(super) fn reduction(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64
     };
     if matches!(task.function, "max_pool2d" | "avg_pool2d") {
         return pool(task, x);
+    }
+    if task.function.starts_with("adaptive") {
+        return adaptive(task, x);
+    }
+    if task.function == "group_norm" {
+        return grouped(task, x, factors);
     }
     let rows = Rows::of(&x.shape, task.op.axes).ok_or_else(|| unfit(task, inputs))?;
     let values = reduced(task, &rows, &x.values, factors)?;
@@ -113,6 +138,11 @@ fn reduced(
         "mean" => mean(x),
         "max" => largest(),
         "min" => rows.fold(x, f64::INFINITY, |a, b| smaller(b, a)),
+        "prod" => rows.fold(x, 1.0, |product, x| r(product * x)),
+        "any" => rows.fold(x, 0.0, |any, x| if x == 0.0 { any } else { 1.0 }),
+        "all" => rows.fold(x, 1.0, |all, x| if x == 0.0 { 0.0 } else { all }),
+        "argmax" => rows.places(x, |value, best| value > best),
+        "argmin" => rows.places(x, |value, best| value < best),
         // As PyTorch does, over one less than the elements of a row.
         "var" => sum(&squares(&centered()))
             .iter()
@@ -147,6 +177,32 @@ fn reduced(
         }
         name => return Err(format!("`{name}` has no meaning in numbers")),
     })
+}
+
+/// A norm of groups of channels, which stand one behind the other.
+fn grouped(task: &Task<'_>, x: &Array<'_>, factors: &[Array<'_>]) -> Result<Vec<f64>, String> {
+    let refuse = || unfit(task, std::slice::from_ref(x));
+    let groups = task.call.size("groups").unwrap_or(1);
+    let groups = usize::try_from(groups).ok().filter(|&groups| groups > 0);
+    let (Some(groups), [batch, channels, inner @ ..]) = (groups, &*x.shape) else {
+        return Err(refuse());
+    };
+    if channels % groups != 0 {
+        return Err(refuse());
+    }
+    let shape = [batch * groups, channels / groups * count(inner)];
+    let rows = Rows::of(&shape, 0).ok_or_else(refuse)?;
+    let normal = Task {
+        function: "layer_norm",
+        shape: &shape,
+        ..*task
+    };
+    let values = reduced(&normal, &rows, &x.values, &[])?;
+    let channels = Rows::of(
+        &x.shape,
+        !2 & (1_u32 << x.shape.len().min(31)).wrapping_sub(1),
+    );
+    by_channel(task, &channels.ok_or_else(refuse)?, values, factors)
 }
 
 /// Times the weight, plus the bias, where there are any.

@@ -165,6 +165,7 @@ impl Prepared<'_> {
             );
         }
         let output = graph.output[op];
+        let input_dtypes: Vec<DType> = inputs.iter().map(|&t| self.dtypes[t]).collect();
         let task = Task {
             op: definition,
             call,
@@ -173,6 +174,7 @@ impl Prepared<'_> {
             arithmetic,
             seed: self.seed,
             output: &definition.output,
+            input_dtypes: &input_dtypes,
             reads_one_tensor: inputs.windows(2).all(|pair| pair[0] == pair[1]),
         };
         Some(evaluate(&task, &arguments))

@@ -2,7 +2,7 @@
 
 use super::call::{Call, calls};
 use super::{NotRun, Setup};
-use crate::core::cost::work::matmul_k;
+use crate::core::cost::work::{matmul_k, op_work};
 use crate::core::model::build::build_graph;
 use crate::core::model::diagnostic::Severity;
 use crate::core::model::graph::Graph;
@@ -157,6 +157,10 @@ pub(super) fn steps_of(graph: &Graph, op: OpId) -> u64 {
         .and_then(|indexing| indexing.window);
     let each = match (definition.op_type, window) {
         (OpType::Matmul, _) => matmul_k(graph, op).unwrap_or(1),
+        (OpType::Opaque, _) => {
+            let flops = op_work(graph, op).flops() / u128::from(elements.max(1));
+            u64::try_from(flops).unwrap_or(u64::MAX).max(1)
+        }
         (_, Some(window)) => window.size[0].saturating_mul(window.size[1]),
         _ => 1,
     };

@@ -31,6 +31,8 @@ pub enum ShapeRule {
     Matmul,
     /// `[.., K] x [N, K] (+ [N]) -> [.., N]`.
     Linear,
+    /// `[B, C, L] x [O, C/groups, K] (+ [O]) -> [B, O, L']`.
+    Conv1d,
     /// `[B, C, H, W] x [O, C/groups, KH, KW] (+ [O]) -> [B, O, H', W']`.
     Conv2d,
     /// `[B, C, H, W] -> [B, C, H', W']` by a window.
@@ -60,6 +62,24 @@ pub enum ShapeRule {
     Gather,
     /// The last dimensions longer by `pad`.
     Pad,
+    /// `[.., H, S, D] x [.., H, T, D] x [.., H, T, E] (+ mask) -> [.., H, S, E]`.
+    Attention,
+    /// `[B, C, H, W] -> [B, C, size]` by windows that cover the image.
+    AdaptivePool2d,
+    /// `[B, C, H, W] -> [B, C, H', W']` by `size` or `times`.
+    Resample,
+    /// The input's shape, elements moved along axes.
+    Moved,
+    /// `[..] -> [.., classes]`.
+    OneHot,
+    /// Indices broadcast to `[..]`, and the dimensions of the input behind those that are indexed.
+    Index,
+    /// `count` elements along an axis.
+    TopK,
+    /// The first input's shape; an index and a source of equal shape, not larger than the input elsewhere than along the axis.
+    Scatter,
+    /// The first input's shape; an index `[N]` and a source with N along the axis.
+    IndexAlong,
 }
 
 /// One row of the table.
@@ -73,7 +93,8 @@ pub struct Function {
     pub min_inputs: usize,
     /// Maximum number of inputs; [`ANY_NUMBER`] for a list of any length.
     pub max_inputs: usize,
-    /// FLOPs per output element (elementwise) or input element (reduction); 0 for the other types.
+    /// FLOPs per output element (elementwise) or element of the first input (reduction, opaque), or output element of a reshape that
+    /// computes; 0 for matmuls.
     pub flops_per_element: u64,
     /// How the output's shape is inferred.
     pub shape_rule: ShapeRule,
@@ -107,6 +128,8 @@ impl Function {
         match (self.name, attribute, value) {
             ("gelu", "approximate", "none") => find("gelu_erf"),
             ("gelu_erf", "approximate", "tanh") => find("gelu"),
+            ("interpolate", "mode", "bilinear") => find("interpolate_bilinear"),
+            ("interpolate_bilinear", "mode", "nearest") => find("interpolate"),
             ("batch_norm", "training", "true") => find("batch_norm_train"),
             _ => None,
         }
@@ -117,9 +140,13 @@ impl Function {
         let names: &[&str] = match (self.name, self.shape_rule, self.max_inputs) {
             ("where", ..) => &["condition", "a", "b"],
             ("mask", ..) => &["x", "mask"],
+            ("rotary", ..) => &["x", "cos", "sin"],
             (_, ShapeRule::Embedding, _) => &["index", "table"],
-            (_, ShapeRule::Gather, _) => &["x", "index"],
-            (_, ShapeRule::Linear | ShapeRule::Conv2d, _)
+            (_, ShapeRule::Gather | ShapeRule::Index, _) => &["x", "index"],
+            (_, ShapeRule::OneHot, _) => &["index"],
+            (_, ShapeRule::Scatter | ShapeRule::IndexAlong, _) => &["x", "index", "src"],
+            (_, ShapeRule::Attention, _) => &["q", "k", "v", "mask"],
+            (_, ShapeRule::Linear | ShapeRule::Conv1d | ShapeRule::Conv2d, _)
             | (_, ShapeRule::SameAsFirst | ShapeRule::PerChannel, 3) => &["x", "weight", "bias"],
             (_, ShapeRule::PerChannel, _) => &["x", "mean", "variance", "weight", "bias"],
             (_, _, 1) => &["x"],
@@ -150,19 +177,25 @@ impl Function {
         self.op_type == OpType::Elementwise && self.shape_rule == ShapeRule::Broadcast
     }
 
-    /// Whether the result is true or false.
-    pub fn gives_bool(&self) -> bool {
-        matches!(
-            self.name,
-            "lt" | "le" | "gt" | "ge" | "eq" | "ne" | "logical_not" | "logical_and" | "logical_or"
-        )
+    /// The element type of the result, whatever that of the inputs: true or false, or a place.
+    pub fn result_dtype(&self) -> Option<DType> {
+        match self.name {
+            "lt" | "le" | "gt" | "ge" | "eq" | "ne" | "logical_not" | "logical_and"
+            | "logical_or" | "logical_xor" | "isnan" | "isinf" | "any" | "all" => Some(DType::Bool),
+            "argmax" | "argmin" | "topk_indices" | "argsort" | "one_hot" => Some(DType::I64),
+            _ => None,
+        }
     }
 
     /// The element type that an input has whatever the others have: that of a condition or an index.
     pub fn input_dtype(&self, place: usize) -> Option<DType> {
         match (self.name, place) {
-            ("where", 0) | ("logical_and" | "logical_or" | "logical_not", _) => Some(DType::Bool),
-            ("embedding", 0) | ("gather", 1) => Some(DType::I64),
+            ("where", 0) | ("logical_and" | "logical_or" | "logical_xor" | "logical_not", _) => {
+                Some(DType::Bool)
+            }
+            ("embedding" | "one_hot", 0)
+            | ("gather" | "scatter" | "scatter_add" | "index_copy" | "index_add", 1)
+            | ("index", 1..) => Some(DType::I64),
             _ => None,
         }
     }
@@ -185,9 +218,13 @@ mod tests {
             assert!(names.insert(f.name), "{} twice", f.name);
             assert!(f.min_inputs <= f.max_inputs, "{}", f.name);
             assert!(!f.summary.is_empty() && !f.flops_source.is_empty());
-            let computes =
-                f.max_inputs > 0 && matches!(f.op_type, OpType::Elementwise | OpType::Reduction);
-            assert_eq!(f.flops_per_element > 0, computes, "{}", f.name);
+            let is_counted = match f.op_type {
+                OpType::Elementwise | OpType::Reduction => f.max_inputs > 0,
+                OpType::Matmul => false,
+                // Most move elements only, and a library's kernel may count otherwise.
+                OpType::Reshape | OpType::Opaque => f.flops_per_element > 0,
+            };
+            assert_eq!(f.flops_per_element > 0, is_counted, "{}", f.name);
             for attribute in f.attributes {
                 assert!(
                     find_attribute(attribute).is_some(),

@@ -47,6 +47,9 @@ pub struct Op {
     /// How a view finds its elements; `None` if only shapes are known.
     #[serde(skip)]
     pub indexing: Option<Box<Indexing>>,
+    /// What the program says of an operator that is not known.
+    #[serde(skip)]
+    pub unknown: Option<Box<UnknownOperator>>,
     /// Numbers in the place of inputs, as written.
     #[serde(skip)]
     pub literals: Vec<String>,
@@ -85,6 +88,7 @@ impl Op {
             is_across_rows: false,
             axes: 0,
             indexing: None,
+            unknown: None,
             literals: Vec::new(),
             is_output: false,
             kernel: None,
@@ -111,14 +115,21 @@ impl Op {
         Some((self.mark_round, self.kernel?))
     }
 
-    /// Its function; its op type where no function is known.
-    pub fn function_name(&self) -> &str {
-        (self.function.as_deref()).unwrap_or_else(|| self.op_type.name())
-    }
-
     /// Element type of the output: the given one, otherwise the float of its width.
     pub fn element_type(&self) -> Option<DType> {
         self.dtype.or(DType::float_of_bytes(self.bytes_per_element))
+    }
+
+    /// Whether it slides a window over images or sequences and multiplies.
+    pub fn is_convolution(&self) -> bool {
+        matches!(self.function.as_deref(), Some("conv1d" | "conv2d"))
+    }
+
+    /// The name of what it computes, for display: of an operator that is not known the one that it comes with.
+    pub fn operator(&self) -> &str {
+        let unknown = self.unknown.as_ref().and_then(|own| own.name.as_deref());
+        let known = || self.function.as_deref().unwrap_or(self.op_type.name());
+        unknown.unwrap_or_else(known)
     }
 
     /// Whether the output is another index order of the same bytes, so that the convention *reshape is a view*
@@ -134,6 +145,15 @@ impl Op {
     }
 }
 
+/// An operator that the table of functions lacks, as the program states it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UnknownOperator {
+    /// Its name where it comes from: `aten.fft_rfft`.
+    pub name: Option<String>,
+    /// Its FLOPs; 0 if the program does not say.
+    pub flops: u64,
+}
+
 /// How a transpose, a slice, a piece of a split, a concatenation, a gather or a pool finds its elements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Indexing {
@@ -147,6 +167,8 @@ pub struct Indexing {
     pub step: u64,
     /// The window of a pool.
     pub window: Option<Window>,
+    /// Groups of channels that are normalized each for itself; 0 for other ops.
+    pub groups: u64,
 }
 
 /// The window of a pool, in rows and columns.
@@ -154,7 +176,7 @@ pub struct Indexing {
 pub struct Window {
     /// Its size.
     pub size: [u64; 2],
-    /// From one window to the next.
+    /// From one window to the next; 0 where windows are not equally far apart, of which the largest counts.
     pub stride: [u64; 2],
     /// Border around the image.
     pub padding: [u64; 2],

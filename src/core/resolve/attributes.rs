@@ -100,6 +100,11 @@ impl<'a> Attributes<'a> {
         word(&self.get(name)?.value)?.parse().ok()
     }
 
+    /// The word that an attribute is.
+    pub(super) fn word(&self, name: &str) -> Option<&'a str> {
+        word(&self.get(name)?.value)
+    }
+
     /// Whether the attribute is the word `unknown`.
     pub(super) fn is_unknown(&self, name: &str) -> bool {
         self.get(name).and_then(|a| word(&a.value)) == Some("unknown")
@@ -187,6 +192,7 @@ fn fits(
             Err(problem) if problem.code == Code::UnknownParam => return Err(problem),
             _ => true,
         },
+        (AttributeKind::Word, value) => word(value).is_some(),
         (AttributeKind::Flag, value) => matches!(word(value), Some("true" | "false")),
         (AttributeKind::Type, value) => {
             word(value).is_some_and(|word| word.parse::<DType>().is_ok())
@@ -194,6 +200,9 @@ fn fits(
         (AttributeKind::SizeOrUnknown, value) if word(value) == Some("unknown") => true,
         (AttributeKind::Approximation, value) => {
             word(value).is_some_and(|word| matches!(word, "tanh" | "none"))
+        }
+        (AttributeKind::Interpolation, value) => {
+            word(value).is_some_and(|word| matches!(word, "nearest" | "bilinear"))
         }
         // A single name is a param wherever a number is valid.
         (kind, AttributeValue::Word(name)) if kind != AttributeKind::Sizes => {

@@ -51,7 +51,7 @@ pub(super) fn indexing_of(
                     Err(_) => whole.checked_sub(start.unsigned_abs())?,
                 },
                 step: u64::try_from(size("step").unwrap_or(1)).ok()?,
-                window: None,
+                ..Indexing::default()
             }
         }
         ShapeRule::Split => {
@@ -62,10 +62,15 @@ pub(super) fn indexing_of(
                 axis: axis?,
                 start: index.checked_mul(part)?,
                 step: 1,
-                window: None,
+                ..Indexing::default()
             }
         }
-        ShapeRule::Gather | ShapeRule::Concat => Indexing {
+        ShapeRule::Gather
+        | ShapeRule::Concat
+        | ShapeRule::TopK
+        | ShapeRule::Scatter
+        | ShapeRule::IndexAlong
+        | ShapeRule::Moved => Indexing {
             axis: axis?,
             step: 1,
             ..Indexing::default()
@@ -81,6 +86,33 @@ pub(super) fn indexing_of(
                 ..Indexing::default()
             }
         }
+        ShapeRule::AdaptivePool2d => {
+            let (&[_, _, height, width], &[_, _, rows, columns]) = (input, output) else {
+                return None;
+            };
+            // Every size is at least 1.
+            let (rows, columns) = (rows.max(1), columns.max(1));
+            let is_even = height.is_multiple_of(rows) && width.is_multiple_of(columns);
+            // As in `_adaptive_avg_pool2d` of `torch/_inductor/lowering.py`.
+            let largest = |size: u64, count: u64| size.saturating_add(count - 1).div_ceil(count);
+            let size = if is_even {
+                [height / rows, width / columns]
+            } else {
+                [largest(height, rows), largest(width, columns)]
+            };
+            Indexing {
+                window: Some(Window {
+                    size,
+                    stride: if is_even { size } else { [0, 0] },
+                    padding: [0, 0],
+                }),
+                ..Indexing::default()
+            }
+        }
+        ShapeRule::PerChannel if function.name == "group_norm" => Indexing {
+            groups: u64::try_from(size("groups").unwrap_or(1)).ok()?,
+            ..Indexing::default()
+        },
         _ => return None,
     };
     Some(Box::new(indexing))
@@ -109,9 +141,10 @@ pub(super) fn reduced_axes(callee: Callee, attributes: Attributes<'_>, rank: usi
         _ => true,
     };
     if function.shape_rule == ShapeRule::PerChannel && function.op_type == OpType::Reduction {
-        // All but the channels.
+        // All but the channels; of groups of channels all but the batch.
         let all = 1_u32.checked_shl(rank as u32).map_or(0, |bit| bit - 1);
-        return all & !2;
+        let is_grouped = function.name == "group_norm";
+        return all & !(if is_grouped { 1 } else { 2 });
     }
     let is_along = matches!(
         function.shape_rule,

@@ -29,7 +29,7 @@ pub(super) use rounds::bytes_of_further_rounds;
 pub use rounds::ops_and_reads;
 use rounds::{check_carried, rounds_of_blocks};
 use scope::{ExternalId, KnownTensors, Origin, Round, Scope, StatementId};
-pub(super) use shapes::infer_call;
+pub(super) use shapes::{dimension_of, infer_call};
 use statement::{resolve_op, resolve_shape};
 use std::collections::HashSet;
 use undeclared::{fixed_by_readers, note_unknown_k, warn_of_undeclared};

@@ -18,6 +18,7 @@ use crate::core::resolve::scope::{KnownTensors, NameId};
 const OTHER_ORDER: &[&str] = &[
     "layer_norm",
     "rms_norm",
+    "group_norm",
     "l2_norm",
     "batch_norm",
     "batch_norm_train",
@@ -115,8 +116,8 @@ pub(super) fn as_attributes(
     let (first, last) = (literals.first()?, literals.last()?);
     let inputs = statement.inputs.len() + is_method;
     // A number in the place of an optional input, such as a bias, may mean that.
-    let may_be_input =
-        matches!(function.shape_rule, ShapeRule::Conv2d) && inputs < function.max_inputs;
+    let may_be_input = matches!(function.shape_rule, ShapeRule::Conv1d | ShapeRule::Conv2d)
+        && inputs < function.max_inputs;
     if OTHER_ORDER.contains(&function.name)
         || may_be_input
         || first.place < statement.inputs.len()

@@ -11,7 +11,7 @@ use super::scope::{KnownTensors, NameId, Origin, StatementId};
 use super::shapes::{Call, Operand, infer};
 use crate::core::model::diagnostic::Span;
 use crate::core::model::dtype::DType;
-use crate::core::model::functions::{self, Function};
+use crate::core::model::functions;
 use crate::core::model::op::Op;
 use crate::core::model::program::OpStatement;
 use reader::Reader;
@@ -136,10 +136,12 @@ impl Proposals<'_> {
             let function = op.function.as_deref().and_then(functions::find);
             let fixed = |place| function.and_then(|function| function.input_dtype(place));
             let reads = &self.known.scope.reads[id];
-            let compared = function.is_some_and(Function::gives_bool).then(|| {
-                let known = reads.iter().find_map(|&tensor| self.known.type_of(tensor));
-                known.map_or(DType::F16, |(_, dtype)| dtype)
-            });
+            let compared = function
+                .is_some_and(|f| f.result_dtype() == Some(DType::Bool))
+                .then(|| {
+                    let known = reads.iter().find_map(|&tensor| self.known.type_of(tensor));
+                    known.map_or(DType::F16, |(_, dtype)| dtype)
+                });
             let leading = leading_input(op);
             for (place, &tensor) in reads.iter().enumerate() {
                 if self.shapes.contains_key(&tensor) {
@@ -205,6 +207,6 @@ impl Proposals<'_> {
 fn leading_input(op: &Op) -> Option<usize> {
     let function = functions::find(op.function.as_deref()?)?;
     let has_own_type =
-        function.name == "cast" || function.gives_bool() || function.is_freely_typed();
+        function.name == "cast" || function.result_dtype().is_some() || function.is_freely_typed();
     (!has_own_type).then(|| function.leading_input())
 }

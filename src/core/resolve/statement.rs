@@ -4,7 +4,7 @@ use crate::core::model::dtype::DType;
 use crate::core::model::fix::TextEdit;
 use crate::core::model::functions;
 use crate::core::model::functions::{Function, ShapeRule};
-use crate::core::model::op::{Op, byte_count, element_count, shape_text};
+use crate::core::model::op::{Op, UnknownOperator, byte_count, element_count, shape_text};
 use crate::core::model::op_type::OpType;
 use crate::core::model::program::{OpStatement, TypeAnnotation};
 use crate::core::notation::mend::{with_annotation, with_attribute, without_arguments};
@@ -85,6 +85,7 @@ pub(super) fn resolve_op(
         is_across_rows: is_across_rows(callee, attributes, axes),
         axes,
         indexing,
+        unknown: unknown_operator(callee, attributes)?,
         literals: (statement.literals.iter())
             .map(|l| l.text.clone())
             .collect(),
@@ -109,6 +110,26 @@ pub(super) fn resolve_op(
             _ => 0,
         },
     }))
+}
+
+/// What the call says of an operator that is not known.
+fn unknown_operator(
+    callee: Callee,
+    attributes: Attributes<'_>,
+) -> Result<Option<Box<UnknownOperator>>, Diagnostic> {
+    if !matches!(callee, Callee::Function(function) if function.name == "opaque") {
+        return Ok(None);
+    }
+    let flops = attributes.size("flops")?.unwrap_or(0);
+    let flops = u64::try_from(flops).map_err(|_| {
+        attributes
+            .problem("flops", "is negative")
+            .hint("state how many FLOPs the operator has, or nothing")
+    })?;
+    Ok(Some(Box::new(UnknownOperator {
+        name: attributes.word("name").map(str::to_owned),
+        flops,
+    })))
 }
 
 fn bare_without_shape(
@@ -237,10 +258,10 @@ fn result_dtype(
 ) -> Result<Option<DType>, Diagnostic> {
     let is_cast = function.name == "cast";
     let target = attributes.dtype("dtype");
-    let expected = match (is_cast, function.gives_bool()) {
-        (true, _) => target,
-        (false, true) => Some(DType::Bool),
-        (false, false) => inferred,
+    let expected = if is_cast {
+        target
+    } else {
+        function.result_dtype().or(inferred)
     };
     let Some(annotation) = &statement.annotation else {
         if is_cast && target.is_none() {
@@ -306,7 +327,7 @@ fn stated_k(attributes: Attributes<'_>) -> Result<Option<u64>, Diagnostic> {
 /// K of a linear layer or convolution of which only the weight is declared.
 fn weight_k(function: &Function, reads: &[NameId], known: &KnownTensors<'_>) -> Option<u64> {
     match function.shape_rule {
-        ShapeRule::Linear | ShapeRule::Conv2d => {
+        ShapeRule::Linear | ShapeRule::Conv1d | ShapeRule::Conv2d => {
             let (weight, _) = known.type_of(*reads.get(1)?)?;
             element_count(weight.get(1..)?)
         }

@@ -165,7 +165,7 @@ pub(super) fn note_unknown_k(
             let stated = known.type_of(*tensor).map(|(shape, _)| shape);
             stated.or_else(|| fixed.get(tensor)?.operand_shape())
         };
-        let is_plain = op.function.as_deref() != Some("conv2d");
+        let is_plain = !op.is_convolution();
         if is_plain && k_of_shapes(&op.shape, shape_of(0), shape_of(1)).is_some() {
             continue;
         }
@@ -288,6 +288,7 @@ fn role_of(function: Option<&Function>, place: usize) -> TensorRole {
     let takes_weights = function.is_some_and(|f| match f.shape_rule {
         ShapeRule::Matmul
         | ShapeRule::Linear
+        | ShapeRule::Conv1d
         | ShapeRule::Conv2d
         | ShapeRule::PerChannel
         | ShapeRule::Embedding => true,

@@ -174,9 +174,9 @@ impl Looks {
         let definition = &self.analysis.graph.ops[op];
         let tensor = self.analysis.graph.output[op];
         let shape = shape_text(&definition.shape);
-        let function = definition.function.as_deref().unwrap_or("");
+        let function = definition.operator();
         let mut name = spoken(&definition.name);
-        if ![definition.op_type.name(), &definition.name, ""].contains(&function) {
+        if ![definition.op_type.name(), &definition.name].contains(&function) {
             name = format!("{name}, {}", spoken(function));
         }
         let kernel = self.analysis.partition.kernel_of[op].number();

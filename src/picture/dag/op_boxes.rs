@@ -28,7 +28,7 @@ pub fn has_same_picture(a: (&Graph, &Partition), b: (&Graph, &Partition)) -> boo
 
 /// The upper line of an op's box: its function in bold, and its name where that is another.
 fn title(op: &Op) -> (&str, &str) {
-    let function = op.function_name();
+    let function = op.operator();
     let label = if op.name == function { "" } else { &op.name };
     (function, label)
 }

@@ -55,7 +55,9 @@ fn op_flops(analysis: &Analysis, op: OpId, suffix: &str) -> Term {
         } => {
             vec![factor("for each", flops), factor(of, elements)]
         }
-        FlopFactors::Matmul { k: None, .. } | FlopFactors::Nothing => Vec::new(),
+        FlopFactors::Matmul { k: None, .. } | FlopFactors::Nothing | FlopFactors::Stated => {
+            Vec::new()
+        }
     };
     let product = factors
         .iter()

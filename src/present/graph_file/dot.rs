@@ -91,7 +91,7 @@ fn node(op: OpId) -> String {
 /// The function of an op, its name and the shape of its output.
 fn label(analysis: &Analysis, op: OpId) -> String {
     let op = &analysis.graph.ops[op];
-    let function = op.function_name();
+    let function = op.operator();
     format!("{function} {}\n{}", op.name, shape_text(&op.shape))
 }
 

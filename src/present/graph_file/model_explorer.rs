@@ -81,7 +81,7 @@ pub fn model_explorer(name: &str, analysis: &Analysis) -> GraphCollection {
     });
     let ops = graph.ops.iter_enumerated().zip(incoming);
     let ops = ops.map(|((id, op), incoming_edges)| {
-        let function = op.function_name();
+        let function = op.operator();
         let kernel = analysis.partition.kernel_of[id];
         Node {
             id: op_id(id),

@@ -86,15 +86,15 @@ impl Product {
             .into();
         let count = |dims: &[u64]| dims.iter().map(|&d| d as f64).product::<f64>();
         let shape = &definition.shape[..];
-        if definition.function.as_deref() == Some("conv2d") {
-            let &[images, channels, height, width] = shape else {
+        if definition.is_convolution() {
+            let [images, channels, places @ ..] = shape else {
                 return None;
             };
             return Some(Self {
                 batch: 1.0,
-                rows: count(&[images, height, width]),
+                rows: *images as f64 * count(places),
                 inner,
-                columns: channels as f64,
+                columns: *channels as f64,
                 element_bytes,
                 is_convolution: true,
             });

@@ -242,6 +242,10 @@ impl KernelView<'_> {
             let ops = self.launch.ops.iter().copied();
             ops.filter(move |&op| self.model.graph.ops[op].op_type == op_type)
         };
+        let is_call = |op: OpId| self.model.graph.ops[op].function.as_deref() == Some("sdpa");
+        if of_type(OpType::Opaque).any(is_call) {
+            return Kind::Attention;
+        }
         let mut matmuls = of_type(OpType::Matmul);
         match (matmuls.next(), matmuls.next()) {
             (Some(_), Some(_)) => Kind::Attention,

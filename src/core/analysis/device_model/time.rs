@@ -3,6 +3,7 @@
 use crate::core::analysis::device_model::breakdown::{Breakdown, Part, What};
 use crate::core::analysis::device_model::{Code, KernelView, Kind, Moved, Product, row_width};
 use crate::core::cost::roofline::missing_figure;
+use crate::core::cost::work::scores;
 use crate::core::model::device::Measured;
 use crate::core::model::dtype::DType;
 use crate::core::model::ids::OpId;
@@ -33,11 +34,12 @@ impl KernelView<'_> {
             Kind::View => Breakdown::default(),
             Kind::Attention => {
                 // The exponentials of a tile wait for its scores, and the second product waits for them.
-                let exponentials: f64 = self
-                    .ops()
-                    .filter(|(_, op)| op.op_type == OpType::Reduction)
-                    .map(|(_, op)| elements(op))
-                    .fold(0.0, f64::max);
+                let exponentials = self.ops().map(|(id, op)| match op.op_type {
+                    OpType::Reduction => elements(op),
+                    OpType::Opaque => scores(self.model.graph, id).map_or(0.0, |of| of.0 as f64),
+                    _ => 0.0,
+                });
+                let exponentials = exponentials.fold(0.0, f64::max);
                 let mut compute = Part::new("arithmetic");
                 let matrix_flops = work.matrix_flops as f64;
                 compute.add(What::MatrixFlops, matrix_flops, m.matrix_f16_flops_per_s);
@@ -172,7 +174,7 @@ impl KernelView<'_> {
             rows = rows.max(count / width);
             match op.function.as_deref() {
                 // A running mean and variance.
-                Some("layer_norm" | "var") => online += count,
+                Some("layer_norm" | "group_norm" | "var") => online += count,
                 // A running maximum, and a sum that is scaled whenever it changes.
                 Some("softmax" | "log_softmax") => online += 2.0 * count,
                 Some("max") => has_max = Some(count),
@@ -229,7 +231,7 @@ fn library_rate(m: &Measured, op: &Op, width: f64) -> (What, f64) {
             (What::Softmax, m.library_softmax_per_s)
         }
         Some("softmax" | "log_softmax") => (What::WideSoftmax, m.library_wide_softmax_per_s),
-        Some("layer_norm" | "rms_norm") => (What::Norm, m.library_layer_norm_per_s),
+        Some("layer_norm" | "group_norm" | "rms_norm") => (What::Norm, m.library_layer_norm_per_s),
         Some("max_pool2d" | "avg_pool2d") => (What::Pool, m.library_pool_per_s),
         _ => (What::Sum, m.library_sum_per_s),
     }

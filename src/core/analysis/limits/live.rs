@@ -96,7 +96,10 @@ fn one_kernel(
 /// a maximum, or two of them at once.
 fn running_values(op: &Op) -> u64 {
     match (op.op_type, op.function.as_deref()) {
-        (OpType::Reduction, Some("softmax" | "log_softmax" | "layer_norm" | "var")) => 2,
+        (
+            OpType::Reduction,
+            Some("softmax" | "log_softmax" | "layer_norm" | "group_norm" | "var"),
+        ) => 2,
         (OpType::Reduction, _) => 1,
         _ => 0,
     }

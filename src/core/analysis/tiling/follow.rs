@@ -120,10 +120,15 @@ fn needs(
 ) -> Needs {
     let definition = &graph.ops[op];
     match definition.op_type {
+        // The other half of its row.
+        OpType::Elementwise if definition.function.as_deref() == Some("rotary") => {
+            reduced(matmul, RowDomain::of_op(graph, op))
+        }
         OpType::Elementwise => Needs::Element,
         // A plain reshape keeps the elements in their order.
         OpType::Reshape if definition.function.as_deref() == Some("reshape") => Needs::Element,
         OpType::Reshape => Needs::Moved,
+        OpType::Opaque => Needs::Scattered,
         OpType::Reduction | OpType::Matmul if !is_in_order => Needs::Scattered,
         OpType::Reduction => reduced(matmul, RowDomain::of_op(graph, op)),
         OpType::Matmul => contracted(graph, op, tensor).unwrap_or(Needs::Scattered),

@@ -18,7 +18,7 @@ use crate::core::analysis::why::detour::Detours;
 use crate::core::analysis::why::operands::Operands;
 use crate::core::analysis::why::policy_graph::PolicyGraph;
 use crate::core::analysis::why::refusals::Refusals;
-use crate::core::fusion::inductor::library_call;
+use crate::core::fusion::inductor::{first_opaque, library_call};
 use crate::core::fusion::legality::{check_counted, most_ops};
 use crate::core::fusion::reason::Reason;
 use crate::core::fusion::record::{Record, record};
@@ -294,9 +294,16 @@ impl<'a> Why<'a> {
             return reason.clone();
         }
         let calls = self.library_calls();
+        let Analysis {
+            graph, partition, ..
+        } = self.analysis;
+        let opaque = |kernel| first_opaque(graph, &partition.kernels[kernel]);
         match calls[a].or(calls[b]) {
             Some(matmul) => Reason::LibraryCall { matmul },
-            None => Reason::NotCompared,
+            None => match opaque(a).or_else(|| opaque(b)) {
+                Some(opaque) => Reason::Opaque { opaque },
+                None => Reason::NotCompared,
+            },
         }
     }
 

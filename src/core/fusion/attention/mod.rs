@@ -87,8 +87,37 @@ impl AttentionShape {
         fits.then_some(shape)
     }
 
-    /// The shape of a kernel with two matmuls, under any policy.
+    /// The shape of a call of `sdpa`; `None` if V is not as wide as K.
+    fn of_call(graph: &Graph, op: OpId) -> Option<Self> {
+        let definition = &graph.ops[op];
+        let [batch @ .., queries, width] = &definition.shape[..] else {
+            return None;
+        };
+        let &[_, k, ..] = &graph.inputs[op] else {
+            return None;
+        };
+        let [own @ .., keys, head_size] = graph.tensor_shape(k)? else {
+            return None;
+        };
+        let heads = element_count(batch)?;
+        let shape = Self {
+            heads,
+            group: (heads / element_count(own)?.max(1)).max(1),
+            queries: *queries,
+            keys: *keys,
+            head_size: *head_size,
+            bytes_per_element: definition.bytes_per_element,
+        };
+        (width == head_size).then_some(shape)
+    }
+
+    /// The shape of a kernel with two matmuls, under any policy, or of a call of `sdpa`.
     pub fn of_kernel(graph: &Graph, ops: &[OpId]) -> Option<Self> {
+        if let &[op] = ops
+            && graph.ops[op].function.as_deref() == Some("sdpa")
+        {
+            return Self::of_call(graph, op);
+        }
         let is_product = |&op: &OpId| graph.ops[op].op_type == OpType::Matmul;
         let mut products = ops.iter().copied().filter(is_product);
         Self::of_ops(graph, products.next()?, products.next()?)

@@ -6,9 +6,9 @@
 //! divided and a mask may be added (11, 12, 14) or select (15, 17), or Q is divided before (9, 10). With three dimensions there is
 //! neither scale nor mask (13). Not in f32, which flash kernels would compute as TF32.
 //!
-//! A call of `scaled_dot_product_attention` needs no pattern: one kernel mark on all its ops states it.
+//! A call of `scaled_dot_product_attention` needs no pattern: it is the op `sdpa`, or one kernel mark on all its ops states it.
 
-use super::layout::{Layouts, is_copied};
+use super::layout::{Layouts, attention_layout, is_copied};
 use super::view::{View, view_of_op};
 use crate::core::fusion::attention::stated;
 use crate::core::model::dtype::DType;
@@ -250,20 +250,14 @@ pub(super) fn result_layout(
     last: OpId,
     members: &[OpId],
 ) -> View {
-    let shape = &graph.ops[last].shape;
-    let first = members
-        .iter()
-        .find(|&&op| graph.ops[op].op_type == OpType::Matmul);
-    let q = first.and_then(|&op| graph.inputs[op].first());
-    let is_product = graph.ops[last].op_type == OpType::Matmul;
-    let is_wide = matches!(graph.ops[last].element_type(), Some(DType::F32));
-    match shape[..] {
-        // The kernel for f32 writes token by token.
-        [batch, heads, tokens, size] if is_product && is_wide => {
-            View::transposed(&[batch, tokens, heads, size], [0, 2, 1, 3])
-        }
-        _ => View::laid_out_as(shape, q.filter(|_| is_product).map(|&q| &layouts[q])),
+    let result = &graph.ops[last];
+    if result.op_type != OpType::Matmul {
+        return View::laid_out_as(&result.shape, None);
     }
+    let is_product = |op: &&OpId| graph.ops[**op].op_type == OpType::Matmul;
+    let first = members.iter().find(is_product);
+    let q = first.and_then(|&op| graph.inputs[op].first());
+    attention_layout(result, q.map(|&q| &layouts[q]))
 }
 
 fn is(op: &Op, function: &str) -> bool {

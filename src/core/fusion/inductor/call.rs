@@ -1,6 +1,6 @@
 //! Lowers calls of libraries and templates, with the copies that they read.
 
-use super::facts::crosses;
+use super::facts::{crosses, is_call};
 use super::layout::{bias_behind, has_no_rows, is_copied};
 use super::lower::Lowering;
 use super::node::BufferId;
@@ -64,7 +64,7 @@ impl Lowering<'_> {
         let is_image = graph.inputs[op].first() == Some(&tensor);
         let shape = graph.tensor_shape(tensor).unwrap_or(&[]);
         if !is_image
-            || graph.ops[op].function.as_deref() != Some("conv2d")
+            || !graph.ops[op].is_convolution()
             || self.layouts[tensor] == View::channels_last(shape)
         {
             return false;
@@ -77,8 +77,7 @@ impl Lowering<'_> {
         producer.is_some_and(|producer| {
             let definition = &graph.ops[producer];
             let concatenates = definition.function.as_deref() == Some("concat");
-            definition.op_type == OpType::Matmul
-                || concatenates && !self.is_inlined_concat(producer)
+            is_call(definition) || concatenates && !self.is_inlined_concat(producer)
         })
     }
 
@@ -122,8 +121,7 @@ impl Lowering<'_> {
             source = producer;
         }
         let definition = &graph.ops[source];
-        let has_bias =
-            definition.function.as_deref() == Some("conv2d") && graph.inputs[source].len() > 2;
+        let has_bias = definition.is_convolution() && graph.inputs[source].len() > 2;
         if definition.op_type == OpType::Elementwise || has_bias {
             self.launch_beside(BufferId::of_tensor(graph.output[source]));
         }
@@ -135,7 +133,7 @@ impl Lowering<'_> {
         let &[op] = ops else {
             return None;
         };
-        if self.graph.ops[op].function.as_deref() == Some("conv2d") {
+        if self.graph.ops[op].is_convolution() {
             return self.graph.inputs[op].get(2).copied();
         }
         bias_behind(self.graph, &self.layouts, op)
@@ -150,7 +148,7 @@ impl Lowering<'_> {
         let node = self.node(value, space, shape);
         self.push(node.writing(product, &layout, shape, width));
         let mut added = self.values[bias].clone();
-        let seen = if graph.ops[op].function.as_deref() == Some("conv2d") {
+        let seen = if graph.ops[op].is_convolution() {
             View::per_channel(shape)
         } else {
             broadcast(graph.tensor_shape(bias).unwrap_or(&[]), &graph.ops[op])
@@ -181,7 +179,7 @@ impl Lowering<'_> {
             return;
         };
         let is_half = matches!(definition.element_type(), Some(DType::F16 | DType::Bf16));
-        let is_convolution = definition.function.as_deref() == Some("conv2d");
+        let is_convolution = definition.is_convolution();
         let is_odd = !channels.is_multiple_of(CHANNELS) && filters.is_multiple_of(CHANNELS);
         if is_convolution && is_half && channels == each && is_odd {
             for _ in 0..2 {

@@ -1,5 +1,6 @@
 //! Lowers concatenations.
 
+use super::facts::is_call;
 use super::lower::Lowering;
 use super::node::{BufferId, Node, Read};
 use super::view::{Access, View};
@@ -89,7 +90,7 @@ impl Lowering<'_> {
     /// buffer is written in its place.
     fn is_open(&self, tensor: TensorId) -> bool {
         let writer = self.graph.tensors[tensor].producer;
-        let is_library = writer.is_none_or(|op| self.graph.ops[op].op_type == OpType::Matmul);
+        let is_library = writer.is_none_or(|op| is_call(&self.graph.ops[op]));
         is_library || !self.values[tensor].ops.is_empty()
     }
 }

@@ -35,7 +35,9 @@ pub(super) fn keeps_shape(graph: &Graph, op: OpId) -> bool {
     let definition = &graph.ops[op];
     definition.op_type == OpType::Reduction
         && match definition.function.as_deref().and_then(functions::find) {
-            Some(function) => function.shape_rule == ShapeRule::SameAsFirst,
+            Some(function) => {
+                function.shape_rule == ShapeRule::SameAsFirst || function.name == "group_norm"
+            }
             None => graph.inputs[op]
                 .first()
                 .and_then(|&t| graph.tensor_shape(t))
@@ -43,11 +45,45 @@ pub(super) fn keeps_shape(graph: &Graph, op: OpId) -> bool {
         }
 }
 
+/// Whether the op runs as a call of a library, or as a matmul that the compiler instantiates.
+pub(super) fn is_call(op: &Op) -> bool {
+    matches!(op.op_type, OpType::Matmul | OpType::Opaque)
+        || is_windowed(op) && window_of(op).is_none()
+}
+
+/// Whether the op writes to places of a copy of its first input, which it may not overwrite: it is external, or another op reads
+/// it. Source: `torch/_inductor/fx_passes/reinplace.py`.
+pub(super) fn copies_before(graph: &Graph, op: OpId) -> bool {
+    let function = graph.ops[op].function.as_deref().and_then(functions::find);
+    let rule = function.map(|f| f.shape_rule);
+    let scatters = matches!(rule, Some(ShapeRule::Scatter | ShapeRule::IndexAlong));
+    let first = graph.inputs[op].first().filter(|_| scatters);
+    first.is_some_and(|&tensor| {
+        graph.tensors[tensor].is_external()
+            || graph.is_final(tensor)
+            || graph.consumers[tensor].len() > 1
+    })
+}
+
 /// Whether the op is a pool: the compiler runs it as a pointwise loop that reads a small window for each
 /// element.
 pub(super) fn is_windowed(op: &Op) -> bool {
     let function = op.function.as_deref().and_then(functions::find);
-    function.is_some_and(|f| f.shape_rule == ShapeRule::Pool2d)
+    function.is_some_and(|f| match f.shape_rule {
+        ShapeRule::Pool2d => true,
+        // PyTorch computes the mean of a whole image as any mean.
+        ShapeRule::AdaptivePool2d => {
+            f.name != "adaptive_avg_pool2d" || !op.shape.ends_with(&[1, 1])
+        }
+        _ => false,
+    })
+}
+
+/// Whether the op reads the elements of an image several times, or what lies between them. Source: `upsample_nearestnd` in
+/// `torch/_inductor/lowering.py`.
+pub(super) fn is_resampled(op: &Op) -> bool {
+    let function = op.function.as_deref().and_then(functions::find);
+    function.is_some_and(|f| f.shape_rule == ShapeRule::Resample)
 }
 
 /// The window of a pool. Larger ones are left to the library.

@@ -2,8 +2,9 @@
 //! others give a new tensor in row-major order. Beside a
 //! convolution, which reads and writes images channels last, those that are given lie so, too. The compiler starts from a graph in which these layouts have been decided.
 
-use super::facts::is_windowed;
+use super::facts::{is_resampled, is_windowed};
 use super::view::{View, view_of_op};
+use crate::core::model::dtype::DType;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, OpId, TensorId};
 use crate::core::model::op::{Op, element_count};
@@ -22,7 +23,7 @@ pub(super) fn layouts(graph: &Graph, given: &[(TensorId, View)]) -> Layouts {
     for (tensor, layout) in given {
         layouts[*tensor] = layout.clone();
     }
-    if graph.ops.iter().any(is_convolution) {
+    if graph.ops.iter().any(Op::is_convolution) {
         for (tensor, image) in graph.tensors.iter_enumerated() {
             let shape = graph.tensor_shape(tensor).unwrap_or(&[]);
             if image.is_external() && shape.len() == 4 {
@@ -42,11 +43,14 @@ pub(super) fn layouts(graph: &Graph, given: &[(TensorId, View)]) -> Layouts {
             if let Some(view) = view.filter(|view| view.strides(shape).is_some()) {
                 layouts[output] = view;
             }
+        } else if is(definition, "sdpa") {
+            let q = graph.inputs[op].first().map(|&q| &layouts[q]);
+            layouts[output] = attention_layout(definition, q);
         } else if definition.op_type == OpType::Elementwise {
             let mut inputs = graph.inputs[op].iter();
             let like = inputs.find(|&&input| graph.tensor_shape(input) == Some(shape));
             layouts[output] = View::laid_out_as(shape, like.map(|&input| &layouts[input]));
-        } else if is_convolution(definition) {
+        } else if definition.is_convolution() {
             layouts[output] = View::channels_last(shape);
         } else if is(definition, "concat") && shape.len() == 4 {
             let mut images = graph.inputs[op].iter().map(|&image| {
@@ -56,7 +60,10 @@ pub(super) fn layouts(graph: &Graph, given: &[(TensorId, View)]) -> Layouts {
             if images.any(|is_last| is_last) {
                 layouts[output] = View::channels_last(shape);
             }
-        } else if is_windowed(definition) || is(definition, "batch_norm_train") {
+        } else if is_windowed(definition)
+            || is_resampled(definition)
+            || is(definition, "batch_norm_train")
+        {
             let Some(&image) = graph.inputs[op].first() else {
                 continue;
             };
@@ -65,6 +72,16 @@ pub(super) fn layouts(graph: &Graph, given: &[(TensorId, View)]) -> Layouts {
         }
     }
     layouts
+}
+
+/// How the result of a flash kernel lies: as Q does, or token by token in f32.
+pub(super) fn attention_layout(result: &Op, q: Option<&View>) -> View {
+    match (&result.shape[..], result.element_type()) {
+        (&[batch, heads, tokens, size], Some(DType::F32)) => {
+            View::transposed(&[batch, tokens, heads, size], [0, 2, 1, 3])
+        }
+        (shape, _) => View::laid_out_as(shape, q),
+    }
 }
 
 /// Whether neither rows nor columns of an operand of a batched matmul lie side by side, so that the library copies it.
@@ -84,10 +101,6 @@ pub(super) fn has_no_rows(
     }
 }
 
-fn is_convolution(op: &Op) -> bool {
-    is(op, "conv2d")
-}
-
 fn is(op: &Op, function: &str) -> bool {
     op.function.as_deref() == Some(function)
 }
@@ -96,10 +109,11 @@ fn is(op: &Op, function: &str) -> bool {
 /// strides count on. Source: `matmul` in `torch/_decomp/decompositions.py`.
 pub(super) fn is_copied(graph: &Graph, layouts: &Layouts, matmul: OpId, operand: TensorId) -> bool {
     let definition = &graph.ops[matmul];
-    let is_product = matches!(
-        definition.function.as_deref(),
-        None | Some("matmul" | "linear")
-    );
+    let is_product = definition.op_type == OpType::Matmul
+        && matches!(
+            definition.function.as_deref(),
+            None | Some("matmul" | "linear")
+        );
     let Some(shape) = graph.tensor_shape(operand).filter(|_| is_product) else {
         return false;
     };

@@ -2,6 +2,7 @@
 
 use super::facts::elements;
 use crate::core::fusion::loops::Loop;
+use crate::core::fusion::reason::Reason;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, OpId};
 use crate::core::model::op_type::OpType;
@@ -100,8 +101,22 @@ pub(crate) fn library_call(graph: &Graph, ops: &[OpId], max_autotune: bool) -> O
     is_library.then_some(matmul)
 }
 
+/// Why nothing is fused with a node that calls a library.
+pub(super) fn call_reason(graph: &Graph, ops: &[OpId]) -> Option<Reason> {
+    match first_matmul(graph, ops) {
+        Some(matmul) => Some(Reason::LibraryCall { matmul }),
+        None => first_opaque(graph, ops).map(|opaque| Reason::Opaque { opaque }),
+    }
+}
+
+/// The opaque op of these ops.
+pub(crate) fn first_opaque(graph: &Graph, ops: &[OpId]) -> Option<OpId> {
+    let is_opaque = |&op: &OpId| graph.ops[op].op_type == OpType::Opaque;
+    ops.iter().copied().find(is_opaque)
+}
+
 /// The first matmul of these ops.
-pub(super) fn first_matmul(graph: &Graph, ops: &[OpId]) -> Option<OpId> {
+fn first_matmul(graph: &Graph, ops: &[OpId]) -> Option<OpId> {
     ops.iter().copied().find(|&op| is_matmul(graph, op))
 }
 
@@ -119,5 +134,5 @@ pub(super) fn matmul_space(graph: &Graph, op: OpId, max_autotune: bool) -> Loop 
 }
 
 fn is_convolution(graph: &Graph, op: OpId) -> bool {
-    graph.ops[op].function.as_deref() == Some("conv2d")
+    graph.ops[op].is_convolution()
 }

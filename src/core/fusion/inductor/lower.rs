@@ -2,7 +2,9 @@
 //! computes itself.
 
 use super::attention::{flash_kernels, result_layout};
-use super::facts::{elements, is_across, is_windowed, keeps_shape, operations, window_of};
+use super::facts::{
+    copies_before, elements, is_across, is_call, is_windowed, keeps_shape, operations, window_of,
+};
 use super::layout::{Layouts, layouts};
 use super::library::{bias_adds, matmul_space};
 use super::node::{BufferId, Node, NodeId, Read, Rows};
@@ -88,6 +90,11 @@ pub(super) fn nodes(graph: &Graph, target: Target, log: &mut Log) -> (IdVec<Node
         } else if let Some(matmul) = bias_of[op] {
             let space = matmul_space(graph, op, target.max_autotune);
             lowering.call(&[matmul, op], space);
+        } else if is_call(&graph.ops[op]) && graph.ops[op].op_type != OpType::Matmul {
+            lowering.call(&[op], Loop::Library);
+            if copies_before(graph, op) {
+                lowering.launch_beside(BufferId::of_tensor(graph.output[op]));
+            }
         } else if graph.ops[op].op_type != OpType::Matmul {
             lowering.place(op);
         } else if let Some(add) = adds[op] {
@@ -258,7 +265,7 @@ impl Lowering<'_> {
             (ShapeRule::Reduce | ShapeRule::Reshape, 0) | (ShapeRule::Gather, 1) => {
                 Some(View::whole(element_count(shape)?))
             }
-            (ShapeRule::Embedding, 0) => {
+            (ShapeRule::Embedding | ShapeRule::OneHot, 0) => {
                 let mut column = shape.to_vec();
                 column.push(1);
                 broadcast(&column, reader)

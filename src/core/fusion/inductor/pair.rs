@@ -1,6 +1,6 @@
 //! Which two groups of nodes may share a kernel, and how many bytes that saves.
 
-use super::library::first_matmul;
+use super::library::call_reason;
 use super::mixed::are_mixed;
 use super::node::Read;
 use super::schedule::{GroupId, Lone, Schedule};
@@ -62,10 +62,10 @@ impl Schedule<'_> {
     pub(super) fn fits(&self, first: GroupId, second: GroupId) -> Result<(), Reason> {
         let is_call = |group: &GroupId| self.space[*group] == Loop::Library;
         let call = [first, second].into_iter().find(is_call);
-        let matmul =
-            call.and_then(|group| first_matmul(self.graph, &self.nodes[group.first_node()].ops));
-        if let Some(matmul) = matmul {
-            return Err(Reason::LibraryCall { matmul });
+        let reason =
+            call.and_then(|group| call_reason(self.graph, &self.nodes[group.first_node()].ops));
+        if let Some(reason) = reason {
+            return Err(reason);
         }
         let nodes = self.members[first].len() + self.members[second].len();
         if nodes > NODES {

@@ -345,7 +345,7 @@ enum Cut {
 pub(super) fn is_variance(op: &Op) -> bool {
     matches!(
         op.function.as_deref(),
-        Some("var" | "layer_norm" | "batch_norm_train")
+        Some("var" | "layer_norm" | "group_norm" | "batch_norm_train")
     )
 }
 
@@ -360,6 +360,14 @@ pub(super) fn reduced_axes(axes: u32, rank: usize) -> u32 {
 
 /// For each element of a norm's output its row.
 pub(super) fn row_view(norm: &Op) -> Option<View> {
+    let groups = norm.indexing.as_ref().map_or(0, |indexing| indexing.groups);
+    if let (1.., Some(batch)) = (groups, norm.shape.first()) {
+        // The rows stand one behind the other.
+        let rows = batch.checked_mul(groups).filter(|&rows| rows > 0)?;
+        let width = element_count(&norm.shape)? / rows;
+        let reader = Op::new("", OpType::Elementwise, &[], "", &[rows, width], 1);
+        return broadcast(&[rows, 1], &reader);
+    }
     let axes = reduced_axes(norm.axes, norm.shape.len());
     let shape = norm.shape.iter().enumerate();
     let rows = shape.map(|(place, &size)| {

@@ -1,6 +1,6 @@
 //! How each tensor is used, directly or through views.
 
-use super::facts::{is_windowed, keeps_shape};
+use super::facts::{is_call, is_resampled, is_windowed, keeps_shape};
 use super::layout::{Layouts, is_copied};
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, OpId, TensorId};
@@ -64,11 +64,11 @@ pub(super) fn uses(
                 of_input.feeds_library |= of_output.feeds_library;
                 of_input.feeds_window |= of_output.feeds_window;
             }
-            let is_library = definition.op_type == OpType::Matmul || is_part[op];
+            let is_library = is_call(definition) || is_part[op];
             let is_copied = is_library && is_copied(graph, layouts, op, tensor);
             of_input.feeds_copy |= is_copied && flash[op].is_none();
             of_input.feeds_library |= flash[op].is_some() || is_library && !is_copied;
-            of_input.feeds_window |= is_windowed(definition);
+            of_input.feeds_window |= is_windowed(definition) || is_resampled(definition);
         }
     }
     for of_tensor in &mut uses {

@@ -62,9 +62,9 @@ pub(super) fn regions(context: &RegionContext<'_>) -> Adjacency<RegionId, OpId> 
 /// Joins all readers of a tensor that could share a kernel by their types: a matmul needs a reader that is light.
 fn join_readers(graph: &Graph, sets: &mut DisjointSets<OpId>, readers: &[OpId]) {
     let op_type = |op: OpId| graph.ops[op].op_type;
-    let is_light = |&op: &OpId| !is_heavy(op_type(op));
-    let has_light = readers.iter().any(is_light);
     let joined = readers.iter().copied();
+    let joined = joined.filter(|&op| op_type(op) != OpType::Opaque);
+    let has_light = joined.clone().any(|op| !is_heavy(op_type(op)));
     let mut joined = joined.filter(|&op| has_light || op_type(op) != OpType::Matmul);
     if let Some(first) = joined.next() {
         joined.for_each(|op| join(sets, first, op));
@@ -73,6 +73,13 @@ fn join_readers(graph: &Graph, sets: &mut DisjointSets<OpId>, readers: &[OpId]) 
 
 fn is_heavy(op_type: OpType) -> bool {
     matches!(op_type, OpType::Matmul | OpType::Reduction)
+}
+
+/// Whether the types of two ops alone allow them a common kernel.
+fn may_meet(first: OpType, second: OpType) -> bool {
+    let both = [first, second];
+    !both.contains(&OpType::Opaque)
+        && (!both.into_iter().all(is_heavy) || both == [OpType::Reduction; 2])
 }
 
 /// The ops of each region.
@@ -153,10 +160,7 @@ impl<'a> Between<'a> {
     fn may_share(&mut self, first: OpId, second: OpId) -> bool {
         let context = self.context;
         let op_type = |op: OpId| context.graph.ops[op].op_type;
-        if is_heavy(op_type(first))
-            && is_heavy(op_type(second))
-            && (op_type(first), op_type(second)) != (OpType::Reduction, OpType::Reduction)
-        {
+        if !may_meet(op_type(first), op_type(second)) {
             return false;
         }
         let Some(ops) = self.closed(first, second) else {

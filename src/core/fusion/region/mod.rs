@@ -80,6 +80,7 @@ pub(super) struct Region<'a> {
     pub(super) ops: IdVec<LocalOp, OpId>,
     pub(super) matmuls: Set,
     pub(super) reductions: Set,
+    pub(super) opaques: Set,
     /// Free views.
     pub(super) views: Set,
     /// For each op the ops that it reads from, and those that read it.
@@ -172,6 +173,7 @@ impl<'a> Region<'a> {
             context,
             matmuls: 0,
             reductions: 0,
+            opaques: 0,
             views: 0,
             prev: IdVec::from_elem(0, count),
             next: IdVec::from_elem(0, count),
@@ -276,6 +278,7 @@ impl<'a> Region<'a> {
             match definition.op_type {
                 OpType::Matmul => self.matmuls |= bit,
                 OpType::Reduction => self.reductions |= bit,
+                OpType::Opaque => self.opaques |= bit,
                 OpType::Reshape if definition.function.as_deref() != Some("reshape") => {
                     self.reordering |= bit;
                 }

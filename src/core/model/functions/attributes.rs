@@ -19,15 +19,20 @@ pub enum AttributeKind {
     SizeOrUnknown,
     /// `tanh` or `none`.
     Approximation,
+    /// `nearest` or `bilinear`.
+    Interpolation,
+    /// Any word; in backquotes if it is no name.
+    Word,
 }
 
 impl AttributeKind {
     /// Whether a word is a value as it stands, and not the name of a param.
     pub fn is_word(self, word: &str) -> bool {
         match self {
-            Self::Flag | Self::Type => true,
+            Self::Flag | Self::Type | Self::Word => true,
             Self::SizeOrUnknown => word == "unknown",
             Self::Approximation => matches!(word, "tanh" | "none"),
+            Self::Interpolation => matches!(word, "nearest" | "bilinear"),
             Self::Size | Self::SizeOrSizes | Self::Sizes | Self::Number => false,
         }
     }
@@ -43,6 +48,8 @@ impl AttributeKind {
             Self::Type => "an element type such as f32",
             Self::SizeOrUnknown => "an integer, or `unknown`",
             Self::Approximation => "tanh or none",
+            Self::Interpolation => "nearest or bilinear",
+            Self::Word => "a word such as `aten.fft_rfft`",
         }
     }
 }
@@ -90,6 +97,20 @@ pub const ATTRIBUTES: &[AttributeSpec] = &[
     attribute("exponent", AttributeKind::Number, "the power, when it is no tensor"),
     attribute("p", AttributeKind::Number, "probability that an element is dropped"),
     attribute("eps", AttributeKind::Number, "small number against a division by zero"),
+    attribute("name", AttributeKind::Word, "the operator's own name; in backquotes if it has other characters than letters, digits, `_` and dots"),
+    attribute("flops", AttributeKind::Size, "its FLOPs; 0 by default"),
+    attribute("causal", AttributeKind::Flag, "whether a query sees only keys up to its own place; false by default"),
+    attribute("scale", AttributeKind::Number, "factor of the scores; 1 / sqrt(head size) by default"),
+    attribute("enable_gqa", AttributeKind::Flag, "whether several heads of q share one of k and v; false by default"),
+    attribute("count", AttributeKind::Size, "how many elements are kept"),
+    attribute("descending", AttributeKind::Flag, "whether the largest comes first; false by default"),
+    attribute("classes", AttributeKind::Size, "number of places that an index can have"),
+    attribute("shift", AttributeKind::Size, "by how many places elements move, backwards when negative"),
+    attribute("size", AttributeKind::SizeOrSizes, "height and width of the result, one number for both"),
+    attribute("mode", AttributeKind::Interpolation, "nearest or bilinear; nearest by default"),
+    attribute("align_corners", AttributeKind::Flag, "whether the corners of both images are at the same place; false by default"),
+    attribute("slope", AttributeKind::Number, "factor of negative elements; 0.01 by default"),
+    attribute("alpha", AttributeKind::Number, "what negative elements tend to, negated; 1 by default"),
     attribute("min", AttributeKind::Number, "lower bound"),
     attribute("max", AttributeKind::Number, "upper bound"),
 ];

@@ -52,6 +52,12 @@ pub const ALIASES: &[Alias] = &[
     same("gt", "gt"), same("greater", "gt"), same("ge", "ge"), same("greater_equal", "ge"),
     same("eq", "eq"), same("ne", "ne"), same("not_equal", "ne"),
     same("logical_and", "logical_and"), same("logical_or", "logical_or"), same("logical_not", "logical_not"),
+    same("logical_xor", "logical_xor"), same("floor_divide", "floor_divide"), same("remainder", "remainder"), same("sign", "sign"),
+    same("isnan", "isnan"), same("isinf", "isinf"), same("exp2", "exp2"), same("expm1", "expm1"), same("log2", "log2"), same("log1p", "log1p"),
+    same("tan", "tan"), same("ceil", "ceil"), same("trunc", "trunc"), same("fix", "trunc"),
+    same("leaky_relu", "leaky_relu"), same("LeakyReLU", "leaky_relu"), same("elu", "elu"), same("ELU", "elu"), same("selu", "selu"), same("SELU", "selu"),
+    same("softplus", "softplus"), same("Softplus", "softplus"), same("mish", "mish"), same("Mish", "mish"),
+    same("hardsigmoid", "hardsigmoid"), same("Hardsigmoid", "hardsigmoid"), same("hardswish", "hardswish"), same("Hardswish", "hardswish"),
     same("neg", "neg"), same("negative", "neg"), same("abs", "abs"), same("absolute", "abs"), same("square", "square"),
     same("relu", "relu"), same("ReLU", "relu"),
     // The exact form is the default there.
@@ -66,12 +72,21 @@ pub const ALIASES: &[Alias] = &[
     same("batch_norm", "batch_norm"), same("BatchNorm2d", "batch_norm"), same("BatchNorm1d", "batch_norm"),
     with("sum", "sum", REDUCED), with("mean", "mean", REDUCED), with("var", "var", REDUCED),
     with("max", "max", REDUCED), with("amax", "max", REDUCED), with("min", "min", REDUCED), with("amin", "min", REDUCED),
+    with("prod", "prod", REDUCED), with("any", "any", REDUCED), with("all", "all", REDUCED),
+    with("argmax", "argmax", REDUCED), with("argmin", "argmin", REDUCED),
     same("softmax", "softmax"), same("Softmax", "softmax"), same("log_softmax", "log_softmax"), same("LogSoftmax", "log_softmax"),
     same("layer_norm", "layer_norm"), same("LayerNorm", "layer_norm"), same("rms_norm", "rms_norm"), same("RMSNorm", "rms_norm"),
     with("normalize", "l2_norm", &["axis"]), with("cumsum", "cumsum", &["axis"]),
     same("max_pool2d", "max_pool2d"), same("MaxPool2d", "max_pool2d"), same("avg_pool2d", "avg_pool2d"), same("AvgPool2d", "avg_pool2d"),
+    same("group_norm", "group_norm"), same("GroupNorm", "group_norm"),
+    same("adaptive_avg_pool2d", "adaptive_avg_pool2d"), same("AdaptiveAvgPool2d", "adaptive_avg_pool2d"),
+    same("adaptive_max_pool2d", "adaptive_max_pool2d"), same("AdaptiveMaxPool2d", "adaptive_max_pool2d"),
+    same("scaled_dot_product_attention", "sdpa"), same("topk", "topk"), same("sort", "sort"), same("argsort", "argsort"),
+    with("scatter", "scatter", &["axis"]), with("scatter_add", "scatter_add", &["axis"]),
+    with("index_copy", "index_copy", &["axis"]), with("index_add", "index_add", &["axis"]),
+    same("interpolate", "interpolate"), same("upsample", "interpolate"), with("flip", "flip", &["axis"]), with("roll", "roll", &["axis"]), same("one_hot", "one_hot"),
     same("matmul", "matmul"), same("mm", "matmul"), same("bmm", "matmul"),
-    same("linear", "linear"), same("Linear", "linear"), same("conv2d", "conv2d"), same("Conv2d", "conv2d"),
+    same("linear", "linear"), same("Linear", "linear"), same("conv1d", "conv1d"), same("Conv1d", "conv1d"), same("conv2d", "conv2d"), same("Conv2d", "conv2d"),
     same("reshape", "reshape"), same("view", "reshape"), same("contiguous", "contiguous"),
     with("permute", "transpose", &["perm"]), same("t", "transpose"),
     with("cat", "concat", &["axis"]), with("concat", "concat", &["axis"]), with("concatenate", "concat", &["axis"]),
@@ -116,19 +131,9 @@ const fn lines(
     }
 }
 
-/// With the slope that PyTorch has by default.
-const LEAKY_RELU: &[&str] = &[
-    "{y}_small = scale({0}, factor=0.01)",
-    "{y} = maximum({0}, {y}_small)",
-];
-
 /// Names that are answered.
 #[rustfmt::skip]
 pub const ANSWERS: &[Answer] = &[
-    lines("scaled_dot_product_attention", 3, "write its ops: `matmul`, `scale`, `softmax` and `matmul`, which the attention option makes one kernel", &[
-        "{y}_scores = matmul({0}, {1}, transpose_b=true)", "{y}_scaled = scale({y}_scores)",
-        "{y}_weights = softmax({y}_scaled)", "{y} = matmul({y}_weights, {2})",
-    ]),
     hint("MultiheadAttention", "write its ops: `linear` for each projection, `reshape`, `matmul`, `softmax` and `matmul`"),
     lines("addmm", 3, "write `matmul` and then `add`", &["{y}_product = matmul({1}, {2})", "{y} = add({y}_product, {0})"]),
     lines("baddbmm", 3, "write `matmul` and then `add`", &["{y}_product = matmul({1}, {2})", "{y} = add({y}_product, {0})"]),
@@ -149,15 +154,12 @@ pub const ANSWERS: &[Answer] = &[
     hint("narrow", "write `slice(x, start=0, end=8, axis=0)`"),
     hint("index_select", "write `gather`, or `embedding` for rows of a table"),
     lines("masked_fill", 3, "write `where(mask, value, x)`", &["{y} = where({1}, {2}, {0})"]),
-    lines("leaky_relu", 1, "write the larger of `x` and a small part of it: `scale` and `maximum`", LEAKY_RELU),
-    lines("LeakyReLU", 1, "write the larger of `x` and a small part of it: `scale` and `maximum`", LEAKY_RELU),
     lines("relu6", 1, "write `clamp(x, min=0, max=6)`", &["{y} = clamp({0}, min=0, max=6)"]),
     lines("ReLU6", 1, "write `clamp(x, min=0, max=6)`", &["{y} = clamp({0}, min=0, max=6)"]),
     hint("addcmul", "write `mul` and then `add`"),
     lines("rsub", 2, "write `sub` with the inputs exchanged", &["{y} = sub({1}, {0})"]),
     hint("cross_entropy", "write its ops: `log_softmax`, `gather`, `neg` and `mean`"),
     hint("mse_loss", "write its ops: `sub`, `square` and `mean`"),
-    lines("softplus", 1, "write its ops: `exp`, `add` and `log`", &["{y}_exp = exp({0})", "{y}_sum = add({y}_exp, 1)", "{y} = log({y}_sum)"]),
     lines("half", 1, "write `cast` with the element type", &["{y} = cast({0}, dtype=f16)"]),
     lines("float", 1, "write `cast` with the element type", &["{y} = cast({0}, dtype=f32)"]),
     lines("bfloat16", 1, "write `cast` with the element type", &["{y} = cast({0}, dtype=bf16)"]),
@@ -180,6 +182,15 @@ const ATTRIBUTE_ALIASES: &[(&str, &str)] = &[
     ("chunks", "parts"),
     ("size", "shape"),
     ("diag", "diagonal"),
+    ("negative_slope", "slope"),
+    ("is_causal", "causal"),
+    ("num_groups", "groups"),
+    ("k", "count"),
+    ("num_classes", "classes"),
+    ("shifts", "shift"),
+    ("dims", "axis"),
+    ("output_size", "size"),
+    ("scale_factor", "times"),
 ];
 
 /// A name without the module that it is written with, and whether there was one.
@@ -202,6 +213,11 @@ pub fn answer(name: &str) -> Option<&'static Answer> {
 
 /// The notation's name of an attribute that a function takes.
 pub fn attribute(function_attributes: &[&'static str], name: &str) -> Option<&'static str> {
-    let (_, own) = ATTRIBUTE_ALIASES.iter().find(|(alias, _)| *alias == name)?;
-    (function_attributes.iter().copied()).find(|known| known == own && *known != name)
+    let mut own = (ATTRIBUTE_ALIASES.iter()).filter(|(alias, own)| *alias == name && *own != name);
+    own.find_map(|(_, own)| {
+        function_attributes
+            .iter()
+            .copied()
+            .find(|known| known == own)
+    })
 }

@@ -21,21 +21,41 @@ pub static FUNCTIONS: &[Function] = &[
     binary("ne", 1, "whether a and b differ", "one comparison"),
     binary("logical_and", 1, "whether both hold", "one operation on bits"),
     binary("logical_or", 1, "whether one of both holds", "one operation on bits"),
+    binary("logical_xor", 1, "whether just one of both holds", "one operation on bits"),
+    binary("floor_divide", 2, "a / b, rounded down", "one division, one rounding"),
+    binary("remainder", 4, "what is left of a / b rounded down; it has the sign of b", "division, rounding, multiplication, subtraction"),
     unary("logical_not", 1, "whether it does not hold", "one operation on bits"),
     unary("neg", 1, "-x", "one negation"),
     unary("abs", 1, "the absolute value", "one operation on the sign"),
+    unary("sign", 1, "-1, 0 or 1", "one operation on the sign"),
+    unary("isnan", 1, "whether it is not a number", "one comparison"),
+    unary("isinf", 1, "whether it is infinite", "one comparison"),
     unary("square", 1, "x * x", "one multiplication"),
     unary("relu", 1, "max(x, 0)", "one comparison"),
     unary("gelu", 8, "x times the normal distribution function, tanh form unless `approximate=none`", "x * 0.5 * (1 + tanh(x * (c + d * x * x))): 5 multiplications, 2 additions, tanh").with(&["approximate"]),
     unary("gelu_erf", 5, "the same, exact: `gelu(x, approximate=none)`", "x * 0.5 * (1 + erf(x * c)): 3 multiplications, addition, erf").with(&["approximate"]),
     unary("silu", 5, "x * sigmoid(x), also called swish", "sigmoid 4, one multiplication"),
+    unary("leaky_relu", 2, "x where it is positive, else x times a small slope", "one multiplication, one comparison").with(&["slope"]),
+    unary("elu", 4, "x where it is positive, else alpha * (exp(x) - 1)", "exp, subtraction, multiplication, comparison").with(&["alpha"]),
+    unary("selu", 5, "elu of fixed alpha, times a constant", "elu 4, one multiplication"),
+    unary("softplus", 3, "log(1 + exp(x))", "exp, addition, log"),
+    unary("mish", 5, "x * tanh(softplus(x))", "softplus 3, tanh, multiplication"),
+    unary("hardsigmoid", 4, "x / 6 + 1/2, held between 0 and 1", "addition, two comparisons, division"),
+    unary("hardswish", 5, "x * hardsigmoid(x)", "hardsigmoid 4, one multiplication"),
     unary("sigmoid", 4, "1 / (1 + exp(-x))", "negation, exp, addition, division"),
     unary("tanh", 1, "hyperbolic tangent", "one transcendental"),
     unary("exp", 1, "e to the power of x", "one transcendental"),
+    unary("exp2", 1, "2 to the power of x", "one transcendental"),
+    unary("expm1", 2, "exp(x) - 1", "one transcendental, one subtraction"),
     unary("log", 1, "natural logarithm", "one transcendental"),
+    unary("log2", 1, "logarithm to the base 2", "one transcendental"),
+    unary("log1p", 2, "log(1 + x)", "one addition, one transcendental"),
     unary("erf", 1, "error function", "one transcendental"),
     unary("sin", 1, "sine", "one transcendental"),
     unary("cos", 1, "cosine", "one transcendental"),
+    unary("tan", 1, "tangent", "one transcendental"),
+    unary("ceil", 1, "smallest whole number that is not below", "one rounding"),
+    unary("trunc", 1, "the whole part", "one rounding"),
     unary("round", 1, "nearest whole number", "one rounding"),
     unary("floor", 1, "largest whole number that is not above", "one rounding"),
     unary("sqrt", 1, "square root", "one transcendental"),
@@ -52,23 +72,33 @@ pub static FUNCTIONS: &[Function] = &[
     unary("cast", 1, "x in another element type", "one conversion").with(&["dtype"]),
     binary("where", 1, "a where the condition holds, else b", "one selection").takes(3, 3),
     unary("clamp", 2, "x held between two bounds", "two comparisons").with(&["min", "max"]),
+    unary("rotary", 3, "x * cos + turned * sin, where the halves of x's last dimension are exchanged and the first is negated", "two multiplications, one addition; the sign rides along").takes(3, 3),
     unary("batch_norm", 2, "x * scale + shift, or with mean, variance, weight and bias; one of each for a channel", "one multiplication, one addition: the factors are counted once for a channel, so not at all").takes(3, 5).shaped(ShapeRule::PerChannel).with(&["training", "eps"]),
     unary("batch_norm_train", 6, "mean 0 and variance 1 for each channel of the batch; optional weight and bias: `batch_norm(x, w, b, training=true)`", "variance 4; one multiplication, one addition").typed(OpType::Reduction).takes(1, 3).shaped(ShapeRule::PerChannel).with(&["eps"]),
     reduce("sum", 1, "sum along an axis", "one addition"),
     reduce("mean", 1, "mean along an axis", "one addition"),
     reduce("max", 1, "largest value along an axis", "one comparison"),
     reduce("min", 1, "smallest value along an axis", "one comparison"),
+    reduce("prod", 1, "product along an axis", "one multiplication"),
+    reduce("any", 1, "whether an element is not 0 along an axis", "one operation on bits"),
+    reduce("all", 1, "whether no element is 0 along an axis", "one operation on bits"),
+    reduce("argmax", 1, "place of the largest value along an axis, the first of equal ones", "one comparison"),
+    reduce("argmin", 1, "place of the smallest value along an axis, the first of equal ones", "one comparison"),
     reduce("var", 4, "variance along an axis, two passes", "addition for the mean; subtraction, square, addition"),
     normalize("softmax", 5, "exp(x - max) over its sum, along an axis", "comparison, subtraction, exp, addition, division"),
     normalize("log_softmax", 5, "the logarithm of softmax", "comparison, subtraction, exp, addition, subtraction"),
     normalize("layer_norm", 8, "mean 0 and variance 1 along the last axis; optional weight and bias", "variance 4; subtraction, multiplication, weight, bias").takes(1, 3).with(&["eps"]),
     normalize("rms_norm", 4, "x over its root mean square along the last axis; optional weight and bias", "square, addition; multiplication, weight").takes(1, 3).with(&["eps"]),
     normalize("l2_norm", 3, "x over its length along an axis", "square, addition, division").with(&["axis", "eps"]),
+    normalize("group_norm", 8, "mean 0 and variance 1 for each group of channels; optional weight and bias", "variance 4; subtraction, multiplication, weight, bias").takes(1, 3).shaped(ShapeRule::PerChannel).with(&["groups", "eps"]),
     normalize("cumsum", 1, "sum of an element and those before it, along an axis", "one addition"),
     reduce("max_pool2d", 1, "largest value of each window", "one comparison; overlaps are not counted twice").shaped(ShapeRule::Pool2d).with(&["kernel", "stride", "padding"]),
     reduce("avg_pool2d", 1, "mean of each window", "one addition; overlaps are not counted twice").shaped(ShapeRule::Pool2d).with(&["kernel", "stride", "padding"]),
+    reduce("adaptive_avg_pool2d", 1, "mean of as many windows as stated", "one addition; overlaps are not counted twice").shaped(ShapeRule::AdaptivePool2d).with(&["size"]),
+    reduce("adaptive_max_pool2d", 1, "largest value of as many windows as stated", "one comparison; overlaps are not counted twice").shaped(ShapeRule::AdaptivePool2d).with(&["size"]),
     product("matmul", ShapeRule::Matmul, "matrix product, batched over leading dimensions", "2 * K for each output element").takes(2, 2).with(&["transpose_a", "transpose_b", "k"]),
     product("linear", ShapeRule::Linear, "x times a transposed weight [N, K], plus an optional bias", "2 * K for each output element; the bias rides along"),
+    product("conv1d", ShapeRule::Conv1d, "convolution of [B, C, L] by [O, C/groups, K]", "2 * C/groups * K for each output element").with(&["stride", "padding", "dilation", "groups"]),
     product("conv2d", ShapeRule::Conv2d, "convolution of [B, C, H, W] by [O, C/groups, KH, KW]", "2 * C/groups * KH * KW for each output element").with(&["stride", "padding", "dilation", "groups"]),
     layout("reshape", ShapeRule::Reshape, &["shape"], "the same elements in another shape"),
     layout("rearrange", ShapeRule::Stated, &[], "elements moved in a way that only the annotation tells").takes(1, ANY_NUMBER),
@@ -82,7 +112,23 @@ pub static FUNCTIONS: &[Function] = &[
     layout("repeat_interleave", ShapeRule::Interleave, &["times", "axis"], "each element several times along an axis").copying(),
     layout("embedding", ShapeRule::Embedding, &[], "for each index a row of a table; it reads as many rows as there are indices, at most the table").takes(2, 2).copying(),
     layout("gather", ShapeRule::Gather, &["axis"], "for each index an element along an axis; it reads as many elements as there are indices, at most the tensor").takes(2, 2).copying(),
+    layout("index", ShapeRule::Index, &[], "for each place of the indices what stands there along the first dimensions: `index(x, i, j)` is `x[i, j]`; it reads as many elements as it gives, at most the tensor").takes(2, ANY_NUMBER).copying(),
+    layout("one_hot", ShapeRule::OneHot, &["classes"], "for each index 1 at its place among the classes, else 0").copying(),
+    layout("flip", ShapeRule::Moved, &["axis"], "elements in the opposite order along axes").copying(),
+    layout("roll", ShapeRule::Moved, &["shift", "axis"], "elements moved along an axis; what leaves at its end comes in at its start").copying(),
+    layout("interpolate", ShapeRule::Resample, &["size", "times", "mode", "align_corners"], "an image of another size: for each element the nearest one").copying(),
+    layout("interpolate_bilinear", ShapeRule::Resample, &["size", "times", "mode", "align_corners"], "an image of another size, from four elements each: `interpolate(x, times=2, mode=bilinear)`").copying().costing(9, "three interpolations: subtraction, multiplication, addition"),
     layout("pad", ShapeRule::Pad, &["pad"], "a border of zeros around the last dimensions").copying(),
+    opaque("sdpa", 0, "attention, softmax(q k^T * scale) v, as a library's kernel; the mask is added, or says where to look", "2 * head size for each score and for each weight of v; scale 1, softmax 5, mask 1 for each score").takes(3, 4).shaped(ShapeRule::Attention).with(&["causal", "scale", "enable_gqa"]),
+    opaque("topk", 1, "the largest values along an axis, the largest first", "one comparison").shaped(ShapeRule::TopK).with(&["count", "axis"]),
+    opaque("topk_indices", 1, "places of the largest values along an axis, the largest first", "one comparison").shaped(ShapeRule::TopK).with(&["count", "axis"]),
+    opaque("sort", 0, "the values along an axis in ascending order", "moves elements; comparisons of a radix sort are not counted").with(&["axis", "descending"]),
+    opaque("argsort", 0, "places of the values along an axis in ascending order, of equal ones the first before", "moves elements; comparisons of a radix sort are not counted").with(&["axis", "descending"]),
+    opaque("scatter", 0, "x with elements of src written where the index says along an axis", "moves elements, computes nothing").takes(3, 3).shaped(ShapeRule::Scatter).with(&["axis"]),
+    opaque("scatter_add", 1, "x with elements of src added where the index says along an axis", "one addition for each element of x, at most").takes(3, 3).shaped(ShapeRule::Scatter).with(&["axis"]),
+    opaque("index_copy", 0, "x with slices of src written where the index says along an axis", "moves elements, computes nothing").takes(3, 3).shaped(ShapeRule::IndexAlong).with(&["axis"]),
+    opaque("index_add", 1, "x with slices of src added where the index says along an axis", "one addition for each element of x, at most").takes(3, 3).shaped(ShapeRule::IndexAlong).with(&["axis"]),
+    opaque("opaque", 0, "an operator that is not known: it reads its inputs, writes its result, and nothing is fused with it", "those of `flops=`, else none").takes(0, ANY_NUMBER).shaped(ShapeRule::Stated).with(&["name", "flops"]),
 ];
 
 /// A text of the table.
@@ -133,6 +179,11 @@ const fn product(name: Text, rule: ShapeRule, summary: Text, source: Text) -> Fu
         .shaped(rule)
 }
 
+/// A kernel of its own; FLOPs for each element of the first input.
+const fn opaque(name: Text, flops: u64, summary: Text, source: Text) -> Function {
+    unary(name, flops, summary, source).typed(OpType::Opaque)
+}
+
 const fn layout(
     name: Text,
     rule: ShapeRule,
@@ -165,6 +216,14 @@ impl Function {
 
     const fn with(self, attributes: &'static [&'static str]) -> Self {
         Self { attributes, ..self }
+    }
+
+    const fn costing(self, flops_per_element: u64, flops_source: Text) -> Self {
+        Self {
+            flops_per_element,
+            flops_source,
+            ..self
+        }
     }
 
     const fn copying(self) -> Self {

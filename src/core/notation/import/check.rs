@@ -9,7 +9,6 @@ use crate::core::model::op::{Op, TensorDecl, TensorRole};
 use crate::core::model::op_type::OpType;
 use crate::core::model::program::{Attribute, AttributeValue, Literal};
 use crate::core::notation::is_literal;
-use crate::core::notation::lexer::written_name;
 use crate::core::notation::parser::unknown_dtype;
 use crate::core::notation::spelling::{quoted, shortened};
 use serde_json::{Map, Number, Value};
@@ -74,7 +73,7 @@ impl Entry<'_> {
                     function.op_type.name()
                 ),
                 None => format!(
-                    "use elementwise, reduction, matmul or reshape; did you mean `{}`?",
+                    "use elementwise, reduction, matmul, reshape or opaque; did you mean `{}`?",
                     nearest.name()
                 ),
             };
@@ -202,8 +201,8 @@ fn attribute_value(value: &Value) -> Option<AttributeValue> {
             AttributeValue::Sizes(sizes.collect::<Option<_>>()?)
         }
         Value::Bool(flag) => AttributeValue::Word(flag.to_string()),
-        Value::String(word) if written_name(word) == *word => AttributeValue::Word(word.clone()),
-        Value::String(_) | Value::Object(_) | Value::Null => return None,
+        Value::String(word) => AttributeValue::Word(word.clone()),
+        Value::Object(_) | Value::Null => return None,
     })
 }
 
@@ -267,6 +266,7 @@ pub(super) fn op_of_entry(entry: &Entry<'_>) -> Result<(Op, Option<Diagnostic>),
         is_across_rows: false,
         axes: 0,
         indexing: None,
+        unknown: None,
         literals: Vec::new(),
         is_output: entry.is_output(),
         kernel: entry.kernel()?,

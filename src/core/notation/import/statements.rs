@@ -172,6 +172,7 @@ fn call_of<'a>(
         OpType::Elementwise | OpType::Reduction => (op.op_type.name(), Vec::new(), is_exact),
         OpType::Matmul => ("matmul", matmul_attributes(op, inputs), is_exact),
         OpType::Reshape => (reshape_callee(op, inputs), Vec::new(), is_exact),
+        OpType::Opaque => (op.op_type.name(), own_attributes.to_vec(), is_exact),
     }
 }
 
@@ -196,8 +197,7 @@ fn takes_inputs(
         .find(|attribute| attribute.name.text == "dtype");
     let dtype = match target.map(|attribute| &attribute.value) {
         Some(AttributeValue::Word(name)) => name.parse().ok(),
-        _ if function.gives_bool() => Some(DType::Bool),
-        _ => inputs.dtype(function.leading_input()),
+        _ => (function.result_dtype()).or_else(|| inputs.dtype(function.leading_input())),
     };
     let keeps_type = dtype.is_none_or(|dtype| Some(dtype) == op.element_type());
     (takes_count || states_k) && (keeps_type || op.op_type == OpType::Matmul)

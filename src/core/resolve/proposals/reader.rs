@@ -56,7 +56,16 @@ impl Reader<'_> {
             | ShapeRule::Interleave
             | ShapeRule::Pad
             | ShapeRule::Embedding
-            | ShapeRule::Gather => None,
+            | ShapeRule::Gather
+            | ShapeRule::Conv1d
+            | ShapeRule::Attention
+            | ShapeRule::AdaptivePool2d
+            | ShapeRule::Resample
+            | ShapeRule::OneHot
+            | ShapeRule::Index
+            | ShapeRule::TopK
+            | ShapeRule::Scatter
+            | ShapeRule::IndexAlong => None,
             ShapeRule::Slice => {
                 let start = self.attributes.size("start").ok()?.unwrap_or_default();
                 let end = self.attributes.size("end").ok()?;
@@ -69,6 +78,7 @@ impl Reader<'_> {
             ShapeRule::Matmul
             | ShapeRule::Broadcast
             | ShapeRule::SameAsFirst
+            | ShapeRule::Moved
             | ShapeRule::Stated => chosen(output.clone()),
         }
     }

@@ -1,6 +1,6 @@
 //! Shape rules with broadcasting: NumPy's, and one value for each channel.
 
-use super::call::{Operand, mismatch, text};
+use super::call::{Call, Operand, mismatch, text};
 use crate::core::model::diagnostic::Diagnostic;
 use crate::core::model::op::shape_text;
 
@@ -62,6 +62,7 @@ pub(super) fn broadcast_into(first: &Operand<'_>, other: &Operand<'_>) -> Result
 }
 
 pub(super) fn per_channel(
+    call: &Call<'_>,
     first: &Operand<'_>,
     others: &[Operand<'_>],
 ) -> Result<Vec<u64>, Diagnostic> {
@@ -81,6 +82,17 @@ pub(super) fn per_channel(
             )
             .hint(format!("its shape must be [{channels}]")));
         }
+    }
+    let groups = call.attributes.size("groups")?.unwrap_or(1);
+    let divides = |groups: u64| groups > 0 && channels.is_multiple_of(groups);
+    if !u64::try_from(groups).is_ok_and(divides) {
+        let problem = (call.attributes)
+            .problem(
+                "groups",
+                &format!("is {groups}, which does not divide {channels} channels"),
+            )
+            .hint("use a number that divides the channels");
+        return Err(call.correcting(problem, "groups", "1"));
     }
     Ok(first.shape.to_vec())
 }

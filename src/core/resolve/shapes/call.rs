@@ -128,7 +128,7 @@ pub(super) fn required_axis(call: &Call<'_>, input: &Operand<'_>) -> Result<usiz
 }
 
 /// The dimension of a tensor of this rank that a number stands for; negative ones count from the end.
-pub(in crate::core::resolve) fn dimension_of(value: i64, rank: usize) -> Option<usize> {
+pub(crate) fn dimension_of(value: i64, rank: usize) -> Option<usize> {
     if value < 0 {
         let back = usize::try_from(value.unsigned_abs()).ok()?;
         rank.checked_sub(back)

@@ -1,6 +1,8 @@
 //! Shape rules of ops that read what an index names.
 
-use super::call::{Call, Operand, mismatch, required_axis, text};
+use super::broadcast::broadcast_all;
+use super::call::{Call, Operand, mismatch, missing, required_axis, text};
+use super::layout::{size_at, with_size};
 use crate::core::model::diagnostic::Diagnostic;
 use crate::core::model::dtype::DType;
 
@@ -39,6 +41,108 @@ pub(super) fn gather(
         ),
     )
     .hint("an index has the input's rank and is not larger in the other dimensions"))
+}
+
+/// `x[i, j, ..]` along the first dimensions.
+pub(super) fn advanced(
+    input: &Operand<'_>,
+    indices: &[Operand<'_>],
+) -> Result<Vec<u64>, Diagnostic> {
+    for index in indices {
+        check_index(index)?;
+    }
+    let Some(behind) = input.shape.get(indices.len()..) else {
+        return Err(mismatch(
+            input,
+            format!(
+                "{} has fewer dimensions than there are indices",
+                text(input)
+            ),
+        )
+        .hint("give an index for each of the first dimensions, at most for all"));
+    };
+    let mut shape = broadcast_all(indices)?;
+    shape.extend(behind);
+    Ok(shape)
+}
+
+pub(super) fn one_hot(call: &Call<'_>, index: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
+    check_index(index)?;
+    let mut shape = index.shape.to_vec();
+    shape.push(count_of(call, "classes", u64::MAX)?);
+    Ok(shape)
+}
+
+pub(super) fn top(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
+    let axis = required_axis(call, input)?;
+    let count = count_of(call, "count", size_at(input.shape, axis))?;
+    Ok(with_size(input.shape, axis, count))
+}
+
+/// An attribute that must be stated, from 1 to `most`.
+fn count_of(call: &Call<'_>, name: &str, most: u64) -> Result<u64, Diagnostic> {
+    let Some(stated) = call.attributes.size(name)? else {
+        let problem = missing(call, &format!("`{}` needs `{name}`", call.callee.text))
+            .hint(format!("write it as `{name}=2`"));
+        return Err(call.stating(problem, &format!("{name}=2")));
+    };
+    let count = u64::try_from(stated).ok();
+    count
+        .filter(|count| (1..=most).contains(count))
+        .ok_or_else(|| {
+            (call.attributes)
+                .problem(name, &format!("is {stated}"))
+                .hint(match most {
+                    u64::MAX => "use at least 1".to_owned(),
+                    most => format!("use a number from 1 to {most}"),
+                })
+        })
+}
+
+pub(super) fn scatter(
+    call: &Call<'_>,
+    input: &Operand<'_>,
+    index: &Operand<'_>,
+    source: &Operand<'_>,
+) -> Result<Vec<u64>, Diagnostic> {
+    gather(call, input, index)?;
+    if source.shape != index.shape {
+        return Err(mismatch(
+            source,
+            format!("{} has another shape than {}", text(source), text(index)),
+        )
+        .hint("for each element of the source there is one of the index"));
+    }
+    Ok(input.shape.to_vec())
+}
+
+pub(super) fn along(
+    call: &Call<'_>,
+    input: &Operand<'_>,
+    index: &Operand<'_>,
+    source: &Operand<'_>,
+) -> Result<Vec<u64>, Diagnostic> {
+    check_index(index)?;
+    let axis = required_axis(call, input)?;
+    let &[count] = index.shape else {
+        return Err(
+            mismatch(index, format!("{} is no list of places", text(index)))
+                .hint("the index has one dimension"),
+        );
+    };
+    if source.shape != with_size(input.shape, axis, count) {
+        return Err(mismatch(
+            source,
+            format!(
+                "{} does not have a slice of {} along axis {axis} for each place of {}",
+                text(source),
+                text(input),
+                text(index)
+            ),
+        )
+        .hint("the source is as large as the input in all other dimensions"));
+    }
+    Ok(input.shape.to_vec())
 }
 
 fn check_index(index: &Operand<'_>) -> Result<(), Diagnostic> {

@@ -1,11 +1,13 @@
 //! Shape rules: from the shapes of a call's inputs to the shape of its output.
 
+mod attention;
 mod broadcast;
 mod call;
 mod index;
 mod layout;
 mod matmul;
 mod repeat;
+mod resample;
 mod window;
 
 use super::attributes::Attributes;
@@ -16,15 +18,18 @@ use crate::core::model::functions::ShapeRule;
 use crate::core::model::program::Program;
 use crate::core::model::program::{Attribute, Name};
 use crate::core::notation::mend::with_annotation;
+use attention::attention;
 use broadcast::{broadcast_all, broadcast_into, per_channel};
 use call::{axis, dimension, missing};
-use index::{embedding, gather};
+use index::{advanced, along, embedding, gather, one_hot, scatter, top};
 use layout::{concat, reshape, slice, split, transpose};
 use matmul::{linear, matmul};
 use repeat::{expand, interleave, pad, repeat};
-use window::{conv2d, pool2d};
+use resample::{adaptive, moved, resample};
+use window::{conv1d, conv2d, pool2d};
 
-pub(super) use call::{Call, InferredShape, Operand, dimension_of, tensor_text};
+pub(crate) use call::dimension_of;
+pub(super) use call::{Call, InferredShape, Operand, tensor_text};
 
 /// Shape of the output, and K if the function has one. `O(rank * inputs)`.
 pub(super) fn infer(rule: ShapeRule, call: &Call<'_>) -> Result<InferredShape, Diagnostic> {
@@ -37,11 +42,14 @@ pub(super) fn infer(rule: ShapeRule, call: &Call<'_>) -> Result<InferredShape, D
             }
             first.shape.to_vec()
         }
-        (ShapeRule::PerChannel, [first, others @ ..]) => per_channel(first, others)?,
+        (ShapeRule::PerChannel, [first, others @ ..]) => per_channel(call, first, others)?,
         (ShapeRule::Reduce, [input]) => reduce(call, input)?,
         (ShapeRule::Matmul, [a, b]) => return matmul(call, a, b),
         (ShapeRule::Linear, [x, weight, bias @ ..]) => {
             return linear(call, x, weight, bias.first());
+        }
+        (ShapeRule::Conv1d, [x, weight, bias @ ..]) => {
+            return conv1d(call, x, weight, bias.first());
         }
         (ShapeRule::Conv2d, [x, weight, bias @ ..]) => {
             return conv2d(call, x, weight, bias.first());
@@ -59,6 +67,15 @@ pub(super) fn infer(rule: ShapeRule, call: &Call<'_>) -> Result<InferredShape, D
         (ShapeRule::Embedding, [index, table]) => embedding(index, table)?,
         (ShapeRule::Gather, [input, index]) => gather(call, input, index)?,
         (ShapeRule::Pad, [input]) => pad(call, input)?,
+        (ShapeRule::Attention, [q, k, v, mask @ ..]) => attention(call, q, k, v, mask.first())?,
+        (ShapeRule::AdaptivePool2d, [image]) => adaptive(call, image)?,
+        (ShapeRule::Resample, [image]) => resample(call, image)?,
+        (ShapeRule::Moved, [input]) => moved(call, input)?,
+        (ShapeRule::OneHot, [index]) => one_hot(call, index)?,
+        (ShapeRule::Index, [input, indices @ ..]) => advanced(input, indices)?,
+        (ShapeRule::TopK, [input]) => top(call, input)?,
+        (ShapeRule::Scatter, [input, index, source]) => scatter(call, input, index, source)?,
+        (ShapeRule::IndexAlong, [input, index, source]) => along(call, input, index, source)?,
         // Not reached: the number of inputs has been checked against the table.
         _ => return Err(missing(call, "the inputs do not fit the function")),
     };

@@ -12,7 +12,7 @@ pub(super) fn conv2d(
     weight: &Operand<'_>,
     bias: Option<&Operand<'_>>,
 ) -> Result<InferredShape, Diagnostic> {
-    let &[batch, channels, height, width] = x.shape else {
+    let &[batch, _, height, width] = x.shape else {
         return Err(not_an_image(x));
     };
     let &[features, weight_channels, kernel_height, kernel_width] = weight.shape else {
@@ -21,6 +21,62 @@ pub(super) fn conv2d(
                 "a weight is [out channels, in channels / groups, kernel height, kernel width]",
             ),
         );
+    };
+    check_channels(call, x, weight)?;
+    check_bias(bias, features)?;
+    let stride = call.attributes.pair("stride", 1, [1, 1])?;
+    let padding = call.attributes.pair("padding", 0, [0, 0])?;
+    let dilation = call.attributes.pair("dilation", 1, [1, 1])?;
+    let window = [kernel_height, kernel_width];
+    let [height, width] = slide(call, x, [height, width], window, stride, padding, dilation)?;
+    let contraction = element_count(&[weight_channels, kernel_height, kernel_width])
+        .ok_or_else(|| too_large(call))?;
+    Ok(InferredShape {
+        shape: vec![batch, features, height, width],
+        k: Some(contraction),
+    })
+}
+
+pub(super) fn conv1d(
+    call: &Call<'_>,
+    x: &Operand<'_>,
+    weight: &Operand<'_>,
+    bias: Option<&Operand<'_>>,
+) -> Result<InferredShape, Diagnostic> {
+    let &[batch, _, length] = x.shape else {
+        return Err(mismatch(x, format!("{} is no batch of sequences", text(x)))
+            .hint("the input is [batch, channels, length]"));
+    };
+    let &[features, weight_channels, window] = weight.shape else {
+        return Err(
+            mismatch(weight, format!("{} is no convolution weight", text(weight)))
+                .hint("a weight is [out channels, in channels / groups, window]"),
+        );
+    };
+    check_channels(call, x, weight)?;
+    check_bias(bias, features)?;
+    let only = |name: &str, smallest: i64, default: u64| {
+        let pair = call.attributes.pair(name, smallest, [default; 2])?;
+        Ok::<_, Diagnostic>(pair[1])
+    };
+    let stride = [1, only("stride", 1, 1)?];
+    let padding = [0, only("padding", 0, 0)?];
+    let dilation = [1, only("dilation", 1, 1)?];
+    let [_, length] = slide(call, x, [1, length], [1, window], stride, padding, dilation)?;
+    Ok(InferredShape {
+        shape: vec![batch, features, length],
+        k: Some(element_count(&[weight_channels, window]).ok_or_else(|| too_large(call))?),
+    })
+}
+
+/// Checks the channels of the input against those of the weight, and that groups divide them.
+fn check_channels(
+    call: &Call<'_>,
+    x: &Operand<'_>,
+    weight: &Operand<'_>,
+) -> Result<(), Diagnostic> {
+    let (&[_, channels, ..], &[features, weight_channels, ..]) = (x.shape, weight.shape) else {
+        return Ok(());
     };
     let groups = call.attributes.size("groups")?.unwrap_or(1);
     let groups = u64::try_from(groups)
@@ -48,18 +104,7 @@ pub(super) fn conv2d(
         )
         .hint("a weight is [out channels, in channels / groups, kernel height, kernel width]"));
     }
-    check_bias(bias, features)?;
-    let stride = call.attributes.pair("stride", 1, [1, 1])?;
-    let padding = call.attributes.pair("padding", 0, [0, 0])?;
-    let dilation = call.attributes.pair("dilation", 1, [1, 1])?;
-    let window = [kernel_height, kernel_width];
-    let [height, width] = slide(call, x, [height, width], window, stride, padding, dilation)?;
-    let contraction = element_count(&[weight_channels, kernel_height, kernel_width])
-        .ok_or_else(|| too_large(call))?;
-    Ok(InferredShape {
-        shape: vec![batch, features, height, width],
-        k: Some(contraction),
-    })
+    Ok(())
 }
 
 pub(super) fn pool2d(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
@@ -93,7 +138,7 @@ pub(super) fn pool2d(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, D
     Ok(vec![batch, channels, height, width])
 }
 
-fn not_an_image(operand: &Operand<'_>) -> Diagnostic {
+pub(super) fn not_an_image(operand: &Operand<'_>) -> Diagnostic {
     mismatch(operand, format!("{} is no batch of images", text(operand)))
         .hint("the input is [batch, channels, height, width]")
 }

@@ -187,6 +187,7 @@ impl Repeats {
 fn is_equal_op(a: &Op, b: &Op) -> bool {
     a.op_type == b.op_type
         && a.function == b.function
+        && a.unknown == b.unknown
         && a.shape == b.shape
         && (a.bytes_per_element, a.dtype) == (b.bytes_per_element, b.dtype)
         && (a.k, a.is_across_rows, a.axes) == (b.k, b.is_across_rows, b.axes)

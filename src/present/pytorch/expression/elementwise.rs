@@ -27,7 +27,17 @@ impl Task<'_> {
             ("ne", _) => binary("!="),
             ("maximum" | "minimum", _) => self.bounded(),
             ("neg", _) => Ok(format!("-{}", x()?)),
-            ("relu" | "silu", _) => called(&format!("F.{name}")),
+            ("relu" | "silu" | "selu" | "softplus" | "mish" | "hardsigmoid" | "hardswish", _) => {
+                called(&format!("F.{name}"))
+            }
+            ("leaky_relu", _) => {
+                let slope = self.call.number("slope").unwrap_or(0.01);
+                Ok(format!("F.leaky_relu({}, {slope:?})", x()?))
+            }
+            ("elu", _) => {
+                let alpha = self.call.number("alpha").unwrap_or(1.0);
+                Ok(format!("F.elu({}, {alpha:?})", x()?))
+            }
             ("gelu", _) => Ok(format!("F.gelu({}, approximate=\"tanh\")", x()?)),
             ("gelu_erf", _) => called("F.gelu"),
             ("scale", _) => Ok(format!("{} * {}", x()?, self.number("factor")?)),
@@ -67,6 +77,13 @@ impl Task<'_> {
                     "torch.clamp({}{})",
                     x()?,
                     bounds.collect::<String>()
+                ))
+            }
+            ("rotary", _) => {
+                let (x, cos, sin) = (x()?, self.operand(1)?, self.operand(2)?);
+                let half = self.op.shape.last().map_or(0, |size| size / 2);
+                Ok(format!(
+                    "{x} * {cos} + torch.cat((-{x}[..., {half}:], {x}[..., :{half}]), -1) * {sin}"
                 ))
             }
             ("batch_norm", 3) => {

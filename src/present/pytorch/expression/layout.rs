@@ -3,6 +3,7 @@
 use super::super::shape_of;
 use super::Task;
 use crate::core::model::op::Indexing;
+use crate::core::model::operand_parts::{Heads, heads_between};
 
 impl Task<'_> {
     pub(super) fn layout(&self) -> Result<String, String> {
@@ -60,6 +61,37 @@ impl Task<'_> {
                 let axis = self.indexing()?.axis;
                 Ok(format!("torch.gather({x}, {axis}, {})", self.operand(1)?))
             }
+            "index" => {
+                let indices = self.operands.get(1..).unwrap_or_default();
+                Ok(format!("{x}[{}]", indices.join(", ")))
+            }
+            "one_hot" => {
+                let classes = self.op.shape.last().ok_or_else(|| self.refuse())?;
+                Ok(format!("F.one_hot({x}, {classes})"))
+            }
+            "flip" => {
+                let axes = self.call.sizes("axis").unwrap_or(vec![-1]);
+                let axes: Vec<String> = axes.iter().map(i64::to_string).collect();
+                Ok(format!("{x}.flip({})", axes.join(", ")))
+            }
+            "roll" => {
+                let shift = self.call.size("shift").ok_or_else(|| self.refuse())?;
+                Ok(format!("{x}.roll({shift}, {})", self.indexing()?.axis))
+            }
+            "interpolate" | "interpolate_bilinear" => {
+                let size = self.op.shape.get(2..).ok_or_else(|| self.refuse())?;
+                let mode = if name == "interpolate" {
+                    "nearest"
+                } else {
+                    "bilinear"
+                };
+                let aligns = self.call.is_set("align_corners");
+                let corners = if aligns { ", align_corners=True" } else { "" };
+                let size = shape_of(size);
+                Ok(format!(
+                    "F.interpolate({x}, {size}, mode=\"{mode}\"{corners})"
+                ))
+            }
             "pad" => {
                 let border = self.call.sizes("pad").ok_or_else(|| self.refuse())?;
                 let border: Vec<String> = border.iter().map(i64::to_string).collect();
@@ -81,22 +113,19 @@ impl Task<'_> {
             return Ok(format!("torch.cat(({})).reshape({shape})", flat.join(", ")));
         };
         let own = self.shape(0).ok_or_else(|| self.refuse())?;
-        match (own, &self.op.shape[..]) {
-            ([batch @ .., s, wide], [own @ .., heads, rows, d])
-                if batch == own && s == rows && *wide == heads * d =>
-            {
-                let split = [batch, &[*s, *heads, *d]].concat();
+        match heads_between(own, &self.op.shape) {
+            Some(Heads::Split) => {
+                let [batch @ .., heads, rows, d] = &self.op.shape[..] else {
+                    return Err(self.refuse());
+                };
+                let split = [batch, &[*rows, *heads, *d]].concat();
                 Ok(format!(
                     "{x}.reshape({}).transpose(-3, -2)",
                     shape_of(&split)
                 ))
             }
-            ([own @ .., heads, rows, d], [batch @ .., s, wide])
-                if batch == own && s == rows && *wide == heads * d =>
-            {
-                Ok(format!("{x}.transpose(-3, -2).reshape({shape})"))
-            }
-            _ => Ok(format!("{x}.reshape({shape})")),
+            Some(Heads::Joined) => Ok(format!("{x}.transpose(-3, -2).reshape({shape})")),
+            None => Ok(format!("{x}.reshape({shape})")),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod elementwise;
 mod layout;
+mod opaque;
 mod products;
 mod rows;
 
@@ -56,6 +57,7 @@ pub(super) fn expression(
         OpType::Reduction => task.reduction(),
         OpType::Matmul => task.product(),
         OpType::Reshape => task.layout(),
+        OpType::Opaque => task.opaque(),
     }?;
     task.of_type(value)
 }
@@ -95,14 +97,14 @@ impl Task<'_> {
 
     /// The type that PyTorch gives the value without a word; `None` where that is not known.
     fn natural_dtype(&self) -> Option<DType> {
-        if self.function.gives_bool() {
-            return Some(DType::Bool);
+        if let Some(dtype) = self.function.result_dtype() {
+            return Some(dtype);
         }
         match self.function.name {
             "cast" | "full" | "arange" => self.op.dtype,
             "where" => promoted(self.dtype(1), self.dtype(2)),
             "embedding" => self.dtype(1),
-            "matmul" | "linear" | "conv2d" => self.op.element_type(),
+            "matmul" | "linear" | "conv1d" | "conv2d" | "sdpa" => self.op.element_type(),
             _ if self.function.op_type == OpType::Elementwise => {
                 let places = 1..self.graph.inputs[self.id].len();
                 places.fold(self.dtype(0), |dtype, place| {

@@ -1,6 +1,8 @@
 //! Matrix products and convolutions.
 
 use super::Task;
+use crate::core::model::operand_parts::{Sides, packed_parts};
+use std::ops::Range;
 
 impl Task<'_> {
     pub(super) fn product(&self) -> Result<String, String> {
@@ -8,17 +10,23 @@ impl Task<'_> {
         match name {
             "matmul" => self.matmul(),
             "linear" => Ok(format!("F.linear({})", self.factors()?)),
-            "conv2d" => {
+            "conv1d" | "conv2d" => {
                 let pairs = [("stride", 1), ("padding", 0), ("dilation", 1)].into_iter();
                 let pairs = pairs.filter_map(|(name, default)| {
                     let pair = self.call.pair(name, default)?;
                     let [height, width] = pair;
-                    (pair != [default; 2]).then(|| format!(", {name}=({height}, {width})"))
+                    let is_flat = self.function.name == "conv1d";
+                    let stated = if is_flat {
+                        format!(", {name}={width}")
+                    } else {
+                        format!(", {name}=({height}, {width})")
+                    };
+                    (pair != [default; 2]).then_some(stated)
                 });
                 let groups = self.call.size("groups").filter(|&groups| groups != 1);
                 let groups = groups.map_or(String::new(), |groups| format!(", groups={groups}"));
                 Ok(format!(
-                    "F.conv2d({}{}{groups})",
+                    "F.{name}({}{}{groups})",
                     self.factors()?,
                     pairs.collect::<String>()
                 ))
@@ -44,50 +52,37 @@ impl Task<'_> {
         self.packed(left, right, last)
     }
 
-    /// Operands that hold Q, K and V side by side: the pieces that the interpreter reads.
+    /// Operands that may hold more than the matmul reads.
     fn packed(&self, left: String, right: String, last: usize) -> Result<String, String> {
         let refuse = || self.refuse();
-        let k = self.op.k.filter(|&k| k > 0).ok_or_else(refuse)?;
-        let &[.., rows, columns] = &self.op.shape[..] else {
-            return Err(refuse());
+        let sides = |shape: &[u64], attribute: &str| match *shape {
+            [.., rows, columns] if self.call.is_set(attribute) => Some(Sides {
+                rows: columns,
+                columns: rows,
+            }),
+            [.., rows, columns] => Some(Sides { rows, columns }),
+            _ => None,
         };
-        let sides = |place: usize, attribute: &str| {
-            let (first, second) = match self.shape(place)? {
-                [.., rows, columns] => (*rows, *columns),
-                _ => return None,
-            };
-            Some(if self.call.is_set(attribute) {
-                (second, first)
-            } else {
-                (first, second)
-            })
-        };
-        let (left_rows, left_columns) = sides(0, "transpose_a").ok_or_else(refuse)?;
-        let (right_rows, right_columns) = sides(last, "transpose_b").ok_or_else(refuse)?;
-        if left_rows != rows || left_columns % k != 0 {
-            return Err(refuse());
-        }
+        let of = |place: usize, attribute: &str| sides(self.shape(place)?, attribute);
+        let k = self.op.k.ok_or_else(refuse)?;
+        let output = sides(&self.op.shape, "").ok_or_else(refuse)?;
+        let left_sides = of(0, "transpose_a").ok_or_else(refuse)?;
+        let right_sides = of(last, "transpose_b").ok_or_else(refuse)?;
         let inputs = &self.graph.inputs[self.id];
         let is_same = last == 0 || inputs.first() == inputs.get(last);
-        let columns_from = |operand: String, start: u64, count: u64, all: u64| {
-            if count == all {
+        let parts = packed_parts(output, k, left_sides, right_sides, is_same);
+        let parts = parts.ok_or_else(refuse)?;
+        let columns = |operand: String, range: &Range<u64>, all: u64| {
+            if range.end - range.start == all {
                 operand
             } else {
-                format!("{operand}[..., {start}:{}]", start + count)
+                format!("{operand}[..., {}:{}]", range.start, range.end)
             }
         };
-        let by_columns = right_rows == columns && right_columns % k == 0;
-        let by_rows = right_rows == k && right_columns % columns.max(1) == 0;
-        let right = if by_columns && (is_same || !by_rows) {
-            let piece = u64::from(is_same && right_columns > k);
-            format!("{}.mT", columns_from(right, piece * k, k, right_columns))
-        } else if by_rows {
-            columns_from(right, right_columns - columns, columns, right_columns)
-        } else {
-            return Err(refuse());
-        };
-        let left = columns_from(left, 0, k, left_columns);
-        Ok(format!("{left} @ {right}"))
+        let left = columns(left, &parts.left, left_sides.columns);
+        let right = columns(right, &parts.right, right_sides.columns);
+        let turned = if parts.is_right_transposed { ".mT" } else { "" };
+        Ok(format!("{left} @ {right}{turned}"))
     }
 
     fn factors(&self) -> Result<String, String> {

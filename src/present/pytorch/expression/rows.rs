@@ -37,7 +37,17 @@ impl Task<'_> {
             shape_of(&sizes)
         };
         match name {
-            "sum" | "mean" | "var" => Ok(format!("{x}.{name}({dims}{keepdim})")),
+            "sum" | "mean" | "var" | "any" | "all" => Ok(format!("{x}.{name}({dims}{keepdim})")),
+            "argmax" | "argmin" => match &axes[..] {
+                [only] => Ok(format!("{x}.{name}({only}{keepdim})")),
+                _ => Err(self.refuse()),
+            },
+            // PyTorch multiplies along one dimension at a time; the last one first, so that those before it stay.
+            "prod" => {
+                let along = axes.iter().rev();
+                let products = along.map(|axis| format!(".prod({axis}{keepdim})"));
+                Ok(format!("{x}{}", products.collect::<Vec<_>>().concat()))
+            }
             "max" | "min" => Ok(format!("{x}.a{name}({dims}{keepdim})")),
             "softmax" | "log_softmax" => Ok(format!("F.{name}({x}, {dims})")),
             "cumsum" => Ok(format!("{x}.cumsum({dims})")),
@@ -66,6 +76,16 @@ impl Task<'_> {
                 Ok(format!(
                     "F.batch_norm({inputs}, training=True, eps={eps:?})"
                 ))
+            }
+            "group_norm" => {
+                let groups = self.call.size("groups").unwrap_or(1);
+                let inputs = [&[x.to_owned(), groups.to_string()], factors].concat();
+                let eps = eps(1e-5);
+                Ok(format!("F.group_norm({}, eps={eps:?})", inputs.join(", ")))
+            }
+            "adaptive_avg_pool2d" | "adaptive_max_pool2d" => {
+                let size = self.op.shape.get(2..).ok_or_else(|| self.refuse())?;
+                Ok(format!("F.{name}({x}, {})", shape_of(size)))
             }
             "max_pool2d" | "avg_pool2d" => {
                 let window = self.indexing()?.window.ok_or_else(|| self.refuse())?;

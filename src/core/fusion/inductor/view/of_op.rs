@@ -14,9 +14,10 @@ impl View {
         window: Window,
     ) -> impl Iterator<Item = Option<Self>> {
         let [rows, columns] = window.size;
+        let is_regular = window.padding == [0, 0] && !window.stride.contains(&0);
         let strides: Option<[u64; 4]> = dense_strides(image).try_into().ok();
         (0..rows.saturating_mul(columns)).map(move |element| {
-            let [batch, channel, row, column] = strides.filter(|_| window.padding == [0, 0])?;
+            let [batch, channel, row, column] = strides.filter(|_| is_regular)?;
             let [down, right] = window.stride;
             let moved = [
                 batch,

@@ -1,0 +1,79 @@
+//! What a program leaves open and shapes decide: which part of a packed operand a matmul reads, and how heads are split.
+
+use std::ops::Range;
+
+/// Rows and columns of the matrices of an operand, as the matmul takes them: exchanged where it says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sides {
+    pub(crate) rows: u64,
+    pub(crate) columns: u64,
+}
+
+/// What a matmul that states its K reads of its operands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PackedParts {
+    /// Columns of the left operand.
+    pub(crate) left: Range<u64>,
+    /// Columns of the right operand.
+    pub(crate) right: Range<u64>,
+    /// Those of the right operand are the rows of its factor.
+    pub(crate) is_right_transposed: bool,
+}
+
+/// The parts that give `output` over `k`, where operands may hold Q, K and V side by side in their columns: the left operand
+/// is the first piece, a right one that is the same tensor the second, and one that is multiplied along its rows the last.
+/// `None` where no part fits.
+pub(crate) fn packed_parts(
+    output: Sides,
+    k: u64,
+    left: Sides,
+    right: Sides,
+    is_same: bool,
+) -> Option<PackedParts> {
+    let holds = |columns: u64, piece: u64| columns.checked_rem(piece) == Some(0);
+    if left.rows != output.rows || !holds(left.columns, k) {
+        return None;
+    }
+    let by_columns = right.rows == output.columns && holds(right.columns, k);
+    let by_rows = right.rows == k && holds(right.columns, output.columns);
+    let is_right_transposed = by_columns && (is_same || !by_rows);
+    let right = if is_right_transposed {
+        let start = if is_same && right.columns > k { k } else { 0 };
+        start..start + k
+    } else if by_rows {
+        right.columns - output.columns..right.columns
+    } else {
+        return None;
+    };
+    Some(PackedParts {
+        left: 0..k,
+        right,
+        is_right_transposed,
+    })
+}
+
+/// How a `rearrange` moves columns and heads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Heads {
+    /// `[.., S, heads*d]` to `[.., heads, S, d]`.
+    Split,
+    /// `[.., heads, S, d]` to `[.., S, heads*d]`.
+    Joined,
+}
+
+/// What two shapes tell of heads; `None` where the elements keep their order.
+pub(crate) fn heads_between(from: &[u64], to: &[u64]) -> Option<Heads> {
+    let is_split = |joined: &[u64], split: &[u64]| match (joined, split) {
+        ([batch @ .., s, wide], [own @ .., heads, rows, d]) => {
+            batch == own && s == rows && heads.checked_mul(*d) == Some(*wide)
+        }
+        _ => false,
+    };
+    if is_split(from, to) {
+        Some(Heads::Split)
+    } else if is_split(to, from) {
+        Some(Heads::Joined)
+    } else {
+        None
+    }
+}

@@ -1,0 +1,173 @@
+//! Opaque ops: operators that are not known, and kernels of libraries.
+
+use fuseline::core::analysis::why::{Verdict, Why};
+use fuseline::core::fusion::reason::Reason;
+use fuseline::core::interpret::{Setup, interpret};
+use fuseline::core::notation::import::program_of_op_list;
+use fuseline::core::notation::{parse, print};
+use fuseline::core::{Analysis, Code, OpId, Options, Policy, analyze_program, json::read_json};
+use fuseline::present::explain::flops_text;
+use fuseline::present::export::OpList;
+use fuseline::present::inspect::inspect_op;
+use fuseline::present::pytorch::script;
+use fuseline::present::reasons::reason_text;
+use strum::VariantArray;
+
+const TEXT: &str = "\
+param N = 64
+input x : f32[8, N]
+input w : f32[8, N]
+a = relu(x)
+b = opaque(a, w, name=aten.fft_rfft, flops=5*N*8) : f32[8, 33]
+c = gelu(b)
+d = sum(c)
+";
+
+fn analysis(text: &str, policy: Policy) -> Analysis {
+    let outcome = analyze_program(&parse(text).program, &Options::of_policy(policy));
+    assert_eq!(outcome.diagnostics, [], "{text}");
+    outcome.analysis.unwrap()
+}
+
+#[test]
+fn no_policy_fuses_anything_with_it() {
+    let marked: Vec<String> = (TEXT.lines())
+        .map(|line| {
+            line.to_owned()
+                + if line.contains('(') {
+                    " @kernel 1\n"
+                } else {
+                    "\n"
+                }
+        })
+        .collect();
+    for text in [TEXT.to_owned(), marked.concat()] {
+        for &policy in Policy::VARIANTS {
+            let outcome = analyze_program(&parse(&text).program, &Options::of_policy(policy));
+            let analysis = outcome.analysis.unwrap();
+            let kernel = analysis.partition.kernel_of[OpId::new(1)];
+            assert_eq!(
+                analysis.partition.kernels[kernel],
+                [OpId::new(1)],
+                "{policy:?}\n{text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn it_is_the_reason_why_not() {
+    for policy in [
+        Policy::Rules,
+        Policy::Inductor,
+        Policy::Optimal,
+        Policy::None,
+    ] {
+        let analysis = analysis(TEXT, policy);
+        let why = Why::new(&analysis);
+        for (first, second) in [(0, 1), (1, 2)] {
+            let verdict = why.ask(OpId::new(first), OpId::new(second));
+            let Verdict::Apart { reason, .. } = verdict else {
+                panic!("{policy:?}");
+            };
+            if policy == Policy::None {
+                continue;
+            }
+            let opaque = OpId::new(1);
+            assert_eq!(reason, Reason::Opaque { opaque }, "{policy:?}");
+            let words = reason_text(&analysis.graph, &reason);
+            assert!(
+                words.starts_with("`b` runs as a kernel of its own"),
+                "{words}"
+            );
+        }
+    }
+}
+
+#[test]
+fn it_moves_its_tensors_once_and_has_the_stated_flops() {
+    let analysis = analysis(TEXT, Policy::Rules);
+    let alone = analysis.unfused.of_lone_op(OpId::new(1));
+    assert_eq!(alone.bytes_read, 2 * 8 * 64 * 4);
+    assert_eq!(alone.bytes_written, 8 * 33 * 4);
+    assert_eq!(alone.work.vector_flops, 2560);
+    let text = flops_text(&analysis.graph, OpId::new(1));
+    assert!(text.ends_with("as the program states"), "{text}");
+    let unstated = TEXT.replace(", flops=5*N*8", "");
+    let unstated = self::analysis(&unstated, Policy::Rules);
+    let text = flops_text(&unstated.graph, OpId::new(1));
+    assert_eq!(text, "unknown: the program states none");
+}
+
+#[test]
+fn it_is_shown_by_its_own_name() {
+    let named = analysis(TEXT, Policy::Rules);
+    let inspected = inspect_op(&named, OpId::new(1)).unwrap();
+    assert_eq!(inspected.heading, "b: aten.fft_rfft");
+    let nameless = analysis(&TEXT.replace("name=aten.fft_rfft, ", ""), Policy::Rules);
+    let inspected = inspect_op(&nameless, OpId::new(1)).unwrap();
+    assert_eq!(inspected.heading, "b: opaque");
+}
+
+#[test]
+fn it_has_no_value_and_no_script() {
+    let program = parse(TEXT).program;
+    let outcome = analyze_program(&program, &Options::default());
+    let analysis = outcome.analysis.unwrap();
+    let ran = interpret(&program, &analysis.partition, &Setup::default()).unwrap();
+    let reasons: Vec<&str> = ran.refused.iter().map(|r| r.reason.as_str()).collect();
+    let expected = "what the operator `aten.fft_rfft` computes is not known";
+    assert_eq!(reasons, [expected]);
+    let unwritable = script("", &program, &analysis, &outcome.statement_of_op).unwrap_err();
+    assert_eq!(unwritable.len(), 1);
+    assert_eq!(unwritable[0].reason, expected);
+}
+
+#[test]
+fn a_list_of_ops_keeps_it() {
+    for text in [
+        TEXT.to_owned(),
+        TEXT.replace("aten.fft_rfft", "`aten::fft`"),
+        TEXT.replace("name=aten.fft_rfft, flops=5*N*8", ""),
+    ] {
+        let program = parse(&text).program;
+        let outcome = analyze_program(&program, &Options::default());
+        assert_eq!(outcome.diagnostics, [], "{text}");
+        let before = outcome.analysis.unwrap();
+        let list = OpList::new(&before.graph).with_attributes(&program, &outcome.statement_of_op);
+        let list = read_json(&serde_json::to_string(&list).unwrap()).unwrap();
+        let opened = program_of_op_list(&list);
+        assert_eq!(opened.diagnostics, []);
+        let after = analysis(&print(&opened.program), Policy::Rules);
+        assert_eq!(after.graph.ops, before.graph.ops);
+    }
+    let bare = r#"[{"op_type": "opaque", "inputs": ["x"], "output": "y", "shape": [4], "dtype": "f32", "attributes": {"flops": 12}}]"#;
+    let opened = program_of_op_list(&read_json(bare).unwrap());
+    assert_eq!(print(&opened.program), "y = opaque(x, flops=12) : f32[4]\n");
+}
+
+#[test]
+fn what_it_needs_is_said() {
+    for (call, code, message) in [
+        (
+            "opaque(x)",
+            Code::MissingShape,
+            "only an annotation says this shape",
+        ),
+        (
+            "opaque(x, flops=-1) : f32[2]",
+            Code::UnknownAttribute,
+            "`flops` is negative",
+        ),
+        (
+            "opaque(x, name=[1]) : f32[2]",
+            Code::UnknownAttribute,
+            "`name` takes a word such as `aten.fft_rfft`",
+        ),
+    ] {
+        let text = format!("input x : f32[4]\ny = {call}\n");
+        let found = analyze_program(&parse(&text).program, &Options::default()).diagnostics;
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!((found[0].code, found[0].message.as_str()), (code, message));
+    }
+}

@@ -1,0 +1,124 @@
+//! `sdpa`: attention as one op, beside attention written as its ops.
+
+use crate::inductor_measured::{DEFAULT, options};
+use fuseline::core::analysis::limits::limits;
+use fuseline::core::fusion::attention::AttentionShape;
+use fuseline::core::notation::parse;
+use fuseline::core::{
+    Analysis, FusionOptions, KernelId, OpId, Options, Policy, analyze_program, device,
+};
+use fuseline::present::explain::flops_text;
+
+const CALL: &str = "\
+input q : bf16[2, 8, 512, 64]
+input k : bf16[2, 2, 256, 64]
+input v : bf16[2, 2, 256, 64]
+o = sdpa(q, k, v, enable_gqa=true)
+";
+
+fn analysis(text: &str, options: &Options) -> Analysis {
+    let outcome = analyze_program(&parse(text).program, options);
+    assert_eq!(outcome.diagnostics, [], "{text}");
+    outcome.analysis.unwrap()
+}
+
+fn on_h200(policy: Policy) -> Options {
+    Options {
+        fusion: FusionOptions {
+            attention: true,
+            ..FusionOptions::default()
+        },
+        device: device("h200").unwrap().clone(),
+        ..Options::of_policy(policy)
+    }
+}
+
+#[test]
+fn it_has_the_flops_of_both_products_and_of_the_softmax() {
+    let of = |text: &str| {
+        analysis(text, &on_h200(Policy::None))
+            .unfused
+            .of_lone_op(OpId::new(0))
+            .clone()
+    };
+    let kernel = of(CALL);
+    let scores = 2 * 8 * 512 * 256_u128;
+    assert_eq!(kernel.work.matrix_flops, 4 * scores * 64);
+    assert_eq!(kernel.work.vector_flops, 6 * scores);
+    assert_eq!(
+        kernel.bytes_read,
+        2 * (2 * 8 * 512 * 64 + 2 * 2 * 2 * 256 * 64)
+    );
+    assert_eq!(kernel.bytes_written, 2 * 2 * 8 * 512 * 64);
+    // A causal call counts all scores, as `torch.utils.flop_counter` does.
+    let causal = of(&CALL.replace("enable_gqa", "causal=true, enable_gqa"));
+    assert_eq!(causal.work, kernel.work);
+    let masked = of(&format!(
+        "input m : bool[512, 256]\n{}",
+        CALL.replace("v, ", "v, m, ")
+    ));
+    assert_eq!(masked.work.vector_flops, 7 * scores);
+    assert_eq!(masked.bytes_read, kernel.bytes_read + 512 * 256);
+    // Rows of V of another length.
+    let wide = CALL.replace("v : bf16[2, 2, 256, 64]", "v : bf16[2, 2, 256, 32]");
+    assert_eq!(of(&wide).work.matrix_flops, 2 * scores * (64 + 32));
+    let text = flops_text(&analysis(CALL, &on_h200(Policy::None)).graph, OpId::new(0));
+    assert_eq!(text, "262 for each of 2,097,152 scores = 549 MFLOP");
+}
+
+#[test]
+fn it_takes_as_long_as_attention_that_is_fused_of_its_ops() {
+    let shared = "input q : bf16[2, 8, 512, 64]\ninput k : bf16[2, 8, 256, 64]\ninput v : bf16[2, 8, 256, 64]\n";
+    let call = format!("{shared}o = sdpa(q, k, v)\n");
+    let ops = format!(
+        "{shared}s = matmul(q, k, transpose_b=true)\nt = scale(s, factor=1/8)\np = softmax(t)\no = matmul(p, v)\n"
+    );
+    let [call, ops] = [call, ops].map(|text| analysis(&text, &on_h200(Policy::Rules)));
+    let only = KernelId::new(0);
+    let time = |analysis: &Analysis| analysis.expected.as_ref().unwrap().kernels[only].time_s;
+    assert_eq!(call.fused.kernels.len(), 1);
+    assert_eq!(ops.fused.kernels.len(), 1);
+    assert!((time(&call) - time(&ops)).abs() < 1e-12);
+    let shape = |analysis: &Analysis| {
+        AttentionShape::of_kernel(&analysis.graph, &analysis.partition.kernels[only]).unwrap()
+    };
+    assert_eq!(shape(&call), shape(&ops));
+    let blocks = |analysis: &Analysis| limits(analysis).unwrap()[only].blocks;
+    assert_eq!(blocks(&call), blocks(&ops));
+    let grouped = analysis(CALL, &on_h200(Policy::Rules));
+    assert_eq!((shape(&grouped).heads, shape(&grouped).group), (16, 4));
+}
+
+/// Lists in which one kernel mark states the call of attention, with the call as one op instead.
+#[test]
+fn the_compiler_launches_as_much_around_it_as_around_the_stated_call() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/model/programs/");
+    for name in [
+        "attention_call_in_f32",
+        "gated_cross_attention",
+        "encoder_layer_norm_first",
+    ] {
+        let stated = std::fs::read_to_string(format!("{folder}{name}.fuse")).unwrap();
+        let operand = |line: &str, place: usize| {
+            let inside = line.split(['(', ')']).nth(1).unwrap();
+            inside.split(", ").nth(place).unwrap().to_owned()
+        };
+        let mut called = String::new();
+        let mut factors = Vec::new();
+        for line in stated.lines() {
+            if !line.ends_with("@kernel 1") {
+                called.push_str(line);
+                called.push('\n');
+            } else if line.contains("_scores ") {
+                factors = vec![operand(line, 0), operand(line, 1)];
+            } else if line.contains("matmul(") {
+                factors.push(operand(line, 1));
+                let (output, _) = line.split_once('=').unwrap();
+                called.extend([output, "= sdpa(", &factors.join(", "), ")\n"]);
+            }
+        }
+        let launches = |text: &str| analysis(text, &options(DEFAULT)).fused.launches;
+        assert!(called.contains("sdpa(") && called != stated);
+        assert_eq!(launches(&called), launches(&stated), "{called}");
+    }
+}
