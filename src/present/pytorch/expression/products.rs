@@ -47,7 +47,7 @@ impl Task<'_> {
         let last = self.operands.len().saturating_sub(1);
         let right = turned(self.factor(last)?, "transpose_b");
         if !self.call.has("k") {
-            return Ok(format!("{left} @ {right}"));
+            return Ok(self.times(&left, &right, last));
         }
         self.packed(left, right, last)
     }
@@ -82,7 +82,16 @@ impl Task<'_> {
         let left = columns(left, &parts.left, left_sides.columns);
         let right = columns(right, &parts.right, right_sides.columns);
         let turned = if parts.is_right_transposed { ".mT" } else { "" };
-        Ok(format!("{left} @ {right}{turned}"))
+        Ok(self.times(&left, &format!("{right}{turned}"), last))
+    }
+
+    /// A product of two tensors. torch.compile knows attention by `bmm` where there is one batch dimension: `@` would insert
+    /// `expand`s.
+    fn times(&self, left: &str, right: &str, last: usize) -> String {
+        match (self.shape(0), self.shape(last)) {
+            (Some([a, _, _]), Some([b, _, _])) if a == b => format!("torch.bmm({left}, {right})"),
+            _ => format!("{left} @ {right}"),
+        }
     }
 
     fn factors(&self) -> Result<String, String> {
