@@ -15,12 +15,14 @@ For what the text says beside the ops, see :class:`Program`.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import math
 import operator
 import os
 import re
+import types
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -163,6 +165,7 @@ class Program:
     title: str
     params: list[Param]
     ops: list[Op]
+    inputs: list[Tensor]
     outputs: list[Tensor]
     opaque: Counter[str]
     """Operators without a function of the notation, and how often they occur."""
@@ -172,9 +175,10 @@ class Program:
     sizes: _Sizes
 
     def externals(self) -> list[Tensor]:
-        """Inputs and weights, in the order in which ops read them; inputs first."""
+        """Inputs in the order of the call, then weights in the order in which ops read them."""
         read = dict.fromkeys(t for op in self.ops for t in op.tensors() if t.role)
-        return sorted(read, key=lambda tensor: tensor.role)
+        inputs = [tensor for tensor in self.inputs if tensor in read]
+        return inputs + [tensor for tensor in read if tensor.role == "weight"]
 
     def text(self) -> str:
         return _Printer(self).text()
@@ -236,6 +240,7 @@ class _Tracer:
             title=title,
             params=self.sizes.params,
             ops=self.ops,
+            inputs=list(dict.fromkeys(v for v in self.values.values() if isinstance(v, Tensor) and v.role == "input")),
             outputs=list(dict.fromkeys(outputs)),
             opaque=self._count_opaque(),
             unread=[weight for weight in weights if weight not in read],
@@ -260,6 +265,7 @@ class _Tracer:
             if spec.kind == InputKind.BUFFER:
                 tensor.comment = "buffer"
             elif spec.kind == InputKind.CONSTANT_TENSOR:
+                tensor.word = "constant" if spec.target.startswith("lifted_tensor") else spec.target
                 tensor.comment = "constant"
             # Tied weights are one tensor under two names.
             held = self.exported.state_dict.get(spec.target) if is_state else None
@@ -569,7 +575,10 @@ def _dimension_names(model: Any, inputs: Any, kwargs: Any, dynamic_shapes: Any) 
     if dynamic_shapes is None or isinstance(model, ExportedProgram):
         return []
     called = model.forward if isinstance(model, nn.Module) else model
-    given = inspect.signature(called).bind(*inputs, **kwargs).arguments
+    try:
+        given = inspect.signature(called).bind(*inputs, **kwargs).arguments
+    except ValueError:
+        return []
     if isinstance(dynamic_shapes, (list, tuple)):
         dynamic_shapes = dict(zip(given, dynamic_shapes))
     found: list[list[str | None]] = []
@@ -591,9 +600,9 @@ def _dimension_names(model: Any, inputs: Any, kwargs: Any, dynamic_shapes: Any) 
 
 
 def _name_of(dim: Any) -> str | None:
-    """The name of a ``Dim``; one such as ``2*half`` has none of its own."""
-    name = getattr(dim, "__name__", None)
-    return name if isinstance(name, str) and name.isidentifier() and not isinstance(dim, (int, str)) else None
+    """The name of a ``Dim``; of ``2*half`` that of ``half``."""
+    name = getattr(getattr(dim, "root", dim), "__name__", None)
+    return name if isinstance(name, str) and name.isidentifier() else None
 
 
 # --- Where an op comes from ----------------------------------------------------------------------------------
@@ -661,7 +670,15 @@ def _as_module(model: Callable[..., Any]) -> tuple[nn.Module, str]:
     owner = getattr(model, "__self__", None)
     if isinstance(owner, nn.Module):  # A method of a module reads its parameters.
         module.add_module("owner", owner)
-    module.forward = functools.wraps(model)(lambda *args, **kwargs: model(*args, **kwargs))
+    called = model
+    if inspect.isfunction(model):
+        # PyTorch records the lines of functions that are called `forward`.
+        code = model.__code__.replace(co_name="forward")
+        called = types.FunctionType(code, model.__globals__, model.__name__, model.__defaults__, model.__closure__)
+        called.__kwdefaults__ = model.__kwdefaults__
+    module.forward = lambda *args, **kwargs: called(*args, **kwargs)
+    with contextlib.suppress(ValueError):  # Builtin functions have no signature.
+        module.forward.__signature__ = inspect.signature(model)
     return module, getattr(model, "__name__", type(model).__name__)
 
 
@@ -756,7 +773,7 @@ class _Folding:
                     source = self.ops[places[1]].output
                     if carried.setdefault(given[0], source) is not source:
                         return None
-                elif all(tensor.role for tensor in given) and len(set(given)) == rounds:
+                elif given[0].role and len({tensor.role for tensor in given}) == 1 and len(set(given)) == rounds:
                     if own.setdefault(given[0], given) != given:
                         return None
                 else:
@@ -787,7 +804,7 @@ class _Folding:
 
 
 def _type_key(tensor: Tensor) -> Any:
-    return tensor.role, tensor.dtype, tuple(str(size) for size in tensor.shape)
+    return tensor.dtype, tuple(str(size) for size in tensor.shape)
 
 
 # --- The text ------------------------------------------------------------------------------------------------
@@ -854,7 +871,7 @@ class _Printer:
         size = sum(tensor_bytes(weight) for weight in weights)
         lines = [
             f"# {program.title}, written by fuseline.export with torch {torch.__version__}.",
-            f"# {len(program.ops)} ops; weights: {count:,} elements, {size:,} bytes.",
+            f"# Ops: {len(program.ops)}; weights: {count:,} elements, {size:,} bytes.",
         ]
         if program.opaque:
             listed = ", ".join(f"{name} ({count})" for name, count in sorted(program.opaque.items()))
@@ -1112,6 +1129,11 @@ def _masked_fill(t: _Tracer, x: Tensor, mask: Tensor, value: Any) -> Tensor:
 @_lowers("dropout")
 def _dropout(t: _Tracer, x: Tensor, p: float, train: bool) -> Tensor:
     return t.emit("dropout", x, p=p) if train and p > 0 else x
+
+
+@_lowers("native_dropout")
+def _native_dropout(t: _Tracer, x: Tensor, p: float, train: bool | None) -> Any:
+    return (_dropout(t, x, p, train is not False), None) if 1 not in t.used() else None
 
 
 @_lowers("_to_copy", "to.dtype", "to.dtype_layout", "to.device", "type_as")
