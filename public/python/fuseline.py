@@ -1334,12 +1334,17 @@ def _convolution(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Any:
-    function = "conv2d" if "conv2d" in str(t.node.target) else "conv1d"
-    if len(x.shape) != len(weight.shape):
+    if len(x.shape) != len(weight.shape) or isinstance(padding, str):
         return None
-    named = {"stride": (stride, 1), "padding": (padding, 0), "dilation": (dilation, 1), "groups": (groups, 1)}
-    stated = {name: _pair(value) for name, (value, default) in named.items() if _pair(value) != default}
-    return t.emit(function, x, weight, bias, **stated)
+    sides = [stride, padding, dilation]
+    if len(x.shape) == 3:  # One dimension is an image of height 1.
+        sides = [[least, *(side if isinstance(side, list) else [side])] for side, least in zip(sides, (1, 0, 1))]
+        x, weight = (t.reshape(part, [*part.shape[:2], 1, part.shape[2]]) for part in (x, weight))
+    named = zip(("stride", "padding", "dilation", "groups"), (*map(_pair, sides), groups), (1, 0, 1, 1))
+    stated = {name: value for name, value, default in named if value != default}
+    shape = t.value.shape
+    full = shape if len(shape) == 4 else [*shape[:2], 1, shape[2]]
+    return t.reshape(t.emit("conv2d", x, weight, bias, shape=full, **stated), shape)
 
 
 @_lowers("max_pool2d", "avg_pool2d")
@@ -1549,35 +1554,14 @@ def _gather(t: _Tracer, x: Tensor, dim: int, index: Tensor, **_: Any) -> Tensor:
 
 @_lowers("index_select")
 def _index_select(t: _Tracer, x: Tensor, dim: int, index: Tensor) -> Any:
-    return _rows(t, x, [index]) if dim % len(x.shape) == 0 else None
+    return t.emit("index", x, index) if dim % len(x.shape) == 0 else None
 
 
 @_lowers("index.Tensor")
 def _index(t: _Tracer, x: Tensor, indices: list[Any]) -> Any:
-    is_known = all(isinstance(index, Tensor) and index.dtype != torch.bool for index in indices)
-    return _rows(t, x, indices) if is_known else None
-
-
-def _rows(t: _Tracer, x: Tensor, indices: list[Tensor]) -> Tensor:
-    """Elements that indices of the first dimensions name: rows of a table, or elements of a vector."""
-    count = len(indices)
-    flat, shape = indices[0], list(torch.broadcast_shapes(*(index.shape for index in indices)))
-    dtype = flat.dtype
-    for index, size in zip(indices[1:], x.shape[1:count]):
-        if not isinstance(size, int):
-            size = t.emit("full", shape=(), dtype=dtype)
-        flat = t.emit("mul", flat, size, shape=flat.shape, dtype=dtype)
-        reached = torch.broadcast_shapes(flat.shape, index.shape)
-        flat = t.emit("add", flat, t.cast(index, dtype), shape=reached, dtype=dtype)
-    rest = list(x.shape[count:])
-    rows = _elements(x.shape[:count])
-    if rest:
-        table = t.reshape(x, [rows, _elements(rest)])
-        found = t.emit("embedding", flat, table, shape=[*shape, _elements(rest)])
-    else:
-        elements = t.reshape(flat, [_elements(shape)])
-        found = t.emit("gather", t.reshape(x, [rows]), elements, shape=elements.shape, axis=0)
-    return t.reshape(found, t.value.shape)
+    """Indices of the first dimensions; masks and skipped dimensions are not known."""
+    is_known = all(isinstance(index, Tensor) and index.dtype == torch.int64 for index in indices)
+    return t.emit("index", x, *indices) if is_known else None
 
 
 @_lowers("index_put")
