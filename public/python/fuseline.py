@@ -1150,6 +1150,11 @@ def _same(t: _Tracer, x: Tensor, *_: Any, **__: Any) -> Tensor:
 def _clone(t: _Tracer, x: Tensor, *, memory_format: Any = None) -> Tensor:
     """A copy, where it lays the elements out anew; one in the same order is none to torch.compile."""
     before = t.node.args[0].meta["val"]
+    made = t.made.get(x)
+    if made is not None and made.attributes.get("perm") == "[0, 2, 1, 3]":
+        source = t.made.get(made.inputs[0])
+        if source is not None and source.function == "sdpa":
+            return x  # On a GPU attention writes [batch, sequence, head, size], whatever the traced strides say.
     return x if _same_sizes(before.stride(), t.value.stride()) else t.emit("contiguous", x)
 
 

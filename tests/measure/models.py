@@ -150,6 +150,8 @@ def grouped_mm_flops(a: torch.Size, b: torch.Size, *_: Any, out_shape: torch.Siz
 def truth_of(module: nn.Module, inputs: tuple[torch.Tensor, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """What PyTorch says of a module, without the exporter. It runs on fake tensors, for which models skip what
     depends on data."""
+    # The fast path of nn.MultiheadAttention is one operator, for which the counter has no formula.
+    torch.backends.mha.set_fastpath_enabled(False)
     counter = FlopCounterMode(display=False, custom_mapping={torch.ops.aten._grouped_mm: grouped_mm_flops})
     with torch.no_grad(), FakeTensorMode(allow_non_fake_inputs=True):
         state = {**dict(module.named_parameters()), **dict(module.named_buffers())}
@@ -157,6 +159,7 @@ def truth_of(module: nn.Module, inputs: tuple[torch.Tensor, ...], kwargs: dict[s
         inputs = tuple(torch.empty_like(tensor, device="cpu") for tensor in inputs)
         with counter:
             torch.func.functional_call(module, state, inputs, kwargs)
+    torch.backends.mha.set_fastpath_enabled(True)
     size = lambda tensors: sum(tensor.numel() * tensor.element_size() for tensor in tensors)  # noqa: E731
     return {
         "parameter_bytes": size(module.parameters()),

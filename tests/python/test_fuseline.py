@@ -46,7 +46,7 @@ class ExportTest(unittest.TestCase):
         with tempfile.NamedTemporaryFile("w", suffix=".fuse") as file:
             file.write(text)
             file.flush()
-            done = subprocess.run([command, file.name], capture_output=True, text=True, check=False)
+            done = subprocess.run([command, "analyze", file.name], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, f"{text}\n{done.stderr}")
         self.assertEqual(done.stderr, "", text)
 
