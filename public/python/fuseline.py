@@ -26,7 +26,7 @@ import types
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -66,13 +66,11 @@ def trace(
 ) -> Program:
     """As :func:`export`, but gives the program as data."""
     if isinstance(model, ExportedProgram):
-        exported, title = model, type(model.module()).__name__
+        exported, title = model, "An exported program"
     else:
         module, title = _as_module(model)
         with torch.no_grad():
-            exported = torch.export.export(
-                module, inputs, kwargs or None, dynamic_shapes=dynamic_shapes, strict=False
-            )
+            exported = torch.export.export(module, inputs, kwargs or None, dynamic_shapes=dynamic_shapes, strict=False)
     names = _dimension_names(model, inputs, kwargs, dynamic_shapes)
     program = _Tracer(exported.run_decompositions(_decompositions()), names).program(title)
     if program.opaque:
@@ -224,9 +222,10 @@ class _Tracer:
     def program(self, title: str) -> Program:
         graph = self.exported.graph_signature
         weights = self._declare()
-        for self.node in self.exported.graph.nodes:
-            if self.node.op == "call_function":
-                self.values[self.node] = self._lower()
+        for node in self.exported.graph.nodes:
+            if node.op == "call_function":
+                self.node = node
+                self.values[node] = self._lower()
         nodes = {node.name: node for node in self.exported.graph.nodes}
         outputs = []
         for spec in graph.output_specs:
@@ -286,7 +285,7 @@ class _Tracer:
         args, kwargs = (self._given(part) for part in (node.args, node.kwargs))
         count = len(self.ops)
         result = None
-        if lowering is not None and _is_real(value):
+        if lowering is not None and _is_real([args, kwargs, value]):
             try:
                 result = lowering(self, *args, **kwargs)
             except TypeError as problem:  # Arguments that a newer PyTorch has added.
@@ -416,11 +415,11 @@ def _holds_tensor(value: Any) -> bool:
 
 
 def _is_real(value: Any) -> bool:
-    """Whether all results have a type that the notation has; complex numbers have none."""
-    return not any(part.is_complex() for part in _tensors_in(value, torch.Tensor))
+    """Whether no tensor is of complex numbers, with which no function of the notation computes."""
+    return not any(part.dtype.is_complex for part in _tensors_in(value, (Tensor, torch.Tensor)))
 
 
-def _tensors_in(value: Any, kind: type = Tensor) -> Iterator[Any]:
+def _tensors_in(value: Any, kind: type | tuple[type, ...] = Tensor) -> Iterator[Any]:
     if isinstance(value, kind):
         yield value
     elif isinstance(value, (list, tuple)):
@@ -538,7 +537,8 @@ class _Sizes:
             return f"({text})" if is_factor else text
         if expr.is_Mul:
             order = {name: place for place, name in enumerate(self.names)}
-            parts = sorted(expr.args, key=lambda part: (not part.is_Number, order.get(str(part), len(order)), str(part)))
+            place = lambda part: (not part.is_Number, order.get(str(part), len(order)), str(part))  # noqa: E731
+            parts = sorted(expr.args, key=place)
             return "*".join(self._expression(part, shape_env, True) for part in parts).replace("-1*", "-")
         if expr.is_Pow and expr.exp.is_Integer and 0 < expr.exp <= 4:
             return "*".join([self._expression(expr.base, shape_env, True)] * int(expr.exp))
@@ -879,7 +879,8 @@ class _Printer:
         if program.unread:
             named = ", ".join(".".join(filter(None, (t.module, t.word))) for t in program.unread[:3])
             rest = f" and {len(program.unread) - 3} more" if len(program.unread) > 3 else ""
-            lines.append(f"# Nothing reads {named}{rest}: {sum(map(tensor_bytes, program.unread)):,} bytes that are left out.")
+            size = sum(map(tensor_bytes, program.unread))
+            lines.append(f"# Nothing reads {named}{rest}: {size:,} bytes that are left out.")
         notes = dict.fromkeys((*program.notes, *program.sizes.notes))
         return lines + [f"# {' '.join(note.split())}." for note in notes]
 
@@ -903,8 +904,7 @@ class _Printer:
     def _block(self, block: Block) -> list[str]:
         carried = ", ".join(f"{self.name(outer)} = {self.name(inner)}" for outer, inner in block.carried)
         first, last = (
-            _stem(self.program.ops[start : start + block.length])
-            for start in (block.start, block.end - block.length)
+            _stem(self.program.ops[start : start + block.length]) for start in (block.start, block.end - block.length)
         )
         lines = [""] if block.start else []
         lines.append(f"repeat {block.rounds}{f' with {carried}' if carried else ''} {{  # {first} to {last}")
@@ -1069,6 +1069,8 @@ for _name, _function in _BINARY.items():
     _lowers(_name)(_binary(_function))
 for _name, _function in _COMPARISONS.items():
     _lowers(_name)(_comparison(_function))
+_lowers("max.other")(_binary("maximum"))
+_lowers("min.other")(_binary("minimum"))
 
 
 @_lowers("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "__and__", "__or__")
@@ -1536,7 +1538,9 @@ def _full(t: _Tracer, *given: Any, **_: Any) -> Tensor:
     return t.emit("full", value=value)
 
 
-_lowers("new_ones", "new_zeros", "new_empty", "empty_like", "empty_permuted", "empty_strided", "new_empty_strided")(_full)
+_lowers("new_ones", "new_zeros", "new_empty", "empty_like", "empty_permuted", "empty_strided", "new_empty_strided")(
+    _full
+)
 
 
 @_lowers("arange")
@@ -1587,9 +1591,7 @@ def _scatter(t: _Tracer, x: Tensor, dim: int, index: Tensor, source: Tensor, **n
 
 
 @_lowers("topk")
-def _topk(
-    t: _Tracer, x: Tensor, count: Any, dim: int = -1, largest: bool = True, is_sorted: bool = True
-) -> Any:
+def _topk(t: _Tracer, x: Tensor, count: Any, dim: int = -1, largest: bool = True, is_sorted: bool = True) -> Any:
     values, indices = t.node.meta["val"]
     used = t.used()
     if not largest:

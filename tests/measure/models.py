@@ -1,7 +1,7 @@
 """Seven models as exported programs, and what PyTorch itself says of each.
 
-    python tests/measure/models.py FOLDER [NAME...]            FOLDER/NAME.fuse and NAME.json, for tests/model/exported.rs
-    python tests/measure/models.py --kernels OUT.json [NAME...]  kernels launched on this machine's GPU, eager and compiled
+    python tests/measure/models.py FOLDER [NAME...]              FOLDER/NAME.fuse and .json, for tests/model/exported.rs
+    python tests/measure/models.py --kernels OUT.json [NAME...]  kernels launched by a GPU, eager and compiled
 
 The models are built by their configurations with random weights; nothing is downloaded. For the texts they stand on the
 meta device. Needs transformers, torchvision and diffusers.
@@ -9,6 +9,7 @@ meta device. Needs transformers, torchvision and diffusers.
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 import warnings
@@ -190,33 +191,36 @@ def write(folder: Path, name: str) -> None:
     print(f"{name}: {len(text)} bytes of text, {row}", flush=True)
 
 
-def kernels(out: Path, names: list[str]) -> None:
-    """Launches of each model on the GPU. One that fails does not cost the others."""
+def launches(model: Model) -> dict[str, Any]:
+    """The kernels of a call, eager and compiled."""
     from gpu import kernels_of
 
+    module, inputs = model.make("cuda")
+    rows = {}
+    for variant, called in (("eager", module), ("inductor", torch.compile(module, dynamic=False))):
+        call = functools.partial(called, *inputs, **model.kwargs)
+        with torch.no_grad():
+            for _ in range(2):
+                call()
+            torch.cuda.synchronize()
+            names = kernels_of(call)
+        rows[variant] = {"launches": len(names), "names": names}
+    return rows
+
+
+def kernels(out: Path, names: list[str]) -> None:
+    """Launches of each model on the GPU. One that fails does not cost the others."""
     rows: dict[str, Any] = {"torch": torch.__version__, "device": torch.cuda.get_device_name()}
     for name in names:
-        model = MODELS[name]
         torch._dynamo.reset()
+        torch.cuda.empty_cache()
         try:
-            module, inputs = model.make("cuda")
-            compiled = torch.compile(module, dynamic=False)
-            with torch.no_grad():
-                for called in (module, compiled):
-                    called(*inputs, **model.kwargs)
-                torch.cuda.synchronize()
-                eager = kernels_of(lambda: module(*inputs, **model.kwargs))
-                inductor = kernels_of(lambda: compiled(*inputs, **model.kwargs))
-            rows[name] = {
-                "eager": {"launches": len(eager), "names": eager},
-                "inductor": {"launches": len(inductor), "names": inductor},
-            }
-            del module, compiled
-            torch.cuda.empty_cache()
+            rows[name] = launches(MODELS[name])
+            print(name, {variant: row["launches"] for variant, row in rows[name].items()}, flush=True)
         except Exception as problem:  # noqa: BLE001
             rows[name] = {"problem": f"{type(problem).__name__}: {problem}"[:400]}
+            print(name, rows[name], flush=True)
         out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-        print(name, {kind: row["launches"] for kind, row in rows[name].items() if kind != "problem"}, flush=True)
 
 
 def main(first: str, *rest: str) -> None:

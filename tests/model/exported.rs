@@ -95,7 +95,8 @@ fn every_operator_is_known_or_listed() {
         assert_eq!(resolved.ops.len(), truth.aten_ops, "{name}");
         let mut opaque: BTreeMap<String, usize> = BTreeMap::new();
         for op in &resolved.ops {
-            let is_unknown = op.op_type == OpType::Opaque && op.function.as_deref() == Some("opaque");
+            let is_unknown =
+                op.op_type == OpType::Opaque && op.function.as_deref() == Some("opaque");
             if is_unknown {
                 let name = op.unknown.as_ref().and_then(|unknown| unknown.name.clone());
                 *opaque.entry(name.unwrap_or_default()).or_default() += 1;
@@ -159,5 +160,8 @@ fn they_hold_at_other_sizes() {
             params += 1;
         }
     }
-    assert_eq!(params, 8, "B and T of three language models, B of two for images");
+    assert_eq!(
+        params, 8,
+        "B and T of three language models, B of two for images"
+    );
 }

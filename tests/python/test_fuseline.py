@@ -180,8 +180,13 @@ class ExportTest(unittest.TestCase):
             text = fuseline.export(forward, torch.zeros(4, 8))
         self.read(text)
         # complex64 has the bytes of f64.
-        self.assertWritten(text, "spectrum = opaque(x, name=aten._fft_r2c) : f64[4, 5]")
-        self.assertRegex(text, r"# Opaque, .*: aten\._fft_r2c \(1\)")
+        self.assertWritten(
+            text,
+            "spectrum = opaque(x, name=aten._fft_r2c) : f64[4, 5]",
+            "abs = opaque(spectrum, name=aten.abs) : f32[4, 5]",
+            "add = add(abs, 1) : f32[4, 5]",
+        )
+        self.assertRegex(text, r"# Opaque, .*: aten\._fft_r2c \(1\), aten\.abs \(1\)\.")
 
     def test_an_opaque_product_has_the_flops_of_pytorch(self):
         model = nn.ConvTranspose2d(8, 4, 3, bias=False)
@@ -292,7 +297,11 @@ class ExportTest(unittest.TestCase):
                 return self.layers[2](self.layers[1](first)) + first
 
         text = self.export(Skips(), torch.zeros(2, 8))
-        self.assertWritten(text, "layers.0 = linear(x, layers.0.weight, layers.0.bias) : f32[2, 8]", "repeat 2 with layers.0 = layers {")
+        self.assertWritten(
+            text,
+            "layers.0 = linear(x, layers.0.weight, layers.0.bias) : f32[2, 8]",
+            "repeat 2 with layers.0 = layers {",
+        )
         self.assertTrue(any("layers, layers.0)" in line for line in statements(text)), text)
 
     def test_the_results_of_every_layer(self):
@@ -389,7 +398,9 @@ class ExportTest(unittest.TestCase):
             torch.exp(x)
             return x.relu() / 1
 
-        self.assertEqual(statements(self.export(forward, torch.zeros(4))), ["input x : f32[4]", "relu = relu(x) : f32[4]"])
+        self.assertEqual(
+            statements(self.export(forward, torch.zeros(4))), ["input x : f32[4]", "relu = relu(x) : f32[4]"]
+        )
 
     def test_an_exported_program(self):
         exported = torch.export.export(nn.Linear(4, 4).eval(), (torch.zeros(2, 4),), strict=False)

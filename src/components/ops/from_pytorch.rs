@@ -48,7 +48,9 @@ fn Script() -> impl IntoView {
     browser::spawn(async move {
         let fetched = fetched.await;
         if fetched.is_none() {
-            page.tell_failure("fuseline.py could not be fetched. Check the connection, and open this again.");
+            page.tell_failure(
+                "fuseline.py could not be fetched. Check the connection, and open this again.",
+            );
         }
         script.try_set(fetched);
     });
