@@ -1341,17 +1341,13 @@ def _convolution(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Any:
-    if len(x.shape) != len(weight.shape) or isinstance(padding, str):
+    if len(x.shape) != len(weight.shape):
         return None
-    sides = [stride, padding, dilation]
-    if len(x.shape) == 3:  # One dimension is an image of height 1.
-        sides = [[least, *(side if isinstance(side, list) else [side])] for side, least in zip(sides, (1, 0, 1))]
-        x, weight = (t.reshape(part, [*part.shape[:2], 1, part.shape[2]]) for part in (x, weight))
-    named = zip(("stride", "padding", "dilation", "groups"), (*map(_pair, sides), groups), (1, 0, 1, 1))
+    named = zip(
+        ("stride", "padding", "dilation", "groups"), (*map(_pair, (stride, padding, dilation)), groups), (1, 0, 1, 1)
+    )
     stated = {name: value for name, value, default in named if value != default}
-    shape = t.value.shape
-    full = shape if len(shape) == 4 else [*shape[:2], 1, shape[2]]
-    return t.reshape(t.emit("conv2d", x, weight, bias, shape=full, **stated), shape)
+    return t.emit(f"conv{len(x.shape) - 2}d", x, weight, bias, **stated)
 
 
 @_lowers("max_pool2d", "avg_pool2d")
