@@ -37,6 +37,7 @@ mod examples_watch;
 mod export_graphs;
 mod export_pictures;
 mod export_tables;
+mod exported;
 mod families;
 mod figures;
 mod figures_of_tabs;

@@ -21,6 +21,9 @@ pub fn Menu(
     /// Whether the menu is open. A parent passes it to open the menu itself.
     #[prop(default = RwSignal::new(false))]
     is_open: RwSignal<bool>,
+    /// The button. A parent passes it to give it the focus.
+    #[prop(default = NodeRef::new())]
+    button: NodeRef<html::Summary>,
     /// Whether a press on a button of the panel closes it.
     #[prop(optional)]
     closes_on_choice: bool,
@@ -28,7 +31,6 @@ pub fn Menu(
     children: ChildrenFn,
 ) -> impl IntoView {
     let menu = NodeRef::<html::Details>::new();
-    let button = NodeRef::<html::Summary>::new();
     let open_menu = move || menu.get_untracked().filter(|_| is_open.get_untracked());
     let leave = move || {
         // The focused element is about to be removed with the panel. Firefox would lose what was typed into it: an element

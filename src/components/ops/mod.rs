@@ -4,6 +4,7 @@ pub mod code;
 pub mod completion;
 pub mod editor;
 pub mod field;
+pub mod from_pytorch;
 pub mod line_fixes;
 pub mod open_menu;
 pub mod problems;

@@ -1,4 +1,4 @@
-//! Opens a file, or one of the texts that the browser keeps.
+//! Opens a file, or one of the texts that the browser keeps, and shows how a PyTorch model becomes one.
 
 use crate::app::documents::{MAX_OWN, Stored, title};
 use crate::app::session::Session;
@@ -6,18 +6,33 @@ use crate::app::state::Page;
 use crate::browser::{self, date_and_time};
 use crate::components::bar::menu::Menu;
 use crate::components::open_file::open_file;
-use leptos::ev;
+use crate::components::ops::from_pytorch::FromPytorch;
 use leptos::prelude::*;
+use leptos::{ev, html};
 
-/// A menu of both.
+/// A menu of all of them.
 #[component]
 pub fn OpenMenu() -> impl IntoView {
     let is_open = RwSignal::new(false);
+    let button = NodeRef::<html::Summary>::new();
+    let dialog = NodeRef::<html::Dialog>::new();
+    let is_dialog_open = RwSignal::new(false);
+    let show_script = move |_| {
+        // The dialog gives the focus back to what has it now.
+        browser::focus(button);
+        is_open.set(false);
+        is_dialog_open.set(true);
+        browser::show_modal(dialog);
+    };
     view! {
-        <Menu label="Open" is_at_end=true panel_class="menu-list open-menu" is_open>
+        <Menu label="Open" is_at_end=true panel_class="menu-list open-menu" is_open button>
             <FileButton is_open />
+            <button type="button" aria-haspopup="dialog" on:click=show_script>
+                "A PyTorch model… "<small>"one Python file writes it in this notation"</small>
+            </button>
             <Texts is_open />
         </Menu>
+        <FromPytorch dialog is_open=is_dialog_open />
     }
 }
 

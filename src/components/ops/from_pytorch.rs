@@ -1,0 +1,81 @@
+//! The file that writes a PyTorch model in this notation: shown, copied or saved.
+
+use crate::app::state::Page;
+use crate::browser;
+use leptos::html;
+use leptos::prelude::*;
+
+/// Where the build serves it.
+const FILE: &str = "./fuseline.py";
+
+/// A dialog with the file and how to use it. Escape, the button *Close* and a press beside the dialog close it.
+#[component]
+pub fn FromPytorch(
+    /// The dialog. A parent shows it.
+    dialog: NodeRef<html::Dialog>,
+    /// Whether it is shown.
+    is_open: RwSignal<bool>,
+) -> impl IntoView {
+    view! {
+        <dialog
+            class="from-pytorch"
+            node_ref=dialog
+            aria-labelledby="from-pytorch-title"
+            on:close=move |_| is_open.set(false)
+            // Escape closes the dialog and does nothing to the page below.
+            on:keydown=move |event| event.stop_propagation()
+            on:click=move |event| {
+                if event.target() == event.current_target() {
+                    browser::close_modal(dialog);
+                }
+            }
+        >
+            <header class="panel-head">
+                <h2 id="from-pytorch-title">"From PyTorch"</h2>
+                <button type="button" class="button" on:click=move |_| browser::close_modal(dialog)>"Close"</button>
+            </header>
+            <Show when=move || is_open.get()><Script /></Show>
+        </dialog>
+    }
+}
+
+/// Mounted while the dialog is open: the file is fetched when somebody wants it.
+#[component]
+fn Script() -> impl IntoView {
+    let page = Page::of_context();
+    let script = RwSignal::new(None);
+    let fetched = browser::fetch_text(FILE);
+    browser::spawn(async move {
+        let fetched = fetched.await;
+        if fetched.is_none() {
+            page.tell_failure(
+                "fuseline.py could not be fetched. Check the connection, and open this again.",
+            );
+        }
+        script.try_set(fetched);
+    });
+    let copy = move |_| {
+        let Some(text) = script.get_untracked() else {
+            return;
+        };
+        browser::spawn(async move {
+            if browser::copy(&text).await {
+                page.tell("fuseline.py is copied.");
+            } else {
+                page.tell_failure("The browser does not let the page copy. Save the file instead.");
+            }
+        });
+    };
+    view! {
+        <ol>
+            <li>"Save the file beside your code. It needs nothing but PyTorch 2.6 or newer."</li>
+            <li>"Write "<code>"import fuseline"</code>" and "<code>"print(fuseline.export(model, x))"</code>". The model is traced, not run."</li>
+            <li>"Paste the text that it prints into the editor, or drop it on the page as a file."</li>
+        </ol>
+        <div class="from-pytorch-buttons">
+            <a class="button is-primary" href=FILE download="fuseline.py">"Save fuseline.py"</a>
+            <button type="button" class="button" disabled=move || script.with(Option::is_none) on:click=copy>"Copy it"</button>
+        </div>
+        <pre tabindex="0" aria-label="fuseline.py">{move || script.get()}</pre>
+    }
+}

@@ -1,0 +1,167 @@
+//! Models that `public/python/fuseline.py` has exported, against what PyTorch says of them. `tests/measure/models.py` writes both:
+//! a text, and beside it the module's bytes, its FLOPs by `FlopCounterMode` and the operators that have no function.
+
+use crate::inductor_measured::{DEFAULT, EAGER, options};
+use fuseline::core::model::op::TensorRole;
+use fuseline::core::notation::{parse, print};
+use fuseline::core::resolve::resolve;
+use fuseline::core::{Analysis, OpType, analyze_program};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Rounds of the repeated layers, and launches: op by op and under torch.compile's policy.
+#[rustfmt::skip]
+const MODELS: &[(&str, &[u64], usize, usize)] = &[
+    ("bert", &[12], 155, 124),
+    ("gpt2", &[12], 276, 100),
+    ("llama", &[16], 677, 244),
+    ("mixtral", &[8], 501, 180),
+    ("resnet50", &[2, 3, 5, 2], 174, 104),
+    // Its layers differ in width or in what they read: what goes down is read again on the way up.
+    ("unet", &[], 304, 273),
+    ("vit", &[12], 149, 123),
+];
+
+/// What PyTorch says of a model.
+#[derive(Deserialize)]
+struct Truth {
+    parameter_bytes: u64,
+    buffer_bytes: u64,
+    flops: u128,
+    aten_ops: usize,
+    opaque: BTreeMap<String, usize>,
+    /// Of parameters and buffers that nothing reads, and that the text leaves out.
+    unread_bytes: u64,
+}
+
+fn file(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/model/exported/{name}"))
+}
+
+fn text(name: &str) -> String {
+    std::fs::read_to_string(file(&format!("{name}.fuse"))).unwrap()
+}
+
+fn truth(name: &str) -> Truth {
+    let json = std::fs::read_to_string(file(&format!("{name}.json"))).unwrap();
+    serde_json::from_str(&json).unwrap()
+}
+
+/// The analysis of a text in which nothing is wrong.
+fn analysed(text: &str, variant: &str) -> Analysis {
+    let parsed = parse(text);
+    assert_eq!(parsed.diagnostics, []);
+    let outcome = analyze_program(&parsed.program, &options(variant));
+    assert_eq!(outcome.diagnostics, []);
+    outcome.analysis.unwrap()
+}
+
+#[test]
+fn weights_have_the_bytes_of_the_module() {
+    for (name, ..) in MODELS {
+        let truth = truth(name);
+        let resolved = resolve(&parse(&text(name)).program);
+        let weights = (resolved.externals.iter()).filter(|t| t.role == TensorRole::Weight);
+        let bytes: u64 = weights
+            .map(|t| t.shape.iter().product::<u64>() * u64::from(t.bytes_per_element))
+            .sum();
+        let module = truth.parameter_bytes + truth.buffer_bytes;
+        assert_eq!(bytes, module - truth.unread_bytes, "{name}");
+        assert!(truth.unread_bytes < 1000, "{name}");
+    }
+}
+
+#[test]
+fn products_have_the_flops_that_pytorch_counts() {
+    for (name, ..) in MODELS {
+        let analysis = analysed(&text(name), EAGER);
+        let kernels = analysis.unfused.kernels.iter();
+        let counted: u128 = kernels.map(|kernel| kernel.work.matrix_flops).sum();
+        let expected = truth(name).flops;
+        assert!(expected > 1_000_000_000, "{name}");
+        assert!(
+            counted.abs_diff(expected) * 100 <= expected,
+            "{name}: {counted} FLOPs, {expected} by PyTorch"
+        );
+    }
+}
+
+#[test]
+fn every_operator_is_known_or_listed() {
+    for (name, ..) in MODELS {
+        let truth = truth(name);
+        let resolved = resolve(&parse(&text(name)).program);
+        assert_eq!(resolved.ops.len(), truth.aten_ops, "{name}");
+        let mut opaque: BTreeMap<String, usize> = BTreeMap::new();
+        for op in &resolved.ops {
+            let is_unknown =
+                op.op_type == OpType::Opaque && op.function.as_deref() == Some("opaque");
+            if is_unknown {
+                let name = op.unknown.as_ref().and_then(|unknown| unknown.name.clone());
+                *opaque.entry(name.unwrap_or_default()).or_default() += 1;
+            }
+        }
+        assert_eq!(opaque, truth.opaque, "{name}");
+    }
+}
+
+#[test]
+fn equal_layers_are_one_block() {
+    for (name, expected, ..) in MODELS {
+        let text = text(name);
+        let headers = text.lines().filter_map(|line| line.strip_prefix("repeat "));
+        let rounds: Vec<u64> = headers
+            .map(|header| header.split(' ').next().unwrap().parse().unwrap())
+            .collect();
+        assert_eq!(rounds, *expected, "{name}");
+    }
+}
+
+#[test]
+fn launches_are_those_recorded() {
+    let counted: Vec<_> = (MODELS.iter())
+        .map(|&(name, rounds, ..)| {
+            let text = text(name);
+            let launches = |variant| analysed(&text, variant).fused.launches;
+            (name, rounds, launches(EAGER), launches(DEFAULT))
+        })
+        .collect();
+    assert_eq!(counted, MODELS);
+}
+
+#[test]
+fn printed_they_mean_the_same() {
+    for (name, ..) in MODELS {
+        let text = text(name);
+        let printed = print(&parse(&text).program);
+        let [before, after] = [&*text, &printed].map(|text| analysed(text, DEFAULT));
+        assert_eq!(before.graph, after.graph, "{name}");
+        assert_eq!(before.fused, after.fused, "{name}");
+    }
+}
+
+/// Dynamic sizes: each param at the least, an odd and the largest value of its range gives a program without an error.
+#[test]
+fn they_hold_at_other_sizes() {
+    let mut params = 0;
+    for (name, ..) in MODELS {
+        let text = text(name);
+        for line in text.lines().filter(|line| line.starts_with("param ")) {
+            let (stated, rest) = line.split_once(" in ").unwrap();
+            let (label, _) = stated.split_once(" = ").unwrap();
+            let (low, high) = rest.split("  #").next().unwrap().split_once("..").unwrap();
+            for value in [low, "37", high] {
+                let changed = text.replace(line, &format!("{label} = {value}"));
+                let resolved = resolve(&parse(&changed).program);
+                assert_eq!(resolved.diagnostics, [], "{name}: {label} = {value}");
+                assert_eq!(resolved.ops.len(), truth(name).aten_ops, "{name}");
+            }
+            params += 1;
+        }
+    }
+    assert_eq!(
+        params, 8,
+        "B and T of three language models, B of two for images"
+    );
+}

@@ -1,0 +1,412 @@
+"""What public/python/fuseline.py writes for small models. Needs torch alone:
+
+    python -m unittest discover tests/python
+
+With FUSELINE=path/to/fuseline, the command line of this project, each text is also read by it.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.export import Dim
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "public" / "python"))
+
+import fuseline
+
+
+def statements(text: str) -> list[str]:
+    """The lines of a text without comments and indentation."""
+    lines = (line.partition("#")[0].strip() for line in text.splitlines())
+    return [re.sub(r"\s+", " ", line) for line in lines if line]
+
+
+class ExportTest(unittest.TestCase):
+    def export(self, model, *inputs, **kwargs) -> str:
+        """The text of a model whose operators are all known."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", fuseline.OpaqueOperatorWarning)
+            text = fuseline.export(model, *inputs, **kwargs)
+        self.read(text)
+        return text
+
+    def read(self, text: str) -> None:
+        command = os.environ.get("FUSELINE")
+        if not command:
+            return
+        with tempfile.NamedTemporaryFile("w", suffix=".fuse") as file:
+            file.write(text)
+            file.flush()
+            done = subprocess.run([command, "analyze", file.name], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, f"{text}\n{done.stderr}")
+        self.assertEqual(done.stderr, "", text)
+
+    def assertWritten(self, text: str, *expected: str) -> None:
+        """Each expected statement is one of the text, in this order."""
+        found = iter(statements(text))
+        for line in expected:
+            self.assertIn(line, found, f"in this order in\n{text}")
+
+    def test_a_function(self):
+        def scale_and_add(x, y, factor=2.0):
+            product = x * factor
+            return product + y
+
+        text = self.export(scale_and_add, torch.zeros(4, 8), torch.zeros(8), factor=0.5)
+        self.assertEqual(
+            statements(text),
+            [
+                "input x : f32[4, 8]",
+                "input y : f32[8]",
+                "product = mul(x, 0.5) : f32[4, 8]",
+                "add = add(product, y) : f32[4, 8]",
+            ],
+        )
+        self.assertTrue(text.startswith("# scale_and_add, written by fuseline.export with torch "))
+        self.assertIn("# test_fuseline.py:", text)
+        self.assertIn(": product = x * factor\n", text)
+
+    def test_a_path_is_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "relu.fuse"
+            text = self.export(torch.relu, torch.zeros(4), path=path)
+            self.assertEqual(path.read_text(encoding="utf-8"), text)
+
+    def test_dynamic_shapes_are_params_with_ranges(self):
+        model = nn.Linear(16, 32)
+        batch = Dim("batch", min=2, max=64)
+        text = self.export(model, torch.zeros(8, 3, 16), dynamic_shapes=({0: batch, 1: Dim.DYNAMIC},))
+        self.assertWritten(
+            text,
+            "param batch = 8 in 2..64",
+            "param input_size1 = 3 in 2..48",
+            "input input : f32[batch, input_size1, 16]",
+            "linear = linear(input, weight, bias) : f32[batch, input_size1, 32]",
+        )
+        self.assertIn("the model states no upper bound", text)
+
+    def test_sizes_are_expressions_over_params(self):
+        def double(x):
+            return torch.cat([x, x], dim=0).reshape(-1)
+
+        text = self.export(double, torch.zeros(6, 5), dynamic_shapes=({0: Dim("n", min=2, max=100)},))
+        self.assertWritten(
+            text,
+            "cat = concat(x, x, axis=0) : f32[2*n, 5]",
+            "reshape = reshape(cat) : f32[10*n]",
+        )
+
+    def test_half_of_a_dynamic_size(self):
+        def halves(x):
+            first, second = x.chunk(2)
+            return first + second
+
+        half = Dim("half", min=2, max=50)
+        text = self.export(halves, torch.zeros(12, 5), dynamic_shapes=({0: 2 * half},))
+        self.assertWritten(text, "param half = 6 in 2..50", "input x : f32[2*half, 5]")
+        self.assertIn("add = add(first, second) : f32[half, 5]", statements(text))
+
+    def test_tied_weights_are_one(self):
+        class Tied(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.embed = nn.Embedding(100, 16)
+                self.head = nn.Linear(16, 100, bias=False)
+                self.head.weight = self.embed.weight
+
+            def forward(self, index):
+                return self.head(self.embed(index))
+
+        text = self.export(Tied(), torch.zeros(4, dtype=torch.int64))
+        self.assertEqual(sum(line.startswith("weight") for line in statements(text)), 1)
+        self.assertWritten(
+            text,
+            "weight embed.weight : f32[100, 16]",
+            "embed = embedding(index, embed.weight) : f32[4, 16]",
+            "head = linear(embed, embed.weight) : f32[4, 100]",
+        )
+        self.assertIn("weights: 1,600 elements, 6,400 bytes", text)
+
+    def test_views_move_nothing_and_copies_are_copies(self):
+        def heads(x):
+            split = x.view(4, 2, 8).transpose(0, 1)
+            return split.contiguous().view(2, 32)[:, ::2][0]
+
+        self.assertWritten(
+            self.export(heads, torch.zeros(4, 16)),
+            "reshape = reshape(x) : f32[4, 2, 8]",
+            "split = transpose(reshape, perm=[1, 0, 2]) : f32[2, 4, 8]",
+            "contiguous = contiguous(split) : f32[2, 4, 8]",
+            "reshape_2 = reshape(contiguous) : f32[2, 32]",
+            "slice = slice(reshape_2, start=0, end=32, step=2, axis=1) : f32[2, 16]",
+        )
+
+    def test_ops_in_place_are_ops(self):
+        def forward(x):
+            y = x + 1
+            y.mul_(3)
+            y[0] = 0
+            return y
+
+        text = self.export(forward, torch.zeros(4, 4))
+        self.assertWritten(text, "y = add(x, 1) : f32[4, 4]", "mul = mul(y, 3) : f32[4, 4]")
+        self.assertTrue(any("where(" in line for line in statements(text)), text)
+
+    def test_constants_are_inputs_that_say_so(self):
+        table = torch.tensor([1.0, 2.0, 3.0, 4.0])
+
+        def forward(x):
+            return x * table + torch.tensor([2.0])
+
+        text = self.export(forward, torch.zeros(4))
+        self.assertEqual(text.count("# constant"), 2)
+        self.assertEqual(sum(line.startswith("input") for line in statements(text)), 3)
+
+    def test_an_unknown_operator_is_opaque(self):
+        def forward(x):
+            spectrum = torch.fft.rfft(x)
+            return spectrum.abs() + 1
+
+        with self.assertWarnsRegex(fuseline.OpaqueOperatorWarning, r"aten\._fft_r2c \(1\)"):
+            text = fuseline.export(forward, torch.zeros(4, 8))
+        self.read(text)
+        # complex64 has the bytes of f64.
+        self.assertWritten(
+            text,
+            "spectrum = opaque(x, name=aten._fft_r2c) : f64[4, 5]",
+            "abs = opaque(spectrum, name=aten.abs) : f32[4, 5]",
+            "add = add(abs, 1) : f32[4, 5]",
+        )
+        self.assertRegex(text, r"# Opaque, .*: aten\._fft_r2c \(1\), aten\.abs \(1\)\.")
+
+    def test_an_opaque_product_has_the_flops_of_pytorch(self):
+        model = nn.ConvTranspose2d(8, 4, 3, bias=False)
+        with self.assertWarns(fuseline.OpaqueOperatorWarning):
+            text = fuseline.export(model, torch.zeros(1, 8, 10, 10))
+        self.read(text)
+        self.assertIn(f"flops={2 * 8 * 10 * 10 * 4 * 9}", text)
+
+    def test_keyword_arguments_and_numbers(self):
+        class Masked(nn.Module):
+            def forward(self, x, *, mask, count=3):
+                return x.masked_fill(mask, float("-inf")) * count
+
+        text = self.export(Masked(), torch.zeros(4, 4), mask=torch.zeros(4, 4, dtype=torch.bool))
+        self.assertWritten(text, "input x : f32[4, 4]", "input mask : bool[4, 4]")
+        self.assertIn("-inf", text)
+
+    def test_tuples_and_dictionaries_of_results(self):
+        def forward(pair):
+            a, b = pair
+            total = a + b
+            return {"total": total, "rest": (total.relu(), a)}
+
+        text = self.export(forward, (torch.zeros(4), torch.zeros(4)))
+        # A result that ops read, too, is said to be one; an input that is returned is none.
+        self.assertWritten(text, "total = add(pair_0, pair_1) : f32[4]", "output total")
+        self.assertEqual(text.count("output "), 1)
+
+    def test_integer_inputs(self):
+        def forward(index, x):
+            return x[index] + torch.arange(3)
+
+        text = self.export(forward, torch.zeros(3, dtype=torch.int64), torch.zeros(10))
+        self.assertWritten(text, "input index : i64[3]", "input x : f32[10]")
+        self.assertTrue(any("index(x, index)" in line for line in statements(text)), text)
+        self.assertTrue(any("cast(" in line and "dtype=f32" in line for line in statements(text)), text)
+
+    def test_split_and_chunk(self):
+        def forward(x):
+            q, k, v = x.chunk(3, dim=-1)
+            small, large = v.split([1, 3], dim=-1)
+            return q + k, small, large
+
+        self.assertWritten(
+            self.export(forward, torch.zeros(2, 12)),
+            "q = split(x, parts=3, index=0, axis=1) : f32[2, 4]",
+            "k = split(x, parts=3, index=1, axis=1) : f32[2, 4]",
+            "v = split(x, parts=3, index=2, axis=1) : f32[2, 4]",
+            "small = slice(v, start=0, end=1, axis=1) : f32[2, 1]",
+            "large = slice(v, start=1, end=4, axis=1) : f32[2, 3]",
+        )
+
+    def test_names_that_collide(self):
+        class Shadow(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.x = nn.Linear(4, 4, bias=False)
+                self.layers = nn.ModuleDict({"my-layer": nn.ReLU()})
+
+            def forward(self, x):
+                return self.layers["my-layer"](self.x(x))
+
+        self.assertWritten(
+            self.export(Shadow(), torch.zeros(2, 4)),
+            "input x : f32[2, 4]",
+            "weight x.weight : f32[4, 4]",
+            "x_2 = linear(x, x.weight) : f32[2, 4]",
+            "`layers.my-layer` = relu(x_2) : f32[2, 4]",
+        )
+
+    def test_a_stack_of_layers_is_one_block(self):
+        class Layer(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.norm = nn.LayerNorm(8)
+                self.fc = nn.Linear(8, 8)
+
+            def forward(self, x):
+                return x + self.fc(self.norm(x))
+
+        model = nn.Sequential(nn.Linear(4, 8), nn.ModuleDict({"layers": nn.Sequential(*(Layer() for _ in range(5)))}))
+        model.forward = lambda x: model[1]["layers"](model[0](x)).relu()
+        text = self.export(model, torch.zeros(2, 4))
+        self.assertWritten(
+            text,
+            "`0` = linear(x, `0.weight`, `0.bias`) : f32[2, 8]",
+            "repeat 5 with `0` = layers {",
+            "weight norm.weight : f32[8]",
+            "weight fc.bias : f32[8]",
+            "norm = layer_norm(`0`, norm.weight, norm.bias, eps=1e-05) : f32[2, 8]",
+            "fc = linear(norm, fc.weight, fc.bias) : f32[2, 8]",
+            "layers = add(`0`, fc) : f32[2, 8]",
+            "}",
+            "relu = relu(layers) : f32[2, 8]",
+        )
+        self.assertEqual(text.count("layer_norm("), 1)
+
+    def test_layers_whose_results_are_read_later_are_no_block(self):
+        layers = nn.ModuleList(nn.Linear(8, 8) for _ in range(3))
+
+        class Skips(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layers = layers
+
+            def forward(self, x):
+                first = self.layers[0](x)
+                return self.layers[2](self.layers[1](first)) + first
+
+        text = self.export(Skips(), torch.zeros(2, 8))
+        self.assertWritten(
+            text,
+            "layers.0 = linear(x, layers.0.weight, layers.0.bias) : f32[2, 8]",
+            "repeat 2 with layers.0 = layers {",
+        )
+        self.assertTrue(any("layers, layers.0)" in line for line in statements(text)), text)
+
+    def test_the_results_of_every_layer(self):
+        class Kept(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layers = nn.ModuleList(nn.Linear(8, 8) for _ in range(3))
+
+            def forward(self, x):
+                kept = []
+                for layer in self.layers:
+                    x = layer(x)
+                    kept.append(x)
+                return tuple(kept)
+
+        self.assertWritten(self.export(Kept(), torch.zeros(2, 8)), "repeat 3 with x = layers {", "output layers", "}")
+
+    def test_a_module_that_is_used_twice(self):
+        class Twice(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.block = nn.Linear(8, 8)
+
+            def forward(self, x):
+                return self.block(self.block(x))
+
+        text = self.export(Twice(), torch.zeros(2, 8))
+        self.assertWritten(
+            text,
+            "weight block.weight : f32[8, 8]",
+            "repeat 2 with x = block {",
+            "block = linear(x, block.weight, block.bias) : f32[2, 8]",
+        )
+
+    def test_dropout_in_training_and_not(self):
+        model = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.25))
+        training = self.export(model.train(), torch.zeros(2, 4))
+        self.assertTrue(any("dropout(" in line and "p=0.25" in line for line in statements(training)), training)
+        self.assertFalse(any("dropout(" in line for line in statements(self.export(model.eval(), torch.zeros(2, 4)))))
+
+    def test_batch_norm_in_training_and_not(self):
+        model = nn.BatchNorm2d(3)
+        training = self.export(model.train(), torch.zeros(2, 3, 4, 4))
+        self.assertTrue(any("training=true" in line for line in statements(training)), training)
+        self.assertIn("running statistics", training)
+        text = self.export(model.eval(), torch.zeros(2, 3, 4, 4))
+        self.assertTrue(
+            any("batch_norm(input, running_mean, running_var, weight, bias" in line for line in statements(text)), text
+        )
+        self.assertIn("Nothing reads num_batches_tracked: 8 bytes", text)
+
+    def test_attention_by_hand_has_its_authors_names(self):
+        def attention(q, k, v):
+            attn_scores = torch.matmul(q, k.transpose(-2, -1))
+            attn_probs = F.softmax(attn_scores / 8, dim=-1)
+            return attn_probs @ v
+
+        heads = torch.zeros(2, 4, 16, 64)
+        text = self.export(attention, heads, heads.clone(), heads.clone())
+        self.assertWritten(
+            text,
+            "transpose = transpose(k, perm=[0, 1, 3, 2]) : f32[2, 4, 64, 16]",
+            "attn_scores = matmul(q, transpose) : f32[2, 4, 16, 16]",
+            "div = div(attn_scores, 8) : f32[2, 4, 16, 16]",
+            "attn_probs = softmax(div, axis=-1) : f32[2, 4, 16, 16]",
+            "matmul = matmul(attn_probs, v) : f32[2, 4, 16, 64]",
+        )
+
+    def test_attention_stays_one_op(self):
+        def attention(q, k, v):
+            return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+        heads = torch.zeros(2, 4, 16, 64)
+        text = self.export(attention, heads, heads.clone(), heads.clone())
+        self.assertIn("attention = sdpa(q, k, v, causal=true) : f32[2, 4, 16, 64]", statements(text))
+
+    def test_a_convolution_of_one_dimension(self):
+        text = self.export(nn.Conv1d(4, 8, 3, stride=2, padding=1), torch.zeros(2, 4, 20))
+        self.assertWritten(text, "conv1d = conv1d(input, weight, bias, stride=2, padding=1) : f32[2, 8, 10]")
+
+    def test_types_are_promoted_by_casts(self):
+        def forward(x, y):
+            return x + y
+
+        text = self.export(forward, torch.zeros(4, dtype=torch.float16), torch.zeros(4))
+        self.assertWritten(text, "cast = cast(x, dtype=f32) : f32[4]", "add = add(cast, y) : f32[4]")
+
+    def test_what_is_not_read_is_not_written(self):
+        def forward(x):
+            torch.exp(x)
+            return x.relu() / 1
+
+        self.assertEqual(
+            statements(self.export(forward, torch.zeros(4))), ["input x : f32[4]", "relu = relu(x) : f32[4]"]
+        )
+
+    def test_an_exported_program(self):
+        exported = torch.export.export(nn.Linear(4, 4).eval(), (torch.zeros(2, 4),), strict=False)
+        self.assertWritten(self.export(exported), "linear = linear(input, weight, bias) : f32[2, 4]")
+
+    def test_the_meta_device(self):
+        with torch.device("meta"):
+            model, x = nn.Linear(2**20, 2**20), torch.zeros(1, 2**20)
+        self.assertWritten(self.export(model, x), "weight weight : f32[1048576, 1048576]")
+
+
+if __name__ == "__main__":
+    unittest.main()
