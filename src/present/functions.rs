@@ -48,7 +48,10 @@ fn function_row(function: &Function) -> FunctionRow {
         OpType::Elementwise => Some("each element of the result"),
         OpType::Reduction => Some("each element of the input"),
         OpType::Reshape if function.flops_per_element > 0 => Some("each element of the result"),
-        OpType::Opaque if function.flops_per_element > 0 => Some("each element of the first input"),
+        OpType::Opaque if function.flops_per_element > 0 => Some(match function.counted_input() {
+            0 => "each element of the input",
+            _ => "each element of src",
+        }),
         _ => None,
     };
     FunctionRow {

@@ -5,7 +5,9 @@ use fuseline::core::fusion::reason::Reason;
 use fuseline::core::interpret::{Setup, interpret};
 use fuseline::core::notation::import::program_of_op_list;
 use fuseline::core::notation::{parse, print};
-use fuseline::core::{Analysis, Code, OpId, Options, Policy, analyze_program, json::read_json};
+use fuseline::core::{
+    Analysis, Code, OpId, Options, Policy, analyze_program, device, json::read_json,
+};
 use fuseline::present::explain::flops_text;
 use fuseline::present::export::OpList;
 use fuseline::present::inspect::inspect_op;
@@ -97,6 +99,33 @@ fn it_moves_its_tensors_once_and_has_the_stated_flops() {
     let unstated = self::analysis(&unstated, Policy::Rules);
     let text = flops_text(&unstated.graph, OpId::new(1));
     assert_eq!(text, "unknown: the program states none");
+}
+
+#[test]
+fn its_time_is_that_of_its_bytes_or_of_its_flops() {
+    let on_h200 = |text: &str| {
+        let options = Options {
+            device: device("h200").unwrap().clone(),
+            ..Options::of_policy(Policy::None)
+        };
+        let outcome = analyze_program(&parse(text).program, &options);
+        outcome.analysis.unwrap().expected.unwrap().fused_s
+    };
+    let text = |call: &str| format!("input x : f32[4096, 4096]\ny = {call}\n");
+    let copied = on_h200(&text("contiguous(x)"));
+    let few = on_h200(&text("opaque(x, flops=4096) : f32[4096, 4096]"));
+    let many = on_h200(&text("opaque(x, flops=4096*4096*4096) : f32[4096, 4096]"));
+    assert!((few - on_h200(&text("opaque(x) : f32[4096, 4096]"))).abs() < 1e-12);
+    assert!(few <= copied && many > 10.0 * few, "{copied} {few} {many}");
+}
+
+#[test]
+fn what_is_added_to_places_has_a_flop_for_each_element_added() {
+    let text = "input x : f32[64, 8]\ninput i : i64[16]\ninput s : f32[16, 8]\n\
+                y = index_add(x, i, s, axis=0)\nz = index_copy(x, i, s, axis=0)\n";
+    let analysis = analysis(text, Policy::None);
+    let flops = |op| analysis.unfused.of_lone_op(OpId::new(op)).work.flops();
+    assert_eq!((flops(0), flops(1)), (16 * 8, 0));
 }
 
 #[test]

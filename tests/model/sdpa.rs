@@ -2,7 +2,7 @@
 
 use crate::inductor_measured::{DEFAULT, options};
 use fuseline::core::analysis::limits::limits;
-use fuseline::core::fusion::attention::AttentionShape;
+use fuseline::core::fusion::attention::{AttentionShape, first_shape};
 use fuseline::core::notation::parse;
 use fuseline::core::{
     Analysis, FusionOptions, KernelId, OpId, Options, Policy, analyze_program, device,
@@ -87,6 +87,9 @@ fn it_takes_as_long_as_attention_that_is_fused_of_its_ops() {
     assert_eq!(blocks(&call), blocks(&ops));
     let grouped = analysis(CALL, &on_h200(Policy::Rules));
     assert_eq!((shape(&grouped).heads, shape(&grouped).group), (16, 4));
+    for analysis in [&call, &ops, &grouped] {
+        assert_eq!(first_shape(&analysis.graph), Some(shape(analysis)));
+    }
 }
 
 /// Lists in which one kernel mark states the call of attention, with the call as one op instead.

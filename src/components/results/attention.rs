@@ -7,7 +7,7 @@ use crate::components::keyed_rows::{row_at, told_of};
 use crate::components::number::{NumberTable, OwnNumber};
 use crate::components::radio_button::RadioButton;
 use crate::core::Device;
-use crate::core::fusion::attention::{LoopOrder, find};
+use crate::core::fusion::attention::{LoopOrder, first_shape};
 use crate::picture::charts::attention_growth;
 use crate::present::attention::{
     AttentionCount, AttentionSize, AttentionSizes, SliderRange, TileRow, byte_rows, loop_words,
@@ -34,10 +34,8 @@ pub fn AttentionView(
 ) -> impl IntoView {
     let page = Page::of_context();
     let device = Memo::new(move |_| page.analysis.with(|a| a.options.device.clone()));
-    let in_program = Memo::new(move |_| {
-        page.analysis
-            .with(|analysis| find(&analysis.graph).first().map(|found| found.shape))
-    });
+    let in_program =
+        Memo::new(move |_| page.analysis.with(|analysis| first_shape(&analysis.graph)));
     if chosen.get_untracked().is_none() {
         let (default, shape) = (AttentionSizes::default(), in_program.get_untracked());
         chosen.set(Some(

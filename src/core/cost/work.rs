@@ -21,8 +21,9 @@ pub fn op_work(graph: &Graph, op: OpId) -> Work {
     let per_element = u128::from(function.map_or(1, |f| f.flops_per_element));
     let output_elements = u128::from(graph.tensors[graph.output[op]].elements().unwrap_or(0));
     let input_elements = || {
-        let first = graph.inputs[op].first();
-        let elements = first.and_then(|&t| graph.tensors[t].elements());
+        let place = function.map_or(0, functions::Function::counted_input);
+        let counted = graph.inputs[op].get(place);
+        let elements = counted.and_then(|&t| graph.tensors[t].elements());
         elements.map_or(output_elements, u128::from)
     };
     match definition.op_type {

@@ -123,6 +123,15 @@ impl Function {
         usize::from(matches!(self.name, "where" | "embedding"))
     }
 
+    /// The input whose elements the FLOPs of a reduction or of a library's kernel are counted for: of one that adds to places of
+    /// a tensor what it adds.
+    pub fn counted_input(&self) -> usize {
+        match self.shape_rule {
+            ShapeRule::Scatter | ShapeRule::IndexAlong => 2,
+            _ => 0,
+        }
+    }
+
     /// The function that a call of this one stands for, when an attribute has this value.
     pub fn variant(&self, attribute: &str, value: &str) -> Option<&'static Self> {
         match (self.name, attribute, value) {

@@ -3,7 +3,7 @@
 use crate::core::analysis::device_model::breakdown::{Breakdown, Part, What};
 use crate::core::analysis::device_model::{Code, KernelView, Kind, Moved, Product, row_width};
 use crate::core::cost::roofline::missing_figure;
-use crate::core::cost::work::scores;
+use crate::core::cost::work::{op_work, scores};
 use crate::core::model::device::Measured;
 use crate::core::model::dtype::DType;
 use crate::core::model::ids::OpId;
@@ -114,6 +114,10 @@ impl KernelView<'_> {
         for (id, op) in self.computed() {
             let mut own = Part::new("");
             own.compute(m, op);
+            if op.op_type == OpType::Opaque {
+                let flops = op_work(self.model.graph, id).vector_flops as f64;
+                own.add(What::Instructions, flops, m.vector_per_s);
+            }
             let strided = self.code == Code::Library && self.is_strided(id, op);
             if strided && elements(op) / m.strided_per_s > own.seconds() {
                 compute.add(What::Strided, elements(op), m.strided_per_s);
@@ -243,12 +247,14 @@ impl Part {
         let exponential = (What::Exponentials, m.exp_per_s);
         let division = (What::Divisions, m.division_per_s);
         let (slow, further): (&[(What, f64)], f64) = match op.function.as_deref() {
-            Some("exp" | "softmax" | "log_softmax") => (&[exponential], 1.0),
+            Some("exp" | "exp2" | "expm1" | "softmax" | "log_softmax") => (&[exponential], 1.0),
+            Some("elu" | "selu" | "softplus") => (&[exponential], 3.0),
+            Some("mish") => (&[exponential, (What::Tangents, m.tanh_per_s)], 3.0),
             Some("sigmoid" | "silu") => (&[exponential, division], 2.0),
             Some("gelu") => (&[(What::ErrorFunctions, m.erf_per_s)], 8.0),
             Some("erf") => (&[(What::ErrorFunctions, m.erf_per_s)], 0.0),
             Some("tanh") => (&[(What::Tangents, m.tanh_per_s)], 0.0),
-            Some("div" | "reciprocal") => (&[division], 0.0),
+            Some("div" | "reciprocal" | "floor_divide" | "remainder") => (&[division], 0.0),
             _ if op.op_type == OpType::Elementwise => (&[], 2.0),
             _ => (&[], 0.0),
         };

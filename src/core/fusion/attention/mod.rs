@@ -143,6 +143,12 @@ impl AttentionShape {
     }
 }
 
+/// The shape of the first attention of a program, whether it is written as its ops or as a call. `O(ops + reads)`.
+pub fn first_shape(graph: &Graph) -> Option<AttentionShape> {
+    let call = || (graph.ops.ids()).find_map(|op| AttentionShape::of_kernel(graph, &[op]));
+    find(graph).first().map(|found| found.shape).or_else(call)
+}
+
 /// Number of matrices in the right operand of a product, if its shape is known.
 fn heads_of_right_operand(graph: &Graph, product: OpId) -> Option<u64> {
     let &operand = graph.inputs[product].get(1)?;

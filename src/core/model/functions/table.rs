@@ -125,9 +125,9 @@ pub static FUNCTIONS: &[Function] = &[
     opaque("sort", 0, "the values along an axis in ascending order", "moves elements; comparisons of a radix sort are not counted").with(&["axis", "descending"]),
     opaque("argsort", 0, "places of the values along an axis in ascending order, of equal ones the first before", "moves elements; comparisons of a radix sort are not counted").with(&["axis", "descending"]),
     opaque("scatter", 0, "x with elements of src written where the index says along an axis", "moves elements, computes nothing").takes(3, 3).shaped(ShapeRule::Scatter).with(&["axis"]),
-    opaque("scatter_add", 1, "x with elements of src added where the index says along an axis", "one addition for each element of x, at most").takes(3, 3).shaped(ShapeRule::Scatter).with(&["axis"]),
+    opaque("scatter_add", 1, "x with elements of src added where the index says along an axis", "one addition").takes(3, 3).shaped(ShapeRule::Scatter).with(&["axis"]),
     opaque("index_copy", 0, "x with slices of src written where the index says along an axis", "moves elements, computes nothing").takes(3, 3).shaped(ShapeRule::IndexAlong).with(&["axis"]),
-    opaque("index_add", 1, "x with slices of src added where the index says along an axis", "one addition for each element of x, at most").takes(3, 3).shaped(ShapeRule::IndexAlong).with(&["axis"]),
+    opaque("index_add", 1, "x with slices of src added where the index says along an axis", "one addition").takes(3, 3).shaped(ShapeRule::IndexAlong).with(&["axis"]),
     opaque("opaque", 0, "an operator that is not known: it reads its inputs, writes its result, and nothing is fused with it", "those of `flops=`, else none").takes(0, ANY_NUMBER).shaped(ShapeRule::Stated).with(&["name", "flops"]),
 ];
 
