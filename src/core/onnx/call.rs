@@ -190,11 +190,11 @@ impl<'a> Call<'a> {
                 Some(vec![elements(outer)?, elements(inner)?])
             }
             "Squeeze" => {
-                let axes = match self.has(1) || self.ints("axes").is_some() {
-                    true => self.axes(1, shape.len())?,
-                    false => (0..shape.len())
-                        .filter(|&d| shape.get(d).is_some_and(Size::is_one))
-                        .collect(),
+                let axes = if self.has(1) || self.ints("axes").is_some() {
+                    self.axes(1, shape.len())?
+                } else {
+                    let is_one = |&d: &usize| shape.get(d).is_some_and(Size::is_one);
+                    (0..shape.len()).filter(is_one).collect()
                 };
                 let kept = shape
                     .iter()
@@ -207,9 +207,12 @@ impl<'a> Call<'a> {
                 let rank = shape.len().checked_add(named.len())?;
                 let axes = self.axes(1, rank)?;
                 let mut own = shape.iter();
-                let sizes = (0..rank).map(|place| match axes.contains(&place) {
-                    true => Some(Size::from(1)),
-                    false => own.next().cloned(),
+                let sizes = (0..rank).map(|place| {
+                    if axes.contains(&place) {
+                        Some(Size::from(1))
+                    } else {
+                        own.next().cloned()
+                    }
                 });
                 sizes.collect()
             }

@@ -334,7 +334,7 @@ fn binary(call: &Call<'_>, a: &Scalar, b: &Scalar) -> Option<Scalar> {
     let (left, right) = (number(call, a)?, number(call, b)?);
     let operator = call.operator();
     match operator {
-        "Equal" => return Some(truth(a == b || left == right)),
+        "Equal" => return Some(truth(a == b || left.total_cmp(&right).is_eq())),
         "Less" => return Some(truth(left < right)),
         "Greater" => return Some(truth(left > right)),
         "And" => return Some(truth(left != 0.0 && right != 0.0)),

@@ -1,23 +1,22 @@
 //! Writes a program from the nodes of a graph.
 
-use crate::core::model::diagnostic::Span;
 use crate::core::model::dtype::DType;
-use crate::core::model::functions::{self, Function};
+use crate::core::model::functions;
 use crate::core::model::op::TensorRole;
-use crate::core::model::program::{
-    Argument, AttributeValue, Declaration, Literal, Name, OpStatement, Program, TypeAnnotation,
-};
-use crate::core::notation::{parse, written_name};
-use crate::core::onnx::call::{Call, Known, float_text};
-use crate::core::onnx::fold::{Scalar, folded};
+use crate::core::model::program::{OpStatement, Program};
+use crate::core::notation::written_name;
+use crate::core::onnx::call::{Call, Known};
+use crate::core::onnx::fold::{Scalar, Value, folded};
 use crate::core::onnx::nodes::{ordered, reads};
-use crate::core::onnx::operators::{self, Rule};
-use crate::core::onnx::params::{Names, Params};
+use crate::core::onnx::operators;
+use crate::core::onnx::params::{Names, Params, identifier};
 use crate::core::onnx::problem::Problem;
-use crate::core::onnx::proto::{Graph, Model, Node, TensorType, ValueInfo, element_type};
+use crate::core::onnx::proto::{Dim, Graph, Model, Node, TensorType, ValueInfo, element_type};
 use crate::core::onnx::shapes::{Sizes, infer};
 use crate::core::onnx::size::Size;
-use crate::core::onnx::template::filled;
+use crate::core::onnx::statement::{
+    Dims, dtype_of, literals, nameless, statements, text_of, together,
+};
 use crate::core::onnx::words::{element, typed};
 use indexmap::IndexMap;
 use prost::Message;
@@ -56,28 +55,25 @@ pub fn import(model: &[u8]) -> Result<Imported, Problem> {
     import.finish()
 }
 
-/// A size for each dimension; `None` where a file does not say it.
-type Dims = Vec<Option<Size>>;
-
 /// The import of a graph.
-struct Import<'a> {
-    graph: &'a Graph,
+pub(super) struct Import<'a> {
+    pub(super) graph: &'a Graph,
     version: i64,
     names: Names,
-    params: Params,
-    tensors: Vec<Known>,
+    pub(super) params: Params,
+    pub(super) tensors: Vec<Known>,
     /// Tensors by their name in the file.
-    by_file_name: HashMap<&'a str, usize>,
+    pub(super) by_file_name: HashMap<&'a str, usize>,
     /// Tensors by their name in the program.
-    by_name: HashMap<String, usize>,
+    pub(super) by_name: HashMap<String, usize>,
     /// External tensors, in the order of their declarations.
-    external: Vec<(usize, TensorRole)>,
+    pub(super) external: Vec<(usize, TensorRole)>,
     /// Types that the file states.
     stated: HashMap<&'a str, &'a TensorType>,
     /// Tensors of the file that something reads.
     is_read: HashSet<&'a str>,
     /// Ops, each with its output and the name of its operator where it is opaque.
-    ops: Vec<(OpStatement, usize, Option<String>)>,
+    pub(super) ops: Vec<(OpStatement, usize, Option<String>)>,
 }
 
 impl<'a> Import<'a> {
@@ -120,18 +116,17 @@ impl<'a> Import<'a> {
                 .map(|shape| {
                     let rank = shape.dims.len();
                     let sizes = shape.dims.iter().enumerate();
-                    let size =
-                        |(place, dim): (usize, &super::proto::Dim)| match (dim.value, &dim.param) {
-                            (Some(value), _) if value > 0 => Size::from(value),
-                            (_, param) => {
-                                let unnamed = format!("{}_{place}", input.name);
-                                let text = param.as_deref().filter(|text| !text.is_empty());
-                                let text = text.unwrap_or(&unnamed);
-                                let known =
-                                    self.params.read(text, Some((place, rank)), &mut self.names);
-                                known.unwrap_or(Size::from(1))
-                            }
-                        };
+                    let size = |(place, dim): (usize, &Dim)| match (dim.value, &dim.param) {
+                        (Some(value), _) if value > 0 => Size::from(value),
+                        (_, param) => {
+                            let unnamed = format!("{}_{place}", input.name);
+                            let text = param.as_deref().filter(|text| !text.is_empty());
+                            let text = text.unwrap_or(&unnamed);
+                            let known =
+                                self.params.read(text, Some((place, rank)), &mut self.names);
+                            known.unwrap_or(Size::from(1))
+                        }
+                    };
                     sizes.map(size).collect()
                 });
             let dtype = stated.and_then(|stated| element_type(stated.element_type));
@@ -142,7 +137,7 @@ impl<'a> Import<'a> {
             let dtype = element_type(tensor.data_type);
             let place = self.external(&tensor.name, Some(shape), dtype, TensorRole::Weight);
             if let Some(known) = self.tensors.get_mut(place) {
-                known.value = super::fold::Value::of_tensor(tensor);
+                known.value = Value::of_tensor(tensor);
             }
         }
         for sparse in &self.graph.sparse_initializers {
@@ -232,7 +227,12 @@ impl<'a> Import<'a> {
                     .iter()
                     .map(|&size| i64::try_from(size).unwrap_or(i64::MAX));
                 let is_float = matches!(value.elements.first(), Some(Scalar::Float(_)));
-                let typed = element(&call).and_then(|name| name.parse().ok());
+                let constant = call
+                    .tensor("value")
+                    .and_then(|value| element_type(value.data_type));
+                let typed = element(&call)
+                    .and_then(|name| name.parse().ok())
+                    .or(constant);
                 let known = Known {
                     name,
                     dtype: typed.or(Some(if is_float { DType::F32 } else { DType::I64 })),
@@ -255,25 +255,14 @@ impl<'a> Import<'a> {
                 self.by_file_name.insert(output, same);
                 continue;
             }
-            let ops = text.and_then(|text| self.parsed(&text));
-            let (ops, opaque) = match ops {
-                Some(ops) => (ops, None),
-                None => {
-                    let (text, operator) = self.opaque(node, &call);
-                    (self.parsed(&text).unwrap_or_default(), Some(operator))
-                }
-            };
-            self.write(node, output, &name, ops, opaque, dims);
+            let mut opaque = None;
+            let ops = text.and_then(|text| statements(&text)).unwrap_or_else(|| {
+                let (text, operator) = self.opaque(node, &call);
+                opaque = Some(operator);
+                statements(&text).unwrap_or_default()
+            });
+            self.write(node, output, &name, ops, opaque.as_ref(), dims.as_ref());
         }
-    }
-
-    /// The statements of a text, if all of them can be read and are calls of known functions.
-    fn parsed(&self, text: &str) -> Option<Vec<OpStatement>> {
-        let parsed = parse(text);
-        let is_known = |op: &OpStatement| functions::find(&op.callee.text).is_some();
-        let ops = parsed.program.ops;
-        let is_fine = parsed.diagnostics.is_empty() && ops.iter().all(is_known);
-        (is_fine && !ops.is_empty()).then_some(ops)
     }
 
     /// An op that reads all that the node reads, and the name of its operator.
@@ -286,14 +275,16 @@ impl<'a> Import<'a> {
         let known = places.filter_map(|&place| self.tensors.get(place));
         let large = known.filter(|known| known.value.is_none());
         let mut arguments: Vec<String> = large.map(|known| known.name.clone()).collect();
-        let operator = match operators::DOMAINS.contains(&node.domain.as_str()) {
-            true => node.operator.clone(),
-            false => format!("{}.{}", node.domain, node.operator),
+        let is_known = operators::DOMAINS.contains(&node.domain.as_str());
+        let operator = if is_known {
+            node.operator.clone()
+        } else {
+            format!("{}.{}", node.domain, node.operator)
         };
-        let name = super::params::identifier(&operator);
+        let name = identifier(&operator);
         arguments.push(format!("name={}", written_name(&name)));
         let stated = call.output.shape.as_deref();
-        let annotation = stated.and_then(|shape| Some(format!(" : {}", typed(call, shape)?)));
+        let annotation = stated.map(|shape| format!(" : {}", typed(call, shape)));
         let call = format!("{} = opaque({})", call.output.name, arguments.join(", "));
         (call + &annotation.unwrap_or_default(), operator)
     }
@@ -305,8 +296,8 @@ impl<'a> Import<'a> {
         output: &'a str,
         name: &str,
         ops: Vec<OpStatement>,
-        opaque: Option<String>,
-        dims: Option<Dims>,
+        opaque: Option<&String>,
+        dims: Option<&Dims>,
     ) {
         let mut renamed: HashMap<String, String> = HashMap::new();
         for mut op in ops {
@@ -335,7 +326,7 @@ impl<'a> Import<'a> {
                 .map(|known| known.and_then(|known| known.shape.as_deref()));
             let shapes: Option<Vec<&[Size]>> = shapes.collect();
             let inferred = shapes.and_then(|shapes| infer(function, &op, &shapes, &self.params));
-            let dims = if is_last { dims.as_ref() } else { None };
+            let dims = dims.filter(|_| is_last);
             let shape = together(inferred, dims, &self.params);
             let literals = literals(function, &op, &inputs, &self.params);
             if let Some((inputs, literals)) = literals {
@@ -350,217 +341,11 @@ impl<'a> Import<'a> {
             if is_last {
                 self.by_file_name.insert(output, place);
             }
-            self.ops.push((op, place, opaque.clone()));
+            self.ops.push((op, place, opaque.cloned()));
         }
     }
-
-    /// The program of all ops that the outputs need.
-    fn finish(self) -> Result<Imported, Problem> {
-        let outputs = self.graph.outputs.iter();
-        let outputs = outputs.filter_map(|output| self.by_file_name.get(output.name.as_str()));
-        let outputs: Vec<usize> = outputs.copied().collect();
-        let mut is_needed = vec![outputs.is_empty(); self.tensors.len()];
-        let mut is_read = vec![false; self.tensors.len()];
-        outputs.iter().for_each(|&place| is_needed[place] = true);
-        for (op, output, _) in self.ops.iter().rev() {
-            if is_needed[*output] {
-                for place in op
-                    .inputs
-                    .iter()
-                    .filter_map(|input| self.by_name.get(&input.text))
-                {
-                    (is_needed[*place], is_read[*place]) = (true, true);
-                }
-            }
-        }
-        let mut program = Program {
-            params: self.params.statements(),
-            ..Program::default()
-        };
-        for (place, role) in self.external {
-            if let Some(known) = self.tensors.get(place).filter(|_| is_read[place])
-                && let Some(shape) = &known.shape
-            {
-                let dims = shape.iter().map(|size| size.expr(&self.params.names));
-                program.declarations.push(Declaration {
-                    role,
-                    name: nameless(known.name.clone()),
-                    annotation: TypeAnnotation {
-                        dtype: known.dtype.unwrap_or(DType::F32),
-                        dtype_span: Span::default(),
-                        dims: dims.collect(),
-                        span: Span::default(),
-                    },
-                    span: Span::default(),
-                });
-            }
-        }
-        let (mut opaque, mut shapeless) = (IndexMap::new(), 0);
-        let mut written = HashSet::new();
-        for (op, output, operator) in self.ops {
-            if !is_needed[output] {
-                continue;
-            }
-            if let Some(operator) = operator {
-                *opaque.entry(operator).or_insert(0) += 1;
-            }
-            let known = self.tensors.get(output);
-            shapeless += usize::from(known.is_none_or(|known| known.shape.is_none()));
-            written.insert(output);
-            program.ops.push(op);
-        }
-        if program.ops.is_empty() {
-            return Err(Problem::new("its outputs need no op"));
-        }
-        let mut seen = HashSet::new();
-        let returned = outputs
-            .iter()
-            .filter(|&&place| is_read[place] && written.contains(&place));
-        let returned = returned.filter(|place| seen.insert(**place));
-        let known = returned.filter_map(|&place| self.tensors.get(place));
-        program.outputs = known.map(|known| nameless(known.name.clone())).collect();
-        Ok(Imported {
-            program,
-            opaque,
-            shapeless,
-        })
-    }
-}
-
-/// The text of a node by the table; empty where it is its first input, `None` where the table has no answer.
-fn text_of(call: &Call<'_>, output: &str) -> Option<String> {
-    if !operators::DOMAINS.contains(&call.node.domain.as_str()) {
-        return None;
-    }
-    let operator = operators::find(call.operator())?;
-    let rule = match (operator.outputs.get(call.output_index), operator.is_list) {
-        (None, true) => operator.outputs.last()?,
-        (rule, _) => rule?,
-    };
-    match (rule, call.operator()) {
-        (Rule::Input, _) => Some(String::new()),
-        (_, "Cast" | "CastLike") if is_same_type(call) => Some(String::new()),
-        (Rule::Chain(_), _) | (_, "Concat") if call.input_count() == 1 => Some(String::new()),
-        (Rule::Lines(lines), _) => filled(lines, call, output),
-        (Rule::Chain(function), _) => {
-            let inputs: Option<Vec<&Known>> = call.inputs.iter().copied().collect();
-            let mut inputs = inputs?.into_iter().map(|input| input.name.clone());
-            let mut last = inputs.next()?;
-            let count = inputs.len();
-            let mut text = String::new();
-            for (place, input) in inputs.enumerate() {
-                let now = if place + 1 == count {
-                    output.to_owned()
-                } else {
-                    format!("{output}_{place}")
-                };
-                text += &format!("{now} = {function}({last}, {input})\n");
-                last = now;
-            }
-            Some(text)
-        }
-    }
-}
-
-fn is_same_type(call: &Call<'_>) -> bool {
-    let own = call.input(0).and_then(|input| input.dtype);
-    own.is_some_and(|own| element(call) == Some(own.name()))
 }
 
 fn tensor_type(info: &ValueInfo) -> Option<&TensorType> {
     info.value_type.as_ref()?.tensor.as_ref()
-}
-
-/// The inferred shape; a size that is a number there and a param in the file, with the same value, is the param. Without an
-/// inferred shape that of the file, if it states each size.
-fn together(inferred: Option<Sizes>, stated: Option<&Dims>, params: &Params) -> Option<Sizes> {
-    let Some(mut shape) = inferred else {
-        return stated?.iter().cloned().collect();
-    };
-    if let Some(stated) = stated.filter(|stated| stated.len() == shape.len()) {
-        for (size, stated) in shape.iter_mut().zip(stated) {
-            if let Some(stated) = stated
-                && size.as_int().is_some()
-                && size.as_int() == stated.value(&params.values)
-            {
-                *size = stated.clone();
-            }
-        }
-    }
-    Some(shape)
-}
-
-/// The element type that the notation gives the output of a statement.
-fn dtype_of(function: &Function, op: &OpStatement, inputs: &[Option<&Known>]) -> Option<DType> {
-    if let Some(annotation) = &op.annotation {
-        return Some(annotation.dtype);
-    }
-    let mut attributes = op.attributes.iter();
-    if let Some(AttributeValue::Word(name)) = attributes
-        .find(|a| a.name.text == "dtype")
-        .map(|a| &a.value)
-    {
-        return name.parse().ok();
-    }
-    if function.gives_bool() {
-        return Some(DType::Bool);
-    }
-    let is_index = matches!(
-        function.name,
-        "argmax" | "argmin" | "topk_indices" | "argsort"
-    );
-    if is_index {
-        return Some(DType::I64);
-    }
-    inputs
-        .get(function.leading_input())
-        .copied()
-        .flatten()?
-        .dtype
-}
-
-/// Inputs and literals of a statement in which single known numbers stand as such, where the function takes them.
-fn literals(
-    function: &Function,
-    op: &OpStatement,
-    inputs: &[Option<&Known>],
-    params: &Params,
-) -> Option<(Vec<Name>, Vec<Literal>)> {
-    let rank = |known: &Option<&Known>| known.and_then(|known| known.shape.as_ref().map(Vec::len));
-    let is_variable = |known: &&Option<&Known>| known.is_none_or(|known| known.value.is_none());
-    let widest = inputs.iter().filter(is_variable).filter_map(rank).max();
-    let (mut names, mut written) = (Vec::new(), Vec::new());
-    let mut known = inputs.iter();
-    for (place, (argument, _)) in op.arguments().into_iter().enumerate() {
-        let text = match argument {
-            Argument::Literal(text) => Some(text.to_owned()),
-            Argument::Tensor(_) => known.next().copied().flatten().and_then(|input| {
-                let fits = input.shape.as_ref().map(Vec::len) <= widest;
-                match input.value.as_ref()?.only().filter(|_| fits)? {
-                    Scalar::Int(size) => {
-                        size.value(&params.values).map(|number| number.to_string())
-                    }
-                    Scalar::Float(number) => float_text(*number),
-                }
-            }),
-        };
-        match (text, argument) {
-            (Some(text), _) => written.push(Literal {
-                place,
-                text,
-                span: Span::default(),
-            }),
-            (None, Argument::Tensor(name)) => names.push(nameless(name.to_owned())),
-            (None, Argument::Literal(_)) => {}
-        }
-    }
-    let is_allowed = function.takes_literals() && names.len() > function.leading_input();
-    is_allowed.then_some((names, written))
-}
-
-fn nameless(text: String) -> Name {
-    Name {
-        text,
-        span: Span::default(),
-    }
 }

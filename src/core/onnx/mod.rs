@@ -1,19 +1,23 @@
 //! From an ONNX model to a program: [`Skim`] reads the file without its weights, [`import`] writes the program.
 //!
-//! `operators` is the table of what each operator is, `words` and `template` fill its lines, `fold` follows the values that become
+//! `operators` is the table of what each operator is; `template` fills its lines, with `words`, `products` and `layout`. `fold` follows the values that become
 //! shapes, `shapes` and `size` the shapes with sizes that stay open, which become params.
 
+mod assemble;
 mod call;
 mod fold;
 mod import;
+mod layout;
 mod nodes;
 mod operators;
 mod params;
 mod problem;
+mod products;
 mod proto;
 mod shapes;
 mod size;
 mod skim;
+mod statement;
 mod template;
 mod words;
 

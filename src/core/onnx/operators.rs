@@ -143,7 +143,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     lines!("MatMul", "{matmul}"),
     lines!("Gemm", "{gemm}"),
     lines!("FusedMatMul", "{y} = matmul({0}, {1}{transposed})"),
-    lines!("Conv", "{y} = {conv}({0}, {1}, {2?}, {window})"),
+    lines!("Conv", "{y} = {conv}({0}, {1}, {2?}{window})"),
     lines!("Attention", "{y} = sdpa({four_dimensions}, {1}, {2}, {3?}{attention})"),
     // Other shapes of the same elements.
     lines!("Reshape", "{y} = reshape({0}, shape={shape})"),

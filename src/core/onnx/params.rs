@@ -64,7 +64,7 @@ pub(super) struct Params {
     pub(super) names: Vec<String>,
     /// Their defaults.
     pub(super) values: Vec<i64>,
-    ranges: Vec<(i64, i64, i64)>,
+    ranges: Vec<Range>,
     /// By the name in the file.
     by_name: HashMap<String, usize>,
     /// By the name in the notation.
@@ -147,15 +147,18 @@ impl Params {
     }
 }
 
+/// Smallest, largest and step.
+type Range = (i64, i64, i64);
+
 /// Words in the name of a size, and what a size with such a name may be: its default, and smallest, largest and step of its range.
-const KINDS: &[(&[&str], i64, (i64, i64, i64))] = &[
+const KINDS: &[(&[&str], i64, Range)] = &[
     (&["batch"], 8, (1, 256, 1)),
     (&["height", "width"], 224, (32, 2048, 32)),
     (&["seq", "len", "tok", "time"], 512, (1, 16_384, 1)),
 ];
 
 /// Default and range of a size: by its name, otherwise by its place, as batches come first and images last.
-fn default_of(name: &str, dim: usize, rank: usize) -> (i64, (i64, i64, i64)) {
+fn default_of(name: &str, dim: usize, rank: usize) -> (i64, Range) {
     let name = name.to_lowercase();
     let named = KINDS
         .iter()

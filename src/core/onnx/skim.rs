@@ -130,9 +130,10 @@ impl Skim {
             let rest = slice.get(offset..).unwrap_or_default();
             if !self.field(rest, end)? {
                 // The next slice starts at this field. A whole slice is longer than any field that is kept.
-                return match self.at == start {
-                    true => Err(self.problem("the file became shorter while it was read")),
-                    false => Ok(()),
+                return if self.at == start {
+                    Err(self.problem("the file became shorter while it was read"))
+                } else {
+                    Ok(())
                 };
             }
         }
