@@ -1,5 +1,6 @@
 //! Words of the table about ops that move elements.
 
+use crate::core::model::dtype::DType;
 use crate::core::onnx::call::Call;
 use crate::core::onnx::fold::{Scalar, whole};
 use crate::core::onnx::shapes::{Sizes, dimension};
@@ -145,6 +146,9 @@ pub(super) fn gather(call: &Call<'_>) -> Option<String> {
     }
     if axis == 0 && data.len() == 2 {
         return Some("{y} = embedding({1}, {0})".to_owned());
+    }
+    if axis == 0 && call.input(1)?.dtype == Some(DType::I64) {
+        return Some("{y} = index({0}, {1})".to_owned());
     }
     Some(format!(
         "{{y}} = rearrange({{0}}, {{1}}) : {}",

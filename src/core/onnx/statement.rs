@@ -107,15 +107,8 @@ pub(super) fn dtype_of(
     {
         return name.parse().ok();
     }
-    if function.gives_bool() {
-        return Some(DType::Bool);
-    }
-    let is_index = matches!(
-        function.name,
-        "argmax" | "argmin" | "topk_indices" | "argsort"
-    );
-    if is_index {
-        return Some(DType::I64);
+    if let Some(dtype) = function.result_dtype() {
+        return Some(dtype);
     }
     inputs
         .get(function.leading_input())

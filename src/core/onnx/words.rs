@@ -11,7 +11,10 @@ use crate::core::onnx::size::Size;
 pub(super) fn word(name: &str, call: &Call<'_>) -> Option<String> {
     match name {
         "type" => element(call).map(str::to_owned),
-        "output" => Some(typed(call, call.output.shape.as_deref().or(made(call).as_deref())?)),
+        "output" => Some(typed(
+            call,
+            call.output.shape.as_deref().or(made(call).as_deref())?,
+        )),
         "bounds" => bounds(call),
         "triangle" => triangle(call),
         "fast_gelu" => {
