@@ -144,6 +144,7 @@ fn statements(inputs: &[&str], weights: &[Vec<u8>], nodes: &[Vec<u8>], output: &
             .collect(),
     };
     let converted = converted(&model.bytes());
+    assert!(!converted.is_incomplete, "{}", converted.text);
     analysed(&converted.text, None);
     let is_op = |line: &&str| line.contains('=') && !line.starts_with(['#', 'p']);
     let lines: Vec<&str> = converted

@@ -57,6 +57,9 @@ pub(super) fn identifier(name: &str) -> String {
     }
 }
 
+/// Of [`Params::larger`].
+const FACTORS: [i64; 6] = [3, 5, 7, 11, 13, 17];
+
 /// The params of an import.
 #[derive(Debug, Default)]
 pub(super) struct Params {
@@ -64,6 +67,8 @@ pub(super) struct Params {
     pub(super) names: Vec<String>,
     /// Their defaults.
     pub(super) values: Vec<i64>,
+    /// A multiple of each, by another factor than its neighbours, to see what a size depends on.
+    pub(super) larger: Vec<i64>,
     ranges: Vec<Range>,
     /// By the name in the file.
     by_name: HashMap<String, usize>,
@@ -114,6 +119,9 @@ impl Params {
         self.by_identifier.insert(name.clone(), index);
         self.names.push(name);
         self.values.push(value);
+        let factor = FACTORS.get(index % FACTORS.len());
+        self.larger
+            .push(value.saturating_mul(factor.copied().unwrap_or(2)));
         self.ranges.push(range);
         self.by_name.insert(text.to_owned(), index);
         index

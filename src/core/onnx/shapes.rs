@@ -258,20 +258,13 @@ fn pad(call: &Call<'_>, input: &[Size]) -> Option<Sizes> {
 /// The shape by the notation's rules, at the defaults of the params and at larger values. A size that is the same in both is a
 /// number; one that equals a size of the inputs in both is that size; any other is a number that holds at the defaults.
 fn by_samples(function: &Function, call: &Call<'_>, inputs: &[&[Size]]) -> Option<Sizes> {
-    const FACTORS: [i64; 6] = [3, 5, 7, 11, 13, 17];
-    let defaults = &call.params.values;
-    let factors = FACTORS.iter().cycle();
-    let larger = defaults
-        .iter()
-        .zip(factors)
-        .map(|(value, by)| value.checked_mul(*by));
-    let larger: Vec<i64> = larger.collect::<Option<_>>()?;
-    let shape = sample(function, call, inputs, defaults)?;
-    let other = sample(function, call, inputs, &larger).filter(|other| other.len() == shape.len());
+    let Params { values, larger, .. } = call.params;
+    let shape = sample(function, call, inputs, values)?;
+    let other = sample(function, call, inputs, larger).filter(|other| other.len() == shape.len());
     let sizes = shape.iter().enumerate().map(|(place, &size)| {
         let other = other.as_ref().and_then(|other| other.get(place)).copied();
         let is_same =
-            |known: &&Size| known.value(defaults) == Some(size) && known.value(&larger) == other;
+            |known: &&Size| known.value(values) == Some(size) && known.value(larger) == other;
         if other == Some(size) {
             return Size::from(size);
         }
@@ -294,7 +287,11 @@ fn sample(
             .collect::<Option<Vec<u64>>>()
     };
     let shapes: Vec<Vec<u64>> = inputs.iter().map(shape_of).collect::<Option<_>>()?;
-    let types: Vec<(&[u64], DType)> = shapes.iter().map(|s| (s.as_slice(), DType::F32)).collect();
+    let types = shapes.iter().enumerate().map(|(place, shape)| {
+        let dtype = function.input_dtype(place).unwrap_or(DType::F32);
+        (shape.as_slice(), dtype)
+    });
+    let types: Vec<(&[u64], DType)> = types.collect();
     let number = |expr: &Expr| {
         Some(Expr {
             kind: ExprKind::Int(call.size_of(expr)?.value(values)?),

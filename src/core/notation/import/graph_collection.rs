@@ -32,6 +32,7 @@ struct Node {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
+#[allow(clippy::struct_field_names, reason = "the names of the format")]
 struct Edge {
     source_node_id: String,
     source_node_output_id: String,
@@ -100,20 +101,17 @@ fn op(node: &Node, by_id: &HashMap<&str, &Node>) -> Value {
             None => edge.source_node_id.clone(),
         });
     let mut entry = Map::new();
+    entry.insert("name".to_owned(), name(node).into());
     entry.insert("output".to_owned(), name(node).into());
     entry.insert("inputs".to_owned(), inputs.collect());
-    match function(&node.label) {
-        Some(function) => {
-            entry.insert("op_type".to_owned(), function.op_type.name().into());
-            entry.insert("function".to_owned(), function.name.into());
-        }
-        None => {
-            entry.insert("op_type".to_owned(), "opaque".into());
-            let word = node
-                .label
-                .replace(|c: char| !c.is_alphanumeric() && c != '.', "_");
-            entry.insert("attributes".to_owned(), json!({ "name": word }));
-        }
+    if let Some(function) = function(&node.label) {
+        entry.insert("op_type".to_owned(), function.op_type.name().into());
+        entry.insert("function".to_owned(), function.name.into());
+    } else {
+        entry.insert("op_type".to_owned(), "opaque".into());
+        let is_of_word = |c: char| c.is_alphanumeric() || c == '.';
+        let word = node.label.replace(|c| !is_of_word(c), "_");
+        entry.insert("attributes".to_owned(), json!({ "name": word }));
     }
     entry.extend(typed(node));
     Value::Object(entry)
