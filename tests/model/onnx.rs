@@ -161,7 +161,11 @@ fn statements(inputs: &[&str], weights: &[Vec<u8>], nodes: &[Vec<u8>], output: &
     lines.join("\n")
 }
 
+/// Inputs, constants, a node that writes `y`, and the lines that it becomes.
+type Case<'a> = (&'a [&'a str], Vec<Vec<u8>>, Vec<u8>, &'a str);
+
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table")]
 fn operators_become_functions() {
     let x = ["x f32[B, 4, 8]"];
     let image = ["x f32[B, 16, 32, 32]", "w f32[8, 16, 3, 3]"];
@@ -169,7 +173,7 @@ fn operators_become_functions() {
     let gather = ["x f32[4, 6, 8]", "i i64[B]"];
     let a = attribute_int;
     let list = attribute_ints;
-    let cases: Vec<(&[&str], Vec<Vec<u8>>, Vec<u8>, &str)> = vec![
+    let cases: Vec<Case<'_>> = vec![
         (
             &x,
             vec![floats("c", &[0.1])],

@@ -18,13 +18,16 @@ struct Sparse {
 
 impl Read for Sparse {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        let count = (self.bytes - self.at).min(buffer.len() as u64) as usize;
+        let left = usize::try_from(self.bytes - self.at).unwrap();
+        let count = left.min(buffer.len());
         for (place, byte) in (self.at..).zip(&mut buffer[..count]) {
             let part = self
                 .parts
                 .iter()
                 .find(|(start, part)| (*start..start + part.len() as u64).contains(&place));
-            *byte = part.map_or(0, |(start, part)| part[(place - start) as usize]);
+            *byte = part.map_or(0, |(start, part)| {
+                part[usize::try_from(place - start).unwrap()]
+            });
         }
         self.at += count as u64;
         self.read_bytes += count as u64;

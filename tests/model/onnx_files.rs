@@ -3,10 +3,10 @@
 fn varint(mut value: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     while value >= 0x80 {
-        bytes.push((value & 0x7f) as u8 | 0x80);
+        bytes.push(u8::try_from(value & 0x7f).unwrap() | 0x80);
         value >>= 7;
     }
-    bytes.push(value as u8);
+    bytes.push(u8::try_from(value).unwrap());
     bytes
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn ints(name: &str, values: &[i64]) -> Vec<u8> {
         .flat_map(|value| value.to_le_bytes())
         .collect();
     [
-        int(1, values.len() as i64),
+        int(1, i64::try_from(values.len()).unwrap()),
         int(2, 7),
         field(8, name),
         field(9, raw),
@@ -128,7 +128,7 @@ pub(crate) fn floats(name: &str, values: &[f32]) -> Vec<u8> {
     let dims = if values.len() == 1 {
         Vec::new()
     } else {
-        int(1, values.len() as i64)
+        int(1, i64::try_from(values.len()).unwrap())
     };
     [dims, int(2, 1), field(8, name), field(9, raw)].concat()
 }
