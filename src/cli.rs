@@ -31,12 +31,11 @@ use attention::{AttentionReport, attention_lines, attentions};
 use choices::{Choices, Outputs, assignment, by_name, known_device};
 use clap::{Parser, Subcommand};
 use complaint::complain;
-use input::{read_all, read_program, set_param};
+use input::{Source, read_source, set_param};
 use limits::LimitsReport;
 use output::{print, tell};
 use policies::{PolicyReport, policies, policies_table};
 use serde::Serialize;
-use std::fmt::Display;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -54,7 +53,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Analyze a list of ops: the notation, a JSON list, or Op(...) lines.
+    /// Analyze a list of ops: the notation, a JSON list, Op(...) lines, or an ONNX model.
     Analyze {
         /// A file, or - for standard input.
         file: String,
@@ -105,6 +104,11 @@ enum Command {
         /// Give a param another value, such as S=1024; may be repeated.
         #[arg(long = "set", value_name = "PARAM=VALUE", value_parser = assignment)]
         assignments: Vec<(String, i64)>,
+    },
+    /// Write any file that opens, such as an ONNX model, as a program in the notation.
+    Notation {
+        /// A file, or - for standard input.
+        file: String,
     },
     /// Analyze one transformer block.
     Transformer {
@@ -210,6 +214,10 @@ pub fn main() -> ExitCode {
                 script::script_of(&analysed)
             })
         }
+        Command::Notation { file } => read_source(&file).and_then(|source| {
+            complain(&source.name, &source.text, &source.parsed.diagnostics);
+            print(&source.notation())
+        }),
         Command::Transformer {
             seq_len,
             hidden_dim,
@@ -270,17 +278,11 @@ fn read_file(
     assignments: &[(String, i64)],
     options: &Options,
 ) -> Result<Analysed, Failed> {
-    let (file, read) = if file == "-" {
-        ("<stdin>", read_all(std::io::stdin()))
-    } else {
-        (file, std::fs::File::open(file).and_then(read_all))
-    };
-    let failed = |problem: &dyn Display| {
-        tell(&format!("error: {file}: {problem}\n"));
-        Failed
-    };
-    let text = read.map_err(|problem| failed(&problem))?;
-    let mut parsed = read_program(&text).map_err(|problem| failed(&problem))?;
+    let Source {
+        name: file,
+        text,
+        mut parsed,
+    } = read_source(file)?;
     for (name, value) in assignments {
         set_param(&mut parsed, name, *value)?;
     }
@@ -288,14 +290,14 @@ fn read_file(
     let diagnostics = all_diagnostics(&parsed, &outcome);
     match outcome.analysis {
         Some(analysis) if !has_errors(&diagnostics) => Ok(Analysed {
-            file: file.to_owned(),
+            file,
             text,
             parsed,
             analysis: Arc::new(analysis),
             statement_of_op: outcome.statement_of_op,
             diagnostics,
         }),
-        _ => Err(complain(file, &text, &diagnostics)),
+        _ => Err(complain(&file, &text, &diagnostics)),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Opening and saving files.
 
-use js_sys::Array;
 use js_sys::futures::JsFuture;
+use js_sys::{Array, ArrayBuffer, Uint8Array};
+use std::ops::Range;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{
     Blob, BlobPropertyBag, ClipboardEvent, DragEvent, Event, File, HtmlAnchorElement,
@@ -65,4 +66,13 @@ pub fn pasted_text(event: &Event) -> Option<String> {
 pub async fn read_file(file: &File) -> Option<String> {
     let text = JsFuture::from(Blob::text(file)).await;
     text.ok()?.as_string()
+}
+
+/// Bytes of a part of a file, without the rest of it; `None` when it cannot be read.
+pub async fn read_slice(file: &File, bytes: Range<u64>) -> Option<Vec<u8>> {
+    // Exact: a file is far shorter than 2^53 bytes.
+    let part = Blob::slice_with_f64_and_f64(file, bytes.start as f64, bytes.end as f64).ok()?;
+    let buffer = JsFuture::from(part.array_buffer()).await.ok()?;
+    let buffer: ArrayBuffer = buffer.dyn_into().ok()?;
+    Some(Uint8Array::new(&buffer).to_vec())
 }

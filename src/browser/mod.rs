@@ -29,7 +29,9 @@ pub use animate::{animate_from, wants_less_motion};
 pub use channel::Channel;
 pub use clipboard::copy;
 pub use fetch::fetch_text;
-pub use files::{chosen_file, download, drags_file, dropped_file, pasted_text, read_file};
+pub use files::{
+    chosen_file, download, drags_file, dropped_file, pasted_text, read_file, read_slice,
+};
 pub use focus::{
     Caret, caret, first_line_in_view, focus, focus_svg, has_focus, has_focus_in_text_field,
     has_focus_within, place_in_view, reveal, reveal_by_id, reveal_in, reveal_unless_seen,

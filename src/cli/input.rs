@@ -1,21 +1,86 @@
-//! Reads the program to analyse, in any of its three forms.
+//! Reads the program to analyse, in any of its forms. What a file is, its content tells.
 
+use crate::app::model_file::{FileKind, START_BYTES, kind_of, read_onnx};
 use crate::cli::Failed;
 use crate::cli::choices::one_of;
 use crate::cli::output::tell;
 use crate::core::json::read_json;
 use crate::core::notation::import::Form;
-use crate::core::notation::{Parsed, import, out_of_range, parse};
-use std::io::Read;
+use crate::core::notation::{self, Parsed, import, out_of_range, parse};
+use std::fs::File;
+use std::io::{Cursor, Read, Seek};
 
-pub(super) fn read_all(mut source: impl Read) -> std::io::Result<String> {
-    let mut bytes = Vec::new();
-    source.read_to_end(&mut bytes)?;
-    // An invalid byte becomes a visible character, so that the parser can point at it.
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+/// A file as a program.
+pub(super) struct Source {
+    /// Its name.
+    pub(super) name: String,
+    /// The text that spans point into: that of the file, or what became of a model.
+    pub(super) text: String,
+    pub(super) parsed: Parsed,
 }
 
-pub(super) fn read_program(text: &str) -> Result<Parsed, String> {
+impl Source {
+    /// The program as notation; that of the visitor as it was written.
+    pub(super) fn notation(&self) -> String {
+        match import::form_of(&self.text) {
+            Form::Notation => self.text.clone(),
+            Form::OpLines | Form::Json => notation::print(&self.parsed.program),
+        }
+    }
+}
+
+/// Reads a file, or standard input for `-`. Of a model only the graph is read, where the file can be sought in.
+pub(super) fn read_source(file: &str) -> Result<Source, Failed> {
+    let (name, read) = if file == "-" {
+        (
+            "<stdin>",
+            bytes_of(std::io::stdin()).and_then(|bytes| read_text(Cursor::new(bytes))),
+        )
+    } else {
+        let opened = File::open(file).map_err(|problem| problem.to_string());
+        let read = opened.and_then(|mut opened| match opened.stream_position() {
+            Ok(_) => read_text(opened),
+            Err(_) => bytes_of(opened).and_then(|bytes| read_text(Cursor::new(bytes))),
+        });
+        (file, read)
+    };
+    let parsed = read.and_then(|text| Ok((read_program(&text)?, text)));
+    let (parsed, text) = parsed.map_err(|problem| {
+        tell(&format!("error: {name}: {problem}\n"));
+        Failed
+    })?;
+    Ok(Source {
+        name: name.to_owned(),
+        text,
+        parsed,
+    })
+}
+
+fn bytes_of(mut source: impl Read) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let read = source.read_to_end(&mut bytes);
+    read.map(|_| bytes).map_err(|problem| problem.to_string())
+}
+
+/// The text of a file, or the notation that a model becomes; then what there is to say about it is told.
+fn read_text(mut source: impl Read + Seek) -> Result<String, String> {
+    let start = bytes_of(source.by_ref().take(START_BYTES as u64))?;
+    match kind_of(&start) {
+        FileKind::Text => {
+            let rest = bytes_of(source)?;
+            // An invalid byte becomes a visible character, so that the parser can point at it.
+            Ok(String::from_utf8_lossy(&[start, rest].concat()).into_owned())
+        }
+        FileKind::Onnx => {
+            let converted = read_onnx(source)?;
+            tell(&format!("note: {}\n", converted.summary));
+            Ok(converted.text)
+        }
+        FileKind::Other(what) => Err(what.to_owned()),
+    }
+}
+
+fn read_program(text: &str) -> Result<Parsed, String> {
     Ok(match import::form_of(text) {
         Form::Notation => parse(text),
         Form::OpLines => import::read_op_lines(text),

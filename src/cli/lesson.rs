@@ -1,7 +1,6 @@
 //! `fuseline lesson FILE`: what in a lesson is wrong, and its right answers.
 
 use super::Failed;
-use super::input::read_all;
 use super::output::{print, tell};
 use crate::app::lesson::check::check;
 use crate::app::lesson::{Lesson, Problem, read};
@@ -11,11 +10,11 @@ use std::path::Path;
 /// Prints the steps of a lesson with the right answers, and its problems. Fails if it has any.
 pub(super) fn check_file(file: &Path) -> Result<(), Failed> {
     let name = file.display();
-    let text = std::fs::File::open(file).and_then(read_all);
-    let text = text.map_err(|problem| {
+    let bytes = std::fs::read(file).map_err(|problem| {
         tell(&format!("error: {name}: {problem}\n"));
         Failed
     })?;
+    let text = String::from_utf8_lossy(&bytes);
     let (lesson, mut problems) = read(&text);
     problems.extend(check(&lesson));
     print(&steps(&lesson))?;

@@ -57,6 +57,13 @@ impl OpList {
         }
     }
 
+    /// Each op as JSON, in the order of the graph.
+    pub(crate) fn op_texts(&self) -> impl Iterator<Item = String> + '_ {
+        // Values with keys of text can always be written.
+        let texts = self.ops.iter();
+        texts.map(|call| serde_json::to_string(call).unwrap_or_default())
+    }
+
     /// With the attributes of the calls in `program`, so that opening the list gives the same kernels and bytes.
     /// `statement_of_op` gives for each op its statement there.
     #[must_use]

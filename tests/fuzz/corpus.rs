@@ -4,7 +4,9 @@ use fuseline::app::links::{SharedState, write_state};
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::notation::parse;
 use fuseline::core::resolve::resolve;
-use fuseline::core::{Op, Policy};
+use fuseline::core::{Op, Options, Policy, analyze_program};
+use fuseline::present::export::OpList;
+use fuseline::present::graph_file::model_explorer;
 use serde_json::json;
 use std::path::Path;
 use strum::VariantArray;
@@ -77,4 +79,33 @@ pub(crate) fn measured() -> Vec<Vec<u8>> {
         .iter()
         .filter_map(|file| std::fs::read(folder.join(file)).ok())
         .collect()
+}
+
+pub(crate) fn onnx() -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/model/files");
+    let files = [
+        "mlp",
+        "attention",
+        "attention_traced",
+        "resnet_block",
+        "resnet_block_traced",
+        "decoder",
+        "decoder_traced",
+        "by_hand",
+    ];
+    files
+        .iter()
+        .filter_map(|file| std::fs::read(folder.join(file).with_extension("onnx")).ok())
+        .collect()
+}
+
+/// The examples as graphs of Model Explorer.
+pub(crate) fn graphs() -> Vec<Vec<u8>> {
+    let graph = |example: &fuseline::core::examples::Example| {
+        let analysis =
+            analyze_program(&parse(example.text).program, &Options::default()).analysis?;
+        let list = OpList::new(&analysis.graph);
+        serde_json::to_vec_pretty(&model_explorer(example.id, &analysis, &list)).ok()
+    };
+    EXAMPLES.iter().filter_map(graph).collect()
 }

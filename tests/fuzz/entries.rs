@@ -3,6 +3,7 @@
 use crate::corpus;
 use fuseline::app::jobs::is_quick;
 use fuseline::app::links::{fragment_of, packed_in, read_state, write_state};
+use fuseline::app::model_file::{kind_of, read_onnx};
 use fuseline::app::opened::converted;
 use fuseline::core::analysis::compare::compare;
 use fuseline::core::analysis::limits::limits;
@@ -39,6 +40,7 @@ use fuseline::present::why::{EdgeOrder, WhyNot};
 use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Cursor;
 use std::sync::Arc;
 use strum::VariantArray;
 
@@ -59,6 +61,8 @@ pub(crate) static ENTRIES: &[Entry] = &[
     Entry { name: "pictures", corpus: corpus::notation, run: pictures },
     Entry { name: "policies", corpus: corpus::notation, run: policies },
     Entry { name: "answers", corpus: corpus::notation, run: answers },
+    Entry { name: "onnx", corpus: corpus::onnx, run: onnx },
+    Entry { name: "graphs", corpus: corpus::graphs, run: json },
     Entry { name: "measured", corpus: corpus::measured, run: measured },
 ];
 
@@ -169,6 +173,17 @@ fn json(input: &[u8]) {
             let _ = estimate_memory_traffic(&ops, &tensors, Conventions::default(), fused);
         }
     }
+}
+
+fn onnx(input: &[u8]) {
+    let _ = kind_of(input);
+    let Ok(converted) = read_onnx(Cursor::new(input)) else {
+        return;
+    };
+    // What an import writes can be read.
+    let parsed = parse(&converted.text);
+    assert_eq!(parsed.diagnostics, [], "{}", converted.text);
+    analyze_program(&parsed.program, &Options::default());
 }
 
 fn op_lines(input: &[u8]) {

@@ -3,6 +3,7 @@
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::notation::parse;
 use fuseline::core::{Analysis, Options, analyze_program};
+use fuseline::present::export::OpList;
 use fuseline::present::graph_file::{dot, model_explorer};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
@@ -167,7 +168,12 @@ fn dot_of_a_small_program() {
 fn model_explorer_finds_every_end_of_an_edge_and_a_namespace_for_each_kernel() {
     for example in EXAMPLES {
         let analysis = of_text(example.text);
-        let collection = serde_json::to_value(model_explorer(NAME, &analysis)).unwrap();
+        let collection = serde_json::to_value(model_explorer(
+            NAME,
+            &analysis,
+            &OpList::new(&analysis.graph),
+        ))
+        .unwrap();
         assert_eq!(collection["label"], NAME);
         let graph = &collection["graphs"][0];
         let nodes = graph["nodes"].as_array().unwrap();
@@ -207,7 +213,12 @@ fn model_explorer_finds_every_end_of_an_edge_and_a_namespace_for_each_kernel() {
 #[test]
 fn model_explorer_of_a_small_program() {
     let analysis = of_text("input x : f16[1024, 1024]\ny = relu(x)\n");
-    let collection = serde_json::to_value(model_explorer("small", &analysis)).unwrap();
+    let collection = serde_json::to_value(model_explorer(
+        "small",
+        &analysis,
+        &OpList::new(&analysis.graph),
+    ))
+    .unwrap();
     let attribute = |key: &str, value: &str| json!({ "key": key, "value": value });
     let output = |name: &str| {
         let attributes = [

@@ -86,9 +86,12 @@ fn DataExports() -> impl IntoView {
     };
     let export_model_explorer = move |_| {
         let name = untrack(|| page.program_name());
+        let shown = page.shown.get_untracked();
+        let list = OpList::new(&shown.analysis.graph)
+            .with_attributes(&shown.parsed.program, &shown.statement_of_op);
         let graph = page
             .analysis
-            .with_untracked(|analysis| model_explorer(&name, analysis));
+            .with_untracked(|analysis| model_explorer(&name, analysis, &list));
         save(page, "fuseline-graph.json", &graph);
     };
     let export_script = move |_| {

@@ -55,11 +55,11 @@ fn FileButton(
             <input
                 type="file"
                 class="sr-only"
-                accept=".fuse,.txt,.json,.py,text/plain,application/json"
+                accept=".fuse,.txt,.json,.py,.onnx,text/plain,application/json"
                 on:change=choose
             />
             <span>"A file…"</span>
-            <small>"notation, a JSON list of ops, or Op(...) lines"</small>
+            <small>"notation, an ONNX model, Model Explorer JSON, a JSON list of ops, or Op(...) lines"</small>
         </label>
     }
 }

@@ -2,7 +2,9 @@
 
 use super::{ends, flows};
 use crate::core::model::op::shape_text;
+use crate::core::notation::import::OP_KEY;
 use crate::core::{Analysis, OpId, TensorId};
+use crate::present::export::OpList;
 use crate::present::format::{format_bytes, format_exact};
 use crate::present::times::{bound_name, kernel_time};
 use indexmap::IndexMap;
@@ -59,8 +61,9 @@ struct KeyValue {
 /// Each op, input, weight and result has one output.
 const ONLY_OUTPUT: &str = "0";
 
-/// The graph of an analysis with its kernels. `O(ops + reads)`.
-pub fn model_explorer(name: &str, analysis: &Analysis) -> GraphCollection {
+/// The graph of an analysis with its kernels. Each op holds its entry of `list`, so that the file opens again as the same program.
+/// `O(ops + reads)`.
+pub fn model_explorer(name: &str, analysis: &Analysis, list: &OpList) -> GraphCollection {
     let graph = &analysis.graph;
     let (external, results) = ends(analysis);
     let mut incoming: Vec<Vec<IncomingEdge>> = vec![Vec::new(); graph.ops.len()];
@@ -80,7 +83,8 @@ pub fn model_explorer(name: &str, analysis: &Analysis) -> GraphCollection {
         outputs_metadata: vec![output(analysis, tensor)],
     });
     let ops = graph.ops.iter_enumerated().zip(incoming);
-    let ops = ops.map(|((id, op), incoming_edges)| {
+    let ops = ops.zip(list.op_texts());
+    let ops = ops.map(|(((id, op), incoming_edges), text)| {
         let function = op.operator();
         let kernel = analysis.partition.kernel_of[id];
         Node {
@@ -94,6 +98,7 @@ pub fn model_explorer(name: &str, analysis: &Analysis) -> GraphCollection {
                     "FLOPs",
                     &analysis.unfused.of_lone_op(id).work.flops().to_string(),
                 ),
+                pair(OP_KEY, &text),
             ],
             incoming_edges,
             outputs_metadata: vec![output(analysis, graph.output[id])],

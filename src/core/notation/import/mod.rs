@@ -2,6 +2,7 @@
 
 mod check;
 mod entry;
+mod graph_collection;
 mod op_lines;
 mod problems;
 mod statements;
@@ -17,6 +18,7 @@ use crate::core::notation::spelling::quoted;
 use crate::core::resolve::takes;
 use check::{op_of_entry, tensor_of_entry};
 use entry::{Entry, FieldSpans};
+pub use graph_collection::OP_KEY;
 use problems::Problems;
 use serde_json::Value;
 use statements::program_of_calls;

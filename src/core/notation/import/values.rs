@@ -1,6 +1,7 @@
 //! Unchecked values of a list of ops. Reading accepts almost any value, so that a wrong one costs only its own
 //! op and not the whole list.
 
+use super::graph_collection::{Graph, entries};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -18,7 +19,8 @@ pub(super) const FIELDS: [&str; 10] = [
     "kernel",
 ];
 
-/// A JSON list of ops, plain or as an object `{"ops": [..], "tensors": ..}`; other fields are ignored.
+/// A JSON list of ops, plain or as an object `{"ops": [..], "tensors": ..}`, or a graph of Model Explorer; other fields are
+/// ignored.
 ///
 /// An entry of `ops` is an object with the fields of [`crate::core::Op`]: `op_type`, `inputs`, `output`, `shape`, and
 /// `bytes_per_element` or `dtype`; `name`, `function`, `contraction` and `kernel` are optional, and so are `attributes`, an object with
@@ -37,14 +39,24 @@ pub struct OpList {
 #[derive(Deserialize)]
 #[serde(
     untagged,
-    expecting = "expected a list of ops, or an object with a list `ops` and maybe `tensors`, a list or an object by name"
+    expecting = "expected a list of ops, or an object with a list `ops` and maybe `tensors`, a list or an object by name, or a graph of Model Explorer, with a list `graphs`"
 )]
 enum Form {
+    /// Of Model Explorer; it stands before a list of ops, which holds any values.
+    Collections([Collection; 1]),
     Ops(Vec<Value>),
     Program {
         ops: Vec<Value>,
         tensors: Option<Tensors>,
     },
+    Graphs {
+        graphs: Vec<Graph>,
+    },
+}
+
+#[derive(Deserialize)]
+struct Collection {
+    graphs: Vec<Graph>,
 }
 
 impl From<Form> for OpList {
@@ -52,6 +64,10 @@ impl From<Form> for OpList {
         let (ops, tensors) = match form {
             Form::Ops(ops) => (ops, None),
             Form::Program { ops, tensors } => (ops, tensors),
+            Form::Graphs { graphs } | Form::Collections([Collection { graphs }]) => {
+                let (ops, tensors) = entries(graphs);
+                (ops, Some(Tensors::List(tensors)))
+            }
         };
         Self {
             ops,

@@ -1,0 +1,32 @@
+//! From an ONNX model to a program: [`Skim`] reads the file without its weights, [`import`] writes the program.
+//!
+//! `operators` is the table of what each operator is; `template` fills its lines, with `words`, `products` and `layout`. `fold` follows the values that become
+//! shapes, `shapes` and `size` the shapes with sizes that stay open, which become params.
+
+mod assemble;
+mod call;
+mod fold;
+mod import;
+mod layout;
+mod nodes;
+mod operators;
+mod params;
+mod problem;
+mod products;
+mod proto;
+mod shapes;
+mod size;
+mod skim;
+mod statement;
+mod template;
+mod words;
+
+pub use import::{Imported, import};
+pub use problem::Problem;
+pub use skim::Skim;
+
+/// Whether a file that starts with these bytes is an ONNX model: its first field is the version of the format, a small number, and
+/// no text starts with the byte of its tag.
+pub fn is_onnx(start: &[u8]) -> bool {
+    matches!(start, [0x08, 1..=0x7f, ..])
+}

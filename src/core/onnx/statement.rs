@@ -1,0 +1,167 @@
+//! Statements of the notation for a node: their text by the table, and what is known about their output.
+
+use crate::core::model::diagnostic::Span;
+use crate::core::model::dtype::DType;
+use crate::core::model::functions::{self, Function};
+use crate::core::model::program::{Argument, AttributeValue, Literal, Name, OpStatement};
+use crate::core::notation::parse;
+use crate::core::onnx::call::{Call, Known, float_text};
+use crate::core::onnx::fold::Scalar;
+use crate::core::onnx::operators::{self, Rule};
+use crate::core::onnx::params::Params;
+use crate::core::onnx::shapes::Sizes;
+use crate::core::onnx::size::Size;
+use crate::core::onnx::template::filled;
+use crate::core::onnx::words::element;
+use std::fmt::Write;
+
+/// A size for each dimension; `None` where a file does not say it.
+pub(super) type Dims = Vec<Option<Size>>;
+
+/// The statements of a text, if all of them can be read and are calls of known functions.
+pub(super) fn statements(text: &str) -> Option<Vec<OpStatement>> {
+    let parsed = parse(text);
+    let is_known = |op: &OpStatement| functions::find(&op.callee.text).is_some();
+    let ops = parsed.program.ops;
+    let is_fine = parsed.diagnostics.is_empty() && ops.iter().all(is_known);
+    (is_fine && !ops.is_empty()).then_some(ops)
+}
+
+/// The text of a node by the table; empty where it is its first input, `None` where the table has no answer.
+pub(super) fn text_of(call: &Call<'_>, output: &str) -> Option<String> {
+    if !operators::DOMAINS.contains(&call.node.domain.as_str()) {
+        return None;
+    }
+    let operator = operators::find(call.operator())?;
+    let rule = match (operator.outputs.get(call.output_index), operator.is_list) {
+        (None, true) => operator.outputs.last()?,
+        (rule, _) => rule?,
+    };
+    match (rule, call.operator()) {
+        (Rule::Input, _) => Some(String::new()),
+        (_, "Cast" | "CastLike") if is_same_type(call) => Some(String::new()),
+        (Rule::Chain(_), _) | (_, "Concat") if call.input_count() == 1 => Some(String::new()),
+        (Rule::Lines(lines), _) => filled(lines, call, output),
+        (Rule::Chain(function), _) => {
+            let inputs: Option<Vec<&Known>> = call.inputs.iter().copied().collect();
+            let mut inputs = inputs?.into_iter().map(|input| input.name.clone());
+            let mut last = inputs.next()?;
+            let count = inputs.len();
+            let mut text = String::new();
+            for (place, input) in inputs.enumerate() {
+                let now = if place + 1 == count {
+                    output.to_owned()
+                } else {
+                    format!("{output}_{place}")
+                };
+                // Writing to a `String` cannot fail.
+                let _ = writeln!(text, "{now} = {function}({last}, {input})");
+                last = now;
+            }
+            Some(text)
+        }
+    }
+}
+
+fn is_same_type(call: &Call<'_>) -> bool {
+    let own = call.input(0).and_then(|input| input.dtype);
+    own.is_some_and(|own| element(call) == Some(own.name()))
+}
+
+/// The inferred shape; a size that is a number there and a param in the file, with the same value, is the param. Without an
+/// inferred shape that of the file, if it states each size.
+pub(super) fn together(
+    inferred: Option<Sizes>,
+    stated: Option<&Dims>,
+    params: &Params,
+) -> Option<Sizes> {
+    let Some(mut shape) = inferred else {
+        return stated?.iter().cloned().collect();
+    };
+    if let Some(stated) = stated.filter(|stated| stated.len() == shape.len()) {
+        for (size, stated) in shape.iter_mut().zip(stated) {
+            if let Some(stated) = stated
+                && size.as_int().is_some()
+                && size.as_int() == stated.value(&params.values)
+            {
+                *size = stated.clone();
+            }
+        }
+    }
+    Some(shape)
+}
+
+/// The element type that the notation gives the output of a statement.
+pub(super) fn dtype_of(
+    function: &Function,
+    op: &OpStatement,
+    inputs: &[Option<&Known>],
+) -> Option<DType> {
+    if let Some(annotation) = &op.annotation {
+        return Some(annotation.dtype);
+    }
+    let mut attributes = op.attributes.iter();
+    if let Some(AttributeValue::Word(name)) = attributes
+        .find(|a| a.name.text == "dtype")
+        .map(|a| &a.value)
+    {
+        return name.parse().ok();
+    }
+    if let Some(dtype) = function.result_dtype() {
+        return Some(dtype);
+    }
+    inputs
+        .get(function.leading_input())
+        .copied()
+        .flatten()?
+        .dtype
+}
+
+/// Inputs and literals of a statement in which single known numbers stand as such, where the function takes them.
+pub(super) fn literals(
+    function: &Function,
+    op: &OpStatement,
+    inputs: &[Option<&Known>],
+    params: &Params,
+) -> Option<(Vec<Name>, Vec<Literal>)> {
+    let rank = |known: &Known| known.shape.as_ref().map(Vec::len);
+    let known = inputs.iter().copied().flatten();
+    let widest = known
+        .filter(|known| known.value.is_none())
+        .filter_map(rank)
+        .max();
+    let (mut names, mut written) = (Vec::new(), Vec::new());
+    let mut known = inputs.iter();
+    for (place, (argument, _)) in op.arguments().into_iter().enumerate() {
+        let text = match argument {
+            Argument::Literal(text) => Some(text.to_owned()),
+            Argument::Tensor(_) => known.next().copied().flatten().and_then(|input| {
+                let fits = input.shape.as_ref().map(Vec::len) <= widest;
+                match input.value.as_ref()?.only().filter(|_| fits)? {
+                    Scalar::Int(size) => {
+                        size.value(&params.values).map(|number| number.to_string())
+                    }
+                    Scalar::Float(number) => float_text(*number),
+                }
+            }),
+        };
+        match (text, argument) {
+            (Some(text), _) => written.push(Literal {
+                place,
+                text,
+                span: Span::default(),
+            }),
+            (None, Argument::Tensor(name)) => names.push(nameless(name.to_owned())),
+            (None, Argument::Literal(_)) => {}
+        }
+    }
+    let is_allowed = function.takes_literals() && names.len() > function.leading_input();
+    is_allowed.then_some((names, written))
+}
+
+pub(super) fn nameless(text: String) -> Name {
+    Name {
+        text,
+        span: Span::default(),
+    }
+}

@@ -1,0 +1,97 @@
+// ONNX models: dropped or chosen, read by slices, and what a broken one says.
+
+import { readFile } from 'node:fs/promises';
+import { expect, test } from './fixture.mjs';
+import { editor, kernels, notice, slider, write } from './visitor.mjs';
+
+const OWN = '# my own\nmine: y = relu(x) : f16[8, 64]\n';
+const model = (name) => readFile(new URL(`../model/files/${name}.onnx`, import.meta.url));
+
+/** Drops a file with these bytes on the page. */
+const drop = (page, name, bytes) => page.locator('main').first().evaluate((element, [fileName, content]) => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([new Uint8Array(content)], fileName));
+  for (const kind of ['dragover', 'drop']) {
+    element.dispatchEvent(new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true }));
+  }
+}, [name, [...bytes]]);
+
+test('a dropped ONNX model becomes a program with sliders, and undo brings the text back', async ({ page, open }) => {
+  await open();
+  await write(page, OWN);
+  // Its content says what it is, not its name.
+  await drop(page, 'model.txt', await model('attention'));
+  await expect(notice(page)).toContainText('28 ops from ONNX became notation. Sizes that the file leaves open are params: batch = 8, length = 512.');
+  await expect(editor(page)).toHaveValue(/input\s+x\s+: f32\[batch, length, 64\]/);
+  await expect.poll(async () => (await kernels(page)).flat().length).toBe(28);
+  await expect(slider(page, 'length')).toBeVisible();
+  await slider(page, 'batch').press('ArrowRight');
+  await expect(editor(page)).toHaveValue(/param batch\s+= 9 /);
+  await page.getByRole('button', { name: 'Undo', exact: true }).click();
+  await page.getByRole('button', { name: 'Undo', exact: true }).click();
+  await expect(editor(page)).toHaveValue(OWN);
+});
+
+test('a model is opened by the button, and what is not understood is named', async ({ page, open }) => {
+  await open();
+  await page.getByText('Open', { exact: true }).click();
+  await page.getByLabel('A file…').setInputFiles({ name: 'by_hand.onnx', mimeType: 'application/octet-stream', buffer: await model('by_hand') });
+  await expect(notice(page)).toContainText('4 ops are not understood and counted as opaque: 1 If, 1 NonZero, 2 my.ops.Frobnicate.');
+  await expect(editor(page)).toHaveValue(/opaque\(inner\.x_2, name=NonZero\)/);
+});
+
+test('a model that is cut off, and other files, say what was expected and leave the text', async ({ page, open }) => {
+  await open();
+  await write(page, OWN);
+  const whole = await model('attention');
+  await drop(page, 'model.onnx', whole.subarray(0, 2000));
+  await expect(notice(page)).toContainText('This ONNX file was not opened: at byte');
+  await expect(notice(page)).toContainText('the file has been cut off.');
+  await expect(editor(page)).toHaveValue(OWN);
+  await drop(page, 'weights.onnx', Buffer.from('GGUF\u0003\u0000\u0000\u0000'));
+  await expect(notice(page)).toContainText('it is a GGUF file, which holds weights and no graph');
+  await expect(editor(page)).toHaveValue(OWN);
+});
+
+test('of a file of 1 GB little more than the graph is read', async ({ page, open }) => {
+  await open();
+  await page.evaluate(() => {
+    const varint = (value) => {
+      const bytes = [];
+      for (let rest = value; ; rest = Math.floor(rest / 128)) {
+        if (rest < 128) return [...bytes, rest];
+        bytes.push((rest % 128) + 128);
+      }
+    };
+    const text = (value) => [...new TextEncoder().encode(value)];
+    const field = (number, bytes) => [...varint(number * 8 + 2), ...varint(bytes.length), ...bytes];
+    const int = (number, value) => [...varint(number * 8), ...varint(value)];
+    const rows = 16384;
+    const weight = new Blob([new Uint8Array(rows * rows)]);
+    const dim = (size) => field(1, int(1, size));
+    const type = field(1, [...int(1, 3), ...field(2, [...dim(8), ...dim(rows)])]);
+    const nodes = [0, 1, 2, 3].flatMap((at) => field(1, [
+      ...field(1, text(`x${at}`)), ...field(1, text(`w${at}`)), ...field(2, text(`x${at + 1}`)), ...field(4, text('MatMul')),
+    ]));
+    const graph = [...nodes, ...field(11, [...field(1, text('x0')), ...field(2, type)]), ...field(12, field(1, text('x4')))];
+    const parts = [0, 1, 2, 3].flatMap((at) => {
+      const own = [...int(1, rows), ...int(1, rows), ...int(2, 3), ...field(8, text(`w${at}`)), ...varint(9 * 8 + 2), ...varint(weight.size)];
+      return [new Uint8Array([...varint(5 * 8 + 2), ...varint(own.length + weight.size), ...own]), weight];
+    });
+    const bytes = graph.length + parts.reduce((sum, part) => sum + (part.size ?? part.length), 0);
+    const file = new File([new Uint8Array([...int(1, 10), ...varint(7 * 8 + 2), ...varint(bytes), ...graph]), ...parts], 'large.onnx');
+    if (file.size < 1e9) throw new Error(`${file.size} bytes`);
+    globalThis.readBytes = 0;
+    const read = Blob.prototype.arrayBuffer;
+    Blob.prototype.arrayBuffer = function arrayBuffer() {
+      globalThis.readBytes += this.size;
+      return read.call(this);
+    };
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(file);
+    document.querySelector('main').dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+  });
+  await expect(notice(page)).toContainText('4 ops from ONNX became notation.');
+  await expect(editor(page)).toHaveValue(/x4 = matmul\(x3, w3\)/);
+  expect(await page.evaluate(() => globalThis.readBytes)).toBeLessThan(2e6);
+});
