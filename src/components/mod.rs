@@ -19,6 +19,7 @@ pub mod merge_buttons;
 pub mod new_version;
 pub mod number;
 pub mod open_file;
+pub mod open_profile;
 pub mod ops;
 pub mod picker;
 pub mod pin;

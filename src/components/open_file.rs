@@ -1,10 +1,12 @@
-//! Opens pasted, dropped and chosen programs. JSON and `Op(...)` lines are converted to notation.
+//! Opens pasted, dropped and chosen programs. JSON and `Op(...)` lines are converted to notation; a measurement is shown beside
+//! the program that is open.
 
 use crate::app::history::{Origin, keeps_little};
 use crate::app::opened::{Converted, converted};
 use crate::app::state::{Notice, NoticeAction, Page};
 use crate::browser;
 use crate::browser::{Event, File};
+use crate::components::open_profile::opens_as_profile;
 use crate::core::Span;
 use crate::core::input::check_size;
 use crate::core::notation::edit::paste_lines;
@@ -26,8 +28,17 @@ pub fn open_dropped_files(page: Page) {
     });
 }
 
-/// Opens a file, as one undo step.
+/// Opens a file: a measurement beside the program, anything else in its place, as one undo step.
 pub fn open_file(page: Page, file: File) {
+    browser::spawn(async move {
+        if !opens_as_profile(page, &file).await {
+            open_program(page, file);
+        }
+    });
+}
+
+/// Opens a program, as one undo step.
+fn open_program(page: Page, file: File) {
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

@@ -41,5 +41,6 @@ pub mod interpret;
 pub mod json;
 pub mod model;
 pub mod notation;
+pub mod profile;
 pub mod resolve;
 mod sorted;

@@ -40,11 +40,11 @@ fn FileButton(
             <input
                 type="file"
                 class="sr-only"
-                accept=".fuse,.txt,.json,.py,text/plain,application/json"
+                accept=".fuse,.txt,.json,.py,.csv,.log,text/plain,text/csv,application/json"
                 on:change=choose
             />
             <span>"A file…"</span>
-            <small>"notation, a JSON list of ops, or Op(...) lines"</small>
+            <small>"notation, a JSON list of ops, Op(...) lines, or a measurement of this program"</small>
         </label>
     }
 }
