@@ -3,9 +3,12 @@
 //! `measured_files/` has what PyTorch 2.11 and Nsight Compute wrote about `mlp.fuse` on an H200, with fewer columns and rules;
 //! `nsys_gpu_trace.csv` has the same kernels in the columns of Nsight Systems.
 
+use fuseline::core::model::device::device_called;
+use fuseline::core::notation::parse;
 use fuseline::core::profile::{
     Kind, Profile, Reader, Recognised, base_name, read_profile, recognise,
 };
+use fuseline::core::{Options, analyze_program};
 use std::path::PathBuf;
 
 pub(crate) fn file(name: &str) -> Vec<u8> {
@@ -212,5 +215,102 @@ fn files_are_recognised_by_what_they_begin_with() {
             recognise(name, b"\0\0"),
             Some(Recognised::Convertible(_))
         ));
+    }
+}
+
+/// Names and comments do not count; functions, sizes, types and reads do. Scripts of earlier builds hold digests.
+#[test]
+fn the_digest_follows_what_is_computed() {
+    let digest = |text: &str| {
+        let outcome = analyze_program(&parse(text).program, &Options::default());
+        outcome.analysis.unwrap().graph.digest()
+    };
+    let text = String::from_utf8(file("mlp.fuse")).unwrap();
+    let own = digest(&text);
+    assert_eq!(own, "19c6f3943c30fe2a");
+    assert_eq!(profile("bench.json").digest, Some(own.clone()));
+    assert_eq!(
+        digest(
+            &text
+                .replace("h = ", "up: hidden = ")
+                .replace("add(h,", "add(hidden,")
+        ),
+        own
+    );
+    assert_eq!(digest(&format!("# a comment\n{text}")), own);
+    for (from, to) in [
+        ("gelu(a, approximate=none)", "relu(a)"),
+        ("bf16", "f16"),
+        ("4096, 1024", "2048, 1024"),
+        ("add(z, x)", "add(y, x)"),
+    ] {
+        assert_ne!(digest(&text.replace(from, to)), own, "{from}");
+    }
+}
+
+#[test]
+fn files_of_one_program_join() {
+    let mut script = profile("bench.json");
+    let cold_us = script.runs[1].time_cold_s.unwrap() * 1e6;
+    assert!((cold_us - 131.7).abs() < 1e-6);
+    assert!(script.runs.iter().all(|run| {
+        run.kernels
+            .iter()
+            .all(|kernel| kernel.moved_bytes.is_none())
+    }));
+    let mut table = profile("ncu_raw.csv");
+    let from_other_side = {
+        table.add(script.clone()).unwrap();
+        table
+    };
+    script.add(profile("ncu_raw.csv")).unwrap();
+    assert_eq!(script, from_other_side);
+    assert_eq!(script.runs.len(), 2);
+    assert!(script.runs.iter().all(|run| {
+        run.kernels
+            .iter()
+            .all(|kernel| kernel.moved_bytes.is_some())
+    }));
+    // Another file of the same kind takes its place; what ran nowhere else is a run of its own.
+    let mut trace = profile("trace_eager.json");
+    trace.add(profile("trace_compiled.json")).unwrap();
+    assert_eq!(trace, profile("trace_compiled.json"));
+    trace.runs[0].kernels.pop();
+    let first = trace.runs[0].kernels[0].clone();
+    trace.runs[0].kernels.push(first);
+    trace.add(profile("bench.json")).unwrap();
+    assert_eq!(trace.runs.len(), 3);
+    let mut elsewhere = profile("trace_eager.json");
+    elsewhere.device = Some("NVIDIA A100-SXM4-80GB".to_owned());
+    let before = elsewhere.clone();
+    let problem = elsewhere.add(profile("bench.json")).unwrap_err();
+    assert_eq!(
+        problem,
+        "This was measured on NVIDIA H200, and what is open on NVIDIA A100-SXM4-80GB: close that first."
+    );
+    assert_eq!(elsewhere, before);
+}
+
+#[test]
+fn devices_by_the_names_of_drivers() {
+    for (driver, id) in [
+        ("NVIDIA H200", Some("h200")),
+        ("NVIDIA H100 80GB HBM3", Some("h100")),
+        ("NVIDIA H100 PCIe", Some("h100-pcie")),
+        ("NVIDIA H100 NVL", None),
+        ("NVIDIA A100-SXM4-80GB", Some("a100-80")),
+        ("NVIDIA A100-SXM4-40GB", Some("a100-40")),
+        ("NVIDIA A100 80GB PCIe", Some("a100-pcie-80")),
+        ("NVIDIA GeForce RTX 4090", Some("rtx-4090")),
+        ("NVIDIA GeForce RTX 4090 Laptop GPU", None),
+        ("NVIDIA L40S", Some("l40s")),
+        ("Tesla V100-SXM2-16GB", Some("v100")),
+        ("NVIDIA GeForce GTX 1080", None),
+    ] {
+        assert_eq!(
+            device_called(driver).map(|device| &*device.id),
+            id,
+            "{driver}"
+        );
     }
 }

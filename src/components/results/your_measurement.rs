@@ -8,7 +8,7 @@ use crate::components::number::{Number, NumberTable};
 use crate::components::open_file::open_file;
 use crate::components::picker::Picker;
 use crate::components::show_more::ShowMore;
-use crate::core::analysis::matching::{Matching, SHORT_LAUNCHES, short_neighbours};
+use crate::core::analysis::matching::{Counted, Matching, SHORT_LAUNCHES, short_neighbours};
 use crate::core::analysis::why::RoundsPrice;
 use crate::core::{Analysis, KernelId};
 use crate::present::figure::{Figure, Of, Quantity, Saved, merge_explanation};
@@ -249,7 +249,7 @@ fn Table(
                 <tbody>
                     <ForEnumerate
                         each=move || rows.get()
-                        key=|row| (row.of, row.first_op)
+                        key=|row| (row.of, row.first_op, row.counted)
                         children=move |place, row| view! { <Row seen row=row_at(rows, place, row) selected /> }
                     />
                 </tbody>
@@ -343,11 +343,9 @@ fn cells(seen: Seen, row: Memo<ProfileRow>) -> impl IntoView {
             </Show>
         }
     };
-    let bytes = seen.with(|_, matching| bytes_title(matching));
-    let bytes = if bytes == Some("bytes read") {
-        Quantity::BytesRead
-    } else {
-        Quantity::Bytes
+    let bytes = match row.with_untracked(|row| row.counted) {
+        Counted::Read => Quantity::BytesRead,
+        Counted::Moved => Quantity::Bytes,
     };
     view! {
         <td class="number">{predicted(Quantity::Time, |row| &row.times[0])}</td>

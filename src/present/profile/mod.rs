@@ -47,7 +47,9 @@ pub struct ProfileRow {
     pub remark: &'static str,
     /// Predicted time, measured time and the relative error of the prediction.
     pub times: [String; 3],
-    /// The same of the bytes that are compared: see [`bytes_title`].
+    /// Which bytes are compared.
+    pub counted: Counted,
+    /// Predicted and measured bytes and the error.
     pub bytes: [String; 3],
     /// How long the GPU waited before it.
     pub gap: String,
@@ -225,6 +227,7 @@ fn row(analysis: &Analysis, matching: &Matching, of: RowOf, gap_s: Option<f64>) 
             .join("\n"),
         remark,
         times: times_of(analysis, matching, of).texts(format_seconds),
+        counted: matching.counted(),
         bytes: bytes_of(analysis, matching, of).texts(|bytes| format_bytes(whole(bytes))),
         gap: gap_s.map_or_else(|| NOTHING.to_owned(), format_seconds),
     }

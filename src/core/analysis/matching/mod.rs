@@ -89,7 +89,7 @@ impl Matching {
 }
 
 /// Bytes that go through DRAM.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Counted {
     /// Those read. What a kernel writes may stay in the cache until long after its end, so reads tell more.
     Read,
