@@ -46,7 +46,7 @@ pub fn YourMeasurement() -> impl IntoView {
 fn HowTo() -> impl IntoView {
     view! {
         <p class="quiet">
-            "Drop a file on the page to see it beside this program: what its PyTorch script saves (Take away, PyTorch script), a table of "
+            "Drop a file on the page to see it beside this program: what its PyTorch script saves (Export, PyTorch script), a table of "
             <code>"ncu --csv"</code>
             ", or a trace of torch.profiler. Nothing leaves this machine."
         </p>
@@ -295,7 +295,12 @@ fn Row(
         RowOf::Kernel(kernel) => format!("kernel-row {}", page.kernel_class(kernel)),
         _ => String::new(),
     };
-    let label = move || row.with(|row| format!("measured kernel: {}", row.ops));
+    let label = move || match of {
+        RowOf::Kernel(kernel) => {
+            row.with(|row| format!("measured kernel {}: {}", kernel.number(), row.ops))
+        }
+        _ => String::new(),
+    };
     let number = match of {
         RowOf::Kernel(kernel) => Either::Left(view! {
             <button type="button" class="badge" aria-pressed=move || is_selected.get().to_string() aria-label=label>

@@ -156,7 +156,7 @@ impl MeasuredRun {
         self.kernels.iter().map(gap).collect()
     }
 
-    /// Takes starts, bytes, grids and blocks from another measurement of the same kernels, where this one lacks them: the first
+    /// Takes the name, times, starts, bytes, grids and blocks from another measurement of the same kernels, where this one lacks them: the first
     /// kernels in a row of `other` with the names of these. Returns whether there are any. `O(kernels * kernels)` at worst.
     pub fn complete_from(&mut self, other: &Self) -> bool {
         if self.variant.is_some() && other.variant.is_some() && self.variant != other.variant {
@@ -168,6 +168,9 @@ impl MeasuredRun {
             .windows(names.len().max(1))
             .position(|window| window == names);
         let Some(start) = start else { return false };
+        self.variant = self.variant.take().or_else(|| other.variant.clone());
+        self.time_s = self.time_s.or(other.time_s);
+        self.time_cold_s = self.time_cold_s.or(other.time_cold_s);
         for (own, from) in self
             .kernels
             .iter_mut()
