@@ -10,6 +10,7 @@ mod fusion;
 mod input;
 mod lesson;
 mod limits;
+mod measured;
 mod output;
 mod picture;
 mod policies;
@@ -161,6 +162,23 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Show a measurement of your own beside what is predicted: kernels, times, bytes, gaps, and what is worth fusing.
+    Measured {
+        /// The program: a file, or - for standard input.
+        file: String,
+        /// What its script saved, tables of ncu --csv or nsys stats, and traces of torch.profiler.
+        #[arg(required = true)]
+        measurements: Vec<PathBuf>,
+        /// Give a param another value, such as S=1024; may be repeated.
+        #[arg(long = "set", value_name = "PARAM=VALUE", value_parser = assignment)]
+        assignments: Vec<(String, i64)>,
+        /// Policy and device count where the files do not name them.
+        #[command(flatten)]
+        choices: Choices,
+        /// Print JSON instead of tables.
+        #[arg(long)]
+        json: bool,
+    },
     /// Print every measured row beside what the model predicts, and the errors.
     Report {
         /// Where the measured files and their op lists are.
@@ -243,6 +261,14 @@ pub fn main() -> ExitCode {
             device,
             json,
         } => calibrate::calibrate_files(&files, device, json),
+        Command::Measured {
+            file,
+            measurements,
+            assignments,
+            choices,
+            json,
+        } => read_file(&file, &assignments, &choices.options())
+            .and_then(|analysed| measured::measured(&analysed, &measurements, json)),
         Command::Report { folder } => compare::report(&folder),
     };
     match outcome {

@@ -1,23 +1,26 @@
-//! Files of models: which kind a file is, by its first bytes, and what an ONNX file becomes.
+//! Files that open: which kind a file is, by its first bytes, and what an ONNX file becomes.
 
 use crate::app::opened::Converted;
 use crate::core::input::MAX_INPUT_BYTES;
 use crate::core::notation::print;
 use crate::core::onnx::{Imported, Problem, Skim, import, is_onnx};
+use crate::core::profile::{Kind, Recognised, recognise};
 use crate::present::names::counted;
 use std::fmt::Write;
 use std::io::{Read, Seek, SeekFrom};
 
 /// Bytes of a file that tell its kind.
-pub const START_BYTES: usize = 512;
+pub const START_BYTES: u64 = 65_536;
 
-/// What a file is, judged by its first bytes and not by its name.
+/// What a file is, judged by its first bytes; by its name only where a program has a form of its own that has to be converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// Notation, JSON or `Op(...)` lines.
     Text,
     /// An ONNX model, to be read with [`Skim`].
     Onnx,
+    /// A measurement, to be read with [`Reader`](crate::core::profile::Reader).
+    Profile(Kind),
     /// Something that is not opened, and what to do, as the end of a sentence.
     Other(&'static str),
 }
@@ -57,11 +60,16 @@ const OTHERS: &[(&[u8], &str)] = &[
 ///
 /// ```
 /// use fuseline::app::model_file::{FileKind, kind_of};
-/// assert_eq!(kind_of(b"y = relu(x) : f16[8]"), FileKind::Text);
-/// assert_eq!(kind_of(&[0x08, 0x0a, 0x12, 0x07]), FileKind::Onnx);
-/// assert!(matches!(kind_of(b"GGUF\x03"), FileKind::Other(_)));
+/// assert_eq!(kind_of("mlp.fuse", b"y = relu(x) : f16[8]"), FileKind::Text);
+/// assert_eq!(kind_of("mlp", &[0x08, 0x0a, 0x12, 0x07]), FileKind::Onnx);
+/// assert!(matches!(kind_of("weights", b"GGUF\x03"), FileKind::Other(_)));
 /// ```
-pub fn kind_of(start: &[u8]) -> FileKind {
+pub fn kind_of(name: &str, start: &[u8]) -> FileKind {
+    match recognise(name, start) {
+        Some(Recognised::Readable(kind)) => return FileKind::Profile(kind),
+        Some(Recognised::Convertible(how)) => return FileKind::Other(how),
+        None => {}
+    }
     if is_onnx(start) {
         return FileKind::Onnx;
     }

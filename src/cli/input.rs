@@ -32,15 +32,15 @@ impl Source {
 /// Reads a file, or standard input for `-`. Of a model only the graph is read, where the file can be sought in.
 pub(super) fn read_source(file: &str) -> Result<Source, Failed> {
     let (name, read) = if file == "-" {
-        (
-            "<stdin>",
-            bytes_of(std::io::stdin()).and_then(|bytes| read_text(Cursor::new(bytes))),
-        )
+        let name = "<stdin>";
+        let bytes = bytes_of(std::io::stdin());
+        let read = bytes.and_then(|bytes| read_text(name, Cursor::new(bytes)));
+        (name, read)
     } else {
         let opened = File::open(file).map_err(|problem| problem.to_string());
         let read = opened.and_then(|mut opened| match opened.stream_position() {
-            Ok(_) => read_text(opened),
-            Err(_) => bytes_of(opened).and_then(|bytes| read_text(Cursor::new(bytes))),
+            Ok(_) => read_text(file, opened),
+            Err(_) => bytes_of(opened).and_then(|bytes| read_text(file, Cursor::new(bytes))),
         });
         (file, read)
     };
@@ -63,9 +63,9 @@ fn bytes_of(mut source: impl Read) -> Result<Vec<u8>, String> {
 }
 
 /// The text of a file, or the notation that a model becomes; then what there is to say about it is told.
-fn read_text(mut source: impl Read + Seek) -> Result<String, String> {
-    let start = bytes_of(source.by_ref().take(START_BYTES as u64))?;
-    match kind_of(&start) {
+fn read_text(name: &str, mut source: impl Read + Seek) -> Result<String, String> {
+    let start = bytes_of(source.by_ref().take(START_BYTES))?;
+    match kind_of(name, &start) {
         FileKind::Text => {
             let rest = bytes_of(source)?;
             // An invalid byte becomes a visible character, so that the parser can point at it.
@@ -75,6 +75,9 @@ fn read_text(mut source: impl Read + Seek) -> Result<String, String> {
             let converted = read_onnx(source)?;
             tell(&format!("note: {}\n", converted.summary));
             Ok(converted.text)
+        }
+        FileKind::Profile(_) => {
+            Err("it is a measurement: `fuseline measured PROGRAM FILE` shows it".to_owned())
         }
         FileKind::Other(what) => Err(what.to_owned()),
     }

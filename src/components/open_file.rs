@@ -1,4 +1,5 @@
-//! Opens pasted, dropped and chosen programs. JSON, `Op(...)` lines and ONNX models are converted to notation.
+//! Opens pasted, dropped and chosen files. JSON, `Op(...)` lines and ONNX models are converted to notation; a measurement is shown
+//! beside the program that is open.
 
 use crate::app::history::{Origin, keeps_little};
 use crate::app::model_file::{FileKind, START_BYTES, converted_onnx, kind_of, stopped};
@@ -6,13 +7,14 @@ use crate::app::opened::{Converted, converted};
 use crate::app::state::{Notice, NoticeAction, Page};
 use crate::browser;
 use crate::browser::{Event, File};
+use crate::components::file_reading::FileReading;
+use crate::components::open_profile::open_profile;
 use crate::core::Span;
 use crate::core::input::check_size;
 use crate::core::notation::edit::paste_lines;
 use crate::core::onnx::Skim;
 use leptos::ev;
 use leptos::prelude::*;
-use std::cell::Cell;
 
 /// Opens a file that is dropped anywhere on the page. Without this the browser would open it instead of the page.
 pub fn open_dropped_files(page: Page) {
@@ -29,76 +31,47 @@ pub fn open_dropped_files(page: Page) {
     });
 }
 
-/// Opens a file, as one undo step. What it is, its first bytes tell.
+/// Opens a file: a measurement beside the program, anything else in its place, as one undo step. What it is, its first bytes tell.
 pub fn open_file(page: Page, file: File) {
-    let request = LATEST.get().wrapping_add(1);
-    LATEST.set(request);
     browser::spawn(async move {
-        let bytes = size_of(&file);
-        let start = browser::read_slice(&file, 0..bytes.min(START_BYTES as u64)).await;
-        match start.as_deref().map(kind_of) {
-            None => page.tell_failure(UNREADABLE),
-            Some(FileKind::Text) => open_text(page, &file).await,
-            Some(FileKind::Onnx) => open_onnx(page, &file, request).await,
-            Some(FileKind::Other(what)) => {
+        let file = FileReading::begin(page, file);
+        let Some(start) = file.slice(0..file.bytes().min(START_BYTES)).await else {
+            return;
+        };
+        match kind_of(&file.name(), &start) {
+            FileKind::Text => open_text(page, &file).await,
+            FileKind::Onnx => open_onnx(page, &file).await,
+            FileKind::Profile(kind) => open_profile(page, &file, kind).await,
+            FileKind::Other(what) => {
                 page.tell_failure(format!("This file was not opened: {what}."));
             }
         }
     });
 }
 
-thread_local! {
-    /// The number of the last file that was to be opened: one that takes long ends when another follows it.
-    static LATEST: Cell<u32> = const { Cell::new(0) };
-}
-
-const UNREADABLE: &str = "The browser could not read this file.";
-
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a number of bytes; a float past the largest integer becomes that integer"
-)]
-fn size_of(file: &File) -> u64 {
-    file.size() as u64
-}
-
-async fn open_text(page: Page, file: &File) {
-    let bytes = usize::try_from(size_of(file)).unwrap_or(usize::MAX);
+async fn open_text(page: Page, file: &FileReading) {
+    let bytes = usize::try_from(file.bytes()).unwrap_or(usize::MAX);
     if let Err(problem) = check_size(bytes) {
         page.tell_failure(format!("This file was not opened: {problem}."));
         return;
     }
-    match browser::read_file(file).await {
-        Some(text) => open(page, &text),
-        None => page.tell_failure(UNREADABLE),
+    if let Some(text) = file.text().await {
+        open(page, &text);
     }
 }
 
 /// Opens a model, of which only the graph is read, slice by slice. Between two slices the page stays alive.
-async fn open_onnx(page: Page, file: &File, request: u32) {
-    let mut skim = Skim::new(size_of(file));
-    let mut told_ms = browser::now_ms();
+async fn open_onnx(page: Page, file: &FileReading) {
+    let mut skim = Skim::new(file.bytes());
     while let Some(wanted) = skim.wanted() {
-        let Some(slice) = browser::read_slice(file, wanted).await else {
-            page.tell_failure(UNREADABLE);
+        let Some(slice) = file.slice(wanted).await else {
             return;
         };
-        if LATEST.get() != request {
-            return;
-        }
         if let Err(problem) = skim.feed(&slice) {
             page.tell_failure(stopped(&problem));
             return;
         }
-        if browser::now_ms() - told_ms > TELL_EVERY_MS {
-            told_ms = browser::now_ms();
-            page.tell(format!(
-                "{}: {:.0} % read.",
-                file.name(),
-                100.0 * skim.progress()
-            ));
-        }
+        file.tell_progress(skim.progress());
     }
     match converted_onnx(skim) {
         Ok(converted) => {
@@ -108,9 +81,6 @@ async fn open_onnx(page: Page, file: &File, request: u32) {
         Err(problem) => page.tell_failure(problem),
     }
 }
-
-/// How often the visitor sees how much of a file has been read.
-const TELL_EVERY_MS: f64 = 300.0;
 
 /// Replaces the text by a program in any form, as one undo step.
 fn open(page: Page, text: &str) {

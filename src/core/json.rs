@@ -7,6 +7,23 @@ pub(crate) fn is_blank(c: char) -> bool {
     c.is_whitespace() || c == '\u{feff}'
 }
 
+/// Numbers that Python's `json` writes and JSON does not have.
+const NUMBERS_OF_PYTHON: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
+
+/// The number of Python's with which `rest` starts.
+pub(crate) fn number_of_python_at(rest: &[u8]) -> Option<&'static str> {
+    let mut words = NUMBERS_OF_PYTHON.into_iter();
+    words.find(|word| rest.starts_with(word.as_bytes()))
+}
+
+/// The same at a place where a value was expected. The parser is at its first byte, or at the second, behind a sign.
+fn number_of_python(text: &str, line: usize, column: usize) -> Option<&'static str> {
+    let line = text.lines().nth(line.checked_sub(1)?)?.as_bytes();
+    let places = [column.checked_sub(1)?, column.saturating_sub(2)];
+    let mut rests = places.into_iter().filter_map(|place| line.get(place..));
+    rests.find_map(number_of_python_at)
+}
+
 /// The value that `text` holds. `O(text)`.
 ///
 /// # Errors
@@ -17,12 +34,22 @@ pub(crate) fn is_blank(c: char) -> bool {
 /// assert_eq!(read_json::<Vec<u8>>("[1, 2]"), Ok(vec![1, 2]));
 /// let problem = read_json::<Vec<u8>>("[1, 256]").unwrap_err();
 /// assert_eq!(problem, "[1]: invalid value: integer `256`, expected u8 at line 1 column 7");
+/// let problem = read_json::<Vec<f64>>("[1.5, NaN]").unwrap_err();
+/// assert_eq!(problem, "[1]: NaN is no number of JSON at line 1 column 7");
 /// ```
 pub fn read_json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let text = text.trim_start_matches(is_blank);
     let mut reader = serde_json::Deserializer::from_str(text);
-    let value =
-        serde_path_to_error::deserialize(&mut reader).map_err(|problem| problem.to_string())?;
+    let value = serde_path_to_error::deserialize(&mut reader).map_err(|problem| {
+        let (line, column) = (problem.inner().line(), problem.inner().column());
+        match number_of_python(text, line, column) {
+            Some(word) => format!(
+                "{}: {word} is no number of JSON at line {line} column {column}",
+                problem.path()
+            ),
+            None => problem.to_string(),
+        }
+    })?;
     reader.end().map_err(|problem| problem.to_string())?;
     Ok(value)
 }

@@ -42,5 +42,6 @@ pub mod json;
 pub mod model;
 pub mod notation;
 pub mod onnx;
+pub mod profile;
 pub mod resolve;
 mod sorted;

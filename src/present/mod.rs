@@ -35,6 +35,7 @@ pub mod op_rows;
 pub mod options;
 pub mod pinned;
 pub mod precision;
+pub mod profile;
 pub mod pytorch;
 pub mod reasons;
 pub mod report;

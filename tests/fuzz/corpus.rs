@@ -109,3 +109,16 @@ pub(crate) fn graphs() -> Vec<Vec<u8>> {
     };
     EXAMPLES.iter().filter_map(graph).collect()
 }
+
+pub(crate) fn profiles() -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/model/measured_files");
+    let files = [
+        "bench.json",
+        "ncu_base_metrics.csv",
+        "ncu_raw.csv",
+        "nsys_gpu_trace.csv",
+        "trace_compiled.json",
+    ];
+    let read = |file: &&str| std::fs::read(folder.join(file)).ok();
+    files.iter().filter_map(read).collect()
+}

@@ -7,6 +7,7 @@ use fuseline::app::model_file::{kind_of, read_onnx};
 use fuseline::app::opened::converted;
 use fuseline::core::analysis::compare::compare;
 use fuseline::core::analysis::limits::limits;
+use fuseline::core::analysis::matching::{match_kernels, short_neighbours};
 use fuseline::core::analysis::measured::Measurements;
 use fuseline::core::analysis::replay::analysis_with;
 use fuseline::core::analysis::why::Why;
@@ -18,12 +19,15 @@ use fuseline::core::json::read_json;
 use fuseline::core::model::options::PAGE_BUDGET_STATES;
 use fuseline::core::notation::import::{OpList, ops_of_list, read_op_lines, tensors_of_list};
 use fuseline::core::notation::{Parsed, edit, parse, print};
+use fuseline::core::profile::{Kind, Reader, recognise};
 use fuseline::core::{
     Analysis, Conventions, DEVICES, DType, Externals, F32Matmul, FusionOptions, Objective, Options,
     Outcome, Policy, ReshapeCost, Span, analyze_program, estimate_memory_traffic,
 };
 use fuseline::picture::charts::measured_scatter;
-use fuseline::picture::charts::{by_kernel_scene, roofline, roofline_compare, traffic_bars};
+use fuseline::picture::charts::{
+    Charted, by_kernel_scene, roofline, roofline_compare, traffic_bars,
+};
 use fuseline::picture::code::code_lines;
 use fuseline::picture::dag::layout;
 use fuseline::picture::dag::looks::Looks;
@@ -33,6 +37,9 @@ use fuseline::present::limits::limit_rows;
 use fuseline::present::manual::{Change, propose};
 use fuseline::present::measured::{
     Quantity, comparisons, error_summary, predicted_rows, table_rows,
+};
+use fuseline::present::profile::{
+    ProfileFigure, RowOf, neighbour_rows, notes, profile_explanation, profile_rows, profile_total,
 };
 use fuseline::present::report::Report;
 use fuseline::present::steps::Steps;
@@ -64,6 +71,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
     Entry { name: "onnx", corpus: corpus::onnx, run: onnx },
     Entry { name: "graphs", corpus: corpus::graphs, run: json },
     Entry { name: "measured", corpus: corpus::measured, run: measured },
+    Entry { name: "profiles", corpus: corpus::profiles, run: profiles },
 ];
 
 /// Random choices that an input decides.
@@ -176,7 +184,7 @@ fn json(input: &[u8]) {
 }
 
 fn onnx(input: &[u8]) {
-    let _ = kind_of(input);
+    let _ = kind_of("a file", input);
     let Ok(converted) = read_onnx(Cursor::new(input)) else {
         return;
     };
@@ -366,5 +374,51 @@ fn measured(input: &[u8]) {
         error_summary(&compared);
         table_rows(&rows, quantity);
         measured_scatter::scene(&compared, quantity, (600.0, 400.0));
+    }
+}
+
+/// Files of profilers, in slices, as each kind; what can be read is compared with a program.
+fn profiles(input: &[u8]) {
+    let mut rng = choices_of(input);
+    recognise("measured", input);
+    let length = rng.random_range(1..=input.len().max(1));
+    for kind in [Kind::Script, Kind::Table, Kind::Trace] {
+        let mut reader = Reader::new(kind);
+        if input
+            .chunks(length)
+            .any(|slice| reader.push(slice).is_err())
+        {
+            continue;
+        }
+        let Ok(mut profile) = reader.finish() else {
+            continue;
+        };
+        let policy = one(&mut rng, Policy::VARIANTS);
+        let example = &EXAMPLES[rng.random_range(0..EXAMPLES.len())];
+        let program = parse(example.text).program;
+        let outcome = analyze_program(&program, &options(&mut rng, policy));
+        let Some(analysis) = outcome.analysis else {
+            continue;
+        };
+        for run in &profile.runs {
+            assert!(!run.kernels.is_empty());
+            let matching = match_kernels(&analysis, run);
+            assert_eq!(matching.of_measured.len(), matching.run.kernels.len());
+            notes(&analysis, &profile, "", &matching);
+            for row in profile_rows(&analysis, &matching) {
+                profile_explanation(&analysis, &matching, row.of, ProfileFigure::BytesError, "");
+            }
+            profile_total(&analysis, &matching);
+            profile_explanation(&analysis, &matching, RowOf::Total, ProfileFigure::Time, "");
+            neighbour_rows(&analysis, &short_neighbours(&analysis, &matching));
+            let charted = Charted {
+                measured: Some(&matching),
+                ..Charted::fused(&analysis)
+            };
+            roofline::scene_of(charted, (600.0, 400.0), None);
+        }
+        let other = profile.clone();
+        profile.kind = Kind::Script;
+        let _ = profile.add(other);
     }
 }

@@ -245,12 +245,15 @@ fn sizes_that_pass_all_limits_are_refused_by_the_notation() {
 
 #[test]
 fn a_file_is_known_by_its_first_bytes() {
-    let other = |start: &[u8]| match kind_of(start) {
+    let other = |start: &[u8]| match kind_of("a file", start) {
         FileKind::Other(what) => what,
         kind => panic!("{kind:?}"),
     };
-    assert_eq!(kind_of(b""), FileKind::Text);
-    assert_eq!(kind_of("param S = 8\u{2026}".as_bytes()), FileKind::Text);
+    assert_eq!(kind_of("", b""), FileKind::Text);
+    assert_eq!(
+        kind_of("a.fuse", "param S = 8\u{2026}".as_bytes()),
+        FileKind::Text
+    );
     assert_eq!(kind_of(&Model::default().bytes()), FileKind::Onnx);
     for (start, word) in [
         (b"PK\x03\x04".as_slice(), "zip archive"),

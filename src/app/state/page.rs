@@ -6,15 +6,17 @@ use super::drawn::Drawing;
 use super::explained::Explained;
 use super::hold::Hold;
 use super::pin::Pinned;
+use super::profile::OpenProfile;
 use super::selection::{NamedSelection, Selection};
 use super::sweeping::Sweeping;
-use super::{derived, memos, pin, switching, tabs};
+use super::{derived, memos, pin, profile, switching, tabs};
 use crate::app::background::Background;
 use crate::app::history::{History, Origin, Step};
 use crate::app::jobs::Job;
 use crate::app::tab::Tab;
 use crate::browser;
 use crate::core::analysis::compare::Compared;
+use crate::core::analysis::matching::Matching;
 use crate::core::model::options::PAGE_BUDGET_STATES;
 use crate::core::notation::Parsed;
 use crate::core::{
@@ -114,6 +116,10 @@ pub struct Page {
     pub pinned: RwSignal<Option<Arc<Pinned>>>,
     /// Each kernel of [`Page::analysis`] against the pinned state; `None` while nothing is pinned.
     pub kernels_against: Memo<Option<Arc<IdVec<KernelId, KernelAgainst>>>>,
+    /// A measurement of the visitor's own.
+    pub profile: RwSignal<Option<Arc<OpenProfile>>>,
+    /// Its kernels beside those of [`Page::analysis`]; `None` without a measurement.
+    pub matching: Memo<Option<Arc<Matching>>>,
     /// Whether there is a step to undo.
     pub can_undo: Memo<bool>,
     /// Whether there is a step to redo.
@@ -187,6 +193,7 @@ impl Page {
         clear_when_quick(worker, wanted_picture);
         let is_fused = RwSignal::new(true);
         let pinned = RwSignal::new(None);
+        let opened = RwSignal::new(None);
         let selected = RwSignal::new(NamedSelection::default());
         let selection = derived::selection(selected, analysis);
         Self {
@@ -242,6 +249,8 @@ impl Page {
             sweep: Sweeping::new(shown, worker),
             pinned,
             kernels_against: pin::kernels_against_pinned(pinned, analysis),
+            profile: opened,
+            matching: profile::matching(opened, analysis, move || hold.is_held()),
             why_not: tabs::why_not(shown, record),
             decided_ops: tabs::decided_ops(steps, step),
             can_undo: Memo::new(move |_| history.with(History::can_undo)),

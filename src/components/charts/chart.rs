@@ -126,12 +126,14 @@ pub fn KernelChart(
     let draw = move |(width, held)| {
         let analysis = page.analysis.get();
         let pinned = page.pinned.get();
+        let measured = page.matching.get();
         page.drawing.with(|drawn| {
             let charted = Charted {
                 analysis: &analysis,
                 repeats: &drawn.layout.repeats,
                 is_fused: page.is_fused.get(),
                 pinned: pinned.as_ref().map(|pinned| &*pinned.analysis),
+                measured: measured.as_deref(),
             };
             draw(charted, width, held)
         })

@@ -1,16 +1,21 @@
 //! What the marks of the charts mean, above each chart and in its enlarged picture.
 
+use crate::app::state::Page;
 use leptos::prelude::*;
 
 /// The marks of the roofline.
 #[component]
 pub fn RooflineLegend() -> impl IntoView {
+    let page = Page::of_context();
     view! {
         <ul class="legend">
             <li><span class="key key-hollow" aria-hidden="true"></span>"unfused"</li>
             <li><svg width="18" height="12" aria-hidden="true"><path class="key-arc" d="M2 3 Q9 14 16 3"></path></svg>"fusion"</li>
             <li><span class="key key-solid" aria-hidden="true"></span>"fused"</li>
             <li><span class="key key-op" aria-hidden="true"></span>"op alone"</li>
+            <Show when=move || page.matching.with(Option::is_some)>
+                <li><span class="key key-measured" aria-hidden="true"></span>"measured"</li>
+            </Show>
         </ul>
     }
 }

@@ -18,6 +18,7 @@ pub mod sweep;
 pub mod tiling;
 pub mod time;
 pub mod why;
+pub mod your_measurement;
 
 use crate::app::learning::points_at;
 use crate::app::presenting::is_presented;
@@ -43,6 +44,7 @@ use steps::StepsPanel;
 use sweep::SweepPanel;
 use tiling::TilingView;
 use why::WhyPanel;
+use your_measurement::YourMeasurement;
 
 /// A tab that is opened scrolls into sight where less of it is seen.
 const SEEN_PX: f64 = 240.0;
@@ -79,7 +81,11 @@ pub fn Results() -> impl IntoView {
         Tab::Tiling => view! { <TilingView choice=tiling /> }.into_any(),
         Tab::Attention => view! { <AttentionView chosen=attention_sizes /> }.into_any(),
         Tab::Precision => view! { <PrecisionView setup=precision_setup /> }.into_any(),
-        Tab::Measured => view! { <MeasuredView state=measured /> }.into_any(),
+        Tab::Measured => view! {
+            <YourMeasurement />
+            <MeasuredView state=measured />
+        }
+        .into_any(),
         Tab::Functions => view! { <FunctionsPanel /> }.into_any(),
     };
     // A memo, so that choosing the open tab again does not mount it again.

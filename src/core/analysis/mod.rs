@@ -7,6 +7,7 @@ pub mod compare;
 pub mod device_model;
 mod execution;
 pub mod limits;
+pub mod matching;
 pub mod measured;
 pub mod memory;
 pub mod replay;
@@ -101,6 +102,14 @@ impl Analysis {
     pub fn time_s(&self) -> f64 {
         let expected_s = self.expected.as_ref().map(|expected| expected.fused_s);
         expected_s.unwrap_or(self.fused.time_s)
+    }
+
+    /// The same of one fused kernel; `None` if there is no such kernel.
+    pub fn kernel_time_s(&self, kernel: KernelId) -> Option<f64> {
+        let bound_s = self.fused.kernels.get(kernel)?.placement.time_s;
+        let expected = self.expected.as_ref();
+        let expected = expected.and_then(|expected| expected.kernels.get(kernel));
+        Some(expected.map_or(bound_s, |expected| expected.time_s))
     }
 }
 

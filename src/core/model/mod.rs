@@ -5,6 +5,7 @@ pub mod adjacency;
 pub mod build;
 pub mod device;
 pub mod diagnostic;
+mod digest;
 pub mod dtype;
 pub mod fix;
 pub mod fixed_sizes;

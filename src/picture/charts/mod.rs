@@ -16,6 +16,7 @@ pub mod roofline;
 mod roofline_arcs;
 pub mod roofline_compare;
 mod roofline_frame;
+mod roofline_measured;
 mod roofline_names;
 mod roofline_numbers;
 mod roofline_points;
@@ -30,6 +31,7 @@ mod traffic_bars_by_kernel;
 pub use traffic_bars_by_kernel::{by_kernel_scene, by_kernel_scene_of};
 
 use crate::core::Analysis;
+use crate::core::analysis::matching::Matching;
 use crate::picture::dag::repeats::Repeats;
 use std::sync::LazyLock;
 
@@ -44,6 +46,8 @@ pub struct Charted<'a> {
     pub is_fused: bool,
     /// What they are compared with.
     pub pinned: Option<&'a Analysis>,
+    /// What ran on a GPU for them.
+    pub measured: Option<&'a Matching>,
 }
 
 impl<'a> Charted<'a> {
@@ -55,6 +59,7 @@ impl<'a> Charted<'a> {
             repeats: &NONE,
             is_fused: true,
             pinned: None,
+            measured: None,
         }
     }
 }

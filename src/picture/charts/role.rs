@@ -45,6 +45,8 @@ pub enum Role {
     CrossingRing,
     /// A kernel of the pinned state.
     PinnedPoint,
+    /// A kernel as it ran on a GPU.
+    MeasuredPoint,
     /// The bytes of the pinned state.
     PinnedBar,
     /// Their figure.
@@ -141,6 +143,7 @@ impl Role {
             self,
             Self::HollowPoint
                 | Self::SolidPoint
+                | Self::MeasuredPoint
                 | Self::Link
                 | Self::LinkHead
                 | Self::NumberPlate

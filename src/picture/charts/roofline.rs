@@ -4,7 +4,8 @@ use crate::core::{Analysis, Kernel, KernelId};
 use crate::picture::charts::Charted;
 use crate::picture::charts::labels::{kernel_heading, point_label};
 use crate::picture::charts::marks::{circle, tenths};
-use crate::picture::charts::roofline_frame::{RooflineFrame, point_of};
+use crate::picture::charts::roofline_frame::{Held, RooflineFrame, point_of};
+use crate::picture::charts::roofline_measured::{MeasuredPoint, draw_measured, measured_points};
 use crate::picture::charts::roofline_names::PointLayout;
 use crate::picture::charts::roofline_points::{draw_points, focus_order};
 use crate::picture::charts::scene::{Axes, Role, Scene};
@@ -28,6 +29,7 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
         analysis,
         is_fused,
         pinned,
+        measured,
         ..
     } = charted;
     let mut words = if is_fused {
@@ -38,15 +40,27 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     if pinned.is_some() {
         words.push_str(" Dashed rings show the pinned state.");
     }
+    let measured = measured.filter(|_| is_fused);
+    let measured = measured.map_or_else(Vec::new, |matching| measured_points(analysis, matching));
+    if !measured.is_empty() {
+        words.push_str(" Diamonds show kernels as they ran on a GPU.");
+    }
     if let Some(rest) = without_point(analysis) {
         words = format!("{words} {rest}");
     }
     let all: Vec<&Analysis> = std::iter::once(analysis).chain(pinned).collect();
-    let mut frame = RooflineFrame::new(analysis, &all, size, held, PointLayout::Exact);
+    let places: Vec<(f64, f64)> = measured.iter().map(MeasuredPoint::place).collect();
+    let holds = Held {
+        all: &all,
+        places: &places,
+        axes: held,
+    };
+    let mut frame = RooflineFrame::new(analysis, holds, size, PointLayout::Exact);
     if let Some(pinned) = pinned {
         draw_pinned(pinned, &mut frame);
     }
     draw_points(analysis, is_fused, &mut frame);
+    draw_measured(analysis, &measured, &mut frame);
     let focus_order = focus_order(&frame.marks);
     Scene {
         focus_order,

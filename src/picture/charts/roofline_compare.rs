@@ -4,7 +4,7 @@ use crate::core::analysis::compare::Compared;
 use crate::core::{Analysis, KernelId, Policy};
 use crate::picture::charts::labels::{add_others, kernel_heading, point_label};
 use crate::picture::charts::marks::{circle, polygon};
-use crate::picture::charts::roofline_frame::{RooflineFrame, point_of};
+use crate::picture::charts::roofline_frame::{Held, RooflineFrame, point_of};
 use crate::picture::charts::roofline_names::PointLayout;
 use crate::picture::charts::scene::{Axes, Mark, Point, Role, Scene};
 use crate::present::options::policy_title;
@@ -17,7 +17,12 @@ use crate::present::times::kernel_time;
 /// `O(kernels · markers + markers² · markers of a stack)`, with a few hundred markers at most.
 pub fn scene(chosen: &Analysis, all: &[Compared], size: (f64, f64), held: Option<Axes>) -> Scene {
     let analyses: Vec<&Analysis> = all.iter().map(|compared| &*compared.analysis).collect();
-    let mut frame = RooflineFrame::new(chosen, &analyses, size, held, PointLayout::Hanging);
+    let holds = Held {
+        all: &analyses,
+        places: &[],
+        axes: held,
+    };
+    let mut frame = RooflineFrame::new(chosen, holds, size, PointLayout::Hanging);
     let mut occupied: Vec<Point> = Vec::new();
     let radius = if frame.is_compact { 5.0 } else { 6.5 };
     let reach = radius * 2.1;

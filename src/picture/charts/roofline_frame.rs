@@ -19,14 +19,23 @@ pub(super) struct RooflineFrame {
     pub(super) marks: Vec<Mark>,
 }
 
+/// What the axes of a roofline hold.
+#[derive(Clone, Copy)]
+pub(super) struct Held<'a> {
+    /// The points of these.
+    pub(super) all: &'a [&'a Analysis],
+    /// Further points: intensity and rate.
+    pub(super) places: &'a [(f64, f64)],
+    /// What these hold.
+    pub(super) axes: Option<Axes>,
+}
+
 impl RooflineFrame {
-    /// Draws roofs, axes and names for the device of `analysis`. The axes hold the points of `all` and what the `held` ones
-    /// do.
+    /// Draws roofs, axes and names for the device of `analysis`.
     pub(super) fn new(
         analysis: &Analysis,
-        all: &[&Analysis],
+        holds: Held<'_>,
         size: (f64, f64),
-        held: Option<Axes>,
         layout: PointLayout,
     ) -> Self {
         let size = drawable(size);
@@ -36,7 +45,8 @@ impl RooflineFrame {
             PointLayout::Exact => 1.0,
             PointLayout::Hanging => 17.0,
         };
-        let (x, y) = axes(all, &roofs, footroom);
+        let (x, y) = axes(holds, &roofs, footroom);
+        let held = holds.axes;
         let x = x.or_held(held.map(|held| held.x));
         let y = y.or_held(held.and_then(|held| held.y));
         let is_compact = is_compact(size);
@@ -108,9 +118,17 @@ pub(super) fn point_of(placement: &Placement) -> Option<(f64, f64)> {
 }
 
 /// Axes of whole decades that hold all points, all ridges, 0.15 to 9 k FLOP/B, and `footroom` times the space below.
-fn axes(all: &[&Analysis], roofs: &Roofs, footroom: f64) -> (Axis, Axis) {
+fn axes(holds: Held<'_>, roofs: &Roofs, footroom: f64) -> (Axis, Axis) {
     let (mut low, mut high, mut top) = (0.15_f64, 9e3_f64, 0.0_f64);
-    for analysis in all {
+    let mut lowest_rate = f64::INFINITY;
+    for &(intensity, rate) in holds.places {
+        low = low.min(intensity);
+        high = high.max(intensity);
+        top = top.max(rate);
+        // What is measured may stand far below the roof.
+        lowest_rate = lowest_rate.min(rate / 1.5);
+    }
+    for analysis in holds.all {
         let fused = analysis.fused.kernels.iter().map(|k| &k.placement);
         let ops = analysis.unfused.kernels.iter().map(|k| &k.placement);
         let before = analysis.comparisons.iter().map(|c| &c.unfused_placement);
@@ -129,5 +147,5 @@ fn axes(all: &[&Analysis], roofs: &Roofs, footroom: f64) -> (Axis, Axis) {
     let x = decades(low / 1.05, high * 1.05, 3);
     let foot = x.ends().0 * roofs.bandwidth.value;
     let top = if top > 0.0 { top } else { foot * 1e4 };
-    (x, decades(foot / footroom, top * 1.7, 3))
+    (x, decades((foot / footroom).min(lowest_rate), top * 1.7, 3))
 }

@@ -131,8 +131,9 @@ pub(super) fn focus_order(marks: &[Mark]) -> Vec<usize> {
             Role::SolidPoint => 0,
             Role::HollowPoint => 1,
             Role::OpPoint => 2,
+            Role::MeasuredPoint => 3,
             // Behind all kernels, for they belong to none of these.
-            Role::PinnedPoint => 3,
+            Role::PinnedPoint => 4,
             _ => return None,
         };
         Some((mark.kernel.is_none(), mark.kernel, rank))

@@ -36,6 +36,7 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
         repeats,
         is_fused,
         pinned,
+        ..
     } = charted;
     let size = drawable(size);
     let (before, after) = (&analysis.unfused.traffic, &analysis.fused.traffic);

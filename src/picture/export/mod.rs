@@ -122,6 +122,7 @@ impl Pictured<'_> {
             is_fused,
             // A file shows one state.
             pinned: None,
+            measured: None,
         };
         let width = format.chart_width;
         let sized = |ratio: f64| (width, width * ratio);

@@ -1,7 +1,7 @@
 """__TITLE__: eager and compiled, checked against each other and timed. Written by Fuseline.
 
     python bench.py [OUT.json]         times, kernels and errors, printed and saved; with --quick without max-autotune
-    ncu --profile-from-start off --clock-control none --cache-control all --csv --page raw \
+    ncu --nvtx --profile-from-start off --clock-control none --cache-control all --csv --page raw \
         --metrics dram__bytes_read.sum,dram__bytes_write.sum,gpu__time_duration.sum \
         --log-file traffic.csv python bench.py --traffic     bytes of every kernel with flushed caches
 
@@ -15,6 +15,7 @@ import sys
 import torch
 import torch.nn.functional as F
 
+DIGEST = "__DIGEST__"  # tells whether a list of ops is still the one that was measured
 HAS_RANDOM = __HAS_RANDOM__
 RESULTS = (
     __RESULTS__
@@ -107,25 +108,30 @@ def times_of(call):
 
 
 def kernels_of(call):
-    """The kernels of one call in their order, with their times."""
+    """The kernels of one call in their order, with their starts and times."""
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
         call()
         torch.cuda.synchronize()
     events = [e for e in profile.events() if e.device_type == torch.autograd.DeviceType.CUDA]
     events = [e for e in events if not e.name.startswith(("Memset", "Memcpy"))]
     events.sort(key=lambda e: e.time_range.start)
-    return [{"name": e.name, "time_us": e.time_range.elapsed_us()} for e in events]
+    first_us = events[0].time_range.start if events else 0
+    return [
+        {"name": e.name, "start_us": round(e.time_range.start - first_us, 3), "time_us": e.time_range.elapsed_us()}
+        for e in events
+    ]
 
 
 def traffic(arguments):
-    """One call of each variant where Nsight Compute looks."""
-    for _, function in variants():
+    """One call of each variant where Nsight Compute looks, in a range of its name."""
+    for name, function in variants():
         function(*arguments)
         torch.cuda.synchronize()
-        torch.cuda.profiler.start()
-        function(*arguments)
-        torch.cuda.synchronize()
-        torch.cuda.profiler.stop()
+        with torch.cuda.nvtx.range(name):
+            torch.cuda.profiler.start()
+            function(*arguments)
+            torch.cuda.synchronize()
+            torch.cuda.profiler.stop()
 
 
 def main():
@@ -144,7 +150,7 @@ def main():
             row["kernels"] = kernels_of(call)
         rows.append(row)
     device = torch.cuda.get_device_name() if DEVICE == "cuda" else "cpu"
-    result = {"program": "__TITLE__", "device": device, "torch": torch.__version__, "rows": rows}
+    result = {"program": "__TITLE__", "digest": DIGEST, "device": device, "torch": torch.__version__, "rows": rows}
     for row in rows:
         kernels = row.get("kernels")
         told = f"{len(kernels)} kernels, {row['time_us']} us, {row['time_cold_us']} us with a cold cache" if kernels is not None else "not timed"

@@ -108,6 +108,7 @@ pub fn script(
     let arguments = list(&externals);
     Ok(BENCH
         .replace("__TITLE__", &title)
+        .replace("__DIGEST__", &graph.digest())
         .replace("__HAS_RANDOM__", if has_random { "True" } else { "False" })
         .replace("    __RESULTS__\n", &shapes)
         .replace("        __INPUTS__\n", &inputs)

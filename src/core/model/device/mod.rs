@@ -292,6 +292,35 @@ pub fn device(id: &str) -> Option<&'static Device> {
     DEVICES.iter().find(|d| d.id.eq_ignore_ascii_case(id))
 }
 
+/// The device that a driver calls so: `H100 SXM` for `NVIDIA H100 80GB HBM3`. `None` if the table has none, or only other
+/// forms of it.
+pub fn device_called(gpu: &str) -> Option<&'static Device> {
+    /// Words of other chips that share the rest of the name.
+    const OTHERS: [&str; 8] = ["pcie", "nvl", "ti", "super", "laptop", "mobile", "d", "max"];
+    /// Words that drivers leave out.
+    const UNSAID: [&str; 1] = ["sxm"];
+    let words = |name: &str| -> Vec<String> {
+        let name = name.to_ascii_lowercase();
+        let words = name.split(|c: char| !c.is_ascii_alphanumeric());
+        words
+            .filter(|word| !word.is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
+    let said = words(gpu);
+    let fits = |device: &&Device| {
+        let own = words(&device.name);
+        let has_other =
+            |word: &str| said.iter().any(|said| said == word) && !own.iter().any(|own| own == word);
+        !OTHERS.iter().any(|word| has_other(word))
+            && own
+                .iter()
+                .all(|own| UNSAID.contains(&own.as_str()) || said.contains(own))
+    };
+    let fitting = DEVICES.iter().filter(fits);
+    fitting.max_by_key(|device| words(&device.name).len())
+}
+
 /// The device that the page starts with: the A100 SXM with 80 GB.
 pub fn default_device() -> &'static Device {
     DEFAULT

@@ -1,0 +1,162 @@
+//! A measurement of the visitor's own: what was opened, and which of its kernels are which of the page's.
+
+use super::choices::Notice;
+use super::memos::shared_option;
+use super::page::Page;
+use crate::app::tab::Tab;
+use crate::core::Analysis;
+use crate::core::analysis::matching::{Matching, match_kernels, policy_of_variant};
+use crate::core::profile::{MeasuredRun, Profile};
+use crate::core::{Policy, device};
+use crate::present::names::counted;
+use crate::present::profile::Offer;
+use leptos::prelude::*;
+use std::sync::Arc;
+
+/// An opened measurement. It lasts until it is closed or the page is left.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenProfile {
+    /// What the files say.
+    pub profile: Profile,
+    /// The names of the files.
+    pub names: Vec<String>,
+    /// The program that was measured: by the file, else the one that was open when the file came.
+    pub digest: String,
+    /// The run that is shown.
+    pub run: usize,
+}
+
+impl OpenProfile {
+    fn run(&self) -> Option<&MeasuredRun> {
+        self.profile.runs.get(self.run)
+    }
+}
+
+/// The kernels of the shown run beside those of the page. While a slider is held, partners stay as they are.
+pub(super) fn matching(
+    profile: RwSignal<Option<Arc<OpenProfile>>>,
+    analysis: Memo<Arc<Analysis>>,
+    is_held: impl Fn() -> bool + Send + Sync + 'static,
+) -> Memo<Option<Arc<Matching>>> {
+    let last: StoredValue<Option<(Arc<OpenProfile>, Arc<Matching>)>> = StoredValue::new(None);
+    shared_option(move || {
+        let profile = profile.get()?;
+        analysis.with(|analysis| {
+            let held = last.get_value().filter(|(of, matching)| {
+                is_held()
+                    && Arc::ptr_eq(of, &profile)
+                    && matching.of_kernel.len() == analysis.fused.kernels.len()
+            });
+            if let Some((_, matching)) = held {
+                return Some(matching);
+            }
+            let matching = Arc::new(match_kernels(analysis, profile.run()?));
+            last.set_value(Some((profile.clone(), matching.clone())));
+            Some(matching)
+        })
+    })
+}
+
+impl Page {
+    /// Shows a measurement of the open program, beside one of another kind that is open already.
+    pub fn open_profile(self, profile: Profile, name: String) {
+        let before = self.profile.get_untracked();
+        let opened = match before.as_deref().cloned() {
+            Some(mut opened) => {
+                if opened.profile.kind == profile.kind {
+                    opened.names.clear();
+                }
+                if let Err(problem) = opened.profile.add(profile) {
+                    self.tell_failure(problem);
+                    return;
+                }
+                opened
+            }
+            None => OpenProfile {
+                digest: String::new(),
+                names: Vec::new(),
+                run: 0,
+                profile,
+            },
+        };
+        let OpenProfile {
+            profile, mut names, ..
+        } = opened;
+        names.push(name);
+        let digest = profile.digest.clone().unwrap_or_else(|| {
+            self.analysis
+                .with_untracked(|analysis| analysis.graph.digest())
+        });
+        let kernels = profile.runs.iter().map(|run| run.kernels.len()).sum();
+        let text = format!(
+            "{} in {} from {}.",
+            counted(kernels, "measured kernel"),
+            counted(profile.runs.len(), "run"),
+            names.join(" and ")
+        );
+        let run = self.best_run(&profile);
+        self.profile.set(Some(Arc::new(OpenProfile {
+            profile,
+            names,
+            digest,
+            run,
+        })));
+        self.tab.set(Tab::Measured);
+        self.notice.set(Some(Notice {
+            text,
+            is_failure: false,
+            action: None,
+        }));
+    }
+
+    /// The run whose kernels the chosen policy predicts, else that of the compiler, else the first.
+    fn best_run(self, profile: &Profile) -> usize {
+        let policy = self.policy.get_untracked();
+        let is_tuned = self.fusion.with_untracked(|fusion| fusion.max_autotune);
+        let chosen = (policy, policy == Policy::Inductor && is_tuned);
+        let run_of = |wanted: (Policy, bool)| {
+            let policy = |run: &MeasuredRun| policy_of_variant(run.variant.as_deref()?);
+            profile
+                .runs
+                .iter()
+                .position(|run| policy(run) == Some(wanted))
+        };
+        run_of(chosen)
+            .or_else(|| run_of((Policy::Inductor, false)))
+            .unwrap_or(0)
+    }
+
+    /// Shows another run of the measurement.
+    pub fn show_run(self, run: usize) {
+        self.profile.update(|profile| {
+            if let Some(profile) = profile {
+                *profile = Arc::new(OpenProfile {
+                    run,
+                    ..OpenProfile::clone(profile)
+                });
+            }
+        });
+    }
+
+    /// Closes the measurement.
+    pub fn close_profile(self) {
+        self.profile.set(None);
+    }
+
+    /// Follows an offer to make choices and measurement fit.
+    pub fn follow_offer(self, offer: &Offer) {
+        match offer {
+            Offer::Device(measured) => {
+                if let Some(known) = device(&measured.id) {
+                    self.device.set(known.clone());
+                }
+            }
+            Offer::Policy(policy, is_tuned) => {
+                if *policy == Policy::Inductor {
+                    self.fusion.update(|fusion| fusion.max_autotune = *is_tuned);
+                }
+                self.choose_policy(*policy);
+            }
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! `fuseline measured PROGRAM FILE...`: measurements of the visitor's own beside what is predicted.
+
+use super::output::{print, tell};
+use super::{Analysed, Failed, json};
+use crate::core::analysis::matching::{
+    Matching, match_kernels, policy_of_variant, short_neighbours,
+};
+use crate::core::model::device::device_called;
+use crate::core::profile::{MeasuredRun, Profile, Reader, Recognised, recognise};
+use crate::core::{Analysis, Options, Policy, analyze_program};
+use crate::present::profile::{
+    NeighbourRow, Note, ProfileRow, bytes_title, found_sentence, neighbour_rows, notes,
+    profile_rows, profile_total, run_title,
+};
+use crate::present::times::TimeKind;
+use serde::Serialize;
+use std::fmt::{Display, Write as _};
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+/// Bytes that are read at once.
+const SLICE_BYTES: usize = 1 << 20;
+
+/// A run beside its prediction.
+#[derive(Serialize)]
+struct RunReport {
+    variant: Option<String>,
+    device: Option<String>,
+    torch: Option<String>,
+    predicted_for: String,
+    policy: &'static str,
+    time_s: Option<f64>,
+    time_cold_s: Option<f64>,
+    calls: usize,
+    kernels: Vec<KernelReport>,
+    neighbours: Vec<NeighbourReport>,
+}
+
+/// A kernel that ran or is predicted.
+#[derive(Serialize)]
+struct KernelReport {
+    /// Number of the predicted kernel, from 1 on.
+    kernel: Option<usize>,
+    /// Names of its ops.
+    ops: Vec<String>,
+    predicted_time_s: Option<f64>,
+    predicted_read_bytes: Option<u64>,
+    predicted_bytes: Option<u64>,
+    /// What ran for it.
+    launches: Vec<LaunchReport>,
+}
+
+#[derive(Serialize)]
+struct LaunchReport {
+    name: String,
+    start_s: Option<f64>,
+    time_s: f64,
+    read_bytes: Option<u64>,
+    write_bytes: Option<u64>,
+    moved_bytes: Option<u64>,
+    grid: Option<[u32; 3]>,
+    block: Option<[u32; 3]>,
+}
+
+#[derive(Serialize)]
+struct NeighbourReport {
+    kernels: [usize; 2],
+    times_s: [f64; 2],
+    gap_s: Option<f64>,
+    saved_bytes: Option<i64>,
+    saved_s: Option<f64>,
+    /// Why no kernel does both.
+    reason: Option<String>,
+}
+
+/// A run with everything that is told about it.
+struct Shown {
+    analysis: Analysis,
+    matching: Matching,
+    notes: Vec<Note>,
+}
+
+/// Prints the runs of all files.
+pub(super) fn measured(
+    analysed: &Analysed,
+    files: &[PathBuf],
+    is_json: bool,
+) -> Result<(), Failed> {
+    let mut profile: Option<Profile> = None;
+    for file in files {
+        let read = read(file).map_err(|problem| failed(file, &problem))?;
+        match &mut profile {
+            None => profile = Some(read),
+            Some(profile) => profile
+                .add(read)
+                .map_err(|problem| failed(file, &problem))?,
+        }
+    }
+    let Some(profile) = profile else {
+        return Ok(());
+    };
+    let digest = profile
+        .digest
+        .clone()
+        .unwrap_or_else(|| analysed.analysis.graph.digest());
+    let shown = profile.runs.iter().filter_map(|run| {
+        let options = options_of(run, &profile, &analysed.analysis.options);
+        let analysis = analyze_program(&analysed.parsed.program, &options).analysis?;
+        let matching = match_kernels(&analysis, run);
+        let notes = notes(&analysis, &profile, &digest, &matching);
+        Some(Shown {
+            analysis,
+            matching,
+            notes,
+        })
+    });
+    let shown: Vec<Shown> = shown.collect();
+    print(&if is_json {
+        let reports: Vec<RunReport> = shown.iter().map(|shown| report(shown, &profile)).collect();
+        json(&reports)?
+    } else {
+        shown.iter().map(text).collect::<Vec<_>>().join("\n")
+    })
+}
+
+fn failed(file: &Path, problem: &dyn Display) -> Failed {
+    tell(&format!("error: {}: {problem}\n", file.display()));
+    Failed
+}
+
+/// Reads a file slice by slice.
+fn read(path: &Path) -> Result<Profile, String> {
+    let problem = |problem: std::io::Error| problem.to_string();
+    let mut file = File::open(path).map_err(problem)?;
+    let mut slice = vec![0; SLICE_BYTES];
+    let mut length = file.read(&mut slice).map_err(problem)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let kind = match recognise(&name, &slice[..length]) {
+        Some(Recognised::Readable(kind)) => kind,
+        Some(Recognised::Convertible(how)) => return Err(how.to_owned()),
+        None => {
+            return Err("This is no measurement: expected is what a program's script saves, a table of ncu --csv or nsys stats, or a trace of torch.profiler.".to_owned());
+        }
+    };
+    let mut reader = Reader::new(kind);
+    while length > 0 {
+        reader.push(&slice[..length])?;
+        length = file.read(&mut slice).map_err(problem)?;
+    }
+    reader.finish()
+}
+
+/// The choices under which the kernels of a run are predicted.
+fn options_of(run: &MeasuredRun, profile: &Profile, chosen: &Options) -> Options {
+    let mut options = chosen.clone();
+    if let Some(device) = profile.device.as_deref().and_then(device_called) {
+        options.device = device.clone();
+    }
+    if let Some((policy, is_tuned)) = run.variant.as_deref().and_then(policy_of_variant) {
+        options.policy = policy;
+        options.fusion.max_autotune = policy == Policy::Inductor && is_tuned;
+    }
+    options
+}
+
+fn text(shown: &Shown) -> String {
+    let Shown {
+        analysis,
+        matching,
+        notes,
+    } = shown;
+    let mut text = format!(
+        "{}: {}\n",
+        run_title(&matching.run),
+        found_sentence(analysis, matching)
+    );
+    for note in notes {
+        let mark = if note.is_warning { "warning: " } else { "" };
+        let _ = writeln!(text, "{mark}{}", note.text);
+    }
+    let kind = TimeKind::of(analysis).name();
+    let bytes = bytes_title(matching);
+    let head = [
+        "#",
+        "ops",
+        "ran",
+        kind,
+        "measured",
+        "error",
+        bytes,
+        "measured",
+        "error",
+        "gap before",
+    ];
+    let mut lines: Vec<[String; 10]> = vec![head.map(str::to_owned)];
+    let rows = profile_rows(analysis, matching);
+    let mut line = |number: String, row: ProfileRow| {
+        let ran = [row.name.as_str(), row.remark]
+            .into_iter()
+            .filter(|part| !part.is_empty());
+        let ran = ran.collect::<Vec<_>>().join(", ");
+        let [times, bytes] = [row.times, row.bytes];
+        let [
+            [expected_time, time, time_error],
+            [expected_bytes, bytes, bytes_error],
+        ] = [times, bytes];
+        lines.push([
+            number,
+            row.ops,
+            ran,
+            expected_time,
+            time,
+            time_error,
+            expected_bytes,
+            bytes,
+            bytes_error,
+            row.gap,
+        ]);
+    };
+    for row in rows {
+        line(
+            row.kernel()
+                .map_or_else(|| "-".to_owned(), |kernel| kernel.number().to_string()),
+            row,
+        );
+    }
+    line("total".to_owned(), profile_total(analysis, matching));
+    let widths: [usize; 10] = std::array::from_fn(|column| {
+        lines
+            .iter()
+            .map(|line| line[column].chars().count())
+            .max()
+            .unwrap_or(0)
+    });
+    for line in &lines {
+        let cells =
+            line.iter()
+                .zip(widths)
+                .enumerate()
+                .map(|(column, (cell, width))| match column {
+                    1 | 2 => format!("{cell:<width$}"),
+                    _ => format!("{cell:>width$}"),
+                });
+        let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
+    let neighbours = neighbour_rows(analysis, &short_neighbours(analysis, matching));
+    for NeighbourRow {
+        names, time, merge, ..
+    } in neighbours
+    {
+        let end = match merge {
+            Ok([bytes, saved]) => format!("one kernel would save {bytes} and {saved}"),
+            Err(reason) => reason,
+        };
+        let _ = writeln!(text, "short and in a row: {names}, {time}: {end}");
+    }
+    text
+}
+
+fn report(shown: &Shown, profile: &Profile) -> RunReport {
+    let Shown {
+        analysis, matching, ..
+    } = shown;
+    let run = &matching.run;
+    let kernel = |row: ProfileRow| {
+        let predicted = row
+            .kernel()
+            .and_then(|kernel| analysis.fused.kernels.get(kernel));
+        let ops = predicted.map(|kernel| {
+            kernel
+                .ops
+                .iter()
+                .map(|&op| analysis.graph.ops[op].name.clone())
+                .collect()
+        });
+        KernelReport {
+            kernel: row.kernel().map(crate::core::KernelId::number),
+            ops: ops.unwrap_or_default(),
+            predicted_time_s: row
+                .kernel()
+                .and_then(|kernel| analysis.kernel_time_s(kernel)),
+            predicted_read_bytes: predicted.map(|kernel| kernel.bytes_read),
+            predicted_bytes: predicted.map(crate::core::Kernel::bytes),
+            launches: row
+                .launches(matching)
+                .map(|launch| LaunchReport {
+                    name: launch.name.to_string(),
+                    start_s: launch.start_s,
+                    time_s: launch.time_s,
+                    read_bytes: launch.read_bytes,
+                    write_bytes: launch.write_bytes,
+                    moved_bytes: launch.moved_bytes,
+                    grid: launch.grid,
+                    block: launch.block,
+                })
+                .collect(),
+        }
+    };
+    let neighbours = short_neighbours(analysis, matching);
+    let rows = neighbour_rows(analysis, &neighbours);
+    RunReport {
+        variant: run.variant.clone(),
+        device: profile.device.clone(),
+        torch: profile.torch.clone(),
+        predicted_for: analysis.options.device.name.to_string(),
+        policy: analysis.options.policy.name(),
+        time_s: run.time_s,
+        time_cold_s: run.time_cold_s,
+        calls: matching.calls,
+        kernels: profile_rows(analysis, matching)
+            .into_iter()
+            .map(kernel)
+            .collect(),
+        neighbours: (neighbours.iter().zip(rows))
+            .map(|(of, row)| NeighbourReport {
+                kernels: [of.first.number(), of.second.number()],
+                times_s: of.times_s,
+                gap_s: of.gap_s,
+                saved_bytes: of.merge.as_ref().ok().map(|price| price.saved_bytes()),
+                saved_s: of.merge.as_ref().ok().and_then(|price| price.time_s()),
+                reason: row.merge.err(),
+            })
+            .collect(),
+    }
+}

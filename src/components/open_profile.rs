@@ -1,0 +1,32 @@
+//! Opens measurements: slice by slice, because a trace may have 500 MB.
+
+use crate::app::state::Page;
+use crate::components::file_reading::FileReading;
+use crate::core::profile::{Kind, Reader};
+
+/// Bytes that are read at once, which takes less than a frame or two.
+const SLICE_BYTES: u64 = 1 << 20;
+
+/// Shows a measurement beside the program, or says where it stopped being one.
+pub async fn open_profile(page: Page, file: &FileReading, kind: Kind) {
+    let name = file.name();
+    let mut reader = Reader::new(kind);
+    let bytes = file.bytes();
+    let mut start = 0;
+    while start < bytes {
+        let end = (start + SLICE_BYTES).min(bytes);
+        let Some(slice) = file.slice(start..end).await else {
+            return;
+        };
+        if let Err(problem) = reader.push(&slice) {
+            page.tell_failure(format!("{name}: {problem}"));
+            return;
+        }
+        start = end;
+        file.tell_progress(start as f64 / bytes as f64);
+    }
+    match reader.finish() {
+        Ok(profile) => page.open_profile(profile, name),
+        Err(problem) => page.tell_failure(format!("{name}: {problem}")),
+    }
+}

@@ -1,0 +1,445 @@
+//! The visitor's own measurement in the *Measured* tab: each kernel that ran beside the predicted one.
+
+use super::kernel_rows::SelectedKernel;
+use crate::app::state::{OpenProfile, Page, Selection, Told};
+use crate::browser;
+use crate::components::keyed_rows::row_at;
+use crate::components::number::{Number, NumberTable};
+use crate::components::open_file::open_file;
+use crate::components::picker::Picker;
+use crate::components::show_more::ShowMore;
+use crate::core::analysis::matching::{Counted, Matching, SHORT_LAUNCHES, short_neighbours};
+use crate::core::analysis::why::RoundsPrice;
+use crate::core::{Analysis, KernelId};
+use crate::present::figure::{Figure, Of, Quantity, Saved, merge_explanation};
+use crate::present::format::format_seconds;
+use crate::present::profile::{
+    NeighbourRow, Note, ProfileFigure, ProfileRow, RowOf, bytes_title, found_sentence,
+    neighbour_rows, notes, profile_explanation, profile_rows, profile_total, run_title,
+};
+use crate::present::times::TimeKind;
+use leptos::either::Either;
+use leptos::prelude::*;
+use std::sync::Arc;
+
+/// Rows that are listed at first, and by how many a button adds more.
+const PAGE_ROWS: usize = 100;
+
+/// The measurement, or how to make one.
+#[component]
+pub fn YourMeasurement() -> impl IntoView {
+    let page = Page::of_context();
+    let is_open = move || page.profile.with(Option::is_some);
+    view! {
+        <section class="your-measurement" aria-labelledby="your-measurement-title">
+            <h3 id="your-measurement-title">"Your measurement"</h3>
+            <Show when=is_open fallback=|| view! { <HowTo /> }>
+                <Shown />
+            </Show>
+        </section>
+        <h3 class="patterns-title">"Patterns measured on an H200"</h3>
+    }
+}
+
+/// Which files can be opened, and a button for them.
+#[component]
+fn HowTo() -> impl IntoView {
+    view! {
+        <p class="quiet">
+            "Drop a file on the page to see it beside this program: what its PyTorch script saves (Export, PyTorch script), a table of "
+            <code>"ncu --csv"</code>
+            ", or a trace of torch.profiler. Nothing leaves this machine."
+        </p>
+        <FileButton />
+    }
+}
+
+#[component]
+fn FileButton() -> impl IntoView {
+    let page = Page::of_context();
+    let choose = move |event| {
+        if let Some(file) = browser::chosen_file(&event) {
+            open_file(page, file);
+        }
+    };
+    view! {
+        <label class="button measurement-file">
+            <input type="file" class="sr-only" accept=".json,.csv,.log,.txt,text/csv,application/json" on:change=choose />
+            "Open a measurement…"
+        </label>
+    }
+}
+
+/// What the parts of an open measurement read.
+#[derive(Clone, Copy)]
+struct Seen {
+    page: Page,
+    analysis: Memo<Arc<Analysis>>,
+    matching: Memo<Option<Arc<Matching>>>,
+}
+
+impl Seen {
+    /// What `read` says about both; `None` once the measurement is closed. Tracked.
+    fn with<T>(self, read: impl FnOnce(&Analysis, &Matching) -> T) -> Option<T> {
+        self.matching.with(|matching| {
+            let matching = matching.as_ref()?;
+            // Of another analysis, until both are computed again.
+            self.analysis.with(|analysis| {
+                let is_of = matching.of_kernel.len() == analysis.fused.kernels.len();
+                is_of.then(|| read(analysis, matching))
+            })
+        })
+    }
+
+    fn notes(self) -> Vec<Note> {
+        self.page.profile.with(|opened| {
+            let Some(opened) = opened else {
+                return Vec::new();
+            };
+            let noted = self.with(|analysis, matching| {
+                notes(analysis, &opened.profile, &opened.digest, matching)
+            });
+            noted.unwrap_or_default()
+        })
+    }
+
+    /// What is told about a measured number.
+    fn told(self, of: impl Fn() -> RowOf + Send + Sync + 'static, figure: ProfileFigure) -> Told {
+        Told::own(move || {
+            let source = self.notes().into_iter().next().map(|note| note.text);
+            let told = self.with(|analysis, matching| {
+                profile_explanation(
+                    analysis,
+                    matching,
+                    of(),
+                    figure,
+                    &source.unwrap_or_default(),
+                )
+            });
+            told.flatten()
+        })
+    }
+}
+
+/// The open measurement.
+#[component]
+fn Shown() -> impl IntoView {
+    let page = Page::of_context();
+    let seen = Seen {
+        page,
+        analysis: page.analysis,
+        matching: page.matching,
+    };
+    let max_rows = RwSignal::new(PAGE_ROWS);
+    let all = Memo::new(move |_| seen.with(profile_rows).unwrap_or_default());
+    let rows = Memo::new(move |_| {
+        all.with(|all| all.iter().take(max_rows.get()).cloned().collect::<Vec<_>>())
+    });
+    let found = move || seen.with(found_sentence);
+    view! {
+        <div class="measured-choices">
+            <RunPicker />
+            <FileButton />
+            <button type="button" on:click=move |_| page.close_profile()>"Close"</button>
+        </div>
+        <Notes seen />
+        <p class="measured-found">{found}</p>
+        <Table seen rows />
+        <ShowMore max_rows step=PAGE_ROWS listed=move || rows.with(Vec::len) total=move || all.with(Vec::len) />
+        <Candidates seen />
+        <p class="quiet">
+            "It lasts until it is closed or the page is left, and is part of no link."
+        </p>
+    }
+}
+
+/// Chooses the run.
+#[component]
+fn RunPicker() -> impl IntoView {
+    let page = Page::of_context();
+    let titles = Memo::new(move |_| {
+        page.profile.with(|opened| {
+            let runs = opened
+                .as_ref()
+                .map_or(&[][..], |opened| &opened.profile.runs);
+            runs.iter().map(run_title).collect::<Vec<_>>()
+        })
+    });
+    let value = Signal::derive(move || {
+        let run = page
+            .profile
+            .with(|opened| opened.as_ref().map(|opened| opened.run));
+        run.unwrap_or_default().to_string()
+    });
+    let choose = move |run: String| {
+        if let Ok(run) = run.parse() {
+            page.show_run(run);
+        }
+    };
+    let options = move || {
+        let titles = titles.get().into_iter().enumerate();
+        let option = |(run, title): (usize, String)| view! { <option value=run.to_string() selected=value.get_untracked() == run.to_string()>{title}</option> };
+        titles.map(option).collect_view()
+    };
+    view! { <Picker label="Run" value choose>{options}</Picker> }
+}
+
+/// Where it comes from, in what it differs from the program, and what would mend that.
+#[component]
+fn Notes(
+    /// What is shown.
+    seen: Seen,
+) -> impl IntoView {
+    let page = seen.page;
+    let notes = Memo::new(move |_| seen.notes());
+    let names = move || {
+        page.profile.with(|opened| {
+            opened
+                .as_ref()
+                .map(|opened: &Arc<OpenProfile>| opened.names.join(", "))
+        })
+    };
+    let note = move |note: Note| {
+        let button = note.offer.map(|offer| {
+            let words = offer.words();
+            view! {
+                " "
+                <button type="button" on:click=move |_| page.follow_offer(&offer)>{words}</button>
+            }
+        });
+        view! { <p class:is-warning=note.is_warning>{note.text} {button}</p> }
+    };
+    view! {
+        <div class="measured-notes" role="status" aria-live="polite">
+            <p class="quiet">{names}</p>
+            {move || notes.get().into_iter().map(note).collect_view()}
+        </div>
+    }
+}
+
+/// A row for each kernel that ran or is predicted.
+#[component]
+fn Table(
+    /// What is shown.
+    seen: Seen,
+    /// Its rows.
+    rows: Memo<Vec<ProfileRow>>,
+) -> impl IntoView {
+    let selected = SelectedKernel::of(seen.page);
+    let total = Memo::new(move |_| seen.with(profile_total));
+    let kind = move || seen.analysis.with(|analysis| TimeKind::of(analysis).name());
+    let bytes = move || seen.with(|_, matching| bytes_title(matching));
+    view! {
+        <div class="table-scroll" role="group" aria-label="Your measured kernels" tabindex="0">
+            <NumberTable class="kernels row-lines your-kernels">
+                <thead>
+                    <tr>
+                        <th scope="col">"#"</th>
+                        <th scope="col">"ops"</th>
+                        <th scope="col">"ran"</th>
+                        <th scope="col" class="number">{kind} " time"</th>
+                        <th scope="col" class="number">"measured"</th>
+                        <th scope="col" class="number" title="predicted / measured − 1">"error"</th>
+                        <th scope="col" class="number">{bytes}</th>
+                        <th scope="col" class="number">"measured"</th>
+                        <th scope="col" class="number" title="predicted / measured − 1">"error"</th>
+                        <th scope="col" class="number" title="how long the GPU waited before it">"gap before"</th>
+                    </tr>
+                </thead>
+                <tbody>
+                    <ForEnumerate
+                        each=move || rows.get()
+                        key=|row| (row.of, row.first_op, row.counted)
+                        children=move |place, row| view! { <Row seen row=row_at(rows, place, row) selected /> }
+                    />
+                </tbody>
+                <tfoot>
+                    {move || total.get().map(|row| {
+                        let row = Memo::new(move |_| row.clone());
+                        view! {
+                            <tr>
+                                <td></td>
+                                <th scope="row">"total"</th>
+                                <td></td>
+                                {cells(seen, row)}
+                            </tr>
+                        }
+                    })}
+                </tfoot>
+            </NumberTable>
+        </div>
+    }
+}
+
+/// A kernel.
+#[component]
+fn Row(
+    /// What is shown.
+    seen: Seen,
+    /// The text of the row.
+    row: Memo<ProfileRow>,
+    /// Which kernel is selected.
+    selected: SelectedKernel,
+) -> impl IntoView {
+    let page = seen.page;
+    let (of, first_op) = row.with_untracked(|row| (row.of, row.first_op));
+    let is_selected = first_op.map(|first_op| selected.is(first_op));
+    let is_selected =
+        Signal::derive(move || is_selected.is_some_and(|is_selected| is_selected.get()));
+    let toggle = move || {
+        if let RowOf::Kernel(kernel) = of {
+            page.toggle(Selection::Kernel(kernel));
+        }
+    };
+    let class = move || match of {
+        RowOf::Kernel(kernel) => format!("kernel-row {}", page.kernel_class(kernel)),
+        _ => String::new(),
+    };
+    let label = move || match of {
+        RowOf::Kernel(kernel) => {
+            row.with(|row| format!("measured kernel {}: {}", kernel.number(), row.ops))
+        }
+        _ => String::new(),
+    };
+    let number = match of {
+        RowOf::Kernel(kernel) => Either::Left(view! {
+            <button type="button" class="badge" aria-pressed=move || is_selected.get().to_string() aria-label=label>
+                {kernel.number()}
+            </button>
+        }),
+        _ => Either::Right("–"),
+    };
+    view! {
+        <tr class=class class:is-selected=is_selected on:click=move |_| toggle()>
+            <td>{number}</td>
+            <td class="op-names">{move || row.with(|row| row.ops.clone())}</td>
+            <td class="ran" title=move || row.with(|row| row.full_names.clone())>
+                {move || row.with(|row| row.name.clone())}
+                " "
+                <em>{move || row.with(|row| row.remark)}</em>
+            </td>
+            {cells(seen, row)}
+        </tr>
+    }
+}
+
+/// The cells behind the names.
+fn cells(seen: Seen, row: Memo<ProfileRow>) -> impl IntoView {
+    let of = row.with_untracked(|row| row.of);
+    let first_op = row.with_untracked(|row| row.first_op);
+    let figure_of = match of {
+        RowOf::Kernel(_) => first_op.map(Of::Kernel),
+        RowOf::Total => Some(Of::Program),
+        RowOf::Unmatched(_) => None,
+    };
+    let text = move |part: fn(&ProfileRow) -> &String| move || row.with(|row| part(row).clone());
+    let predicted = move |quantity, part: fn(&ProfileRow) -> &String| match figure_of {
+        Some(of) => {
+            Either::Left(view! { <Number told=Figure::fused(of, quantity)>{text(part)}</Number> })
+        }
+        None => Either::Right(text(part)),
+    };
+    let measured = move |figure, part: fn(&ProfileRow) -> &String| {
+        let has = move || row.with(|row| part(row) != "–");
+        let told = seen.told(move || of, figure);
+        view! {
+            <Show when=has fallback=|| "–">
+                <Number told>{text(part)}</Number>
+            </Show>
+        }
+    };
+    let bytes = match row.with_untracked(|row| row.counted) {
+        Counted::Read => Quantity::BytesRead,
+        Counted::Moved => Quantity::Bytes,
+    };
+    view! {
+        <td class="number">{predicted(Quantity::Time, |row| &row.times[0])}</td>
+        <td class="number">{measured(ProfileFigure::Time, |row| &row.times[1])}</td>
+        <td class="number">{measured(ProfileFigure::TimeError, |row| &row.times[2])}</td>
+        <td class="number">{predicted(bytes, |row| &row.bytes[0])}</td>
+        <td class="number">{measured(ProfileFigure::Bytes, |row| &row.bytes[1])}</td>
+        <td class="number">{measured(ProfileFigure::BytesError, |row| &row.bytes[2])}</td>
+        <td class="number">{measured(ProfileFigure::Gap, |row| &row.gap)}</td>
+    }
+}
+
+/// Short kernels in a row that wait for memory, and what fusing them would bring.
+#[component]
+fn Candidates(
+    /// What is shown.
+    seen: Seen,
+) -> impl IntoView {
+    let page = seen.page;
+    // Costly: while a slider is held, the last ones stay.
+    let found = Memo::new(
+        move |last: Option<&Vec<(NeighbourRow, Option<RoundsPrice>)>>| {
+            if let Some(last) = last.filter(|_| page.hold.is_held()) {
+                return last.clone();
+            }
+            let found = seen.with(|analysis, matching| {
+                let all = short_neighbours(analysis, matching);
+                let prices = all
+                    .iter()
+                    .map(|of| of.merge.as_ref().ok().copied().map(RoundsPrice::once));
+                neighbour_rows(analysis, &all)
+                    .into_iter()
+                    .zip(prices)
+                    .collect::<Vec<_>>()
+            });
+            found.unwrap_or_default()
+        },
+    );
+    let short = move || {
+        seen.analysis.with(|analysis| {
+            format_seconds(analysis.options.device.launch_s.value * SHORT_LAUNCHES)
+        })
+    };
+    let row = move |(row, price): (NeighbourRow, Option<RoundsPrice>)| {
+        let kernels: [KernelId; 2] = row.kernels;
+        let saved = move |saved: Saved, text: String| {
+            let told = Told::own(move || {
+                seen.with(|analysis, _| merge_explanation(analysis, kernels, price?, saved))
+                    .flatten()
+            });
+            view! { <Number told>{text}</Number> }
+        };
+        let merge = match row.merge {
+            Ok([bytes, time]) => Either::Left(view! {
+                <td class="number">{saved(Saved::Bytes, bytes)}</td>
+                <td class="number">{saved(Saved::Time, time)}</td>
+            }),
+            Err(reason) => Either::Right(view! { <td colspan="2">{reason}</td> }),
+        };
+        view! {
+            <tr>
+                <th scope="row">{row.names}</th>
+                <td class="number">{row.time}</td>
+                <td class="number">{row.gap}</td>
+                {merge}
+            </tr>
+        }
+    };
+    view! {
+        <Show when=move || found.with(|found| !found.is_empty())>
+            <h4>"Worth fusing"</h4>
+            <p class="quiet">
+                "Neighbours in a row that wait for memory and take at most " {short}
+                ", ten launches, each. What one kernel for both would save is computed, not measured."
+            </p>
+            <div class="table-scroll" role="group" aria-label="Kernels worth fusing" tabindex="0">
+                <NumberTable class="worth-fusing">
+                    <thead>
+                        <tr>
+                            <th scope="col">"kernels"</th>
+                            <th scope="col" class="number">"measured, both"</th>
+                            <th scope="col" class="number">"gap"</th>
+                            <th scope="col" class="number">"bytes saved"</th>
+                            <th scope="col" class="number">"time saved"</th>
+                        </tr>
+                    </thead>
+                    <tbody>{move || found.get().into_iter().map(row).collect_view()}</tbody>
+                </NumberTable>
+            </div>
+        </Show>
+    }
+}

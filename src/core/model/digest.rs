@@ -1,0 +1,53 @@
+//! A short name of what a program computes.
+
+use crate::core::model::graph::Graph;
+use std::fmt::Write as _;
+
+impl Graph {
+    /// Sixteen hexadecimal digits that follow from functions, shapes, types and reads: names, comments and the order of
+    /// declarations do not count. Programs of equal digits launch the same kernels; it tells whether a measurement is of this
+    /// program, and is no protection against anybody. The same in every build. `O(ops + reads)`.
+    pub fn digest(&self) -> String {
+        let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+        for (id, op) in self.ops.iter_enumerated() {
+            let what = op.function.as_deref().unwrap_or(op.op_type.name());
+            let of_op = (
+                &op.shape,
+                op.element_type(),
+                op.k,
+                op.axes,
+                op.is_across_rows,
+                op.is_output,
+                &op.literals,
+            );
+            // Writing to a hash cannot fail.
+            let _ = write!(hash, "{what}{of_op:?}");
+            for &tensor in &self.inputs[id] {
+                let read = &self.tensors[tensor];
+                let _ = match read.producer {
+                    Some(producer) => write!(hash, "<{producer}"),
+                    None => write!(
+                        hash,
+                        "<{tensor} {:?} {:?}",
+                        self.tensor_shape(tensor),
+                        read.dtype
+                    ),
+                };
+            }
+            let _ = hash.write_char(';');
+        }
+        format!("{:016x}", hash.0)
+    }
+}
+
+/// FNV-1a of 64 bits. The hashers of std and rustc-hash may differ from version to version.
+struct Fnv(u64);
+
+impl std::fmt::Write for Fnv {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        for byte in text.bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+        Ok(())
+    }
+}

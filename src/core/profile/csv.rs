@@ -1,0 +1,157 @@
+//! Tables of profilers as CSV, record by record.
+
+use super::nsight::{Header, Table};
+use super::{Kind, MeasuredRun, Profile};
+use csv_core::{ReadRecordResult, Reader};
+
+/// Most bytes of a record: a kernel of `ncu --set full` has a few thousand.
+const MAX_RECORD_BYTES: usize = 1 << 20;
+/// Most fields of a record.
+const MAX_FIELDS: usize = 1 << 14;
+/// Most columns of another table that are named.
+const NAMED_COLUMNS: usize = 6;
+
+/// Reads a table whose header may stand behind other lines, as in what `ncu` prints.
+pub(super) struct CsvReader {
+    reader: Reader,
+    record: Record,
+    /// `None` before the header.
+    table: Option<Table>,
+    /// The first line with several columns, if no header was found.
+    first_columns: Option<String>,
+    /// What the profiler says has failed.
+    failure: Option<String>,
+}
+
+/// A record that is not complete yet.
+struct Record {
+    output: Vec<u8>,
+    ends: Vec<usize>,
+    /// Bytes and fields that are written.
+    written: (usize, usize),
+}
+
+impl CsvReader {
+    pub(super) fn new() -> Self {
+        Self {
+            reader: Reader::new(),
+            record: Record {
+                output: vec![0; 4096],
+                ends: vec![0; 64],
+                written: (0, 0),
+            },
+            table: None,
+            first_columns: None,
+            failure: None,
+        }
+    }
+
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let mut rest = bytes;
+        // An empty input would end the file.
+        while !rest.is_empty() {
+            rest = self.step(rest)?.1;
+        }
+        Ok(())
+    }
+
+    /// Reads on until the input or a record ends. Returns whether the file has ended, and what is left of `input`.
+    fn step<'a>(&mut self, input: &'a [u8]) -> Result<(bool, &'a [u8]), String> {
+        let Record {
+            output,
+            ends,
+            written,
+        } = &mut self.record;
+        let (result, read, out, ended) =
+            self.reader
+                .read_record(input, &mut output[written.0..], &mut ends[written.1..]);
+        written.0 += out;
+        written.1 += ended;
+        let rest = &input[read..];
+        match result {
+            ReadRecordResult::InputEmpty => {}
+            ReadRecordResult::OutputFull | ReadRecordResult::OutputEndsFull => {
+                if output.len() >= MAX_RECORD_BYTES || ends.len() >= MAX_FIELDS {
+                    return Err(format!(
+                        "Line {} of this table is longer than any that a profiler writes.",
+                        self.reader.line()
+                    ));
+                }
+                output.resize(output.len() * 2, 0);
+                ends.resize(ends.len() * 2, 0);
+            }
+            ReadRecordResult::Record => {
+                let mut start = 0;
+                let fields = ends[..written.1].iter().map(|&end| {
+                    let field = String::from_utf8_lossy(&output[start..end]).into_owned();
+                    start = end;
+                    field
+                });
+                let fields: Vec<String> = fields.collect();
+                *written = (0, 0);
+                self.take(&fields)?;
+            }
+            ReadRecordResult::End => return Ok((true, rest)),
+        }
+        Ok((false, rest))
+    }
+
+    fn take(&mut self, fields: &[String]) -> Result<(), String> {
+        if let Some(table) = &mut self.table {
+            return table.take(fields).map_err(|problem| {
+                format!(
+                    "Line {} of this table: {problem}.",
+                    self.reader.line().saturating_sub(1)
+                )
+            });
+        }
+        match Header::find(fields) {
+            Some(header) => self.table = Some(Table::new(header?)),
+            None => self.keep_for_error(fields),
+        }
+        Ok(())
+    }
+
+    fn keep_for_error(&mut self, fields: &[String]) {
+        let [first, rest @ ..] = fields else { return };
+        if let Some(failure) = first.strip_prefix("==ERROR==") {
+            let failure = [&[failure.to_owned()], rest].concat().join(",");
+            self.failure.get_or_insert(failure.trim().to_owned());
+        } else if !rest.is_empty() && !first.starts_with("==") && self.first_columns.is_none() {
+            let named: Vec<&str> = fields
+                .iter()
+                .take(NAMED_COLUMNS)
+                .map(String::as_str)
+                .collect();
+            let more = if fields.len() > NAMED_COLUMNS {
+                " and more"
+            } else {
+                ""
+            };
+            self.first_columns = Some(format!("{}{more}", named.join(", ")));
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Result<Profile, String> {
+        while !self.step(&[])?.0 {}
+        let Some(table) = self.table else {
+            let found = match (self.failure, self.first_columns) {
+                (Some(failure), _) => format!("The profiler says: {failure}."),
+                (None, Some(columns)) => format!("This one starts with {columns}."),
+                (None, None) => "This file has no table.".to_owned(),
+            };
+            return Err(format!(
+                "A table of kernels has the columns \"ID\", \"Kernel Name\" and metrics (ncu --csv), or \"Start (ns)\", \"Duration (ns)\" and \"Name\" (nsys stats --report cuda_gpu_trace). {found}"
+            ));
+        };
+        let (device, runs): (_, Vec<MeasuredRun>) = table.finish()?;
+        Ok(Profile {
+            kind: Kind::Table,
+            program: None,
+            digest: None,
+            device,
+            torch: None,
+            runs,
+        })
+    }
+}

@@ -1,0 +1,37 @@
+//! Where a file that comes in slices stops being what it should be.
+
+/// Counts the lines of a file that comes in slices.
+#[derive(Default)]
+pub(super) struct Lines {
+    /// Line ends in earlier slices.
+    ended: usize,
+    /// Bytes of earlier slices.
+    bytes: usize,
+}
+
+impl Lines {
+    /// The next slice begins.
+    pub(super) fn pass(&mut self, slice: &[u8]) {
+        self.ended += ends(slice);
+        self.bytes += slice.len();
+    }
+
+    /// The place behind this many bytes of the file, which is in `slice`, the next one: `line 3, byte 20`.
+    pub(super) fn told(&self, slice: &[u8], offset: usize) -> String {
+        let before = slice
+            .get(..offset.saturating_sub(self.bytes))
+            .unwrap_or(slice);
+        let line = self.ended + ends(before) + 1;
+        format!("line {line}, byte {offset}")
+    }
+
+    /// The bytes from the last of these on.
+    pub(super) fn from<'a>(&self, slice: &'a [u8], offset: usize) -> &'a [u8] {
+        let start = offset.saturating_sub(self.bytes).saturating_sub(1);
+        slice.get(start..).unwrap_or_default()
+    }
+}
+
+fn ends(bytes: &[u8]) -> usize {
+    bytes.split(|&byte| byte == b'\n').count() - 1
+}

@@ -1,0 +1,108 @@
+//! The JSON that the script of a program saves.
+
+use super::{Kind, MAX_KERNELS, MeasuredKernel, MeasuredRun, Profile, too_many};
+use crate::core::input::check_size;
+use crate::core::json::read_json;
+use serde::{Deserialize, Deserializer};
+
+/// A file of the script. Times are in microseconds.
+#[derive(Deserialize)]
+struct File {
+    program: String,
+    digest: Option<String>,
+    device: String,
+    torch: String,
+    rows: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    variant: String,
+    #[serde(default, deserialize_with = "time")]
+    time_us: Option<f64>,
+    #[serde(default, deserialize_with = "time")]
+    time_cold_us: Option<f64>,
+    /// Without a GPU the script only checks.
+    #[serde(default)]
+    kernels: Vec<Launched>,
+}
+
+#[derive(Deserialize)]
+struct Launched {
+    name: String,
+    #[serde(deserialize_with = "time")]
+    time_us: Option<f64>,
+    start_us: Option<f64>,
+}
+
+/// A time of at least 0, or none.
+fn time<'de, D: Deserializer<'de>>(source: D) -> Result<Option<f64>, D::Error> {
+    let time = Option::<f64>::deserialize(source)?;
+    match time {
+        Some(time_us) if time_us < 0.0 => Err(serde::de::Error::custom(format!(
+            "a time is at least 0, and this is {time_us}"
+        ))),
+        time => Ok(time),
+    }
+}
+
+/// Collects the file, which is small.
+#[derive(Default)]
+pub(super) struct ScriptReader {
+    bytes: Vec<u8>,
+}
+
+impl ScriptReader {
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let length = self.bytes.len() + bytes.len();
+        check_size(length)
+            .map_err(|problem| format!("This measurement was not read: {problem}."))?;
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> Result<Profile, String> {
+        let text = String::from_utf8_lossy(&self.bytes);
+        let file: File = read_json(&text).map_err(|problem| {
+            format!("This is no measurement of a program's script: {problem}. docs/measurement.md has the fields.")
+        })?;
+        let count: usize = file.rows.iter().map(|row| row.kernels.len()).sum();
+        if count > MAX_KERNELS {
+            return Err(too_many());
+        }
+        if count == 0 {
+            return Err(format!(
+                "The script ran on {} and timed nothing: run it where PyTorch finds a GPU.",
+                file.device
+            ));
+        }
+        let rows = file.rows.into_iter().filter(|row| !row.kernels.is_empty());
+        Ok(Profile {
+            kind: Kind::Script,
+            program: Some(file.program),
+            digest: file.digest,
+            device: Some(file.device),
+            torch: Some(file.torch),
+            runs: rows.map(run).collect(),
+        })
+    }
+}
+
+fn run(row: Row) -> MeasuredRun {
+    let seconds = |us: Option<f64>| us.map(|us| us * 1e-6);
+    let first_us = row
+        .kernels
+        .first()
+        .and_then(|kernel| kernel.start_us)
+        .unwrap_or(0.0);
+    let kernel = |kernel: Launched| MeasuredKernel {
+        start_s: seconds(kernel.start_us.map(|us| us - first_us)),
+        ..MeasuredKernel::new(kernel.name, kernel.time_us.unwrap_or(0.0) * 1e-6)
+    };
+    MeasuredRun {
+        variant: Some(row.variant),
+        time_s: seconds(row.time_us),
+        time_cold_s: seconds(row.time_cold_us),
+        kernels: row.kernels.into_iter().map(kernel).collect(),
+    }
+}

@@ -1,0 +1,332 @@
+//! A Chrome trace, event by event: of each event only what a kernel needs is kept, and of the file only its kernels.
+
+use super::nsight::start_at_zero;
+use super::place::Lines;
+use super::{Kind, MAX_KERNELS, MeasuredKernel, MeasuredRun, Names, Profile, too_many};
+use crate::core::json::number_of_python_at;
+use actson::feeder::PushJsonFeeder;
+use actson::parser::ParserError;
+use actson::{JsonEvent, JsonParser};
+
+/// Ranges of a program with these names are its runs.
+const VARIANTS: [&str; 3] = ["eager", "compiled", "max-autotune"];
+/// How the profiler names a step of its schedule.
+const STEP: &str = "ProfilerStep#";
+/// Most ranges that are kept.
+const MAX_RANGES: usize = 10_000;
+
+/// Reads a trace in slices.
+pub(super) struct TraceReader {
+    parser: JsonParser<PushJsonFeeder>,
+    lines: Lines,
+    /// Lists and objects around the next value.
+    depth: usize,
+    /// Names of fields at the first depths.
+    fields: [Field; MAX_FIELDS],
+    /// The depth of the list of events: 1 where the file is that list.
+    events_depth: Option<usize>,
+    event: TraceEvent,
+    found: Found,
+}
+
+/// The names of fields that count.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Field {
+    #[default]
+    Other,
+    Events,
+    Devices,
+    Name,
+    Category,
+    Phase,
+    Start,
+    Duration,
+    Arguments,
+    Grid,
+    Block,
+}
+
+/// Depth up to which names of fields are kept: list of events, event, arguments, grid.
+const MAX_FIELDS: usize = 6;
+
+impl Field {
+    fn of(name: &str) -> Self {
+        match name {
+            "traceEvents" => Self::Events,
+            "deviceProperties" => Self::Devices,
+            "name" => Self::Name,
+            "cat" => Self::Category,
+            "ph" => Self::Phase,
+            "ts" => Self::Start,
+            "dur" => Self::Duration,
+            "args" => Self::Arguments,
+            "grid" => Self::Grid,
+            "block" => Self::Block,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// What an event has said so far. Times are in microseconds.
+#[derive(Default)]
+struct TraceEvent {
+    name: String,
+    category: String,
+    phase: String,
+    start_us: Option<f64>,
+    duration_us: Option<f64>,
+    grid: Vec<u32>,
+    block: Vec<u32>,
+}
+
+/// The name, the start and the end of a part of the program, in seconds.
+type Range = (String, f64, f64);
+
+/// What the events have said. Times are in microseconds.
+#[derive(Default)]
+struct Found {
+    events: usize,
+    device: Option<String>,
+    kernels: Vec<MeasuredKernel>,
+    /// Ranges on the GPU.
+    ranges: Vec<Range>,
+    names: Names,
+}
+
+impl Default for TraceReader {
+    fn default() -> Self {
+        Self {
+            parser: JsonParser::new(PushJsonFeeder::new()),
+            lines: Lines::default(),
+            depth: 0,
+            fields: [Field::Other; MAX_FIELDS],
+            events_depth: None,
+            event: TraceEvent::default(),
+            found: Found::default(),
+        }
+    }
+}
+
+impl TraceReader {
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let mut pushed = 0;
+        while pushed < bytes.len() {
+            pushed += self.parser.feeder.push_bytes(&bytes[pushed..]);
+            loop {
+                match self.parser.next_event() {
+                    Ok(Some(JsonEvent::NeedMoreInput)) => break,
+                    Ok(Some(event)) => self.take(event)?,
+                    // Spaces may follow the end.
+                    Ok(None) => return Ok(()),
+                    Err(problem) => return Err(self.failure(problem, bytes)),
+                }
+            }
+        }
+        self.lines.pass(bytes);
+        Ok(())
+    }
+
+    fn failure(&self, problem: ParserError, slice: &[u8]) -> String {
+        let offset = self.parser.parsed_bytes();
+        let place = self.lines.told(slice, offset);
+        let rest = self.lines.from(slice, offset);
+        let found = number_of_python_at(rest).map_or_else(
+            || problem.to_string(),
+            |word| format!("{word} is no number of JSON"),
+        );
+        format!(
+            "This trace is no JSON from {place} on, behind {} events: {found}.",
+            self.found.events
+        )
+    }
+
+    fn take(&mut self, event: JsonEvent) -> Result<(), String> {
+        match event {
+            JsonEvent::StartObject | JsonEvent::StartArray => {
+                self.open(event == JsonEvent::StartArray);
+            }
+            JsonEvent::EndObject | JsonEvent::EndArray => return self.close(),
+            JsonEvent::FieldName => {
+                if let Some(field) = self.fields.get_mut(self.depth) {
+                    *field = self.parser.current_str().map_or(Field::Other, Field::of);
+                }
+            }
+            JsonEvent::ValueString | JsonEvent::ValueInt | JsonEvent::ValueFloat => self.value(),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, is_list: bool) {
+        if is_list && self.events_depth.is_none() {
+            let is_root = self.depth == 0;
+            let is_named = self.depth == 1 && self.field(1) == Field::Events;
+            self.events_depth = (is_root || is_named).then_some(self.depth + 1);
+        }
+        self.depth += 1;
+        if let Some(field) = self.fields.get_mut(self.depth) {
+            *field = Field::Other;
+        }
+        if self
+            .events_depth
+            .is_some_and(|events| self.depth == events + 1)
+        {
+            self.event = TraceEvent::default();
+        }
+    }
+
+    fn close(&mut self) -> Result<(), String> {
+        let is_event = self
+            .events_depth
+            .is_some_and(|events| self.depth == events + 1);
+        if is_event {
+            self.found.keep(&self.event)?;
+        }
+        if self.events_depth == Some(self.depth) {
+            // Later lists of this name add to it.
+            self.events_depth = None;
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    /// The name of the field at a depth.
+    fn field(&self, depth: usize) -> Field {
+        self.fields.get(depth).copied().unwrap_or_default()
+    }
+
+    fn value(&mut self) {
+        let Ok(text) = self.parser.current_str() else {
+            return;
+        };
+        let Some(events) = self.events_depth else {
+            // { "deviceProperties": [ { "name": ...
+            if self.depth == 3 && self.field(1) == Field::Devices && self.field(3) == Field::Name {
+                self.found.device.get_or_insert_with(|| text.to_owned());
+            }
+            return;
+        };
+        let event = &mut self.event;
+        let inside = self.depth.saturating_sub(events);
+        let [own, argument] = [events + 1, events + 2]
+            .map(|depth| self.fields.get(depth).copied().unwrap_or_default());
+        match (inside, own) {
+            (1, Field::Name) => text.clone_into(&mut event.name),
+            (1, Field::Category) => text.clone_into(&mut event.category),
+            (1, Field::Phase) => text.clone_into(&mut event.phase),
+            (1, Field::Start) => event.start_us = text.parse().ok(),
+            (1, Field::Duration) => event.duration_us = text.parse().ok(),
+            (3, Field::Arguments) => {
+                let sizes = match argument {
+                    Field::Grid => &mut event.grid,
+                    Field::Block => &mut event.block,
+                    _ => return,
+                };
+                if sizes.len() < 3 {
+                    sizes.extend(text.parse::<u32>());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Result<Profile, String> {
+        self.parser.feeder.done();
+        loop {
+            match self.parser.next_event() {
+                Ok(Some(JsonEvent::NeedMoreInput)) | Err(_) => {
+                    return Err(format!(
+                        "This trace ends in the middle, behind {} events and {} bytes. It may still have been written when it was copied.",
+                        self.found.events,
+                        self.parser.parsed_bytes()
+                    ));
+                }
+                Ok(Some(event)) => self.take(event)?,
+                Ok(None) => break,
+            }
+        }
+        self.found.profile()
+    }
+}
+
+impl Found {
+    fn keep(&mut self, event: &TraceEvent) -> Result<(), String> {
+        self.events += 1;
+        let span = event.start_us.zip(event.duration_us);
+        let Some((start_us, duration_us)) = span.filter(|(start, duration)| {
+            start.is_finite() && duration.is_finite() && *duration >= 0.0
+        }) else {
+            return Ok(());
+        };
+        if event.category.eq_ignore_ascii_case("kernel") {
+            if self.kernels.len() == MAX_KERNELS {
+                return Err(too_many());
+            }
+            let name = self.names.intern(&event.name);
+            self.kernels.push(MeasuredKernel {
+                start_s: Some(start_us * 1e-6),
+                grid: event.grid.as_slice().try_into().ok(),
+                block: event.block.as_slice().try_into().ok(),
+                ..MeasuredKernel::new(name, duration_us * 1e-6)
+            });
+        } else if event.category == "gpu_user_annotation" && self.ranges.len() < MAX_RANGES {
+            let [from, to] = [start_us, start_us + duration_us].map(|us| us * 1e-6);
+            self.ranges.push((event.name.clone(), from, to));
+        }
+        Ok(())
+    }
+
+    fn profile(self) -> Result<Profile, String> {
+        if self.kernels.is_empty() {
+            return Err(format!(
+                "This trace has {} events, and none is a kernel (\"cat\": \"kernel\"). Record with activities=[ProfilerActivity.CUDA].",
+                self.events
+            ));
+        }
+        let last_step = self
+            .ranges
+            .iter()
+            .rev()
+            .find(|(name, ..)| name.starts_with(STEP));
+        let named: Vec<_> = if let Some(step) = last_step {
+            vec![(None, step)]
+        } else {
+            let is_variant = |range: &&Range| VARIANTS.contains(&range.0.as_str());
+            let variants = self.ranges.iter().filter(is_variant);
+            variants
+                .map(|range| (Some(range.0.clone()), range))
+                .collect()
+        };
+        let run_of = |(variant, (_, start_s, end_s)): (Option<String>, &Range)| MeasuredRun {
+            variant,
+            kernels: (self.kernels.iter())
+                .filter(|kernel| {
+                    kernel
+                        .start_s
+                        .is_some_and(|start| (*start_s..=*end_s).contains(&start))
+                })
+                .cloned()
+                .collect(),
+            ..MeasuredRun::default()
+        };
+        let mut runs: Vec<MeasuredRun> = named.into_iter().map(run_of).collect();
+        runs.retain(|run| !run.kernels.is_empty());
+        if runs.is_empty() {
+            runs.push(MeasuredRun {
+                kernels: self.kernels,
+                ..MeasuredRun::default()
+            });
+        }
+        for run in &mut runs {
+            start_at_zero(&mut run.kernels);
+        }
+        Ok(Profile {
+            kind: Kind::Trace,
+            program: None,
+            digest: None,
+            device: self.device,
+            torch: None,
+            runs,
+        })
+    }
+}

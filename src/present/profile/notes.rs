@@ -1,0 +1,147 @@
+//! What else is to be said about a measurement: where it comes from, and in what it differs from the open program.
+
+use crate::core::analysis::matching::{Matching, policy_of_variant};
+use crate::core::model::device::device_called;
+use crate::core::profile::{Kind, MeasuredRun, Profile};
+use crate::core::{Analysis, Device, Policy};
+use crate::present::format::format_seconds;
+use crate::present::options::policy_title;
+
+/// A choice that would make a measurement and the open program fit.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Offer {
+    /// The device that was measured.
+    Device(&'static Device),
+    /// The policy that predicts the kernels of this run, and whether matmuls are tuned.
+    Policy(Policy, bool),
+}
+
+impl Offer {
+    /// What a button says.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Device(device) => format!("Choose {}", device.name),
+            Self::Policy(policy, tuned) => format!(
+                "Show the kernels of {}{}",
+                policy_title(*policy),
+                if *tuned { " with max-autotune" } else { "" }
+            ),
+        }
+    }
+}
+
+/// A sentence, and what would change it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Note {
+    /// The sentence.
+    pub text: String,
+    /// Whether predicted and measured kernels are not of the same thing.
+    pub is_warning: bool,
+    /// The choice that would help.
+    pub offer: Option<Offer>,
+}
+
+impl Note {
+    fn plain(text: String) -> Self {
+        Self {
+            text,
+            is_warning: false,
+            offer: None,
+        }
+    }
+
+    fn warning(text: String, offer: Option<Offer>) -> Self {
+        Self {
+            text,
+            is_warning: true,
+            offer,
+        }
+    }
+}
+
+/// The name of a run in a list: `compiled`, or that the file does not tell.
+pub fn run_title(run: &MeasuredRun) -> String {
+    run.variant.clone().unwrap_or_else(|| "a run".to_owned())
+}
+
+/// What is to be said about a run beside its table. `digest` is that of the program that was measured; the file may tell, else
+/// it is the one that was open when the file came.
+pub fn notes(
+    analysis: &Analysis,
+    profile: &Profile,
+    digest: &str,
+    matching: &Matching,
+) -> Vec<Note> {
+    let run = &matching.run;
+    let mut notes = vec![Note::plain(source(profile, run, matching.calls))];
+    if digest != analysis.graph.digest() {
+        notes.push(Note::warning(
+            "The program has changed since it was measured: kernels may be paired that are not the same.".to_owned(),
+            None,
+        ));
+    }
+    let chosen = &analysis.options.device;
+    if let Some(name) = profile.device.as_deref() {
+        let measured = device_called(name);
+        if measured.is_none_or(|measured| measured.name != chosen.name) {
+            let end = if measured.is_some() {
+                ""
+            } else {
+                ", and the measured one is not in the list"
+            };
+            let text = format!("Measured on {name}; predicted is {}{end}.", chosen.name);
+            notes.push(Note::warning(text, measured.map(Offer::Device)));
+        }
+    }
+    let options = &analysis.options;
+    if let Some((policy, tuned)) = run.variant.as_deref().and_then(policy_of_variant) {
+        let is_tuned = options.fusion.max_autotune;
+        if options.policy != policy || policy == Policy::Inductor && is_tuned != tuned {
+            let own = policy_title(options.policy);
+            let text = format!(
+                "This run is {}; the predicted kernels are those of {own}.",
+                run_title(run)
+            );
+            notes.push(Note::warning(text, Some(Offer::Policy(policy, tuned))));
+        }
+    }
+    notes
+}
+
+fn source(profile: &Profile, run: &MeasuredRun, calls: usize) -> String {
+    let mut parts: Vec<String> = profile.device.iter().cloned().collect();
+    parts.extend(
+        profile
+            .torch
+            .as_ref()
+            .map(|torch| format!("PyTorch {torch}")),
+    );
+    let timed = [
+        (run.time_s, "in a CUDA graph"),
+        (run.time_cold_s, "with a cold cache"),
+    ];
+    let timed = timed
+        .into_iter()
+        .filter_map(|(time_s, how)| Some(format!("{} {how}", format_seconds(time_s?))));
+    let timed: Vec<String> = timed.collect();
+    if !timed.is_empty() {
+        parts.push(format!("one call {}", timed.join(", ")));
+    }
+    if calls > 1 {
+        parts.push(format!("the last of {calls} calls that follow each other"));
+    }
+    if profile.kind == Kind::Table
+        && run
+            .kernels
+            .iter()
+            .any(|kernel| kernel.moved_bytes.is_some())
+    {
+        parts.push("times of kernels are Nsight Compute's, by itself with a cold cache unless it was asked otherwise".to_owned());
+    }
+    let source = profile.kind.name();
+    if parts.is_empty() {
+        format!("From {source}.")
+    } else {
+        format!("From {source}: {}.", parts.join("; "))
+    }
+}

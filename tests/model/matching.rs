@@ -1,0 +1,199 @@
+//! Kernels that ran on an H200 beside those that are predicted.
+
+use crate::inductor_measured::{DEFAULT, EAGER, options};
+use crate::profiles::{file, profile};
+use fuseline::core::analysis::matching::{Matching, match_kernels, short_neighbours};
+use fuseline::core::notation::parse;
+use fuseline::core::profile::{MeasuredKernel, MeasuredRun};
+use fuseline::core::{Analysis, analyze_program};
+use fuseline::present::profile::{neighbour_rows, profile_rows, profile_total};
+use serde_json::Value;
+use std::path::Path;
+
+fn analysis_of(text: &str, variant: &str) -> Analysis {
+    analyze_program(&parse(text).program, &options(variant))
+        .analysis
+        .unwrap()
+}
+
+fn mlp(variant: &str) -> Analysis {
+    analysis_of(&String::from_utf8(file("mlp.fuse")).unwrap(), variant)
+}
+
+/// Ops, what ran, and bytes: predicted, measured and the error.
+fn told(analysis: &Analysis, matching: &Matching) -> Vec<String> {
+    let rows = profile_rows(analysis, matching).into_iter();
+    rows.map(|row| format!("{}: {} {}", row.ops, row.name, row.bytes.join(" ")))
+        .collect()
+}
+
+#[test]
+fn the_kernels_of_one_program() {
+    let ncu = profile("ncu_raw.csv");
+    let cases: [(usize, &str, &str, &[&str]); 2] = [
+        (
+            0,
+            EAGER,
+            "trace_eager.json",
+            &[
+                "h: nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_N… 16.8 MB 19.7 MB −14.7 %",
+                "a: elementwise_kernel 33.6 MB 33.6 MB −0.1 %",
+                "g: vectorized_elementwise_kernel 33.6 MB 33.6 MB −0.1 %",
+                "y: nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_N… 41.9 MB 42.0 MB −0.1 %",
+                "z: elementwise_kernel 8.39 MB 8.42 MB −0.3 %",
+                "r: vectorized_elementwise_kernel 16.8 MB 16.8 MB −0.0 %",
+                "n: vectorized_layer_norm_kernel 8.39 MB 8.40 MB −0.2 %",
+            ],
+        ),
+        (
+            1,
+            DEFAULT,
+            "trace_compiled.json",
+            &[
+                "h: nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_N… 16.8 MB 19.8 MB −15.3 %",
+                "a + g: triton_poi_fused_add_gelu_0 33.6 MB 33.6 MB −0.0 %",
+                "y: nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_N… 41.9 MB 42.0 MB −0.1 %",
+                "z + r + n: triton_per_fused_add_native_layer_norm_1 16.8 MB 16.8 MB −0.1 %",
+            ],
+        ),
+    ];
+    for (at, variant, trace, expected) in cases {
+        let analysis = mlp(variant);
+        let mut run = profile(trace).runs.remove(0);
+        // Both profilers spell names of kernels in their own way.
+        assert!(run.complete_from(&ncu.runs[at]), "{variant}");
+        let matching = match_kernels(&analysis, &run);
+        assert_eq!(told(&analysis, &matching), expected);
+        assert_eq!(matching.missing(&analysis).count(), 0);
+        let [predicted, measured, _] = profile_total(&analysis, &matching).times;
+        assert_eq!(
+            [predicted, measured],
+            if variant == EAGER {
+                ["183 µs", "187 µs"]
+            } else {
+                ["120 µs", "124 µs"]
+            }
+        );
+    }
+}
+
+/// What runs in another order, is not predicted or does not run is told.
+#[test]
+fn kernels_without_a_partner() {
+    let analysis = mlp(DEFAULT);
+    let kernel = |name: &str| MeasuredKernel::new(name, 1e-5);
+    let mut run = MeasuredRun {
+        variant: Some("compiled".to_owned()),
+        kernels: vec![
+            kernel("nvjet_sm90_tst_256x128"),
+            kernel("triton_per_fused_add_native_layer_norm_1"),
+            kernel("triton_poi_fused_add_gelu_0"),
+            kernel("my_own_kernel"),
+            kernel("nvjet_sm90_tst_256x128"),
+            kernel("void cublasLt::splitKreduce_kernel<32, 16, int>(int)"),
+        ],
+        ..MeasuredRun::default()
+    };
+    let rows = |run: &MeasuredRun| {
+        let matching = match_kernels(&analysis, run);
+        let rows = profile_rows(&analysis, &matching).into_iter();
+        rows.map(|row| {
+            format!("{}: {} {}", row.ops, row.name, row.remark)
+                .trim_end()
+                .to_owned()
+        })
+        .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        rows(&run),
+        [
+            "h: nvjet_sm90_tst_256x128",
+            "z + r + n: triton_per_fused_add_native_layer_norm_1 in another order",
+            "a + g: triton_poi_fused_add_gelu_0",
+            ": my_own_kernel not predicted",
+            "y: nvjet_sm90_tst_256x128 and 1 more",
+        ]
+    );
+    run.kernels.truncate(1);
+    assert_eq!(
+        rows(&run),
+        [
+            "h: nvjet_sm90_tst_256x128",
+            "a + g:  not found",
+            "y:  not found",
+            "z + r + n:  not found",
+        ]
+    );
+    run.kernels.clear();
+    assert_eq!(match_kernels(&analysis, &run).missing(&analysis).count(), 4);
+}
+
+/// A file that does not tell calls apart has the last of those whose names repeat.
+#[test]
+fn calls_that_follow_each_other() {
+    let analysis = mlp(DEFAULT);
+    let once = profile("trace_compiled.json").runs.remove(0);
+    let mut thrice = once.clone();
+    thrice.kernels = [&once.kernels[..], &once.kernels, &once.kernels].concat();
+    let matching = match_kernels(&analysis, &thrice);
+    assert_eq!((matching.calls, matching.run.kernels.len()), (3, 4));
+    assert_eq!(
+        told(&analysis, &matching),
+        told(&analysis, &match_kernels(&analysis, &once))
+    );
+    thrice.kernels.pop();
+    assert_eq!(match_kernels(&analysis, &thrice).calls, 1);
+}
+
+/// Names of kernels that 307 programs launched, cut after 60 characters, without times: how many find a predicted kernel.
+#[test]
+fn programs_that_were_measured() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/model/programs");
+    let measured = std::fs::read_to_string(folder.join("h200.json")).unwrap();
+    let measured: Value = serde_json::from_str(&measured).unwrap();
+    for (variant, expected) in [
+        (EAGER, [2852, 2723, 1663, 1658]),
+        (DEFAULT, [1062, 1031, 1045, 1014]),
+    ] {
+        // Kernels that ran, those found, and the same of programs for which as many are predicted as ran.
+        let mut counts = [0; 4];
+        for (name, row) in measured["programs"].as_object().unwrap() {
+            let names = row[variant].as_array().unwrap();
+            let text = std::fs::read_to_string(folder.join(format!("{name}.fuse"))).unwrap();
+            let analysis = analysis_of(&text, variant);
+            let kernel = |name: &Value| MeasuredKernel::new(name.as_str().unwrap(), 1e-6);
+            let run = MeasuredRun {
+                variant: Some(variant.to_owned()),
+                kernels: names.iter().map(kernel).collect(),
+                ..MeasuredRun::default()
+            };
+            let matching = match_kernels(&analysis, &run);
+            let found = matching.of_measured.iter().flatten().count();
+            let is_as_many = usize::from(analysis.fused.launches == names.len());
+            let counted = [
+                names.len(),
+                found,
+                is_as_many * names.len(),
+                is_as_many * found,
+            ];
+            counts = std::array::from_fn(|at| counts[at] + counted[at]);
+        }
+        assert_eq!(counts, expected, "{variant}");
+    }
+}
+
+/// Short kernels in a row that wait for memory, with what one kernel for both would save.
+#[test]
+fn neighbours_worth_fusing() {
+    let analysis = mlp(EAGER);
+    let matching = match_kernels(&analysis, &profile("trace_eager.json").runs[0]);
+    let rows = neighbour_rows(&analysis, &short_neighbours(&analysis, &matching));
+    let rows = rows
+        .into_iter()
+        .map(|row| format!("{}: {}, {}, {:?}", row.names, row.time, row.gap, row.merge));
+    let expected = [
+        "6 (r) and 7 (n): 16.8 µs, 42.3 µs, Ok([\"16.8 MB\", \"7.23 µs\"])",
+        "5 (z) and 6 (r): 17.0 µs, 992 ns, Ok([\"16.8 MB\", \"6.96 µs\"])",
+    ];
+    assert_eq!(rows.collect::<Vec<_>>(), expected);
+}
