@@ -11,6 +11,7 @@ use fuseline::core::{
     Analysis, FusionOptions, Objective, OpId, Options, Policy, analyze_program, device,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 const FILES: [&str; 4] = [
     "public/measured/h200.json",
@@ -79,13 +80,13 @@ fn all_eighteen_patterns_have_three_sizes() {
 #[test]
 fn a_record_tells_what_ran() {
     let found = record("add_relu", &[("M", 8192), ("N", 8192)], shipped());
-    let matrix = 8192.0 * 8192.0;
+    let matrix = 8192 * 8192;
     assert_eq!(found.operators, ["add", "relu"]);
     assert_eq!(found.structure, "add(x,x) relu(0)");
     assert_eq!(found.input_shape, [8192, 8192]);
-    assert_eq!(found.flops, 2.0 * matrix);
-    assert_eq!(found.unfused_memory_bytes as f64, 5.0 * 2.0 * matrix);
-    assert_eq!(found.fused_memory_bytes as f64, 3.0 * 2.0 * matrix);
+    assert_eq!(found.flops as u64, 2 * matrix);
+    assert_eq!(found.unfused_memory_bytes, 5 * 2 * matrix);
+    assert_eq!(found.fused_memory_bytes, 3 * 2 * matrix);
     assert_eq!((found.unfused_kernels, found.fused_kernels), (2, 1));
     assert!((found.memory_reduction - 0.4).abs() < 1e-12);
     assert!(
@@ -226,7 +227,7 @@ fn cost_s(text: &str, intervals: &[std::ops::Range<usize>]) -> f64 {
             let kernel = intervals
                 .iter()
                 .position(|interval| interval.contains(&place));
-            stated.push_str(&format!(" @kernel {}", kernel.unwrap() + 1));
+            write!(stated, " @kernel {}", kernel.unwrap() + 1).unwrap();
             place += 1;
         }
         stated.push('\n');
@@ -264,7 +265,7 @@ fn the_search_finds_the_least_measured_time() {
             let before = at
                 .checked_sub(1)
                 .map_or_else(|| "a".to_owned(), |at| format!("t{at}"));
-            text.push_str(&format!("t{at} = {}\n", op.replace('_', &before)));
+            writeln!(text, "t{at} = {}", op.replace('_', &before)).unwrap();
         }
         text
     };

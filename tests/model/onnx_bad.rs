@@ -254,7 +254,7 @@ fn a_file_is_known_by_its_first_bytes() {
         kind_of("a.fuse", "param S = 8\u{2026}".as_bytes()),
         FileKind::Text
     );
-    assert_eq!(kind_of(&Model::default().bytes()), FileKind::Onnx);
+    assert_eq!(kind_of("m", &Model::default().bytes()), FileKind::Onnx);
     for (start, word) in [
         (b"PK\x03\x04".as_slice(), "zip archive"),
         (b"GGUF\x03\0\0\0", "GGUF"),
