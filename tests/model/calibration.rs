@@ -80,13 +80,13 @@ fn all_eighteen_patterns_have_three_sizes() {
 #[test]
 fn a_record_tells_what_ran() {
     let found = record("add_relu", &[("M", 8192), ("N", 8192)], shipped());
-    let matrix = 8192 * 8192;
+    let matrix: u32 = 8192 * 8192;
     assert_eq!(found.operators, ["add", "relu"]);
     assert_eq!(found.structure, "add(x,x) relu(0)");
     assert_eq!(found.input_shape, [8192, 8192]);
-    assert_eq!(found.flops as u64, 2 * matrix);
-    assert_eq!(found.unfused_memory_bytes, 5 * 2 * matrix);
-    assert_eq!(found.fused_memory_bytes, 3 * 2 * matrix);
+    assert!((found.flops - 2.0 * f64::from(matrix)).abs() < 0.5);
+    assert_eq!(found.unfused_memory_bytes, 5 * 2 * u64::from(matrix));
+    assert_eq!(found.fused_memory_bytes, 3 * 2 * u64::from(matrix));
     assert_eq!((found.unfused_kernels, found.fused_kernels), (2, 1));
     assert!((found.memory_reduction - 0.4).abs() < 1e-12);
     assert!(

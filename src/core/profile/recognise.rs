@@ -61,7 +61,7 @@ pub fn recognise(name: &str, first: &[u8]) -> Option<Recognised> {
             "\"traceEvents\"",
             "\"schemaVersion\"",
             "\"deviceProperties\"",
-        ]) || has(&["\"ph\""]) && has(&["\"ts\""])
+        ]) || has(&["\"ph\""]) && has(&["\"ts\"", "\"cat\""])
         {
             Some(Kind::Trace)
         } else {
