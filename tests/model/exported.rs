@@ -118,6 +118,31 @@ fn equal_layers_are_one_block() {
     }
 }
 
+/// Kernels of one call on an H200, by variant.
+#[derive(Deserialize)]
+struct Launched {
+    models: BTreeMap<String, BTreeMap<String, Launches>>,
+}
+
+#[derive(Deserialize)]
+struct Launches {
+    launches: usize,
+}
+
+/// What makes the difference is in `docs/scripts.md`.
+#[test]
+fn launches_are_near_those_of_a_gpu() {
+    let file = "tests/measure/results/h200_models.json";
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(file);
+    let ran: Launched = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    for &(name, _, apart, compiled) in MODELS {
+        for (variant, predicted) in [(EAGER, apart), (DEFAULT, compiled)] {
+            let ratio = predicted as f64 / ran.models[name][variant].launches as f64;
+            assert!((0.55..=1.3).contains(&ratio), "{name} {variant}: {ratio}");
+        }
+    }
+}
+
 #[test]
 fn launches_are_those_recorded() {
     let counted: Vec<_> = (MODELS.iter())

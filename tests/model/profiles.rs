@@ -1,7 +1,8 @@
 //! Measurements of visitors: files as the tools write them, and files that are not what they should be.
 //!
 //! `measured_files/` has what PyTorch 2.11 and Nsight Compute wrote about `mlp.fuse` on an H200, with fewer columns and rules;
-//! `nsys_gpu_trace.csv` has the same kernels in the columns of Nsight Systems.
+//! `nsys_gpu_trace.csv` has the same kernels in the columns of Nsight Systems, and `bench.json` in the form of the script, whose times of
+//! whole calls are invented.
 
 use fuseline::core::model::device::device_called;
 use fuseline::core::notation::parse;

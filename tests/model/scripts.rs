@@ -1,10 +1,14 @@
 //! Programs as scripts of PyTorch.
 
+use crate::inductor_measured::{DEFAULT, options};
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::model::functions::FUNCTIONS;
 use fuseline::core::notation::parse;
 use fuseline::core::{Options, analyze_program};
 use fuseline::present::pytorch::{Script, script};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
 
 fn script_of(text: &str) -> Script {
     let program = parse(text).program;
@@ -295,4 +299,67 @@ fn names_become_variables_of_their_own() {
             "    return (y_2,)",
         ]
     );
+}
+
+/// What a script saved on an H200, of which these fields are compared.
+#[derive(Deserialize)]
+struct Saved {
+    rows: Vec<SavedRow>,
+}
+
+#[derive(Deserialize)]
+struct SavedRow {
+    variant: String,
+    errors: Option<Vec<f64>>,
+    time_us: f64,
+    kernels: Vec<Value>,
+}
+
+/// Examples whose script launched more or fewer kernels than the policy for torch.compile predicts, and why: `docs/scripts.md`.
+const DIFFERENT: &[(&str, isize, &str)] = &[
+    ("mlp", 1, "seeds of a dropout"),
+    ("attention", 1, "seeds of a dropout"),
+    ("conv_bias", 2, "copies into another layout"),
+    ("conv_bn", 2, "copies into another layout"),
+    ("conv_bn_relu", 2, "copies into another layout"),
+    ("conv_relu", 2, "copies into another layout"),
+    ("conv_bn_relu_maxpool", 2, "copies into another layout"),
+    ("resnet_block", 3, "copies into another layout"),
+    ("resnet_bottleneck", 2, "copies into another layout"),
+    ("multi_head", -1, "nothing to make contiguous"),
+    ("gpt2_layers", -12, "nothing to make contiguous"),
+    ("llama", 1, "copies of repeated keys and values"),
+];
+
+#[test]
+fn every_script_ran_on_a_gpu_with_the_predicted_kernels() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let file = folder.join("tests/measure/results/h200_scripts.json");
+    let saved: BTreeMap<String, Saved> =
+        serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    for example in EXAMPLES {
+        if matches!(example.id, "blank" | "recompute") {
+            continue;
+        }
+        let rows = &saved[example.id].rows;
+        let ran: Vec<&str> = rows.iter().map(|row| row.variant.as_str()).collect();
+        assert_eq!(ran, ["eager", "compiled"], "{}", example.id);
+        for row in rows {
+            assert!(row.time_us > 0.0, "{}", example.id);
+            let errors = row.errors.iter().flatten();
+            assert!(errors.copied().all(|e| e < 0.02), "{}", example.id);
+        }
+        let program = parse(example.text).program;
+        let analysis = analyze_program(&program, &options(DEFAULT))
+            .analysis
+            .unwrap();
+        let further = DIFFERENT.iter().find(|(id, _, _)| *id == example.id);
+        let expected = analysis.fused.launches.cast_signed() + further.map_or(0, |&(_, by, _)| by);
+        assert_eq!(
+            rows[1].kernels.len().cast_signed(),
+            expected,
+            "{}",
+            example.id
+        );
+    }
 }
