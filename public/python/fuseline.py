@@ -1173,7 +1173,13 @@ def _reduction(function: str) -> Callable[..., Any]:
         dims = [dim] if isinstance(dim, int) else list(dim or range(len(x.shape)))
         if not dims:
             return x
-        return t.emit(function, x, axis=dims[0] if len(dims) == 1 else dims, keepdim=bool(keepdim))
+        count = _elements([x.shape[dim] for dim in dims])
+        is_biased = named.get("correction") == 0
+        if is_biased and not (isinstance(count, int) and count > 0):
+            return None
+        reduced = t.emit(function, x, axis=dims[0] if len(dims) == 1 else dims, keepdim=bool(keepdim))
+        # The notation's variance is over one element less than there are.
+        return t.emit("mul", reduced, (count - 1) / count) if is_biased else reduced
 
     return lowering
 
@@ -1198,7 +1204,7 @@ def _extreme(t: _Tracer, x: Tensor, dim: int | None = None, keepdim: bool = Fals
     if dim is None:
         x, named = t.reshape(x, [_elements(x.shape)]), {"axis": 0, "keepdim": False}
     if isinstance(t.node.meta["val"], torch.Tensor):
-        return t.emit(kind, x, **named)
+        return t.reshape(t.emit(kind, x, shape=[], **named), t.value.shape) if dim is None else t.emit(kind, x, **named)
     values, indices = t.node.meta["val"]
     used = t.used()
     return (
@@ -1228,6 +1234,8 @@ def _row_norm(function: str) -> Callable[..., Any]:
     """A norm over the last dimensions, which are one in the notation."""
 
     def lowering(t: _Tracer, x: Tensor, over: Any, *rest: Any, **named: Any) -> Any:
+        if rest[:1] == (None,) and isinstance(rest[1:2] and rest[1], Tensor):
+            return None  # A bias without a weight.
         inputs, rest = [part for part in rest if isinstance(part, Tensor)], rest[2 if function == "layer_norm" else 1 :]
         eps = rest[0] if rest else named.get("eps")
         if len(over) == 1:
@@ -1247,7 +1255,9 @@ _lowers("rms_norm")(_row_norm("rms_norm"))
 @_lowers("group_norm")
 def _group_norm(
     t: _Tracer, x: Tensor, groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5, *_: Any
-) -> Tensor:
+) -> Any:
+    if weight is None and bias is not None:
+        return None
     return t.emit("group_norm", x, weight, bias, groups=groups, eps=eps)
 
 
@@ -1321,7 +1331,15 @@ def _attention(
 ) -> Tensor:
     if dropout_p:
         t.notes.append("The dropout inside attention is left out")
+    k, v = (_batched_as(t, q, part, enable_gqa) for part in (k, v))
     return t.emit("sdpa", q, k, v, mask, causal=is_causal or None, scale=scale, enable_gqa=enable_gqa or None)
+
+
+def _batched_as(t: _Tracer, q: Tensor, part: Tensor, has_own_heads: bool) -> Tensor:
+    """Keys or values with the leading dimensions of the queries, over which PyTorch broadcasts them."""
+    kept = 3 if has_own_heads else 2
+    shape = [*q.shape[:-kept], *part.shape[-kept:]]
+    return part if _same_sizes(part.shape, shape) else t.emit("expand", part, shape=shape)
 
 
 def _pair(value: Any) -> Any:
@@ -1330,7 +1348,7 @@ def _pair(value: Any) -> Any:
     return value[0] if all(_is_size(part, value[0]) for part in value) else value
 
 
-@_lowers("conv2d.default", "conv1d.default")
+@_lowers("conv2d.default", "conv1d.default", "conv2d.padding", "conv1d.padding")
 def _convolution(
     t: _Tracer,
     x: Tensor,
@@ -1343,6 +1361,13 @@ def _convolution(
 ) -> Any:
     if len(x.shape) != len(weight.shape):
         return None
+    if isinstance(padding, str):
+        steps = dilation if isinstance(dilation, (list, tuple)) else [dilation]
+        steps = list(steps) * (len(x.shape) - 2) if len(steps) == 1 else steps
+        around = [step * (size - 1) for step, size in zip(steps, weight.shape[2:])]
+        if padding == "same" and any(both % 2 for both in around):
+            return None  # PyTorch pads one side more than the other.
+        padding = [both // 2 if padding == "same" else 0 for both in around]
     named = zip(
         ("stride", "padding", "dilation", "groups"), (*map(_pair, (stride, padding, dilation)), groups), (1, 0, 1, 1)
     )
@@ -1363,14 +1388,20 @@ def _pool(
     dilation, ceil_mode = (*rest, 1, False)[:2] if is_max else (1, (*rest, False)[0])
     if _pair(dilation) != 1 or ceil_mode or len(x.shape) != 4:
         return None
+    if not is_max:
+        counts_padding, divisor = (rest[1] if len(rest) > 1 else True), (rest[2] if len(rest) > 2 else None)
+        if divisor is not None or not counts_padding and _pair(padding) != 0:
+            return None
     function = "max_pool2d" if is_max else "avg_pool2d"
     return t.emit(function, x, kernel=_pair(kernel), stride=_pair(stride or kernel), padding=_pair(padding) or None)
 
 
 @_lowers("adaptive_avg_pool2d", "_adaptive_avg_pool2d")
-def _adaptive_pool(t: _Tracer, x: Tensor, size: Any) -> Tensor:
+def _adaptive_pool(t: _Tracer, x: Tensor, size: Any) -> Any:
     if _pair(size) == 1:
         return t.emit("mean", x, axis=[-2, -1], keepdim=True)
+    if len(x.shape) != 4:
+        return None
     return t.emit("adaptive_avg_pool2d", x, size=_pair(size))
 
 
@@ -1482,7 +1513,9 @@ def _cat(t: _Tracer, tensors: list[Tensor], dim: int = 0) -> Any:
         tensors = [t.reshape(part, [*part.shape[:dim], 1, *part.shape[dim:]]) for part in tensors]
     # torch.cat takes empty tensors of any rank.
     tensors = [t.cast(part, t.value.dtype) for part in tensors if not any(_is_size(size, 0) for size in part.shape)]
-    return t.emit("concat", *tensors, axis=dim) if len(tensors) > 1 else tensors[0]
+    if len(tensors) > 1:
+        return t.emit("concat", *tensors, axis=dim)
+    return tensors[0] if tensors else None
 
 
 @_lowers("repeat")
@@ -1583,7 +1616,11 @@ def _index_put(t: _Tracer, x: Tensor, indices: list[Any], values: Tensor, accumu
 @_lowers("scatter.src", "scatter_add", "index_add", "index_copy")
 def _scatter(t: _Tracer, x: Tensor, dim: int, index: Tensor, source: Tensor, **named: Any) -> Any:
     kind = str(t.node.target).split(".")[1]
-    return None if named else t.emit(kind, x, index, source, axis=dim)
+    if kind.startswith("scatter"):
+        is_known = _same_sizes(index.shape, source.shape)
+    else:
+        is_known = len(index.shape) == 1
+    return None if named or not is_known else t.emit(kind, x, index, source, axis=dim)
 
 
 @_lowers("topk")

@@ -2,6 +2,7 @@
 
 use crate::app::opened::Converted;
 use crate::core::input::MAX_INPUT_BYTES;
+use crate::core::model::calibration::Calibrations;
 use crate::core::notation::print;
 use crate::core::onnx::{Imported, Problem, Skim, import, is_onnx};
 use crate::core::profile::{Kind, Recognised, recognise};
@@ -21,6 +22,8 @@ pub enum FileKind {
     Onnx,
     /// A measurement, to be read with [`Reader`](crate::core::profile::Reader).
     Profile(Kind),
+    /// Records of fused patterns, as [`Calibrations`] reads them.
+    Calibrations,
     /// Something that is not opened, and what to do, as the end of a sentence.
     Other(&'static str),
 }
@@ -65,6 +68,9 @@ const OTHERS: &[(&[u8], &str)] = &[
 /// assert!(matches!(kind_of("weights", b"GGUF\x03"), FileKind::Other(_)));
 /// ```
 pub fn kind_of(name: &str, start: &[u8]) -> FileKind {
+    if Calibrations::begins(&String::from_utf8_lossy(start)) {
+        return FileKind::Calibrations;
+    }
     match recognise(name, start) {
         Some(Recognised::Readable(kind)) => return FileKind::Profile(kind),
         Some(Recognised::Convertible(how)) => return FileKind::Other(how),

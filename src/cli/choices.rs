@@ -1,6 +1,7 @@
 //! The arguments that choose policy, conventions and device.
 
 use crate::cli::fusion::FusionFlags;
+use crate::core::model::calibration::Calibrations;
 use crate::core::model::device::OWN_LAUNCH_S;
 use crate::core::{
     Conventions, DEVICES, Device, Externals, F32Matmul, Objective, Options, Policy, ReshapeCost,
@@ -10,6 +11,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::error::Error;
 use std::str::FromStr;
+use std::sync::Arc;
 use strum::VariantArray;
 
 #[derive(Args)]
@@ -31,6 +33,10 @@ pub(super) struct Choices {
     /// The device for which times are predicted, by id; an unknown one prints the list.
     #[arg(long, default_value = &*default_device().id, value_name = "NAME", value_parser = known_device)]
     device: &'static Device,
+    /// Records of fused patterns that were measured (`fuseline calibrate --json`), for --objective measured, instead of those that
+    /// are known of the device.
+    #[arg(long, value_name = "FILE", value_parser = calibrations)]
+    calibrations: Option<Arc<Calibrations>>,
     /// Time that starting a kernel adds, in microseconds, instead of the device's own.
     #[arg(long, value_name = "MICROSECONDS", value_parser = microseconds)]
     launch_us: Option<f64>,
@@ -68,6 +74,7 @@ impl Choices {
                 Some(launch_us) => device.with_launch_s(launch_us * 1e-6),
                 None => device,
             },
+            own_calibrations: self.calibrations.clone(),
         }
     }
 }
@@ -79,6 +86,11 @@ where
 {
     let names = T::VARIANTS.iter().map(|&choice| choice.into());
     PossibleValuesParser::new(names).try_map(|name| name.parse())
+}
+
+fn calibrations(path: &str) -> Result<Arc<Calibrations>, String> {
+    let text = std::fs::read_to_string(path).map_err(|problem| problem.to_string())?;
+    Calibrations::read(&text).map(Arc::new)
 }
 
 fn microseconds(text: &str) -> Result<f64, String> {

@@ -11,10 +11,13 @@ use crate::components::file_reading::FileReading;
 use crate::components::open_profile::open_profile;
 use crate::core::Span;
 use crate::core::input::check_size;
+use crate::core::model::calibration::Calibrations;
 use crate::core::notation::edit::paste_lines;
 use crate::core::onnx::Skim;
+use crate::present::calibration::taken;
 use leptos::ev;
 use leptos::prelude::*;
+use std::sync::Arc;
 
 /// Opens a file that is dropped anywhere on the page. Without this the browser would open it instead of the page.
 pub fn open_dropped_files(page: Page) {
@@ -41,6 +44,7 @@ pub fn open_file(page: Page, file: File) {
         match kind_of(&file.name(), &start) {
             FileKind::Text => open_text(page, &file).await,
             FileKind::Onnx => open_onnx(page, &file).await,
+            FileKind::Calibrations => open_calibrations(page, &file).await,
             FileKind::Profile(kind) => open_profile(page, &file, kind).await,
             FileKind::Other(what) => {
                 page.tell_failure(format!("This file was not opened: {what}."));
@@ -57,6 +61,22 @@ async fn open_text(page: Page, file: &FileReading) {
     }
     if let Some(text) = file.text().await {
         open(page, &text);
+    }
+}
+
+/// Takes records of fused patterns, by which the search can decide.
+async fn open_calibrations(page: Page, file: &FileReading) {
+    let Some(text) = file.text().await else {
+        return;
+    };
+    match Calibrations::read(&text) {
+        Ok(calibrations) => {
+            page.tell(taken(&calibrations));
+            page.own_calibrations.set(Some(Arc::new(calibrations)));
+        }
+        Err(problem) => page.tell_failure(format!(
+            "These records of fused patterns were not taken: {problem}."
+        )),
     }
 }
 

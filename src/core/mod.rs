@@ -12,9 +12,10 @@ pub use analysis::{
     analyze_program, analyze_program_with,
 };
 pub use completion::{Completion, CompletionKind, complete};
-pub use cost::roofline::{Bound, Placement, ridge_point};
+pub use cost::roofline::{Placement, ridge_point};
 pub use cost::traffic::Traffic;
 pub use fusion::{Plan, plan};
+pub use model::bound::Bound;
 pub use model::build::build_graph;
 pub use model::device::{DEVICES, Device, default_device, device};
 pub use model::diagnostic::{Code, Diagnostic, Severity, Span};

@@ -1,9 +1,10 @@
 //! Measured fused patterns, in sentences.
 
-use crate::core::Device;
+use crate::core::Options;
 use crate::core::analysis::calibrate::{Surprise, USUAL_SPEEDUP, surprises};
-use crate::core::cost::calibration::{Calibrations, FusionCalibration};
-use crate::present::format::{format_count, format_percent, format_ratio};
+use crate::core::model::calibration::{Calibrations, FusionCalibration};
+use crate::core::notation::spelling::printable;
+use crate::present::format::{format_percent, format_ratio};
 use crate::present::names::counted;
 use std::fmt::Write as _;
 
@@ -12,14 +13,27 @@ pub fn speedup_text(percent: u32) -> String {
     format_ratio(f64::from(percent) / 100.0)
 }
 
-/// Which measurements the objective *measured* has on a device, in a sentence.
-pub fn measured_patterns(device: &Device) -> String {
-    device.fusion_calibrations().map_or_else(
-        || format!("Nobody measured patterns on {}: the model decides.", device.name),
-        |calibrations| {
-            let count = format_count(calibrations.patterns.len());
-            format!("{count} runs of fused patterns were measured on this GPU; the nearest size counts. Where a pattern was not measured, or not as one kernel, the model decides, and the tab Steps says so.")
-        },
+/// Which measurements the objective *measured* has, in a sentence or two.
+pub fn measured_patterns(options: &Options) -> String {
+    let Some(calibrations) = options.calibrations() else {
+        return format!(
+            "Nobody measured patterns on {}: the model decides. Records of your own (fuseline calibrate --json) can be dropped on the page.",
+            options.device.name
+        );
+    };
+    format!(
+        "{} of fused patterns were measured on {}; the nearest size counts. Where a pattern was not measured, or not as one kernel, the model decides, and the tab Steps says so.",
+        counted(calibrations.patterns.len(), "run"),
+        printable(&calibrations.device)
+    )
+}
+
+/// That records of the visitor's own decide from now on.
+pub fn taken(calibrations: &Calibrations) -> String {
+    let runs = counted(calibrations.patterns.len(), "run");
+    format!(
+        "{runs} of fused patterns on {} decide where the optimum is searched in measured time (Fusion: optimal, Options), until the page is left.",
+        printable(&calibrations.device)
     )
 }
 

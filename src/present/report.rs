@@ -2,11 +2,11 @@
 
 use crate::core::analysis::Analysis;
 use crate::core::analysis::why::{Edge, Verdict, Why};
-use crate::core::cost::roofline::Bound;
 use crate::core::cost::traffic::{Access, Traffic};
 use crate::core::fixes::sound_fixes;
 use crate::core::fusion::certificate::Certificate;
 use crate::core::fusion::reason::Reason;
+use crate::core::model::bound::Bound;
 use crate::core::model::diagnostic::{Code, Diagnostic, Severity, lines_and_columns};
 use crate::core::model::fix::{Fix, TextEdit};
 use crate::core::model::graph::{Graph, SizeSource};

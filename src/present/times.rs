@@ -2,7 +2,8 @@
 
 use crate::core::analysis::device_model::breakdown;
 use crate::core::analysis::{Analysis, Execution, Kernel};
-use crate::core::cost::roofline::{Bound, MissingFigure, missing_figure};
+use crate::core::cost::roofline::{MissingFigure, missing_figure};
+use crate::core::model::bound::Bound;
 use crate::core::model::ids::KernelId;
 use crate::core::model::options::Options;
 use crate::present::expected::breakdown_lines;

@@ -2,19 +2,10 @@
 
 import { readFile } from 'node:fs/promises';
 import { expect, test } from './fixture.mjs';
-import { editor, kernels, notice, slider, write } from './visitor.mjs';
+import { drop, editor, kernels, notice, slider, write } from './visitor.mjs';
 
 const OWN = '# my own\nmine: y = relu(x) : f16[8, 64]\n';
 const model = (name) => readFile(new URL(`../model/files/${name}.onnx`, import.meta.url));
-
-/** Drops a file with these bytes on the page. */
-const drop = (page, name, bytes) => page.locator('main').first().evaluate((element, [fileName, content]) => {
-  const dataTransfer = new DataTransfer();
-  dataTransfer.items.add(new File([new Uint8Array(content)], fileName));
-  for (const kind of ['dragover', 'drop']) {
-    element.dispatchEvent(new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true }));
-  }
-}, [name, [...bytes]]);
 
 test('a dropped ONNX model becomes a program with sliders, and undo brings the text back', async ({ page, open }) => {
   await open();

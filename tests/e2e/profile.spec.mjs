@@ -2,17 +2,11 @@
 
 import { readFileSync } from 'node:fs';
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { chooseExample, editor, notice, openTab, panel, picker, roofline, write } from './visitor.mjs';
+import { chooseExample, drop, editor, notice, openTab, panel, picker, roofline, write } from './visitor.mjs';
 
 const folder = new URL('../model/measured_files/', import.meta.url);
 const file = (name) => readFileSync(new URL(name, folder), 'utf8');
 const PROGRAM = file('mlp.fuse');
-
-const drop = (page, name, text) => page.locator('main').first().evaluate((element, [called, content]) => {
-  const dataTransfer = new DataTransfer();
-  dataTransfer.items.add(new File([content], called));
-  for (const kind of ['dragover', 'drop']) element.dispatchEvent(new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true }));
-}, [name, text]);
 
 const own = (page) => panel(page, 'Measured').getByRole('region', { name: 'Your measurement' });
 const rows = (page) => own(page).locator('.your-kernels tbody tr');

@@ -115,3 +115,12 @@ export async function exampleTitles(page) {
   expect(titles.length).toBeGreaterThanOrEqual(8);
   return titles;
 }
+
+/** Drops a file on the page: its name, and a text or bytes. */
+export const drop = (page, name, content) => page.locator('main').first().evaluate((element, [called, held]) => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([typeof held === 'string' ? held : new Uint8Array(held)], called));
+  for (const kind of ['dragover', 'drop']) {
+    element.dispatchEvent(new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true }));
+  }
+}, [name, typeof content === 'string' ? content : [...content]]);

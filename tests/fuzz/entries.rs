@@ -5,6 +5,7 @@ use fuseline::app::jobs::is_quick;
 use fuseline::app::links::{fragment_of, packed_in, read_state, write_state};
 use fuseline::app::model_file::{kind_of, read_onnx};
 use fuseline::app::opened::converted;
+use fuseline::core::analysis::calibrate::calibrate;
 use fuseline::core::analysis::compare::compare;
 use fuseline::core::analysis::limits::limits;
 use fuseline::core::analysis::matching::{match_kernels, short_neighbours};
@@ -16,13 +17,14 @@ use fuseline::core::examples::EXAMPLES;
 use fuseline::core::fixes::sound_fixes;
 use fuseline::core::fusion::record::record;
 use fuseline::core::json::read_json;
+use fuseline::core::model::calibration::Calibrations;
 use fuseline::core::model::options::PAGE_BUDGET_STATES;
 use fuseline::core::notation::import::{OpList, ops_of_list, read_op_lines, tensors_of_list};
 use fuseline::core::notation::{Parsed, edit, parse, print};
 use fuseline::core::profile::{Kind, Reader, recognise};
 use fuseline::core::{
     Analysis, Conventions, DEVICES, DType, Externals, F32Matmul, FusionOptions, Objective, Options,
-    Outcome, Policy, ReshapeCost, Span, analyze_program, estimate_memory_traffic,
+    Outcome, Policy, ReshapeCost, Span, analyze_program, device, estimate_memory_traffic,
 };
 use fuseline::picture::charts::measured_scatter;
 use fuseline::picture::charts::{
@@ -108,6 +110,7 @@ fn options(rng: &mut TestRng, policy: Policy) -> Options {
             f32_matmul: one(rng, F32Matmul::VARIANTS),
         },
         device: DEVICES[rng.random_range(0..DEVICES.len())].clone(),
+        own_calibrations: None,
     }
 }
 
@@ -366,8 +369,16 @@ fn measured(input: &[u8]) {
         .iter()
         .map(|example| (example.id.to_owned(), parse(example.text).program))
         .collect();
-    let mut rows = file.rows;
-    rows.truncate(40);
+    let mut file = file;
+    file.rows.truncate(40);
+    let files = [file];
+    let records = calibrate(&files, &programs, device("h200").unwrap());
+    if !records.patterns.is_empty() {
+        let text = serde_json::to_string(&records).unwrap();
+        assert_eq!(Calibrations::read(&text), Ok(records));
+    }
+    let [file] = files;
+    let rows = file.rows;
     let rows = predicted_rows(rows, &programs, "h200");
     for quantity in [Quantity::Time, Quantity::Reads, Quantity::Speedup] {
         let compared = comparisons(&rows, quantity);

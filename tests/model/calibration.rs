@@ -1,10 +1,11 @@
 //! Measured fused patterns: the shipped records, and the objective that uses them.
 
 use crate::cli::{run, stderr, stdout};
-use fuseline::core::cost::calibration::{Calibrations, FusionCalibration};
+use fuseline::app::model_file::{FileKind, kind_of};
 use fuseline::core::fusion::certificate::Amount;
 use fuseline::core::fusion::structure::structure;
 use fuseline::core::model::build::build_graph;
+use fuseline::core::model::calibration::{Calibrations, FusionCalibration};
 use fuseline::core::notation::parse;
 use fuseline::core::resolve::resolve;
 use fuseline::core::{
@@ -12,6 +13,7 @@ use fuseline::core::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::sync::{Arc, LazyLock};
 
 const FILES: [&str; 4] = [
     "public/measured/h200.json",
@@ -43,7 +45,8 @@ const EIGHTEEN: [&str; 18] = [
 ];
 
 fn shipped() -> &'static Calibrations {
-    device("h200").unwrap().fusion_calibrations().unwrap()
+    static H200: LazyLock<Options> = LazyLock::new(|| options(Policy::Optimal, 120, "h200"));
+    H200.calibrations().unwrap()
 }
 
 fn record<'a>(
@@ -161,6 +164,7 @@ fn the_same_work_written_in_another_way_has_the_same_structure() {
     for same in [
         "h = matmul(x, w)\na = add(b, h)\ny = relu(a)",
         "a = linear(x, v, b)\ny = relu(a)",
+        "h = matmul(x, w)\nc = reshape(b, shape=[1, 16])\na = add(h, c)\ny = relu(a)",
         "h = matmul(x, w)\ns = reshape(h, shape=[16, 64])\nt = reshape(s, shape=[64, 16])\na = add(t, b)\ny = relu(a)",
     ] {
         assert_eq!(of(same), plain, "{same}");
@@ -364,4 +368,87 @@ fn each_kernel_says_what_decided() {
     );
     let wrong = run(&[&flags[..], &["--min-speedup", "0.5"]].concat(), ADD_RELU);
     assert!(stderr(&wrong).contains("write a ratio from 1 to 10, such as 1.2"));
+}
+
+/// The records of `add_relu` alone, with another speed-up and of another GPU.
+fn own_records(speedup: f64) -> Calibrations {
+    let add_relu = |r: &&FusionCalibration| r.fusion_pattern == "add_relu";
+    let mut own = Calibrations {
+        device: "NVIDIA A100".to_owned(),
+        patterns: shipped()
+            .patterns
+            .iter()
+            .filter(add_relu)
+            .cloned()
+            .collect(),
+        ..Calibrations::default()
+    };
+    for record in &mut own.patterns {
+        record.speedup_factor = speedup;
+    }
+    own
+}
+
+#[test]
+fn records_of_ones_own_decide_instead_of_the_shipped_ones() {
+    for (speedup, device_id, expected) in [(1.1, "h200", 2), (1.3, "h200", 1), (1.1, "a100-80", 2)]
+    {
+        let options = Options {
+            own_calibrations: Some(Arc::new(own_records(speedup))),
+            ..options(Policy::Optimal, 120, device_id)
+        };
+        let analysis = analysed(ADD_RELU, &options);
+        assert_eq!(
+            analysis.partition.kernels.len(),
+            expected,
+            "{speedup} {device_id}"
+        );
+    }
+}
+
+#[test]
+fn the_command_line_reads_records_of_ones_own() {
+    let file = std::env::temp_dir().join(format!("fuseline-records-{}.json", std::process::id()));
+    let flags = [
+        "analyze",
+        "-",
+        "--policy",
+        "optimal",
+        "--objective",
+        "measured",
+        "--steps",
+        "--calibrations",
+        file.to_str().unwrap(),
+    ];
+    std::fs::write(&file, serde_json::to_string(&own_records(1.1)).unwrap()).unwrap();
+    let apart = run(&flags, ADD_RELU);
+    std::fs::write(&file, "{\"patterns\": []}").unwrap();
+    let wrong = run(&flags, ADD_RELU);
+    std::fs::remove_file(&file).unwrap();
+    assert!(
+        stdout(&apart).contains("2 -> 2 kernels"),
+        "{}",
+        stdout(&apart)
+    );
+    assert!(
+        stderr(&wrong).contains("missing field `device`"),
+        "{}",
+        stderr(&wrong)
+    );
+}
+
+#[test]
+fn impossible_records_are_refused_with_their_place() {
+    let text = |speedup: f64| serde_json::to_string(&own_records(speedup)).unwrap();
+    assert_eq!(Calibrations::read(&text(1.5)), Ok(own_records(1.5)));
+    assert_eq!(
+        Calibrations::read(&text(0.0)).unwrap_err(),
+        "patterns[0]: speedup_factor has to be above 0 and flops at least 0"
+    );
+    let empty = Calibrations::read("{\"device\": \"\", \"torch\": \"\", \"patterns\": []}");
+    assert_eq!(empty.unwrap_err(), "there is no pattern in it");
+    let cut = Calibrations::read(&text(1.5)[..300]).unwrap_err();
+    assert!(cut.contains("at line 1 column 300"), "{cut}");
+    let kind = kind_of("records.json", text(1.5).as_bytes());
+    assert_eq!(kind, FileKind::Calibrations);
 }

@@ -193,6 +193,7 @@ pub(crate) fn choices() -> impl Strategy<Value = Options> {
                         ..Conventions::default()
                     },
                     device: small_device(on_chip),
+                    own_calibrations: None,
                 }
             },
         )

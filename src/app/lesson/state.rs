@@ -84,6 +84,7 @@ impl PageState {
             fusion: self.shared.fusion,
             conventions: self.shared.conventions,
             device: self.shared.device.clone(),
+            own_calibrations: None,
         };
         options.fusion.budget_states = PAGE_BUDGET_STATES;
         options

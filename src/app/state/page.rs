@@ -17,6 +17,7 @@ use crate::app::tab::Tab;
 use crate::browser;
 use crate::core::analysis::compare::Compared;
 use crate::core::analysis::matching::Matching;
+use crate::core::model::calibration::Calibrations;
 use crate::core::model::options::PAGE_BUDGET_STATES;
 use crate::core::notation::Parsed;
 use crate::core::{
@@ -57,6 +58,8 @@ pub struct Page {
     pub ops_view: RwSignal<OpsView>,
     /// The open tab of the panel below the pictures.
     pub tab: RwSignal<Tab>,
+    /// Measured patterns of the visitor's own, until the page is left.
+    pub own_calibrations: RwSignal<Option<Arc<Calibrations>>>,
     /// The example that the text started from.
     pub example: RwSignal<Option<&'static str>>,
     /// The puzzle whose kernels the visitor makes.
@@ -147,6 +150,7 @@ impl Page {
         let conventions = RwSignal::new(Conventions::default());
         let device = RwSignal::new(default_device().clone());
         let fusion = RwSignal::new(FusionOptions::default());
+        let own_calibrations = RwSignal::new(None);
         let hold = Hold::new();
         let step = RwSignal::new(None);
         let history = RwSignal::new(History::default());
@@ -156,6 +160,7 @@ impl Page {
                 fusion: fusion.get(),
                 conventions: conventions.get(),
                 device: device.get(),
+                own_calibrations: own_calibrations.get(),
             };
             options.fusion.budget_states = PAGE_BUDGET_STATES;
             if options.policy == Policy::Optimal && hold.is_dragging() {
@@ -203,6 +208,7 @@ impl Page {
             fusion,
             conventions,
             device,
+            own_calibrations,
             is_fused,
             is_switching: switching::is_switching(shown, is_fused, hold),
             is_printing: browser::is_printing(),

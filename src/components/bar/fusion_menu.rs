@@ -76,7 +76,11 @@ fn ObjectiveChoice() -> impl IntoView {
 fn SpeedupChoice() -> impl IntoView {
     let page = Page::of_context();
     let percent = move || page.fusion.with(|fusion| fusion.min_speedup_percent);
-    let source = move || page.device.with(measured_patterns);
+    let source = move || {
+        page.analysis
+            .with(|analysis| measured_patterns(&analysis.options))
+    };
+    let has_own = move || page.own_calibrations.with(Option::is_some);
     view! {
         <label class="speedup">
             <span>"One kernel if it was faster by more than " {move || speedup_text(percent())}</span>
@@ -95,6 +99,9 @@ fn SpeedupChoice() -> impl IntoView {
             />
             <small>{source}</small>
         </label>
+        <Show when=has_own>
+            <button type="button" on:click=move |_| page.own_calibrations.set(None)>"Use those of the GPU"</button>
+        </Show>
     }
 }
 

@@ -2,15 +2,18 @@
 
 use crate::core::analysis::measured::{Measurements, Row, Variant};
 use crate::core::analysis::{Analysis, Execution, analyze_program};
-use crate::core::cost::calibration::{Calibrations, FusionCalibration};
-use crate::core::cost::roofline::Bound;
 use crate::core::cost::traffic::kernel_traffic;
 use crate::core::fusion::structure::structure;
+use crate::core::model::bound::Bound;
+use crate::core::model::calibration::{Calibrations, FusionCalibration};
 use crate::core::model::device::Device;
 use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::partition::Partition;
 use crate::core::model::program::Program;
 use std::collections::BTreeMap;
+
+/// Times that a program can take, in µs: a nanosecond to a day.
+const PLAUSIBLE_US: std::ops::Range<f64> = 1e-3..1e11;
 
 /// A measured row whose op list is known.
 struct Run<'a> {
@@ -21,7 +24,11 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
+    /// `None` if it cannot be analysed, or its time is none of a kernel.
     fn of(row: &'a Row, program: &Program, device: &Device) -> Option<Self> {
+        if !PLAUSIBLE_US.contains(&row.time_us) {
+            return None;
+        }
         let options = row.options(device);
         let program = row.sized(program);
         let analysis = analyze_program(&program, &options).analysis?;
@@ -81,7 +88,7 @@ pub fn calibrate(
     }
 }
 
-/// The record of one pattern at one size; `None` unless it ran both ways.
+/// The record of one pattern at one size; `None` unless it ran both ways and moves something.
 fn record_of<'r, 'a: 'r, I>(runs: impl Fn() -> I) -> Option<FusionCalibration>
 where
     I: Iterator<Item = &'r Run<'a>>,
@@ -101,6 +108,9 @@ where
         .sum::<f64>();
     let unfused_bytes = unfused.analysis.unfused.traffic.total;
     let fused_bytes = fused_bytes(fused);
+    if unfused_bytes == 0 || fused_bytes == 0 {
+        return None;
+    }
     let gflops = |row: &Row| flops / row.time_us / 1e3;
     let (unfused_gflops, fused_gflops) = (gflops(unfused.row), gflops(fused.row));
     let params = &unfused.program.params;

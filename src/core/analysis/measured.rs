@@ -126,6 +126,7 @@ impl Row {
                 ..Conventions::default()
             },
             device: device.clone(),
+            own_calibrations: None,
             fusion: FusionOptions {
                 attention: asks_for_attention,
                 max_autotune: self.variant == Variant::InductorTritonGemm,

@@ -1,6 +1,5 @@
 //! What kernels cost: bytes through memory, FLOPs, and the time that a device needs for both.
 
-pub mod calibration;
 pub mod roofline;
 pub mod traffic;
 pub mod work;

@@ -1,28 +1,10 @@
 //! The point on the roofline of bytes and FLOPs, and a lower bound of their time.
 
+use crate::core::model::bound::Bound;
 use crate::core::model::device::{Device, Figure, Peak};
 use crate::core::model::dtype::DType;
 use crate::core::model::options::{F32Matmul, Options};
 use crate::core::model::work::Work;
-use borsh::{BorshDeserialize, BorshSerialize};
-use serde::{Deserialize, Serialize};
-
-/// What limits the speed of a kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[derive(BorshSerialize, BorshDeserialize)]
-pub enum Bound {
-    /// Memory bandwidth.
-    Memory,
-    /// The matrix units.
-    Matrix,
-    /// The vector units, which also run matmuls on types that no matrix unit accepts.
-    Vector,
-    /// The launch takes longer than the work.
-    Launch,
-    /// The peak for some of its FLOPs, or their number, is unknown; its time leaves them out.
-    Unknown,
-}
 
 /// The point of a kernel on the roofline. Its time is a lower bound for data in memory: full overlap at peak rates.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -34,7 +34,7 @@ impl Region<'_> {
     /// What measured runs on the device say about a kernel of these ops. `O(ops * inputs + patterns)`.
     pub(crate) fn evidence(&self, set: Set) -> Evidence {
         let options = self.context.options;
-        let Some(calibrations) = options.device.fusion_calibrations() else {
+        let Some(calibrations) = options.calibrations() else {
             return Evidence::Unmeasured;
         };
         let graph = self.context.graph;

@@ -35,8 +35,11 @@ pub fn structure(
         };
         let inputs = &graph.inputs[op];
         if is_view(op) {
-            let source = inputs.first().map_or(Source::Outside, source_of);
-            places.push((graph.output[op], source));
+            // A view of what comes from outside is judged by its own size where it is read.
+            let known = inputs.first().and_then(|input| places.iter().find(|(own, _)| own == input));
+            if let Some(&(_, source)) = known {
+                places.push((graph.output[op], source));
+            }
             continue;
         }
         let mut sources: Vec<Source> = inputs.iter().map(source_of).collect();

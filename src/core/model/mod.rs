@@ -2,7 +2,9 @@
 
 pub(crate) mod acyclic;
 pub mod adjacency;
+pub mod bound;
 pub mod build;
+pub mod calibration;
 pub mod device;
 pub mod diagnostic;
 mod digest;

@@ -1,8 +1,10 @@
 //! The user's choices beside the text: fusion policy, byte-counting conventions, device.
 
+use crate::core::model::calibration::Calibrations;
 use crate::core::model::device::{Device, default_device};
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// The user's choices beside the text.
@@ -16,6 +18,8 @@ pub struct Options {
     pub conventions: Conventions,
     /// The device that the kernels run on.
     pub device: Device,
+    /// Measured patterns of the visitor's own, instead of those that are known of the device.
+    pub own_calibrations: Option<Arc<Calibrations>>,
 }
 
 impl Default for Options {
@@ -25,6 +29,7 @@ impl Default for Options {
             fusion: FusionOptions::default(),
             conventions: Conventions::default(),
             device: default_device().clone(),
+            own_calibrations: None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::core::analysis::Analysis;
 use crate::core::analysis::limits::KernelLimits;
-use crate::core::cost::roofline::Bound;
+use crate::core::model::bound::Bound;
 use crate::core::model::device::Multiprocessor;
 use crate::core::model::ids::KernelId;
 use crate::core::model::op::element_count;

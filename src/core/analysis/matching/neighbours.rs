@@ -3,8 +3,8 @@
 use super::Matching;
 use crate::core::analysis::Analysis;
 use crate::core::analysis::why::{Price, Why};
-use crate::core::cost::roofline::Bound;
 use crate::core::fusion::reason::Reason;
+use crate::core::model::bound::Bound;
 use crate::core::model::ids::KernelId;
 
 /// A kernel is short that takes at most as long as this many launches.

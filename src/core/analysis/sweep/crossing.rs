@@ -1,7 +1,7 @@
 //! What changes along the axis.
 
 use super::{Figures, Measure};
-use crate::core::cost::roofline::Bound;
+use crate::core::model::bound::Bound;
 use crate::core::model::options::Policy;
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::cmp::Ordering;

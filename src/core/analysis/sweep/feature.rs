@@ -3,7 +3,7 @@
 use super::Measure;
 use super::crossing::{Change, Crossing, Relation};
 use super::state::{KernelKey, Near, State, States};
-use crate::core::cost::roofline::Bound;
+use crate::core::model::bound::Bound;
 use crate::core::model::options::Policy;
 use crate::core::model::program::Program;
 use std::cmp::Reverse;

@@ -3,8 +3,8 @@
 use super::Figures;
 use super::grid::Grid;
 use crate::core::analysis::{Analysis, analyze_plan, read};
-use crate::core::cost::roofline::Bound;
 use crate::core::fusion;
+use crate::core::model::bound::Bound;
 use crate::core::model::diagnostic::has_errors;
 use crate::core::model::graph::{Graph, Tensor};
 use crate::core::model::ids::{OpId, TensorId};

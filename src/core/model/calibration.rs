@@ -1,7 +1,10 @@
 //! Fused patterns as a GPU ran them.
 
-use crate::core::cost::roofline::Bound;
+use crate::core::json::read_json;
+use crate::core::model::bound::Bound;
 use crate::core::model::device::Device;
+use crate::core::model::options::Options;
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -10,7 +13,9 @@ use std::sync::LazyLock;
 const H200: &str = include_str!("../../../public/measured/h200_fusion.json");
 
 /// Fused patterns of one GPU.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, Default, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize,
+)]
 pub struct Calibrations {
     /// The GPU.
     pub device: String,
@@ -21,7 +26,7 @@ pub struct Calibrations {
 }
 
 /// One pattern at one size, run op by op and fused. Latencies are of runs after each other, so small tensors stay in the cache.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
 pub struct FusionCalibration {
     /// The name of its op list, such as `linear_bias_relu`.
     pub fusion_pattern: String,
@@ -83,6 +88,32 @@ impl FusionCalibration {
 }
 
 impl Calibrations {
+    /// Whether a text is likely to hold records, by what it begins with.
+    pub fn begins(text: &str) -> bool {
+        text.trim_start().starts_with('{') && text.contains("\"fusion_pattern\"")
+    }
+
+    /// Reads what `fuseline calibrate --json` writes. `O(text)`.
+    ///
+    /// # Errors
+    /// What is missing or impossible, and where.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let read: Self = read_json(text)?;
+        let is_possible = |record: &FusionCalibration| {
+            record.speedup_factor.is_finite()
+                && record.speedup_factor > 0.0
+                && record.flops.is_finite()
+                && record.flops >= 0.0
+        };
+        match read.patterns.iter().position(|record| !is_possible(record)) {
+            None if read.patterns.is_empty() => Err("there is no pattern in it".to_owned()),
+            None => Ok(read),
+            Some(at) => Err(format!(
+                "patterns[{at}]: speedup_factor has to be above 0 and flops at least 0"
+            )),
+        }
+    }
+
     /// The most ops of a pattern.
     pub fn most_operators(&self) -> usize {
         let counts = self.patterns.iter().map(|record| record.num_operators);
@@ -100,10 +131,19 @@ impl Calibrations {
 }
 
 impl Device {
-    /// Its measured patterns; `None` if nobody measured any.
-    pub fn fusion_calibrations(&self) -> Option<&'static Calibrations> {
+    /// The shipped records of its measured patterns; `None` if nobody measured any.
+    fn calibrations(&self) -> Option<&'static Calibrations> {
         static SHIPPED: LazyLock<Option<Calibrations>> =
             LazyLock::new(|| serde_json::from_str(H200).ok());
         (self.id == "h200").then(|| SHIPPED.as_ref()).flatten()
+    }
+}
+
+impl Options {
+    /// The records by which [`Objective::Measured`](crate::core::Objective::Measured) decides: the visitor's own, else those of
+    /// the device.
+    pub fn calibrations(&self) -> Option<&Calibrations> {
+        let own = self.own_calibrations.as_deref();
+        own.or_else(|| self.device.calibrations())
     }
 }
