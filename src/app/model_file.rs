@@ -68,6 +68,9 @@ const OTHERS: &[(&[u8], &str)] = &[
 /// assert!(matches!(kind_of("weights", b"GGUF\x03"), FileKind::Other(_)));
 /// ```
 pub fn kind_of(name: &str, start: &[u8]) -> FileKind {
+    if let Some((_, what)) = OTHERS.iter().find(|(magic, _)| start.starts_with(magic)) {
+        return FileKind::Other(what);
+    }
     if Calibrations::begins(&String::from_utf8_lossy(start)) {
         return FileKind::Calibrations;
     }
@@ -78,9 +81,6 @@ pub fn kind_of(name: &str, start: &[u8]) -> FileKind {
     }
     if is_onnx(start) {
         return FileKind::Onnx;
-    }
-    if let Some((_, what)) = OTHERS.iter().find(|(magic, _)| start.starts_with(magic)) {
-        return FileKind::Other(what);
     }
     let is_flatbuffer = start.get(4..8) == Some(b"TFL3");
     // A header of JSON after its length in eight bytes.

@@ -13,7 +13,7 @@ pub(super) struct FusionFlags {
     /// What the optimum minimizes.
     #[arg(long, default_value = "bytes", value_parser = by_name::<Objective>())]
     objective: Objective,
-    /// With --objective measured, the speed-up from which on the ops of a measured pattern are one kernel.
+    /// With --objective measured, the speed-up above which the ops of a measured pattern are one kernel.
     #[arg(long, default_value = "1.2", value_name = "RATIO", value_parser = speedup_percent)]
     min_speedup: u32,
     /// Ops that only read a common tensor may share a kernel.
@@ -69,5 +69,5 @@ fn speedup_percent(text: &str) -> Result<u32, String> {
         .map(|ratio: f64| (ratio * 100.0).round() as u32);
     percent
         .filter(|percent| MIN_SPEEDUP_PERCENT.contains(percent))
-        .ok_or_else(|| "write a ratio from 1 to 10, such as 1.2".to_owned())
+        .ok_or_else(|| "write a ratio from 1 to 5, such as 1.2".to_owned())
 }

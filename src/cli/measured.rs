@@ -2,11 +2,12 @@
 
 use super::output::{print, tell};
 use super::{Analysed, Failed, json};
+use crate::app::model_file::{FileKind, kind_of};
 use crate::core::analysis::matching::{
     Matching, match_kernels, policy_of_variant, short_neighbours,
 };
 use crate::core::model::device::device_called;
-use crate::core::profile::{MeasuredRun, Profile, Reader, Recognised, recognise};
+use crate::core::profile::{MeasuredRun, Profile, Reader};
 use crate::core::{Analysis, Options, Policy, analyze_program};
 use crate::present::profile::{
     NeighbourRow, Note, ProfileRow, bytes_title, found_sentence, neighbour_rows, notes,
@@ -136,10 +137,10 @@ fn read(path: &Path) -> Result<Profile, String> {
     let mut slice = vec![0; SLICE_BYTES];
     let mut length = file.read(&mut slice).map_err(problem)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let kind = match recognise(&name, &slice[..length]) {
-        Some(Recognised::Readable(kind)) => kind,
-        Some(Recognised::Convertible(how)) => return Err(how.to_owned()),
-        None => {
+    let kind = match kind_of(&name, &slice[..length]) {
+        FileKind::Profile(kind) => kind,
+        FileKind::Other(what) => return Err(format!("{what}.")),
+        FileKind::Text | FileKind::Onnx | FileKind::Calibrations => {
             return Err("This is no measurement: expected is what a program's script saves, a table of ncu --csv or nsys stats, or a trace of torch.profiler.".to_owned());
         }
     };

@@ -207,7 +207,10 @@ fn callees(caret: &Caret) -> Vec<Candidate> {
             "x, …; the shape after a colon",
         )
     });
-    FUNCTIONS.iter().map(function).chain(bare).collect()
+    // The shorter name is the more usual one: softmax before softplus.
+    let mut functions: Vec<&Function> = FUNCTIONS.iter().collect();
+    functions.sort_by_key(|function| function.name.len());
+    functions.into_iter().map(function).chain(bare).collect()
 }
 
 fn arguments(text: &str, offset: usize, caret: &Caret, call: &CallSoFar) -> Vec<Candidate> {

@@ -22,7 +22,7 @@ pub fn measured_patterns(options: &Options) -> String {
         );
     };
     format!(
-        "{} of fused patterns were measured on {}; the nearest size counts. Where a pattern was not measured, or not as one kernel, the model decides, and the tab Steps says so.",
+        "{} of fused patterns were measured on {}; the nearest size counts. Where a pattern was not measured, or was faster but not as one kernel, the model decides, and the tab Steps says so.",
         counted(calibrations.patterns.len(), "run"),
         printable(&calibrations.device)
     )

@@ -49,7 +49,7 @@ test('a correction by key leads back into the text', async ({ page }) => {
 test('a word is completed by the keyboard alone', async ({ page }) => {
   await write(page, 'input hidden : f16[1024, 1024]\n');
   await editor(page).press('ControlOrMeta+End');
-  await page.keyboard.type('y = softm');
+  await page.keyboard.type('y = soft');
   await expect(options(page).first()).toContainText('softmax');
   expect(await accessibilityFindings(page)).toEqual([]);
   await page.keyboard.press('ArrowDown');

@@ -13,6 +13,7 @@ import functools
 import json
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -204,13 +205,14 @@ def launches(model: Model) -> dict[str, Any]:
                 call()
             torch.cuda.synchronize()
             names = kernels_of(call)
-        rows[variant] = {"launches": len(names), "names": names}
+        rows[variant] = {"launches": len(names), "kernels": dict(Counter(name[:60] for name in names).most_common())}
     return rows
 
 
 def kernels(out: Path, names: list[str]) -> None:
     """Launches of each model on the GPU. One that fails does not cost the others."""
-    rows: dict[str, Any] = {"torch": torch.__version__, "device": torch.cuda.get_device_name()}
+    rows: dict[str, Any] = {}
+    result = {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "models": rows}
     for name in names:
         torch._dynamo.reset()
         torch.cuda.empty_cache()
@@ -220,7 +222,7 @@ def kernels(out: Path, names: list[str]) -> None:
         except Exception as problem:  # noqa: BLE001
             rows[name] = {"problem": f"{type(problem).__name__}: {problem}"[:400]}
             print(name, rows[name], flush=True)
-        out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+        out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 
 def main(first: str, *rest: str) -> None:

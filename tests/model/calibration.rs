@@ -217,7 +217,7 @@ fn the_threshold_decides_whether_a_measured_pattern_is_one_kernel() {
         assert!(analysis.certificate.unwrap().is_optimal);
     }
     // Nobody measured patterns on this one: the model decides, whatever the threshold.
-    let analysis = analysed(ADD_RELU, &options(Policy::Optimal, 1000, "a100-80"));
+    let analysis = analysed(ADD_RELU, &options(Policy::Optimal, 500, "a100-80"));
     assert_eq!(kernels(&analysis), [["s", "y"]]);
 }
 
@@ -367,7 +367,7 @@ fn each_kernel_says_what_decided() {
         "{unknown}"
     );
     let wrong = run(&[&flags[..], &["--min-speedup", "0.5"]].concat(), ADD_RELU);
-    assert!(stderr(&wrong).contains("write a ratio from 1 to 10, such as 1.2"));
+    assert!(stderr(&wrong).contains("write a ratio from 1 to 5, such as 1.2"));
 }
 
 /// The records of `add_relu` alone, with another speed-up and of another GPU.

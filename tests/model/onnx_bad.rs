@@ -266,4 +266,7 @@ fn a_file_is_known_by_its_first_bytes() {
     ] {
         assert!(other(start).contains(word), "{}", other(start));
     }
+    // A table that PowerShell has written is told as what it is, whatever its name.
+    let table = kind_of("table.csv", b"\xff\xfe\"\0I\0D\0");
+    assert!(matches!(table, FileKind::Other(what) if what.contains("UTF-16")));
 }

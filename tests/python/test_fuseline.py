@@ -382,6 +382,46 @@ class ExportTest(unittest.TestCase):
         text = self.export(nn.Conv1d(4, 8, 3, stride=2, padding=1), torch.zeros(2, 4, 20))
         self.assertWritten(text, "conv1d = conv1d(input, weight, bias, stride=2, padding=1) : f32[2, 8, 10]")
 
+    def test_variances_over_all_elements(self):
+        def forward(x):
+            return x.var(-1, unbiased=False)
+
+        written = statements(self.export(forward, torch.zeros(4, 8)))
+        self.assertEqual(written[1:], ["var = var(x, axis=-1, keepdim=false) : f32[4]", "mul = mul(var, 0.875) : f32[4]"])
+
+    def test_padding_by_name(self):
+        def forward(x, w):
+            return F.conv2d(x, w, padding="same")
+
+        text = self.export(forward, torch.zeros(1, 2, 8, 8), torch.zeros(4, 2, 3, 3))
+        self.assertWritten(text, "conv2d = conv2d(x, w, padding=1) : f32[1, 4, 8, 8]")
+
+    def test_keys_that_are_broadcast_are_expanded(self):
+        text = self.export(
+            F.scaled_dot_product_attention, torch.zeros(2, 4, 8, 16), torch.zeros(1, 4, 8, 16), torch.zeros(1, 4, 8, 16)
+        )
+        self.assertEqual(sum("expand" in line.split(" = ")[0] for line in statements(text)), 2)
+
+    def test_an_extreme_of_all_keeps_dimensions_by_a_reshape(self):
+        def forward(x):
+            return x.argmax(keepdim=True)
+
+        self.assertWritten(
+            self.export(forward, torch.zeros(3, 8)), "argmax = argmax(reshape, axis=0, keepdim=false) : i64[]"
+        )
+
+    def test_what_the_notation_means_otherwise_is_opaque(self):
+        x, bias = torch.zeros(2, 4, 8, 8), torch.zeros(4)
+        cases = {
+            "aten.avg_pool2d": lambda x, b: F.avg_pool2d(x, 3, 1, 1, count_include_pad=False) + b[0],
+            "aten.group_norm": lambda x, b: F.group_norm(x, 2, None, b),
+            "aten.adaptive_avg_pool2d": lambda x, b: F.adaptive_avg_pool2d(x[0], (2, 2)) + b[0],
+            "aten.scatter_add": lambda x, b: b.scatter_add(0, torch.arange(2), x[0, 0, 0, :4]),
+        }
+        for name, forward in cases.items():
+            with self.subTest(name), self.assertWarnsRegex(fuseline.OpaqueOperatorWarning, name):
+                self.read(fuseline.export(forward, x, bias))
+
     def test_types_are_promoted_by_casts(self):
         def forward(x, y):
             return x + y

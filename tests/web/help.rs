@@ -37,7 +37,7 @@ async fn two_letters_open_the_list_and_the_arrows_choose_from_it() {
     write(&root, &format!("{HEAD}y = s")).await;
     assert_eq!(options(&root), [""; 0]);
     write(&root, &format!("{HEAD}y = soft")).await;
-    assert_eq!(options(&root)[..2], ["softmax", "log_softmax"]);
+    assert_eq!(options(&root)[..2], ["softmax", "softplus"]);
     let area = root.one("textarea");
     assert_eq!(
         area.get_attribute("aria-controls").as_deref(),

@@ -4,7 +4,7 @@ use super::menu::Menu;
 use crate::app::state::Page;
 use crate::browser;
 use crate::components::radio_button::RadioButton;
-use crate::core::model::options::Switch;
+use crate::core::model::options::{MIN_SPEEDUP_PERCENT, Switch};
 use crate::core::{Device, FusionOptions, Objective, Policy};
 use crate::present::calibration::{measured_patterns, speedup_text};
 use crate::present::format::format_seconds;
@@ -71,7 +71,7 @@ fn ObjectiveChoice() -> impl IntoView {
     }
 }
 
-/// From which measured speed-up on the ops of a pattern are one kernel.
+/// Above which measured speed-up the ops of a pattern are one kernel.
 #[component]
 fn SpeedupChoice() -> impl IntoView {
     let page = Page::of_context();
@@ -86,8 +86,8 @@ fn SpeedupChoice() -> impl IntoView {
             <span>"One kernel if it was faster by more than " {move || speedup_text(percent())}</span>
             <input
                 type="range"
-                min="100"
-                max="300"
+                min=MIN_SPEEDUP_PERCENT.start().to_string()
+                max=MIN_SPEEDUP_PERCENT.end().to_string()
                 step="5"
                 aria-valuetext=move || speedup_text(percent())
                 prop:value=move || percent().to_string()

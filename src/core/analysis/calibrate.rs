@@ -137,7 +137,7 @@ where
         fused_by: fused.row.variant.name().to_owned(),
         speedup_factor: unfused.row.time_us / fused.row.time_us,
         memory_reduction: 1.0 - fused_bytes as f64 / unfused_bytes as f64,
-        efficiency_improvement: fused_gflops / unfused_gflops - 1.0,
+        efficiency_improvement: unfused.row.time_us / fused.row.time_us - 1.0,
         bottleneck_unfused: bottleneck(&unfused.analysis.unfused),
         bottleneck_fused: bottleneck(&fused.analysis.fused),
         arithmetic_intensity_unfused_flop_per_byte: flops / unfused_bytes as f64,

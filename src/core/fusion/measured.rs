@@ -15,7 +15,7 @@ pub enum Evidence {
     Apart(Nearest),
     /// At the nearest size one kernel was faster by more than the threshold.
     Fuses(Nearest),
-    /// It was not: the ops stay apart.
+    /// It was not, in however many kernels it ran: the ops stay apart.
     Refuses(Nearest),
 }
 

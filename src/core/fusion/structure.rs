@@ -36,7 +36,9 @@ pub fn structure(
         let inputs = &graph.inputs[op];
         if is_view(op) {
             // A view of what comes from outside is judged by its own size where it is read.
-            let known = inputs.first().and_then(|input| places.iter().find(|(own, _)| own == input));
+            let known = inputs
+                .first()
+                .and_then(|input| places.iter().find(|(own, _)| own == input));
             if let Some(&(_, source)) = known {
                 places.push((graph.output[op], source));
             }

@@ -68,7 +68,8 @@ pub struct FusionCalibration {
     pub speedup_factor: f64,
     /// `1 - fused_memory_bytes / unfused_memory_bytes`.
     pub memory_reduction: f64,
-    /// `fused_gflops / unfused_gflops - 1`: the peak of the device, over which both are an efficiency, cancels out.
+    /// `fused_gflops / unfused_gflops - 1`, which is `speedup_factor - 1`: the peak of the device, over which both are an efficiency,
+    /// cancels out.
     pub efficiency_improvement: f64,
     /// What bounds the most roofline time of the unfused kernels.
     pub bottleneck_unfused: Bound,

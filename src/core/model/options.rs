@@ -104,8 +104,8 @@ pub struct FusionOptions {
 /// Upper limit of [`FusionOptions::max_ops`]: a set of ops is a 64-bit word.
 pub const MAX_OPS: usize = 64;
 
-/// Valid values of [`FusionOptions::min_speedup_percent`]: 1 to 10 times.
-pub const MIN_SPEEDUP_PERCENT: std::ops::RangeInclusive<u32> = 100..=1000;
+/// Valid values of [`FusionOptions::min_speedup_percent`]: 1 to 5 times.
+pub const MIN_SPEEDUP_PERCENT: std::ops::RangeInclusive<u32> = 100..=500;
 
 /// The search budget of the page. A worst-case graph of sixty ops takes about 50 ms with it, and half of it
 /// proves every example, for each graph that is searched. The command line uses ten times as many.
