@@ -27,7 +27,8 @@ pub(super) fn statements(text: &str) -> Option<Vec<OpStatement>> {
     (is_fine && !ops.is_empty()).then_some(ops)
 }
 
-/// The text of a node by the table, in which the output may have underscores behind its name; empty where it is its first input, `None` where the table has no answer.
+/// The text of a node by the table, in which the output may have underscores behind its name; empty where it is its first input,
+/// `None` where the table has no answer.
 pub(super) fn text_of(call: &Call<'_>, output: &str) -> Option<String> {
     if !operators::DOMAINS.contains(&call.node.domain.as_str()) {
         return None;
