@@ -95,6 +95,28 @@ fn graphs_by_others_are_read_as_far_as_they_tell() {
 }
 
 #[test]
+fn a_node_of_several_outputs_is_one_op_with_its_label() {
+    let text = foreign(&json!([
+        node("1", "x", &[], "float32[8,4]"),
+        node("2", "my split/2", &[("1", "0")], "float32[8,2]"),
+        node("3", "exp", &[("2", "1")], "float32[8,2]"),
+    ]));
+    let mut collection: Value = serde_json::from_str(&text).unwrap();
+    let outputs = &mut collection[0]["graphs"][1]["nodes"][1]["outputsMetadata"];
+    outputs.as_array_mut().unwrap().push(json!({ "id": "1" }));
+    let opened = converted(&collection.to_string()).unwrap().unwrap();
+    let lines: Vec<&str> = opened.text.lines().skip(1).collect();
+    assert_eq!(
+        lines,
+        [
+            "`my split/2_2` = opaque(x_1, name=`my split/2`) : f32[8, 2]",
+            "exp_3          = exp(`my split/2_2`) : f32[8, 2]",
+        ]
+    );
+    assert!(analysed(&opened.text).analysis.is_some());
+}
+
+#[test]
 fn a_graph_without_shapes_says_what_is_missing() {
     let text = foreign(&json!([
         node("1", "x", &[], "float32[8]"),

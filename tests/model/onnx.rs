@@ -495,6 +495,40 @@ fn what_keeps_its_input_is_no_op() {
 }
 
 #[test]
+fn an_output_that_is_left_out_is_no_input_that_is_left_out() {
+    let model = Model {
+        inputs: vec![
+            typed("x f32[4, 8]"),
+            typed("w f32[1, 32, 8]"),
+            typed("r f32[1, 32, 8]"),
+        ],
+        weights: vec![floats("high", &[6.0])],
+        nodes: vec![
+            node("LSTM", "x w r", "- h", &[]),
+            node("Clip", "h - high", "y", &[]),
+        ],
+        between: vec![typed("h f32[1, 4, 8]")],
+        outputs: vec![field(1, "y")],
+    };
+    let text = converted(&model.bytes()).text;
+    let expected = "\
+h = opaque(x, w, r, name=LSTM) : f32[1, 4, 8]
+y = clamp(h, max=6)
+";
+    assert!(text.ends_with(expected), "{text}");
+}
+
+#[test]
+fn what_stands_between_has_no_name_of_an_input() {
+    let inputs = ["sum_1 f32[4]", "sum_2 f32[4]", "sum_0 f32[4]"];
+    let sum = node("Sum", "sum_1 sum_2 sum_0", "sum", &[]);
+    assert_eq!(
+        statements(&inputs, &[], &[sum], "sum"),
+        "sum_0_2 = add(sum_1, sum_2)\nsum = add(sum_0_2, sum_0)"
+    );
+}
+
+#[test]
 fn shapes_that_the_file_computes_are_followed() {
     // x.view(x.shape[0] * x.shape[1], -1), and a causal mask of the length.
     let constant = |name: &str, values: &[i64]| {

@@ -159,7 +159,7 @@ fn what_is_wrong_is_said() {
                 node("Exp", "b", "y", &[]),
             ])
             .bytes(),
-            "its graph has a cycle: the node `` of type Add waits for its own output",
+            "its graph has a cycle, for which the node `` of type Add waits",
         ),
         (
             model(vec![
@@ -202,6 +202,58 @@ fn what_is_wrong_is_said() {
     // What is short is decoded as a whole.
     let short = refused(&of_graph(&field_start(1, 1 << 40)));
     assert!(short.contains("failed to decode"), "{short}");
+}
+
+#[test]
+fn small_files_with_too_many_reads_are_refused() {
+    let outputs: Vec<String> = (0..3000).map(|place| format!("y{place}")).collect();
+    let model = |nodes, outputs: &[String]| Model {
+        inputs: vec![typed("x f32[4]")],
+        nodes,
+        outputs: outputs.iter().map(|name| field(1, name)).collect(),
+        weights: vec![crate::onnx_files::ints("c0", &[1; 512])],
+        ..Model::default()
+    };
+    let wide = vec![node("Wide", &"x ".repeat(3000), &outputs.join(" "), &[])];
+    let copies = (0..5000)
+        .map(|n| node("Identity", &format!("c{n}"), &format!("c{}", n + 1), &[]))
+        .collect();
+    let models = [model(wide, &outputs), model(copies, &["c5000".to_owned()])];
+    for model in models {
+        assert_eq!(
+            refused(&model.bytes()),
+            "This ONNX file was not opened: its ops read more than the 4 million tensors and sizes that are opened at once."
+        );
+    }
+}
+
+#[test]
+fn a_large_sparse_weight_keeps_its_shape() {
+    let values = [
+        int(1, 30_000),
+        int(2, 1),
+        field(8, "w"),
+        field(9, vec![0; 120_000]),
+    ]
+    .concat();
+    let indices = [int(1, 30_000), int(2, 7), field(9, vec![0; 240_000])].concat();
+    let sparse = [
+        field(1, values),
+        field(2, indices),
+        int(3, 1000),
+        int(3, 2000),
+    ]
+    .concat();
+    let model = Model {
+        inputs: vec![typed("x f32[4, 1000]")],
+        nodes: vec![node("MatMul", "x w", "y", &[])],
+        outputs: vec![field(1, "y")],
+        ..Model::default()
+    };
+    let graph = [model.graph(), field(15, sparse)].concat();
+    let converted = read_onnx(Cursor::new(of_graph(&graph))).unwrap();
+    let expected = "weight w : f32[1000, 2000]\ny = matmul(x, w)\n";
+    assert!(converted.text.ends_with(expected), "{}", converted.text);
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub(super) struct Call<'a> {
     pub(super) output: Known,
     /// Which output it is.
     pub(super) output_index: usize,
-    /// How many outputs are read.
+    /// The params of the import, for sizes.
     pub(super) params: &'a Params,
     /// Version of the operators of ONNX.
     pub(super) version: i64,

@@ -64,6 +64,15 @@ impl Value {
         self.elements.iter().map(size).collect()
     }
 
+    /// Number of its elements and of the terms of their sizes, to which its memory is proportional.
+    pub(super) fn weight(&self) -> usize {
+        let weight = |element: &Scalar| match element {
+            Scalar::Int(size) => 1 + size.term_count(),
+            Scalar::Float(_) => 1,
+        };
+        self.elements.iter().map(weight).sum()
+    }
+
     /// Its one element.
     pub(super) fn only(&self) -> Option<&Scalar> {
         match self.elements.as_slice() {

@@ -22,6 +22,9 @@ use indexmap::IndexMap;
 use prost::Message;
 use std::collections::{HashMap, HashSet};
 
+/// Most tensors that ops read and elements of folded values, so that a small file cannot fill the memory.
+const MAX_READS: usize = 1 << 22;
+
 /// A program from a file, and what there is to say about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
@@ -49,7 +52,7 @@ pub fn import(model: &[u8]) -> Result<Imported, Problem> {
     let mut import = Import::new(&graph, version);
     for index in order {
         if let Some(node) = graph.nodes.get(index) {
-            import.node(node);
+            import.node(node)?;
         }
     }
     import.finish()
@@ -74,6 +77,8 @@ pub(super) struct Import<'a> {
     is_read: HashSet<&'a str>,
     /// Ops, each with its output and the name of its operator where it is opaque.
     pub(super) ops: Vec<(OpStatement, usize, Option<String>)>,
+    /// What is left of [`MAX_READS`].
+    reads_left: usize,
 }
 
 impl<'a> Import<'a> {
@@ -81,6 +86,8 @@ impl<'a> Import<'a> {
         let infos = graph.values.iter().chain(&graph.outputs);
         let stated = infos.filter_map(|info| Some((info.name.as_str(), tensor_type(info)?)));
         let outputs = graph.outputs.iter().map(|output| output.name.as_str());
+        // An empty name stands for an input or an output that is left out.
+        let read = graph.nodes.iter().flat_map(reads).chain(outputs);
         let mut import = Self {
             graph,
             version,
@@ -91,8 +98,9 @@ impl<'a> Import<'a> {
             by_name: HashMap::new(),
             external: Vec::new(),
             stated: stated.collect(),
-            is_read: graph.nodes.iter().flat_map(reads).chain(outputs).collect(),
+            is_read: read.filter(|name| !name.is_empty()).collect(),
             ops: Vec::new(),
+            reads_left: MAX_READS,
         };
         import.externals();
         import
@@ -193,11 +201,24 @@ impl<'a> Import<'a> {
         (dims, element_type(stated.element_type))
     }
 
+    fn spend(&mut self, reads: usize) -> Result<(), Problem> {
+        let left = self.reads_left.checked_sub(reads);
+        self.reads_left = left.ok_or_else(|| {
+            Problem::new(format!(
+                "its ops read more than the {} million tensors and sizes that are opened at once",
+                MAX_READS >> 20
+            ))
+        })?;
+        Ok(())
+    }
+
     /// The ops of a node, for each of its outputs that is read.
-    fn node(&mut self, node: &'a Node) {
+    fn node(&mut self, node: &'a Node) -> Result<(), Problem> {
         let outputs = node.outputs.iter().enumerate();
         let used = outputs.filter(|(_, output)| self.is_read.contains(output.as_str()));
         let used: Vec<(usize, &'a String)> = used.collect();
+        let reads = reads(node);
+        self.spend(used.len().saturating_mul(reads.len()))?;
         for (output_index, output) in used {
             let (dims, dtype) = self.stated(output);
             let name = self.names.claim(output);
@@ -239,6 +260,7 @@ impl<'a> Import<'a> {
                     shape: Some(sizes.map(Size::from).collect()),
                     value: Some(value),
                 };
+                self.spend(known.value.as_ref().map_or(0, Value::weight))?;
                 let place = self.tensor(known);
                 self.by_file_name.insert(output, place);
                 self.external.push((place, TensorRole::Weight));
@@ -257,20 +279,21 @@ impl<'a> Import<'a> {
             }
             let mut opaque = None;
             let ops = text.and_then(|text| statements(&text)).unwrap_or_else(|| {
-                let (text, operator) = self.opaque(node, &call);
+                let (text, operator) = self.opaque(node, &reads, &call);
                 opaque = Some(operator);
                 statements(&text).unwrap_or_default()
             });
             self.write(node, output, &name, ops, opaque.as_ref(), dims.as_ref());
         }
+        Ok(())
     }
 
     /// An op that reads all that the node reads, and the name of its operator.
-    fn opaque(&self, node: &Node, call: &Call<'_>) -> (String, String) {
+    fn opaque(&self, node: &Node, reads: &[&str], call: &Call<'_>) -> (String, String) {
         let mut seen = HashSet::new();
-        let places = reads(node)
-            .into_iter()
-            .filter_map(|input| self.by_file_name.get(input));
+        let places = reads
+            .iter()
+            .filter_map(|&input| self.by_file_name.get(input));
         let places = places.filter(|place| seen.insert(**place));
         let known = places.filter_map(|&place| self.tensors.get(place));
         let large = known.filter(|known| known.value.is_none());
@@ -300,18 +323,22 @@ impl<'a> Import<'a> {
         dims: Option<&Dims>,
     ) {
         let mut renamed: HashMap<String, String> = HashMap::new();
+        let last = ops.last().map(|op| op.output.text.clone());
+        let last = last.unwrap_or_default();
         for mut op in ops {
             for input in &mut op.inputs {
                 if let Some(now) = renamed.get(&input.text) {
                     input.text.clone_from(now);
                 }
             }
-            let is_last = op.output.text == name;
+            let is_last = op.output.text == last;
             if is_last {
+                name.clone_into(&mut op.output.text);
                 let title = node.name.strip_prefix("node_").unwrap_or(&node.name);
                 op.label = self.names.label(title).map(nameless);
             } else {
-                let own = self.names.claim(&op.output.text);
+                let rest = op.output.text.strip_prefix(&last).unwrap_or_default();
+                let own = self.names.claim(&format!("{name}{rest}"));
                 renamed.insert(std::mem::replace(&mut op.output.text, own.clone()), own);
             }
             let Some(function) = functions::find(&op.callee.text) else {

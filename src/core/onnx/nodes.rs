@@ -47,7 +47,7 @@ pub(super) fn ordered(nodes: &[Node]) -> Result<Vec<usize>, Problem> {
     match stuck {
         None => Ok(order),
         Some((_, node)) => Err(Problem::new(format!(
-            "its graph has a cycle: the node `{}` of type {} waits for its own output",
+            "its graph has a cycle, for which the node `{}` of type {} waits",
             node.name, node.operator
         ))),
     }

@@ -53,6 +53,11 @@ impl Size {
         }
     }
 
+    /// Number of its terms.
+    pub(super) fn term_count(&self) -> usize {
+        self.terms.len()
+    }
+
     /// Whether it is 1.
     pub(super) fn is_one(&self) -> bool {
         self.as_int() == Some(1)

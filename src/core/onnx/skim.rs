@@ -30,6 +30,7 @@ enum Message {
     Node,
     Attribute,
     Tensor,
+    SparseTensor,
 }
 
 impl Message {
@@ -39,7 +40,10 @@ impl Message {
             (Self::Model, 7) | (Self::Attribute, 6 | 11) => Some(Self::Graph),
             (Self::Graph, 1) => Some(Self::Node),
             (Self::Node, 5) => Some(Self::Attribute),
-            (Self::Graph, 5) | (Self::Attribute, 5 | 10) => Some(Self::Tensor),
+            (Self::Graph, 15) => Some(Self::SparseTensor),
+            (Self::Graph, 5) | (Self::Attribute, 5 | 10) | (Self::SparseTensor, 1 | 2) => {
+                Some(Self::Tensor)
+            }
             _ => None,
         }
     }
@@ -56,6 +60,7 @@ impl Message {
             Self::Node => "a node",
             Self::Attribute => "an attribute",
             Self::Tensor => "a tensor",
+            Self::SparseTensor => "a sparse tensor",
         }
     }
 }

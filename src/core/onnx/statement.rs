@@ -27,7 +27,8 @@ pub(super) fn statements(text: &str) -> Option<Vec<OpStatement>> {
     (is_fine && !ops.is_empty()).then_some(ops)
 }
 
-/// The text of a node by the table; empty where it is its first input, `None` where the table has no answer.
+/// The text of a node by the table, in which the output may have underscores behind its name; empty where it is its first input,
+/// `None` where the table has no answer.
 pub(super) fn text_of(call: &Call<'_>, output: &str) -> Option<String> {
     if !operators::DOMAINS.contains(&call.node.domain.as_str()) {
         return None;
@@ -37,6 +38,7 @@ pub(super) fn text_of(call: &Call<'_>, output: &str) -> Option<String> {
         (None, true) => operator.outputs.last()?,
         (rule, _) => rule?,
     };
+    let output = &apart(output, call);
     match (rule, call.operator()) {
         (Rule::Input, _) => Some(String::new()),
         (_, "Cast" | "CastLike") if is_same_type(call) => Some(String::new()),
@@ -50,7 +52,7 @@ pub(super) fn text_of(call: &Call<'_>, output: &str) -> Option<String> {
             let mut text = String::new();
             for (place, input) in inputs.enumerate() {
                 let now = if place + 1 == count {
-                    output.to_owned()
+                    output.clone()
                 } else {
                     format!("{output}_{place}")
                 };
@@ -61,6 +63,14 @@ pub(super) fn text_of(call: &Call<'_>, output: &str) -> Option<String> {
             Some(text)
         }
     }
+}
+
+/// The name with as many underscores that no input has the name of something between, which is the name, `_` and a word.
+fn apart(output: &str, call: &Call<'_>) -> String {
+    let rests = call.inputs.iter().flatten();
+    let rests = rests.filter_map(|input| input.name.strip_prefix(output));
+    let underscores = rests.map(|rest| rest.len() - rest.trim_start_matches('_').len());
+    format!("{output}{}", "_".repeat(underscores.max().unwrap_or(0)))
 }
 
 fn is_same_type(call: &Call<'_>) -> bool {

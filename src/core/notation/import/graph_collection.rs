@@ -32,17 +32,14 @@ struct Node {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-#[allow(clippy::struct_field_names, reason = "the names of the format")]
 struct Edge {
     source_node_id: String,
-    source_node_output_id: String,
     target_node_input_id: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Output {
-    id: String,
     attrs: Vec<KeyValue>,
 }
 
@@ -97,7 +94,8 @@ fn op(node: &Node, by_id: &HashMap<&str, &Node>) -> Value {
     let inputs = edges
         .iter()
         .map(|edge| match by_id.get(edge.source_node_id.as_str()) {
-            Some(source) => tensor(source, &edge.source_node_output_id),
+            // An op has one output, whichever of the node's is read.
+            Some(source) => name(source),
             None => edge.source_node_id.clone(),
         });
     let mut entry = Map::new();
@@ -109,9 +107,7 @@ fn op(node: &Node, by_id: &HashMap<&str, &Node>) -> Value {
         entry.insert("function".to_owned(), function.name.into());
     } else {
         entry.insert("op_type".to_owned(), "opaque".into());
-        let is_of_word = |c: char| c.is_alphanumeric() || c == '.';
-        let word = node.label.replace(|c| !is_of_word(c), "_");
-        entry.insert("attributes".to_owned(), json!({ "name": word }));
+        entry.insert("attributes".to_owned(), json!({ "name": node.label }));
     }
     entry.extend(typed(node));
     Value::Object(entry)
@@ -137,19 +133,6 @@ fn name(node: &Node) -> String {
     match tag {
         Some(tag) if !tag.is_empty() => tag.to_owned(),
         _ => format!("{}_{}", node.label, node.id),
-    }
-}
-
-/// One of the tensors that a node gives; the first has the name of the node.
-fn tensor(node: &Node, output: &str) -> String {
-    let place = node
-        .outputs_metadata
-        .iter()
-        .position(|own| own.id == output)
-        .unwrap_or(0);
-    match place {
-        0 => name(node),
-        place => format!("{}_{place}", name(node)),
     }
 }
 
