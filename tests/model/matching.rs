@@ -6,7 +6,7 @@ use fuseline::core::analysis::matching::{Matching, match_kernels, short_neighbou
 use fuseline::core::notation::parse;
 use fuseline::core::profile::{MeasuredKernel, MeasuredRun};
 use fuseline::core::{Analysis, analyze_program};
-use fuseline::present::profile::{neighbour_rows, profile_rows, profile_total};
+use fuseline::present::profile::{found_sentence, neighbour_rows, profile_rows, profile_total};
 use serde_json::Value;
 use std::path::Path;
 
@@ -77,7 +77,7 @@ fn the_kernels_of_one_program() {
     }
 }
 
-/// What runs in another order, is not predicted or does not run is told.
+/// What runs in another order, is not predicted or is not found is told.
 #[test]
 fn kernels_without_a_partner() {
     let analysis = mlp(DEFAULT);
@@ -123,6 +123,10 @@ fn kernels_without_a_partner() {
             "y:  not found",
             "z + r + n:  not found",
         ]
+    );
+    assert_eq!(
+        found_sentence(&analysis, &match_kernels(&analysis, &run)),
+        "1 kernel ran, 1 of them found among the predicted ones. 3 predicted kernels were not found among those that ran."
     );
     run.kernels.clear();
     assert_eq!(match_kernels(&analysis, &run).missing(&analysis).count(), 4);

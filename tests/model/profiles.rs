@@ -7,7 +7,7 @@
 use fuseline::core::model::device::device_called;
 use fuseline::core::notation::parse;
 use fuseline::core::profile::{
-    Kind, Profile, Reader, Recognised, base_name, read_profile, recognise,
+    Kind, MeasuredRun, Profile, Reader, Recognised, base_name, read_profile, recognise,
 };
 use fuseline::core::{Options, analyze_program};
 use std::path::PathBuf;
@@ -113,6 +113,84 @@ fn traces() {
     );
 }
 
+/// Runs are ranges with the names of variants; where there are none, all is one run.
+#[test]
+fn ranges_that_are_runs() {
+    let event = |category: &str, name: &str, from: u32, to: u32| {
+        let time = to - from;
+        format!(r#"{{"cat": "{category}", "name": "{name}", "ts": {from}, "dur": {time}}}"#)
+    };
+    let kernels = [
+        event("kernel", "c", 60, 70),
+        event("kernel", "a", 10, 20),
+        event("kernel", "b", 30, 40),
+        event("kernel", "d", 90, 95),
+    ];
+    let runs = |ranges: &[(&str, u32, u32)]| {
+        let ranges = ranges
+            .iter()
+            .map(|&(name, from, to)| event("gpu_user_annotation", name, from, to));
+        let events: Vec<String> = kernels.iter().cloned().chain(ranges).collect();
+        let text = format!("[{}]\n ", events.join(","));
+        let profile = read_profile(Kind::Trace, text.as_bytes()).unwrap();
+        let run = |run: &MeasuredRun| {
+            let names = run.kernels.iter().map(|kernel| &*kernel.name);
+            let names: String = names.collect();
+            format!("{} {names}", run.variant.as_deref().unwrap_or("-"))
+        };
+        profile.runs.iter().map(run).collect::<Vec<_>>()
+    };
+    assert_eq!(runs(&[]), ["- abcd"]);
+    assert_eq!(
+        runs(&[("aten::add", 10, 20), ("aten::mul", 30, 40)]),
+        ["- abcd"]
+    );
+    assert_eq!(
+        runs(&[("compiled", 60, 95), ("my part", 0, 50), ("eager", 10, 40)]),
+        ["eager ab", "compiled cd"]
+    );
+    assert_eq!(
+        runs(&[
+            ("eager", 30, 40),
+            ("eager", 10, 40),
+            ("eager", 10, 40),
+            ("compiled", 60, 95)
+        ]),
+        ["eager ab", "compiled cd"]
+    );
+    assert_eq!(
+        runs(&[
+            ("ProfilerStep#2", 60, 95),
+            ("ProfilerStep#1", 10, 40),
+            ("eager", 10, 20)
+        ]),
+        ["- cd"]
+    );
+
+    let raw = String::from_utf8(file("ncu_raw.csv")).unwrap();
+    let variants = |table: &str| {
+        let profile = read_profile(Kind::Table, table.as_bytes()).unwrap();
+        let run = |run: MeasuredRun| (run.variant, run.kernels.len());
+        profile.runs.into_iter().map(run).collect::<Vec<_>>()
+    };
+    let named = |name: &str| Some(name.to_owned());
+    let other = raw.replace(":eager:", ":aten::add:");
+    assert_eq!(variants(&other), [(named("compiled"), 4)]);
+    assert_eq!(
+        variants(&other.replace(":compiled:", ":aten::mul:")),
+        [(None, 11)]
+    );
+    let inside = raw.replace(
+        r#"<default domain>:eager:none:none:none:none:none:none"" "#,
+        r#"<default domain>:eager:none:none:none:none:none:none"" ""<default domain>:aten::add:none:none:none:none:none:none"" "#,
+    );
+    assert_ne!(inside, raw);
+    assert_eq!(
+        variants(&inside),
+        [(named("eager"), 7), (named("compiled"), 4)]
+    );
+}
+
 #[test]
 fn slices_of_any_length_say_the_same() {
     for name in [
@@ -157,6 +235,7 @@ fn what_is_no_measurement_gets_a_sentence() {
         (Kind::Script, "{\"torch\": \"2.11\", \"rows\": [{\"variant\": \"eager\", \"time_us\": NaN}]}", script("rows[0].time_us: NaN is no number of JSON at line 1 column 60")),
         (Kind::Script, "{\"program\": \"p\", \"device\": \"cpu\", \"torch\": \"2\", \"rows\": [{\"variant\": \"eager\", \"errors\": [0.0]}]}", "The script ran on cpu and timed nothing: run it where PyTorch finds a GPU.".to_owned()),
         (Kind::Script, "{\"program\": \"p\", \"device\": \"g\", \"torch\": \"2\", \"rows\": [{\"variant\": \"eager\", \"kernels\": [{\"name\": \"k\", \"time_us\": -1}]}]}", script("rows[0].kernels[0].time_us: a time is at least 0, and this is -1 at line 1 column 116")),
+        (Kind::Script, &" ".repeat(8_000_001), "This measurement was not read: it has more than the 8 MB that are read.".to_owned()),
         (Kind::Script, "{\"program\": \"p\", \"rows\": [", script("rows: EOF while parsing a list at line 1 column 26")),
     ];
     for (kind, text, sentence) in cases {

@@ -20,7 +20,7 @@ pub struct OpenProfile {
     pub profile: Profile,
     /// The names of the files.
     pub names: Vec<String>,
-    /// The program that was measured: by the file, else the one that was open when the file came.
+    /// The program that was measured: by a file, else the one that was open when the first came.
     pub digest: String,
     /// The run that is shown.
     pub run: usize,
@@ -65,6 +65,7 @@ impl Page {
             Some(mut opened) => {
                 if opened.profile.kind == profile.kind {
                     opened.names.clear();
+                    opened.digest.clear();
                 }
                 if let Err(problem) = opened.profile.add(profile) {
                     self.tell_failure(problem);
@@ -80,10 +81,15 @@ impl Page {
             },
         };
         let OpenProfile {
-            profile, mut names, ..
+            profile,
+            mut names,
+            digest,
+            ..
         } = opened;
         names.push(name);
-        let digest = profile.digest.clone().unwrap_or_else(|| {
+        let known = profile.digest.clone();
+        let digest = known.or((!digest.is_empty()).then_some(digest));
+        let digest = digest.unwrap_or_else(|| {
             self.analysis
                 .with_untracked(|analysis| analysis.graph.digest())
         });

@@ -21,6 +21,9 @@ use std::sync::Arc;
 /// Most kernels of a file: what one call launches is far less.
 pub const MAX_KERNELS: usize = 200_000;
 
+/// Ranges of a program with these names are its runs; a file without any is one run.
+const VARIANTS: [&str; 3] = ["eager", "compiled", "max-autotune"];
+
 /// The content of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
@@ -41,8 +44,7 @@ pub struct Profile {
 /// One call of the program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeasuredRun {
-    /// What ran: `eager`, `compiled`, `max-autotune`, or the name of another range of the program. `None` if the file does
-    /// not tell.
+    /// What ran: `eager`, `compiled` or `max-autotune`, or what a script calls it. `None` if the file does not tell.
     pub variant: Option<String>,
     /// Time of one call when calls follow each other in a CUDA graph.
     pub time_s: Option<f64>,
@@ -57,7 +59,7 @@ pub struct MeasuredRun {
 pub struct MeasuredKernel {
     /// Its name, demangled.
     pub name: Arc<str>,
-    /// When it started, from the start of the first kernel of the file.
+    /// When it started, from the start of the first kernel of the run.
     pub start_s: Option<f64>,
     /// How long it ran.
     pub time_s: f64,
@@ -137,6 +139,19 @@ impl MeasuredKernel {
 }
 
 impl MeasuredRun {
+    /// Counts times from the start of the first kernel, and sorts by starts; without all starts nothing changes.
+    pub(crate) fn start_at_zero(&mut self) {
+        if self.kernels.iter().any(|kernel| kernel.start_s.is_none()) {
+            return;
+        }
+        let start = |kernel: &MeasuredKernel| kernel.start_s.unwrap_or(0.0);
+        self.kernels.sort_by(|a, b| start(a).total_cmp(&start(b)));
+        let first_s = self.kernels.first().map_or(0.0, start);
+        for kernel in &mut self.kernels {
+            kernel.start_s = Some(start(kernel) - first_s);
+        }
+    }
+
     /// The sum of the times of its kernels.
     pub fn kernels_s(&self) -> f64 {
         self.kernels.iter().map(|kernel| kernel.time_s).sum()

@@ -1,6 +1,6 @@
 //! The tables of Nsight Compute (`ncu --csv`, both pages) and Nsight Systems (`nsys stats --report cuda_gpu_trace`).
 
-use super::{MAX_KERNELS, MeasuredKernel, MeasuredRun, Names, too_many};
+use super::{MAX_KERNELS, MeasuredKernel, MeasuredRun, Names, VARIANTS, too_many};
 
 /// Metrics of Nsight Compute, each by its name on the raw page and by its label.
 const DURATION: [&str; 2] = ["gpu__time_duration.sum", "Duration"];
@@ -135,7 +135,7 @@ pub(super) struct Table {
 struct Row {
     /// Process and id, by which the lines of one kernel are told from those of the next.
     key: (String, String),
-    range: Option<String>,
+    variant: Option<&'static str>,
     kernel: MeasuredKernel,
     bytes_per_s: Option<f64>,
     is_timed: bool,
@@ -212,7 +212,7 @@ impl Table {
                 let name = self.names.intern(name);
                 self.push(Row {
                     key: Default::default(),
-                    range: None,
+                    variant: None,
                     kernel: MeasuredKernel {
                         start_s,
                         grid: sizes(grid),
@@ -261,7 +261,7 @@ impl Table {
             let name = self.names.intern(text(fields, Some(common.name)));
             self.push(Row {
                 key,
-                range: range_name(text(fields, common.range)),
+                variant: variant_of(text(fields, common.range)),
                 kernel: MeasuredKernel {
                     grid: sizes(text(fields, common.grid)),
                     block: sizes(text(fields, common.block)),
@@ -288,7 +288,7 @@ impl Table {
         Ok(())
     }
 
-    /// The device, and a run for each range that the program names, in the order of the file.
+    /// The device, and a run for each variant among the ranges of the program, in the order of the file.
     pub(super) fn finish(self) -> Result<(Option<String>, Vec<MeasuredRun>), String> {
         if self.rows.is_empty() {
             return Err("This table has no kernel. With --profile-from-start off, ncu sees only what runs between torch.cuda.profiler.start() and stop().".to_owned());
@@ -296,30 +296,37 @@ impl Table {
         if !self.rows.iter().any(|row| row.is_timed) {
             return Err(no_duration());
         }
+        let has_variants = self.rows.iter().any(|row| row.variant.is_some());
         let mut runs: Vec<MeasuredRun> = Vec::new();
         for row in self.rows {
             let Row {
-                range,
+                variant,
                 mut kernel,
                 bytes_per_s,
                 ..
             } = row;
+            if has_variants && variant.is_none() {
+                continue;
+            }
             let both = kernel
                 .read_bytes
                 .zip(kernel.write_bytes)
                 .map(|(read, written)| read.saturating_add(written));
             kernel.moved_bytes = both.or_else(|| whole(bytes_per_s? * kernel.time_s));
-            match runs.iter_mut().find(|run| run.variant == range) {
+            match runs
+                .iter_mut()
+                .find(|run| run.variant.as_deref() == variant)
+            {
                 Some(run) => run.kernels.push(kernel),
                 None => runs.push(MeasuredRun {
-                    variant: range,
+                    variant: variant.map(str::to_owned),
                     kernels: vec![kernel],
                     ..MeasuredRun::default()
                 }),
             }
         }
         for run in &mut runs {
-            start_at_zero(&mut run.kernels);
+            run.start_at_zero();
         }
         Ok((self.device, runs))
     }
@@ -350,19 +357,6 @@ impl Row {
             self.bytes_per_s = Some(value);
         }
         Ok(())
-    }
-}
-
-/// Times from the start of the first kernel, in the order of starts.
-pub(super) fn start_at_zero(kernels: &mut [MeasuredKernel]) {
-    if kernels.iter().any(|kernel| kernel.start_s.is_none()) {
-        return;
-    }
-    let start = |kernel: &MeasuredKernel| kernel.start_s.unwrap_or(0.0);
-    kernels.sort_by(|a, b| start(a).total_cmp(&start(b)));
-    let first_s = kernels.first().map_or(0.0, start);
-    for kernel in kernels {
-        kernel.start_s = Some(start(kernel) - first_s);
     }
 }
 
@@ -424,9 +418,8 @@ fn sizes(text: &str) -> Option<[u32; 3]> {
     Some([sizes.next()??, sizes.next()??, sizes.next()??])
 }
 
-/// The innermost range: `eager` of `640  "<default domain>:eager:none:none:none:none:none:none" `.
-fn range_name(text: &str) -> Option<String> {
-    let range = text.rsplit('"').find(|part| part.contains(':'))?;
-    let name = range.split(':').nth(1)?.trim();
-    (!name.is_empty() && name != "none").then(|| name.to_owned())
+/// The innermost range with the name of a variant: `eager` of `640  "<default domain>:eager:none:none:none:none:none:none" `.
+fn variant_of(text: &str) -> Option<&'static str> {
+    let mut names = text.rsplit('"').filter_map(|part| part.split(':').nth(1));
+    names.find_map(|name| VARIANTS.into_iter().find(|variant| *variant == name.trim()))
 }

@@ -1,7 +1,7 @@
 //! The JSON that the script of a program saves.
 
 use super::{Kind, MAX_KERNELS, MeasuredKernel, MeasuredRun, Profile, too_many};
-use crate::core::input::check_size;
+use crate::core::input::MAX_INPUT_BYTES;
 use crate::core::json::read_json;
 use serde::{Deserialize, Deserializer};
 
@@ -54,9 +54,12 @@ pub(super) struct ScriptReader {
 
 impl ScriptReader {
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), String> {
-        let length = self.bytes.len() + bytes.len();
-        check_size(length)
-            .map_err(|problem| format!("This measurement was not read: {problem}."))?;
+        if bytes.len() > MAX_INPUT_BYTES - self.bytes.len() {
+            return Err(format!(
+                "This measurement was not read: it has more than the {} MB that are read.",
+                MAX_INPUT_BYTES / 1_000_000
+            ));
+        }
         self.bytes.extend_from_slice(bytes);
         Ok(())
     }
@@ -90,19 +93,16 @@ impl ScriptReader {
 
 fn run(row: Row) -> MeasuredRun {
     let seconds = |us: Option<f64>| us.map(|us| us * 1e-6);
-    let first_us = row
-        .kernels
-        .first()
-        .and_then(|kernel| kernel.start_us)
-        .unwrap_or(0.0);
     let kernel = |kernel: Launched| MeasuredKernel {
-        start_s: seconds(kernel.start_us.map(|us| us - first_us)),
+        start_s: seconds(kernel.start_us),
         ..MeasuredKernel::new(kernel.name, kernel.time_us.unwrap_or(0.0) * 1e-6)
     };
-    MeasuredRun {
+    let mut run = MeasuredRun {
         variant: Some(row.variant),
         time_s: seconds(row.time_us),
         time_cold_s: seconds(row.time_cold_us),
         kernels: row.kernels.into_iter().map(kernel).collect(),
-    }
+    };
+    run.start_at_zero();
+    run
 }

@@ -1,15 +1,12 @@
 //! A Chrome trace, event by event: of each event only what a kernel needs is kept, and of the file only its kernels.
 
-use super::nsight::start_at_zero;
 use super::place::Lines;
-use super::{Kind, MAX_KERNELS, MeasuredKernel, MeasuredRun, Names, Profile, too_many};
+use super::{Kind, MAX_KERNELS, MeasuredKernel, MeasuredRun, Names, Profile, VARIANTS, too_many};
 use crate::core::json::number_of_python_at;
 use actson::feeder::PushJsonFeeder;
 use actson::parser::ParserError;
 use actson::{JsonEvent, JsonParser};
 
-/// Ranges of a program with these names are its runs.
-const VARIANTS: [&str; 3] = ["eager", "compiled", "max-autotune"];
 /// How the profiler names a step of its schedule.
 const STEP: &str = "ProfilerStep#";
 /// Most ranges that are kept.
@@ -88,7 +85,7 @@ struct Found {
     events: usize,
     device: Option<String>,
     kernels: Vec<MeasuredKernel>,
-    /// Ranges on the GPU.
+    /// Variants and steps on the GPU.
     ranges: Vec<Range>,
     names: Names,
 }
@@ -116,7 +113,7 @@ impl TraceReader {
                 match self.parser.next_event() {
                     Ok(Some(JsonEvent::NeedMoreInput)) => break,
                     Ok(Some(event)) => self.take(event)?,
-                    // Spaces may follow the end.
+                    // Not before `finish` says that no more comes.
                     Ok(None) => return Ok(()),
                     Err(problem) => return Err(self.failure(problem, bytes)),
                 }
@@ -270,43 +267,52 @@ impl Found {
                 ..MeasuredKernel::new(name, duration_us * 1e-6)
             });
         } else if event.category == "gpu_user_annotation" && self.ranges.len() < MAX_RANGES {
+            let is_run = VARIANTS.contains(&event.name.as_str()) || event.name.starts_with(STEP);
+            if !is_run {
+                return Ok(());
+            }
             let [from, to] = [start_us, start_us + duration_us].map(|us| us * 1e-6);
             self.ranges.push((event.name.clone(), from, to));
         }
         Ok(())
     }
 
-    fn profile(self) -> Result<Profile, String> {
+    fn profile(mut self) -> Result<Profile, String> {
         if self.kernels.is_empty() {
             return Err(format!(
                 "This trace has {} events, and none is a kernel (\"cat\": \"kernel\"). Record with activities=[ProfilerActivity.CUDA].",
                 self.events
             ));
         }
-        let last_step = self
-            .ranges
-            .iter()
-            .rev()
-            .find(|(name, ..)| name.starts_with(STEP));
-        let named: Vec<_> = if let Some(step) = last_step {
-            vec![(None, step)]
-        } else {
-            let is_variant = |range: &&Range| VARIANTS.contains(&range.0.as_str());
-            let variants = self.ranges.iter().filter(is_variant);
-            variants
-                .map(|range| (Some(range.0.clone()), range))
-                .collect()
-        };
-        let run_of = |(variant, (_, start_s, end_s)): (Option<String>, &Range)| MeasuredRun {
-            variant,
-            kernels: (self.kernels.iter())
-                .filter(|kernel| {
-                    kernel
-                        .start_s
-                        .is_some_and(|start| (*start_s..=*end_s).contains(&start))
-                })
-                .cloned()
+        let start = |kernel: &MeasuredKernel| kernel.start_s.unwrap_or(0.0);
+        self.kernels.sort_by(|a, b| start(a).total_cmp(&start(b)));
+        let (steps, mut variants): (Vec<Range>, _) = std::mem::take(&mut self.ranges)
+            .into_iter()
+            .partition(|(name, ..)| name.starts_with(STEP));
+        let last_step = steps.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        variants.sort_by(|a, b| a.1.total_cmp(&b.1).then(b.2.total_cmp(&a.2)));
+        // Each kernel is of one run at most: nested ranges, and those of several streams, overlap.
+        let mut free_from_s = f64::NEG_INFINITY;
+        variants.retain(|(_, start_s, end_s)| {
+            let is_free = *start_s >= free_from_s;
+            if is_free {
+                free_from_s = *end_s;
+            }
+            is_free
+        });
+        let named: Vec<(Option<String>, f64, f64)> = match last_step {
+            Some((_, start_s, end_s)) => vec![(None, start_s, end_s)],
+            None => (variants.into_iter())
+                .map(|(name, start_s, end_s)| (Some(name), start_s, end_s))
                 .collect(),
+        };
+        let before = |time_s: f64| {
+            self.kernels
+                .partition_point(|kernel| start(kernel) < time_s)
+        };
+        let run_of = |(variant, start_s, end_s): (Option<String>, f64, f64)| MeasuredRun {
+            variant,
+            kernels: self.kernels[before(start_s)..before(end_s)].to_vec(),
             ..MeasuredRun::default()
         };
         let mut runs: Vec<MeasuredRun> = named.into_iter().map(run_of).collect();
@@ -318,7 +324,7 @@ impl Found {
             });
         }
         for run in &mut runs {
-            start_at_zero(&mut run.kernels);
+            run.start_at_zero();
         }
         Ok(Profile {
             kind: Kind::Trace,

@@ -52,7 +52,7 @@ pub fn profile_explanation(
             )
         }
         ProfileFigure::Bytes => {
-            let counted = matching.counted();
+            let counted = matching.counted;
             let number = amount(bytes_of(analysis, matching, of).measured?);
             let each = each_launch(matching, of, |launch| {
                 counted.measured(launch).map(|bytes| amount(bytes as f64))
@@ -93,7 +93,7 @@ pub fn profile_explanation(
         RowOf::Total => "all kernels".to_owned(),
     };
     let is_of_bytes = matches!(figure, ProfileFigure::Bytes | ProfileFigure::BytesError);
-    let notes = match matching.counted() {
+    let notes = match matching.counted {
         Counted::Read if is_of_bytes => vec![
             "What a kernel writes may leave the cache only after its end, so reads are compared."
                 .to_owned(),

@@ -124,9 +124,9 @@ pub(super) fn times_of(analysis: &Analysis, matching: &Matching, of: RowOf) -> S
     }
 }
 
-/// Predicted and measured bytes of a row, as [`Matching::counted`].
+/// Predicted and measured bytes of a row, as [`Matching::counted`] says.
 pub(super) fn bytes_of(analysis: &Analysis, matching: &Matching, of: RowOf) -> Sides {
-    let counted = matching.counted();
+    let counted = matching.counted;
     let as_number = |bytes: u64| bytes as f64;
     let measured = match of {
         RowOf::Kernel(kernel) => matching.bytes(kernel, counted),
@@ -159,8 +159,8 @@ pub(super) fn gap_of(matching: &Matching, of: RowOf) -> Option<f64> {
     }
 }
 
-/// A row for each predicted kernel that ran and each kernel that none is predicted for, in the order in which they ran, and
-/// then one for each predicted kernel that did not. `O(kernels)`.
+/// A row for each predicted kernel that was found and each kernel that none is predicted for, in the order in which they ran, and
+/// then one for each predicted kernel that was not found. `O(kernels)`.
 pub fn profile_rows(analysis: &Analysis, matching: &Matching) -> Vec<ProfileRow> {
     let gaps = matching.run.gaps_s();
     let mut all = Vec::new();
@@ -227,7 +227,7 @@ fn row(analysis: &Analysis, matching: &Matching, of: RowOf, gap_s: Option<f64>) 
             .join("\n"),
         remark,
         times: times_of(analysis, matching, of).texts(format_seconds),
-        counted: matching.counted(),
+        counted: matching.counted,
         bytes: bytes_of(analysis, matching, of).texts(|bytes| format_bytes(whole(bytes))),
         gap: gap_s.map_or_else(|| NOTHING.to_owned(), format_seconds),
     }
@@ -255,7 +255,7 @@ const fn whole(bytes: f64) -> u64 {
 
 /// What the column of bytes has.
 pub fn bytes_title(matching: &Matching) -> &'static str {
-    match matching.counted() {
+    match matching.counted {
         Counted::Read => "bytes read",
         Counted::Moved => "bytes read and written",
     }
@@ -302,7 +302,7 @@ pub fn neighbour_rows(analysis: &Analysis, neighbours: &[Neighbours]) -> Vec<Nei
     neighbours.iter().map(row).collect()
 }
 
-/// How many of the kernels that ran were found among the predicted ones, and how many predicted ones did not run, in a
+/// How many of the kernels that ran were found among the predicted ones, and how many predicted ones were not, in a
 /// sentence.
 pub fn found_sentence(analysis: &Analysis, matching: &Matching) -> String {
     let found = matching.of_measured.iter().flatten().count();
@@ -310,8 +310,8 @@ pub fn found_sentence(analysis: &Analysis, matching: &Matching) -> String {
     let ran = counted(matching.run.kernels.len(), "kernel");
     let rest = match missing {
         0 => String::new(),
-        1 => " 1 predicted kernel did not run.".to_owned(),
-        more => format!(" {more} predicted kernels did not run."),
+        1 => " 1 predicted kernel was not found among those that ran.".to_owned(),
+        more => format!(" {more} predicted kernels were not found among those that ran."),
     };
     format!("{ran} ran, {found} of them found among the predicted ones.{rest}")
 }

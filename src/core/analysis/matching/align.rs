@@ -19,7 +19,9 @@ pub(super) fn align(
     let half = (MAX_PAIRS / rows / 2).max(LEAST_BAND) + columns.div_ceil(rows);
     // The columns of a row that are looked at.
     let band = |row: usize| {
-        let centre = row * columns / rows;
+        // Their product may have more bits than a `usize` of wasm32.
+        let centre = row as u64 * columns as u64 / rows as u64;
+        let centre = usize::try_from(centre).unwrap_or(columns);
         (centre.saturating_sub(half), (centre + half).min(columns))
     };
     // For each row the best sums up to each column of its band, and how they come about.

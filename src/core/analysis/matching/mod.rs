@@ -49,6 +49,8 @@ pub struct Matching {
     pub run: MeasuredRun,
     /// Calls that the run has, as its names repeat.
     pub calls: usize,
+    /// Which bytes are compared: reads where they were counted.
+    pub counted: Counted,
     /// For each kernel of `run` the predicted one.
     pub of_measured: Vec<Option<Match>>,
     /// For each predicted kernel the indexes in `run` of those that ran for it, ascending.
@@ -74,11 +76,6 @@ impl Matching {
     /// Measured bytes of a predicted kernel; `None` if one of its launches was not counted.
     pub fn bytes(&self, kernel: KernelId, counted: Counted) -> Option<u64> {
         counted.sum(self.launches(kernel))
-    }
-
-    /// Which bytes are compared: reads where they were counted.
-    pub fn counted(&self) -> Counted {
-        counted(&self.run)
     }
 
     /// What ran for a predicted kernel.
@@ -173,6 +170,7 @@ pub fn match_kernels(analysis: &Analysis, run: &MeasuredRun) -> Matching {
     Matching {
         run,
         calls,
+        counted,
         of_measured,
         of_kernel,
     }
@@ -374,13 +372,7 @@ fn one_call(run: &MeasuredRun, expected: usize) -> (MeasuredRun, usize) {
     let length = nearest.filter(|_| run.variant.is_none()).unwrap_or(count);
     let mut call = run.clone();
     call.kernels.drain(..count - length);
-    let first_s = call.kernels.first().and_then(|kernel| kernel.start_s);
-    for kernel in &mut call.kernels {
-        kernel.start_s = kernel
-            .start_s
-            .zip(first_s)
-            .map(|(start_s, first_s)| start_s - first_s);
-    }
+    call.start_at_zero();
     (call, count.checked_div(length).unwrap_or(1))
 }
 

@@ -83,15 +83,17 @@ macro_rules! define_operations {
 define_operations! {
     MATMUL CONVOLUTION ATTENTION
     ADD SUB MUL DIV EXTREMUM POW COMPARE LOGIC NEG ABS RELU GELU SILU SIGMOID TANH EXP LOG ERF TRIGONOMETRY ROUND SQRT RSQRT
-    RECIPROCAL WHERE CLAMP DROPOUT CAST TRIANGLE FILL SOFTPLUS
-    SUM MEAN LARGEST VAR SOFTMAX LAYER_NORM RMS_NORM BATCH_NORM GROUP_NORM NORM SCAN POOL LOSS SORT
-    COPY CONCAT GATHER SCATTER PAD INTERPOLATE
+    RECIPROCAL WHERE CLAMP DROPOUT CAST TRIANGLE FILL SOFTPLUS HARDSWISH MISH SIGN REMAINDER
+    SUM PRODUCT ANY MEAN LARGEST VAR SOFTMAX LAYER_NORM RMS_NORM BATCH_NORM GROUP_NORM NORM SCAN POOL LOSS SORT
+    COPY CONCAT GATHER SCATTER PAD INTERPOLATE REORDER
 }
 
 /// Work of matrix units, which no other kernel does.
 pub(super) const MATRIX: Operations = MATMUL.and(CONVOLUTION).and(ATTENTION);
 /// What combines elements along an axis.
 pub(super) const REDUCTIONS: Operations = SUM
+    .and(PRODUCT)
+    .and(ANY)
     .and(MEAN)
     .and(LARGEST)
     .and(VAR)
@@ -102,6 +104,9 @@ pub(super) const REDUCTIONS: Operations = SUM
     .and(NORM)
     .and(SCAN)
     .and(LOSS);
+
+/// Programs often write it out.
+const ELU: Operations = EXP.and(SUB).and(COMPARE).and(WHERE);
 
 /// Operations of which others are made.
 const PARTS: &[(Operations, Operations)] = &[
@@ -128,6 +133,9 @@ const PARTS: &[(Operations, Operations)] = &[
     (SIGMOID, EXP.and(ADD).and(DIV)),
     (GELU, ERF.and(TANH).and(MUL).and(ADD)),
     (SOFTPLUS, EXP.and(LOG).and(ADD)),
+    (HARDSWISH, ADD.and(CLAMP).and(MUL).and(DIV)),
+    (MISH, SOFTPLUS.and(TANH).and(MUL)),
+    (REMAINDER, DIV.and(ROUND).and(MUL).and(SUB)),
     (RELU, EXTREMUM.and(CLAMP)),
     (CLAMP, EXTREMUM.and(RELU)),
     (RSQRT, SQRT.and(RECIPROCAL)),
@@ -141,24 +149,26 @@ const PARTS: &[(Operations, Operations)] = &[
 /// Functions of the notation.
 #[rustfmt::skip]
 const FUNCTIONS: &[(&[&str], Operations)] = &[
-    (&["matmul", "linear", "bmm", "baddbmm"], MATMUL),
-    (&["conv1d", "conv2d", "conv3d", "conv_transpose2d"], CONVOLUTION),
-    (&["sdpa", "attention", "scaled_dot_product_attention"], ATTENTION),
+    (&["matmul", "linear"], MATMUL),
+    (&["conv1d", "conv2d"], CONVOLUTION), (&["sdpa"], ATTENTION),
     (&["add", "shift"], ADD), (&["sub"], SUB), (&["mul"], MUL), (&["scale"], MUL.and(DIV)), (&["div"], DIV),
+    (&["floor_divide"], DIV.and(ROUND)), (&["remainder"], REMAINDER), (&["sign"], SIGN), (&["rotary"], MUL.and(ADD).and(NEG).and(CONCAT)),
     (&["maximum", "minimum"], EXTREMUM), (&["pow", "square"], POW),
-    (&["lt", "le", "gt", "ge", "eq", "ne"], COMPARE), (&["logical_and", "logical_or", "logical_not"], LOGIC),
-    (&["neg"], NEG), (&["abs"], ABS), (&["relu"], RELU), (&["gelu", "gelu_erf"], GELU), (&["silu"], SILU), (&["sigmoid"], SIGMOID),
-    (&["tanh"], TANH), (&["exp"], EXP), (&["log"], LOG), (&["erf"], ERF), (&["sin", "cos"], TRIGONOMETRY),
-    (&["round", "floor", "ceil"], ROUND), (&["sqrt"], SQRT), (&["rsqrt"], RSQRT), (&["reciprocal"], RECIPROCAL),
+    (&["lt", "le", "gt", "ge", "eq", "ne", "isnan", "isinf"], COMPARE), (&["logical_and", "logical_or", "logical_xor", "logical_not"], LOGIC),
+    (&["elu", "selu"], ELU), (&["hardsigmoid", "hardswish"], HARDSWISH), (&["mish"], MISH), (&["softplus"], SOFTPLUS),
+    (&["neg"], NEG), (&["abs"], ABS), (&["relu", "leaky_relu"], RELU), (&["gelu", "gelu_erf"], GELU), (&["silu"], SILU), (&["sigmoid"], SIGMOID),
+    (&["tanh"], TANH), (&["exp", "exp2", "expm1"], EXP), (&["log", "log2", "log1p"], LOG), (&["erf"], ERF), (&["sin", "cos", "tan"], TRIGONOMETRY),
+    (&["round", "floor", "ceil", "trunc"], ROUND), (&["sqrt"], SQRT), (&["rsqrt"], RSQRT), (&["reciprocal"], RECIPROCAL),
     (&["mask"], ADD.and(WHERE)), (&["where"], WHERE), (&["clamp"], CLAMP), (&["dropout"], DROPOUT), (&["cast"], CAST),
     (&["tril", "triu"], TRIANGLE), (&["full", "arange"], FILL),
     (&["batch_norm", "batch_norm_train"], BATCH_NORM), (&["group_norm"], GROUP_NORM),
-    (&["sum"], SUM), (&["mean"], MEAN), (&["max", "min", "argmax", "argmin"], LARGEST), (&["var", "std"], VAR),
+    (&["sum"], SUM), (&["prod"], PRODUCT), (&["any", "all"], ANY), (&["mean"], MEAN), (&["max", "min", "argmax", "argmin"], LARGEST), (&["var"], VAR),
     (&["softmax"], SOFTMAX), (&["log_softmax"], SOFTMAX.and(LOG)), (&["layer_norm"], LAYER_NORM), (&["rms_norm"], RMS_NORM),
-    (&["l2_norm"], NORM), (&["cumsum"], SCAN), (&["topk", "sort"], SORT),
-    (&["max_pool2d", "avg_pool2d", "adaptive_avg_pool2d"], POOL),
+    (&["l2_norm"], NORM), (&["cumsum"], SCAN), (&["topk", "topk_indices", "sort", "argsort"], SORT),
+    (&["max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "adaptive_max_pool2d"], POOL),
     (&["reshape", "rearrange", "contiguous", "transpose", "split", "slice", "expand", "repeat", "repeat_interleave"], COPY),
-    (&["concat"], CONCAT), (&["embedding", "gather"], GATHER), (&["scatter"], SCATTER), (&["pad"], PAD), (&["interpolate"], INTERPOLATE),
+    (&["concat"], CONCAT), (&["embedding", "gather", "index"], GATHER), (&["scatter", "scatter_add", "index_copy", "index_add"], SCATTER),
+    (&["one_hot"], COMPARE.and(FILL).and(SCATTER)), (&["flip", "roll"], REORDER), (&["pad"], PAD), (&["interpolate", "interpolate_bilinear"], INTERPOLATE),
 ];
 
 /// Names of PyTorch's operators that the compiler joins to the name of a kernel. The longest that fits counts, so parts of others may stand here.
@@ -169,22 +179,23 @@ const ATEN: &[(&[&str], Operations)] = &[
     (&["addmm"], ADD), (&["convolution"], ADD.and(COPY)),
     (&["_scaled_dot_product_efficient_attention", "_scaled_dot_product_flash_attention", "_scaled_dot_product_cudnn_attention", "scaled_dot_product_attention", "flex_attention"], ATTENTION),
     (&["add"], ADD), (&["sub", "rsub"], SUB), (&["mul"], MUL), (&["div"], DIV), (&["maximum", "minimum"], EXTREMUM),
-    (&["pow", "square"], POW), (&["lt", "le", "gt", "ge", "eq", "ne"], COMPARE),
-    (&["logical_and", "logical_or", "logical_not", "bitwise_and", "bitwise_or", "bitwise_not"], LOGIC),
+    (&["pow", "square"], POW), (&["lt", "le", "gt", "ge", "eq", "ne", "isnan", "isinf"], COMPARE),
+    (&["floor_divide"], DIV.and(ROUND)), (&["remainder"], REMAINDER), (&["sign"], SIGN), (&["hardsigmoid", "hardswish"], HARDSWISH), (&["mish"], MISH),
+    (&["logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not"], LOGIC),
     (&["neg"], NEG), (&["abs"], ABS), (&["relu", "leaky_relu", "threshold"], RELU), (&["gelu"], GELU), (&["silu"], SILU), (&["sigmoid"], SIGMOID),
-    (&["tanh"], TANH), (&["exp"], EXP), (&["log", "log10"], LOG), (&["erf"], ERF), (&["sin", "cos"], TRIGONOMETRY),
-    (&["round", "floor", "ceil"], ROUND), (&["sqrt"], SQRT), (&["rsqrt"], RSQRT), (&["reciprocal"], RECIPROCAL), (&["softplus"], SOFTPLUS),
+    (&["tanh"], TANH), (&["exp", "exp2", "expm1"], EXP), (&["log", "log2", "log10", "log1p"], LOG), (&["erf"], ERF), (&["sin", "cos", "tan"], TRIGONOMETRY),
+    (&["round", "floor", "ceil", "trunc"], ROUND), (&["sqrt"], SQRT), (&["rsqrt"], RSQRT), (&["reciprocal"], RECIPROCAL), (&["softplus"], SOFTPLUS),
     (&["where", "masked_fill", "scalar_tensor"], WHERE), (&["clamp", "clamp_min", "clamp_max", "hardtanh"], CLAMP),
     (&["native_dropout", "bernoulli", "rand", "dropout"], DROPOUT), (&["_to_copy"], CAST), (&["tril", "triu"], TRIANGLE),
     (&["full", "arange", "zeros", "ones", "iota"], FILL),
-    (&["sum"], SUM), (&["mean"], MEAN), (&["amax", "amin", "max", "min", "argmax", "argmin"], LARGEST), (&["var", "var_mean", "std"], VAR),
+    (&["sum"], SUM), (&["prod"], PRODUCT), (&["any", "all"], ANY), (&["mean"], MEAN), (&["amax", "amin", "max", "min", "argmax", "argmin"], LARGEST), (&["var", "var_mean", "std"], VAR),
     (&["_softmax", "softmax", "prepare_softmax_online", "logsumexp"], SOFTMAX), (&["_log_softmax", "log_softmax"], SOFTMAX.and(LOG)),
     (&["native_layer_norm"], LAYER_NORM), (&["_fused_rms_norm", "rms_norm"], RMS_NORM), (&["native_group_norm"], GROUP_NORM),
     (&["_native_batch_norm_legit", "_native_batch_norm_legit_no_training", "native_batch_norm"], BATCH_NORM),
     (&["linalg_vector_norm"], NORM), (&["cumsum"], SCAN), (&["sort", "topk"], SORT), (&["nll_loss_forward", "smooth_l1_loss", "mse_loss"], LOSS),
     (&["avg_pool2d", "max_pool2d_with_indices", "_low_memory_max_pool2d_with_offsets", "_adaptive_avg_pool2d"], POOL),
     (&["clone", "copy"], COPY), (&["cat", "stack"], CONCAT), (&["embedding", "gather", "index", "index_select"], GATHER),
-    (&["scatter", "index_put", "scatter_add"], SCATTER), (&["constant_pad_nd"], PAD), (&["upsample_nearest2d", "upsample_bilinear2d"], INTERPOLATE),
+    (&["flip", "roll"], REORDER), (&["scatter", "scatter_add", "index_put", "index_copy", "index_add"], SCATTER), (&["constant_pad_nd"], PAD), (&["upsample_nearest2d", "upsample_bilinear2d"], INTERPOLATE),
 ];
 
 /// Parts of the names of library kernels, in small letters.
@@ -197,15 +208,16 @@ const LIBRARY: &[(&[&str], Operations)] = &[
     (&["functor_add", "functoronself_add", "functoronother_add"], ADD.and(SUB)), (&["mulfunctor"], MUL), (&["divfunctor", "div_true"], DIV),
     (&["maximum", "minimum"], EXTREMUM), (&["pow_tensor"], POW), (&["comparefunctor", "compare_"], COMPARE),
     (&["logical_", "bitwise_"], LOGIC), (&["neg_kernel"], NEG), (&["absfunctor", "abs_kernel"], ABS), (&["clamp"], RELU.and(CLAMP)), (&["leaky_relu"], RELU),
-    (&["gelu"], GELU), (&["silu"], SILU), (&["sigmoid"], SIGMOID), (&["tanh"], TANH), (&["exp_kernel"], EXP), (&["log_kernel"], LOG), (&["erf_kernel"], ERF),
-    (&["sin_kernel", "cos_kernel"], TRIGONOMETRY), (&["round_kernel", "floor_kernel"], ROUND), (&["rsqrt"], RSQRT), (&["::sqrt", "sqrt_kernel_cuda"], SQRT),
+    (&["gelu"], GELU), (&["silu"], SILU), (&["sigmoid"], SIGMOID), (&["tanh"], TANH), (&["exp_kernel", "exp2_kernel", "expm1_kernel"], EXP), (&["log_kernel", "log2_kernel", "log1p_kernel"], LOG), (&["erf_kernel"], ERF),
+    (&["sin_kernel", "cos_kernel", "tan_kernel"], TRIGONOMETRY), (&["round_kernel", "floor_kernel", "ceil_kernel", "trunc_kernel"], ROUND), (&["rsqrt"], RSQRT), (&["::sqrt", "sqrt_kernel_cuda"], SQRT),
     (&["reciprocal"], RECIPROCAL), (&["where_kernel", "masked_fill"], WHERE), (&["dropout"], DROPOUT), (&["softplus"], SOFTPLUS),
+    (&["div_floor"], DIV.and(ROUND)), (&["remainder"], REMAINDER), (&["sign_kernel"], SIGN), (&["::elu_kernel"], ELU), (&["hardsigmoid", "hardswish"], HARDSWISH), (&["mish_kernel"], MISH),
     (&["triu_tril"], TRIANGLE), (&["fillfunctor", "arange"], FILL),
-    (&["sum_functor"], SUM), (&["meanops"], MEAN), (&["maxops", "minops", "maxnanfunctor", "minnanfunctor", "argmax", "argmin"], LARGEST), (&["welford", "std_var"], VAR),
+    (&["sum_functor"], SUM), (&["prod_functor"], PRODUCT), (&["::or_kernel", "::and_kernel"], ANY), (&["meanops"], MEAN), (&["maxops", "minops", "maxnanfunctor", "minnanfunctor", "argmax", "argmin"], LARGEST), (&["welford", "std_var"], VAR),
     (&["softmax"], SOFTMAX), (&["logsoftmax"], LOG), (&["layer_norm", "layernorm"], LAYER_NORM), (&["rms_norm", "rmsnorm"], RMS_NORM),
     (&["batch_norm", "bn_fw"], BATCH_NORM), (&["rowwisemoments", "computefusedparams"], GROUP_NORM), (&["normtwo", "normops"], NORM), (&["scan_", "cumsum"], SCAN),
     (&["sort", "topk"], SORT), (&["nll_loss"], LOSS), (&["avg_pool", "max_pool"], POOL), (&["copy_kernel"], COPY.and(CAST)), (&["catarray"], CONCAT),
-    (&["gather_kernel", "indexselect", "index_elementwise", "embedding"], GATHER), (&["scatter"], SCATTER.and(GATHER)), (&["upsample"], INTERPOLATE),
+    (&["gather_kernel", "indexselect", "index_elementwise", "embedding"], GATHER), (&["scatter"], SCATTER.and(GATHER)), (&["indexfunc", "index_copy"], SCATTER), (&["flip_kernel", "roll_cuda"], REORDER), (&["upsample"], INTERPOLATE),
 ];
 
 /// Parts of the names of kernels that a library launches beside its matmul or convolution, in small letters.
@@ -217,7 +229,7 @@ const HELPERS: &[&str] = &[
     "reorder_kernel",
 ];
 
-/// Whether a kernel does something else than its maker's name for an op.
+/// Along what a kernel computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// Each element by itself.
@@ -330,5 +342,33 @@ fn generated(form: &str, words: &str) -> Named {
         operations,
         shape,
         is_helper: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FUNCTIONS, of_function};
+    use crate::core::model::functions;
+    use std::collections::HashSet;
+
+    /// What it computes is not known.
+    const UNKNOWN: &[&str] = &["opaque"];
+
+    #[test]
+    fn every_function_computes_something() {
+        for function in functions::FUNCTIONS {
+            let is_known = !of_function(function.name).is_empty();
+            assert_eq!(
+                is_known,
+                !UNKNOWN.contains(&function.name),
+                "{}",
+                function.name
+            );
+        }
+        let mut seen = HashSet::new();
+        for name in FUNCTIONS.iter().flat_map(|(names, _)| *names) {
+            assert!(functions::find(name).is_some(), "{name} is no function");
+            assert!(seen.insert(name), "{name} stands twice");
+        }
     }
 }
