@@ -8,7 +8,8 @@ use fuseline::core::{
     Analysis, FusionOptions, KernelId, OpId, Options, Policy, analyze_program, build_graph,
 };
 
-fn with_attention(policy: Policy) -> Options {
+/// On an H200, where every policy runs attention as one kernel.
+pub(crate) fn with_attention(policy: Policy) -> Options {
     Options {
         fusion: FusionOptions {
             attention: true,

@@ -1,12 +1,11 @@
 //! `sdpa`: attention as one op, beside attention written as its ops.
 
+use crate::attention::with_attention;
 use crate::inductor_measured::{DEFAULT, options};
 use fuseline::core::analysis::limits::limits;
 use fuseline::core::fusion::attention::{AttentionShape, first_shape};
 use fuseline::core::notation::parse;
-use fuseline::core::{
-    Analysis, FusionOptions, KernelId, OpId, Options, Policy, analyze_program, device,
-};
+use fuseline::core::{Analysis, KernelId, OpId, Options, Policy, analyze_program};
 use fuseline::present::explain::flops_text;
 
 const CALL: &str = "\
@@ -22,21 +21,10 @@ fn analysis(text: &str, options: &Options) -> Analysis {
     outcome.analysis.unwrap()
 }
 
-fn on_h200(policy: Policy) -> Options {
-    Options {
-        fusion: FusionOptions {
-            attention: true,
-            ..FusionOptions::default()
-        },
-        device: device("h200").unwrap().clone(),
-        ..Options::of_policy(policy)
-    }
-}
-
 #[test]
 fn it_has_the_flops_of_both_products_and_of_the_softmax() {
     let of = |text: &str| {
-        analysis(text, &on_h200(Policy::None))
+        analysis(text, &with_attention(Policy::None))
             .unfused
             .of_lone_op(OpId::new(0))
             .clone()
@@ -62,7 +50,10 @@ fn it_has_the_flops_of_both_products_and_of_the_softmax() {
     // Rows of V of another length.
     let wide = CALL.replace("v : bf16[2, 2, 256, 64]", "v : bf16[2, 2, 256, 32]");
     assert_eq!(of(&wide).work.matrix_flops, 2 * scores * (64 + 32));
-    let text = flops_text(&analysis(CALL, &on_h200(Policy::None)).graph, OpId::new(0));
+    let text = flops_text(
+        &analysis(CALL, &with_attention(Policy::None)).graph,
+        OpId::new(0),
+    );
     assert_eq!(text, "262 for each of 2,097,152 scores = 549 MFLOP");
 }
 
@@ -73,7 +64,7 @@ fn it_takes_as_long_as_attention_that_is_fused_of_its_ops() {
     let ops = format!(
         "{shared}s = matmul(q, k, transpose_b=true)\nt = scale(s, factor=1/8)\np = softmax(t)\no = matmul(p, v)\n"
     );
-    let [call, ops] = [call, ops].map(|text| analysis(&text, &on_h200(Policy::Rules)));
+    let [call, ops] = [call, ops].map(|text| analysis(&text, &with_attention(Policy::Rules)));
     let only = KernelId::new(0);
     let time = |analysis: &Analysis| analysis.expected.as_ref().unwrap().kernels[only].time_s;
     assert_eq!(call.fused.kernels.len(), 1);
@@ -85,7 +76,7 @@ fn it_takes_as_long_as_attention_that_is_fused_of_its_ops() {
     assert_eq!(shape(&call), shape(&ops));
     let blocks = |analysis: &Analysis| limits(analysis).unwrap()[only].blocks;
     assert_eq!(blocks(&call), blocks(&ops));
-    let grouped = analysis(CALL, &on_h200(Policy::Rules));
+    let grouped = analysis(CALL, &with_attention(Policy::Rules));
     assert_eq!((shape(&grouped).heads, shape(&grouped).group), (16, 4));
     for analysis in [&call, &ops, &grouped] {
         assert_eq!(first_shape(&analysis.graph), Some(shape(analysis)));
