@@ -1,8 +1,8 @@
 //! Images of another size: interpolation, and pools whose windows cover an image.
 
 use super::array::{Array, walk};
-use super::elementwise::larger;
 use super::evaluate::{Task, unfit};
+use super::rows::pooled;
 
 /// Height and width of the input, and of the output.
 fn sizes(task: &Task<'_>, x: &Array<'_>) -> Option<[[usize; 2]; 2]> {
@@ -72,23 +72,10 @@ pub(super) fn adaptive(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, Strin
         let &[image, channel, row, column] = index else {
             return f64::NAN;
         };
-        let mut folded = if is_max { f64::NEG_INFINITY } else { 0.0 };
         let (rows, columns) = (window(row, 0), window(column, 1));
         let elements = rows.len() * columns.len();
-        for y in rows {
-            for place in columns.clone() {
-                let value = x.at(&[image, channel, y, place]);
-                folded = if is_max {
-                    larger(value, folded)
-                } else {
-                    r(folded + value)
-                };
-            }
-        }
-        if is_max {
-            folded
-        } else {
-            r(folded / elements as f64)
-        }
+        let places =
+            rows.flat_map(|y| columns.clone().map(move |place| [image, channel, y, place]));
+        pooled(places.map(|place| x.at(&place)), elements, is_max, r)
     }))
 }

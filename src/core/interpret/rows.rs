@@ -278,30 +278,30 @@ fn pool(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, String> {
         let &[image, channel, row, column] = index else {
             return f64::NAN;
         };
-        let mut folded = if is_max { f64::NEG_INFINITY } else { 0.0 };
-        for down in 0..size[0] {
-            for right in 0..size[1] {
-                // Outside of the image is padding.
-                let inside = |start: usize, padding: usize, size: usize| {
-                    start.checked_sub(padding).filter(|&place| place < size)
-                };
-                if let (Some(y), Some(x_place)) = (
-                    inside(row * stride[0] + down, padding[0], *height),
-                    inside(column * stride[1] + right, padding[1], *width),
-                ) {
-                    let value = x.at(&[image, channel, y, x_place]);
-                    folded = if is_max {
-                        larger(value, folded)
-                    } else {
-                        r(folded + value)
-                    };
-                }
-            }
-        }
-        if is_max {
-            folded
-        } else {
-            r(folded / (size[0] * size[1]) as f64)
-        }
+        // Outside of the image is padding.
+        let inside = |start: usize, padding: usize, size: usize| {
+            start.checked_sub(padding).filter(|&place| place < size)
+        };
+        let within = (0..size[0]).flat_map(|down| (0..size[1]).map(move |right| (down, right)));
+        let values = within.filter_map(|(down, right)| {
+            let y = inside(row * stride[0] + down, padding[0], *height)?;
+            let place = inside(column * stride[1] + right, padding[1], *width)?;
+            Some(x.at(&[image, channel, y, place]))
+        });
+        pooled(values, size[0] * size[1], is_max, r)
     }))
+}
+
+/// The largest of the values of a window, or their sum over its elements, rounded by `r` after each step.
+pub(super) fn pooled(
+    values: impl Iterator<Item = f64>,
+    elements: usize,
+    is_max: bool,
+    r: impl Fn(f64) -> f64,
+) -> f64 {
+    if is_max {
+        values.fold(f64::NEG_INFINITY, |largest, value| larger(value, largest))
+    } else {
+        r(values.fold(0.0, |sum, value| r(sum + value)) / elements as f64)
+    }
 }
