@@ -15,7 +15,10 @@ struct Machine<'a> {
     kernel: &'a Kernel,
     memory: &'a mut Memory,
     variables: HashMap<VariableId, u64>,
-    values: HashMap<ExprId, f64>,
+    /// What was computed, each in the scope that knows it.
+    values: Vec<Option<f64>>,
+    /// The expressions of all scopes, the inner ones last.
+    known: Vec<ExprId>,
     /// By the column that keeps it.
     kept: HashMap<(ExprId, u64), f64>,
     shared: HashMap<(SharedId, i64), f64>,
@@ -33,7 +36,8 @@ pub(crate) fn run(kernel: &Kernel, memory: &mut Memory) {
         kernel,
         memory,
         variables: HashMap::new(),
-        values: HashMap::new(),
+        values: vec![None; kernel.expressions.exprs.len()],
+        known: Vec::new(),
         kept: HashMap::new(),
         shared: HashMap::new(),
         column: 0,
@@ -68,9 +72,22 @@ impl Machine<'_> {
 
     fn forget(&mut self) {
         self.variables.clear();
-        self.values.clear();
+        self.leave(0);
         self.kept.clear();
         self.shared.clear();
+    }
+
+    fn know(&mut self, expr: ExprId, value: f64) {
+        if self.values[expr.index()].replace(value).is_none() {
+            self.known.push(expr);
+        }
+    }
+
+    /// Forgets what a scope computed.
+    fn leave(&mut self, outside: usize) {
+        for expr in self.known.drain(outside..) {
+            self.values[expr.index()] = None;
+        }
     }
 
     fn all(&mut self, body: &[Statement]) {
@@ -89,10 +106,10 @@ impl Machine<'_> {
     /// Goes over a variable; what is computed inside is forgotten, as its scope ends there.
     fn each(&mut self, over: VariableId, mut inside: impl FnMut(&mut Self)) {
         for place in 0..self.extent(over) {
-            let outside = self.values.clone();
+            let outside = self.known.len();
             self.variables.insert(over, place);
             inside(self);
-            self.values = outside;
+            self.leave(outside);
         }
         self.variables.remove(&over);
     }
@@ -113,14 +130,14 @@ impl Machine<'_> {
                 Fold::Minimum => -larger(-folded, -next),
             };
         });
-        self.values.insert(result, folded);
+        self.know(result, folded);
     }
 
     fn one(&mut self, statement: &Statement) {
         match statement {
             Statement::Let(expr) => {
                 let value = self.computed(*expr);
-                self.values.insert(*expr, value);
+                self.know(*expr, value);
             }
             Statement::Loop { result, body } => self.folded(*result, body, false),
             Statement::Reduce { result, body } => self.folded(*result, body, true),
@@ -134,7 +151,7 @@ impl Machine<'_> {
             }
             Statement::Recall(expr) => {
                 let value = self.kept[&(*expr, self.column)];
-                self.values.insert(*expr, value);
+                self.know(*expr, value);
             }
             Statement::Share {
                 shared,
@@ -159,7 +176,11 @@ impl Machine<'_> {
                         argument.dtype,
                         DType::I64 | DType::I32 | DType::I8 | DType::Bool
                     );
-                    let stored = if is_float { value } else { rounded(value, argument.dtype) };
+                    let stored = if is_float {
+                        value
+                    } else {
+                        rounded(value, argument.dtype)
+                    };
                     self.memory.get_mut(tensor).unwrap()[place] = stored;
                 }
             }
@@ -173,22 +194,25 @@ impl Machine<'_> {
                 let (_, over, _) = self.fold_of(*result);
                 let mut sum = 0.0;
                 self.each(over, |machine| {
-                    let outside = machine.values.clone();
+                    let outside = machine.known.len();
                     machine.all(left_body);
                     let left = machine.value(*left);
-                    machine.values = outside;
+                    machine.leave(outside);
                     machine.all(right_body);
                     sum += left * machine.value(*right);
                 });
-                self.values.insert(*result, sum);
+                self.know(*result, sum);
             }
         }
     }
 
     /// A value that was computed; a number needs no statement.
     fn value(&self, expr: ExprId) -> f64 {
-        match (self.values.get(&expr), self.kernel.expressions.exprs[expr]) {
-            (Some(&value), _) => value,
+        match (
+            self.values[expr.index()],
+            self.kernel.expressions.exprs[expr],
+        ) {
+            (Some(value), _) => value,
             (None, Expr::Number(bits)) => f64::from_bits(bits),
             (None, other) => panic!("{other:?} is read before it is computed"),
         }
@@ -201,14 +225,14 @@ impl Machine<'_> {
                 * match atom {
                     Atom::Variable(variable) => {
                         let known = self.variables.get(&variable);
-                        i64::try_from(*known.expect("a variable outside of its loop")).unwrap()
+                        i64::try_from(*known.unwrap()).unwrap()
                     }
-                    Atom::Quotient(inner, divisor) => {
-                        self.index(inner).div_euclid(i64::try_from(divisor).unwrap())
-                    }
-                    Atom::Remainder(inner, divisor) => {
-                        self.index(inner).rem_euclid(i64::try_from(divisor).unwrap())
-                    }
+                    Atom::Quotient(inner, divisor) => self
+                        .index(inner)
+                        .div_euclid(i64::try_from(divisor).unwrap()),
+                    Atom::Remainder(inner, divisor) => self
+                        .index(inner)
+                        .rem_euclid(i64::try_from(divisor).unwrap()),
                     #[allow(clippy::cast_possible_truncation, reason = "it is whole")]
                     Atom::Value(value, _) => self.value(value) as i64,
                 }

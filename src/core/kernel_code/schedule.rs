@@ -3,6 +3,7 @@
 mod elements;
 mod places;
 mod rows;
+mod stages;
 mod tiles;
 
 use super::define::Definitions;

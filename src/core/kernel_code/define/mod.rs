@@ -114,22 +114,19 @@ impl<'a> Definitions<'a> {
         if let Some(&known) = self.known.get(&key) {
             return Ok(known);
         }
-        let value = match self.own_producer(tensor) {
-            Some(op) => {
-                let value = self.definition(op, at, only_if)?;
-                let value = self.converted(op, value);
-                self.expressions.names.entry(value).or_insert(tensor);
-                value
-            }
-            None => {
-                let shape = self.shape_of(tensor)?;
-                let place = self.expressions.ravel(&shape, at);
-                self.expressions.expr(Expr::Read {
-                    tensor,
-                    place,
-                    only_if,
-                })
-            }
+        let value = if let Some(op) = self.own_producer(tensor) {
+            let value = self.definition(op, at, only_if)?;
+            let value = self.converted(op, value);
+            self.expressions.names.entry(value).or_insert(tensor);
+            value
+        } else {
+            let shape = self.shape_of(tensor)?;
+            let place = self.expressions.ravel(&shape, at);
+            self.expressions.expr(Expr::Read {
+                tensor,
+                place,
+                only_if,
+            })
         };
         self.known.insert(key, value);
         Ok(value)
@@ -191,7 +188,12 @@ impl<'a> Definitions<'a> {
         }
     }
 
-    fn element(&mut self, definition: &Definition<'_>, operand: Operand, at: &[IndexId]) -> Defined {
+    fn element(
+        &mut self,
+        definition: &Definition<'_>,
+        operand: Operand,
+        at: &[IndexId],
+    ) -> Defined {
         match operand {
             Operand::Tensor(tensor) => self.value(tensor, at, definition.only_if),
             Operand::Literal(value) => Ok(self.expressions.number(value)),

@@ -16,9 +16,9 @@ pub(super) struct Names {
 
 impl Names {
     /// The tensors have names that end in `suffix`; none is a word of the language or of its library.
-    pub(super) fn new(graph: &Graph, kernel: &Kernel, words: &[&str], suffix: &str) -> Self {
+    pub(super) fn new(graph: &Graph, kernel: &Kernel, words: &str, suffix: &str) -> Self {
         let mut names = Self {
-            used: words.iter().map(|&word| word.to_owned()).collect(),
+            used: words.split_whitespace().map(str::to_owned).collect(),
             values: HashMap::default(),
             tensors: HashMap::default(),
         };
@@ -81,7 +81,7 @@ fn identifier(name: &str) -> String {
     let trimmed = identifier.trim_end_matches('_').len();
     identifier.truncate(trimmed);
     if !identifier.starts_with(|first: char| first.is_ascii_alphabetic()) {
-        identifier.insert_str(0, "t");
+        identifier.insert(0, 't');
     }
     identifier
 }
@@ -93,31 +93,29 @@ pub(super) fn uses(kernel: &Kernel) -> IdVec<ExprId, usize> {
     let expressions = &kernel.expressions;
     let mut written = HashSet::<ExprId, FxBuildHasher>::default();
     let mut uses = IdVec::from_elem(0, expressions.exprs.len());
-    visit(&kernel.body, &mut |statement| {
-        match statement {
-            Statement::Let(expr)
-            | Statement::Loop { result: expr, .. }
-            | Statement::Reduce { result: expr, .. } => {
-                if written.insert(*expr) {
-                    for operand in expressions.operands(*expr) {
-                        uses[operand] += 1;
-                    }
+    visit(&kernel.body, &mut |statement| match statement {
+        Statement::Let(expr)
+        | Statement::Loop { result: expr, .. }
+        | Statement::Reduce { result: expr, .. } => {
+            if written.insert(*expr) {
+                for operand in expressions.operands(*expr) {
+                    uses[operand] += 1;
                 }
             }
-            Statement::Store { value, only_if, .. } => {
-                uses[*value] += 1;
-                if let Some(only_if) = only_if {
-                    uses[*only_if] += 1;
-                }
+        }
+        Statement::Store { value, only_if, .. } => {
+            uses[*value] += 1;
+            if let Some(only_if) = only_if {
+                uses[*only_if] += 1;
             }
-            Statement::Share { value, .. } => uses[*value] += 1,
-            Statement::Keep(expr) | Statement::Recall(expr) => uses[*expr] += 2,
-            Statement::Product { left, right, .. } => {
-                uses[*left] += 1;
-                uses[*right] += 1;
-            }
-            Statement::Columns { .. } => {}
-        };
+        }
+        Statement::Share { value, .. } => uses[*value] += 1,
+        Statement::Keep(expr) | Statement::Recall(expr) => uses[*expr] += 2,
+        Statement::Product { left, right, .. } => {
+            uses[*left] += 1;
+            uses[*right] += 1;
+        }
+        Statement::Columns { .. } => {}
     });
     uses
 }

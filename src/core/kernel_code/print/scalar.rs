@@ -119,6 +119,36 @@ impl<'a, L: Threads> Printer<'a, L> {
         self.line("}");
     }
 
+    fn index(&mut self, name: &str, value: &str) {
+        let line = self.texts.language.index(name, value);
+        self.line(line);
+    }
+
+    fn variable(&mut self, name: &str, value: &str) {
+        let line = self.texts.language.variable(name, value);
+        self.line(line);
+    }
+
+    fn array(&mut self, name: &str, elements: u64) {
+        let line = self.texts.language.array(name, elements);
+        self.line(line);
+    }
+
+    fn open_if(&mut self, condition: &str) {
+        let head = self.texts.language.when(condition);
+        self.open(head);
+    }
+
+    fn open_loop(&mut self, name: &str, start: &str, end: &str, step: u64) {
+        let head = self.texts.language.head(name, start, end, step);
+        self.open(head);
+    }
+
+    fn barrier(&mut self) {
+        let barrier = self.texts.language.barrier();
+        self.line(barrier);
+    }
+
     fn access(&mut self, text: impl Into<String>, tensor: TensorId, is_store: bool) {
         self.line(text);
         if let Some(line) = self.code.lines.last_mut() {
@@ -131,7 +161,9 @@ impl<'a, L: Threads> Printer<'a, L> {
     }
 
     fn name(&self, variable: VariableId) -> String {
-        self.texts.kernel.expressions.variables[variable].name.clone()
+        self.texts.kernel.expressions.variables[variable]
+            .name
+            .clone()
     }
 
     fn extent(&self, variable: VariableId) -> u64 {
@@ -146,21 +178,18 @@ impl<'a, L: Threads> Printer<'a, L> {
             Grid::Elements(element) => {
                 let place = format!("{group} * {THREADS} + {lane}");
                 let name = self.name(element);
-                let line = self.texts.language.index(&name, &place);
-                self.line(line);
+                self.index(&name, &place);
                 self.leave_unless_below(&name, self.extent(element));
                 self.statements(&kernel.body);
             }
             Grid::Rows(row) => {
                 let name = self.name(row);
-                let line = self.texts.language.index(&name, group);
-                self.line(line);
+                self.index(&name, group);
                 self.leave_unless_below(&name, self.extent(row));
                 let threads = threads_of_row(kernel);
                 for place in 0..self.kept.len() {
                     let widest = widest_column(kernel).div_ceil(threads);
-                    let line = self.texts.language.array(&kept_name(place), widest);
-                    self.line(line);
+                    self.array(&kept_name(place), widest);
                 }
                 self.statements(&kernel.body);
             }
@@ -169,8 +198,7 @@ impl<'a, L: Threads> Printer<'a, L> {
     }
 
     fn leave_unless_below(&mut self, name: &str, extent: u64) {
-        let head = self.texts.language.when(&format!("{name} >= {extent}"));
-        self.open(head);
+        self.open_if(&format!("{name} >= {extent}"));
         self.line("return;");
         self.close();
     }
@@ -191,9 +219,11 @@ impl<'a, L: Threads> Printer<'a, L> {
             Statement::Loop { result, body } => self.serial(*result, body),
             Statement::Columns { column, body } => {
                 self.columns(*column, |printer| printer.statements(body));
-                if body.iter().any(|inner| matches!(inner, Statement::Share { .. })) {
-                    let barrier = self.texts.language.barrier();
-                    self.line(barrier);
+                if body
+                    .iter()
+                    .any(|inner| matches!(inner, Statement::Share { .. }))
+                {
+                    self.barrier();
                 }
             }
             Statement::Reduce { result, body } => self.reduce(*result, body),
@@ -245,15 +275,8 @@ impl<'a, L: Threads> Printer<'a, L> {
         };
         let name = self.texts.named(result);
         let start = self.texts.language.number(fold.start());
-        let line = self.texts.language.variable(&name, &start);
-        self.line(line);
-        let head = (self.texts.language).head(
-            &self.name(over),
-            "0",
-            &self.extent(over).to_string(),
-            1,
-        );
-        self.open(head);
+        self.variable(&name, &start);
+        self.open_loop(&self.name(over), "0", &self.extent(over).to_string(), 1);
         self.statements(body);
         let folded = (self.texts.language).folded(fold, &name, &self.texts.value(value));
         self.line(format!("{name} = {folded};"));
@@ -266,15 +289,12 @@ impl<'a, L: Threads> Printer<'a, L> {
         let (extent, name) = (self.extent(column), self.name(column));
         let lane = self.texts.language.lane();
         let items = extent.div_ceil(threads);
-        let head = (self.texts.language).head("item", "0", &items.to_string(), 1);
-        self.open(head);
+        self.open_loop("item", "0", &items.to_string(), 1);
         let place = format!("item * {threads} + {lane}");
-        let line = self.texts.language.index(&name, &place);
-        self.line(line);
+        self.index(&name, &place);
         let is_whole = extent % threads == 0;
         if !is_whole {
-            let head = self.texts.language.when(&format!("{name} < {extent}"));
-            self.open(head);
+            self.open_if(&format!("{name} < {extent}"));
         }
         self.is_in_columns = true;
         inside(self);
@@ -293,8 +313,7 @@ impl<'a, L: Threads> Printer<'a, L> {
         let name = self.texts.named(result);
         let own = format!("own_{name}");
         let start = self.texts.language.number(fold.start());
-        let line = self.texts.language.variable(&own, &start);
-        self.line(line);
+        self.variable(&own, &start);
         self.columns(column, |printer| {
             printer.statements(body);
             let value = printer.texts.value(value);
@@ -314,13 +333,7 @@ impl<'a, L: Threads> Printer<'a, L> {
         self.line(format!("{element} = {value};"));
     }
 
-    fn store(
-        &mut self,
-        tensor: TensorId,
-        place: IndexId,
-        value: ExprId,
-        only_if: Option<ExprId>,
-    ) {
+    fn store(&mut self, tensor: TensorId, place: IndexId, value: ExprId, only_if: Option<ExprId>) {
         let name = self.texts.names.tensor(tensor).to_owned();
         let place = self.texts.index(place);
         let value = self.texts.value(value);
@@ -336,8 +349,7 @@ impl<'a, L: Threads> Printer<'a, L> {
         };
         match condition {
             Some(condition) => {
-                let head = self.texts.language.when(&condition);
-                self.open(head);
+                self.open_if(&condition);
                 self.access(text, tensor, true);
                 self.close();
             }
@@ -370,44 +382,68 @@ impl<'a, L: Threads> Printer<'a, L> {
         let [down, across] = [rows, columns].map(|size| size.div_ceil(TILE));
         let lines = [
             (self.name(batch), format!("{group} / {}", down * across)),
-            ("first_row".to_owned(), format!("{group} / {across} % {down} * {TILE}")),
-            ("first_column".to_owned(), format!("{group} % {across} * {TILE}")),
+            (
+                "first_row".to_owned(),
+                format!("{group} / {across} % {down} * {TILE}"),
+            ),
+            (
+                "first_column".to_owned(),
+                format!("{group} % {across} * {TILE}"),
+            ),
         ];
         for (name, value) in lines {
-            let line = self.texts.language.index(&name, &value);
-            self.line(line);
+            self.index(&name, &value);
         }
         self.leave_unless_below(&self.name(batch), self.extent(batch));
-        let line = self.texts.language.array("sums", OWN * OWN);
-        self.line(line);
-        let head = (self.texts.language).head("first_k", "0", &k.to_string(), STEPS);
-        self.open(head);
-        self.load_side("left_tile", *left, left_body, (row, "first_row"), over, true);
-        self.load_side("right_tile", *right, right_body, (column, "first_column"), over, false);
-        let barrier = self.texts.language.barrier();
-        self.line(barrier);
-        let head = (self.texts.language).head("step", "0", &STEPS.to_string(), 1);
-        self.open(head);
+        self.array("sums", OWN * OWN);
+        self.open_loop("first_k", "0", &k.to_string(), STEPS);
+        self.load_side(
+            "left_tile",
+            *left,
+            left_body,
+            (row, "first_row"),
+            over,
+            true,
+        );
+        self.load_side(
+            "right_tile",
+            *right,
+            right_body,
+            (column, "first_column"),
+            over,
+            false,
+        );
+        self.barrier();
+        self.open_loop("step", "0", &STEPS.to_string(), 1);
         self.open_own(&format!("{lane} / {SIDE}"), &format!("{lane} % {SIDE}"));
         let [left, right] = [
-            self.texts.language.shared("left_tile", &format!("tile_row * {STEPS} + step")),
-            self.texts.language.shared("right_tile", &format!("step * {TILE} + tile_column")),
+            self.texts
+                .language
+                .shared("left_tile", &format!("tile_row * {STEPS} + step")),
+            self.texts
+                .language
+                .shared("right_tile", &format!("step * {TILE} + tile_column")),
         ];
         self.line(format!("sums[down * {OWN} + right] += {left} * {right};"));
         self.close();
         self.close();
         self.close();
-        self.line(barrier);
+        self.barrier();
         self.close();
         self.open_own(&format!("{lane} / {SIDE}"), &format!("{lane} % {SIDE}"));
-        for (variable, first, own) in [(row, "first_row", "tile_row"), (column, "first_column", "tile_column")] {
+        for (variable, first, own) in [
+            (row, "first_row", "tile_row"),
+            (column, "first_column", "tile_column"),
+        ] {
             let name = self.name(variable);
-            let line = self.texts.language.index(&name, &format!("{first} + {own}"));
-            self.line(line);
+            self.index(&name, &format!("{first} + {own}"));
         }
-        let inside = format!("{} < {rows} && {} < {columns}", self.name(row), self.name(column));
-        let head = self.texts.language.when(&inside);
-        self.open(head);
+        let inside = format!(
+            "{} < {rows} && {} < {columns}",
+            self.name(row),
+            self.name(column)
+        );
+        self.open_if(&inside);
         let constant = self.texts.language.constant();
         let name = self.texts.named(*result);
         self.line(format!("{constant} {name} = sums[down * {OWN} + right];"));
@@ -423,11 +459,9 @@ impl<'a, L: Threads> Printer<'a, L> {
             ("down", "tile_row", first_row),
             ("right", "tile_column", first_column),
         ] {
-            let head = self.texts.language.head(name, "0", &OWN.to_string(), 1);
-            self.open(head);
+            self.open_loop(name, "0", &OWN.to_string(), 1);
             let value = format!("{name} * {SIDE} + {first}");
-            let line = self.texts.language.index(own, &value);
-            self.line(line);
+            self.index(own, &value);
         }
     }
 
@@ -445,24 +479,25 @@ impl<'a, L: Threads> Printer<'a, L> {
         let (name, step) = (self.name(variable), self.name(over));
         let (extent, k) = (self.extent(variable), self.extent(over));
         let elements = TILE * STEPS;
-        let head = (self.texts.language).head("item", "0", &(elements / THREADS).to_string(), 1);
-        self.open(head);
-        let line = (self.texts.language).index("place", &format!("item * {THREADS} + {lane}"));
-        self.line(line);
+        self.open_loop("item", "0", &(elements / THREADS).to_string(), 1);
+        self.index("place", &format!("item * {THREADS} + {lane}"));
         let (own, along) = if is_left {
-            (format!("{first} + place / {STEPS}"), format!("first_k + place % {STEPS}"))
+            (
+                format!("{first} + place / {STEPS}"),
+                format!("first_k + place % {STEPS}"),
+            )
         } else {
-            (format!("{first} + place % {TILE}"), format!("first_k + place / {TILE}"))
+            (
+                format!("{first} + place % {TILE}"),
+                format!("first_k + place / {TILE}"),
+            )
         };
         for (name, value) in [(&name, own), (&step, along)] {
-            let line = self.texts.language.index(name, &value);
-            self.line(line);
+            self.index(name, &value);
         }
         let zero = self.texts.language.number(0.0);
-        let line = self.texts.language.variable("element", &zero);
-        self.line(line);
-        let head = self.texts.language.when(&format!("{name} < {extent} && {step} < {k}"));
-        self.open(head);
+        self.variable("element", &zero);
+        self.open_if(&format!("{name} < {extent} && {step} < {k}"));
         self.statements(body);
         let value = self.texts.value(value);
         self.line(format!("element = {value};"));

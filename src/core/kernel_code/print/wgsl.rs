@@ -40,7 +40,9 @@ pub fn wgsl(graph: &Graph, kernel: &Kernel) -> Result<Shader, String> {
             return Err(format!("`{name}` is f64, which WebGPU does not have"));
         }
         if i32::try_from(argument.elements).is_err() {
-            return Err(format!("`{name}` has more elements than an index of WebGPU reaches"));
+            return Err(format!(
+                "`{name}` has more elements than an index of WebGPU reaches"
+            ));
         }
     }
     let shared_bytes = 4 * (kernel.shared.iter().sum::<u64>() + THREADS);
@@ -88,7 +90,10 @@ pub fn wgsl(graph: &Graph, kernel: &Kernel) -> Result<Shader, String> {
         }
         Grid::Tiles { .. } => {
             for name in ["left_tile", "right_tile"] {
-                printer.line(format!("var<workgroup> {name}: array<f32, {}>;", TILE * STEPS));
+                printer.line(format!(
+                    "var<workgroup> {name}: array<f32, {}>;",
+                    TILE * STEPS
+                ));
             }
         }
     }
@@ -120,7 +125,11 @@ pub fn wgsl(graph: &Graph, kernel: &Kernel) -> Result<Shader, String> {
     }
     Ok(Shader {
         code: printer.code,
-        tensors: kernel.arguments.iter().map(|argument| argument.tensor).collect(),
+        tensors: kernel
+            .arguments
+            .iter()
+            .map(|argument| argument.tensor)
+            .collect(),
         workgroups: [size(across)?, size(down)?, 1],
     })
 }
@@ -288,9 +297,18 @@ impl Threads for Wgsl {
 fn helpers(threads: u64) -> Vec<(&'static str, String)> {
     let mut helpers: Vec<(&str, String)> = [
         ("sum_of_row", "partial[lane_id] + partial[lane_id + half]"),
-        ("product_of_row", "partial[lane_id] * partial[lane_id + half]"),
-        ("maximum_of_row", "max(partial[lane_id], partial[lane_id + half])"),
-        ("minimum_of_row", "min(partial[lane_id], partial[lane_id + half])"),
+        (
+            "product_of_row",
+            "partial[lane_id] * partial[lane_id + half]",
+        ),
+        (
+            "maximum_of_row",
+            "max(partial[lane_id], partial[lane_id + half])",
+        ),
+        (
+            "minimum_of_row",
+            "min(partial[lane_id], partial[lane_id + half])",
+        ),
     ]
     .into_iter()
     .map(|(name, folded)| (name, across(name, folded, threads)))
@@ -374,32 +392,6 @@ fn not_a_number() -> f32 {
     return bitcast<f32>(bits_of_no_number);
 }";
 
-/// Words of the language, of its library and of this file, which are no names for values.
-const WORDS: &[&str] = &[
-    // Keywords and what the specification reserves.
-    "NULL", "Self", "abstract", "active", "alias", "alignas", "alignof", "as", "asm", "asm_fragment", "async", "attribute",
-    "auto", "await", "become", "break", "case", "cast", "catch", "class", "co_await", "co_return", "co_yield", "coherent",
-    "column_major", "common", "compile", "compile_fragment", "concept", "const", "const_assert", "const_cast", "consteval",
-    "constexpr", "constinit", "continue", "continuing", "crate", "debugger", "decltype", "default", "delete", "demote",
-    "demote_to_helper", "diagnostic", "discard", "do", "dynamic_cast", "else", "enable", "enum", "explicit", "export",
-    "extends", "extern", "external", "fallthrough", "false", "filter", "final", "finally", "fn", "for", "friend", "from",
-    "fxgroup", "get", "goto", "groupshared", "highp", "if", "impl", "implements", "import", "inline", "instanceof",
-    "interface", "layout", "let", "loop", "lowp", "macro", "macro_rules", "match", "mediump", "meta", "mod", "module",
-    "move", "mut", "mutable", "namespace", "new", "nil", "noexcept", "noinline", "nointerpolation", "non_coherent",
-    "noncoherent", "noperspective", "null", "nullptr", "of", "operator", "override", "package", "packoffset", "partition",
-    "pass", "patch", "pixelfragment", "precise", "precision", "premerge", "priv", "protected", "pub", "public", "readonly",
-    "ref", "regardless", "register", "reinterpret_cast", "require", "requires", "resource", "restrict", "return", "self",
-    "set", "shared", "sizeof", "smooth", "snorm", "static", "static_assert", "static_cast", "std", "struct", "subroutine",
-    "super", "switch", "target", "template", "this", "thread_local", "throw", "trait", "true", "try", "type", "typedef",
-    "typeid", "typename", "typeof", "union", "unless", "unorm", "unsafe", "unsized", "use", "using", "var", "varying",
-    "virtual", "volatile", "wgsl", "where", "while", "with", "writeonly", "yield",
-    // Types and functions that a value of the same name would hide.
-    "abs", "array", "atomic", "bitcast", "bool", "clamp", "ceil", "cos", "exp", "exp2", "f16", "f32", "floor", "i32", "log",
-    "log2", "max", "min", "pow", "round", "select", "sign", "sin", "sqrt", "tan", "tanh", "trunc", "u32", "vec2", "vec3",
-    "vec4",
-    // Names of this file and of what it writes around the body.
-    "across", "down", "element", "error_function", "exp_minus_1", "first_column", "first_k", "first_row", "group", "group_id",
-    "groups", "is_infinite", "is_not_a_number", "item", "lane", "lane_id", "left_tile", "log_of_1_plus", "main",
-    "not_a_number", "partial", "place", "power", "right", "right_tile", "step", "sums", "tile_column", "tile_row",
-    "uniform_at", "workgroupBarrier",
-];
+/// Words of the language and what it reserves, types and functions that a value of the same name would hide, and names of
+/// this file and of what it writes around the body: no names for values.
+const WORDS: &str = include_str!("wgsl_words.txt");
