@@ -262,6 +262,11 @@ impl Expressions {
         self.depends[expr]
     }
 
+    /// Whether an expression depends on a variable.
+    pub(super) fn depends_on_variable(&self, expr: ExprId, variable: VariableId) -> bool {
+        self.depends[expr] & bit(variable) != 0
+    }
+
     pub(super) fn index_depends_on(&self, index: IndexId) -> Dependence {
         let terms = self.indices[index].terms.iter();
         terms.fold(0, |bits, &(atom, _)| {

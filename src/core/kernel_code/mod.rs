@@ -14,7 +14,7 @@ mod statements;
 
 pub use expression::{Binary, Expr, ExprId, Expressions, Fold, SharedId, Unary};
 pub use index::{Atom, Index, IndexId, Variable, VariableId};
-pub use print::{Access, Code, Line, Shader, wgsl};
+pub use print::{Access, Code, Line, Shader, triton, wgsl};
 
 use crate::core::interpret::{Call, calls, ops_of, stored};
 use crate::core::model::dtype::DType;

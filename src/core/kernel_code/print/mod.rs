@@ -3,8 +3,10 @@
 mod names;
 mod scalar;
 mod text;
+mod triton;
 mod wgsl;
 
+pub use triton::triton;
 pub use wgsl::{Shader, wgsl};
 
 use crate::core::model::ids::TensorId;

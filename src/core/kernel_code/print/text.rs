@@ -19,7 +19,7 @@ pub(super) trait Language {
     /// One of two values.
     fn select(&self, condition: &str, then: &str, otherwise: &str) -> String;
     /// A whole number or a truth value as a number.
-    fn to_number(&self, text: &str) -> String;
+    fn to_number(&self, text: &str, is_truth: bool) -> String;
     /// A number as a whole one.
     fn to_index(&self, text: &str) -> String;
     /// A quotient of two indices, rounded down, and what remains.
@@ -28,6 +28,10 @@ pub(super) trait Language {
     }
     /// Words for *and*, *or* and *not*.
     fn logic(&self) -> [&'static str; 3];
+    /// These words hold tighter than comparisons.
+    fn has_tight_logic(&self) -> bool {
+        false
+    }
     /// An element of a tensor that is read; any value where a condition does not hold.
     fn read(&self, tensor: &str, dtype: DType, place: &str, only_if: Option<&str>) -> String;
     /// An element of what the threads of a row share.
@@ -134,7 +138,7 @@ impl<'a, L: Language> Texts<'a, L> {
     /// What computes a value, for its own statement.
     pub(super) fn definition(&self, expr: ExprId) -> String {
         if is_truth(self.expr(expr)) {
-            self.language.to_number(&self.condition(expr).text)
+            self.language.to_number(&self.condition(expr).text, true)
         } else {
             self.computed(expr).text
         }
@@ -149,7 +153,7 @@ impl<'a, L: Language> Texts<'a, L> {
         match self.names.value(expr) {
             Some(name) => Text::new(name, NAME),
             None if is_truth(self.expr(expr)) => {
-                Text::new(self.language.to_number(&self.condition(expr).text), NAME)
+                Text::new(self.language.to_number(&self.condition(expr).text, true), NAME)
             }
             None => self.computed(expr),
         }
@@ -173,6 +177,7 @@ impl<'a, L: Language> Texts<'a, L> {
 
     fn condition(&self, expr: ExprId) -> Text {
         let [and, or, not] = self.language.logic();
+        let is_tight = self.language.has_tight_logic();
         let compared = |operator: &str, a: String, b: String| {
             Text::new(format!("{a} {operator} {b}"), COMPARED)
         };
@@ -187,11 +192,13 @@ impl<'a, L: Language> Texts<'a, L> {
             Expr::Binary(Binary::LessEqual, a, b) => compared("<=", of(a), of(b)),
             Expr::Binary(Binary::Equal, a, b) => compared("==", of(a), of(b)),
             Expr::Binary(Binary::And, a, b) => {
-                let [a, b] = [a, b].map(|expr| self.truth_text(expr).at(AND + 1));
+                let level = if is_tight { NAME } else { AND + 1 };
+                let [a, b] = [a, b].map(|expr| self.truth_text(expr).at(level));
                 Text::new(format!("{a} {and} {b}"), AND)
             }
             Expr::Binary(Binary::Or, a, b) => {
-                let [a, b] = [a, b].map(|expr| self.truth_text(expr).at(OR + 2));
+                let level = if is_tight { NAME } else { OR + 2 };
+                let [a, b] = [a, b].map(|expr| self.truth_text(expr).at(level));
                 Text::new(format!("{a} {or} {b}"), OR)
             }
             Expr::Unary(Unary::Not, a) => Text::new(format!("{not}({})", self.truth(a)), SIGN),
@@ -233,7 +240,7 @@ impl<'a, L: Language> Texts<'a, L> {
                 let name = shared_name(shared.index());
                 Text::new(self.language.shared(&name, &self.index(place)), NAME)
             }
-            Expr::Place(place) => Text::new(self.language.to_number(&self.index(place)), NAME),
+            Expr::Place(place) => Text::new(self.language.to_number(&self.index(place), false), NAME),
             Expr::Uniform(key, place) => {
                 Text::new(self.language.uniform(key, &self.index(place)), NAME)
             }
@@ -256,7 +263,7 @@ impl<'a, L: Language> Texts<'a, L> {
                 let [a, b] = [a, b].map(|expr| self.value_text(expr).at(SELECT + 1));
                 Text::new(self.language.select(&condition, &a, &b), SELECT)
             }
-            Expr::Below(..) => Text::new(self.language.to_number(&self.condition(expr).text), NAME),
+            Expr::Below(..) => Text::new(self.language.to_number(&self.condition(expr).text, true), NAME),
             // A fold always has a statement.
             Expr::Fold(..) => Text::new(String::new(), NAME),
         }

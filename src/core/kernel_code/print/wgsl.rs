@@ -201,7 +201,7 @@ impl Language for Wgsl {
         format!("select({otherwise}, {then}, {condition})")
     }
 
-    fn to_number(&self, text: &str) -> String {
+    fn to_number(&self, text: &str, _: bool) -> String {
         format!("f32({text})")
     }
 

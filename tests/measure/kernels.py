@@ -1,0 +1,188 @@
+"""Runs the Triton code of kernels against PyTorch: each kernel on what eager PyTorch gives the ops before it.
+
+    for f in public/examples/*.fuse; do fuseline code $f --language triton --policy optimal --json; done > KERNELS.jsonl
+    python tests/measure/kernels.py KERNELS.jsonl OUT.json
+
+A line is an object: `program`, `policy`, `script` (that of `fuseline script`), and `kernels` with `ops`, `arguments` (each a
+name and whether it is written) and `code`, or a `reason`. OUT.json has for each the largest difference of each kernel over the
+largest element of its tensor, and the times of all kernels and of the eager program, each in a CUDA graph.
+"""
+
+import json
+import multiprocessing
+import pathlib
+import re
+import statistics
+import sys
+import tempfile
+import importlib.util
+import traceback
+
+PROCESSES = 12
+REPLAYS = 20
+
+
+def module_of(code, folder, name):
+    """Triton reads the source of a function from its file."""
+    path = pathlib.Path(folder) / f"{name}.py"
+    path.write_text(code)
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def key_of(name):
+    """`random_key` of the interpreter under seed 0, by which an op drops elements."""
+    mask = 2**64 - 1
+    state = 0xCBF29CE484222325
+    for byte in name.encode():
+        state = ((state ^ byte) * 0x100000001B3) & mask
+    # The first number that is drawn is left out.
+    for _ in range(2):
+        state = (state + 0x9E3779B97F4A7C15) & mask
+    mixed = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & mask
+    mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & mask
+    return (mixed ^ (mixed >> 31)) >> 32
+
+
+def dropout(name):
+    import torch
+
+    key = key_of(name)
+
+    def dropped(x, p=0.5, training=True):
+        place = torch.arange(x.numel(), device=x.device)
+        mask = 0xFFFFFFFF
+        state = ((place ^ key) * 747796405 + 2891336453) & mask
+        word = (((state >> ((state >> 28) + 4)) ^ state) * 277803737) & mask
+        drawn = (((word >> 22) ^ word) >> 8).double() / 2**24
+        return torch.where((drawn < p).reshape(x.shape), 0, x.double() / (1 - p)).to(x.dtype)
+
+    return dropped
+
+
+def tensors_of(script):
+    """All tensors of the program, eager, and a function that computes them again."""
+    source = re.sub(
+        r"^(    (\w+) = )F\.dropout\(", r"\1DROPOUT('\2')(", script, flags=re.MULTILINE
+    )
+    space = {"__name__": "script", "DROPOUT": dropout}
+    source = re.sub(r"    return \(.*\)\n\n\ndef variants", "    return dict(locals())\n\n\ndef variants", source)
+    exec(compile(source, "script", "exec"), space)
+    arguments = space["inputs"]()
+    return space["program"](*arguments), lambda: space["program"](*arguments)
+
+
+def difference(own, other):
+    import torch
+
+    own, other = own.double(), other.double()
+    finite = torch.isfinite(other)
+    if not finite.any():
+        return 0.0
+    scale = max(other[finite].abs().max().item(), 1e-30)
+    return (own - other)[finite].abs().max().item() / scale
+
+
+def launches_of(entry, folder):
+    """For each kernel its ops and either a launch with its tensors, or why there is none."""
+    import torch
+
+    tensors, again = tensors_of(entry["script"])
+    launches = []
+    for number, kernel in enumerate(entry["kernels"]):
+        if "code" not in kernel:
+            launches.append((kernel["ops"], None, kernel["reason"]))
+            continue
+        module = module_of(kernel["code"], folder, f"kernel_{number}")
+        arguments, written = [], []
+        for name, is_written in kernel["arguments"]:
+            tensor = tensors[re.sub(r"\W+", "_", name)]
+            if is_written:
+                own = torch.full(tensor.shape, 0, dtype=tensor.dtype, device=tensor.device)
+                written.append((name, own, tensor))
+                arguments.append(own)
+            else:
+                arguments.append(tensor.contiguous())
+        launches.append((kernel["ops"], (module.launch, arguments, written), None))
+    return launches, again
+
+
+def checked(entry):
+    """The error of each kernel. It compiles them on the way."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            launches, _ = launches_of(entry, folder)
+        except Exception as error:
+            return {"error": f"{type(error).__name__}: {error}"[:400]}
+        for ops, launch, reason in launches:
+            if launch is None:
+                rows.append({"ops": ops, "reason": reason})
+                continue
+            function, arguments, written = launch
+            try:
+                function(*arguments)
+                errors = {name: difference(own, tensor) for name, own, tensor in written}
+                rows.append({"ops": ops, "errors": errors})
+            except Exception as error:
+                rows.append({"ops": ops, "failed": f"{type(error).__name__}: {error}"[-600:]})
+    return {"kernels": rows}
+
+
+def time_us(call):
+    """The median time of a CUDA graph of the call."""
+    import torch
+
+    for _ in range(2):
+        call()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        call()
+    times = []
+    for _ in range(REPLAYS):
+        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        start.record()
+        graph.replay()
+        end.record()
+        torch.cuda.synchronize()
+        times.append(1000 * start.elapsed_time(end))
+    return round(statistics.median(times), 2)
+
+
+def timed(entry):
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            launches, again = launches_of(entry, folder)
+            own = [launch for _, launch, _ in launches if launch]
+
+            def kernels():
+                for function, arguments, _ in own:
+                    function(*arguments)
+
+            result = {"kernels_us": time_us(kernels), "without_code": len(launches) - len(own)}
+            if "DROPOUT" not in entry["script"] and "F.dropout" not in entry["script"]:
+                result["eager_us"] = time_us(again)
+            return result
+        except Exception as error:
+            traceback.print_exc()
+            return {"error": f"{type(error).__name__}: {error}"[:400]}
+
+
+def main(source, out):
+    entries = [json.loads(line) for line in pathlib.Path(source).read_text().splitlines()]
+    entries = [entry for entry in entries if entry["script"]]
+    with multiprocessing.get_context("spawn").Pool(PROCESSES, maxtasksperchild=4) as pool:
+        results = pool.map(checked, entries, chunksize=1)
+    rows = []
+    for entry, result in zip(entries, results):
+        # One after the other, with the kernels that are compiled by now.
+        row = {"program": entry["program"], "policy": entry["policy"], **result, **timed(entry)}
+        rows.append(row)
+        pathlib.Path(out).write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
