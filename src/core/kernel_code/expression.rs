@@ -221,6 +221,15 @@ impl Expressions {
         condition
     }
 
+    /// Whether an index always lies inside of a shape.
+    pub(super) fn are_inside(&self, at: &[IndexId], shape: &[u64]) -> bool {
+        let mut pairs = at.iter().zip(shape);
+        pairs.all(|(&at, &size)| {
+            let (smallest, largest) = self.bounds(&self.indices[at]);
+            smallest >= 0 && u64::try_from(largest).is_ok_and(|largest| largest < size)
+        })
+    }
+
     /// What an expression reads: its operands.
     pub fn operands(&self, expr: ExprId) -> Vec<ExprId> {
         let mut operands = Vec::new();

@@ -110,6 +110,9 @@ impl<'a> Definitions<'a> {
         at: &[IndexId],
         only_if: Option<ExprId>,
     ) -> Defined {
+        let shape = self.shape_of(tensor)?;
+        // What lies inside can be read whether it is needed or not, and then it is the same for all that need it.
+        let only_if = only_if.filter(|_| !self.expressions.are_inside(at, &shape));
         let key = (tensor, at.to_vec(), only_if);
         if let Some(&known) = self.known.get(&key) {
             return Ok(known);
@@ -120,7 +123,6 @@ impl<'a> Definitions<'a> {
             self.expressions.names.entry(value).or_insert(tensor);
             value
         } else {
-            let shape = self.shape_of(tensor)?;
             let place = self.expressions.ravel(&shape, at);
             self.expressions.expr(Expr::Read {
                 tensor,

@@ -152,9 +152,10 @@ impl<'a, L: Language> Texts<'a, L> {
     fn value_text(&self, expr: ExprId) -> Text {
         match self.names.value(expr) {
             Some(name) => Text::new(name, NAME),
-            None if is_truth(self.expr(expr)) => {
-                Text::new(self.language.to_number(&self.condition(expr).text, true), NAME)
-            }
+            None if is_truth(self.expr(expr)) => Text::new(
+                self.language.to_number(&self.condition(expr).text, true),
+                NAME,
+            ),
             None => self.computed(expr),
         }
     }
@@ -240,7 +241,9 @@ impl<'a, L: Language> Texts<'a, L> {
                 let name = shared_name(shared.index());
                 Text::new(self.language.shared(&name, &self.index(place)), NAME)
             }
-            Expr::Place(place) => Text::new(self.language.to_number(&self.index(place), false), NAME),
+            Expr::Place(place) => {
+                Text::new(self.language.to_number(&self.index(place), false), NAME)
+            }
             Expr::Uniform(key, place) => {
                 Text::new(self.language.uniform(key, &self.index(place)), NAME)
             }
@@ -263,7 +266,10 @@ impl<'a, L: Language> Texts<'a, L> {
                 let [a, b] = [a, b].map(|expr| self.value_text(expr).at(SELECT + 1));
                 Text::new(self.language.select(&condition, &a, &b), SELECT)
             }
-            Expr::Below(..) => Text::new(self.language.to_number(&self.condition(expr).text, true), NAME),
+            Expr::Below(..) => Text::new(
+                self.language.to_number(&self.condition(expr).text, true),
+                NAME,
+            ),
             // A fold always has a statement.
             Expr::Fold(..) => Text::new(String::new(), NAME),
         }

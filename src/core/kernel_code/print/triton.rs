@@ -48,7 +48,11 @@ pub fn triton(graph: &Graph, kernel: &Kernel) -> Result<Code, String> {
 
 fn float_of(kernel: &Kernel) -> &'static str {
     let is_double = kernel.arguments.iter().any(|own| own.dtype == DType::F64);
-    if is_double { "tl.float64" } else { "tl.float32" }
+    if is_double {
+        "tl.float64"
+    } else {
+        "tl.float32"
+    }
 }
 
 struct Triton {
@@ -261,7 +265,9 @@ impl Printer<'_> {
         self.block = BLOCK.min(extent.next_power_of_two());
         let block = self.block;
         let program = self.program();
-        self.line(format!("{name} = {program} * {block} + tl.arange(0, {block})"));
+        self.line(format!(
+            "{name} = {program} * {block} + tl.arange(0, {block})"
+        ));
         if extent % block != 0 {
             self.line(format!("inside = {name} < {extent}"));
             self.texts.language.mask = Some("inside".to_owned());
@@ -345,11 +351,7 @@ impl Printer<'_> {
             _ => DType::F32,
         };
         let is_narrow = matches!(dtype, DType::F16 | DType::Bf16 | DType::F8);
-        let [tile_rows, tile_columns, steps] = if is_narrow {
-            NARROW_TILE
-        } else {
-            WIDE_TILE
-        };
+        let [tile_rows, tile_columns, steps] = if is_narrow { NARROW_TILE } else { WIDE_TILE };
         let [rows, columns, k, batches] =
             [row, column, over, batch].map(|variable| self.extent(variable));
         let (down, across) = (rows.div_ceil(tile_rows), columns.div_ceil(tile_columns));
@@ -366,7 +368,9 @@ impl Printer<'_> {
         ));
         let sum = self.texts.named(*result);
         let float = self.texts.language.float;
-        self.line(format!("{sum} = tl.zeros(({tile_rows}, {tile_columns}), {float})"));
+        self.line(format!(
+            "{sum} = tl.zeros(({tile_rows}, {tile_columns}), {float})"
+        ));
         self.line(format!("for first_k in range(0, {k}, {steps}):"));
         self.indent += 1;
         let outside = |name: &str, extent: u64, tile: u64| {
@@ -377,8 +381,20 @@ impl Printer<'_> {
             (!parts.is_empty()).then(|| parts.join(" & "))
         };
         let sides = [
-            ("left", *left, left_body, "[None, :]", outside(&row, rows, tile_rows)),
-            ("right", *right, right_body, "[:, None]", outside(&column, columns, tile_columns)),
+            (
+                "left",
+                *left,
+                left_body,
+                "[None, :]",
+                outside(&row, rows, tile_rows),
+            ),
+            (
+                "right",
+                *right,
+                right_body,
+                "[:, None]",
+                outside(&column, columns, tile_columns),
+            ),
         ];
         for (name, value, body, axis, own) in sides {
             self.line(format!("{step} = (first_k + tl.arange(0, {steps})){axis}"));
@@ -391,7 +407,11 @@ impl Printer<'_> {
             }
             self.line(format!("{name} = ({text}).to({})", type_of(dtype)));
         }
-        let precision = if is_narrow { "" } else { ", input_precision=\"ieee\"" };
+        let precision = if is_narrow {
+            ""
+        } else {
+            ", input_precision=\"ieee\""
+        };
         self.line(format!("{sum} = tl.dot(left, right, {sum}{precision})"));
         self.indent -= 1;
         self.texts.language.mask = masks([
@@ -406,7 +426,10 @@ impl Printer<'_> {
     /// The element type in which matrix units take an operand: that of the tensor, where one alone is behind it.
     fn operand_type(&self, value: ExprId) -> DType {
         let expressions = &self.texts.kernel.expressions;
-        let named = expressions.names.get(&value).and_then(|&tensor| self.texts.graph.tensors[tensor].dtype);
+        let named = expressions
+            .names
+            .get(&value)
+            .and_then(|&tensor| self.texts.graph.tensors[tensor].dtype);
         let read = || match self.texts.expr(value) {
             Expr::Read { tensor, .. } => Some(self.texts.dtype(tensor)),
             Expr::Select(_, a, _) => match self.texts.expr(a) {
@@ -492,7 +515,11 @@ impl Printer<'_> {
         let start = self.texts.language.number(fold.start());
         let (block, float) = (self.block, self.texts.language.float);
         self.line(format!("{name} = tl.full([{block}], {start}, {float})"));
-        self.line(format!("for {} in range({}):", self.name(over), self.extent(over)));
+        self.line(format!(
+            "for {} in range({}):",
+            self.name(over),
+            self.extent(over)
+        ));
         self.indent += 1;
         self.statements(body);
         let value = self.texts.value(value);
@@ -519,7 +546,11 @@ impl Printer<'_> {
             Some(mask) => format!("tl.where({mask}, {value}, {start})"),
             None => format!("{value} + tl.zeros([{block}], {float})"),
         };
-        let is_block = self.texts.kernel.expressions.depends_on_variable(result_value(self.texts.expr(result)), column);
+        let is_block = self
+            .texts
+            .kernel
+            .expressions
+            .depends_on_variable(result_value(self.texts.expr(result)), column);
         let own = if is_block && self.texts.language.mask.is_none() {
             value
         } else {

@@ -3,17 +3,26 @@
 //! A kernel goes over the elements of its product, or of its rows. What ops behind it move is written where it moves to.
 
 use crate::core::kernel_code::define::Definitions;
+use crate::core::kernel_code::expression::{ExprId, Expressions};
 use crate::core::kernel_code::index::IndexId;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{OpId, TensorId};
-use crate::core::model::op::element_count;
+use crate::core::model::op::{Op, element_count};
 use crate::core::model::op_type::OpType;
 use crate::core::model::operand_parts::{Heads, heads_between};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-/// For tensors of a kernel the index of the element that belongs to the kernel's variables.
-pub(super) type Places = HashMap<TensorId, Vec<IndexId>, FxBuildHasher>;
+/// For tensors of a kernel the element that belongs to the kernel's variables.
+pub(super) type Places = HashMap<TensorId, Place, FxBuildHasher>;
+
+/// The index of an element.
+#[derive(Clone)]
+pub(super) struct Place {
+    pub(super) at: Vec<IndexId>,
+    /// When there is one: what is behind the end of a slice belongs to no element of it.
+    pub(super) only_if: Option<ExprId>,
+}
 
 /// Follows the places through these ops, ascending.
 pub(super) fn follow(definitions: &mut Definitions<'_>, ops: &[OpId], places: &mut Places) {
@@ -25,36 +34,65 @@ pub(super) fn follow(definitions: &mut Definitions<'_>, ops: &[OpId], places: &m
         }
         let definition = &graph.ops[op];
         let known = graph.inputs[op].iter().find_map(|input| {
-            let at = places.get(input)?;
-            let shape = definitions.type_of(*input).ok()?.0;
-            let same = element_count(&shape) == element_count(&definition.shape);
-            same.then(|| (shape, at.clone()))
+            let place = places.get(input)?;
+            Some((definitions.type_of(*input).ok()?.0, place.clone()))
         });
-        let Some((shape, at)) = known else { continue };
+        let Some((shape, place)) = known else {
+            continue;
+        };
         let moved = match definition.op_type {
-            OpType::Reshape => moved(definitions, graph, op, &shape, &at),
-            OpType::Elementwise | OpType::Reduction if shape == definition.shape => Some(at),
+            OpType::Reshape => moved(definitions, graph, op, &shape, &place),
+            OpType::Elementwise | OpType::Reduction if shape == definition.shape => Some(place),
             _ => None,
         };
-        if let Some(at) = moved {
-            places.insert(output, at);
+        if let Some(place) = moved {
+            places.insert(output, place);
         }
     }
 }
 
-/// Where an op that loses no element puts one; `None` for the others.
+/// Where an op that puts each element to one place, or to none, puts it; `None` for the others.
 fn moved(
     definitions: &mut Definitions<'_>,
     graph: &Graph,
     op: OpId,
     shape: &[u64],
-    at: &[IndexId],
-) -> Option<Vec<IndexId>> {
+    Place { at, only_if }: &Place,
+) -> Option<Place> {
     let definition = &graph.ops[op];
     if graph.inputs[op].len() != 1 {
         return None;
     }
     let expressions = &mut definitions.expressions;
+    if let Some("slice" | "split") = definition.function.as_deref() {
+        let indexing = definition.indexing.as_ref().filter(|own| own.step <= 1)?;
+        let mut at = at.clone();
+        let own = at.get_mut(indexing.axis)?;
+        *own = expressions.shifted(*own, -i64::try_from(indexing.start).ok()?);
+        let size = *definition.shape.get(indexing.axis)?;
+        let only_if = match expressions.inside(*own, size) {
+            Some(inside) => Some(expressions.both(*only_if, inside)),
+            None => *only_if,
+        };
+        return Some(Place { at, only_if });
+    }
+    if element_count(shape) != element_count(&definition.shape) {
+        return None;
+    }
+    let at = renumbered(expressions, definition, shape, at)?;
+    Some(Place {
+        at,
+        only_if: *only_if,
+    })
+}
+
+/// The index of the same element in another shape or order.
+fn renumbered(
+    expressions: &mut Expressions,
+    definition: &Op,
+    shape: &[u64],
+    at: &[IndexId],
+) -> Option<Vec<IndexId>> {
     let mut kept = || {
         let place = expressions.ravel(shape, at);
         expressions.unravel(&definition.shape, place)

@@ -1,6 +1,6 @@
 //! A group of threads for each row, whose reductions follow each other.
 
-use super::places::{Places, follow};
+use super::places::{Place, Places, follow};
 use super::stages::Stages;
 use super::{Output, Scheduled, reduces_rows};
 use crate::core::kernel_code::define::Definitions;
@@ -61,26 +61,28 @@ pub(super) fn schedule(
     let mut places = Places::default();
     if let Some(shape) = known_shape(&definitions, tensor) {
         let at = definitions.expressions.unravel(&shape, linear);
-        places.insert(tensor, at);
+        places.insert(tensor, Place { at, only_if: None });
     }
     follow(&mut definitions, ops, &mut places);
     let mut outputs = Vec::with_capacity(written.len());
     for &tensor in written {
         let shape = definitions.type_of(tensor)?.0;
         let elements = element_count(&shape);
-        let at = match places.get(&tensor) {
-            Some(at) => at.clone(),
+        let (at, only_if) = match places.get(&tensor) {
+            Some(place) => (place.at.clone(), place.only_if),
             None if elements == rows.checked_mul(columns) => {
-                definitions.expressions.unravel(&shape, linear)
+                (definitions.expressions.unravel(&shape, linear), None)
             }
-            None if elements == Some(rows) => definitions.expressions.unravel(&shape, of_row),
+            None if elements == Some(rows) => {
+                (definitions.expressions.unravel(&shape, of_row), None)
+            }
             None => return Ok(None),
         };
         outputs.push(Output {
             tensor,
             place: definitions.expressions.ravel(&shape, &at),
-            value: definitions.value(tensor, &at, None)?,
-            only_if: None,
+            value: definitions.value(tensor, &at, only_if)?,
+            only_if,
         });
     }
     Ok(Stages::new(definitions.expressions, row, column).scheduled(outputs))

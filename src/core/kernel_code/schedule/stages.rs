@@ -167,12 +167,15 @@ impl Stages {
             (self.expressions.depends_on(output.value) | place) & !of_row == 0
         });
         for output in once {
-            body.extend(scopes.row([output.value]));
+            body.extend(scopes.row([Some(output.value), output.only_if].into_iter().flatten()));
             body.push(output.store());
         }
         if !each.is_empty() {
             let column = self.columns[0];
-            let values: Vec<ExprId> = each.iter().map(|output| output.value).collect();
+            let roots = each
+                .iter()
+                .flat_map(|output| [Some(output.value), output.only_if]);
+            let values: Vec<ExprId> = roots.flatten().collect();
             let fits = values
                 .iter()
                 .all(|&value| self.expressions.depends_on(value) & !(of_row | bit(column)) == 0);

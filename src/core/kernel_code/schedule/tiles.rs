@@ -1,6 +1,6 @@
 //! A group of threads for each tile of one matrix product, with what follows it.
 
-use super::places::{Places, follow};
+use super::places::{Place, Places, follow};
 use super::{Output, Scheduled, reduces_rows};
 use crate::core::kernel_code::define::Definitions;
 use crate::core::kernel_code::expression::{Binary, Expr, ExprId, Fold, bit};
@@ -36,19 +36,19 @@ pub(super) fn schedule(
         return Ok(None);
     };
     let mut places = Places::default();
-    places.insert(graph.output[product], at);
+    places.insert(graph.output[product], Place { at, only_if: None });
     follow(&mut definitions, ops, &mut places);
     let mut outputs = Vec::with_capacity(written.len());
     for &tensor in written {
-        let Some(at) = places.get(&tensor) else {
+        let Some(Place { at, only_if }) = places.get(&tensor) else {
             return Ok(None);
         };
         let shape = definitions.type_of(tensor)?.0;
         outputs.push(Output {
             tensor,
             place: definitions.expressions.ravel(&shape, at),
-            value: definitions.value(tensor, at, None)?,
-            only_if: None,
+            value: definitions.value(tensor, at, *only_if)?,
+            only_if: *only_if,
         });
     }
     Ok(tiled(definitions, variables, &outputs))
@@ -131,7 +131,8 @@ fn tiled(
     known.insert(result);
     let scope = outer | bit(row) | bit(column);
     for output in outputs {
-        body.extend(expressions.block([output.value], scope, &mut known));
+        let roots = [Some(output.value), output.only_if];
+        body.extend(expressions.block(roots.into_iter().flatten(), scope, &mut known));
         body.push(output.store());
     }
     Some(Scheduled {
