@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use strum::VariantArray;
 
 /// Gives each op a function that takes its inputs, picked by its place.
-fn with_functions(ops: Vec<Op>) -> Vec<Op> {
+pub(crate) fn with_functions(ops: Vec<Op>) -> Vec<Op> {
     let names = |op: &Op, place: usize| {
         let choices: &[&str] = match (op.op_type, op.inputs.len()) {
             (OpType::Elementwise, 1) => &["tanh", "exp", "square", "silu", "relu"],

@@ -1,15 +1,19 @@
 //! The code of kernels computes what the interpreter computes: function by function, and every kernel of every example.
 
 use crate::interpret_functions::{Case, cases};
+use crate::interpret_properties::with_functions;
 use crate::kernel_run::{Memory, run};
+use crate::random_graph;
 use fuseline::core::examples::EXAMPLES;
-use fuseline::core::interpret::{Interpretation, Setup, interpret, rounded};
-use fuseline::core::kernel_code::{Kernel, of_program, wgsl};
+use fuseline::core::interpret::{Interpretation, Setup, interpret, interpret_graph, rounded};
+use fuseline::core::kernel_code::{Kernel, of_graph, of_program, triton, wgsl};
+use fuseline::core::model::functions::FUNCTIONS;
 use fuseline::core::notation::parse;
 use fuseline::core::{
-    DType, Graph, KernelId, Options, Policy, Program, ReshapeCost, Tensor, TensorId,
-    analyze_program,
+    DType, Graph, KernelId, Op, Options, Policy, Program, ReshapeCost, Tensor, TensorId,
+    analyze_program, build_graph, plan,
 };
+use proptest::prelude::*;
 use strum::VariantArray;
 
 /// A program with numbers, and the kernels of a policy.
@@ -289,6 +293,65 @@ fn the_shader_of_every_kernel_is_valid() {
         for (_, code) in &ran.kernels {
             if let Ok(Some(code)) = code {
                 validate(&ran.graph, code, case.call);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn kernels_of_random_graphs_compute_their_tensors((ops, externals) in random_graph::fusable_ops(1..=12)) {
+        let graph = build_graph(with_functions(ops), &externals).unwrap();
+        let mut memory = Memory::new();
+        let mut setup = Setup::default();
+        for (tensor, _) in graph.tensors.iter_enumerated().filter(|(_, own)| own.is_external()) {
+            let values = drawn(&graph, tensor);
+            setup.given.insert(graph.tensor_name(tensor).to_owned(), values.clone());
+            memory.insert(tensor, values);
+        }
+        for policy in [Policy::None, Policy::Rules, Policy::Inductor, Policy::Optimal] {
+            let partition = plan(&graph, &Options::of_policy(policy)).partition;
+            let interpretation = interpret_graph(&graph, &partition, &setup).unwrap();
+            // A kernel behind an op without a value has none either.
+            if !interpretation.refused.is_empty() {
+                continue;
+            }
+            let kernels = of_graph(&graph, &partition, true);
+            let names = partition.kernels.iter().map(|ops| ops.iter().map(|&op| graph.ops[op].name.clone()).collect());
+            let ran = Ran {
+                names: names.collect(),
+                kernels: kernels.ids().zip(kernels.iter().cloned()).collect(),
+                graph: graph.clone(),
+                interpretation,
+                memory: memory.clone(),
+            };
+            for (kernel, code) in &ran.kernels {
+                if let Ok(Some(code)) = code {
+                    validate(&graph, code, &format!("kernel {kernel}"));
+                }
+            }
+            check(ran, &format!("{policy:?}"));
+        }
+    }
+
+    /// Whatever the function and the shapes, a kernel has code or a reason.
+    #[test]
+    fn nothing_panics((ops, externals) in random_graph::ops(16), picks in prop::collection::vec(any::<prop::sample::Index>(), 16)) {
+        let ops: Vec<Op> = (ops.into_iter().zip(picks)).map(|(op, pick)| op.with_function(pick.get(FUNCTIONS).name)).collect();
+        let graph = build_graph(&ops, &externals).unwrap();
+        for &policy in Policy::VARIANTS {
+            let kernels = plan(&graph, &Options::of_policy(policy)).partition;
+            for code in &of_graph(&graph, &kernels, true) {
+                match code {
+                    Ok(Some(code)) => {
+                        validate(&graph, code, "a random kernel");
+                        drop(triton(&graph, code));
+                    }
+                    Ok(None) => {}
+                    Err(reason) => prop_assert!(!reason.is_empty()),
+                }
             }
         }
     }

@@ -146,6 +146,16 @@ pub fn of_program(
     kernels(graph, &calls, partition, views_are_free)
 }
 
+/// The same for a graph whose ops have no attributes.
+pub fn of_graph(
+    graph: &Graph,
+    partition: &Partition,
+    views_are_free: bool,
+) -> IdVec<KernelId, Coded> {
+    let calls = graph.ops.iter().map(|_| Call::default()).collect();
+    kernels(graph, &calls, partition, views_are_free)
+}
+
 /// A kernel; `None` for one that runs nothing, of views alone, and for one that only computes again what another one writes;
 /// or why it has no code, as a clause.
 pub type Coded = Result<Option<Kernel>, String>;
@@ -160,33 +170,32 @@ pub(crate) fn kernels(
 ) -> IdVec<KernelId, Coded> {
     let is_stored = stored(graph, partition);
     let is_view = |op: OpId| views_are_free && graph.ops[op].is_view();
+    let runs_nothing = |kernel: KernelId| ops_of(partition, kernel).into_iter().all(is_view);
+    let runs_nothing: IdVec<KernelId, bool> = partition.kernels.ids().map(runs_nothing).collect();
     let kernels = partition.kernels.ids();
     kernels
         .map(|kernel| {
             let mut ops = ops_of(partition, kernel);
-            if ops.iter().all(|&op| is_view(op)) {
-                return Ok(None);
-            }
             let own = partition.kernels[kernel].iter();
             let outputs = own.map(|&op| graph.output[op]);
-            // What only views of other kernels read is written, too: they read it for their readers.
             let written = outputs.filter(|&tensor| is_stored[tensor]);
             let written: Vec<TensorId> = written.collect();
-            if written.is_empty() {
+            if runs_nothing[kernel] || written.is_empty() {
                 return Ok(None);
             }
-            with_views(graph, &mut ops, is_view);
+            let is_read_through = |op: OpId| runs_nothing[partition.kernel_of[op]];
+            with_views(graph, &mut ops, is_read_through);
             schedule::kernel(graph, calls, &ops, &written).map(Some)
         })
         .collect()
 }
 
-/// Adds the views that the ops read through.
-fn with_views(graph: &Graph, ops: &mut Vec<OpId>, is_view: impl Fn(OpId) -> bool) {
+/// Adds the views that the ops read through, because no kernel writes them.
+fn with_views(graph: &Graph, ops: &mut Vec<OpId>, is_read_through: impl Fn(OpId) -> bool) {
     let mut open = ops.clone();
     while let Some(op) = open.pop() {
         for &before in &graph.predecessors[op] {
-            if is_view(before) && !ops.contains(&before) {
+            if is_read_through(before) && !ops.contains(&before) {
                 ops.push(before);
                 open.push(before);
             }

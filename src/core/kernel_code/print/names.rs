@@ -24,6 +24,14 @@ impl Names {
         };
         for variable in &kernel.expressions.variables {
             names.used.insert(variable.name.clone());
+            // Triton has masks of columns.
+            names.used.insert(format!("inside_{}", variable.name));
+        }
+        for place in 0..kernel.shared.len() {
+            names.used.insert(shared_name(place));
+        }
+        for place in 0..kernel.expressions.exprs.len() {
+            names.used.insert(kept_name(place));
         }
         for argument in &kernel.arguments {
             let name = format!("{}{suffix}", identifier(graph.tensor_name(argument.tensor)));
@@ -53,7 +61,8 @@ impl Names {
         name
     }
 
-    fn unused(&mut self, wanted: String) -> String {
+    /// A name that is used once, as near to this as is free.
+    pub(super) fn unused(&mut self, wanted: String) -> String {
         if self.used.insert(wanted.clone()) {
             return wanted;
         }
@@ -66,6 +75,16 @@ impl Names {
             number += 1;
         }
     }
+}
+
+/// The name of what the threads of a row share.
+pub(super) fn shared_name(shared: usize) -> String {
+    format!("shared_{shared}")
+}
+
+/// The name of what a thread keeps of a value for its columns.
+pub(super) fn kept_name(place: usize) -> String {
+    format!("kept_{place}")
 }
 
 /// Letters, digits and single underscores, as every language takes them.

@@ -1,7 +1,7 @@
 //! Languages in which a thread computes one element after the other.
 
-use super::names::Names;
-use super::text::{Language, Texts, shared_name};
+use super::names::{Names, kept_name, shared_name};
+use super::text::{Language, Texts};
 use super::{Access, Code};
 use crate::core::kernel_code::expression::{Expr, ExprId, Fold};
 use crate::core::kernel_code::index::{IndexId, VariableId};
@@ -311,7 +311,7 @@ impl<'a, L: Threads> Printer<'a, L> {
             return;
         };
         let name = self.texts.named(result);
-        let own = format!("own_{name}");
+        let own = self.texts.names.unused(format!("own_{name}"));
         let start = self.texts.language.number(fold.start());
         self.variable(&own, &start);
         self.columns(column, |printer| {
@@ -506,8 +506,4 @@ impl<'a, L: Threads> Printer<'a, L> {
         self.line(format!("{to} = element;"));
         self.close();
     }
-}
-
-fn kept_name(place: usize) -> String {
-    format!("kept_{place}")
 }

@@ -1,6 +1,6 @@
 //! Expressions as text. A value that is read once, and has no name of its own in the program, stands where it is read.
 
-use super::names::{Names, uses};
+use super::names::{Names, shared_name, uses};
 use crate::core::kernel_code::expression::{Binary, Expr, ExprId, Unary};
 use crate::core::kernel_code::index::{Atom, IndexId};
 use crate::core::kernel_code::{Kernel, Statement};
@@ -334,11 +334,6 @@ impl<'a, L: Language> Texts<'a, L> {
             Atom::Value(value, _) => Text::new(self.language.to_index(&self.value(value)), NAME),
         }
     }
-}
-
-/// The name of what the threads of a row share.
-pub(super) fn shared_name(shared: usize) -> String {
-    format!("shared_{shared}")
 }
 
 /// Whether an expression is a truth value by itself.

@@ -4,9 +4,9 @@
 //! lowest and the largest number stand for it.
 
 use super::Code;
-use super::names::Names;
+use super::names::{Names, shared_name};
 use super::scalar::{Printer, STEPS, THREADS, TILE, Threads, threads_of_row};
-use super::text::{Language, shared_name};
+use super::text::Language;
 use crate::core::kernel_code::expression::{Binary, Fold, Unary};
 use crate::core::kernel_code::{Grid, Kernel};
 use crate::core::model::dtype::DType;

@@ -68,7 +68,11 @@ impl Stages {
                 let column = self.column_of(self.expressions.variables[over].extent);
                 let value = self.moved_to(value, over, column);
                 let result = self.expressions.fold(fold, column, value);
-                self.steps.push(Stage::Reduce { result, column });
+                // Two reductions may turn out to be one along the columns.
+                let is_same = |step: &Stage| matches!(step, Stage::Reduce { result: own, .. } if *own == result);
+                if !self.steps.iter().any(is_same) {
+                    self.steps.push(Stage::Reduce { result, column });
+                }
                 self.replaced.insert(expr, result);
             } else {
                 self.share_in(value, over);
