@@ -107,6 +107,7 @@ mod pinned;
 mod precision_rows;
 mod prediction;
 mod presenter;
+mod probe;
 mod profiles;
 mod properties;
 mod proposals;

@@ -23,7 +23,7 @@ pub fn DeviceFigures() -> impl IntoView {
             <CustomForm />
         </Show>
         <p class="quiet">
-            "Source: "<span>{move || page.device.with(|device| device.source.citation())}</span>"."
+            "Source: "<span>{move || page.device.with(Device::citation)}</span>"."
         </p>
         <p class="quiet">"Dense peak rates. ? marks a figure from memory, not checked against its source."</p>
     }
