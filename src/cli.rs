@@ -155,9 +155,9 @@ enum Command {
         /// Files as public/measured has them, with the op lists of their patterns beside the first.
         #[arg(required = true)]
         files: Vec<PathBuf>,
-        /// The device whose roofline tells what bounds a pattern, by id.
-        #[arg(long, default_value = "h200", value_name = "NAME", value_parser = known_device)]
-        device: &'static Device,
+        /// The device whose roofline tells what bounds a pattern, by id, or a file that a program's script saved on it.
+        #[arg(long, default_value = "h200", value_name = "NAME|FILE", value_parser = known_device)]
+        device: Device,
         /// Print JSON, the form that page and command line read, instead of a report.
         #[arg(long)]
         json: bool,
@@ -260,7 +260,7 @@ pub fn main() -> ExitCode {
             files,
             device,
             json,
-        } => calibrate::calibrate_files(&files, device, json),
+        } => calibrate::calibrate_files(&files, &device, json),
         Command::Measured {
             file,
             measurements,

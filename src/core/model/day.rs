@@ -22,6 +22,9 @@ use time::{Date, Duration, Month};
 pub struct Day(Date);
 
 impl Day {
+    /// The last day that can be written.
+    pub const LAST: Self = Self(Date::MAX);
+
     /// The day of a time in milliseconds since 1970; `None` after the year 9999.
     pub fn of_unix_ms(unix_ms: u64) -> Option<Self> {
         let days = i64::try_from(unix_ms / 86_400_000).ok()?;

@@ -191,13 +191,22 @@ impl DeviceProbe {
     /// What is missing or impossible, and where; and a day after `today`.
     pub fn read(text: &str, today: Day) -> Result<Self, String> {
         let File { device: probe } = read_json(text)?;
-        let named = |problem: String| format!("device.{problem}");
-        probe.check().map_err(named)?;
-        let day = probe.measured_on;
+        probe.check_by(today)?;
+        Ok(probe)
+    }
+
+    /// Whether the figures can be those of a device that was measured in the past.
+    ///
+    /// # Errors
+    /// As [`DeviceProbe::check`], with the place in a file; and a day after `today`.
+    pub fn check_by(&self, today: Day) -> Result<(), String> {
+        self.check()
+            .map_err(|problem| format!("device.{problem}"))?;
+        let day = self.measured_on;
         if day > today {
             return Err(format!("device.measured_on is {day}, and today is {today}"));
         }
-        Ok(probe)
+        Ok(())
     }
 
     /// Reads a probe alone, as links and storage have it; `None` if it is none or its figures cannot be.
@@ -210,6 +219,14 @@ impl DeviceProbe {
     pub fn json(&self) -> String {
         // A struct of numbers and strings always is JSON.
         serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The name with the day and the means of the measurement: `NVIDIA L4 (2026-11-23, WebGPU)`.
+    pub fn title(&self) -> String {
+        format!(
+            "{} ({}, {})",
+            self.name, self.measured_on, self.measured_with
+        )
     }
 
     /// When and with what it was measured, as a part of a sentence.
@@ -226,7 +243,7 @@ impl DeviceProbe {
             Some(listed) => listed.clone(),
             None => self.unlisted(),
         };
-        device.id = Cow::Owned(format!("{}, {}", self.name, self.measured_on));
+        device.id = Cow::Owned(self.title());
         device.name = Cow::Owned(self.name.clone());
         device.launch_s = sourced(self.kernel_s);
         let hardware = &mut device.hardware;
