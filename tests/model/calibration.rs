@@ -15,6 +15,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock};
 
+/// The search by measured time on the command line.
+const MEASURED_ON_H200: [&str; 8] = [
+    "analyze",
+    "-",
+    "--policy",
+    "optimal",
+    "--objective",
+    "measured",
+    "--device",
+    "h200",
+];
+
 const FILES: [&str; 4] = [
     "public/measured/h200.json",
     "public/measured/h200_sizes.json",
@@ -339,20 +351,9 @@ fn the_search_finds_the_least_measured_time() {
 
 #[test]
 fn each_kernel_says_what_decided() {
-    let flags = [
-        "analyze",
-        "-",
-        "--policy",
-        "optimal",
-        "--objective",
-        "measured",
-        "--device",
-        "h200",
-        "--steps",
-    ];
-    let steps =
-        |text: &str, more: &[&str]| stdout(&run(&[&flags[..], more].concat(), text)).to_owned();
-    let text = steps(ADD_RELU, &[]);
+    let flags = [&MEASURED_ON_H200[..], &["--steps"]].concat();
+    let steps = |text: &str| stdout(&run(&flags, text)).to_owned();
+    let text = steps(ADD_RELU);
     assert!(
         text.contains("by measurement: add_relu was 1.69x as fast at 134 MFLOP"),
         "{text}"
@@ -361,7 +362,7 @@ fn each_kernel_says_what_decided() {
         text.contains("optimal in measured time: no legal kernels need less"),
         "{text}"
     );
-    let unknown = steps("input a : bf16[4096]\ns = tanh(a)\ny = exp(s)\n", &[]);
+    let unknown = steps("input a : bf16[4096]\ns = tanh(a)\ny = exp(s)\n");
     assert!(
         unknown.contains("by the model: the pattern was not measured"),
         "{unknown}"
@@ -370,17 +371,61 @@ fn each_kernel_says_what_decided() {
     assert!(stderr(&wrong).contains("write a ratio from 1 to 5, such as 1.2"));
 }
 
+const ATTENTION: &str = "input q : bf16[16, 2048, 64]\ninput k : bf16[16, 2048, 64]\ninput v : bf16[16, 2048, 64]\nscores = matmul(q, k, transpose_b=true)\nscaled = scale(scores, factor=0.125)\nprobs = softmax(scaled)\nout = matmul(probs, v)\n";
+const SDPA: &str = "input q : bf16[1, 16, 2048, 64]\ninput k : bf16[1, 16, 2048, 64]\ninput v : bf16[1, 16, 2048, 64]\nout = sdpa(q, k, v)\n";
+
+/// Attention as one kernel, rewritten or called, takes the time of its ops over the measured speed-up.
+#[test]
+fn attention_as_one_op_is_priced_by_measurement() {
+    let apart = analysed(ATTENTION, &options(Policy::None, 120, "h200"));
+    let record = shipped()
+        .nearest("matmul(x,x) scale(0) softmax(1) matmul(2,x)", 1.758e10)
+        .unwrap();
+    let expected_s = apart.unfused.time_s / record.speedup_factor;
+    for text in [ATTENTION, SDPA] {
+        let analysis = analysed(text, &options(Policy::Optimal, 120, "h200"));
+        assert_eq!(analysis.partition.kernels.len(), 1, "{text}");
+        let Amount::Seconds(found_s) = analysis.certificate.unwrap().cost else {
+            panic!("a time");
+        };
+        assert!(
+            (found_s / expected_s - 1.0).abs() < 1e-6,
+            "{found_s} {expected_s}\n{text}"
+        );
+        let steps = stdout(&run(&[&MEASURED_ON_H200[..], &["--steps"]].concat(), text)).to_owned();
+        assert!(
+            steps.contains("by measurement: attention was 7.27x as fast at 17.6 GFLOP"),
+            "{steps}"
+        );
+    }
+    // A slow record keeps the ops apart, where they are ops; a mask was not measured.
+    let slow = Options {
+        own_calibrations: Some(Arc::new(records_of("attention", 1.1))),
+        ..options(Policy::Optimal, 120, "h200")
+    };
+    assert!(analysed(ATTENTION, &slow).partition.kernels.len() > 1);
+    assert_eq!(analysed(SDPA, &slow).partition.kernels.len(), 1);
+    let masked = SDPA.replace("sdpa(q, k, v)", "sdpa(q, k, v, m)");
+    let masked = format!("input m : bf16[1, 1, 2048, 2048]\n{masked}");
+    let steps = stdout(&run(
+        &[&MEASURED_ON_H200[..], &["--steps"]].concat(),
+        &masked,
+    ))
+    .to_owned();
+    assert!(!steps.contains("by measurement"), "{steps}");
+}
+
 /// The records of `add_relu` alone, with another speed-up and of another GPU.
 fn own_records(speedup: f64) -> Calibrations {
-    let add_relu = |r: &&FusionCalibration| r.fusion_pattern == "add_relu";
+    records_of("add_relu", speedup)
+}
+
+/// The same of any pattern.
+fn records_of(pattern: &str, speedup: f64) -> Calibrations {
+    let is_it = |r: &&FusionCalibration| r.fusion_pattern == pattern;
     let mut own = Calibrations {
         device: "NVIDIA A100".to_owned(),
-        patterns: shipped()
-            .patterns
-            .iter()
-            .filter(add_relu)
-            .cloned()
-            .collect(),
+        patterns: shipped().patterns.iter().filter(is_it).cloned().collect(),
         ..Calibrations::default()
     };
     for record in &mut own.patterns {
@@ -409,17 +454,8 @@ fn records_of_ones_own_decide_instead_of_the_shipped_ones() {
 #[test]
 fn the_command_line_reads_records_of_ones_own() {
     let file = std::env::temp_dir().join(format!("fuseline-records-{}.json", std::process::id()));
-    let flags = [
-        "analyze",
-        "-",
-        "--policy",
-        "optimal",
-        "--objective",
-        "measured",
-        "--steps",
-        "--calibrations",
-        file.to_str().unwrap(),
-    ];
+    let records = ["--calibrations", file.to_str().unwrap()];
+    let flags = [&MEASURED_ON_H200[..], &records].concat();
     std::fs::write(&file, serde_json::to_string(&own_records(1.1)).unwrap()).unwrap();
     let apart = run(&flags, ADD_RELU);
     std::fs::write(&file, "{\"patterns\": []}").unwrap();
