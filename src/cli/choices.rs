@@ -90,7 +90,8 @@ where
     PossibleValuesParser::new(names).try_map(|name| name.parse())
 }
 
-fn calibrations(path: &str) -> Result<Arc<Calibrations>, String> {
+/// The records in a file.
+pub(super) fn calibrations(path: &str) -> Result<Arc<Calibrations>, String> {
     let text = std::fs::read_to_string(path).map_err(|problem| problem.to_string())?;
     Calibrations::read(&text).map(Arc::new)
 }
