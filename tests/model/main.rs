@@ -81,6 +81,7 @@ mod manual_start;
 mod matching;
 mod measured;
 mod measured_rows;
+mod measured_time;
 mod memory;
 mod merges;
 mod notation;

@@ -168,12 +168,13 @@ fn a_probe_of_the_measured_device_agrees_with_it() {
     );
 }
 
+type Figures = fn(&Measured) -> Vec<f64>;
+
 /// Each measured rate sets its own figure and those that hang on it.
 #[test]
 fn rates_that_were_not_measured_follow_the_nearest_that_was() {
     let known = device("h200").unwrap().calibration().unwrap().rates;
     // The halved or missing fields, the figures that are half of the H200's then, and others that stay.
-    type Figures = fn(&Measured) -> Vec<f64>;
     let cases: [(Value, Figures, Figures); 6] = [
         (
             json!({"vector_flops_per_s": 3.02e13}),
