@@ -22,6 +22,7 @@ mod table;
 
 use crate::core::analysis::transformer::transformer_block;
 use crate::core::interpret::Setup;
+use crate::core::model::calibration::Calibrations;
 use crate::core::model::diagnostic::has_errors;
 use crate::core::notation::Parsed;
 use crate::core::{Analysis, Device, Diagnostic, IdVec, OpId, Options, analyze, analyze_program};
@@ -29,7 +30,7 @@ use crate::picture::export::PictureKind;
 use crate::present::reasons::all_diagnostics;
 use crate::present::report::Report;
 use attention::{AttentionReport, attention_lines, attentions};
-use choices::{Choices, Outputs, assignment, by_name, known_device};
+use choices::{Choices, Outputs, assignment, by_name, calibrations, known_device};
 use clap::{Parser, Subcommand};
 use complaint::complain;
 use input::{Source, read_source, set_param};
@@ -155,9 +156,12 @@ enum Command {
         /// Files as public/measured has them, with the op lists of their patterns beside the first.
         #[arg(required = true)]
         files: Vec<PathBuf>,
-        /// The device whose roofline tells what bounds a pattern, by id.
-        #[arg(long, default_value = "h200", value_name = "NAME", value_parser = known_device)]
-        device: &'static Device,
+        /// The device whose roofline tells what bounds a pattern, by id, or a file that a program's script saved on it.
+        #[arg(long, default_value = "h200", value_name = "NAME|FILE", value_parser = known_device)]
+        device: Device,
+        /// Records of another GPU, as --json writes them: patterns that pay on one of both alone are noted. May be repeated.
+        #[arg(long, value_name = "FILE", value_parser = calibrations)]
+        against: Vec<Arc<Calibrations>>,
         /// Print JSON, the form that page and command line read, instead of a report.
         #[arg(long)]
         json: bool,
@@ -259,8 +263,9 @@ pub fn main() -> ExitCode {
         Command::Calibrate {
             files,
             device,
+            against,
             json,
-        } => calibrate::calibrate_files(&files, device, json),
+        } => calibrate::calibrate_files(&files, &device, &against, json),
         Command::Measured {
             file,
             measurements,

@@ -5,7 +5,7 @@
 //! later version can add keys. Browsers implement zlib (RFC 1950) and base64 (RFC 4648), so `browser`
 //! compresses and decompresses. The checksum of zlib detects a link with lost or changed characters.
 
-use crate::core::model::device::{Device, Rate, Source, default_device, device};
+use crate::core::model::device::{Device, DeviceProbe, Rate, Source, default_device, device};
 use crate::core::model::options::{
     Conventions, FusionOptions, MIN_SPEEDUP_PERCENT, Policy, Switch,
 };
@@ -244,7 +244,9 @@ pub fn write_state(state: &SharedState) -> Result<String, ShareError> {
     if state.conventions.f32_matmul != default.conventions.f32_matmul {
         put("f32-matmul", state.conventions.f32_matmul.name());
     }
-    if state.device.source == Source::Custom {
+    if let Some(probe) = &state.device.probe {
+        put("probe", &probe.json());
+    } else if state.device.source == Source::Custom {
         let value = |rate: Rate| rate.figure(&state.device).map_or(0.0, |f| f.value);
         put(
             "custom",
@@ -263,13 +265,11 @@ pub fn write_state(state: &SharedState) -> Result<String, ShareError> {
                 put(rate.name(), &value(rate).to_string());
             }
         }
-    } else {
-        if state.device.id != default.device.id {
-            put("device", &state.device.id);
-        }
-        if state.device.has_own_launch() {
-            put("launch", &state.device.launch_s.value.to_string());
-        }
+    } else if state.device.id != default.device.id {
+        put("device", &state.device.id);
+    }
+    if state.device.has_own_launch() {
+        put("launch", &state.device.launch_s.value.to_string());
     }
     if state.is_unfused_view {
         put("view", "unfused");
@@ -320,6 +320,11 @@ pub fn read_state(written: Vec<u8>) -> Result<SharedState, ShareError> {
                 state.conventions.f32_matmul = value.parse().unwrap_or_default();
             }
             "device" => state.device = device(value).unwrap_or(default_device()).clone(),
+            "probe" => {
+                if let Some(probe) = DeviceProbe::of_json(value) {
+                    state.device = probe.device();
+                }
+            }
             // Keys are in order, so the device is already read; this replaces its launch time.
             "launch" => {
                 if let Ok(launch_s) = value.parse() {

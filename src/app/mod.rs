@@ -1,6 +1,6 @@
 //! The page's state: signals, storage, share links and undo.
 //!
-//! `documents`, `embed`, `history`, `job_queue`, `jobs`, `lesson`, `links`, `model_file`, `op_edit`, `opened`, `panes`, `presenter`, `puzzle`, `runner`, `tab` and `view` are pure and also compiled natively, for the tests.
+//! `documents`, `embed`, `history`, `job_queue`, `jobs`, `lesson`, `links`, `measured_devices`, `model_file`, `op_edit`, `opened`, `panes`, `presenter`, `puzzle`, `runner`, `tab` and `view` are pure and also compiled natively, for the tests.
 
 pub mod documents;
 pub mod embed;
@@ -10,6 +10,7 @@ pub mod job_queue;
 pub mod jobs;
 pub mod lesson;
 pub mod links;
+pub mod measured_devices;
 pub mod model_file;
 pub mod op_edit;
 pub mod opened;

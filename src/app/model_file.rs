@@ -3,6 +3,7 @@
 use crate::app::opened::Converted;
 use crate::core::input::MAX_INPUT_BYTES;
 use crate::core::model::calibration::Calibrations;
+use crate::core::model::device::DeviceProbe;
 use crate::core::notation::print;
 use crate::core::onnx::{Imported, Problem, Skim, import, is_onnx};
 use crate::core::profile::{Kind, Recognised, recognise};
@@ -24,6 +25,8 @@ pub enum FileKind {
     Profile(Kind),
     /// Records of fused patterns, as [`Calibrations`] reads them.
     Calibrations,
+    /// The rates of a GPU alone, as [`DeviceProbe`] reads them.
+    Device,
     /// Something that is not opened, and what to do, as the end of a sentence.
     Other(&'static str),
 }
@@ -71,8 +74,12 @@ pub fn kind_of(name: &str, start: &[u8]) -> FileKind {
     if let Some((_, what)) = OTHERS.iter().find(|(magic, _)| start.starts_with(magic)) {
         return FileKind::Other(what);
     }
-    if Calibrations::begins(&String::from_utf8_lossy(start)) {
+    let text = String::from_utf8_lossy(start);
+    if Calibrations::begins(&text) {
         return FileKind::Calibrations;
+    }
+    if DeviceProbe::begins(&text) {
+        return FileKind::Device;
     }
     match recognise(name, start) {
         Some(Recognised::Readable(kind)) => return FileKind::Profile(kind),

@@ -7,6 +7,7 @@
 use crate::app::documents::{Document, OpenDocument, Stored, Storing, newest, outdated, own_texts};
 use crate::app::history::Origin;
 use crate::app::links::{SharedState, write_state};
+use crate::app::measured_devices::{read_devices, write_devices};
 use crate::app::sharing::{Carried, Link, LinkedLesson, choices, choose};
 use crate::app::starts::{self, Start, is_unfinished};
 use crate::app::state::{Notice, NoticeAction, Page, SetIfChanged, Theme};
@@ -17,6 +18,7 @@ use leptos::ev;
 use leptos::prelude::*;
 use std::time::Duration;
 
+const DEVICES: &str = "fuseline.devices";
 const THEME: &str = "fuseline.theme";
 const OPS_VIEW: &str = "fuseline.ops-view";
 
@@ -103,6 +105,9 @@ impl Session {
             page.example.set(Some(START));
             OpenDocument::new(browser::new_id(), first, false)
         };
+        if let Some(devices) = browser::load(DEVICES) {
+            page.measured_devices.set(read_devices(&devices));
+        }
         page.theme.set(stored_theme());
         if let Some(view) = browser::load(OPS_VIEW).and_then(|name| name.parse().ok()) {
             page.ops_view.set(view);
@@ -157,6 +162,17 @@ impl Session {
             move |_, _, _| browser::after_picture(move || self.end_drawn_start()),
             false,
         );
+        // A GPU that came with a link or a document stays in the picker when another is chosen.
+        Effect::watch(
+            move || page.device.with(|device| device.probe.clone()),
+            move |probe, _, _| {
+                if let Some(probe) = probe {
+                    page.keep_device(probe.clone());
+                }
+            },
+            true,
+        );
+        stored::follow(DEVICES, page.measured_devices, write_devices);
         // Where storage refuses these two, the next visit has the defaults; no text is lost.
         Effect::watch(
             move || page.theme.get(),

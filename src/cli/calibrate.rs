@@ -5,13 +5,16 @@ use super::output::{print, tell};
 use super::{Failed, json};
 use crate::core::Device;
 use crate::core::analysis::calibrate::calibrate;
+use crate::core::model::calibration::Calibrations;
 use crate::present::calibration::report;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// Prints the records of these files of one GPU; their op lists are beside the first.
+/// Prints the records of these files of one GPU; their op lists are beside the first. Records of other GPUs stand against them.
 pub(super) fn calibrate_files(
     files: &[PathBuf],
     device: &Device,
+    others: &[Arc<Calibrations>],
     is_json: bool,
 ) -> Result<(), Failed> {
     let measured: Result<Vec<_>, Failed> = files.iter().map(|path| read(path)).collect();
@@ -27,11 +30,15 @@ pub(super) fn calibrate_files(
         let folder = path.parent().unwrap_or_else(|| Path::new(""));
         let rows = measured.iter().flat_map(|file| &file.rows);
         let programs = programs_beside(folder, rows)?;
-        let calibrations = calibrate(&measured, &programs, device);
+        let calibrated = calibrate(&measured, &programs, device);
         if is_json {
-            print(&json(&calibrations)?)?;
+            print(&json(&calibrated.records)?)?;
         } else {
-            print(&report(&calibrations))?;
+            let others: Vec<Calibrations> = others
+                .iter()
+                .map(|other| Calibrations::clone(other))
+                .collect();
+            print(&report(&calibrated, &others))?;
         }
     }
     Ok(())

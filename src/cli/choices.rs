@@ -2,7 +2,8 @@
 
 use crate::cli::fusion::FusionFlags;
 use crate::core::model::calibration::Calibrations;
-use crate::core::model::device::OWN_LAUNCH_S;
+use crate::core::model::day::Day;
+use crate::core::model::device::{DeviceProbe, OWN_LAUNCH_S};
 use crate::core::{
     Conventions, DEVICES, Device, Externals, F32Matmul, Objective, Options, Policy, ReshapeCost,
     default_device, device,
@@ -12,6 +13,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::error::Error;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 use strum::VariantArray;
 
 #[derive(Args)]
@@ -30,9 +32,9 @@ pub(super) struct Choices {
     /// In which type matmuls on f32 operands are computed: f32 is PyTorch's default.
     #[arg(long, default_value = "f32", value_parser = by_name::<F32Matmul>())]
     f32_matmul: F32Matmul,
-    /// The device for which times are predicted, by id; an unknown one prints the list.
-    #[arg(long, default_value = &*default_device().id, value_name = "NAME", value_parser = known_device)]
-    device: &'static Device,
+    /// The device for which times are predicted, by id, or a file that a program's script saved on a GPU; an unknown id prints the list.
+    #[arg(long, default_value = &*default_device().id, value_name = "NAME|FILE", value_parser = known_device)]
+    device: Device,
     /// Records of fused patterns that were measured (`fuseline calibrate --json`), for --objective measured, instead of those that
     /// are known of the device.
     #[arg(long, value_name = "FILE", value_parser = calibrations)]
@@ -88,7 +90,8 @@ where
     PossibleValuesParser::new(names).try_map(|name| name.parse())
 }
 
-fn calibrations(path: &str) -> Result<Arc<Calibrations>, String> {
+/// The records in a file.
+pub(super) fn calibrations(path: &str) -> Result<Arc<Calibrations>, String> {
     let text = std::fs::read_to_string(path).map_err(|problem| problem.to_string())?;
     Calibrations::read(&text).map(Arc::new)
 }
@@ -101,9 +104,21 @@ fn microseconds(text: &str) -> Result<f64, String> {
     })
 }
 
-/// The device of this id.
-pub(super) fn known_device(id: &str) -> Result<&'static Device, String> {
-    device(id).ok_or_else(|| one_of(DEVICES.iter().map(|d| d.id.as_ref())))
+/// The device of this id, else the one that a script measured into this file.
+pub(super) fn known_device(id: &str) -> Result<Device, String> {
+    if let Some(known) = device(id) {
+        return Ok(known.clone());
+    }
+    let Ok(text) = std::fs::read_to_string(id) else {
+        let ids = one_of(DEVICES.iter().map(|d| d.id.as_ref()));
+        return Err(format!(
+            "{ids}, or a file that a program's script saved on a GPU"
+        ));
+    };
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
+    let unix_ms = since_1970.map_or(0, |time| time.as_secs() * 1000);
+    let today = Day::of_unix_ms(unix_ms).unwrap_or(Day::LAST);
+    DeviceProbe::read(&text, today).map(DeviceProbe::device)
 }
 
 pub(super) fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {

@@ -83,6 +83,9 @@ fn read_text(name: &str, mut source: impl Read + Seek) -> Result<String, String>
             "it holds records of fused patterns: give it to `--calibrations` with a program"
                 .to_owned(),
         ),
+        FileKind::Device => {
+            Err("it holds the rates of a GPU: give it to `--device` with a program".to_owned())
+        }
         FileKind::Other(what) => Err(what.to_owned()),
     }
 }

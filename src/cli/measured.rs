@@ -6,7 +6,6 @@ use crate::app::model_file::{FileKind, kind_of};
 use crate::core::analysis::matching::{
     Matching, match_kernels, policy_of_variant, short_neighbours,
 };
-use crate::core::model::device::device_called;
 use crate::core::profile::{MeasuredRun, Profile, Reader};
 use crate::core::{Analysis, Options, Policy, analyze_program};
 use crate::present::profile::{
@@ -140,7 +139,7 @@ fn read(path: &Path) -> Result<Profile, String> {
     let kind = match kind_of(&name, &slice[..length]) {
         FileKind::Profile(kind) => kind,
         FileKind::Other(what) => return Err(format!("{what}.")),
-        FileKind::Text | FileKind::Onnx | FileKind::Calibrations => {
+        FileKind::Text | FileKind::Onnx | FileKind::Calibrations | FileKind::Device => {
             return Err("This is no measurement: expected is what a program's script saves, a table of ncu --csv or nsys stats, or a trace of torch.profiler.".to_owned());
         }
     };
@@ -155,8 +154,8 @@ fn read(path: &Path) -> Result<Profile, String> {
 /// The choices under which the kernels of a run are predicted.
 fn options_of(run: &MeasuredRun, profile: &Profile, chosen: &Options) -> Options {
     let mut options = chosen.clone();
-    if let Some(device) = profile.device.as_deref().and_then(device_called) {
-        options.device = device.clone();
+    if let Some(device) = profile.measured_device() {
+        options.device = device;
     }
     if let Some((policy, is_tuned)) = run.variant.as_deref().and_then(policy_of_variant) {
         options.policy = policy;

@@ -45,6 +45,11 @@ pub fn open_file(page: Page, file: File) {
             FileKind::Text => open_text(page, &file).await,
             FileKind::Onnx => open_onnx(page, &file).await,
             FileKind::Calibrations => open_calibrations(page, &file).await,
+            FileKind::Device => {
+                if let Some(text) = file.text().await {
+                    page.take_device(&text);
+                }
+            }
             FileKind::Profile(kind) => open_profile(page, &file, kind).await,
             FileKind::Other(what) => {
                 page.tell_failure(format!("This file was not opened: {what}."));

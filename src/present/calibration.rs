@@ -1,10 +1,11 @@
 //! Measured fused patterns, in sentences.
 
 use crate::core::Options;
-use crate::core::analysis::calibrate::{Surprise, USUAL_SPEEDUP, surprises};
+use crate::core::analysis::calibrate::Calibrated;
+use crate::core::analysis::surprises::{Surprise, USUAL_SPEEDUP, WORTHWHILE, surprises};
 use crate::core::model::calibration::{Calibrations, FusionCalibration};
 use crate::core::notation::spelling::printable;
-use crate::present::format::{format_percent, format_ratio};
+use crate::present::format::{format_amount, format_percent, format_ratio};
 use crate::present::names::counted;
 use std::fmt::Write as _;
 
@@ -47,7 +48,7 @@ pub fn heading(record: &FusionCalibration) -> String {
 }
 
 /// A surprise, in a sentence.
-pub fn surprise_sentence(surprise: Surprise, record: &FusionCalibration) -> String {
+pub fn surprise_sentence(surprise: &Surprise, record: &FusionCalibration) -> String {
     let speedup = format_ratio(record.speedup_factor);
     match surprise {
         Surprise::Slower => format!("the fused run is slower: {speedup}"),
@@ -58,6 +59,21 @@ pub fn surprise_sentence(surprise: Surprise, record: &FusionCalibration) -> Stri
                 "memory bounds it, and {speedup} is not from {least} to {most}, which is usual then"
             )
         }
+        Surprise::Unexpected(expected) => format!(
+            "the device model expects {}, and {speedup} was measured",
+            format_ratio(*expected)
+        ),
+        Surprise::Elsewhere {
+            device,
+            speedup: elsewhere,
+            flops,
+        } => format!(
+            "on {} it was {} as fast at {}, so fusing pays on one of both GPUs alone (more than {})",
+            printable(device),
+            format_ratio(*elsewhere),
+            format_amount(*flops, "FLOP"),
+            format_ratio(WORTHWHILE)
+        ),
         Surprise::Apart => format!(
             "{} ran, so this does not tell what one kernel would bring",
             counted(record.fused_kernels, "kernel")
@@ -65,17 +81,17 @@ pub fn surprise_sentence(surprise: Surprise, record: &FusionCalibration) -> Stri
     }
 }
 
-/// All records for people, as lines.
-pub fn report(calibrations: &Calibrations) -> String {
+/// All records for people, as lines, beside those of other GPUs.
+pub fn report(calibrated: &Calibrated, others: &[Calibrations]) -> String {
     // Writing to a `String` cannot fail.
     let mut text = String::new();
     let Calibrations {
         device,
         torch,
         patterns,
-    } = calibrations;
+    } = &calibrated.records;
     let _ = writeln!(text, "Fused patterns on {device}, PyTorch {torch}");
-    for record in patterns {
+    for (record, &expected) in patterns.iter().zip(&calibrated.expected_speedups) {
         let _ = writeln!(text, "\n{}", heading(record));
         let run = |text: &mut String, name: &str, latency_ms: f64, gflops: f64, kernels: usize| {
             let _ = writeln!(
@@ -104,8 +120,8 @@ pub fn report(calibrations: &Calibrations) -> String {
             record.speedup_factor,
             format_percent(record.memory_reduction * 100.0)
         );
-        for surprise in surprises(record) {
-            let _ = writeln!(text, "  note: {}", surprise_sentence(surprise, record));
+        for surprise in surprises(record, expected, others) {
+            let _ = writeln!(text, "  note: {}", surprise_sentence(&surprise, record));
         }
     }
     text

@@ -1,8 +1,10 @@
 //! Figures of devices, in words.
 
-use crate::core::model::device::{ComputeType, Figure, MatrixUnits, Peak};
+use crate::core::model::device::{ComputeType, DeviceProbe, Figure, MatrixUnits, Peak};
 use crate::core::{DType, Device, F32Matmul, ridge_point};
-use crate::present::format::{format_bandwidth, format_intensity, format_rate, format_seconds};
+use crate::present::format::{
+    format_amount, format_bandwidth, format_intensity, format_rate, format_seconds,
+};
 
 /// The units that reach a peak.
 pub const fn units_name(peak: &Peak) -> &'static str {
@@ -90,6 +92,47 @@ pub fn figure_rows(device: &Device) -> Vec<FigureRow> {
         )),
     ];
     let rows = rows.into_iter().flatten();
-    rows.map(|(what, figure)| FigureRow { what, figure })
+    let rows = rows.map(|(what, figure)| FigureRow { what, figure });
+    rows.chain(device.probe.iter().flat_map(|probe| probe_rows(probe)))
         .collect()
+}
+
+/// What a probe reached.
+fn probe_rows(probe: &DeviceProbe) -> impl Iterator<Item = FigureRow> {
+    let rows = [
+        (
+            "measured: memory",
+            Some(format_bandwidth(probe.memory_bytes_per_s)),
+        ),
+        (
+            "measured: cache",
+            probe.l2_bytes_per_s.map(format_bandwidth),
+        ),
+        (
+            "measured: matmul, f16",
+            probe.matrix_f16_flops_per_s.map(format_rate),
+        ),
+        (
+            "measured: matmul, bf16",
+            probe.matrix_bf16_flops_per_s.map(format_rate),
+        ),
+        (
+            "measured: matmul, f32 as TF32",
+            probe.matrix_tf32_flops_per_s.map(format_rate),
+        ),
+        (
+            "measured: vector units, f32",
+            Some(format_rate(probe.vector_flops_per_s)),
+        ),
+        (
+            "measured: exponentials",
+            probe.exp_per_s.map(|per_s| format_amount(per_s, "/s")),
+        ),
+    ];
+    rows.into_iter().filter_map(|(what, figure)| {
+        Some(FigureRow {
+            what,
+            figure: figure?,
+        })
+    })
 }

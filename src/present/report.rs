@@ -290,7 +290,7 @@ impl TimesReport {
             unfused_expected_s: expected.map(|expected| expected.unfused_s),
             fused_expected_s: expected.map(|expected| expected.fused_s),
             rates_scaled_from: expected
-                .and_then(|expected| expected.scaled_from.as_deref())
+                .and_then(|expected| expected.rates_from.scaled_from())
                 .map(str::to_owned),
         }
     }

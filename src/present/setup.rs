@@ -14,6 +14,11 @@ pub fn setup(options: &Options, program: &Program) -> Vec<(&'static str, String)
     let Options { policy, device, .. } = options;
     let policy_words = format!("{}: {}", policy_title(*policy), policy_summary(*policy));
     let launch = format_seconds(device.launch_s.value);
+    let measured = device
+        .probe
+        .as_ref()
+        .map(|probe| format!(", {}", probe.origin()));
+    let measured = measured.unwrap_or_default();
     let conventions = &options.conventions;
     let counting = format!(
         "inputs and weights count {}, a reshape is {}, a matmul on f32 is computed in {}",
@@ -30,7 +35,10 @@ pub fn setup(options: &Options, program: &Program) -> Vec<(&'static str, String)
     let all = [
         ("Fusion", policy_words),
         ("Options", switches(options)),
-        ("GPU", format!("{}, {launch} for each launch", device.name)),
+        (
+            "GPU",
+            format!("{}{measured}, {launch} for each launch", device.name),
+        ),
         ("Byte counting", counting),
         ("Sizes", sizes),
     ];

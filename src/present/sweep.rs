@@ -55,14 +55,8 @@ pub fn measure_title(measure: Measure, sweep: &Sweep, device: &Device) -> String
     match measure {
         Measure::Bytes => "bytes moved".to_owned(),
         Measure::Time => {
-            let is_scaled = device
-                .calibration()
-                .is_some_and(|rates| rates.scaled_from.is_some());
-            let kind = match (sweep.is_expected, is_scaled) {
-                (false, _) => TimeKind::LowerBound,
-                (true, true) => TimeKind::Estimated,
-                (true, false) => TimeKind::Expected,
-            };
+            let calibration = device.calibration().filter(|_| sweep.is_expected);
+            let kind = TimeKind::of_rates(calibration.as_ref().map(|found| &found.rates_from));
             format!("{} on {}", kind.title(), device.name)
         }
         Measure::Kernels => "kernels launched".to_owned(),

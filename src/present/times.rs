@@ -4,6 +4,7 @@ use crate::core::analysis::device_model::breakdown;
 use crate::core::analysis::{Analysis, Execution, Kernel};
 use crate::core::cost::roofline::{MissingFigure, missing_figure};
 use crate::core::model::bound::Bound;
+use crate::core::model::device::RatesFrom;
 use crate::core::model::ids::KernelId;
 use crate::core::model::options::Options;
 use crate::present::expected::breakdown_lines;
@@ -16,7 +17,7 @@ use crate::present::format::{at_least, format_seconds};
 pub enum TimeKind {
     /// What the device model expects, with rates measured on the device.
     Expected,
-    /// The same with rates scaled from those of another device.
+    /// The same where rates are scaled from those of another device, all or those that a probe does not tell.
     Estimated,
     /// The roofline.
     LowerBound,
@@ -25,10 +26,16 @@ pub enum TimeKind {
 impl TimeKind {
     /// The kind of all times of an analysis.
     pub fn of(analysis: &Analysis) -> Self {
-        match &analysis.expected {
+        let expected = analysis.expected.as_ref();
+        Self::of_rates(expected.map(|expected| &expected.rates_from))
+    }
+
+    /// The kind of times with these rates, if there are any.
+    pub const fn of_rates(rates_from: Option<&RatesFrom>) -> Self {
+        match rates_from {
             None => Self::LowerBound,
-            Some(expected) if expected.scaled_from.is_some() => Self::Estimated,
-            Some(_) => Self::Expected,
+            Some(RatesFrom::Device) => Self::Expected,
+            Some(RatesFrom::Scaled(_) | RatesFrom::Probe { .. }) => Self::Estimated,
         }
     }
 
@@ -55,7 +62,7 @@ impl TimeKind {
 pub fn time_note(analysis: &Analysis) -> String {
     const BOUND: &str = "the longest of bytes / bandwidth and FLOPs / peak, plus a launch";
     let device = &analysis.options.device.name;
-    let scaled_from = match &analysis.expected {
+    let rates_from = match &analysis.expected {
         None => {
             let is_complete = analysis.fused.first_incomplete().is_none();
             let unmeasured = match analysis.options.device.calibration() {
@@ -68,12 +75,20 @@ pub fn time_note(analysis: &Analysis) -> String {
                 "Times are lower bounds at full peak rates: {BOUND}. Kernels take longer on {device}, unless their data is still in its cache.{unmeasured}"
             );
         }
-        Some(expected) => &expected.scaled_from,
+        Some(expected) => &expected.rates_from,
     };
-    let rates = match scaled_from {
-        None => format!("Expected times: the device model, with rates measured on an {device}"),
-        Some(from) => format!(
+    let rates = match rates_from {
+        RatesFrom::Device => {
+            format!("Expected times: the device model, with rates measured on an {device}")
+        }
+        RatesFrom::Scaled(from) => format!(
             "Estimated times: the device model, with rates measured on an {from} and scaled to the bandwidth, cache and multiprocessors of the {device}"
+        ),
+        RatesFrom::Probe {
+            measured_on,
+            others_from,
+        } => format!(
+            "Estimated times: the device model, with the rates that a probe measured on this {device} on {measured_on}, and others scaled by them from an {others_from}"
         ),
     };
     format!(

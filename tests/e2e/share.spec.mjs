@@ -2,20 +2,10 @@
 
 import { expect, test } from './fixture.mjs';
 import {
-  chooseView, editor, followLink, fragmentOf, headlineBytes, kernelButton, kernels, picker, untilStored, viewSwitch, write,
+  chooseView, editor, followLink, fragmentOf, headlineBytes, kernelButton, kernels, picker, sharedLink, untilStored, viewSwitch, write,
 } from './visitor.mjs';
 
 const TEXT = 'param N = 512 in 128..1024 step 128\ninput x : f32[N, N]\nact: y = gelu(x)\nnorm: z = layer_norm(y)\n';
-
-/** The link that the Share button puts on the clipboard. */
-async function sharedLink(page) {
-  // Firefox has a preference in the place of these permissions (firefox.mjs).
-  const isFirefox = page.context().browser().browserType().name() === 'firefox';
-  if (!isFirefox) await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.getByRole('button', { name: 'Share', exact: true }).click();
-  await expect(page.getByText(/Link copied/)).toBeVisible();
-  return page.evaluate(() => navigator.clipboard.readText());
-}
 
 test('a link carries text, choices and selection to another visitor', async ({ page, open, browser }) => {
   await open();

@@ -124,3 +124,13 @@ export const drop = (page, name, content) => page.locator('main').first().evalua
     element.dispatchEvent(new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true }));
   }
 }, [name, typeof content === 'string' ? content : [...content]]);
+
+/** The link that the Share button puts on the clipboard. */
+export async function sharedLink(page) {
+  // Firefox has a preference in the place of these permissions (firefox.mjs).
+  const isFirefox = page.context().browser().browserType().name() === 'firefox';
+  if (!isFirefox) await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Share', exact: true }).click();
+  await expect(page.getByText(/Link copied/)).toBeVisible();
+  return page.evaluate(() => navigator.clipboard.readText());
+}

@@ -372,7 +372,7 @@ fn measured(input: &[u8]) {
     let mut file = file;
     file.rows.truncate(40);
     let files = [file];
-    let records = device("h200").map(|device| calibrate(&files, &programs, device));
+    let records = device("h200").map(|device| calibrate(&files, &programs, device).records);
     if let Some(records) = records.filter(|records| !records.patterns.is_empty())
         && let Ok(text) = serde_json::to_string(&records)
     {

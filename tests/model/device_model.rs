@@ -199,8 +199,8 @@ fn an_h100_is_estimated_from_the_h200() {
     let of = |text: &str, id: &str| analysis_of(text, Policy::None, id).expected.unwrap();
     let copy = "input a : bf16[65536, 8192]\ny = relu(a)\n";
     let [h200, h100] = ["h200", "h100"].map(|id| of(copy, id));
-    assert_eq!(h200.scaled_from, None);
-    assert_eq!(h100.scaled_from.as_deref(), Some("H200"));
+    assert_eq!(h200.rates_from.scaled_from(), None);
+    assert_eq!(h100.rates_from.scaled_from(), Some("H200"));
     let fixed_s = 2e-6;
     let ratio = (h100.fused_s - fixed_s) / (h200.fused_s - fixed_s);
     assert!((ratio - 4800.0 / 3352.3).abs() < 1e-9, "{ratio}");

@@ -24,6 +24,7 @@ use crate::core::fusion::record::Record;
 use crate::core::model::diagnostic::has_errors;
 use crate::core::notation::Parsed;
 use crate::core::{Analysis, Diagnostic, Fix, Options, Partition};
+use crate::present::findings::Shown;
 use crate::present::steps::Steps;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -122,6 +123,17 @@ pub(super) fn fixes(
 
 pub(super) fn has_error(diagnostics: Memo<Arc<Vec<Diagnostic>>>) -> Memo<bool> {
     Memo::new(move |_| diagnostics.with(|all| has_errors(all)))
+}
+
+/// What is shown of a text with errors.
+pub(super) fn shown_in_error(last_good: Memo<Arc<AnalysedText>>) -> Memo<Shown> {
+    Memo::new(move |_| {
+        if last_good.with(|shown| shown.has_error) {
+            Shown::ReadableLines
+        } else {
+            Shown::LastGoodText
+        }
+    })
 }
 
 /// The last text without an error that is understood, analysed under the present choices; before there is one, what can be read

@@ -11,6 +11,7 @@ mod derived;
 mod drawn;
 mod explained;
 mod hold;
+mod measured_devices;
 mod memos;
 mod page;
 mod pin;

@@ -13,6 +13,7 @@ use super::{derived, memos, pin, profile, switching, tabs};
 use crate::app::background::Background;
 use crate::app::history::{History, Origin, Step};
 use crate::app::jobs::Job;
+use crate::app::measured_devices::MeasuredDevices;
 use crate::app::tab::Tab;
 use crate::browser;
 use crate::core::analysis::compare::Compared;
@@ -48,6 +49,8 @@ pub struct Page {
     pub conventions: RwSignal<Conventions>,
     /// The device that the kernels run on.
     pub device: RwSignal<Device>,
+    /// GPUs that the visitor measured, or that came with a link.
+    pub measured_devices: RwSignal<MeasuredDevices>,
     /// Whether the graph is shown fused.
     pub is_fused: RwSignal<bool>,
     /// What is selected. Edits move ids; the selection stays on the op of the same name. Written by [`Page::select`].
@@ -208,6 +211,7 @@ impl Page {
             fusion,
             conventions,
             device,
+            measured_devices: RwSignal::new(MeasuredDevices::new()),
             own_calibrations,
             is_fused,
             is_switching: switching::is_switching(shown, is_fused, hold),
@@ -230,13 +234,7 @@ impl Page {
             diagnostics,
             fixes,
             has_error,
-            shown_in_error: Memo::new(move |_| {
-                if last_good.with(|shown| shown.has_error) {
-                    Shown::ReadableLines
-                } else {
-                    Shown::LastGoodText
-                }
-            }),
+            shown_in_error: derived::shown_in_error(last_good),
             is_computing,
             is_stale: Memo::new(move |_| has_error.get() || is_computing.get()),
             is_grey: Memo::new(move |_| {

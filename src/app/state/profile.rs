@@ -1,13 +1,12 @@
 //! A measurement of the visitor's own: what was opened, and which of its kernels are which of the page's.
 
-use super::choices::Notice;
 use super::memos::shared_option;
 use super::page::Page;
 use crate::app::tab::Tab;
 use crate::core::Analysis;
 use crate::core::analysis::matching::{Matching, match_kernels, policy_of_variant};
 use crate::core::profile::{MeasuredRun, Profile};
-use crate::core::{Policy, device};
+use crate::core::{Device, Policy};
 use crate::present::names::counted;
 use crate::present::profile::Offer;
 use leptos::prelude::*;
@@ -101,6 +100,8 @@ impl Page {
             names.join(" and ")
         );
         let run = self.best_run(&profile);
+        let kept =
+            (profile.probe.as_ref()).map_or(Ok(()), |probe| self.keep_device_of_profile(probe));
         self.profile.set(Some(Arc::new(OpenProfile {
             profile,
             names,
@@ -108,11 +109,14 @@ impl Page {
             run,
         })));
         self.tab.set(Tab::Measured);
-        self.notice.set(Some(Notice {
-            text,
-            is_failure: false,
-            action: None,
-        }));
+        match kept {
+            Ok(()) => self.tell(text),
+            Err(problem) => {
+                self.tell_failure(format!(
+                    "{text} The rates of its GPU were not taken: {problem}."
+                ));
+            }
+        }
     }
 
     /// The run whose kernels the chosen policy predicts, else that of the compiler, else the first.
@@ -152,11 +156,7 @@ impl Page {
     /// Follows an offer to make choices and measurement fit.
     pub fn follow_offer(self, offer: &Offer) {
         match offer {
-            Offer::Device(measured) => {
-                if let Some(known) = device(&measured.id) {
-                    self.device.set(known.clone());
-                }
-            }
+            Offer::Device(measured) => self.device.set(Device::clone(measured)),
             Offer::Policy(policy, is_tuned) => {
                 if *policy == Policy::Inductor {
                     self.fusion.update(|fusion| fusion.max_autotune = *is_tuned);

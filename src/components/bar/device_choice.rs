@@ -4,8 +4,8 @@ use super::device_figures::DeviceFigures;
 use super::menu::Menu;
 use crate::app::state::Page;
 use crate::components::picker::Picker;
-use crate::core::model::device::CUSTOM_ID;
-use crate::core::{DEVICES, device};
+use crate::core::model::device::{CUSTOM_ID, DeviceProbe};
+use crate::core::{DEVICES, Device, device};
 use crate::present::custom_device::custom_copy;
 use crate::present::devices::is_confirmed;
 use leptos::prelude::*;
@@ -18,6 +18,8 @@ pub fn DeviceChoice() -> impl IntoView {
     let choose = move |id: String| {
         if let Some(known) = device(&id) {
             page.device.set(known.clone());
+        } else if let Some(probe) = DeviceProbe::of_json(&id) {
+            page.device.set(probe.device());
         } else {
             page.device.update(|device| *device = custom_copy(device));
             is_figures_open.set(true);
@@ -27,18 +29,36 @@ pub fn DeviceChoice() -> impl IntoView {
         let mark = if is_confirmed(device) { "" } else { " ?" };
         view! { <option value=&*device.id>{format!("{}{mark}", device.name)}</option> }
     });
+    // The chosen one is selected here, because it may come after the picker was told its value.
+    let measured = move || {
+        let chosen = page.device.with(|device| device.probe.clone());
+        let probes = page.measured_devices.get().into_iter();
+        probes
+            .map(|probe| {
+                let is_chosen = chosen.as_ref() == Some(&probe);
+                view! { <option value=probe.json() selected=is_chosen>{probe.title()}</option> }
+            })
+            .collect_view()
+    };
     view! {
         <Picker
             label="GPU"
             has_long_names=true
-            value=Signal::derive(move || page.device.with(|device| device.id.to_string()))
+            value=Signal::derive(move || page.device.with(value_of))
             choose
         >
             {options.collect_view()}
+            {measured}
             <option value=CUSTOM_ID>"Custom…"</option>
         </Picker>
         <Menu label="GPU figures" panel_class="figures" is_open=is_figures_open>
             <DeviceFigures />
         </Menu>
     }
+}
+
+/// What the option of a device stands for: its id, or what was measured.
+fn value_of(device: &Device) -> String {
+    let measured = device.probe.as_ref().map(|probe| probe.json());
+    measured.unwrap_or_else(|| device.id.to_string())
 }

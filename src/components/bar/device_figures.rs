@@ -12,6 +12,7 @@ use leptos::prelude::*;
 pub fn DeviceFigures() -> impl IntoView {
     let page = Page::of_context();
     let is_custom = move || page.device.with(|device| device.source == Source::Custom);
+    let is_measured = move || page.device.with(|device| device.probe.is_some());
     let rows = move || {
         let rows = page.device.with(figure_rows).into_iter();
         rows.map(|row| view! { <div><dt>{row.what}</dt><dd>{row.figure}</dd></div> })
@@ -23,8 +24,13 @@ pub fn DeviceFigures() -> impl IntoView {
             <CustomForm />
         </Show>
         <p class="quiet">
-            "Source: "<span>{move || page.device.with(|device| device.source.citation())}</span>"."
+            "Source: "<span>{move || page.device.with(Device::citation)}</span>"."
         </p>
+        <Show when=is_measured>
+            <button type="button" on:click=move |_| page.forget_device()>
+                "Remove this GPU from the list"
+            </button>
+        </Show>
         <p class="quiet">"Dense peak rates. ? marks a figure from memory, not checked against its source."</p>
     }
 }

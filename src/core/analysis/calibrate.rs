@@ -1,4 +1,4 @@
-//! From measured rows to the record of each fused pattern, and what about it is surprising.
+//! From measured rows to the record of each fused pattern.
 
 use crate::core::analysis::measured::{Measurements, Row, Variant};
 use crate::core::analysis::{Analysis, Execution, analyze_program};
@@ -14,6 +14,16 @@ use std::collections::BTreeMap;
 
 /// Times that a program can take, in µs: a nanosecond to a day.
 const PLAUSIBLE_US: std::ops::Range<f64> = 1e-3..1e11;
+
+/// Records, and what is expected of each.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Calibrated {
+    /// The records.
+    pub records: Calibrations,
+    /// For each the speed-up that the device model expects. `None` on a device without measured rates, and where a library fused:
+    /// no policy predicts its calls.
+    pub expected_speedups: Vec<Option<f64>>,
+}
 
 /// A measured row whose op list is known.
 struct Run<'a> {
@@ -60,7 +70,7 @@ pub fn calibrate(
     files: &[Measurements],
     programs: &[(String, Program)],
     device: &Device,
-) -> Calibrations {
+) -> Calibrated {
     let rows = files.iter().flat_map(|file| &file.rows);
     let runs: Vec<Run<'_>> = rows
         .filter_map(|row| {
@@ -76,20 +86,24 @@ pub fn calibrate(
             patterns.extend(record_of(same));
         }
     }
-    patterns.sort_by(|a: &FusionCalibration, b| {
+    patterns.sort_by(|(a, _): &(FusionCalibration, Option<f64>), (b, _)| {
         let name = a.fusion_pattern.cmp(&b.fusion_pattern);
         name.then(a.flops.total_cmp(&b.flops))
     });
     let file = files.first();
-    Calibrations {
-        device: file.map_or_else(String::new, |file| file.device.clone()),
-        torch: file.map_or_else(String::new, |file| file.torch.clone()),
-        patterns,
+    let (patterns, expected_speedups) = patterns.into_iter().unzip();
+    Calibrated {
+        records: Calibrations {
+            device: file.map_or_else(String::new, |file| file.device.clone()),
+            torch: file.map_or_else(String::new, |file| file.torch.clone()),
+            patterns,
+        },
+        expected_speedups,
     }
 }
 
-/// The record of one pattern at one size; `None` unless it ran both ways and moves something.
-fn record_of<'r, 'a: 'r, I>(runs: impl Fn() -> I) -> Option<FusionCalibration>
+/// The record of one pattern at one size and the speed-up that is expected of it; `None` unless it ran both ways and moves something.
+fn record_of<'r, 'a: 'r, I>(runs: impl Fn() -> I) -> Option<(FusionCalibration, Option<f64>)>
 where
     I: Iterator<Item = &'r Run<'a>>,
 {
@@ -114,7 +128,7 @@ where
     let gflops = |row: &Row| flops / row.time_us / 1e3;
     let (unfused_gflops, fused_gflops) = (gflops(unfused.row), gflops(fused.row));
     let params = &unfused.program.params;
-    Some(FusionCalibration {
+    let record = FusionCalibration {
         fusion_pattern: unfused.row.pattern.clone(),
         operators: (graph.ops.iter())
             .map(|op| op.operator().to_owned())
@@ -142,7 +156,14 @@ where
         bottleneck_fused: bottleneck(&fused.analysis.fused),
         arithmetic_intensity_unfused_flop_per_byte: flops / unfused_bytes as f64,
         arithmetic_intensity_fused_flop_per_byte: flops / fused_bytes as f64,
-    })
+    };
+    let expected_speedup = || {
+        let [unfused, fused] = [unfused, fused].map(|run| run.analysis.expected.as_ref());
+        Some(unfused?.unfused_s / fused?.fused_s)
+    };
+    let is_of_library = fused.row.variant == Variant::Eager;
+    let expected = (!is_of_library).then(expected_speedup).flatten();
+    Some((record, expected))
 }
 
 /// Compulsory traffic of the kernels that ran: of all ops as one, or of those that the policy predicts.
@@ -172,33 +193,4 @@ fn bottleneck(execution: &Execution) -> Bound {
     }
     let longest = times_s.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
     longest.map_or(Bound::Unknown, |(bound, _)| bound)
-}
-
-/// What is surprising about a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Surprise {
-    /// The fused run is slower.
-    Slower,
-    /// Memory bounds the pattern, and the speed-up is not between [`USUAL_SPEEDUP`].
-    Unusual,
-    /// Its kernels are not one.
-    Apart,
-}
-
-/// Speed-ups that are usual where memory bounds a pattern.
-pub const USUAL_SPEEDUP: std::ops::RangeInclusive<f64> = 1.5..=3.0;
-
-/// The surprises of a record, the worst first. `O(1)`.
-pub fn surprises(record: &FusionCalibration) -> Vec<Surprise> {
-    let is_slower = record.speedup_factor < 1.0;
-    let is_unusual = !is_slower
-        && record.bottleneck_unfused == Bound::Memory
-        && !USUAL_SPEEDUP.contains(&record.speedup_factor);
-    let all = [
-        (Surprise::Slower, is_slower),
-        (Surprise::Unusual, is_unusual),
-        (Surprise::Apart, !record.is_one_kernel()),
-    ];
-    let holds = all.into_iter().filter(|(_, holds)| *holds);
-    holds.map(|(surprise, _)| surprise).collect()
 }

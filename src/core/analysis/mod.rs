@@ -12,6 +12,7 @@ pub mod measured;
 pub mod memory;
 pub mod replay;
 pub mod rounds;
+pub mod surprises;
 pub mod sweep;
 pub mod tiling;
 pub mod transformer;

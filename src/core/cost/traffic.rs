@@ -131,6 +131,11 @@ impl<'a> TrafficCount<'a> {
         }
     }
 
+    /// Whether the op is a free view.
+    pub(crate) fn is_view(&self, op: OpId) -> bool {
+        self.views.is_view[op]
+    }
+
     /// What a kernel that computes `ops` reads and writes; every count of bytes comes from here.
     /// `O(ops + reads)`.
     ///

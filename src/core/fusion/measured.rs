@@ -1,10 +1,14 @@
 //! What measured runs of a pattern say about a kernel: the objective *measured* of the search.
 
+use crate::core::cost::roofline::place;
 use crate::core::cost::work::op_work;
-use crate::core::fusion::region::{Bits, Clock, Region, Set};
+use crate::core::fusion::attention::apart;
+use crate::core::fusion::region::{Bits, Clock, Region, RegionContext, Set};
 use crate::core::fusion::structure::structure;
+use crate::core::model::graph::Apart;
 use crate::core::model::ids::OpId;
 use borsh::{BorshDeserialize, BorshSerialize};
+use std::borrow::Cow;
 
 /// What measured runs say about a kernel of several ops.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
@@ -30,7 +34,36 @@ pub struct Nearest {
     pub speedup: f64,
 }
 
+impl RegionContext<'_> {
+    /// The ops that an attention stands for, which is one op here.
+    pub(crate) fn apart(&self, op: OpId) -> Option<Cow<'_, Apart>> {
+        match self.graph.stand_in(op) {
+            Some(stand_in) => stand_in.apart.as_ref().map(Cow::Borrowed),
+            None => apart::of_call(self.graph, op).map(Cow::Owned),
+        }
+    }
+
+    /// The bounds of these ops one by one, in seconds.
+    pub(crate) fn apart_s(&self, apart: &Apart) -> impl Iterator<Item = f64> {
+        let bound_s = |&(work, bytes)| place(self.options, work, bytes, false).time_s;
+        apart.kernels.iter().map(bound_s)
+    }
+}
+
 impl Region<'_> {
+    /// Whether measured runs can tell anything about a kernel of these ops: several, or attention as one op.
+    pub(crate) fn is_pattern(&self, set: Set) -> bool {
+        (set & !self.views).count_ones() > 1 || self.apart(set).is_some()
+    }
+
+    /// The ops that an attention stands for, where it is the only op of a kernel.
+    fn apart(&self, set: Set) -> Option<Cow<'_, Apart>> {
+        let mut places = Bits(set);
+        let op = places.next().map(|place| self.ops[place])?;
+        let is_lone = places.next().is_none();
+        is_lone.then(|| self.context.apart(op)).flatten()
+    }
+
     /// What measured runs on the device say about a kernel of these ops. `O(ops * inputs + patterns)`.
     pub(crate) fn evidence(&self, set: Set) -> Evidence {
         let options = self.context.options;
@@ -40,11 +73,20 @@ impl Region<'_> {
         let graph = self.context.graph;
         let is_view = |op: OpId| self.context.is_view(op);
         let ops = || Bits(set).map(|place| self.ops[place]);
-        if ops().filter(|&op| !is_view(op)).count() > calibrations.most_operators() {
-            return Evidence::Unmeasured;
-        }
-        let flops = ops().map(|op| op_work(graph, op).flops() as f64).sum();
-        let Some(record) = calibrations.nearest(&structure(graph, ops(), is_view), flops) else {
+        let record = if let Some(apart) = self.apart(set) {
+            let flops = apart
+                .kernels
+                .iter()
+                .map(|(work, _)| work.flops() as f64)
+                .sum();
+            calibrations.nearest(&apart.structure, flops)
+        } else if ops().filter(|&op| !is_view(op)).count() > calibrations.most_operators() {
+            None
+        } else {
+            let flops = ops().map(|op| op_work(graph, op).flops() as f64).sum();
+            calibrations.nearest(&structure(graph, ops(), is_view), flops)
+        };
+        let Some(record) = record else {
             return Evidence::Unmeasured;
         };
         let nearest = Nearest {
@@ -60,30 +102,32 @@ impl Region<'_> {
         }
     }
 
-    /// The time of a kernel of these ops as measured runs tell it; `bound_ticks` is its lower bound, which nothing undercuts,
-    /// `alone_ticks` the bound of one op.
+    /// The time of a kernel of these ops as measured runs tell it; `bound_ticks` is its lower bound, which nothing undercuts.
     ///
     /// A measured speed-up divides the bounds of the ops one by one. Ops that stay apart cost a tick more as one kernel.
-    pub(crate) fn measured_ticks(
-        &self,
-        set: Set,
-        bound_ticks: u64,
-        alone_ticks: impl Fn(Set) -> u64,
-    ) -> u64 {
-        if (set & !self.views).count_ones() < 2 {
+    pub(crate) fn measured_ticks(&self, set: Set, bound_ticks: u64, clock: Clock) -> u64 {
+        if !self.is_pattern(set) {
             return bound_ticks;
         }
-        let apart_ticks = || {
-            Bits(set).fold(0_u64, |sum, place| {
-                sum.saturating_add(alone_ticks(place.bit()))
-            })
-        };
         match self.evidence(set) {
             Evidence::Unmeasured | Evidence::Apart(_) => bound_ticks,
-            Evidence::Fuses(nearest) => {
-                bound_ticks.max(Clock::divided(apart_ticks(), nearest.speedup))
-            }
-            Evidence::Refuses(_) => bound_ticks.max(apart_ticks().saturating_add(1)),
+            Evidence::Fuses(nearest) => bound_ticks.max(Clock::divided(
+                self.apart_ticks(set, clock),
+                nearest.speedup,
+            )),
+            Evidence::Refuses(_) => bound_ticks.max(self.apart_ticks(set, clock).saturating_add(1)),
+        }
+    }
+
+    /// The bounds of these ops one by one.
+    fn apart_ticks(&self, set: Set, clock: Clock) -> u64 {
+        let sum = |ticks: &mut dyn Iterator<Item = u64>| ticks.fold(0, u64::saturating_add);
+        match self.apart(set) {
+            Some(apart) => sum(&mut self.context.apart_s(&apart).map(|s| clock.ticks_of(s))),
+            None => sum(&mut Bits(set).map(|place| {
+                let op = place.bit();
+                self.ticks(op, self.bytes(op), clock)
+            })),
         }
     }
 }

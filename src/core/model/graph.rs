@@ -117,6 +117,17 @@ pub(crate) struct StandIn {
     pub(crate) work: Work,
     /// Tensors that their kernel reads, with bytes as counted for the largest reader.
     pub(crate) reads: Vec<(TensorId, u64, SizeSource)>,
+    /// The replaced ops, where measured runs of their pattern decide.
+    pub(crate) apart: Option<Apart>,
+}
+
+/// Ops as kernels of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Apart {
+    /// Their pattern, as [`structure`](crate::core::fusion::structure::structure) writes it.
+    pub(crate) structure: String,
+    /// The work of each, and the bytes that it moves.
+    pub(crate) kernels: Vec<(Work, u64)>,
 }
 
 impl Graph {

@@ -5,6 +5,7 @@ pub mod adjacency;
 pub mod bound;
 pub mod build;
 pub mod calibration;
+pub mod day;
 pub mod device;
 pub mod diagnostic;
 mod digest;

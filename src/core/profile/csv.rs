@@ -150,6 +150,7 @@ impl CsvReader {
             program: None,
             digest: None,
             device,
+            probe: None,
             torch: None,
             runs,
         })

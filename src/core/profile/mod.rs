@@ -15,6 +15,8 @@ pub use recognise::{Kind, Recognised, recognise};
 use self::csv::CsvReader;
 use self::script::ScriptReader;
 use self::trace::TraceReader;
+use crate::core::Device;
+use crate::core::model::device::{DeviceProbe, device_called};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -35,6 +37,8 @@ pub struct Profile {
     pub digest: Option<String>,
     /// The name of the GPU.
     pub device: Option<String>,
+    /// The rates that it reached, where the script has measured them.
+    pub probe: Option<DeviceProbe>,
     /// The version of PyTorch.
     pub torch: Option<String>,
     /// The runs, in the order of the file; each has a kernel.
@@ -76,6 +80,15 @@ pub struct MeasuredKernel {
 }
 
 impl Profile {
+    /// The GPU with the rates that it reached, else as the table of devices has it; `None` if that does not know it.
+    pub fn measured_device(&self) -> Option<Device> {
+        let probe = self.probe.as_ref().filter(|probe| probe.check().is_ok());
+        match probe {
+            Some(probe) => Some(probe.clone().device()),
+            None => device_called(self.device.as_deref()?).cloned(),
+        }
+    }
+
     /// Takes what another file says about the same program. A file of the same kind replaces what is here; bytes of another kind go
     /// to the runs whose kernels they are, and other runs are added. `O(kernels * kernels)` at worst.
     ///
@@ -101,6 +114,7 @@ impl Profile {
             program,
             digest,
             device,
+            probe,
             torch,
             runs,
             ..
@@ -108,6 +122,7 @@ impl Profile {
         self.program = self.program.take().or(program);
         self.digest = self.digest.take().or(digest);
         self.device = self.device.take().or(device);
+        self.probe = self.probe.take().or(probe);
         self.torch = self.torch.take().or(torch);
         for run in runs {
             let mut is_known = false;

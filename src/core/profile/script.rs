@@ -3,14 +3,17 @@
 use super::{Kind, MAX_KERNELS, MeasuredKernel, MeasuredRun, Profile, too_many};
 use crate::core::input::MAX_INPUT_BYTES;
 use crate::core::json::read_json;
+use crate::core::model::device::DeviceProbe;
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 /// A file of the script. Times are in microseconds.
 #[derive(Deserialize)]
 struct File {
     program: String,
     digest: Option<String>,
-    device: String,
+    #[serde(deserialize_with = "gpu")]
+    device: Gpu,
     torch: String,
     rows: Vec<Row>,
 }
@@ -33,6 +36,30 @@ struct Launched {
     #[serde(deserialize_with = "time")]
     time_us: Option<f64>,
     start_us: Option<f64>,
+}
+
+/// What ran the program: a name, as older scripts and those without a GPU write, or a probe.
+enum Gpu {
+    Named(String),
+    Probed(Box<DeviceProbe>),
+}
+
+impl Gpu {
+    fn name(&self) -> &str {
+        match self {
+            Self::Named(name) => name,
+            Self::Probed(probe) => &probe.name,
+        }
+    }
+}
+
+fn gpu<'de, D: Deserializer<'de>>(source: D) -> Result<Gpu, D::Error> {
+    match Value::deserialize(source)? {
+        Value::String(name) => Ok(Gpu::Named(name)),
+        probe => serde_json::from_value(probe)
+            .map(|probe| Gpu::Probed(Box::new(probe)))
+            .map_err(serde::de::Error::custom),
+    }
 }
 
 /// A time of at least 0, or none.
@@ -76,7 +103,7 @@ impl ScriptReader {
         if count == 0 {
             return Err(format!(
                 "The script ran on {} and timed nothing: run it where PyTorch finds a GPU.",
-                file.device
+                file.device.name()
             ));
         }
         let rows = file.rows.into_iter().filter(|row| !row.kernels.is_empty());
@@ -84,7 +111,11 @@ impl ScriptReader {
             kind: Kind::Script,
             program: Some(file.program),
             digest: file.digest,
-            device: Some(file.device),
+            device: Some(file.device.name().to_owned()),
+            probe: match file.device {
+                Gpu::Named(_) => None,
+                Gpu::Probed(probe) => Some(*probe),
+            },
             torch: Some(file.torch),
             runs: rows.map(run).collect(),
         })

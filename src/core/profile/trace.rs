@@ -331,6 +331,7 @@ impl Found {
             program: None,
             digest: None,
             device: self.device,
+            probe: None,
             torch: None,
             runs,
         })

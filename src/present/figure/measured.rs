@@ -4,6 +4,7 @@ use super::said::{Convention, measured_source, policy_sources};
 use super::{Explanation, How, Number, Term, Worked};
 use crate::core::analysis::measured::{Measurements, PredictedKernel, RESHAPE};
 use crate::core::device;
+use crate::core::model::device::RatesFrom;
 use crate::present::measured::{
     Comparison, PredictedRow, Quantity, size_text, source_notes, variant_text,
 };
@@ -75,7 +76,7 @@ pub fn measured_explanation(
     let policy = row.row.variant.policy();
     let [_, measurement] = source_notes(file);
     let device = device(device_id).map_or("", |device| &*device.name);
-    let of_model = measured_source(device, None);
+    let of_model = measured_source(device, &RatesFrom::Device);
     let sources = match figure {
         MeasuredFigure::Error => vec![of_model, measurement],
         MeasuredFigure::Expected => vec![of_model],

@@ -1,7 +1,7 @@
 //! The options that decide how a figure is counted, and where it comes from.
 
 use super::{Figure, Of, Quantity, Resource, Run};
-use crate::core::model::device::{MEASURED_WITH, Source};
+use crate::core::model::device::{MEASURED_WITH, RatesFrom, Source};
 use crate::core::model::functions;
 use crate::core::{
     Analysis, DType, Device, Kernel, Op, OpId, OpType, Options, Policy, ReshapeCost,
@@ -180,8 +180,11 @@ pub(super) fn sources(figure: Figure, counted: Counted<'_>) -> Vec<String> {
         }
         Quantity::Time | Quantity::Speedup if is_expected => {
             let expected = analysis.expected.as_ref();
-            let scaled_from = expected.and_then(|expected| expected.scaled_from.as_deref());
-            vec![measured_source(&analysis.options.device.name, scaled_from)]
+            let rates_from = expected.map_or(&RatesFrom::Device, |expected| &expected.rates_from);
+            vec![measured_source(
+                &analysis.options.device.name,
+                rates_from,
+            )]
         }
         Quantity::LimitedBy
         | Quantity::Ridge
@@ -278,7 +281,7 @@ pub fn hardware_source(device: &Device, what: &str, is_confirmed: bool) -> Strin
     } else {
         "; from memory and not checked"
     };
-    let (name, citation) = (&device.name, device.source.citation());
+    let (name, citation) = (&device.name, device.citation());
     format!("{what} of {name}: {citation}{unchecked}.")
 }
 
@@ -288,7 +291,7 @@ fn device_sources(analysis: &Analysis) -> Vec<String> {
     let rates = format!(
         "Dense peak rates of {}: {}.",
         device.name,
-        device.source.citation()
+        device.citation()
     );
     let figures = [
         Some(device.memory_bytes_per_s),
@@ -310,13 +313,19 @@ fn device_sources(analysis: &Analysis) -> Vec<String> {
 }
 
 /// The rates that the device model uses on this device.
-pub(super) fn measured_source(device: &str, scaled_from: Option<&str>) -> String {
-    match scaled_from {
-        None => format!(
+pub(super) fn measured_source(device: &str, rates_from: &RatesFrom) -> String {
+    match rates_from {
+        RatesFrom::Device => format!(
             "Rates measured on an {device}: {MEASURED_WITH}; docs/measurement.md has the errors."
         ),
-        Some(from) => format!(
+        RatesFrom::Scaled(from) => format!(
             "Rates measured on an {from} ({MEASURED_WITH}), scaled to the bandwidth, cache and multiprocessors of the {device}; nobody measured the result."
+        ),
+        RatesFrom::Probe {
+            measured_on,
+            others_from,
+        } => format!(
+            "Rates of memory, multiprocessors and launches measured on this {device} on {measured_on}; what the probe does not tell is scaled by the nearest of them from an {others_from} ({MEASURED_WITH}). Nobody measured the result."
         ),
     }
 }

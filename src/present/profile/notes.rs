@@ -1,7 +1,6 @@
 //! What else is to be said about a measurement: where it comes from, and in what it differs from the open program.
 
 use crate::core::analysis::matching::{Matching, policy_of_variant};
-use crate::core::model::device::device_called;
 use crate::core::profile::{Kind, MeasuredRun, Profile};
 use crate::core::{Analysis, Device, Policy};
 use crate::present::format::format_seconds;
@@ -11,7 +10,7 @@ use crate::present::options::policy_title;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Offer {
     /// The device that was measured.
-    Device(&'static Device),
+    Device(Box<Device>),
     /// The policy that predicts the kernels of this run, and whether matmuls are tuned.
     Policy(Policy, bool),
 }
@@ -82,15 +81,22 @@ pub fn notes(
     }
     let chosen = &analysis.options.device;
     if let Some(name) = profile.device.as_deref() {
-        let measured = device_called(name);
-        if measured.is_none_or(|measured| measured.name != chosen.name) {
+        let measured = profile.measured_device();
+        let is_chosen = |measured: &Device| {
+            let listed = measured.listed();
+            measured.id == chosen.id || listed.is_some() && listed == chosen.listed()
+        };
+        if !measured.as_ref().is_some_and(is_chosen) {
             let end = if measured.is_some() {
                 ""
             } else {
                 ", and the measured one is not in the list"
             };
             let text = format!("Measured on {name}; predicted is {}{end}.", chosen.name);
-            notes.push(Note::warning(text, measured.map(Offer::Device)));
+            notes.push(Note::warning(
+                text,
+                measured.map(Box::new).map(Offer::Device),
+            ));
         }
     }
     let options = &analysis.options;

@@ -3,18 +3,18 @@
 use crate::core::analysis::device_model::{Breakdown, Code, DeviceModel, Hits, Launch, Moved};
 use crate::core::analysis::{Analysis, Execution, Kernel};
 use crate::core::fusion::inductor::is_one_call;
+use crate::core::model::device::RatesFrom;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::op_type::OpType;
 use crate::core::model::options::Options;
 use crate::core::model::partition::Partition;
-use std::borrow::Cow;
 
 /// Times of a program that runs repeatedly, before and after fusion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expected {
-    /// The measured device from whose rates those of this one are scaled; `None` if it was measured itself.
-    pub scaled_from: Option<Cow<'static, str>>,
+    /// Where the rates come from.
+    pub rates_from: RatesFrom,
     /// One library kernel for each op.
     pub unfused_s: f64,
     /// The fused kernels.
@@ -47,7 +47,6 @@ impl Expected {
     ) -> Option<Self> {
         let model = DeviceModel::new(graph, options)?;
         let calibration = model.calibration.as_ref()?;
-        let scaled_from = calibration.scaled_from.clone();
         let ops_s = times(&model, Code::Library, unfused, None)?;
         let mut kernels_s = times(&model, Code::of(options), fused, Some(partition))?;
         for (time_s, &further) in kernels_s.iter_mut().zip(&partition.further_launches) {
@@ -63,7 +62,7 @@ impl Expected {
         Some(Self {
             generated_matmuls: fused.kernels.iter().filter(is_generated).count(),
             generated_share: calibration.rates.generated_matmul_share,
-            scaled_from,
+            rates_from: calibration.rates_from.clone(),
             unfused_s: ops_s.iter().sum(),
             fused_s: kernels_s.iter().sum(),
             kernels: (kernels_s.iter().zip(&fused.kernels))

@@ -9,6 +9,7 @@
 //! `where` may follow it. `exp` of a probability, for example, needs the finished row sum, and so a second
 //! pass.
 
+pub(crate) mod apart;
 mod bytes;
 mod find;
 mod online_softmax;

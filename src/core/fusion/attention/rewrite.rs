@@ -2,7 +2,7 @@
 
 use crate::core::cost::traffic::TrafficCount;
 use crate::core::cost::work::{op_work, work_of_ops};
-use crate::core::fusion::attention::Attention;
+use crate::core::fusion::attention::{Attention, apart};
 use crate::core::model::adjacency::Adjacency;
 use crate::core::model::build::build_graph;
 use crate::core::model::fixed_sizes::FixedSize;
@@ -10,7 +10,7 @@ use crate::core::model::graph::{Graph, StandIn, Tensor};
 use crate::core::model::ids::{IdVec, OpId, TensorId};
 use crate::core::model::op::{Op, TensorDecl};
 use crate::core::model::op_type::OpType;
-use crate::core::model::options::Options;
+use crate::core::model::options::{Objective, Options};
 use crate::core::model::partition::Partition;
 use std::collections::HashMap;
 
@@ -123,9 +123,11 @@ fn stand_in(
         |_| false,
     );
     let reads = traffic.reads.iter();
+    let is_measured = options.fusion.objective == Objective::Measured;
     StandIn {
         op,
         work,
+        apart: is_measured.then(|| apart::of_ops(graph, &attention.ops, count)),
         reads: reads
             .map(|read| (read.tensor, read.bytes, read.source))
             .collect(),

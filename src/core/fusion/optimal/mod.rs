@@ -64,7 +64,7 @@ fn chosen(context: &RegionContext<'_>, clock: Clock, ops: &[OpId], here: &[OpId]
     Decision::Chosen {
         ops: ops.to_vec(),
         cost: amount(objective, clock, cost.bytes_or_ticks),
-        evidence: (objective == Objective::Measured && ops.len() > 1)
+        evidence: (objective == Objective::Measured && region.is_pattern(region.all()))
             .then(|| region.evidence(region.all())),
     }
 }

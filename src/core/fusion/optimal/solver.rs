@@ -10,6 +10,7 @@ use crate::core::cost::work::op_work;
 use crate::core::fusion::none;
 use crate::core::fusion::region::{Bits, Clock, Cost, LocalOp, Region, RegionContext, Set};
 use crate::core::model::ids::{IdVec, KernelId, OpId};
+use crate::core::model::options::Objective;
 use crate::core::model::partition::Partition;
 
 /// The search over the whole program.
@@ -170,5 +171,14 @@ pub(super) fn clock(context: &RegionContext<'_>) -> Clock {
         .ids()
         .zip(traffic)
         .map(|(op, traffic)| place(options, op_work(graph, op), traffic.total(), false).time_s);
-    Clock::new(&options.device, times.sum())
+    // Measured runs tell the time of attention as a share of that of its ops.
+    let is_measured = options.fusion.objective == Objective::Measured;
+    let of_attention = graph.ops.ids().filter(|_| is_measured).map(|op| {
+        let apart = context.apart(op);
+        apart.map_or(0.0, |apart| context.apart_s(&apart).sum())
+    });
+    Clock::new(
+        &options.device,
+        times.sum::<f64>() + of_attention.sum::<f64>(),
+    )
 }

@@ -106,6 +106,11 @@ impl Clock {
         (ticks as f64 / ratio).ceil() as u64
     }
 
+    /// Ticks of a time, rounded up.
+    pub(crate) fn ticks_of(self, time_s: f64) -> u64 {
+        (time_s * self.ticks_per_s).ceil() as u64
+    }
+
     /// Rounded down by a little more than the rounding error of sums.
     fn ticks_below(self, busy: Times) -> u64 {
         const BELOW: f64 = 1.0 - 1e-12;
@@ -146,7 +151,7 @@ impl Region<'_> {
     }
 
     /// Time of a kernel of these ops, which moves `bytes`.
-    fn ticks(&self, set: Set, bytes: u64, clock: Clock) -> u64 {
+    pub(crate) fn ticks(&self, set: Set, bytes: u64, clock: Clock) -> u64 {
         let alone = self.busy();
         let busy = Bits(set).fold(Times::default(), |sum, op| sum.and(alone[op]));
         let launch_ticks = if self.is_free(set) {
@@ -175,10 +180,7 @@ impl Region<'_> {
         let ticks = self.ticks(set, bytes, clock);
         let ticks = match self.context.options.fusion.objective {
             Objective::Bytes | Objective::Time => ticks,
-            Objective::Measured => {
-                let alone = |op| self.ticks(op, self.bytes(op), clock);
-                self.measured_ticks(set, ticks, alone)
-            }
+            Objective::Measured => self.measured_ticks(set, ticks, clock),
         };
         Cost::of(self.context.options, bytes, ticks, ties)
     }

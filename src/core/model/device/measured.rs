@@ -1,6 +1,7 @@
 //! Measured rates of devices. Each figure has a physical meaning and a measurement as its source.
 
-use crate::core::model::device::{Device, Figure, device};
+use crate::core::model::day::Day;
+use crate::core::model::device::{Device, DeviceProbe, Figure, device};
 use std::borrow::Cow;
 
 /// The rates that the device model computes times with, and where they come from.
@@ -8,8 +9,37 @@ use std::borrow::Cow;
 pub struct Calibration {
     /// The rates.
     pub rates: Measured,
-    /// The name of the measured device from whose rates they are scaled; `None` if this device was measured itself.
-    pub scaled_from: Option<Cow<'static, str>>,
+    /// Who measured them, and where.
+    pub rates_from: RatesFrom,
+}
+
+/// Where the rates of a device come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RatesFrom {
+    /// All were measured on this device; see [`MEASURED_WITH`].
+    Device,
+    /// All are scaled from those of the measured device of this name.
+    Scaled(Cow<'static, str>),
+    /// A probe measured some on this device, and the others are scaled by them.
+    Probe {
+        /// The day of the measurement.
+        measured_on: Day,
+        /// The name of the device from which the others are scaled.
+        others_from: Cow<'static, str>,
+    },
+}
+
+impl RatesFrom {
+    /// The name of the device from which rates are scaled, if any are.
+    pub fn scaled_from(&self) -> Option<&str> {
+        match self {
+            Self::Device => None,
+            Self::Scaled(from)
+            | Self::Probe {
+                others_from: from, ..
+            } => Some(from),
+        }
+    }
 }
 
 /// Measured rates of one device. No figure is fitted to one program; see `docs/measurement.md`.
@@ -92,23 +122,29 @@ const H200: Measured = Measured {
 };
 
 impl Device {
-    /// Rates of this device: measured on an H200, and scaled from those for an H100 SXM, which has the same
-    /// multiprocessors at the same clock and another memory. `None` without either.
+    /// Rates of this device: those that a probe measured on it, with the others scaled by them; else measured on an H200, and
+    /// scaled from those for an H100 SXM, which has the same multiprocessors at the same clock and another memory. `None`
+    /// without any of them.
     ///
     /// A launch time of the user's own moves the fixed time of a kernel by as much as it differs from the listed one.
     pub fn calibration(&self) -> Option<Calibration> {
-        let mut calibration = match &*self.id {
-            "h200" => Calibration {
-                rates: H200,
-                scaled_from: None,
+        let measured = device("h200")?;
+        let mut calibration = match (&self.probe, &*self.id) {
+            (Some(probe), _) => Calibration {
+                rates: H200.scaled(&Ratios::of_probe(probe, measured, self)?),
+                rates_from: RatesFrom::Probe {
+                    measured_on: probe.measured_on,
+                    others_from: measured.name.clone(),
+                },
             },
-            "h100" => {
-                let measured = device("h200")?;
-                Calibration {
-                    rates: H200.scaled(measured, self)?,
-                    scaled_from: Some(measured.name.clone()),
-                }
-            }
+            (None, "h200") => Calibration {
+                rates: H200,
+                rates_from: RatesFrom::Device,
+            },
+            (None, "h100") => Calibration {
+                rates: H200.scaled(&Ratios::of_peaks(measured, self)?),
+                rates_from: RatesFrom::Scaled(measured.name.clone()),
+            },
             _ => return None,
         };
         let rates = &mut calibration.rates;
@@ -119,36 +155,89 @@ impl Device {
     }
 }
 
-impl Measured {
-    /// These rates of the device `from` on the device `to` of the same architecture: memory by bandwidth, what the cache
-    /// keeps by its size, matmuls by their peak, and all that multiprocessors do by their number and clock. Fixed times
-    /// stay. `None` where one of these figures is not known.
-    fn scaled(self, from: &Device, to: &Device) -> Option<Self> {
+/// Rates and sizes of a device over those of the H200.
+struct Ratios {
+    memory: f64,
+    /// Bandwidth of the shared cache.
+    cache: f64,
+    /// Its size.
+    cache_size: f64,
+    matrix: f64,
+    /// What multiprocessors compute beside matrices.
+    units: f64,
+    /// What their units for special functions compute.
+    special: f64,
+    /// Time of a launch.
+    launch: f64,
+}
+
+impl Ratios {
+    /// Of two devices of the same architecture by their peaks: memory by bandwidth, what the cache keeps by its size, matmuls by
+    /// their peak, and all that multiprocessors do by their number and clock. `None` where one of these figures is not known.
+    fn of_peaks(from: &Device, to: &Device) -> Option<Self> {
         let ratio =
             |figure: fn(&Device) -> Option<Figure>| Some(figure(to)?.value / figure(from)?.value);
-        let memory = ratio(|device| Some(device.memory_bytes_per_s))?;
-        let cache = ratio(|device| device.hardware.l2_bytes)?;
-        let matrix = ratio(|device| device.matrix_f16_flops_per_s)?;
         let units = ratio(|device| device.hardware.multiprocessors)?
             * ratio(|device| device.hardware.clock_hz)?;
         Some(Self {
-            memory_bytes_per_s: self.memory_bytes_per_s * memory,
-            l2_bytes_per_s: self.l2_bytes_per_s * units,
-            l2_kept_bytes: self.l2_kept_bytes * cache,
-            matrix_f16_flops_per_s: self.matrix_f16_flops_per_s * matrix,
-            vector_per_s: self.vector_per_s * units,
-            exp_per_s: self.exp_per_s * units,
-            erf_per_s: self.erf_per_s * units,
-            tanh_per_s: self.tanh_per_s * units,
-            division_per_s: self.division_per_s * units,
-            strided_per_s: self.strided_per_s * units,
-            library_sum_per_s: self.library_sum_per_s * units,
-            library_softmax_per_s: self.library_softmax_per_s * units,
-            library_wide_softmax_per_s: self.library_wide_softmax_per_s * units,
-            library_layer_norm_per_s: self.library_layer_norm_per_s * units,
-            library_pool_per_s: self.library_pool_per_s * units,
-            online_per_s: self.online_per_s * units,
-            ..self
+            memory: ratio(|device| Some(device.memory_bytes_per_s))?,
+            cache: units,
+            cache_size: ratio(|device| device.hardware.l2_bytes)?,
+            matrix: ratio(|device| device.matrix_f16_flops_per_s)?,
+            units,
+            special: units,
+            launch: 1.0,
         })
+    }
+
+    /// By what a probe measured on the device `to`. What it lacks follows from the nearest rate: cache and exponentials from the
+    /// vector units, matmuls from their peak, or from the vector units where the device has no peak. `None` where the size of the cache is not known.
+    fn of_probe(probe: &DeviceProbe, from: &Device, to: &Device) -> Option<Self> {
+        let ratio =
+            |figure: fn(&Device) -> Option<Figure>| Some(figure(to)?.value / figure(from)?.value);
+        let units = probe.vector_flops_per_s / FLOPS_PER_INSTRUCTION / H200.vector_per_s;
+        let of = |measured: Option<f64>, h200: f64| measured.map(|value| value / h200);
+        let matrix = of(probe.matrix_f16_flops_per_s, H200.matrix_f16_flops_per_s)
+            .or_else(|| ratio(|device| device.matrix_f16_flops_per_s))
+            .unwrap_or(probe.vector_flops_per_s / H200.matrix_f16_flops_per_s);
+        Some(Self {
+            memory: probe.memory_bytes_per_s / H200.memory_bytes_per_s,
+            cache: of(probe.l2_bytes_per_s, H200.l2_bytes_per_s).unwrap_or(units),
+            cache_size: ratio(|device| device.hardware.l2_bytes)?,
+            matrix,
+            units,
+            special: of(probe.exp_per_s, H200.exp_per_s).unwrap_or(units),
+            launch: probe.kernel_s / H200.kernel_s,
+        })
+    }
+}
+
+/// A multiplication with an addition.
+const FLOPS_PER_INSTRUCTION: f64 = 2.0;
+
+impl Measured {
+    /// These rates on a device that differs by `by`. The share of generated matmuls stays, as do times within a kernel.
+    fn scaled(self, by: &Ratios) -> Self {
+        Self {
+            memory_bytes_per_s: self.memory_bytes_per_s * by.memory,
+            l2_bytes_per_s: self.l2_bytes_per_s * by.cache,
+            l2_kept_bytes: self.l2_kept_bytes * by.cache_size,
+            matrix_f16_flops_per_s: self.matrix_f16_flops_per_s * by.matrix,
+            kernel_s: self.kernel_s * by.launch,
+            matmul_s: self.matmul_s * by.launch,
+            vector_per_s: self.vector_per_s * by.units,
+            exp_per_s: self.exp_per_s * by.special,
+            erf_per_s: self.erf_per_s * by.units,
+            tanh_per_s: self.tanh_per_s * by.special,
+            division_per_s: self.division_per_s * by.special,
+            strided_per_s: self.strided_per_s * by.units,
+            library_sum_per_s: self.library_sum_per_s * by.units,
+            library_softmax_per_s: self.library_softmax_per_s * by.units,
+            library_wide_softmax_per_s: self.library_wide_softmax_per_s * by.units,
+            library_layer_norm_per_s: self.library_layer_norm_per_s * by.units,
+            library_pool_per_s: self.library_pool_per_s * by.units,
+            online_per_s: self.online_per_s * by.units,
+            ..self
+        }
     }
 }

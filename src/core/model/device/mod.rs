@@ -2,11 +2,13 @@
 
 mod hardware;
 mod measured;
+mod probe;
 mod rate;
 mod table;
 
 pub use crate::core::model::device::hardware::{Hardware, Multiprocessor, OnChip};
-pub use crate::core::model::device::measured::{Calibration, MEASURED_WITH, Measured};
+pub use crate::core::model::device::measured::{Calibration, MEASURED_WITH, Measured, RatesFrom};
+pub use crate::core::model::device::probe::DeviceProbe;
 pub use crate::core::model::device::rate::Rate;
 pub use crate::core::model::device::table::DEVICES;
 use crate::core::model::device::table::sourced;
@@ -15,6 +17,7 @@ use crate::core::model::options::F32Matmul;
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 use strum::VariantArray as _;
 
 /// A figure of a device, and whether its source was read when it was entered.
@@ -45,6 +48,8 @@ pub enum Source {
     DataSheet,
     /// Data sheets, quoted from memory.
     Recalled,
+    /// A probe of a GPU that the table lacks.
+    Probe,
     /// The user's own figures.
     Custom,
 }
@@ -63,6 +68,7 @@ impl Source {
             Self::MetalBenchmarks => "philipturner/metal-benchmarks",
             Self::DataSheet => "NVIDIA data sheet",
             Self::Recalled => "vendor data sheet, from memory",
+            Self::Probe => "what the probe reached, because the table of devices lacks this GPU",
             Self::Custom => "your own figures",
         }
     }
@@ -132,6 +138,8 @@ pub struct Device {
     pub matrix_units: MatrixUnits,
     /// Multiprocessors and on-chip memories.
     pub hardware: Hardware,
+    /// What a visitor measured on it.
+    pub probe: Option<Arc<DeviceProbe>>,
 }
 
 /// Valid bandwidths of a custom device, in byte/s: 1 GB/s to 100 TB/s.
@@ -213,12 +221,32 @@ impl Device {
         self
     }
 
-    /// Launch time of this device in the table of devices; `None` if it is not in it.
-    pub fn listed_launch_s(&self) -> Option<f64> {
-        Some(device(&self.id)?.launch_s.value)
+    /// The same device in the table of devices; `None` if it is not in it.
+    pub fn listed(&self) -> Option<&'static Self> {
+        match &self.probe {
+            Some(probe) => device_called(&probe.name),
+            None => device(&self.id),
+        }
     }
 
-    /// Whether the launch time differs from that in the table of devices.
+    /// Launch time of this device as it was measured, or in the table of devices; `None` if it has neither.
+    pub fn listed_launch_s(&self) -> Option<f64> {
+        match &self.probe {
+            Some(probe) => Some(probe.kernel_s),
+            None => Some(self.listed()?.launch_s.value),
+        }
+    }
+
+    /// Where its figures come from, in words, with the day on which it was measured.
+    pub fn citation(&self) -> Cow<'static, str> {
+        let source = self.source.citation();
+        match &self.probe {
+            None => Cow::Borrowed(source),
+            Some(probe) => Cow::Owned(format!("{source}; {}", probe.origin())),
+        }
+    }
+
+    /// Whether the launch time differs from [`Device::listed_launch_s`].
     pub fn has_own_launch(&self) -> bool {
         let launch_s = self.launch_s.value;
         self.listed_launch_s()
@@ -267,6 +295,7 @@ impl Device {
             launch_s: default.launch_s,
             matrix_units: MatrixUnits::F16AndBf16,
             hardware: Hardware::UNKNOWN,
+            probe: None,
         }
         .with_launch_s(launch_s)
     }

@@ -185,6 +185,7 @@ const fn row(
             l2_bytes,
             on_chip,
         },
+        probe: None,
     }
 }
 

@@ -1,0 +1,58 @@
+//! GPUs that the visitor measured, among the devices of the picker.
+
+use super::page::Page;
+use crate::app::measured_devices::keep_device;
+use crate::browser;
+use crate::core::default_device;
+use crate::core::model::day::Day;
+use crate::core::model::device::DeviceProbe;
+use leptos::prelude::*;
+use std::sync::Arc;
+
+impl Page {
+    /// Takes the rates of a GPU, and chooses it.
+    pub fn take_device(self, text: &str) {
+        match DeviceProbe::read(text, today()) {
+            Ok(probe) => {
+                let title = probe.title();
+                self.keep_device(Arc::new(probe.clone()));
+                self.device.set(probe.device());
+                self.tell(format!(
+                    "The GPU is {title} from now on: times are estimated by its measured rates where its cache is known. “GPU figures” has them and removes it."
+                ));
+            }
+            Err(problem) => {
+                self.tell_failure(format!("The rates of this GPU were not taken: {problem}."));
+            }
+        }
+    }
+
+    /// Offers a measured GPU in the picker, in this visit and later ones.
+    pub fn keep_device(self, probe: Arc<DeviceProbe>) {
+        self.measured_devices
+            .maybe_update(|devices| keep_device(devices, probe));
+    }
+
+    /// Offers the GPU of a measurement, whose kernels are shown whatever its rates are.
+    pub(super) fn keep_device_of_profile(self, probe: &DeviceProbe) -> Result<(), String> {
+        probe.check_by(today())?;
+        self.keep_device(Arc::new(probe.clone()));
+        Ok(())
+    }
+
+    /// Removes the chosen GPU, if it was measured. In its place comes what the table has of it, else the usual device.
+    pub fn forget_device(self) {
+        let device = self.device.get_untracked();
+        if let Some(probe) = &device.probe {
+            self.device
+                .set(device.listed().unwrap_or(default_device()).clone());
+            self.measured_devices
+                .update(|devices| devices.retain(|kept| kept != probe));
+        }
+    }
+}
+
+/// The day, by the visitor's clock.
+fn today() -> Day {
+    Day::of_unix_ms(browser::clock_ms()).unwrap_or(Day::LAST)
+}

@@ -1,0 +1,68 @@
+//! The ops that attention as one op stands for, each as a kernel of its own: what measured runs of the pattern are held against.
+
+use crate::core::cost::traffic::TrafficCount;
+use crate::core::cost::work::{FLOPS_OF_A_SCORE, op_work};
+use crate::core::fusion::attention::AttentionShape;
+use crate::core::fusion::structure::structure;
+use crate::core::model::graph::{Apart, Graph};
+use crate::core::model::ids::OpId;
+use crate::core::model::work::Work;
+
+/// Of the ops that are replaced by one. `O(ops^2 * inputs)`.
+pub(super) fn of_ops(graph: &Graph, ops: &[OpId], count: &mut TrafficCount<'_>) -> Apart {
+    let structure = structure(graph, ops.iter().copied(), |op| count.is_view(op));
+    let mut kernels = Vec::with_capacity(ops.len());
+    for &op in ops {
+        if !count.is_view(op) {
+            let alone = count.of_kernel([op].into_iter(), |other| other == op, |_| true);
+            kernels.push((op_work(graph, op), alone.total()));
+        }
+    }
+    Apart { structure, kernels }
+}
+
+/// Of a call of `sdpa` without a mask: a product, a scale, a softmax and a product. `None` for any other op, and where the shapes
+/// are not known. `O(1)`.
+pub(crate) fn of_call(graph: &Graph, op: OpId) -> Option<Apart> {
+    const STRUCTURE: &str = "matmul(x,x) scale(0) softmax(1) matmul(2,x)";
+    let is_call = graph.ops[op].function.as_deref() == Some("sdpa");
+    if !is_call || graph.inputs[op].len() > 3 {
+        return None;
+    }
+    let shape = AttentionShape::of_kernel(graph, &[op])?;
+    let all = op_work(graph, op);
+    let product = Work {
+        matrix_flops: all.matrix_flops / 2,
+        matrix_dtype: all.matrix_dtype,
+        ..Work::default()
+    };
+    let scores = all.vector_flops / u128::from(FLOPS_OF_A_SCORE);
+    let of_scores = |flops: u128| Work {
+        vector_flops: scores * flops,
+        vector_f64_flops: if all.vector_f64_flops > 0 {
+            scores * flops
+        } else {
+            0
+        },
+        ..Work::default()
+    };
+    let bytes = |rows: u64, columns: u64, heads: u64| {
+        let elements = rows.saturating_mul(columns).saturating_mul(heads);
+        elements.saturating_mul(shape.bytes_per_element.into())
+    };
+    let kv_heads = shape.heads / shape.group.max(1);
+    let of_q = bytes(shape.queries, shape.head_size, shape.heads);
+    let of_k = bytes(shape.keys, shape.head_size, kv_heads);
+    let matrix = bytes(shape.queries, shape.keys, shape.heads);
+    let around_product = of_q.saturating_add(of_k).saturating_add(matrix);
+    let over_scores = matrix.saturating_mul(2);
+    Some(Apart {
+        structure: STRUCTURE.to_owned(),
+        kernels: vec![
+            (product, around_product),
+            (of_scores(1), over_scores),
+            (of_scores(u128::from(FLOPS_OF_A_SCORE) - 1), over_scores),
+            (product, around_product),
+        ],
+    })
+}
