@@ -1,10 +1,11 @@
 //! Files that open: which kind a file is, by its first bytes, and what an ONNX file becomes.
 
 use crate::app::opened::Converted;
+use crate::core::import::{Imported, Problem};
 use crate::core::input::MAX_INPUT_BYTES;
 use crate::core::model::calibration::Calibrations;
 use crate::core::notation::print;
-use crate::core::onnx::{Imported, Problem, Skim, import, is_onnx};
+use crate::core::onnx::{Skim, import, is_onnx};
 use crate::core::profile::{Kind, Recognised, recognise};
 use crate::present::names::counted;
 use std::fmt::Write;

@@ -37,6 +37,7 @@ mod disjoint_sets;
 pub mod examples;
 pub mod fixes;
 pub mod fusion;
+pub mod import;
 pub mod input;
 pub mod interpret;
 pub mod json;
