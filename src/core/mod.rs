@@ -45,5 +45,6 @@ pub mod model;
 pub mod notation;
 pub mod onnx;
 pub mod profile;
+pub mod pt2;
 pub mod resolve;
 mod sorted;

@@ -79,6 +79,7 @@ impl Writer {
             program,
             opaque,
             shapeless,
+            notes: Vec::new(),
         })
     }
 }

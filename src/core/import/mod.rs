@@ -25,4 +25,6 @@ pub struct Imported {
     pub opaque: IndexMap<String, usize>,
     /// Ops whose shape cannot be told.
     pub shapeless: usize,
+    /// What else there is to say, a sentence each.
+    pub notes: Vec<String>,
 }

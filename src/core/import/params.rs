@@ -113,9 +113,15 @@ impl Params {
         (dim, rank): (usize, usize),
         names: &mut Names,
     ) -> usize {
-        let index = self.names.len();
         let (value, range) = default_of(text, dim, rank);
-        let name = names.claim(text);
+        let index = self.add(names.claim(text), value, range);
+        self.by_name.insert(text.to_owned(), index);
+        index
+    }
+
+    /// A new param of this name; gives its index.
+    pub(crate) fn add(&mut self, name: String, value: i64, range: Range) -> usize {
+        let index = self.names.len();
         self.by_identifier.insert(name.clone(), index);
         self.names.push(name);
         self.values.push(value);
@@ -123,7 +129,6 @@ impl Params {
         self.larger
             .push(value.saturating_mul(factor.copied().unwrap_or(2)));
         self.ranges.push(range);
-        self.by_name.insert(text.to_owned(), index);
         index
     }
 
@@ -173,7 +178,7 @@ impl Params {
 }
 
 /// Smallest, largest and step.
-type Range = (i64, i64, i64);
+pub(crate) type Range = (i64, i64, i64);
 
 /// Words in the name of a size, and what a size with such a name may be: its default, and smallest, largest and step of its range.
 const KINDS: &[(&[&str], i64, Range)] = &[

@@ -12,7 +12,7 @@ use crate::core::model::op::TensorRole;
 use crate::core::model::program::OpStatement;
 use std::collections::HashMap;
 
-/// Most tensors that ops read and elements of folded values, so that a small file cannot fill the memory.
+/// Most tensors that ops read, their sizes, and elements of folded values, so that a small file cannot fill the memory.
 const MAX_READS: usize = 1 << 22;
 
 /// What is known about a tensor.
@@ -67,6 +67,14 @@ impl Writer {
         place
     }
 
+    /// The rank of a tensor; 0 where it is not known.
+    pub(crate) fn rank(&self, place: usize) -> usize {
+        let known = self.tensors.get(place);
+        known
+            .and_then(|known| known.shape.as_ref())
+            .map_or(0, Vec::len)
+    }
+
     /// Counts what ops read, of which there is a most.
     pub(crate) fn spend(&mut self, reads: usize) -> Result<(), Problem> {
         let left = self.reads_left.checked_sub(reads);
@@ -118,7 +126,10 @@ impl Writer {
             let shapes = inputs
                 .iter()
                 .map(|known| known.and_then(|known| known.shape.as_deref()));
-            let shapes: Option<Vec<&[Size]>> = shapes.collect();
+            let shapes: Option<Vec<&[Size]>> = match op.annotation {
+                Some(_) => Some(Vec::new()),
+                None => shapes.collect(),
+            };
             let inferred = shapes.and_then(|shapes| infer(function, &op, &shapes, &self.params));
             let dims = dims.filter(|_| is_last);
             let shape = together(inferred, dims, &self.params);

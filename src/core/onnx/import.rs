@@ -33,7 +33,7 @@ pub fn import(model: &[u8]) -> Result<Imported, Problem> {
         return Err(Problem::new("it holds no graph"));
     };
     let order = ordered(&graph.nodes)?;
-    let mut import = Import::new(&graph, version);
+    let mut import = Import::new(&graph, version)?;
     for index in order {
         if let Some(node) = graph.nodes.get(index) {
             import.node(node)?;
@@ -59,7 +59,7 @@ struct Import<'a> {
 }
 
 impl<'a> Import<'a> {
-    fn new(graph: &'a Graph, version: i64) -> Self {
+    fn new(graph: &'a Graph, version: i64) -> Result<Self, Problem> {
         let infos = graph.values.iter().chain(&graph.outputs);
         let stated = infos.filter_map(|info| Some((info.name.as_str(), tensor_type(info)?)));
         let outputs = graph.outputs.iter().map(|output| output.name.as_str());
@@ -73,12 +73,12 @@ impl<'a> Import<'a> {
             stated: stated.collect(),
             is_read: read.filter(|name| !name.is_empty()).collect(),
         };
-        import.externals();
-        import
+        import.externals()?;
+        Ok(import)
     }
 
     /// Inputs and weights. Sizes of inputs that the file leaves open become params.
-    fn externals(&mut self) {
+    fn externals(&mut self) -> Result<(), Problem> {
         let weights = self
             .graph
             .initializers
@@ -90,6 +90,7 @@ impl<'a> Import<'a> {
                 continue;
             }
             let stated = tensor_type(input);
+            self.written.spend(rank_of(stated))?;
             let shape = stated
                 .and_then(|stated| stated.shape.as_ref())
                 .map(|shape| {
@@ -115,6 +116,7 @@ impl<'a> Import<'a> {
             self.external(&input.name, shape, dtype, TensorRole::Input);
         }
         for tensor in &self.graph.initializers {
+            self.written.spend(tensor.dims.len())?;
             let shape = tensor.dims.iter().map(|&dim| Size::from(dim)).collect();
             let dtype = element_type(tensor.data_type);
             let place = self.external(&tensor.name, Some(shape), dtype, TensorRole::Weight);
@@ -124,11 +126,13 @@ impl<'a> Import<'a> {
         }
         for sparse in &self.graph.sparse_initializers {
             if let Some(values) = &sparse.values {
+                self.written.spend(sparse.dims.len())?;
                 let shape = sparse.dims.iter().map(|&dim| Size::from(dim)).collect();
                 let dtype = element_type(values.data_type);
                 self.external(&values.name, Some(shape), dtype, TensorRole::Weight);
             }
         }
+        Ok(())
     }
 
     fn external(
@@ -178,8 +182,15 @@ impl<'a> Import<'a> {
         let used = outputs.filter(|(_, output)| self.is_read.contains(output.as_str()));
         let used: Vec<(usize, &'a String)> = used.collect();
         let reads = reads(node);
-        self.written.spend(used.len().saturating_mul(reads.len()))?;
+        let places = reads
+            .iter()
+            .filter_map(|&input| self.by_file_name.get(input));
+        let sizes: usize = places.map(|&place| self.written.rank(place)).sum();
+        self.written
+            .spend(used.len().saturating_mul(reads.len() + sizes))?;
         for (output_index, output) in used {
+            self.written
+                .spend(rank_of(self.stated.get(output.as_str()).copied()))?;
             let (dims, dtype) = self.stated(output);
             let name = self.written.names.claim(output);
             let shape = dims.clone().and_then(|dims| dims.into_iter().collect());
@@ -282,4 +293,10 @@ impl<'a> Import<'a> {
 
 fn tensor_type(info: &ValueInfo) -> Option<&TensorType> {
     info.value_type.as_ref()?.tensor.as_ref()
+}
+
+/// The rank of a type that may be stated.
+fn rank_of(stated: Option<&TensorType>) -> usize {
+    let shape = stated.and_then(|stated| stated.shape.as_ref());
+    shape.map_or(0, |shape| shape.dims.len())
 }
