@@ -55,7 +55,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Analyze a list of ops: the notation, a JSON list, Op(...) lines, or an ONNX model.
+    /// Analyze a list of ops: the notation, a JSON list, Op(...) lines, an ONNX model, or a .pt2 of torch.export.
     Analyze {
         /// A file, or - for standard input.
         file: String,
@@ -107,7 +107,7 @@ enum Command {
         #[arg(long = "set", value_name = "PARAM=VALUE", value_parser = assignment)]
         assignments: Vec<(String, i64)>,
     },
-    /// Write any file that opens, such as an ONNX model, as a program in the notation.
+    /// Write any file that opens, such as an ONNX model or a .pt2, as a program in the notation.
     Notation {
         /// A file, or - for standard input.
         file: String,

@@ -375,6 +375,8 @@ class _Tracer:
             return self.sizes.text(value) or self.sizes.fixed(value)
         if isinstance(value, bool):
             return str(value).lower()
+        if isinstance(value, float) and value == -math.inf:
+            return "-3.4e38"  # Only operands may be -inf.
         return value if isinstance(value, str) else _number(value)
 
     def cast(self, tensor: Any, dtype: torch.dtype) -> Any:

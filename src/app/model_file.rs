@@ -1,15 +1,18 @@
-//! Files that open: which kind a file is, by its first bytes, and what an ONNX file becomes.
+//! Files that open: which kind a file is, by its first bytes, and what a model becomes.
 
 use crate::app::opened::Converted;
+use crate::core::import::{Imported, Problem};
 use crate::core::input::MAX_INPUT_BYTES;
 use crate::core::model::calibration::Calibrations;
 use crate::core::model::device::DeviceProbe;
 use crate::core::notation::print;
-use crate::core::onnx::{Imported, Problem, Skim, import, is_onnx};
+use crate::core::onnx::{self, Skim, is_onnx};
 use crate::core::profile::{Kind, Recognised, recognise};
+use crate::core::pt2::{self, Archive, is_archive};
 use crate::present::names::counted;
 use std::fmt::Write;
 use std::io::{Read, Seek, SeekFrom};
+use std::ops::Range;
 
 /// Bytes of a file that tell its kind.
 pub const START_BYTES: u64 = 65_536;
@@ -19,8 +22,8 @@ pub const START_BYTES: u64 = 65_536;
 pub enum FileKind {
     /// Notation, JSON or `Op(...)` lines.
     Text,
-    /// An ONNX model, to be read with [`Skim`].
-    Onnx,
+    /// A model, to be read with [`ModelReader`].
+    Model(ModelFormat),
     /// A measurement, to be read with [`Reader`](crate::core::profile::Reader).
     Profile(Kind),
     /// Records of fused patterns, as [`Calibrations`] reads them.
@@ -31,12 +34,27 @@ pub enum FileKind {
     Other(&'static str),
 }
 
+/// Forms of models that are read by slices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelFormat {
+    /// ONNX.
+    Onnx,
+    /// A zip archive, as `torch.export.save` writes one.
+    Pt2,
+}
+
+impl ModelFormat {
+    /// What such a file is called.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Onnx => "ONNX",
+            Self::Pt2 => ".pt2",
+        }
+    }
+}
+
 /// First bytes of files that are not opened, and what they are.
 const OTHERS: &[(&[u8], &str)] = &[
-    (
-        b"PK\x03\x04",
-        "it is a zip archive, as PyTorch saves weights and exported programs: export the model to ONNX",
-    ),
     (
         b"GGUF",
         "it is a GGUF file, which holds weights and no graph: export the model to ONNX",
@@ -65,9 +83,9 @@ const OTHERS: &[(&[u8], &str)] = &[
 /// The kind of a file that starts with these bytes, of which [`START_BYTES`] are enough.
 ///
 /// ```
-/// use fuseline::app::model_file::{FileKind, kind_of};
+/// use fuseline::app::model_file::{FileKind, ModelFormat, kind_of};
 /// assert_eq!(kind_of("mlp.fuse", b"y = relu(x) : f16[8]"), FileKind::Text);
-/// assert_eq!(kind_of("mlp", &[0x08, 0x0a, 0x12, 0x07]), FileKind::Onnx);
+/// assert_eq!(kind_of("mlp", &[0x08, 0x0a, 0x12, 0x07]), FileKind::Model(ModelFormat::Onnx));
 /// assert!(matches!(kind_of("weights", b"GGUF\x03"), FileKind::Other(_)));
 /// ```
 pub fn kind_of(name: &str, start: &[u8]) -> FileKind {
@@ -86,8 +104,11 @@ pub fn kind_of(name: &str, start: &[u8]) -> FileKind {
         Some(Recognised::Convertible(how)) => return FileKind::Other(how),
         None => {}
     }
+    if is_archive(start) {
+        return FileKind::Model(ModelFormat::Pt2);
+    }
     if is_onnx(start) {
-        return FileKind::Onnx;
+        return FileKind::Model(ModelFormat::Onnx);
     }
     let is_flatbuffer = start.get(4..8) == Some(b"TFL3");
     // A header of JSON after its length in eight bytes.
@@ -100,54 +121,118 @@ pub fn kind_of(name: &str, start: &[u8]) -> FileKind {
         _ if is_safetensors => FileKind::Other(
             "it is a safetensors file, which holds weights and no graph: export the model to ONNX",
         ),
-        start if start.contains(&0) => {
-            FileKind::Other("it is neither a text nor an ONNX model, whose first byte is 8")
-        }
+        start if start.contains(&0) => FileKind::Other(
+            "it is neither a text, an ONNX model, whose first byte is 8, nor a zip archive",
+        ),
         _ => FileKind::Text,
     }
 }
 
-/// Reads the graph of an ONNX file by slices.
-///
-/// # Errors
-/// A sentence for the visitor: what was expected, and where reading stopped.
-pub fn read_onnx(mut file: impl Read + Seek) -> Result<Converted, String> {
-    let said = |problem: std::io::Error| format!("This ONNX file could not be read: {problem}.");
-    let bytes = file.seek(SeekFrom::End(0)).map_err(said)?;
-    let mut skim = Skim::new(bytes);
-    let mut slice = Vec::new();
-    while let Some(wanted) = skim.wanted() {
-        file.seek(SeekFrom::Start(wanted.start)).map_err(said)?;
-        slice.clear();
-        let wanted_bytes = wanted.end - wanted.start;
-        (&mut file)
-            .take(wanted_bytes)
-            .read_to_end(&mut slice)
-            .map_err(said)?;
-        skim.feed(&slice).map_err(|problem| stopped(&problem))?;
-    }
-    converted_onnx(skim)
+/// Reads the graph of a model by slices, which it asks for.
+#[derive(Debug)]
+pub struct ModelReader {
+    format: ModelFormat,
+    walk: Walk,
 }
 
-/// The program of an ONNX file whose last slice has been read.
+#[derive(Debug)]
+enum Walk {
+    Onnx(Skim),
+    Pt2(Archive),
+}
+
+impl ModelReader {
+    /// A reader of a file of this size.
+    pub fn new(format: ModelFormat, file_bytes: u64) -> Self {
+        let walk = match format {
+            ModelFormat::Onnx => Walk::Onnx(Skim::new(file_bytes)),
+            ModelFormat::Pt2 => Walk::Pt2(Archive::new(file_bytes)),
+        };
+        Self { format, walk }
+    }
+
+    /// The slice that is wanted next, in bytes of the file; `None` when all has been read.
+    pub fn wanted(&self) -> Option<Range<u64>> {
+        match &self.walk {
+            Walk::Onnx(skim) => skim.wanted(),
+            Walk::Pt2(archive) => archive.wanted(),
+        }
+    }
+
+    /// Which part has been read, from 0 to 1.
+    pub fn progress(&self) -> f64 {
+        match &self.walk {
+            Walk::Onnx(skim) => skim.progress(),
+            Walk::Pt2(archive) => archive.progress(),
+        }
+    }
+
+    /// Takes the bytes of the wanted slice.
+    ///
+    /// # Errors
+    /// A sentence for the visitor: what was expected, and where reading stopped.
+    pub fn feed(&mut self, slice: &[u8]) -> Result<(), String> {
+        let fed = match &mut self.walk {
+            Walk::Onnx(skim) => skim.feed(slice),
+            Walk::Pt2(archive) => archive.feed(slice),
+        };
+        fed.map_err(|problem| stopped(self.format, &problem))
+    }
+
+    /// The program of a file whose last slice has been read.
+    ///
+    /// # Errors
+    /// As [`Self::feed`].
+    pub fn finish(self) -> Result<Converted, String> {
+        let imported = match self.walk {
+            Walk::Onnx(skim) => skim.finish().and_then(|model| onnx::import(&model)),
+            Walk::Pt2(archive) => archive.finish().and_then(|json| pt2::import(&json)),
+        };
+        let imported = imported.map_err(|problem| stopped(self.format, &problem))?;
+        converted(self.format, &imported)
+    }
+}
+
+/// Reads the graph of a model from a file.
 ///
 /// # Errors
-/// As [`read_onnx`].
-pub fn converted_onnx(skim: Skim) -> Result<Converted, String> {
-    let model = skim.finish().map_err(|problem| stopped(&problem))?;
-    let imported = import(&model).map_err(|problem| stopped(&problem))?;
+/// As [`ModelReader::feed`].
+pub fn read_model(format: ModelFormat, mut file: impl Read + Seek) -> Result<Converted, String> {
+    let name = format.name();
+    let said = |problem: std::io::Error| format!("This {name} file could not be read: {problem}.");
+    let bytes = file.seek(SeekFrom::End(0)).map_err(said)?;
+    let mut reader = ModelReader::new(format, bytes);
+    let mut slice = Vec::new();
+    while let Some(wanted) = reader.wanted() {
+        file.seek(SeekFrom::Start(wanted.start)).map_err(said)?;
+        slice.clear();
+        (&mut file)
+            .take(wanted.end - wanted.start)
+            .read_to_end(&mut slice)
+            .map_err(said)?;
+        reader.feed(&slice)?;
+    }
+    reader.finish()
+}
+
+fn converted(format: ModelFormat, imported: &Imported) -> Result<Converted, String> {
     let text = print(&imported.program);
+    let name = format.name();
     if text.len() > MAX_INPUT_BYTES {
         return Err(format!(
-            "This ONNX file was not opened: its {} ops are more than the {} MB of notation that are read.",
+            "This {name} file was not opened: its {} ops are more than the {} MB of notation that are read.",
             imported.program.ops.len(),
             MAX_INPUT_BYTES / 1_000_000
         ));
     }
-    let notes = notes(&imported);
+    let notes = notes(imported);
     let comments: Vec<String> = notes.iter().map(|note| format!("# {note}\n")).collect();
     let ops = counted(imported.program.ops.len(), "op");
-    let summary = [vec![format!("{ops} from ONNX became notation.")], notes].concat();
+    let origin = match format {
+        ModelFormat::Onnx => "ONNX",
+        ModelFormat::Pt2 => "PyTorch",
+    };
+    let summary = [vec![format!("{ops} from {origin} became notation.")], notes].concat();
     Ok(Converted {
         text: comments.concat() + &text,
         summary: summary.join(" "),
@@ -155,9 +240,8 @@ pub fn converted_onnx(skim: Skim) -> Result<Converted, String> {
     })
 }
 
-/// The sentence about a file that is no ONNX model, or not a whole one.
-pub fn stopped(problem: &Problem) -> String {
-    format!("This ONNX file was not opened: {problem}.")
+fn stopped(format: ModelFormat, problem: &Problem) -> String {
+    format!("This {} file was not opened: {problem}.", format.name())
 }
 
 /// Most names of operators in a note.
@@ -199,6 +283,7 @@ fn notes(imported: &Imported) -> Vec<String> {
             "The shape of {count} could not be told from the file: write it after a colon."
         ));
     }
+    notes.extend(imported.notes.iter().cloned());
     notes
 }
 

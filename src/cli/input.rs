@@ -1,6 +1,6 @@
 //! Reads the program to analyse, in any of its forms. What a file is, its content tells.
 
-use crate::app::model_file::{FileKind, START_BYTES, kind_of, read_onnx};
+use crate::app::model_file::{FileKind, START_BYTES, kind_of, read_model};
 use crate::cli::Failed;
 use crate::cli::choices::one_of;
 use crate::cli::output::tell;
@@ -71,8 +71,8 @@ fn read_text(name: &str, mut source: impl Read + Seek) -> Result<String, String>
             // An invalid byte becomes a visible character, so that the parser can point at it.
             Ok(String::from_utf8_lossy(&[start, rest].concat()).into_owned())
         }
-        FileKind::Onnx => {
-            let converted = read_onnx(source)?;
+        FileKind::Model(format) => {
+            let converted = read_model(format, source)?;
             tell(&format!("note: {}\n", converted.summary));
             Ok(converted.text)
         }

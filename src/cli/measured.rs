@@ -139,7 +139,7 @@ fn read(path: &Path) -> Result<Profile, String> {
     let kind = match kind_of(&name, &slice[..length]) {
         FileKind::Profile(kind) => kind,
         FileKind::Other(what) => return Err(format!("{what}.")),
-        FileKind::Text | FileKind::Onnx | FileKind::Calibrations | FileKind::Device => {
+        FileKind::Text | FileKind::Model(_) | FileKind::Calibrations | FileKind::Device => {
             return Err("This is no measurement: expected is what a program's script saves, a table of ncu --csv or nsys stats, or a trace of torch.profiler.".to_owned());
         }
     };

@@ -1,8 +1,8 @@
-//! Opens pasted, dropped and chosen files. JSON, `Op(...)` lines and ONNX models are converted to notation; a measurement is shown
+//! Opens pasted, dropped and chosen files. JSON, `Op(...)` lines and models are converted to notation; a measurement is shown
 //! beside the program that is open.
 
 use crate::app::history::{Origin, keeps_little};
-use crate::app::model_file::{FileKind, START_BYTES, converted_onnx, kind_of, stopped};
+use crate::app::model_file::{FileKind, ModelFormat, ModelReader, START_BYTES, kind_of};
 use crate::app::opened::{Converted, converted};
 use crate::app::state::{Notice, NoticeAction, Page};
 use crate::browser;
@@ -13,7 +13,6 @@ use crate::core::Span;
 use crate::core::input::check_size;
 use crate::core::model::calibration::Calibrations;
 use crate::core::notation::edit::paste_lines;
-use crate::core::onnx::Skim;
 use crate::present::calibration::taken;
 use leptos::ev;
 use leptos::prelude::*;
@@ -43,7 +42,7 @@ pub fn open_file(page: Page, file: File) {
         };
         match kind_of(&file.name(), &start) {
             FileKind::Text => open_text(page, &file).await,
-            FileKind::Onnx => open_onnx(page, &file).await,
+            FileKind::Model(format) => open_model(page, &file, format).await,
             FileKind::Calibrations => open_calibrations(page, &file).await,
             FileKind::Device => {
                 if let Some(text) = file.text().await {
@@ -86,19 +85,19 @@ async fn open_calibrations(page: Page, file: &FileReading) {
 }
 
 /// Opens a model, of which only the graph is read, slice by slice. Between two slices the page stays alive.
-async fn open_onnx(page: Page, file: &FileReading) {
-    let mut skim = Skim::new(file.bytes());
-    while let Some(wanted) = skim.wanted() {
+async fn open_model(page: Page, file: &FileReading, format: ModelFormat) {
+    let mut reader = ModelReader::new(format, file.bytes());
+    while let Some(wanted) = reader.wanted() {
         let Some(slice) = file.slice(wanted).await else {
             return;
         };
-        if let Err(problem) = skim.feed(&slice) {
-            page.tell_failure(stopped(&problem));
+        if let Err(problem) = reader.feed(&slice) {
+            page.tell_failure(problem);
             return;
         }
-        file.tell_progress(skim.progress());
+        file.tell_progress(reader.progress());
     }
-    match converted_onnx(skim) {
+    match reader.finish() {
         Ok(converted) => {
             let is_changed = page.open(converted.text.clone(), None);
             tell(page, converted, is_changed);

@@ -3,6 +3,7 @@
 use fuseline::app::links::{SharedState, write_state};
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::notation::parse;
+use fuseline::core::pt2::Archive;
 use fuseline::core::resolve::resolve;
 use fuseline::core::{Op, Options, Policy, analyze_program};
 use fuseline::present::export::OpList;
@@ -97,6 +98,36 @@ pub(crate) fn onnx() -> Vec<Vec<u8>> {
         .iter()
         .filter_map(|file| std::fs::read(folder.join(file).with_extension("onnx")).ok())
         .collect()
+}
+
+/// Exported programs as files, and the graphs in them, which a check sum guards.
+pub(crate) fn pt2() -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/model/files");
+    let files = [
+        "mlp",
+        "attention",
+        "conv",
+        "conv_decomposed",
+        "gpt2",
+        "llama",
+        "unknown",
+    ];
+    let files = files
+        .iter()
+        .filter_map(|file| std::fs::read(folder.join(file).with_extension("pt2")).ok());
+    files
+        .flat_map(|bytes| [graph_of(&bytes).unwrap_or_default(), bytes])
+        .collect()
+}
+
+/// The JSON in the archive of an exported program.
+fn graph_of(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut archive = Archive::new(bytes.len() as u64);
+    while let Some(wanted) = archive.wanted() {
+        let range = usize::try_from(wanted.start).ok()?..usize::try_from(wanted.end).ok()?;
+        archive.feed(bytes.get(range)?).ok()?;
+    }
+    archive.finish().ok().map(String::into_bytes)
 }
 
 /// The examples as graphs of Model Explorer.

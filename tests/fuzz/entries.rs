@@ -3,7 +3,7 @@
 use crate::corpus;
 use fuseline::app::jobs::is_quick;
 use fuseline::app::links::{fragment_of, packed_in, read_state, write_state};
-use fuseline::app::model_file::{kind_of, read_onnx};
+use fuseline::app::model_file::{ModelFormat, kind_of, read_model};
 use fuseline::app::opened::converted;
 use fuseline::core::analysis::calibrate::calibrate;
 use fuseline::core::analysis::compare::compare;
@@ -22,6 +22,7 @@ use fuseline::core::model::options::PAGE_BUDGET_STATES;
 use fuseline::core::notation::import::{OpList, ops_of_list, read_op_lines, tensors_of_list};
 use fuseline::core::notation::{Parsed, edit, parse, print};
 use fuseline::core::profile::{Kind, Reader, recognise};
+use fuseline::core::pt2::{import, is_archive};
 use fuseline::core::{
     Analysis, Conventions, DEVICES, DType, Externals, F32Matmul, FusionOptions, Objective, Options,
     Outcome, Policy, ReshapeCost, Span, analyze_program, device, estimate_memory_traffic,
@@ -71,6 +72,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
     Entry { name: "policies", corpus: corpus::notation, run: policies },
     Entry { name: "answers", corpus: corpus::notation, run: answers },
     Entry { name: "onnx", corpus: corpus::onnx, run: onnx },
+    Entry { name: "pt2", corpus: corpus::pt2, run: pt2 },
     Entry { name: "graphs", corpus: corpus::graphs, run: json },
     Entry { name: "measured", corpus: corpus::measured, run: measured },
     Entry { name: "profiles", corpus: corpus::profiles, run: profiles },
@@ -188,13 +190,33 @@ fn json(input: &[u8]) {
 
 fn onnx(input: &[u8]) {
     let _ = kind_of("a file", input);
-    let Ok(converted) = read_onnx(Cursor::new(input)) else {
+    let Ok(converted) = read_model(ModelFormat::Onnx, Cursor::new(input)) else {
         return;
     };
     // What an import writes can be read.
     let parsed = parse(&converted.text);
     assert_eq!(parsed.diagnostics, [], "{}", converted.text);
     analyze_program(&parsed.program, &Options::default());
+}
+
+/// An archive, or the graph in one.
+fn pt2(input: &[u8]) {
+    let program = if is_archive(input) {
+        let read = read_model(ModelFormat::Pt2, Cursor::new(input));
+        read.map(|converted| parse(&converted.text))
+    } else {
+        let imported = import(&String::from_utf8_lossy(input));
+        imported
+            .map(|imported| parse(&print(&imported.program)))
+            .map_err(|problem| problem.to_string())
+    };
+    // What an import writes can be read.
+    if let Ok(parsed) = program {
+        assert_eq!(parsed.diagnostics, []);
+        if is_quick(&parsed.program) {
+            analyze_program(&parsed.program, &Options::default());
+        }
+    }
 }
 
 fn op_lines(input: &[u8]) {

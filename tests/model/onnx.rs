@@ -4,7 +4,7 @@ use crate::onnx_files::{
     Model, attribute_float, attribute_graph, attribute_int, attribute_ints, attribute_text, field,
     floats, ints, node, typed,
 };
-use fuseline::app::model_file::read_onnx;
+use fuseline::app::model_file::{ModelFormat, read_model};
 use fuseline::app::opened::Converted;
 use fuseline::core::model::diagnostic::has_errors;
 use fuseline::core::notation::parse;
@@ -12,7 +12,7 @@ use fuseline::core::{Analysis, Options, analyze_program};
 use std::io::Cursor;
 
 fn converted(bytes: &[u8]) -> Converted {
-    read_onnx(Cursor::new(bytes)).unwrap()
+    read_model(ModelFormat::Onnx, Cursor::new(bytes)).unwrap()
 }
 
 fn file(name: &str) -> Converted {

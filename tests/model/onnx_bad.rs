@@ -1,11 +1,11 @@
 //! ONNX files that are large, cut off, or no ONNX files.
 
 use crate::onnx_files::{Model, attribute_graph, field, field_start, int, node, of_graph, typed};
-use fuseline::app::model_file::{FileKind, kind_of, read_onnx};
+use fuseline::app::model_file::{FileKind, ModelFormat, kind_of, read_model};
 use std::io::{Cursor, Read, Result, Seek, SeekFrom};
 
 fn refused(bytes: &[u8]) -> String {
-    read_onnx(Cursor::new(bytes)).unwrap_err()
+    read_model(ModelFormat::Onnx, Cursor::new(bytes)).unwrap_err()
 }
 
 /// A file of which only the parts are stored; the rest is zeros.
@@ -99,7 +99,7 @@ fn weights_of_gigabytes_are_not_read() {
         read_bytes: 0,
     };
     assert!(file.bytes > 6 << 30);
-    let converted = read_onnx(&mut file).unwrap();
+    let converted = read_model(ModelFormat::Onnx, &mut file).unwrap();
     assert!(
         converted.text.contains("weight w5 : f32[16384, 16384]\n"),
         "{}",
@@ -124,7 +124,7 @@ fn a_file_that_is_cut_off_anywhere_says_where() {
         let mut told = 0;
         for end in 0..whole.len() {
             // Behind the graph only the version of the operators follows.
-            if let Err(problem) = read_onnx(Cursor::new(&whole[..end])) {
+            if let Err(problem) = read_model(ModelFormat::Onnx, Cursor::new(&whole[..end])) {
                 assert!(
                     problem.starts_with("This ONNX file was not opened: "),
                     "{problem}"
@@ -218,7 +218,17 @@ fn small_files_with_too_many_reads_are_refused() {
     let copies = (0..5000)
         .map(|n| node("Identity", &format!("c{n}"), &format!("c{}", n + 1), &[]))
         .collect();
-    let models = [model(wide, &outputs), model(copies, &["c5000".to_owned()])];
+    let of_high_rank = format!("r0 f32[{}]", "1,".repeat(3000));
+    let chain = (0..2000).map(|n| node("Relu", &format!("r{n}"), &format!("r{}", n + 1), &[]));
+    let high = Model {
+        inputs: vec![typed(&of_high_rank)],
+        ..model(chain.collect(), &["r2000".to_owned()])
+    };
+    let models = [
+        model(wide, &outputs),
+        model(copies, &["c5000".to_owned()]),
+        high,
+    ];
     for model in models {
         assert_eq!(
             refused(&model.bytes()),
@@ -251,7 +261,7 @@ fn a_large_sparse_weight_keeps_its_shape() {
         ..Model::default()
     };
     let graph = [model.graph(), field(15, sparse)].concat();
-    let converted = read_onnx(Cursor::new(of_graph(&graph))).unwrap();
+    let converted = read_model(ModelFormat::Onnx, Cursor::new(of_graph(&graph))).unwrap();
     let expected = "weight w : f32[1000, 2000]\ny = matmul(x, w)\n";
     assert!(converted.text.ends_with(expected), "{}", converted.text);
 }
@@ -291,7 +301,7 @@ fn sizes_that_pass_all_limits_are_refused_by_the_notation() {
         outputs: vec![field(1, "v"), field(1, "e")],
         ..Model::default()
     };
-    let converted = read_onnx(Cursor::new(model.bytes())).unwrap();
+    let converted = read_model(ModelFormat::Onnx, Cursor::new(model.bytes())).unwrap();
     assert!(converted.text.contains("y = relu(x)"), "{}", converted.text);
 }
 
@@ -306,15 +316,17 @@ fn a_file_is_known_by_its_first_bytes() {
         kind_of("a.fuse", "param S = 8\u{2026}".as_bytes()),
         FileKind::Text
     );
-    assert_eq!(kind_of("m", &Model::default().bytes()), FileKind::Onnx);
+    assert_eq!(
+        kind_of("m", &Model::default().bytes()),
+        FileKind::Model(ModelFormat::Onnx)
+    );
     for (start, word) in [
-        (b"PK\x03\x04".as_slice(), "zip archive"),
-        (b"GGUF\x03\0\0\0", "GGUF"),
+        (b"GGUF\x03\0\0\0".as_slice(), "GGUF"),
         (b"\x20\0\0\0TFL3", "TensorFlow Lite"),
         (b"\x48\x01\0\0\0\0\0\0{\"a\"", "safetensors"),
         (b"\x80\x02}q\0", "pickle"),
         (b"\xff\xfeO\0p\0", "UTF-16"),
-        (b"\x7fELF\x02\x01\0", "neither a text nor an ONNX model"),
+        (b"\x7fELF\x02\x01\0", "neither a text, an ONNX model"),
     ] {
         assert!(other(start).contains(word), "{}", other(start));
     }

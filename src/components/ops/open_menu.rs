@@ -55,11 +55,11 @@ fn FileButton(
             <input
                 type="file"
                 class="sr-only"
-                accept=".fuse,.txt,.json,.py,.onnx,.csv,.log,text/plain,text/csv,application/json"
+                accept=".fuse,.txt,.json,.py,.onnx,.pt2,.csv,.log,text/plain,text/csv,application/json"
                 on:change=choose
             />
             <span>"A file…"</span>
-            <small>"notation, an ONNX model, Model Explorer JSON, a JSON list of ops, Op(...) lines, or a measurement of this program"</small>
+            <small>"notation, an ONNX model, a .pt2 of torch.export, Model Explorer JSON, a JSON list of ops, Op(...) lines, or a measurement of this program"</small>
         </label>
     }
 }

@@ -1,25 +1,13 @@
 //! A node of a file as the rules see it: its attributes, and what is known about its inputs.
 
-use crate::core::model::dtype::DType;
-use crate::core::notation::print_expr;
-use crate::core::onnx::fold::{Scalar, Value};
-use crate::core::onnx::params::Params;
+use crate::core::import::params::Params;
+use crate::core::import::shapes::{Sizes, dimension, elements};
+use crate::core::import::size::Size;
+use crate::core::import::template::Blanks;
+use crate::core::import::value::{Scalar, Value, float_text};
+use crate::core::import::writer::Known;
 use crate::core::onnx::proto::{Attribute, Node, TensorValue, shortest};
-use crate::core::onnx::shapes::{Sizes, dimension, elements};
-use crate::core::onnx::size::Size;
-
-/// What is known about a tensor.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Known {
-    /// Its name in the notation.
-    pub(super) name: String,
-    /// `None` for text, and where the file does not say.
-    pub(super) dtype: Option<DType>,
-    /// `None` where it cannot be told.
-    pub(super) shape: Option<Sizes>,
-    /// Its elements, if they are few and known.
-    pub(super) value: Option<Value>,
-}
+use crate::core::onnx::words::word;
 
 /// A node with what is known about its inputs.
 pub(super) struct Call<'a> {
@@ -41,34 +29,34 @@ impl<'a> Call<'a> {
         &self.node.operator
     }
 
-    fn attribute(&self, name: &str) -> Option<&'a Attribute> {
+    fn stated(&self, name: &str) -> Option<&'a Attribute> {
         self.node.attributes.iter().find(|own| own.name == name)
     }
 
     pub(super) fn int(&self, name: &str) -> Option<i64> {
-        self.attribute(name)?.int
+        self.stated(name)?.int
     }
 
     pub(super) fn float(&self, name: &str) -> Option<f64> {
-        self.attribute(name)?.float.map(shortest)
+        self.stated(name)?.float.map(shortest)
     }
 
     pub(super) fn ints(&self, name: &str) -> Option<&'a [i64]> {
-        let attribute = self.attribute(name)?;
+        let attribute = self.stated(name)?;
         (!attribute.ints.is_empty()).then_some(attribute.ints.as_slice())
     }
 
     pub(super) fn word(&self, name: &str) -> Option<&'a str> {
-        std::str::from_utf8(&self.attribute(name)?.string).ok()
+        std::str::from_utf8(&self.stated(name)?.string).ok()
     }
 
     pub(super) fn tensor(&self, name: &str) -> Option<&'a TensorValue> {
-        self.attribute(name)?.tensor.as_ref()
+        self.stated(name)?.tensor.as_ref()
     }
 
     /// An attribute as the notation writes it.
     pub(super) fn attribute_text(&self, name: &str) -> Option<String> {
-        let attribute = self.attribute(name)?;
+        let attribute = self.stated(name)?;
         if let Some(number) = attribute.int {
             return Some(number.to_string());
         }
@@ -144,19 +132,12 @@ impl<'a> Call<'a> {
 
     /// Sizes as the notation writes them.
     pub(super) fn list(&self, sizes: &[Size]) -> String {
-        let sizes = sizes.iter();
-        let sizes: Vec<String> = sizes
-            .map(|size| print_expr(&size.expr(&self.params.names)))
-            .collect();
-        format!("[{}]", sizes.join(", "))
+        self.params.list(sizes)
     }
 
-    /// One size as the value of an attribute. Brackets keep the name of a param from being read as a word.
+    /// One size as the value of an attribute.
     pub(super) fn one(&self, size: &Size) -> String {
-        match size.as_int() {
-            Some(number) => number.to_string(),
-            None => format!("({})", print_expr(&size.expr(&self.params.names))),
-        }
+        self.params.one(size)
     }
 
     /// The dimensions that a reduction or a squeeze names, ascending.
@@ -258,15 +239,22 @@ impl<'a> Call<'a> {
     }
 }
 
-/// A float as the notation writes it.
-pub(super) fn float_text(number: f64) -> Option<String> {
-    Some(if number.is_nan() {
-        return None;
-    } else if number.is_infinite() {
-        if number > 0.0 { "inf" } else { "-inf" }.to_owned()
-    } else if number != 0.0 && !(1e-4..1e7).contains(&number.abs()) {
-        format!("{number:e}")
-    } else {
-        number.to_string()
-    })
+impl Blanks for Call<'_> {
+    fn attribute(&self, name: &str) -> Option<String> {
+        self.attribute_text(name)
+    }
+
+    fn input(&self, name: &str) -> Option<String> {
+        Call::input(self, name.parse().ok()?).map(|input| input.name.clone())
+    }
+
+    fn word(&self, name: &str) -> Option<String> {
+        if let Some(place) = name.strip_prefix('#') {
+            return self.number_text(place.parse().ok()?);
+        }
+        match name.parse::<usize>() {
+            Ok(_) => Blanks::input(self, name),
+            Err(_) => word(name, self),
+        }
+    }
 }

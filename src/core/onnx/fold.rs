@@ -1,93 +1,22 @@
 //! Values that a file computes from shapes: exporters write the new shape of a reshape as `Shape`, `Gather` and `Concat`. Only a few
 //! elements are followed, whole numbers as sizes over the params.
 
+use crate::core::import::shapes::{Sizes, dimension};
+use crate::core::import::size::Size;
+use crate::core::import::value::{MAX_NUMBERS, Scalar, Value};
 use crate::core::onnx::call::Call;
-use crate::core::onnx::proto::{MAX_NUMBERS, Number, TensorValue};
-use crate::core::onnx::shapes::{Sizes, dimension};
-use crate::core::onnx::size::Size;
+use crate::core::onnx::proto::{Number, TensorValue};
 
-/// An element of a known value.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Scalar {
-    /// A whole number, or a truth value as 0 or 1.
-    Int(Size),
-    /// Any other number.
-    Float(f64),
-}
-
-/// A tensor whose few elements are known.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Value {
-    /// Its shape.
-    pub(super) shape: Vec<usize>,
-    /// Its elements, the last dimension running fastest.
-    pub(super) elements: Vec<Scalar>,
-}
-
-impl Value {
-    fn scalar(element: Scalar) -> Self {
-        Self {
-            shape: Vec::new(),
-            elements: vec![element],
-        }
-    }
-
-    fn list(elements: Vec<Scalar>) -> Option<Self> {
-        (elements.len() <= MAX_NUMBERS).then(|| Self {
-            shape: vec![elements.len()],
-            elements,
-        })
-    }
-
-    fn sizes_list(sizes: &[Size]) -> Option<Self> {
-        Self::list(sizes.iter().cloned().map(Scalar::Int).collect())
-    }
-
-    /// The value of a constant, if it holds whole numbers or a few numbers.
-    pub(super) fn of_tensor(tensor: &TensorValue) -> Option<Self> {
-        let numbers = tensor.numbers()?;
-        // The factors of a resize are a few floats.
-        let is_few = numbers.len() <= 8 || numbers.iter().all(|n| matches!(n, Number::Int(_)));
-        let shape = tensor.dims.iter().map(|&dim| usize::try_from(dim).ok());
-        Some(Self {
-            shape: shape.collect::<Option<_>>().filter(|_| is_few)?,
-            elements: numbers.into_iter().map(scalar).collect(),
-        })
-    }
-
-    /// Its elements, all of them whole numbers.
-    pub(super) fn sizes(&self) -> Option<Sizes> {
-        let size = |element: &Scalar| match element {
-            Scalar::Int(size) => Some(size.clone()),
-            Scalar::Float(_) => None,
-        };
-        self.elements.iter().map(size).collect()
-    }
-
-    /// Number of its elements and of the terms of their sizes, to which its memory is proportional.
-    pub(super) fn weight(&self) -> usize {
-        let weight = |element: &Scalar| match element {
-            Scalar::Int(size) => 1 + size.term_count(),
-            Scalar::Float(_) => 1,
-        };
-        self.elements.iter().map(weight).sum()
-    }
-
-    /// Its one element.
-    pub(super) fn only(&self) -> Option<&Scalar> {
-        match self.elements.as_slice() {
-            [element] => Some(element),
-            _ => None,
-        }
-    }
-
-    fn with_shape(&self, shape: Vec<usize>) -> Option<Self> {
-        let count = shape.iter().try_fold(1_usize, |n, &d| n.checked_mul(d))?;
-        (count == self.elements.len()).then(|| Self {
-            shape,
-            elements: self.elements.clone(),
-        })
-    }
+/// The value of a constant, if it holds whole numbers or a few numbers.
+pub(super) fn value_of(tensor: &TensorValue) -> Option<Value> {
+    let numbers = tensor.numbers()?;
+    // The factors of a resize are a few floats.
+    let is_few = numbers.len() <= 8 || numbers.iter().all(|n| matches!(n, Number::Int(_)));
+    let shape = tensor.dims.iter().map(|&dim| usize::try_from(dim).ok());
+    Some(Value {
+        shape: shape.collect::<Option<_>>().filter(|_| is_few)?,
+        elements: numbers.into_iter().map(scalar).collect(),
+    })
 }
 
 fn scalar(number: Number) -> Scalar {
@@ -212,7 +141,7 @@ fn back(value: i64) -> usize {
 
 fn constant(call: &Call<'_>) -> Option<Value> {
     if let Some(tensor) = call.tensor("value") {
-        return Value::of_tensor(tensor);
+        return value_of(tensor);
     }
     if let Some(value) = call.int("value_int") {
         return Some(Value::scalar(Scalar::Int(Size::from(value))));

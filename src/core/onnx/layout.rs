@@ -1,10 +1,11 @@
 //! Words of the table about ops that move elements.
 
+use crate::core::import::shapes::{Sizes, dimension};
+use crate::core::import::size::Size;
+use crate::core::import::value::Scalar;
 use crate::core::model::dtype::DType;
 use crate::core::onnx::call::Call;
-use crate::core::onnx::fold::{Scalar, whole};
-use crate::core::onnx::shapes::{Sizes, dimension};
-use crate::core::onnx::size::Size;
+use crate::core::onnx::fold::whole;
 use crate::core::onnx::words::typed;
 use std::fmt::Write;
 

@@ -3,26 +3,19 @@
 //! `operators` is the table of what each operator is; `template` fills its lines, with `words`, `products` and `layout`. `fold` follows the values that become
 //! shapes, `shapes` and `size` the shapes with sizes that stay open, which become params.
 
-mod assemble;
 mod call;
 mod fold;
 mod import;
 mod layout;
+mod lines;
 mod nodes;
 mod operators;
-mod params;
-mod problem;
 mod products;
 mod proto;
-mod shapes;
-mod size;
 mod skim;
-mod statement;
-mod template;
 mod words;
 
-pub use import::{Imported, import};
-pub use problem::Problem;
+pub use import::import;
 pub use skim::Skim;
 
 /// Whether a file that starts with these bytes is an ONNX model: its first field is the version of the format, a small number, and

@@ -1,6 +1,6 @@
 //! The nodes of a graph in an order in which each reads what is written before.
 
-use crate::core::onnx::problem::Problem;
+use crate::core::import::Problem;
 use crate::core::onnx::proto::{Graph, Node};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};

@@ -1,7 +1,8 @@
 //! Words of the table about products and windows.
 
-use crate::core::onnx::call::{Call, float_text};
-use crate::core::onnx::size::Size;
+use crate::core::import::size::Size;
+use crate::core::import::value::float_text;
+use crate::core::onnx::call::Call;
 use std::fmt::Write;
 
 pub(super) fn matmul(call: &Call<'_>) -> Option<String> {

@@ -1,5 +1,6 @@
 //! The messages of `onnx.proto` with the fields that a graph without its weights needs. Other fields are passed over.
 
+use crate::core::import::value::MAX_NUMBERS;
 use crate::core::model::dtype::DType;
 use prost::Message;
 
@@ -200,9 +201,6 @@ impl TensorValue {
         (numbers.len() == count).then_some(numbers)
     }
 }
-
-/// Most elements of a constant whose values are looked at.
-pub(super) const MAX_NUMBERS: usize = 512;
 
 /// A float as the shortest decimal that is the same f32: 0.1 and not 0.10000000149.
 pub(super) fn shortest(number: f32) -> f64 {

@@ -3,7 +3,7 @@
 //! [`Skim`] holds no file: it says which slice it wants and is given its bytes, so the page (slices of a `Blob`) and the command
 //! line (a seek and a read) run the same code. What it gives is the same message without the payloads that are skipped.
 
-use crate::core::onnx::problem::Problem;
+use crate::core::import::Problem;
 use std::ops::Range;
 
 /// Longest payload of a tensor that is kept, in bytes: indices and shapes are short, weights are not.

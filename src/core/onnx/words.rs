@@ -1,11 +1,12 @@
 //! Works out the words of the table of operators: what depends on attributes, on shapes or on known inputs.
 
-use crate::core::onnx::call::{Call, float_text};
+use crate::core::import::shapes::{Sizes, broadcast, dimension};
+use crate::core::import::size::Size;
+use crate::core::import::value::float_text;
+use crate::core::onnx::call::Call;
 use crate::core::onnx::layout::{gather, image, pads, piece, slices};
 use crate::core::onnx::products::{gemm, matmul, window};
 use crate::core::onnx::proto::{Number, element_type};
-use crate::core::onnx::shapes::{Sizes, broadcast, dimension};
-use crate::core::onnx::size::Size;
 
 /// The text that stands for a word; `None` where the node is not of a form that the notation has.
 pub(super) fn word(name: &str, call: &Call<'_>) -> Option<String> {

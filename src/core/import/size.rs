@@ -11,7 +11,7 @@ const MAX_DEGREE: usize = 6;
 
 /// A sum of terms, each an integer times params. The zero has no term.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Size {
+pub(crate) struct Size {
     /// The params of each term, by index, ascending, and its factor, which is not 0. Ascending by params.
     terms: Vec<(Vec<usize>, i64)>,
 }
@@ -24,7 +24,7 @@ impl From<i64> for Size {
 
 impl Size {
     /// The param with this index.
-    pub(super) fn param(index: usize) -> Self {
+    pub(crate) fn param(index: usize) -> Self {
         Self {
             terms: vec![(vec![index], 1)],
         }
@@ -45,7 +45,7 @@ impl Size {
     }
 
     /// The number, where no param is in it.
-    pub(super) fn as_int(&self) -> Option<i64> {
+    pub(crate) fn as_int(&self) -> Option<i64> {
         match self.terms.as_slice() {
             [] => Some(0),
             [(params, factor)] if params.is_empty() => Some(*factor),
@@ -54,24 +54,24 @@ impl Size {
     }
 
     /// Number of its terms.
-    pub(super) fn term_count(&self) -> usize {
+    pub(crate) fn term_count(&self) -> usize {
         self.terms.len()
     }
 
     /// Whether it is 1.
-    pub(super) fn is_one(&self) -> bool {
+    pub(crate) fn is_one(&self) -> bool {
         self.as_int() == Some(1)
     }
 
-    pub(super) fn add(&self, other: &Self) -> Option<Self> {
+    pub(crate) fn add(&self, other: &Self) -> Option<Self> {
         Self::of_terms([self.terms.as_slice(), &other.terms].concat())
     }
 
-    pub(super) fn sub(&self, other: &Self) -> Option<Self> {
+    pub(crate) fn sub(&self, other: &Self) -> Option<Self> {
         self.add(&other.mul(&Self::from(-1))?)
     }
 
-    pub(super) fn mul(&self, other: &Self) -> Option<Self> {
+    pub(crate) fn mul(&self, other: &Self) -> Option<Self> {
         let mut terms = Vec::with_capacity(self.terms.len() * other.terms.len());
         for (left, a) in &self.terms {
             for (right, b) in &other.terms {
@@ -84,7 +84,7 @@ impl Size {
     }
 
     /// The quotient where nothing remains: each term by a divisor of one term, or a multiple of the divisor.
-    pub(super) fn div_exact(&self, divisor: &Self) -> Option<Self> {
+    pub(crate) fn div_exact(&self, divisor: &Self) -> Option<Self> {
         if self == divisor && !self.terms.is_empty() {
             return Some(Self::from(1));
         }
@@ -115,7 +115,7 @@ impl Size {
     }
 
     /// Its value where the params have these values.
-    pub(super) fn value(&self, params: &[i64]) -> Option<i64> {
+    pub(crate) fn value(&self, params: &[i64]) -> Option<i64> {
         self.terms.iter().try_fold(0_i64, |sum, (names, factor)| {
             let term = names.iter().try_fold(*factor, |product, &name| {
                 product.checked_mul(*params.get(name)?)
@@ -125,7 +125,7 @@ impl Size {
     }
 
     /// As the notation writes it; `names` are those of the params.
-    pub(super) fn expr(&self, names: &[String]) -> Expr {
+    pub(crate) fn expr(&self, names: &[String]) -> Expr {
         let mut sum: Option<Expr> = None;
         // Those with the most params first, numbers last, and a positive term in front.
         let mut terms: Vec<_> = self.terms.iter().collect();
@@ -155,7 +155,7 @@ impl Size {
 
 /// The size that an expression of the notation means; `None` past the limits of [`Size`], for a quotient that is no size, and
 /// for a name that `param` does not know. The parser limits the depth of an expression.
-pub(super) fn size_of(expr: &Expr, param: &mut dyn FnMut(&str) -> Option<usize>) -> Option<Size> {
+pub(crate) fn size_of(expr: &Expr, param: &mut dyn FnMut(&str) -> Option<usize>) -> Option<Size> {
     match &expr.kind {
         ExprKind::Int(value) => Some(Size::from(*value)),
         ExprKind::Param(name) => param(name).map(Size::param),

@@ -1,25 +1,21 @@
-//! Statements of the notation for a node: their text by the table, and what is known about their output.
+//! Statements of the notation from their text, and what is known about their output.
 
+use crate::core::import::params::Params;
+use crate::core::import::shapes::Sizes;
+use crate::core::import::size::Size;
+use crate::core::import::value::{Scalar, float_text};
+use crate::core::import::writer::Known;
 use crate::core::model::diagnostic::Span;
 use crate::core::model::dtype::DType;
 use crate::core::model::functions::{self, Function};
 use crate::core::model::program::{Argument, AttributeValue, Literal, Name, OpStatement};
 use crate::core::notation::parse;
-use crate::core::onnx::call::{Call, Known, float_text};
-use crate::core::onnx::fold::Scalar;
-use crate::core::onnx::operators::{self, Rule};
-use crate::core::onnx::params::Params;
-use crate::core::onnx::shapes::Sizes;
-use crate::core::onnx::size::Size;
-use crate::core::onnx::template::filled;
-use crate::core::onnx::words::element;
-use std::fmt::Write;
 
 /// A size for each dimension; `None` where a file does not say it.
-pub(super) type Dims = Vec<Option<Size>>;
+pub(crate) type Dims = Vec<Option<Size>>;
 
 /// The statements of a text, if all of them can be read and are calls of known functions.
-pub(super) fn statements(text: &str) -> Option<Vec<OpStatement>> {
+pub(crate) fn statements(text: &str) -> Option<Vec<OpStatement>> {
     let parsed = parse(text);
     let is_known = |op: &OpStatement| functions::find(&op.callee.text).is_some();
     let ops = parsed.program.ops;
@@ -27,60 +23,16 @@ pub(super) fn statements(text: &str) -> Option<Vec<OpStatement>> {
     (is_fine && !ops.is_empty()).then_some(ops)
 }
 
-/// The text of a node by the table, in which the output may have underscores behind its name; empty where it is its first input,
-/// `None` where the table has no answer.
-pub(super) fn text_of(call: &Call<'_>, output: &str) -> Option<String> {
-    if !operators::DOMAINS.contains(&call.node.domain.as_str()) {
-        return None;
-    }
-    let operator = operators::find(call.operator())?;
-    let rule = match (operator.outputs.get(call.output_index), operator.is_list) {
-        (None, true) => operator.outputs.last()?,
-        (rule, _) => rule?,
-    };
-    let output = &apart(output, call);
-    match (rule, call.operator()) {
-        (Rule::Input, _) => Some(String::new()),
-        (_, "Cast" | "CastLike") if is_same_type(call) => Some(String::new()),
-        (Rule::Chain(_), _) | (_, "Concat") if call.input_count() == 1 => Some(String::new()),
-        (Rule::Lines(lines), _) => filled(lines, call, output),
-        (Rule::Chain(function), _) => {
-            let inputs: Option<Vec<&Known>> = call.inputs.iter().copied().collect();
-            let mut inputs = inputs?.into_iter().map(|input| input.name.clone());
-            let mut last = inputs.next()?;
-            let count = inputs.len();
-            let mut text = String::new();
-            for (place, input) in inputs.enumerate() {
-                let now = if place + 1 == count {
-                    output.clone()
-                } else {
-                    format!("{output}_{place}")
-                };
-                // Writing to a `String` cannot fail.
-                let _ = writeln!(text, "{now} = {function}({last}, {input})");
-                last = now;
-            }
-            Some(text)
-        }
-    }
-}
-
 /// The name with as many underscores that no input has the name of something between, which is the name, `_` and a word.
-fn apart(output: &str, call: &Call<'_>) -> String {
-    let rests = call.inputs.iter().flatten();
-    let rests = rests.filter_map(|input| input.name.strip_prefix(output));
+pub(crate) fn apart<'a>(output: &str, inputs: impl Iterator<Item = &'a str>) -> String {
+    let rests = inputs.filter_map(|input| input.strip_prefix(output));
     let underscores = rests.map(|rest| rest.len() - rest.trim_start_matches('_').len());
     format!("{output}{}", "_".repeat(underscores.max().unwrap_or(0)))
 }
 
-fn is_same_type(call: &Call<'_>) -> bool {
-    let own = call.input(0).and_then(|input| input.dtype);
-    own.is_some_and(|own| element(call) == Some(own.name()))
-}
-
 /// The inferred shape; a size that is a number there and a param in the file, with the same value, is the param. Without an
 /// inferred shape that of the file, if it states each size.
-pub(super) fn together(
+pub(crate) fn together(
     inferred: Option<Sizes>,
     stated: Option<&Dims>,
     params: &Params,
@@ -102,7 +54,7 @@ pub(super) fn together(
 }
 
 /// The element type that the notation gives the output of a statement.
-pub(super) fn dtype_of(
+pub(crate) fn dtype_of(
     function: &Function,
     op: &OpStatement,
     inputs: &[Option<&Known>],
@@ -128,7 +80,7 @@ pub(super) fn dtype_of(
 }
 
 /// Inputs and literals of a statement in which single known numbers stand as such, where the function takes them.
-pub(super) fn literals(
+pub(crate) fn literals(
     function: &Function,
     op: &OpStatement,
     inputs: &[Option<&Known>],
@@ -169,7 +121,7 @@ pub(super) fn literals(
     is_allowed.then_some((names, written))
 }
 
-pub(super) fn nameless(text: String) -> Name {
+pub(crate) fn nameless(text: String) -> Name {
     Name {
         text,
         span: Span::default(),

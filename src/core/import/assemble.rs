@@ -1,23 +1,21 @@
 //! Puts the program together from what the outputs need.
 
+use crate::core::import::Imported;
+use crate::core::import::Problem;
+use crate::core::import::statement::nameless;
+use crate::core::import::writer::Writer;
 use crate::core::model::diagnostic::Span;
 use crate::core::model::dtype::DType;
 use crate::core::model::program::{Declaration, Program, TypeAnnotation};
-use crate::core::onnx::import::{Import, Imported};
-use crate::core::onnx::problem::Problem;
-use crate::core::onnx::statement::nameless;
 use indexmap::IndexMap;
 use std::collections::HashSet;
 
-impl Import<'_> {
+impl Writer {
     /// The program of all ops that the outputs need.
-    pub(super) fn finish(self) -> Result<Imported, Problem> {
-        let outputs = self.graph.outputs.iter();
-        let outputs = outputs.filter_map(|output| self.by_file_name.get(output.name.as_str()));
-        let outputs: Vec<usize> = outputs.copied().collect();
+    pub(crate) fn finish(self, outputs: &[usize]) -> Result<Imported, Problem> {
         let mut is_needed = vec![outputs.is_empty(); self.tensors.len()];
         let mut is_read = vec![false; self.tensors.len()];
-        for &place in &outputs {
+        for &place in outputs {
             is_needed[place] = true;
         }
         for (op, output, _) in self.ops.iter().rev() {
@@ -81,6 +79,7 @@ impl Import<'_> {
             program,
             opaque,
             shapeless,
+            notes: Vec::new(),
         })
     }
 }

@@ -3,18 +3,18 @@
 //! What moves or keeps dimensions is followed here; of any other function (a window over an image) the notation's own rules tell
 //! the shape at two settings of the params, and a size that equals one of the inputs' at both is that size.
 
+use crate::core::import::params::Params;
+use crate::core::import::size::{Size, size_of};
 use crate::core::model::dtype::DType;
 use crate::core::model::functions::{Function, ShapeRule};
 use crate::core::model::program::{Attribute, AttributeValue, Expr, ExprKind, OpStatement};
-use crate::core::onnx::params::Params;
-use crate::core::onnx::size::{Size, size_of};
 use crate::core::resolve::infer_call;
 
 /// Sizes, outermost first.
-pub(super) type Sizes = Vec<Size>;
+pub(crate) type Sizes = Vec<Size>;
 
 /// The shape of a statement's output; `None` where it cannot be told.
-pub(super) fn infer(
+pub(crate) fn infer(
     function: &Function,
     statement: &OpStatement,
     inputs: &[&[Size]],
@@ -117,7 +117,7 @@ impl Call<'_> {
 }
 
 /// The dimension that a number stands for in a tensor of this rank; negative ones count from the end.
-pub(super) fn dimension(value: i64, rank: usize) -> Option<usize> {
+pub(crate) fn dimension(value: i64, rank: usize) -> Option<usize> {
     let place = if value < 0 {
         rank.checked_sub(usize::try_from(value.unsigned_abs()).ok()?)
     } else {
@@ -126,7 +126,7 @@ pub(super) fn dimension(value: i64, rank: usize) -> Option<usize> {
     place.filter(|&place| place < rank)
 }
 
-pub(super) fn with_size(shape: &[Size], dimension: usize, size: Size) -> Sizes {
+pub(crate) fn with_size(shape: &[Size], dimension: usize, size: Size) -> Sizes {
     let mut shape = shape.to_vec();
     if let Some(own) = shape.get_mut(dimension) {
         *own = size;
@@ -135,7 +135,7 @@ pub(super) fn with_size(shape: &[Size], dimension: usize, size: Size) -> Sizes {
 }
 
 /// Two shapes aligned at their last dimension. Of two sizes that differ and are not 1 the first counts; the notation refuses them.
-pub(super) fn broadcast(a: &[Size], b: &[Size]) -> Sizes {
+pub(crate) fn broadcast(a: &[Size], b: &[Size]) -> Sizes {
     let (long, short) = if a.len() >= b.len() { (a, b) } else { (b, a) };
     let mut shape = long.to_vec();
     for (size, other) in shape.iter_mut().rev().zip(short.iter().rev()) {
@@ -147,7 +147,7 @@ pub(super) fn broadcast(a: &[Size], b: &[Size]) -> Sizes {
 }
 
 /// Number of elements.
-pub(super) fn elements(shape: &[Size]) -> Option<Size> {
+pub(crate) fn elements(shape: &[Size]) -> Option<Size> {
     let mut sizes = shape.iter();
     sizes.try_fold(Size::from(1), |product, size| product.mul(size))
 }

@@ -1,9 +1,9 @@
 //! Sizes that a file leaves open, as params with a default and a range, and the names of all that is imported.
 
+use crate::core::import::size::{Size, size_of};
 use crate::core::model::diagnostic::Span;
 use crate::core::model::program::{Name, Param, ParamRange};
-use crate::core::notation::parse;
-use crate::core::onnx::size::{Size, size_of};
+use crate::core::notation::{parse, print_expr};
 use std::collections::{HashMap, HashSet};
 
 /// Longest text of a size that is read as an expression.
@@ -11,7 +11,7 @@ const MAX_EXPRESSION: usize = 200;
 
 /// Names that are taken. Those of tensors, ops and params differ from each other.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(crate) struct Names {
     taken: HashSet<String>,
     /// How many names have been made of one, so that many equal ones take linear time.
     counts: HashMap<String, usize>,
@@ -19,7 +19,7 @@ pub(super) struct Names {
 
 impl Names {
     /// A name of the notation that is like `wanted` and not taken yet.
-    pub(super) fn claim(&mut self, wanted: &str) -> String {
+    pub(crate) fn claim(&mut self, wanted: &str) -> String {
         let wanted = identifier(wanted);
         let mut name = wanted.clone();
         while !self.taken.insert(name.clone()) {
@@ -31,14 +31,14 @@ impl Names {
     }
 
     /// The same for a label, which is left out where it would be another name's.
-    pub(super) fn label(&mut self, wanted: &str) -> Option<String> {
+    pub(crate) fn label(&mut self, wanted: &str) -> Option<String> {
         let label = (!wanted.is_empty()).then(|| identifier(wanted))?;
         self.taken.insert(label.clone()).then_some(label)
     }
 }
 
 /// A name that needs no backquotes: `/layer.0/MatMul_output_0` is `layer.0.MatMul`.
-pub(super) fn identifier(name: &str) -> String {
+pub(crate) fn identifier(name: &str) -> String {
     let name = name.strip_suffix("_output_0").unwrap_or(name);
     let mut written = String::with_capacity(name.len());
     for c in name.chars().take(120) {
@@ -62,13 +62,13 @@ const FACTORS: [i64; 6] = [3, 5, 7, 11, 13, 17];
 
 /// The params of an import.
 #[derive(Debug, Default)]
-pub(super) struct Params {
+pub(crate) struct Params {
     /// Their names in the notation.
-    pub(super) names: Vec<String>,
+    pub(crate) names: Vec<String>,
     /// Their defaults.
-    pub(super) values: Vec<i64>,
+    pub(crate) values: Vec<i64>,
     /// A multiple of each, by another factor than its neighbours, to see what a size depends on.
-    pub(super) larger: Vec<i64>,
+    pub(crate) larger: Vec<i64>,
     ranges: Vec<Range>,
     /// By the name in the file.
     by_name: HashMap<String, usize>,
@@ -79,7 +79,7 @@ pub(super) struct Params {
 impl Params {
     /// The size that a text of the file means: `batch`, `past + seq`, `4*s0`. Names that are not known yet become params where a
     /// dimension and a rank are given, those of an input.
-    pub(super) fn read(
+    pub(crate) fn read(
         &mut self,
         text: &str,
         input: Option<(usize, usize)>,
@@ -107,15 +107,21 @@ impl Params {
     }
 
     /// A new param for a dimension of an input.
-    pub(super) fn declare(
+    pub(crate) fn declare(
         &mut self,
         text: &str,
         (dim, rank): (usize, usize),
         names: &mut Names,
     ) -> usize {
-        let index = self.names.len();
         let (value, range) = default_of(text, dim, rank);
-        let name = names.claim(text);
+        let index = self.add(names.claim(text), value, range);
+        self.by_name.insert(text.to_owned(), index);
+        index
+    }
+
+    /// A new param of this name; gives its index.
+    pub(crate) fn add(&mut self, name: String, value: i64, range: Range) -> usize {
+        let index = self.names.len();
         self.by_identifier.insert(name.clone(), index);
         self.names.push(name);
         self.values.push(value);
@@ -123,17 +129,33 @@ impl Params {
         self.larger
             .push(value.saturating_mul(factor.copied().unwrap_or(2)));
         self.ranges.push(range);
-        self.by_name.insert(text.to_owned(), index);
         index
     }
 
     /// The param of a name of the notation.
-    pub(super) fn index_of(&self, name: &str) -> Option<usize> {
+    pub(crate) fn index_of(&self, name: &str) -> Option<usize> {
         self.by_identifier.get(name).copied()
     }
 
+    /// Sizes as the notation writes them.
+    pub(crate) fn list(&self, sizes: &[Size]) -> String {
+        let sizes = sizes.iter();
+        let sizes: Vec<String> = sizes
+            .map(|size| print_expr(&size.expr(&self.names)))
+            .collect();
+        format!("[{}]", sizes.join(", "))
+    }
+
+    /// One size as the value of an attribute. Brackets keep the name of a param from being read as a word.
+    pub(crate) fn one(&self, size: &Size) -> String {
+        match size.as_int() {
+            Some(number) => number.to_string(),
+            None => format!("({})", print_expr(&size.expr(&self.names))),
+        }
+    }
+
     /// Their statements.
-    pub(super) fn statements(&self) -> Vec<Param> {
+    pub(crate) fn statements(&self) -> Vec<Param> {
         let params = self.names.iter().zip(&self.values).zip(&self.ranges);
         params
             .map(|((name, &value), &(min, max, step))| Param {
@@ -156,7 +178,7 @@ impl Params {
 }
 
 /// Smallest, largest and step.
-type Range = (i64, i64, i64);
+pub(crate) type Range = (i64, i64, i64);
 
 /// Words in the name of a size, and what a size with such a name may be: its default, and smallest, largest and step of its range.
 const KINDS: &[(&[&str], i64, Range)] = &[

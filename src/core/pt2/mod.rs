@@ -1,0 +1,29 @@
+//! From an exported program of PyTorch (`torch.export.save`) to a program: [`Archive`] reads the graph out of the file, [`import`]
+//! writes the program.
+//!
+//! The file states the shape of every tensor, so none is inferred. `operators` is the table of what each `ATen` operator is, as
+//! `public/python/fuseline.py` writes it; `elementwise`, `reductions`, `products`, `layout` and `indices` are for what depends on
+//! arguments. `symbols` are the sizes that the file leaves open, which become params; `naming` gives ops the paths of their modules.
+
+mod archive;
+mod call;
+mod elementwise;
+mod expression;
+mod import;
+mod indices;
+mod layout;
+mod lines;
+mod naming;
+mod operators;
+mod products;
+mod reductions;
+mod schema;
+mod symbols;
+
+pub use archive::Archive;
+pub use import::import;
+
+/// Whether a file that starts with these bytes is a zip archive, of which [`Archive`] says what it is.
+pub fn is_archive(start: &[u8]) -> bool {
+    start.starts_with(b"PK\x03\x04")
+}

@@ -1,0 +1,254 @@
+//! Exported programs that are broken, hostile or something else: each ends in a sentence.
+
+use crate::pt2_files::{archive, file, named, node, node_of, program, tensor};
+use fuseline::app::model_file::{ModelFormat, read_model};
+use fuseline::app::opened::Converted;
+use fuseline::core::model::diagnostic::has_errors;
+use fuseline::core::notation::parse;
+use fuseline::core::{Options, analyze_program};
+use serde_json::{Value, json};
+use std::io::Cursor;
+
+fn read(bytes: &[u8]) -> Result<Converted, String> {
+    read_model(ModelFormat::Pt2, Cursor::new(bytes))
+}
+
+/// What is said about a file, without the words that start and end each sentence.
+fn refused(bytes: &[u8]) -> String {
+    let said = read(bytes).unwrap_err();
+    let inner = said.strip_prefix("This .pt2 file was not opened: ");
+    inner
+        .and_then(|inner| inner.strip_suffix('.'))
+        .unwrap()
+        .to_owned()
+}
+
+fn relu() -> Value {
+    let tensors = [("x", tensor(&[4])), ("y", tensor(&[4]))];
+    program(&tensors, &[node("relu.default", &["x"], "y")], "y")
+}
+
+#[test]
+fn a_file_that_is_cut_off_anywhere_says_so() {
+    let whole = file(&relu());
+    assert!(read(&whole).is_ok());
+    for length in 0..whole.len() {
+        let said = refused(&whole[..length]);
+        assert!(
+            said.contains("the file ends without it: it has been cut off"),
+            "{length}: {said}"
+        );
+    }
+    // A download that lost its start points beyond its end.
+    let said = refused(&whole[whole.len() - 60..]);
+    assert!(said.contains("points beyond the end of the file"), "{said}");
+}
+
+#[test]
+fn damaged_archives_say_where() {
+    let whole = file(&relu());
+    let changed = |place: usize| {
+        let mut bytes = whole.clone();
+        bytes[place] ^= 0x55;
+        refused(&bytes)
+    };
+    let content = 30 + "m/models/model.json".len();
+    let said = changed(content + 40);
+    assert!(
+        said.contains("cannot be unpacked") || said.contains("has another check sum"),
+        "{said}"
+    );
+    assert_eq!(changed(1), "at byte 0, no entry of the archive starts");
+    let list = whole
+        .windows(4)
+        .position(|bytes| bytes == b"PK\x01\x02")
+        .unwrap();
+    assert_eq!(
+        changed(list + 1),
+        format!("at byte {list}, no entry of a zip archive that can be read starts")
+    );
+    // An encrypted entry, and one that is compressed otherwise.
+    for (place, value) in [(list + 8, 1), (list + 10, 14)] {
+        let mut bytes = whole.clone();
+        bytes[place] = value;
+        assert!(refused(&bytes).contains("no entry of a zip archive that can be read starts"));
+    }
+}
+
+#[test]
+fn other_archives_are_named() {
+    let cases: &[(&[&str], &str)] = &[
+        (
+            &["[Content_Types].xml", "word/document.xml"],
+            "it is an office document",
+        ),
+        (
+            &["m/data.pkl", "m/data/0"],
+            "it is a checkpoint of PyTorch, which holds weights and no graph: save the model by",
+        ),
+        (
+            &["m/data.pkl", "m/code/__torch__.py"],
+            "it is a model of TorchScript, whose graph is Python code: save the model by",
+        ),
+        (
+            &["m/data/aotinductor/model/a.so"],
+            "it is a package of compiled kernels, which holds no graph: save the model by",
+        ),
+        (
+            &["photo.jpg"],
+            "it is a zip archive without the entry `models/model.json` of an exported program",
+        ),
+        (
+            &[],
+            "it is a zip archive without the entry `models/model.json` of an exported program",
+        ),
+    ];
+    for (names, expected) in cases {
+        let entries: Vec<(&str, &[u8], bool)> = names
+            .iter()
+            .map(|name| (*name, b"content".as_slice(), false))
+            .collect();
+        let said = refused(&archive(&entries));
+        assert!(said.starts_with(expected), "{said}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_graph_is_said() {
+    let without = |field: &str| {
+        let mut program = relu();
+        program.as_object_mut().unwrap().remove(field);
+        program
+    };
+    let mut future = relu();
+    future["schema_version"] = json!({ "major": 9, "minor": 1 });
+    let mut no_kind = relu();
+    no_kind["graph_module"]["graph"]["nodes"][0]["inputs"][0]["arg"] = json!("x");
+    let tensors = [("x", tensor(&[4])), ("y", tensor(&[4]))];
+    let unwritten = program(&tensors, &[node("add.Tensor", &["x", "z"], "y")], "y");
+    let cases = [
+        (
+            future,
+            "its graph has version 9.1 of the schema, and those from 7 to 8 are read, as PyTorch 2.5 and newer write them",
+        ),
+        (
+            without("schema_version"),
+            "its graph states no `schema_version`, which each exported program has",
+        ),
+        (
+            without("graph_module"),
+            "its graph cannot be read: missing field `graph_module`",
+        ),
+        (
+            no_kind,
+            "its graph cannot be read: graph_module.graph.nodes[0].inputs[0].arg: invalid type: string \"x\"",
+        ),
+        (
+            unwritten,
+            "its node torch.ops.aten.add.Tensor reads `z`, which nothing before it writes",
+        ),
+        (program(&tensors[..1], &[], "x"), "its outputs need no op"),
+    ];
+    for (program, expected) in cases {
+        let said = refused(&file(&program));
+        assert!(said.starts_with(expected), "{said}");
+    }
+    let json = relu().to_string();
+    let cut = archive(&[("models/model.json", &json.as_bytes()[..200], false)]);
+    assert!(
+        refused(&cut).contains("EOF while parsing"),
+        "{}",
+        refused(&cut)
+    );
+    let nan = json.replace("\"major\":8", "\"major\":NaN");
+    let said = refused(&archive(&[("models/model.json", nan.as_bytes(), false)]));
+    assert!(said.contains("NaN is no number of JSON"), "{said}");
+}
+
+#[test]
+fn hostile_sizes_are_refused_or_told_by_the_notation() {
+    // A shape of very many sizes that many nodes read; a chain of ops that read two tensors each.
+    let many = |rank: usize, nodes: usize| {
+        let mut tensors = vec![("x".to_owned(), tensor(&vec![1; rank]))];
+        tensors.extend((1..=nodes).map(|node| (format!("t{node}"), tensor(&[1]))));
+        let name = |node: usize| match node {
+            0 => "x".to_owned(),
+            node => format!("t{node}"),
+        };
+        let list = (0..nodes).map(|n| node("frobnicate.default", &["x", &name(n)], &name(n + 1)));
+        let tensors = tensors.iter();
+        let tensors: Vec<(&str, Value)> = tensors
+            .map(|(name, meta)| (name.as_str(), meta.clone()))
+            .collect();
+        program(&tensors, &list.collect::<Vec<_>>(), &name(nodes))
+    };
+    let expected = "its ops read more than the 4 million tensors and sizes that are opened at once";
+    assert_eq!(refused(&file(&many(3000, 1400))), expected);
+    // Products that overflow are the notation's to tell.
+    let vast = program(
+        &[
+            ("x", tensor(&[i64::MAX, i64::MAX])),
+            ("y", tensor(&[i64::MAX, i64::MAX])),
+        ],
+        &[node("relu.default", &["x"], "y")],
+        "y",
+    );
+    let text = read(&file(&vast)).unwrap().text;
+    let outcome = analyze_program(&parse(&text).program, &Options::default());
+    assert!(has_errors(&outcome.diagnostics), "{text}");
+    // More text than is read as notation, by long paths of modules.
+    let mut long = many(1, 27_000);
+    let nodes = long["graph_module"]["graph"]["nodes"]
+        .as_array_mut()
+        .unwrap();
+    for node in nodes {
+        let stack = format!("k,{},Module", "m".repeat(119));
+        node["metadata"] = json!({ "nn_module_stack": stack });
+    }
+    let said = read(&file(&long)).unwrap_err();
+    assert!(
+        said.contains("27000 ops are more than the 8 MB of notation that are read"),
+        "{said}"
+    );
+}
+
+#[test]
+fn expressions_that_are_no_sizes_stand_as_numbers() {
+    let sized = |text: &str| json!({ "dtype": 7, "sizes": [{ "as_expr": { "expr_str": text, "hint": { "as_int": 6 } } }], "strides": [] });
+    let symbol = "Symbol('s0', positive=True, integer=True)";
+    #[rustfmt::skip]
+    let cases = [
+        (symbol.to_owned(), "f32[B]"),
+        ("s0".to_owned(), "f32[B]"),
+        (format!("Add({symbol}, Integer(-1))"), "f32[B - 1]"),
+        (format!("Mul(Integer(2), Pow({symbol}, Integer(2)))"), "f32[2*B*B]"),
+        ("2*s0 + 1".to_owned(), "f32[2*B + 1]"),
+        (format!("FloorDiv(Mul(Integer(4), {symbol}), Integer(2))"), "f32[2*B]"),
+        (format!("Max({symbol}, Integer(3))"), "f32[6]"),
+        ("(".repeat(500), "f32[6]"),
+        (format!("{}1{}", "Add(1, ".repeat(80), ")".repeat(80)), "f32[6]"),
+        ("Symbol('".to_owned(), "f32[6]"),
+        (String::new(), "f32[6]"),
+    ];
+    for (text, expected) in cases {
+        let nodes = [node_of(
+            "relu.default",
+            &[named("self", &json!({ "as_tensor": { "name": "x" } }))],
+            "y",
+        )];
+        let tensors = [("x", sized(symbol)), ("y", sized(&text))];
+        let text = read(&file(&program(&tensors, &nodes, "y"))).unwrap().text;
+        let op = text.lines().find(|line| line.contains("relu("));
+        let op = op.unwrap();
+        // A size that is no expression leaves the type of an op to the notation.
+        let is_number = expected == "f32[6]";
+        assert!(
+            if is_number {
+                !op.contains(':')
+            } else {
+                op.contains(expected)
+            },
+            "{text}"
+        );
+    }
+}

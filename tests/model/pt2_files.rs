@@ -1,0 +1,103 @@
+//! Writes zip archives and exported programs, for the tests.
+
+use serde_json::{Value, json};
+
+/// A zip archive of these entries: the name, the content, and whether it is compressed.
+pub(crate) fn archive(entries: &[(&str, &[u8], bool)]) -> Vec<u8> {
+    let (mut bytes, mut list) = (Vec::new(), Vec::new());
+    for (name, content, is_deflated) in entries {
+        let stored = if *is_deflated {
+            miniz_oxide::deflate::compress_to_vec(content, 6)
+        } else {
+            content.to_vec()
+        };
+        let start = u32::try_from(bytes.len()).unwrap();
+        let word = |value: usize| u32::try_from(value).unwrap().to_le_bytes();
+        let half = |value: usize| u16::try_from(value).unwrap().to_le_bytes();
+        // Version, flags, method, time and date; then check sum and lengths.
+        let common = [
+            half(20).to_vec(),
+            half(0).to_vec(),
+            half(if *is_deflated { 8 } else { 0 }).to_vec(),
+            word(0).to_vec(),
+            crc32fast::hash(content).to_le_bytes().to_vec(),
+            word(stored.len()).to_vec(),
+            word(content.len()).to_vec(),
+            half(name.len()).to_vec(),
+            half(0).to_vec(),
+        ]
+        .concat();
+        bytes.extend([b"PK\x03\x04", common.as_slice(), name.as_bytes(), &stored].concat());
+        let place = [&[0; 10][..], &start.to_le_bytes()].concat();
+        list.extend(
+            [
+                b"PK\x01\x02\x14\0",
+                common.as_slice(),
+                &place,
+                name.as_bytes(),
+            ]
+            .concat(),
+        );
+    }
+    let start = u32::try_from(bytes.len()).unwrap().to_le_bytes();
+    let count = u16::try_from(entries.len()).unwrap().to_le_bytes();
+    let length = u32::try_from(list.len()).unwrap().to_le_bytes();
+    let end = [&[0; 4][..], &count, &count, &length, &start, &[0; 2]].concat();
+    [bytes, list, b"PK\x05\x06".to_vec(), end].concat()
+}
+
+/// An exported program as a file.
+pub(crate) fn file(program: &Value) -> Vec<u8> {
+    let json = program.to_string();
+    archive(&[("m/models/model.json", json.as_bytes(), true)])
+}
+
+/// A tensor of f32 with these sizes.
+pub(crate) fn tensor(sizes: &[i64]) -> Value {
+    let sizes: Vec<Value> = sizes.iter().map(|size| json!({ "as_int": size })).collect();
+    json!({ "dtype": 7, "sizes": sizes, "strides": [] })
+}
+
+/// A node of `ATen` that reads these tensors as `self` and `other`.
+pub(crate) fn node(operator: &str, reads: &[&str], output: &str) -> Value {
+    let names = ["self", "other"].into_iter().zip(reads);
+    let inputs = names.map(|(name, read)| named(name, &json!({ "as_tensor": { "name": read } })));
+    node_of(operator, &inputs.collect::<Vec<_>>(), output)
+}
+
+/// A node of `ATen` with these arguments.
+pub(crate) fn node_of(operator: &str, inputs: &[Value], output: &str) -> Value {
+    json!({
+        "target": format!("torch.ops.aten.{operator}"),
+        "inputs": inputs,
+        "outputs": [{ "as_tensor": { "name": output } }],
+        "metadata": {},
+    })
+}
+
+/// An argument by its name.
+pub(crate) fn named(name: &str, argument: &Value) -> Value {
+    json!({ "name": name, "arg": argument, "kind": 1 })
+}
+
+/// A program over an input `x`.
+pub(crate) fn program(tensors: &[(&str, Value)], nodes: &[Value], output: &str) -> Value {
+    let tensors: serde_json::Map<String, Value> = tensors
+        .iter()
+        .map(|(name, meta)| ((*name).to_owned(), meta.clone()))
+        .collect();
+    json!({
+        "graph_module": {
+            "graph": {
+                "inputs": [{ "as_tensor": { "name": "x" } }],
+                "outputs": [{ "as_tensor": { "name": output } }],
+                "nodes": nodes,
+                "tensor_values": tensors,
+                "sym_int_values": {},
+            },
+            "signature": { "input_specs": [{ "user_input": { "arg": { "as_tensor": { "name": "x" } } } }] },
+        },
+        "range_constraints": {},
+        "schema_version": { "major": 8, "minor": 20 },
+    })
+}
