@@ -39,6 +39,7 @@ pub mod fixes;
 pub mod fusion;
 pub mod input;
 pub mod interpret;
+pub mod kernel_code;
 pub mod json;
 pub mod model;
 pub mod notation;

@@ -36,12 +36,12 @@ fn value(text: &str, given: &[(&str, &[f64])]) -> Vec<f64> {
 }
 
 /// Name, type and elements.
-type Input = (&'static str, &'static str, &'static [f64]);
+pub(crate) type Input = (&'static str, &'static str, &'static [f64]);
 
 /// For each function a call in f64 or f32, its inputs `x` (and `y`, `z`), and its elements.
-struct Case {
-    inputs: &'static [Input],
-    call: &'static str,
+pub(crate) struct Case {
+    pub(crate) inputs: &'static [Input],
+    pub(crate) call: &'static str,
     expected: &'static [f64],
 }
 
@@ -72,7 +72,7 @@ fn case(inputs: &[Input], call: &'static str, expected: &'static [f64]) -> Case 
     }
 }
 
-fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     [elementwise(), reductions(), products_and_calls(), layouts()]
         .into_iter()
         .flatten()

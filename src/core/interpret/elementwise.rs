@@ -4,7 +4,7 @@ use super::array::{Array, walk};
 use super::call::Call;
 use super::evaluate::{Task, unfit};
 use super::number::Arithmetic;
-use super::random::Random;
+use super::random::{random_key, uniform};
 use std::f64::consts::FRAC_1_SQRT_2;
 
 /// sqrt(2 / pi)
@@ -261,12 +261,13 @@ fn dropout(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, String> {
     if !(0.0..=1.0).contains(&p) {
         return Err(format!("`p` is {p}, which is no probability"));
     }
-    let mut random = Random::of(task.seed, task.output);
+    let key = random_key(task.seed, task.output);
     let factor = task.arithmetic.round(1.0 / (1.0 - p));
     let x = broadcast(task, x)?;
-    Ok(x.iter()
-        .map(|&x| {
-            if random.unit() < p {
+    Ok((0..)
+        .zip(x.iter())
+        .map(|(place, &x)| {
+            if uniform(key, place) < p {
                 0.0
             } else {
                 task.arithmetic.round(x * factor)

@@ -29,6 +29,9 @@ pub(crate) use call::{Call, calls};
 pub(crate) use evaluate::{function_of, unknown_operator};
 pub(crate) use externals::{Kind, kind_of, type_of as external_type};
 pub use number::{FloatFormat, rounded};
+pub(crate) use random::random_key;
+pub use random::uniform;
+pub(crate) use run::{ops_of, stored};
 pub use reference::{Checked, Reference};
 pub use sizes::Budget;
 

@@ -187,7 +187,7 @@ fn is_of(value: f64, dtype: DType) -> bool {
 }
 
 /// The ops that a kernel computes, its own and again those of others, in execution order.
-fn ops_of(partition: &Partition, kernel: KernelId) -> Vec<OpId> {
+pub(crate) fn ops_of(partition: &Partition, kernel: KernelId) -> Vec<OpId> {
     let mut ops = partition.kernels[kernel].to_vec();
     if let Some(again) = partition.recomputed.get(kernel) {
         ops.extend_from_slice(again);
@@ -198,7 +198,7 @@ fn ops_of(partition: &Partition, kernel: KernelId) -> Vec<OpId> {
 }
 
 /// For each tensor whether its kernel stores it: a result of the program, or read by a kernel that does not compute it.
-fn stored(graph: &Graph, partition: &Partition) -> IdVec<TensorId, bool> {
+pub(crate) fn stored(graph: &Graph, partition: &Partition) -> IdVec<TensorId, bool> {
     let tensors = graph.tensors.ids();
     let mut is_stored: IdVec<TensorId, bool> =
         tensors.map(|tensor| graph.is_final(tensor)).collect();

@@ -1,0 +1,196 @@
+//! Kernels as code: what a GPU would run for each kernel of a partition, printed in several languages.
+//!
+//! Each op is defined as an expression of elements of its inputs ([`define`]), in which what the kernel computes itself takes
+//! the place of its element. A schedule then says which threads compute what ([`schedule`]), and gives a small form of three
+//! kinds: a thread for each element, a group of threads for each row with its reductions, and a group for each tile of a
+//! matrix product with what follows it. Printers write that form and decide nothing.
+
+mod define;
+mod expression;
+mod index;
+mod print;
+mod schedule;
+mod statements;
+
+pub use expression::{Binary, Expr, ExprId, Expressions, Fold, SharedId, Unary};
+pub use index::{Atom, Index, IndexId, Variable, VariableId};
+pub use print::{Access, Code, Line, Shader, wgsl};
+
+use crate::core::interpret::{Call, calls, ops_of, stored};
+use crate::core::model::dtype::DType;
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId};
+use crate::core::model::partition::Partition;
+use crate::core::model::program::Program;
+
+/// A kernel, ready to be printed.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// What it computes.
+    pub expressions: Expressions,
+    /// The tensors that it reads, then those that it writes.
+    pub arguments: Vec<Argument>,
+    /// Who computes what.
+    pub grid: Grid,
+    /// Rows that the threads of a row share: the number of values of each.
+    pub shared: IdVec<SharedId, u64>,
+    /// What each thread, or each group of threads, does.
+    pub body: Vec<Statement>,
+}
+
+/// A tensor in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// The tensor.
+    pub tensor: TensorId,
+    /// Its element type.
+    pub dtype: DType,
+    /// Its number of elements.
+    pub elements: u64,
+    /// Written, not read.
+    pub is_written: bool,
+}
+
+/// How the work is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grid {
+    /// A thread for each element.
+    Elements(VariableId),
+    /// A group of threads for each row.
+    Rows(VariableId),
+    /// A group of threads for each tile of the rows and columns of a product, and each of a batch of them.
+    Tiles {
+        /// Which product of the batch.
+        batch: VariableId,
+        /// Its row.
+        row: VariableId,
+        /// Its column.
+        column: VariableId,
+    },
+}
+
+/// A step of a kernel. Expressions are written where they stand; what they read was written before.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Statement {
+    /// Computes an expression.
+    Let(ExprId),
+    /// Folds over a variable, one value after the other.
+    Loop {
+        /// The fold.
+        result: ExprId,
+        /// Computes each value.
+        body: Vec<Statement>,
+    },
+    /// The threads of a row go over its columns, each over its own.
+    Columns {
+        /// The column.
+        column: VariableId,
+        /// What is done for each.
+        body: Vec<Statement>,
+    },
+    /// The threads of a row go over its columns, and what they compute is folded to one value that all of them have.
+    Reduce {
+        /// The fold, over the column.
+        result: ExprId,
+        /// Computes each value.
+        body: Vec<Statement>,
+    },
+    /// Within columns: the value waits in the registers of its thread.
+    Keep(ExprId),
+    /// Within columns: takes the value that was kept.
+    Recall(ExprId),
+    /// Within columns: writes the value for all threads of the row.
+    Share {
+        /// Where to.
+        shared: SharedId,
+        /// At this place.
+        place: IndexId,
+        /// The value.
+        value: ExprId,
+    },
+    /// Writes an element of a tensor. Outside of columns a row writes it once.
+    Store {
+        /// The tensor.
+        tensor: TensorId,
+        /// The place in row-major order.
+        place: IndexId,
+        /// The value.
+        value: ExprId,
+        /// When it is written, if not always.
+        only_if: Option<ExprId>,
+    },
+    /// The product of a tile, summed over K in steps.
+    Product {
+        /// The sum.
+        result: ExprId,
+        /// The element of the left operand, of a row and K.
+        left: ExprId,
+        /// Computes it.
+        left_body: Vec<Statement>,
+        /// The element of the right operand, of K and a column.
+        right: ExprId,
+        /// Computes it.
+        right_body: Vec<Statement>,
+    },
+}
+
+/// The same for a graph of a program, each of whose ops comes from one of its statements.
+pub fn of_program(
+    program: &Program,
+    graph: &Graph,
+    statement_of_op: &IdVec<OpId, usize>,
+    partition: &Partition,
+    views_are_free: bool,
+) -> IdVec<KernelId, Coded> {
+    let calls = calls(program, statement_of_op);
+    kernels(graph, &calls, partition, views_are_free)
+}
+
+/// A kernel; `None` for one that runs nothing, of views alone, and for one that only computes again what another one writes;
+/// or why it has no code, as a clause.
+pub type Coded = Result<Option<Kernel>, String>;
+
+/// The kernels of a partition. `views_are_free` is the convention that a view is another way to read the same bytes. Polynomial in the ops of a
+/// kernel, of which there are few.
+pub(crate) fn kernels(
+    graph: &Graph,
+    calls: &IdVec<OpId, Call>,
+    partition: &Partition,
+    views_are_free: bool,
+) -> IdVec<KernelId, Coded> {
+    let is_stored = stored(graph, partition);
+    let is_view = |op: OpId| views_are_free && graph.ops[op].is_view();
+    let kernels = partition.kernels.ids();
+    kernels
+        .map(|kernel| {
+            let mut ops = ops_of(partition, kernel);
+            if ops.iter().all(|&op| is_view(op)) {
+                return Ok(None);
+            }
+            let own = partition.kernels[kernel].iter();
+            let outputs = own.map(|&op| graph.output[op]);
+            // What only views of other kernels read is written, too: they read it for their readers.
+            let written = outputs.filter(|&tensor| is_stored[tensor]);
+            let written: Vec<TensorId> = written.collect();
+            if written.is_empty() {
+                return Ok(None);
+            }
+            with_views(graph, &mut ops, is_view);
+            schedule::kernel(graph, calls, &ops, &written).map(Some)
+        })
+        .collect()
+}
+
+/// Adds the views that the ops read through.
+fn with_views(graph: &Graph, ops: &mut Vec<OpId>, is_view: impl Fn(OpId) -> bool) {
+    let mut open = ops.clone();
+    while let Some(op) = open.pop() {
+        for &before in &graph.predecessors[op] {
+            if is_view(before) && !ops.contains(&before) {
+                ops.push(before);
+                open.push(before);
+            }
+        }
+    }
+    ops.sort_unstable();
+}

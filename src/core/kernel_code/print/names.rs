@@ -1,0 +1,123 @@
+//! Names of values and tensors in code: those of the program as far as the language takes them.
+
+use crate::core::kernel_code::Kernel;
+use crate::core::kernel_code::expression::ExprId;
+use crate::core::model::graph::Graph;
+use crate::core::model::ids::{IdVec, TensorId};
+use hashbrown::{HashMap, HashSet};
+use rustc_hash::FxBuildHasher;
+
+/// The names in the code of one kernel. Each is used once.
+pub(super) struct Names {
+    used: HashSet<String, FxBuildHasher>,
+    values: HashMap<ExprId, String, FxBuildHasher>,
+    tensors: HashMap<TensorId, String, FxBuildHasher>,
+}
+
+impl Names {
+    /// The tensors have names that end in `suffix`; none is a word of the language or of its library.
+    pub(super) fn new(graph: &Graph, kernel: &Kernel, words: &[&str], suffix: &str) -> Self {
+        let mut names = Self {
+            used: words.iter().map(|&word| word.to_owned()).collect(),
+            values: HashMap::default(),
+            tensors: HashMap::default(),
+        };
+        for variable in &kernel.expressions.variables {
+            names.used.insert(variable.name.clone());
+        }
+        for argument in &kernel.arguments {
+            let name = format!("{}{suffix}", identifier(graph.tensor_name(argument.tensor)));
+            let name = names.unused(name);
+            names.tensors.insert(argument.tensor, name);
+        }
+        names
+    }
+
+    /// The name of a tensor in memory.
+    pub(super) fn tensor(&self, tensor: TensorId) -> &str {
+        self.tensors.get(&tensor).map_or("", String::as_str)
+    }
+
+    /// The name of a value; `None` before it has one.
+    pub(super) fn value(&self, expr: ExprId) -> Option<&str> {
+        self.values.get(&expr).map(String::as_str)
+    }
+
+    /// Names a value, as near to this as is free.
+    pub(super) fn name(&mut self, expr: ExprId, wanted: &str) -> String {
+        if let Some(known) = self.values.get(&expr) {
+            return known.clone();
+        }
+        let name = self.unused(identifier(wanted));
+        self.values.insert(expr, name.clone());
+        name
+    }
+
+    fn unused(&mut self, wanted: String) -> String {
+        if self.used.insert(wanted.clone()) {
+            return wanted;
+        }
+        let mut number = 2_usize;
+        loop {
+            let name = format!("{wanted}_{number}");
+            if self.used.insert(name.clone()) {
+                return name;
+            }
+            number += 1;
+        }
+    }
+}
+
+/// Letters, digits and single underscores, as every language takes them.
+fn identifier(name: &str) -> String {
+    let mut identifier = String::with_capacity(name.len());
+    for letter in name.chars() {
+        if letter.is_ascii_alphanumeric() {
+            identifier.push(letter);
+        } else if !identifier.is_empty() && !identifier.ends_with('_') {
+            identifier.push('_');
+        }
+    }
+    let trimmed = identifier.trim_end_matches('_').len();
+    identifier.truncate(trimmed);
+    if !identifier.starts_with(|first: char| first.is_ascii_alphabetic()) {
+        identifier.insert_str(0, "t");
+    }
+    identifier
+}
+
+/// How often each expression is read by others, by indices and by statements.
+pub(super) fn uses(kernel: &Kernel) -> IdVec<ExprId, usize> {
+    use crate::core::kernel_code::Statement;
+    use crate::core::kernel_code::schedule::visit;
+    let expressions = &kernel.expressions;
+    let mut written = HashSet::<ExprId, FxBuildHasher>::default();
+    let mut uses = IdVec::from_elem(0, expressions.exprs.len());
+    visit(&kernel.body, &mut |statement| {
+        match statement {
+            Statement::Let(expr)
+            | Statement::Loop { result: expr, .. }
+            | Statement::Reduce { result: expr, .. } => {
+                if written.insert(*expr) {
+                    for operand in expressions.operands(*expr) {
+                        uses[operand] += 1;
+                    }
+                }
+            }
+            Statement::Store { value, only_if, .. } => {
+                uses[*value] += 1;
+                if let Some(only_if) = only_if {
+                    uses[*only_if] += 1;
+                }
+            }
+            Statement::Share { value, .. } => uses[*value] += 1,
+            Statement::Keep(expr) | Statement::Recall(expr) => uses[*expr] += 2,
+            Statement::Product { left, right, .. } => {
+                uses[*left] += 1;
+                uses[*right] += 1;
+            }
+            Statement::Columns { .. } => {}
+        };
+    });
+    uses
+}

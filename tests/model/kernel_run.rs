@@ -1,0 +1,294 @@
+//! Runs the form of a kernel, thread by thread, in f64: what a printer is to write, and nothing that it does not say.
+
+use fuseline::core::interpret::{rounded, uniform};
+use fuseline::core::kernel_code::{
+    Atom, Binary, Expr, ExprId, Fold, Grid, IndexId, Kernel, SharedId, Statement, Unary, VariableId,
+};
+use fuseline::core::{DType, TensorId};
+use std::collections::HashMap;
+
+/// The elements of tensors.
+pub(crate) type Memory = HashMap<TensorId, Vec<f64>>;
+
+/// What a thread, or a group of them, knows.
+struct Machine<'a> {
+    kernel: &'a Kernel,
+    memory: &'a mut Memory,
+    variables: HashMap<VariableId, u64>,
+    values: HashMap<ExprId, f64>,
+    /// By the column that keeps it.
+    kept: HashMap<(ExprId, u64), f64>,
+    shared: HashMap<(SharedId, i64), f64>,
+    /// The column of the loop over columns.
+    column: u64,
+}
+
+/// Runs a kernel on the tensors that it reads, and adds those that it writes.
+pub(crate) fn run(kernel: &Kernel, memory: &mut Memory) {
+    for argument in kernel.arguments.iter().filter(|own| own.is_written) {
+        let elements = usize::try_from(argument.elements).unwrap();
+        memory.insert(argument.tensor, vec![f64::NAN; elements]);
+    }
+    let mut machine = Machine {
+        kernel,
+        memory,
+        variables: HashMap::new(),
+        values: HashMap::new(),
+        kept: HashMap::new(),
+        shared: HashMap::new(),
+        column: 0,
+    };
+    match kernel.grid {
+        Grid::Elements(variable) | Grid::Rows(variable) => {
+            for place in 0..machine.extent(variable) {
+                machine.forget();
+                machine.variables.insert(variable, place);
+                machine.all(&kernel.body);
+            }
+        }
+        Grid::Tiles { batch, row, column } => {
+            for of_batch in 0..machine.extent(batch) {
+                for of_row in 0..machine.extent(row) {
+                    for of_column in 0..machine.extent(column) {
+                        machine.forget();
+                        let places = [(batch, of_batch), (row, of_row), (column, of_column)];
+                        machine.variables.extend(places);
+                        machine.all(&kernel.body);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Machine<'_> {
+    fn extent(&self, variable: VariableId) -> u64 {
+        self.kernel.expressions.variables[variable].extent
+    }
+
+    fn forget(&mut self) {
+        self.variables.clear();
+        self.values.clear();
+        self.kept.clear();
+        self.shared.clear();
+    }
+
+    fn all(&mut self, body: &[Statement]) {
+        for statement in body {
+            self.one(statement);
+        }
+    }
+
+    fn fold_of(&self, result: ExprId) -> (Fold, VariableId, ExprId) {
+        match self.kernel.expressions.exprs[result] {
+            Expr::Fold(fold, over, value) => (fold, over, value),
+            other => panic!("{other:?} is no fold"),
+        }
+    }
+
+    /// Goes over a variable; what is computed inside is forgotten, as its scope ends there.
+    fn each(&mut self, over: VariableId, mut inside: impl FnMut(&mut Self)) {
+        for place in 0..self.extent(over) {
+            let outside = self.values.clone();
+            self.variables.insert(over, place);
+            inside(self);
+            self.values = outside;
+        }
+        self.variables.remove(&over);
+    }
+
+    fn folded(&mut self, result: ExprId, body: &[Statement], is_columns: bool) {
+        let (fold, over, value) = self.fold_of(result);
+        let mut folded = fold.start();
+        self.each(over, |machine| {
+            if is_columns {
+                machine.column = machine.variables[&over];
+            }
+            machine.all(body);
+            let next = machine.value(value);
+            folded = match fold {
+                Fold::Sum => folded + next,
+                Fold::Product => folded * next,
+                Fold::Maximum => larger(folded, next),
+                Fold::Minimum => -larger(-folded, -next),
+            };
+        });
+        self.values.insert(result, folded);
+    }
+
+    fn one(&mut self, statement: &Statement) {
+        match statement {
+            Statement::Let(expr) => {
+                let value = self.computed(*expr);
+                self.values.insert(*expr, value);
+            }
+            Statement::Loop { result, body } => self.folded(*result, body, false),
+            Statement::Reduce { result, body } => self.folded(*result, body, true),
+            Statement::Columns { column, body } => self.each(*column, |machine| {
+                machine.column = machine.variables[column];
+                machine.all(body);
+            }),
+            Statement::Keep(expr) => {
+                let value = self.value(*expr);
+                self.kept.insert((*expr, self.column), value);
+            }
+            Statement::Recall(expr) => {
+                let value = self.kept[&(*expr, self.column)];
+                self.values.insert(*expr, value);
+            }
+            Statement::Share {
+                shared,
+                place,
+                value,
+            } => {
+                let (place, value) = (self.index(*place), self.value(*value));
+                self.shared.insert((*shared, place), value);
+            }
+            Statement::Store {
+                tensor,
+                place,
+                value,
+                only_if,
+            } => {
+                if only_if.is_none_or(|only_if| self.value(only_if) != 0.0) {
+                    let place = usize::try_from(self.index(*place)).unwrap();
+                    let value = self.value(*value);
+                    let mut arguments = self.kernel.arguments.iter();
+                    let argument = arguments.find(|own| own.tensor == *tensor).unwrap();
+                    let is_float = !matches!(
+                        argument.dtype,
+                        DType::I64 | DType::I32 | DType::I8 | DType::Bool
+                    );
+                    let stored = if is_float { value } else { rounded(value, argument.dtype) };
+                    self.memory.get_mut(tensor).unwrap()[place] = stored;
+                }
+            }
+            Statement::Product {
+                result,
+                left,
+                left_body,
+                right,
+                right_body,
+            } => {
+                let (_, over, _) = self.fold_of(*result);
+                let mut sum = 0.0;
+                self.each(over, |machine| {
+                    let outside = machine.values.clone();
+                    machine.all(left_body);
+                    let left = machine.value(*left);
+                    machine.values = outside;
+                    machine.all(right_body);
+                    sum += left * machine.value(*right);
+                });
+                self.values.insert(*result, sum);
+            }
+        }
+    }
+
+    /// A value that was computed; a number needs no statement.
+    fn value(&self, expr: ExprId) -> f64 {
+        match (self.values.get(&expr), self.kernel.expressions.exprs[expr]) {
+            (Some(&value), _) => value,
+            (None, Expr::Number(bits)) => f64::from_bits(bits),
+            (None, other) => panic!("{other:?} is read before it is computed"),
+        }
+    }
+
+    fn index(&self, index: IndexId) -> i64 {
+        let index = &self.kernel.expressions.indices[index];
+        let terms = index.terms.iter().map(|&(atom, factor)| {
+            factor
+                * match atom {
+                    Atom::Variable(variable) => {
+                        let known = self.variables.get(&variable);
+                        i64::try_from(*known.expect("a variable outside of its loop")).unwrap()
+                    }
+                    Atom::Quotient(inner, divisor) => {
+                        self.index(inner).div_euclid(i64::try_from(divisor).unwrap())
+                    }
+                    Atom::Remainder(inner, divisor) => {
+                        self.index(inner).rem_euclid(i64::try_from(divisor).unwrap())
+                    }
+                    #[allow(clippy::cast_possible_truncation, reason = "it is whole")]
+                    Atom::Value(value, _) => self.value(value) as i64,
+                }
+        });
+        index.constant + terms.sum::<i64>()
+    }
+
+    fn computed(&self, expr: ExprId) -> f64 {
+        let truth = |holds: bool| f64::from(u8::from(holds));
+        match self.kernel.expressions.exprs[expr] {
+            Expr::Number(bits) => f64::from_bits(bits),
+            Expr::Read {
+                tensor,
+                place,
+                only_if,
+            } => match only_if {
+                Some(only_if) if self.value(only_if) == 0.0 => f64::NAN,
+                _ => self.memory[&tensor][usize::try_from(self.index(place)).unwrap()],
+            },
+            Expr::Shared(shared, place) => self.shared[&(shared, self.index(place))],
+            Expr::Place(place) => self.index(place) as f64,
+            Expr::Below(a, b) => truth(self.index(a) < self.index(b)),
+            Expr::Uniform(key, place) => uniform(key, u32::try_from(self.index(place)).unwrap()),
+            Expr::Unary(function, a) => unary(function, self.value(a)),
+            Expr::Binary(function, a, b) => binary(function, self.value(a), self.value(b)),
+            Expr::Select(condition, a, b) => {
+                self.value(if self.value(condition) == 0.0 { b } else { a })
+            }
+            Expr::Fold(..) => panic!("a fold is a statement of its own"),
+        }
+    }
+}
+
+fn larger(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
+}
+
+fn unary(function: Unary, a: f64) -> f64 {
+    let truth = |holds: bool| f64::from(u8::from(holds));
+    match function {
+        Unary::Negate => -a,
+        Unary::Abs => a.abs(),
+        Unary::Exp => a.exp(),
+        Unary::Exp2 => a.exp2(),
+        Unary::Expm1 => a.exp_m1(),
+        Unary::Log => a.ln(),
+        Unary::Log2 => a.log2(),
+        Unary::Log1p => a.ln_1p(),
+        Unary::Sqrt => a.sqrt(),
+        Unary::Sin => a.sin(),
+        Unary::Cos => a.cos(),
+        Unary::Tan => a.tan(),
+        Unary::Tanh => a.tanh(),
+        Unary::Erf => libm::erf(a),
+        Unary::Floor => a.floor(),
+        Unary::Ceil => a.ceil(),
+        Unary::Trunc => a.trunc(),
+        Unary::Round => a.round_ties_even(),
+        Unary::IsNan => truth(a.is_nan()),
+        Unary::IsInfinite => truth(a.is_infinite()),
+        Unary::Not => truth(a == 0.0),
+    }
+}
+
+#[allow(clippy::float_cmp, reason = "`Equal` compares exactly")]
+fn binary(function: Binary, a: f64, b: f64) -> f64 {
+    let truth = |holds: bool| f64::from(u8::from(holds));
+    match function {
+        Binary::Add => a + b,
+        Binary::Subtract => a - b,
+        Binary::Multiply => a * b,
+        Binary::Divide => a / b,
+        Binary::Power => a.powf(b),
+        Binary::Remainder => a % b,
+        Binary::Maximum => larger(a, b),
+        Binary::Minimum => -larger(-a, -b),
+        Binary::Less => truth(a < b),
+        Binary::LessEqual => truth(a <= b),
+        Binary::Equal => truth(a == b),
+        Binary::And => truth(a != 0.0 && b != 0.0),
+        Binary::Or => truth(a != 0.0 || b != 0.0),
+    }
+}
