@@ -68,10 +68,7 @@ fn drawn(graph: &Graph, tensor: TensorId) -> Vec<f64> {
     let own = &graph.tensors[tensor];
     let elements = own.elements().unwrap();
     let dtype = own.dtype.unwrap();
-    let is_whole = matches!(
-        dtype,
-        DType::I64 | DType::I32 | DType::I8 | DType::Bool
-    );
+    let is_whole = matches!(dtype, DType::I64 | DType::I32 | DType::I8 | DType::Bool);
     let start = tensor.index() as f64;
     (0..elements)
         .map(|place| match is_whole {
@@ -84,12 +81,20 @@ fn drawn(graph: &Graph, tensor: TensorId) -> Vec<f64> {
 /// Runs the kernels and compares the first elements of all that they store.
 fn check(mut ran: Ran, about: &str) {
     for (kernel, code) in &ran.kernels {
-        let Some(code) = code.as_ref().unwrap_or_else(|reason| panic!("{about}, kernel {:?} {:?}: {reason} ", ran.names[kernel.index()], ran.interpretation.sizes)) else {
+        let Some(code) = code.as_ref().unwrap_or_else(|reason| {
+            panic!(
+                "{about}, kernel {:?} {:?}: {reason} ",
+                ran.names[kernel.index()],
+                ran.interpretation.sizes
+            )
+        }) else {
             continue;
         };
         run(code, &mut ran.memory);
         for argument in code.arguments.iter().filter(|argument| argument.is_written) {
-            let runs = ran.interpretation.tensors[argument.tensor].as_ref().unwrap();
+            let runs = ran.interpretation.tensors[argument.tensor]
+                .as_ref()
+                .unwrap();
             let own = &ran.memory[&argument.tensor];
             let name = ran.graph.tensor_name(argument.tensor);
             assert_eq!(own.len(), runs.elements, "{about}, {name}");
@@ -127,7 +132,8 @@ fn each_function_computes_its_value_or_says_that_it_is_not_generated() {
     let mut without = Vec::new();
     for case in cases() {
         let text = text_of(&case);
-        let given: Vec<(&str, &[f64])> = case.inputs.iter().map(|input| (input.0, input.2)).collect();
+        let given: Vec<(&str, &[f64])> =
+            case.inputs.iter().map(|input| (input.0, input.2)).collect();
         let program = parse(&text).program;
         let ran = ran(&program, &copies, &given);
         match &ran.kernels[..] {
@@ -135,7 +141,16 @@ fn each_function_computes_its_value_or_says_that_it_is_not_generated() {
             _ => check(ran, case.call),
         }
     }
-    let expected = ["topk", "topk_indices", "sort", "argsort", "scatter", "scatter_add", "index_copy", "index_add"];
+    let expected = [
+        "topk",
+        "topk_indices",
+        "sort",
+        "argsort",
+        "scatter",
+        "scatter_add",
+        "index_copy",
+        "index_add",
+    ];
     for (call, reason) in without {
         let name = call.split('(').next().unwrap();
         assert!(expected.contains(&name), "{call}: {reason}");
@@ -148,8 +163,14 @@ fn small(text: &str) -> Program {
     let mut program = parse(text).program;
     let ops = |program: &Program| {
         let outcome = analyze_program(program, &Options::default());
-        let is_well = outcome.diagnostics.iter().all(|d| d.severity != fuseline::core::Severity::Error);
-        outcome.analysis.filter(|_| is_well).map(|analysis| analysis.graph.ops.len())
+        let is_well = outcome
+            .diagnostics
+            .iter()
+            .all(|d| d.severity != fuseline::core::Severity::Error);
+        outcome
+            .analysis
+            .filter(|_| is_well)
+            .map(|analysis| analysis.graph.ops.len())
     };
     let all = ops(&program);
     for _ in 0..40 {

@@ -159,7 +159,11 @@ impl Machine<'_> {
                         argument.dtype,
                         DType::I64 | DType::I32 | DType::I8 | DType::Bool
                     );
-                    let stored = if is_float { value } else { rounded(value, argument.dtype) };
+                    let stored = if is_float {
+                        value
+                    } else {
+                        rounded(value, argument.dtype)
+                    };
                     self.memory.get_mut(tensor).unwrap()[place] = stored;
                 }
             }
@@ -203,12 +207,12 @@ impl Machine<'_> {
                         let known = self.variables.get(&variable);
                         i64::try_from(*known.expect("a variable outside of its loop")).unwrap()
                     }
-                    Atom::Quotient(inner, divisor) => {
-                        self.index(inner).div_euclid(i64::try_from(divisor).unwrap())
-                    }
-                    Atom::Remainder(inner, divisor) => {
-                        self.index(inner).rem_euclid(i64::try_from(divisor).unwrap())
-                    }
+                    Atom::Quotient(inner, divisor) => self
+                        .index(inner)
+                        .div_euclid(i64::try_from(divisor).unwrap()),
+                    Atom::Remainder(inner, divisor) => self
+                        .index(inner)
+                        .rem_euclid(i64::try_from(divisor).unwrap()),
                     #[allow(clippy::cast_possible_truncation, reason = "it is whole")]
                     Atom::Value(value, _) => self.value(value) as i64,
                 }

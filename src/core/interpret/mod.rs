@@ -31,8 +31,8 @@ pub(crate) use externals::{Kind, kind_of, type_of as external_type};
 pub use number::{FloatFormat, rounded};
 pub(crate) use random::random_key;
 pub use random::uniform;
-pub(crate) use run::{ops_of, stored};
 pub use reference::{Checked, Reference};
+pub(crate) use run::{ops_of, stored};
 pub use sizes::Budget;
 
 use crate::core::fusion::none;

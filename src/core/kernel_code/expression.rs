@@ -205,10 +205,7 @@ impl Expressions {
 
     /// Whether an index lies from 0 to below `size`; `None` where it always does.
     pub(super) fn inside(&mut self, at: IndexId, size: u64) -> Option<ExprId> {
-        #[allow(
-            clippy::cast_possible_wrap,
-            reason = "sizes of tensors are below 2^63"
-        )]
+        #[allow(clippy::cast_possible_wrap, reason = "sizes of tensors are below 2^63")]
         let size = size as i64;
         let (smallest, largest) = self.bounds(&self.indices[at]);
         let mut condition = None;

@@ -75,10 +75,7 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-#[allow(
-    clippy::cast_possible_wrap,
-    reason = "sizes of tensors are below 2^63"
-)]
+#[allow(clippy::cast_possible_wrap, reason = "sizes of tensors are below 2^63")]
 impl Expressions {
     /// The variable as an index.
     pub(super) fn place(&mut self, variable: VariableId) -> IndexId {
@@ -276,10 +273,7 @@ fn common_factor(rest: &Index, divisor: u64) -> u64 {
 }
 
 /// Without the factor that all terms and the divisor share. What the constant loses is smaller than that factor.
-#[allow(
-    clippy::cast_possible_wrap,
-    reason = "sizes of tensors are below 2^63"
-)]
+#[allow(clippy::cast_possible_wrap, reason = "sizes of tensors are below 2^63")]
 fn reduced(mut rest: Index, divisor: u64) -> (Index, u64) {
     let common = common_factor(&rest, divisor);
     for term in &mut rest.terms {

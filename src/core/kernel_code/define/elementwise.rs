@@ -19,9 +19,7 @@ impl Definitions<'_> {
         match (definition.function, &operands[..]) {
             ("full", []) => Ok(self.number(definition.call.stated("value")?)),
             ("arange", []) => {
-                let place = self
-                    .expressions
-                    .ravel(&definition.op.shape, definition.at);
+                let place = self.expressions.ravel(&definition.op.shape, definition.at);
                 Ok(self.expressions.expr(Expr::Place(place)))
             }
             ("mask" | "tril" | "triu", &[x]) => self.by_diagonal(definition, x),
@@ -261,10 +259,7 @@ impl Definitions<'_> {
             _ => (zero, zero, [1, 1]),
         };
         let diagonal = definition.call.size("diagonal").unwrap_or(0);
-        #[allow(
-            clippy::cast_possible_wrap,
-            reason = "sizes of tensors are below 2^63"
-        )]
+        #[allow(clippy::cast_possible_wrap, reason = "sizes of tensors are below 2^63")]
         let offset = (sizes[1] as i64 - sizes[0] as i64).max(0);
         let at = if definition.function == "mask" {
             offset
@@ -297,9 +292,7 @@ impl Definitions<'_> {
             return Err(format!("`p` is {p}, which is no probability"));
         }
         let x = self.aligned(definition, x)?;
-        let place = self
-            .expressions
-            .ravel(&definition.op.shape, definition.at);
+        let place = self.expressions.ravel(&definition.op.shape, definition.at);
         let key = random_key(0, &definition.op.output);
         let drawn = self.expressions.expr(Expr::Uniform(key, place));
         let p_number = self.number(p);
@@ -321,10 +314,7 @@ impl Definitions<'_> {
             ));
         }
         // Half a row further, around its end.
-        #[allow(
-            clippy::cast_possible_wrap,
-            reason = "sizes of tensors are below 2^63"
-        )]
+        #[allow(clippy::cast_possible_wrap, reason = "sizes of tensors are below 2^63")]
         let half = (size / 2) as i64;
         let shifted = self.expressions.shifted(column, half);
         let other = self.expressions.remainder(shifted, size);
@@ -338,7 +328,10 @@ impl Definitions<'_> {
         let is_first = self.expressions.expr(Expr::Below(column, middle));
         let negative = self.unary(Unary::Negate, other);
         let turned = self.expressions.select(is_first, negative, other);
-        let (cos, sin) = (self.aligned(definition, cos)?, self.aligned(definition, sin)?);
+        let (cos, sin) = (
+            self.aligned(definition, cos)?,
+            self.aligned(definition, sin)?,
+        );
         let kept = self.binary(Binary::Multiply, own, cos);
         let turned = self.binary(Binary::Multiply, turned, sin);
         Ok(self.binary(Binary::Add, kept, turned))

@@ -19,7 +19,8 @@ impl Definitions<'_> {
             ("expand", &[x]) => self.aligned(definition, x),
             ("pad", &[x]) => self.padded(definition, x),
             ("embedding", &[index, table]) => {
-                let (&column, places) = (definition.at.split_last()).ok_or_else(|| definition.unfit())?;
+                let (&column, places) =
+                    (definition.at.split_last()).ok_or_else(|| definition.unfit())?;
                 let shape = self.shape_of_operand(index)?;
                 let place = self.expressions.ravel(&definition.op.shape, places);
                 let at = self.expressions.unravel(&shape, place);
@@ -37,7 +38,8 @@ impl Definitions<'_> {
             }
             ("index", [x, indices @ ..]) => self.indexed(definition, *x, indices),
             ("one_hot", &[index]) => {
-                let (&class, places) = (definition.at.split_last()).ok_or_else(|| definition.unfit())?;
+                let (&class, places) =
+                    (definition.at.split_last()).ok_or_else(|| definition.unfit())?;
                 let index = self.element(definition, index, places)?;
                 let class = self.expressions.expr(Expr::Place(class));
                 Ok(self.binary(Binary::Equal, index, class))
@@ -84,10 +86,7 @@ impl Definitions<'_> {
     }
 
     /// Where the element stands in the input, for ops whose elements each come from one place.
-    #[allow(
-        clippy::cast_possible_wrap,
-        reason = "sizes of tensors are below 2^63"
-    )]
+    #[allow(clippy::cast_possible_wrap, reason = "sizes of tensors are below 2^63")]
     fn source(&mut self, definition: &Definition<'_>, x: Operand) -> Result<Vec<IndexId>, String> {
         let refuse = || definition.unfit();
         let shape = self.shape_of_operand(x)?;
@@ -121,7 +120,9 @@ impl Definitions<'_> {
             "repeat_interleave" => {
                 let axis = dimension_of(stated, rank).ok_or_else(refuse)?;
                 let times = definition.op.shape.get(axis).zip(shape.get(axis));
-                let times = times.and_then(|(all, own)| all.checked_div(*own)).ok_or_else(refuse)?;
+                let times = times
+                    .and_then(|(all, own)| all.checked_div(*own))
+                    .ok_or_else(refuse)?;
                 let own = at.get_mut(axis).ok_or_else(refuse)?;
                 *own = self.expressions.quotient(*own, times);
             }

@@ -191,7 +191,12 @@ impl<'a> Definitions<'a> {
         }
     }
 
-    fn element(&mut self, definition: &Definition<'_>, operand: Operand, at: &[IndexId]) -> Defined {
+    fn element(
+        &mut self,
+        definition: &Definition<'_>,
+        operand: Operand,
+        at: &[IndexId],
+    ) -> Defined {
         match operand {
             Operand::Tensor(tensor) => self.value(tensor, at, definition.only_if),
             Operand::Literal(value) => Ok(self.expressions.number(value)),

@@ -128,10 +128,7 @@ impl Definitions<'_> {
         } else {
             [row, column]
         };
-        #[allow(
-            clippy::cast_possible_wrap,
-            reason = "sizes of tensors are below 2^63"
-        )]
+        #[allow(clippy::cast_possible_wrap, reason = "sizes of tensors are below 2^63")]
         let column = self.expressions.shifted(column, side.first_column as i64);
         at.extend([row, column]);
         self.element(definition, side.operand, &at)
@@ -139,19 +136,31 @@ impl Definitions<'_> {
 
     /// A matmul that states its K, so that its operands may hold more than it reads.
     fn packed(&mut self, definition: &Definition<'_>, operands: &[Operand]) -> Defined {
-        let refuse = || format!("{}, and `k=` does not tell which part of an operand it reads", definition.unfit());
-        let k = definition.op.k.ok_or_else(|| "its K is unknown".to_owned())?;
+        let refuse = || {
+            format!(
+                "{}, and `k=` does not tell which part of an operand it reads",
+                definition.unfit()
+            )
+        };
+        let k = definition
+            .op
+            .k
+            .ok_or_else(|| "its K is unknown".to_owned())?;
         let (left, right, is_same) = match *operands {
             [one] => (one, one, true),
             [left, right] => {
-                let is_same = matches!((left, right), (Operand::Tensor(a), Operand::Tensor(b)) if a == b);
+                let is_same =
+                    matches!((left, right), (Operand::Tensor(a), Operand::Tensor(b)) if a == b);
                 (left, right, is_same)
             }
             _ => return Err(refuse()),
         };
         let flags = ["transpose_a", "transpose_b"].map(|flag| definition.call.is_set(flag));
         if flags != [false, false] {
-            return Err("no kernel is generated for a transposed operand of which a part is read".to_owned());
+            return Err(
+                "no kernel is generated for a transposed operand of which a part is read"
+                    .to_owned(),
+            );
         }
         let mut sides = Vec::with_capacity(2);
         for operand in [left, right] {
@@ -195,11 +204,23 @@ impl Definitions<'_> {
         let pair = |name: &str, default: usize| {
             let pair = definition.call.pair(name, default).ok_or_else(refuse)?;
             // Of a sequence, seen as an image one pixel high, only the width has a border.
-            let sizes = if is_flat { vec![pair[1]] } else { pair.to_vec() };
-            Ok::<_, String>(sizes.into_iter().map(|size| size as u64).collect::<Vec<_>>())
+            let sizes = if is_flat {
+                vec![pair[1]]
+            } else {
+                pair.to_vec()
+            };
+            Ok::<_, String>(
+                sizes
+                    .into_iter()
+                    .map(|size| size as u64)
+                    .collect::<Vec<_>>(),
+            )
         };
-        let (stride, padding, dilation) =
-            (pair("stride", 1)?, pair("padding", 0)?, pair("dilation", 1)?);
+        let (stride, padding, dilation) = (
+            pair("stride", 1)?,
+            pair("padding", 0)?,
+            pair("dilation", 1)?,
+        );
         let groups = u64::try_from(definition.call.size("groups").unwrap_or(1)).ok();
         let groups = groups.filter(|&groups| groups > 0).ok_or_else(refuse)?;
         let group_features = features / groups;
@@ -216,7 +237,13 @@ impl Definitions<'_> {
         let mut at = vec![batch, channel];
         let mut condition = None;
         for (axis, &start) in places.iter().enumerate() {
-            let place = self.in_window(start, stride[axis], within[axis + 1], dilation[axis], padding[axis]);
+            let place = self.in_window(
+                start,
+                stride[axis],
+                within[axis + 1],
+                dilation[axis],
+                padding[axis],
+            );
             if let Some(inside) = self.expressions.inside(place, image[axis]) {
                 condition = Some(self.expressions.both(condition, inside));
             }
@@ -253,7 +280,9 @@ impl Definitions<'_> {
         // Heads of q that share one of k and v.
         let head = self.expressions.ravel(heads, batch);
         let shared = element_count(key_heads).zip(element_count(heads));
-        let group = shared.and_then(|(own, all)| all.checked_div(own)).ok_or_else(|| definition.unfit())?;
+        let group = shared
+            .and_then(|(own, all)| all.checked_div(own))
+            .ok_or_else(|| definition.unfit())?;
         let shared = self.expressions.quotient(head, group);
         let shared = self.expressions.unravel(key_heads, shared);
         let [over_keys, over_size] =

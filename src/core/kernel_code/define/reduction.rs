@@ -180,7 +180,11 @@ impl Definitions<'_> {
 
     /// The element of the row at this place along it.
     fn in_row(&mut self, definition: &Definition<'_>, rows: &Rows, along: IndexId) -> Defined {
-        let sizes: Vec<u64> = rows.reduced.iter().map(|&place| rows.shape[place]).collect();
+        let sizes: Vec<u64> = rows
+            .reduced
+            .iter()
+            .map(|&place| rows.shape[place])
+            .collect();
         let along = self.expressions.unravel(&sizes, along);
         let mut at = rows.at.clone();
         for (&place, own) in rows.reduced.iter().zip(along) {
@@ -248,7 +252,8 @@ impl Definitions<'_> {
         mut value: ExprId,
         factors: &[Operand],
     ) -> Defined {
-        let is_by_channel = definition.function != "layer_norm" && definition.function != "rms_norm";
+        let is_by_channel =
+            definition.function != "layer_norm" && definition.function != "rms_norm";
         for (&factor, function) in factors.iter().zip([Binary::Multiply, Binary::Add]) {
             let factor = if is_by_channel {
                 let &channel = definition.at.get(1).ok_or_else(|| definition.unfit())?;
@@ -295,8 +300,13 @@ impl Definitions<'_> {
         let mut at = vec![image, channel];
         let mut condition = None;
         for (axis, (start, size)) in places.into_iter().enumerate() {
-            let place =
-                self.in_window(start, window.stride[axis], within[axis], 1, window.padding[axis]);
+            let place = self.in_window(
+                start,
+                window.stride[axis],
+                within[axis],
+                1,
+                window.padding[axis],
+            );
             if let Some(inside) = self.expressions.inside(place, size) {
                 condition = Some(self.expressions.both(condition, inside));
             }
@@ -316,10 +326,7 @@ impl Definitions<'_> {
         dilation: u64,
         padding: u64,
     ) -> IndexId {
-        #[allow(
-            clippy::cast_possible_wrap,
-            reason = "sizes of tensors are below 2^63"
-        )]
+        #[allow(clippy::cast_possible_wrap, reason = "sizes of tensors are below 2^63")]
         let padding = padding as i64;
         let start = self.expressions.times(start, stride);
         let step = self.expressions.times(step, dilation);

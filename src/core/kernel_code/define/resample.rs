@@ -16,12 +16,11 @@ impl Definitions<'_> {
             return Err(definition.unfit());
         };
         if definition.function == "interpolate" {
-            let [row, column] = [(row, rows, height), (column, columns, width)].map(
-                |(place, from, to)| {
+            let [row, column] =
+                [(row, rows, height), (column, columns, width)].map(|(place, from, to)| {
                     let place = self.expressions.times(place, from);
                     self.expressions.quotient(place, to)
-                },
-            );
+                });
             return self.element(definition, x, &[image, channel, row, column]);
         }
         let aligns = definition.call.is_set("align_corners");
@@ -102,10 +101,7 @@ impl Definitions<'_> {
             let scaled = self.expressions.times(place, from);
             let start = self.expressions.quotient(scaled, to);
             // (place * from + from + to - 1) / to is the end, rounded up.
-            #[allow(
-                clippy::cast_possible_wrap,
-                reason = "sizes of tensors are below 2^63"
-            )]
+            #[allow(clippy::cast_possible_wrap, reason = "sizes of tensors are below 2^63")]
             let raised = self.expressions.shifted(scaled, (from + to - 1) as i64);
             let end = self.expressions.quotient(raised, to);
             let own = self.expressions.plus(start, step, 1);

@@ -131,7 +131,9 @@ impl<'a, L: Threads> Printer<'a, L> {
     }
 
     fn name(&self, variable: VariableId) -> String {
-        self.texts.kernel.expressions.variables[variable].name.clone()
+        self.texts.kernel.expressions.variables[variable]
+            .name
+            .clone()
     }
 
     fn extent(&self, variable: VariableId) -> u64 {
@@ -191,7 +193,10 @@ impl<'a, L: Threads> Printer<'a, L> {
             Statement::Loop { result, body } => self.serial(*result, body),
             Statement::Columns { column, body } => {
                 self.columns(*column, |printer| printer.statements(body));
-                if body.iter().any(|inner| matches!(inner, Statement::Share { .. })) {
+                if body
+                    .iter()
+                    .any(|inner| matches!(inner, Statement::Share { .. }))
+                {
                     let barrier = self.texts.language.barrier();
                     self.line(barrier);
                 }
@@ -247,12 +252,8 @@ impl<'a, L: Threads> Printer<'a, L> {
         let start = self.texts.language.number(fold.start());
         let line = self.texts.language.variable(&name, &start);
         self.line(line);
-        let head = (self.texts.language).head(
-            &self.name(over),
-            "0",
-            &self.extent(over).to_string(),
-            1,
-        );
+        let head =
+            (self.texts.language).head(&self.name(over), "0", &self.extent(over).to_string(), 1);
         self.open(head);
         self.statements(body);
         let folded = (self.texts.language).folded(fold, &name, &self.texts.value(value));
@@ -314,13 +315,7 @@ impl<'a, L: Threads> Printer<'a, L> {
         self.line(format!("{element} = {value};"));
     }
 
-    fn store(
-        &mut self,
-        tensor: TensorId,
-        place: IndexId,
-        value: ExprId,
-        only_if: Option<ExprId>,
-    ) {
+    fn store(&mut self, tensor: TensorId, place: IndexId, value: ExprId, only_if: Option<ExprId>) {
         let name = self.texts.names.tensor(tensor).to_owned();
         let place = self.texts.index(place);
         let value = self.texts.value(value);
@@ -370,8 +365,14 @@ impl<'a, L: Threads> Printer<'a, L> {
         let [down, across] = [rows, columns].map(|size| size.div_ceil(TILE));
         let lines = [
             (self.name(batch), format!("{group} / {}", down * across)),
-            ("first_row".to_owned(), format!("{group} / {across} % {down} * {TILE}")),
-            ("first_column".to_owned(), format!("{group} % {across} * {TILE}")),
+            (
+                "first_row".to_owned(),
+                format!("{group} / {across} % {down} * {TILE}"),
+            ),
+            (
+                "first_column".to_owned(),
+                format!("{group} % {across} * {TILE}"),
+            ),
         ];
         for (name, value) in lines {
             let line = self.texts.language.index(&name, &value);
@@ -382,16 +383,34 @@ impl<'a, L: Threads> Printer<'a, L> {
         self.line(line);
         let head = (self.texts.language).head("first_k", "0", &k.to_string(), STEPS);
         self.open(head);
-        self.load_side("left_tile", *left, left_body, (row, "first_row"), over, true);
-        self.load_side("right_tile", *right, right_body, (column, "first_column"), over, false);
+        self.load_side(
+            "left_tile",
+            *left,
+            left_body,
+            (row, "first_row"),
+            over,
+            true,
+        );
+        self.load_side(
+            "right_tile",
+            *right,
+            right_body,
+            (column, "first_column"),
+            over,
+            false,
+        );
         let barrier = self.texts.language.barrier();
         self.line(barrier);
         let head = (self.texts.language).head("step", "0", &STEPS.to_string(), 1);
         self.open(head);
         self.open_own(&format!("{lane} / {SIDE}"), &format!("{lane} % {SIDE}"));
         let [left, right] = [
-            self.texts.language.shared("left_tile", &format!("tile_row * {STEPS} + step")),
-            self.texts.language.shared("right_tile", &format!("step * {TILE} + tile_column")),
+            self.texts
+                .language
+                .shared("left_tile", &format!("tile_row * {STEPS} + step")),
+            self.texts
+                .language
+                .shared("right_tile", &format!("step * {TILE} + tile_column")),
         ];
         self.line(format!("sums[down * {OWN} + right] += {left} * {right};"));
         self.close();
@@ -400,12 +419,22 @@ impl<'a, L: Threads> Printer<'a, L> {
         self.line(barrier);
         self.close();
         self.open_own(&format!("{lane} / {SIDE}"), &format!("{lane} % {SIDE}"));
-        for (variable, first, own) in [(row, "first_row", "tile_row"), (column, "first_column", "tile_column")] {
+        for (variable, first, own) in [
+            (row, "first_row", "tile_row"),
+            (column, "first_column", "tile_column"),
+        ] {
             let name = self.name(variable);
-            let line = self.texts.language.index(&name, &format!("{first} + {own}"));
+            let line = self
+                .texts
+                .language
+                .index(&name, &format!("{first} + {own}"));
             self.line(line);
         }
-        let inside = format!("{} < {rows} && {} < {columns}", self.name(row), self.name(column));
+        let inside = format!(
+            "{} < {rows} && {} < {columns}",
+            self.name(row),
+            self.name(column)
+        );
         let head = self.texts.language.when(&inside);
         self.open(head);
         let constant = self.texts.language.constant();
@@ -450,9 +479,15 @@ impl<'a, L: Threads> Printer<'a, L> {
         let line = (self.texts.language).index("place", &format!("item * {THREADS} + {lane}"));
         self.line(line);
         let (own, along) = if is_left {
-            (format!("{first} + place / {STEPS}"), format!("first_k + place % {STEPS}"))
+            (
+                format!("{first} + place / {STEPS}"),
+                format!("first_k + place % {STEPS}"),
+            )
         } else {
-            (format!("{first} + place % {TILE}"), format!("first_k + place / {TILE}"))
+            (
+                format!("{first} + place % {TILE}"),
+                format!("first_k + place / {TILE}"),
+            )
         };
         for (name, value) in [(&name, own), (&step, along)] {
             let line = self.texts.language.index(name, &value);
@@ -461,7 +496,10 @@ impl<'a, L: Threads> Printer<'a, L> {
         let zero = self.texts.language.number(0.0);
         let line = self.texts.language.variable("element", &zero);
         self.line(line);
-        let head = self.texts.language.when(&format!("{name} < {extent} && {step} < {k}"));
+        let head = self
+            .texts
+            .language
+            .when(&format!("{name} < {extent} && {step} < {k}"));
         self.open(head);
         self.statements(body);
         let value = self.texts.value(value);

@@ -104,9 +104,7 @@ impl<'a, L: Language> Texts<'a, L> {
         let is_simple = !matches!(self.expr(expr), Expr::Read { .. } | Expr::Fold(..));
         let is_read_here = |statement: &Statement| match statement {
             Statement::Let(reader) => self.kernel.expressions.operands(*reader).contains(&expr),
-            Statement::Store { value, only_if, .. } => {
-                *value == expr || *only_if == Some(expr)
-            }
+            Statement::Store { value, only_if, .. } => *value == expr || *only_if == Some(expr),
             Statement::Share { value, .. } => *value == expr,
             _ => false,
         };
@@ -167,7 +165,10 @@ impl<'a, L: Language> Texts<'a, L> {
             return self.condition(expr);
         }
         let value = self.value_text(expr).at(COMPARED + 1);
-        Text::new(format!("{value} != {}", self.language.number(0.0)), COMPARED)
+        Text::new(
+            format!("{value} != {}", self.language.number(0.0)),
+            COMPARED,
+        )
     }
 
     fn condition(&self, expr: ExprId) -> Text {
@@ -193,9 +194,7 @@ impl<'a, L: Language> Texts<'a, L> {
                 let [a, b] = [a, b].map(|expr| self.truth_text(expr).at(OR + 2));
                 Text::new(format!("{a} {or} {b}"), OR)
             }
-            Expr::Unary(Unary::Not, a) => {
-                Text::new(format!("{not}({})", self.truth(a)), SIGN)
-            }
+            Expr::Unary(Unary::Not, a) => Text::new(format!("{not}({})", self.truth(a)), SIGN),
             Expr::Unary(function, a) => {
                 Text::new(self.language.unary(function, &self.value(a)), NAME)
             }
@@ -206,7 +205,11 @@ impl<'a, L: Language> Texts<'a, L> {
     fn computed(&self, expr: ExprId) -> Text {
         let operator = |sign: char, a: ExprId, b: ExprId, level: u8| {
             // The right operand of a difference or quotient stands for itself.
-            let right = if matches!(sign, '-' | '/') { level + 1 } else { level };
+            let right = if matches!(sign, '-' | '/') {
+                level + 1
+            } else {
+                level
+            };
             let (a, b) = (self.value_text(a).at(level), self.value_text(b).at(right));
             Text::new(format!("{a} {sign} {b}"), level)
         };
@@ -221,7 +224,9 @@ impl<'a, L: Language> Texts<'a, L> {
                 let place = self.index(place);
                 let name = self.names.tensor(tensor);
                 let dtype = self.dtype(tensor);
-                let read = self.language.read(name, dtype, &place, condition.as_deref());
+                let read = self
+                    .language
+                    .read(name, dtype, &place, condition.as_deref());
                 Text::new(read, NAME)
             }
             Expr::Shared(shared, place) => {
@@ -294,7 +299,9 @@ impl<'a, L: Language> Texts<'a, L> {
             }
         }
         match (text.is_empty(), index.constant) {
-            (true, constant) => Text::new(constant.to_string(), if constant < 0 { SIGN } else { NAME }),
+            (true, constant) => {
+                Text::new(constant.to_string(), if constant < 0 { SIGN } else { NAME })
+            }
             (false, 0) => Text::new(text, level),
             (false, constant @ 1..) => Text::new(format!("{text} + {constant}"), SUM),
             (false, constant) => Text::new(format!("{text} - {}", constant.unsigned_abs()), SUM),

@@ -27,8 +27,8 @@ pub(super) fn schedule(
             .expressions
             .constant(i64::try_from(elements).map_err(|_| "a tensor is too large")?);
         // Tensors of several sizes: the last threads have no element of a smaller one.
-        let only_if = (elements < largest)
-            .then(|| definitions.expressions.expr(Expr::Below(place, end)));
+        let only_if =
+            (elements < largest).then(|| definitions.expressions.expr(Expr::Below(place, end)));
         let at = definitions.expressions.unravel(&shape, place);
         outputs.push(Output {
             tensor,

@@ -112,7 +112,10 @@ fn anchor(definitions: &Definitions<'_>, ops: &[OpId]) -> Option<(OpId, TensorId
         let out = element_count(&graph.ops[op].shape)?;
         Some((element_count(&known_shape(definitions, x)?)?, out))
     };
-    let reductions = ops.iter().copied().filter(|&op| reduces_rows(&graph.ops[op]));
+    let reductions = ops
+        .iter()
+        .copied()
+        .filter(|&op| reduces_rows(&graph.ops[op]));
     let widest = reductions.max_by_key(|op| width(op).map_or(0, |(all, _)| all))?;
     Some((widest, *graph.inputs[widest].first()?))
 }
@@ -160,7 +163,10 @@ struct Stages {
 }
 
 enum Stage {
-    Reduce { result: ExprId, column: VariableId },
+    Reduce {
+        result: ExprId,
+        column: VariableId,
+    },
     Share {
         shared: SharedId,
         value: ExprId,
@@ -298,11 +304,10 @@ impl Stages {
                 }
             }
         }
-        let (once, each): (Vec<Output>, Vec<Output>) =
-            outputs.iter().partition(|output| {
-                let place = self.expressions.index_depends_on(output.place);
-                (self.expressions.depends_on(output.value) | place) & !of_row == 0
-            });
+        let (once, each): (Vec<Output>, Vec<Output>) = outputs.iter().partition(|output| {
+            let place = self.expressions.index_depends_on(output.place);
+            (self.expressions.depends_on(output.value) | place) & !of_row == 0
+        });
         for output in once {
             body.extend(scopes.row([output.value]));
             body.push(output.store());
@@ -310,9 +315,9 @@ impl Stages {
         if !each.is_empty() {
             let column = self.columns[0];
             let values: Vec<ExprId> = each.iter().map(|output| output.value).collect();
-            let fits = values.iter().all(|&value| {
-                self.expressions.depends_on(value) & !(of_row | bit(column)) == 0
-            });
+            let fits = values
+                .iter()
+                .all(|&value| self.expressions.depends_on(value) & !(of_row | bit(column)) == 0);
             if !fits {
                 return None;
             }
@@ -378,7 +383,10 @@ impl<'a> Scopes<'a> {
                 known.insert(expr);
             }
         }
-        body.extend(self.expressions.block(roots, self.row | bit(column), &mut known));
+        body.extend(
+            self.expressions
+                .block(roots, self.row | bit(column), &mut known),
+        );
         for statement in &body {
             if let Statement::Let(expr) | Statement::Loop { result: expr, .. } = statement
                 && is_worth_keeping(self.expressions.exprs[*expr])
@@ -415,4 +423,3 @@ fn keep(body: &mut [Statement], kept: &Known) {
         }
     }
 }
-
