@@ -8,6 +8,7 @@ use crate::core::own_gpu::{
     Check, DRAWN_ELEMENTS, Failure, Outcome, ProgramJob, Rates, Times, predicted, timed_budget,
 };
 use crate::core::{IdVec, Partition, ReshapeCost};
+use crate::present::own_gpu::verdict;
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -36,6 +37,8 @@ pub struct OwnGpu {
     page: Page,
     /// How far the run is.
     pub running: RwSignal<Running>,
+    /// Whether the results of the run that goes on are right, once it is known.
+    pub verdict: RwSignal<Option<String>>,
     stop: StoredValue<Stop, LocalStorage>,
     /// Measured once in a visit: they belong to the GPU and not to the program.
     rates: RwSignal<Option<Rates>>,
@@ -47,6 +50,7 @@ impl OwnGpu {
         Self {
             page,
             running: RwSignal::new(Running::Idle),
+            verdict: RwSignal::new(None),
             stop: StoredValue::new_local(Stop::default()),
             rates: RwSignal::new(None),
         }
@@ -62,6 +66,7 @@ impl OwnGpu {
         }
         let stop = Stop::default();
         self.stop.set_value(stop.clone());
+        self.verdict.set(None);
         self.tell("Opening the GPU");
         let of = self.page.shown.get_untracked();
         browser::spawn(async move {
@@ -97,11 +102,14 @@ impl OwnGpu {
         let (unfused_job, fused_job) = (unfused_job?, fused_job?);
         let exact = small.checked(fused)?;
         self.step("Comparing results").await;
-        let mut checks = Vec::new();
-        for job in [&unfused_job, &fused_job] {
+        let mut checks = [Check::default(), Check::default()];
+        for (job, check) in [unfused_job, fused_job].iter().zip(&mut checks) {
             let read = results(&gpu, &small, job).await?;
-            checks.push(Check::new(&small, &exact, job, &read));
+            *check = Check::new(&small, &exact, job, &read);
         }
+        let [unfused_check, fused_check] = checks;
+        let told = verdict(&unfused_check, &fused_check).join(" ");
+        self.verdict.try_set(Some(told));
         let rates = self.rates(&gpu).await?;
         self.step("Choosing sizes").await;
         let budget = timed_budget(&gpu.limits, &rates);
@@ -111,13 +119,12 @@ impl OwnGpu {
             .times(&gpu, &large, (&unfused, reshape), "unfused")
             .await?;
         let fused_times = self.times(&gpu, &large, (fused, reshape), "fused").await?;
-        let fused_check = checks.pop().unwrap_or_default();
         Ok(Outcome {
             rates,
             has_clock: gpu.has_clock(),
             checked_sizes: small.sizes,
             timed_sizes: large.sizes,
-            unfused_check: checks.pop().unwrap_or_default(),
+            unfused_check,
             fused_check,
             unfused: unfused_times,
             fused: fused_times,

@@ -97,14 +97,11 @@ pub fn total_row(outcome: &Outcome) -> TimeRow {
     }
 }
 
-/// Whether all results are right, and what fusion brings.
-pub fn headline(outcome: &Outcome) -> Vec<String> {
-    let wrong = [
-        ("unfused", &outcome.unfused_check),
-        ("fused", &outcome.fused_check),
-    ]
-    .into_iter()
-    .filter_map(|(how, check)| Some((how, check.first_wrong()?)));
+/// Whether all results are right, in sentences.
+pub fn verdict(unfused: &Check, fused: &Check) -> Vec<String> {
+    let wrong = [("unfused", unfused), ("fused", fused)]
+        .into_iter()
+        .filter_map(|(how, check)| Some((how, check.first_wrong()?)));
     let mut told: Vec<String> = wrong
         .map(|(how, output)| {
             let name = output.name.replace('`', "");
@@ -112,13 +109,19 @@ pub fn headline(outcome: &Outcome) -> Vec<String> {
         })
         .collect();
     if told.is_empty() {
-        let results = results(&outcome.fused_check).count();
+        let results = results(fused).count();
         let agrees = if results == 1 { "agrees" } else { "agree" };
         told.push(format!(
             "{} {agrees} with the interpreter, unfused and fused.",
             counted(results, "result")
         ));
     }
+    told
+}
+
+/// Whether all results are right, and what fusion brings.
+pub fn headline(outcome: &Outcome) -> Vec<String> {
+    let mut told = verdict(&outcome.unfused_check, &outcome.fused_check);
     let named = |ratio: Option<f64>| ratio.map_or_else(|| NOTHING.to_owned(), format_ratio);
     let from = format_seconds(outcome.unfused.total_s);
     let to = format_seconds(outcome.fused.total_s);
@@ -240,11 +243,12 @@ pub fn failure_text(failure: &Failure) -> String {
 }
             Failure::Kernel { name, message } => format!("The browser refuses {name}: {}.", clause(message)),
             Failure::NoShader(kernels) => {
-                let named = kernels.iter().take(NAMED_KERNELS).map(String::as_str);
-                let mut named = named.collect::<Vec<_>>().join("; ");
-                if let more @ 1.. = kernels.len().saturating_sub(NAMED_KERNELS) {
-                    named += &format!("; and {}", counted(more, "more kernel"));
-                }
+                let named = kernels.iter().take(NAMED_KERNELS).cloned();
+                let mut named: Vec<String> = named.collect();
+            if let more @ 1.. = kernels.len().saturating_sub(NAMED_KERNELS) {
+                named.push(format!("and {}", counted(more, "more kernel")));
+            }
+            let named = named.join("; ");
                 format!("Not all kernels can be run here. {}.", capitalized(&named))
             }
             Failure::TooLong { name, waited_s } => format!("{} took longer than {waited_s} s and was given up. Make sizes smaller.", capitalized(name)),

@@ -6,12 +6,10 @@ use fuseline::core::notation::parse;
 use fuseline::core::own_gpu::job::{elements, words};
 use fuseline::core::own_gpu::repeats::{ROUNDS, Repeats, WANTED_S};
 use fuseline::core::own_gpu::{
-    Check, DRAWN_ELEMENTS, Job, Limits, Outcome, ProgramJob, Rates, Times, compare,
-    predicted, probe, timed_budget,
+    Check, DRAWN_ELEMENTS, Job, Limits, Outcome, ProgramJob, Rates, Times, compare, predicted,
+    probe, timed_budget,
 };
-use fuseline::core::{
-    Analysis, DType, Options, Partition, Program, ReshapeCost, analyze_program,
-};
+use fuseline::core::{Analysis, DType, Options, Partition, Program, ReshapeCost, analyze_program};
 use fuseline::picture::charts::gpu_times::{Rows, scene};
 use fuseline::present::own_gpu::{check_rows, failure_text, headline, notes, time_rows, total_row};
 use proptest::prelude::*;
@@ -178,7 +176,10 @@ fn views_are_launched_only_where_their_bytes_count() {
         [(ReshapeCost::View, 2, ["w"]), (ReshapeCost::Copy, 4, ["v"])]
     {
         let job = ProgramJob::new(&small, &unfused, reshape, 1).unwrap();
-        assert_eq!((job.job.launches.len(), job.kernels.len()), (launches, launches));
+        assert_eq!(
+            (job.job.launches.len(), job.kernels.len()),
+            (launches, launches)
+        );
         let is_result = job.results(&small);
         let written = job.written(&small).into_iter();
         let names: Vec<String> = written

@@ -12,7 +12,8 @@ use crate::core::own_gpu::repeats::{LONGEST_WAIT_S, Repeats, WANTED_S, WANTED_WI
 use crate::core::own_gpu::{Failure, Job, Limits};
 use clock::Clock;
 use js_sys::{Function, Promise, Reflect};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use wait::{answer, within};
@@ -30,6 +31,8 @@ pub struct Gpu {
     device: wgpu::Device,
     queue: wgpu::Queue,
     clock: Option<Clock>,
+    /// Kernels that are compiled, by their code: what is compared is often timed at the same sizes.
+    pipelines: RefCell<HashMap<String, wgpu::ComputePipeline>>,
     /// The first thing that went wrong outside of an error scope.
     trouble: Arc<Mutex<Option<Failure>>>,
     stop: Stop,
@@ -93,6 +96,7 @@ impl Gpu {
                 max_workgroups: limits.max_compute_workgroups_per_dimension,
             },
             clock: has_clock.then(|| Clock::new(&device)),
+            pipelines: RefCell::default(),
             device,
             queue,
             trouble,
@@ -148,13 +152,14 @@ impl Gpu {
     async fn waited<T: 'static>(
         &self,
         name: &str,
+        limit_s: f64,
         future: impl Future<Output = T> + 'static,
     ) -> Result<T, Failure> {
-        let answer = within(LONGEST_WAIT_S, future).await;
+        let answer = within(limit_s, future).await;
         self.checked()?;
         answer.ok_or_else(|| Failure::TooLong {
             name: name.to_owned(),
-            waited_s: LONGEST_WAIT_S,
+            waited_s: limit_s,
         })
     }
 
@@ -162,7 +167,7 @@ impl Gpu {
     async fn done(&self, name: &str) -> Result<(), Failure> {
         let (send, receive) = answer();
         self.queue.on_submitted_work_done(move || send(()));
-        self.waited(name, receive).await.map(|_| ())
+        self.waited(name, LONGEST_WAIT_S, receive).await.map(|_| ())
     }
 
     /// The bytes of a buffer that can be mapped.
@@ -171,7 +176,7 @@ impl Gpu {
         let slice = buffer.slice(..);
         slice.map_async(wgpu::MapMode::Read, send);
         let lost = || Failure::Lost(String::new());
-        let mapped = self.waited(name, receive).await?;
+        let mapped = self.waited(name, LONGEST_WAIT_S, receive).await?;
         mapped.and_then(Result::ok).ok_or_else(lost)?;
         let bytes = slice.get_mapped_range().map_err(|_| lost())?.to_vec();
         buffer.unmap();

@@ -3,6 +3,7 @@
 use super::Gpu;
 use super::clock::Clock;
 use crate::browser::now_ms;
+use crate::core::own_gpu::repeats::LONGEST_COMPILATION_S;
 use crate::core::own_gpu::{Buffer, Failure, Job};
 use wgpu::{BufferUsages, ErrorFilter};
 
@@ -42,28 +43,17 @@ impl Gpu {
             buffers: buffers.collect(),
             launches: Vec::with_capacity(job.launches.len()),
         };
-        if self.waited("the upload", memory.pop()).await?.is_some() {
+        if self
+            .waited("the upload", LONGEST_COMPILATION_S, memory.pop())
+            .await?
+            .is_some()
+        {
             return Err(Failure::OutOfMemory);
         }
         for launch in &job.launches {
             let internal = self.device.push_error_scope(ErrorFilter::Internal);
             let invalid = self.device.push_error_scope(ErrorFilter::Validation);
-            let module = self
-                .device
-                .create_shader_module(wgpu::ShaderModuleDescriptor {
-                    label: None,
-                    source: wgpu::ShaderSource::Wgsl(launch.code.as_str().into()),
-                });
-            let pipeline = self
-                .device
-                .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                    label: None,
-                    layout: None,
-                    module: &module,
-                    entry_point: Some("main"),
-                    compilation_options: wgpu::PipelineCompilationOptions::default(),
-                    cache: None,
-                });
+            let pipeline = self.compiled(&launch.code);
             let bound = launch
                 .buffers
                 .iter()
@@ -81,13 +71,18 @@ impl Gpu {
             });
             let errors = [invalid.pop(), internal.pop()];
             for error in errors {
-                if let Some(error) = self.waited(&launch.name, error).await? {
+                if let Some(error) = self
+                    .waited(&launch.name, LONGEST_COMPILATION_S, error)
+                    .await?
+                {
                     return Err(Failure::Kernel {
                         name: launch.name.clone(),
                         message: error.to_string(),
                     });
                 }
             }
+            let code = launch.code.clone();
+            self.pipelines.borrow_mut().insert(code, pipeline.clone());
             prepared.launches.push(PreparedLaunch {
                 pipeline,
                 bind_group,
@@ -95,6 +90,28 @@ impl Gpu {
             });
         }
         Ok(prepared)
+    }
+
+    /// A kernel; those that were compiled before are known to be valid.
+    fn compiled(&self, code: &str) -> wgpu::ComputePipeline {
+        if let Some(known) = self.pipelines.borrow().get(code) {
+            return known.clone();
+        }
+        let source = wgpu::ShaderSource::Wgsl(code.into());
+        let module = wgpu::ShaderModuleDescriptor {
+            label: None,
+            source,
+        };
+        let module = self.device.create_shader_module(module);
+        let descriptor = wgpu::ComputePipelineDescriptor {
+            label: None,
+            layout: None,
+            module: &module,
+            entry_point: Some("main"),
+            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            cache: None,
+        };
+        self.device.create_compute_pipeline(&descriptor)
     }
 
     fn filled(&self, of: &Buffer) -> wgpu::Buffer {

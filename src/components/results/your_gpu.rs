@@ -9,7 +9,8 @@ use crate::core::KernelId;
 use crate::core::own_gpu::{Failure, Outcome};
 use crate::picture::charts::gpu_times::{Rows, scene};
 use crate::present::own_gpu::{
-    TimeRow, check_rows, failure_text, headline, notes, time_rows, tolerance_note, total_row,
+    TimePair, TimeRow, check_rows, failure_text, headline, notes, time_rows, tolerance_note,
+    total_row,
 };
 use leptos::either::{Either, EitherOf4};
 use leptos::prelude::*;
@@ -48,6 +49,7 @@ pub fn YourGpu(
                     <progress aria-label="Run on this GPU"></progress>
                     <span>{what.clone()}"…"</span>
                 </p>
+                <p class="measured-found">{move || own_gpu.verdict.get().map(|told| sentence(&told))}</p>
             }),
             Running::Ended(Err(failure)) => {
                 EitherOf4::C(view! { <Failed failure=failure.clone() /> })
@@ -251,13 +253,11 @@ fn Row(
 }
 
 fn cells(row: &TimeRow) -> impl IntoView + use<> {
-    let pairs = [row.unfused, row.fused].map(|pair| {
-        let texts = pair.texts();
-        texts.map(|text| view! { <td class="number">{text}</td> })
-    });
-    pairs
+    let texts = [row.unfused, row.fused]
         .into_iter()
-        .map(|cells| cells.into_view())
+        .flat_map(TimePair::texts);
+    texts
+        .map(|text| view! { <td class="number">{text}</td> })
         .collect_view()
 }
 

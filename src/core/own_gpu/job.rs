@@ -138,13 +138,13 @@ impl ProgramJob {
             };
             let mut buffers = Vec::with_capacity(shader.tensors.len());
             for &tensor in &shader.tensors {
-                let buffer = match buffer_of[tensor] {
-                    Some(buffer) => buffer,
-                    None => {
-                        all.job.buffers.push(buffer(reference, tensor, most_drawn)?);
-                        all.tensors.push(tensor);
-                        *buffer_of[tensor].insert(all.job.buffers.len() - 1)
-                    }
+                let known = buffer_of[tensor];
+                let buffer = if let Some(known) = known {
+                    known
+                } else {
+                    all.job.buffers.push(buffer(reference, tensor, most_drawn)?);
+                    all.tensors.push(tensor);
+                    *buffer_of[tensor].insert(all.job.buffers.len() - 1)
                 };
                 buffers.push(buffer);
             }

@@ -6,6 +6,8 @@ pub const WANTED_S: f64 = 0.005;
 pub const WANTED_WITHOUT_CLOCK_S: f64 = 0.05;
 /// A wait for the GPU that is longer is given up, in seconds.
 pub const LONGEST_WAIT_S: f64 = 2.0;
+/// The same of a wait for a compiler or an upload, during which the GPU is free for others.
+pub const LONGEST_COMPILATION_S: f64 = 20.0;
 /// Rounds of repetitions, of which the median counts.
 pub const ROUNDS: usize = 5;
 /// All rounds of a launch end after this long, in seconds.
