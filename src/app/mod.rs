@@ -24,6 +24,8 @@ pub mod view;
 #[cfg(target_arch = "wasm32")]
 pub mod background;
 #[cfg(target_arch = "wasm32")]
+pub mod gpu_running;
+#[cfg(target_arch = "wasm32")]
 pub mod learning;
 #[cfg(target_arch = "wasm32")]
 pub mod presenting;

@@ -29,6 +29,8 @@ pub enum Tab {
     Precision,
     /// The model against a real GPU.
     Measured,
+    /// The program on the GPU of the visitor.
+    Gpu,
     /// What an op may call.
     Functions,
 }
@@ -48,6 +50,7 @@ impl Tab {
             Self::Attention => "Attention",
             Self::Precision => "Precision",
             Self::Measured => "Measured",
+            Self::Gpu => "Your GPU",
             Self::Functions => "Functions",
         }
     }

@@ -1,5 +1,6 @@
 //! Listeners on the window, the target of an event, animation frames.
 
+use futures_channel::oneshot;
 use leptos::ev::EventDescriptor;
 use leptos::prelude::*;
 use std::time::Duration;
@@ -48,6 +49,16 @@ pub fn is_on(event: &Event, selector: &str) -> bool {
 /// Runs `action` before the next frame is drawn, after all effects.
 pub fn next_frame(action: impl FnOnce() + 'static) {
     request_animation_frame(action);
+}
+
+/// Waits as [`after_picture`] does, so that what was told is seen before work goes on.
+pub async fn painted() {
+    let (send, receive) = oneshot::channel();
+    after_picture(move || {
+        // Fails only where the page is gone.
+        let _ = send.send(());
+    });
+    let _ = receive.await;
 }
 
 /// Runs `action` after the next frame is drawn; soon, in a tab that is hidden and draws none.

@@ -9,6 +9,7 @@ mod clipboard;
 mod fetch;
 mod files;
 mod focus;
+mod gpu;
 mod later;
 mod listen;
 mod location;
@@ -37,9 +38,12 @@ pub use focus::{
     has_focus_within, place_in_view, reveal, reveal_by_id, reveal_in, reveal_unless_seen,
     scroll_to_line, select_line, set_caret, step_in_table,
 };
+pub use gpu::{Gpu, Prepared, Stop};
 pub use js_sys::futures::spawn_local as spawn;
 pub use later::Later;
-pub use listen::{after_picture, is_on, is_printing, is_within, next_frame, on_window, print};
+pub use listen::{
+    after_picture, is_on, is_printing, is_within, next_frame, on_window, painted, print,
+};
 pub use location::{
     address, entry_name, fragment, name_entry, open_window, page_address, query_value, reload,
 };

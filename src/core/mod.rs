@@ -45,6 +45,7 @@ pub mod kernel_code;
 pub mod model;
 pub mod notation;
 pub mod onnx;
+pub mod own_gpu;
 pub mod profile;
 pub mod pt2;
 pub mod resolve;

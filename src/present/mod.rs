@@ -33,6 +33,7 @@ pub mod names;
 pub mod online_softmax;
 pub mod op_rows;
 pub mod options;
+pub mod own_gpu;
 pub mod pinned;
 pub mod precision;
 pub mod profile;

@@ -119,7 +119,7 @@ test('nothing covers the graph, and all columns of measurements are seen on a la
 test('on a phone no tab is wider than the window, and times and bytes are seen without scrolling sideways', async ({ page, open }) => {
   await page.setViewportSize(SCREENS.phone);
   await open();
-  for (const tab of ['Kernels', 'What to do', 'Compare', 'Sweep', 'Why not', 'Limits', 'Steps', 'Tiling', 'Attention', 'Precision', 'Measured', 'Functions']) {
+  for (const tab of ['Kernels', 'What to do', 'Compare', 'Sweep', 'Why not', 'Limits', 'Steps', 'Tiling', 'Attention', 'Precision', 'Measured', 'Your GPU', 'Functions']) {
     await page.getByRole('tab', { name: tab, exact: true }).click();
     await expect(page.getByRole('tabpanel', { name: tab, exact: true })).toBeVisible();
     const table = page.locator('.table-scroll:has(> .row-lines)');

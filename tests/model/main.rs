@@ -103,6 +103,7 @@ mod optimal_cases;
 mod optimal_ladders;
 mod optimal_long;
 mod outputs;
+mod own_gpu;
 mod panes;
 mod partitions;
 mod peaks;

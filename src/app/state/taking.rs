@@ -8,6 +8,7 @@ use crate::core::examples::example;
 use crate::picture::export::{Drawing, Format, PictureKind, Pictured, SCREEN};
 use crate::present::caption::Caption;
 use crate::present::headline::headline;
+use crate::present::pytorch::{refusal, script};
 use crate::present::report::Report;
 use crate::present::tables::{Table, TableKind};
 use leptos::prelude::*;
@@ -39,6 +40,17 @@ impl Page {
             || self.text.with(|text| title(text).to_owned()),
             |example| example.title.to_owned(),
         )
+    }
+
+    /// Offers the program as a PyTorch script.
+    pub fn save_script(self) {
+        let shown = self.shown.get_untracked();
+        let name = untrack(|| self.program_name());
+        let program = &shown.parsed.program;
+        match script(&name, program, &shown.analysis, &shown.statement_of_op) {
+            Ok(script) => browser::download("fuseline-bench.py", "text/x-python", &script),
+            Err(unwritable) => self.tell_failure(refusal(&unwritable)),
+        }
     }
 
     /// A picture of what is shown, without a caption. Tracked.

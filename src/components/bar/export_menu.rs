@@ -8,7 +8,6 @@ use crate::picture::export::PictureKind;
 use crate::present::export::OpList;
 use crate::present::graph_file::{dot, model_explorer};
 use crate::present::headline::headline;
-use crate::present::pytorch::{refusal, script};
 use crate::present::tables::TableKind;
 use leptos::prelude::*;
 use serde::Serialize;
@@ -94,15 +93,6 @@ fn DataExports() -> impl IntoView {
             .with_untracked(|analysis| model_explorer(&name, analysis, &list));
         save(page, "fuseline-graph.json", &graph);
     };
-    let export_script = move |_| {
-        let shown = page.shown.get_untracked();
-        let name = untrack(|| page.program_name());
-        let program = &shown.parsed.program;
-        match script(&name, program, &shown.analysis, &shown.statement_of_op) {
-            Ok(script) => download("fuseline-bench.py", "text/x-python", &script),
-            Err(unwritable) => page.tell_failure(refusal(&unwritable)),
-        }
-    };
     let copy_sentence = move |_| {
         let sentence = untrack(|| {
             let result = page.analysis.with(|analysis| headline(analysis).sentence());
@@ -141,7 +131,7 @@ fn DataExports() -> impl IntoView {
             <button type="button" on:click=export_model_explorer>
                 "Graph for Model Explorer "<small>"JSON, a layer for each kernel"</small>
             </button>
-            <button type="button" on:click=export_script>
+            <button type="button" on:click=move |_| page.save_script()>
                 "PyTorch script "<small>"eager and compiled, checked and timed on your GPU"</small>
             </button>
             <a class="button" href="./embed.html" target="_blank" rel="noopener">

@@ -18,8 +18,10 @@ pub mod sweep;
 pub mod tiling;
 pub mod time;
 pub mod why;
+pub mod your_gpu;
 pub mod your_measurement;
 
+use crate::app::gpu_running::OwnGpu;
 use crate::app::learning::points_at;
 use crate::app::presenting::is_presented;
 use crate::app::state::{Page, Tab};
@@ -44,6 +46,7 @@ use steps::StepsPanel;
 use sweep::SweepPanel;
 use tiling::TilingView;
 use why::WhyPanel;
+use your_gpu::YourGpu;
 use your_measurement::YourMeasurement;
 
 /// A tab that is opened scrolls into sight where less of it is seen.
@@ -60,6 +63,7 @@ pub fn Results() -> impl IntoView {
     let attention_sizes = RwSignal::new(None);
     let tiling = RwSignal::new(TilingChoice::default());
     let measured = MeasuredState::new();
+    let own_gpu = OwnGpu::new(page);
     let precision_setup = RwSignal::new(Setup::default());
     let panel = move |tab| match tab {
         Tab::Kernels => {
@@ -86,6 +90,7 @@ pub fn Results() -> impl IntoView {
             <MeasuredView state=measured />
         }
         .into_any(),
+        Tab::Gpu => view! { <YourGpu own_gpu /> }.into_any(),
         Tab::Functions => view! { <FunctionsPanel /> }.into_any(),
     };
     // A memo, so that choosing the open tab again does not mount it again.

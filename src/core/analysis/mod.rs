@@ -223,6 +223,15 @@ pub fn analyze_graph(graph: Graph, options: &Options) -> Analysis {
     analyze_plan(graph, options, plan)
 }
 
+/// Analyses a graph with kernels that are known.
+pub fn analyze_kernels(graph: Graph, partition: Partition, options: &Options) -> Analysis {
+    let plan = Plan {
+        partition,
+        ..Plan::default()
+    };
+    analyze_plan(graph, options, plan)
+}
+
 /// Analyses a graph with a plan that is known.
 pub(super) fn analyze_plan(graph: Graph, options: &Options, plan: Plan) -> Analysis {
     let mut tensors = tensors_unmoved(&graph);

@@ -1,6 +1,5 @@
 //! Numbers for inputs and weights: of a scale that keeps a network in range, and fit for what reads them.
 
-use super::array::count;
 use super::number::rounded;
 use super::random::Random;
 use crate::core::cost::work::matmul_k;
@@ -26,17 +25,17 @@ pub(crate) fn type_of(graph: &Graph, tensor: TensorId) -> Option<(Vec<u64>, DTyp
     Some((shape, dtype.or(reader.and_then(Op::element_type))?))
 }
 
-/// Its elements, rounded to its type, which is how all runs read them.
+/// Its first `count` elements, rounded to its type, which is how all runs read them.
 pub(super) fn values(
     graph: &Graph,
     tensor: TensorId,
-    shape: &[usize],
-    dtype: DType,
+    (shape, dtype): (&[usize], DType),
     seed: u64,
+    count: usize,
 ) -> Vec<f64> {
     let mut random = Random::of(seed, graph.tensor_name(tensor));
     let kind = kind_of(graph, tensor, shape, dtype);
-    let drawn = (0..count(shape)).map(|_| match kind {
+    let drawn = (0..count).map(|_| match kind {
         Kind::Normal { mean, deviation } => mean + deviation * random.normal(),
         Kind::Positive => 0.5 + random.normal().abs(),
         Kind::Index { places } => random.below(places),

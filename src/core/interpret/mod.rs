@@ -19,6 +19,7 @@ mod number;
 mod opaque;
 mod products;
 mod random;
+mod reference;
 mod resample;
 mod rows;
 mod run;
@@ -30,7 +31,9 @@ pub(crate) use externals::{Kind, kind_of, type_of as external_type};
 pub use number::{FloatFormat, rounded};
 pub(crate) use random::random_key;
 pub use random::uniform;
+pub use reference::{Checked, Reference};
 pub(crate) use run::{ops_of, stored};
+pub use sizes::Budget;
 
 use crate::core::fusion::none;
 use crate::core::model::dtype::DType;
@@ -41,7 +44,7 @@ use crate::core::model::program::Program;
 use crate::core::notation::spelling::quoted;
 use array::count;
 use run::Prepared;
-use sizes::{Fitted, fitted};
+use sizes::{Fitted, Types, fitted};
 use std::collections::BTreeMap;
 
 /// Elements of each tensor that are kept for the reader.
@@ -227,7 +230,7 @@ pub fn interpret(
         graph,
         calls,
         ..
-    } = fitted(program, partition, setup)?;
+    } = fitted(program, partition, setup, &Budget::INTERPRETED, Types::Own)?;
     let params = program.params.into_iter();
     let sizes = params.map(|param| (param.name.text, param.value)).collect();
     run(graph, &calls, partition, setup, sizes)
@@ -280,6 +283,20 @@ fn run(
     })
 }
 
+/// Shape and element type of a tensor in a run.
+fn type_of(graph: &Graph, tensor: TensorId) -> Result<(Vec<usize>, DType), NotRun> {
+    let written = (graph.tensors[tensor].producer)
+        .map(|op| (graph.ops[op].shape.clone(), graph.ops[op].element_type()));
+    let (shape, dtype) = match written {
+        Some((shape, dtype)) => (shape, dtype.unwrap_or(DType::F16)),
+        None => externals::type_of(graph, tensor).unwrap_or((Vec::new(), DType::F16)),
+    };
+    let sizes = shape.iter().map(|&size| usize::try_from(size).ok());
+    let shape: Option<Vec<usize>> = sizes.collect();
+    let shape = shape.ok_or_else(|| NotRun::new("a size is too large", "use smaller sizes"))?;
+    Ok((shape, dtype))
+}
+
 fn prepared<'a>(
     graph: &'a Graph,
     calls: &'a IdVec<OpId, Call>,
@@ -289,19 +306,16 @@ fn prepared<'a>(
     let mut dtypes = IdVec::with_capacity(graph.tensors.len());
     let mut values = IdVec::with_capacity(graph.tensors.len());
     for (id, tensor) in graph.tensors.iter_enumerated() {
-        let written = tensor
-            .producer
-            .map(|op| (graph.ops[op].shape.clone(), graph.ops[op].element_type()));
-        let (shape, dtype) = match written {
-            Some((shape, dtype)) => (shape, dtype.unwrap_or(DType::F16)),
-            None => externals::type_of(graph, id).unwrap_or((Vec::new(), DType::F16)),
-        };
-        let sizes = shape.iter().map(|&size| usize::try_from(size).ok());
-        let shape: Option<Vec<usize>> = sizes.collect();
-        let shape = shape.ok_or_else(|| NotRun::new("a size is too large", "use smaller sizes"))?;
+        let (shape, dtype) = type_of(graph, id)?;
         values.push(match setup.given.get(graph.tensor_name(id)) {
             _ if !tensor.is_external() => None,
-            None => Some(externals::values(graph, id, &shape, dtype, setup.seed)),
+            None => Some(externals::values(
+                graph,
+                id,
+                (&shape, dtype),
+                setup.seed,
+                count(&shape),
+            )),
             Some(given) if given.len() == count(&shape) => {
                 Some(given.iter().map(|&value| rounded(value, dtype)).collect())
             }

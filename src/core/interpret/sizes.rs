@@ -5,6 +5,7 @@ use super::{NotRun, Setup};
 use crate::core::cost::work::{matmul_k, op_work};
 use crate::core::model::build::build_graph;
 use crate::core::model::diagnostic::Severity;
+use crate::core::model::dtype::DType;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, OpId};
 use crate::core::model::op::{element_count, shape_text};
@@ -12,21 +13,67 @@ use crate::core::model::op_type::OpType;
 use crate::core::model::partition::Partition;
 use crate::core::model::program::Program;
 use crate::core::notation::spelling::quoted;
-use crate::core::resolve::resolve;
+use crate::core::resolve::{Resolved, resolve};
 
 const MILLION: u64 = 1_000_000;
-/// Sizes are made smaller until one run takes no more steps, so that the page can follow.
-const WANTED_STEPS: u64 = MILLION;
-/// Most steps of a run.
-const MAX_STEPS: u64 = 16 * MILLION;
-/// Most elements of all tensors together.
-const MAX_ELEMENTS: u64 = 2 * MILLION;
 /// Most ops of a program that is run.
 const MAX_OPS: usize = 1_000;
 /// No param becomes smaller than this: fewer elements show no rounding.
 const LEAST_VALUE: i64 = 4;
 /// Most sizes that are tried. Each resolves the program once.
 const MAX_TRIALS: usize = 200;
+
+/// How large a run may be. Steps are multiply-adds, and reads and writes of elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Sizes are made smaller until one run takes no more steps.
+    pub wanted_steps: u64,
+    /// Most steps of a run, where no size can be smaller.
+    pub max_steps: u64,
+    /// Most elements of all tensors together.
+    pub max_elements: u64,
+    /// Most elements of one tensor.
+    pub max_tensor_elements: u64,
+}
+
+impl Budget {
+    /// What is computed here while the page can follow.
+    pub const INTERPRETED: Self = Self {
+        wanted_steps: MILLION,
+        max_steps: 16 * MILLION,
+        max_elements: 2 * MILLION,
+        max_tensor_elements: 2 * MILLION,
+    };
+
+    fn holds(&self, steps: u64, fitted: &Fitted) -> bool {
+        let elements = elements(&fitted.graph);
+        fitted.steps <= steps
+            && elements.all <= self.max_elements
+            && elements.largest <= self.max_tensor_elements
+    }
+}
+
+/// The element types of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Types {
+    /// As written.
+    Own,
+    /// f32 in the place of all floats.
+    F32,
+    /// The same, and i32 in the place of whole numbers and booleans, as shaders hold them.
+    Words,
+}
+
+impl Types {
+    const fn of(self, own: DType) -> DType {
+        match (self, own) {
+            (Self::Own, _) => own,
+            (_, DType::F64 | DType::F32 | DType::Bf16 | DType::F16 | DType::F8) => DType::F32,
+            (Self::F32, _) => own,
+            (Self::Words, DType::I64 | DType::I32 | DType::I8 | DType::Bool) => DType::I32,
+        }
+    }
+}
 
 /// A program at sizes at which it can be run.
 pub(super) struct Fitted {
@@ -45,6 +92,8 @@ pub(super) fn fitted(
     program: &Program,
     partition: &Partition,
     setup: &Setup,
+    budget: &Budget,
+    types: Types,
 ) -> Result<Fitted, NotRun> {
     let names = names(program)?;
     if names.len() > MAX_OPS {
@@ -68,9 +117,9 @@ pub(super) fn fitted(
             *is_open = false;
         }
     }
-    let mut best = read(&program, &names, partition)?;
+    let mut best = read(&program, &names, partition, types)?;
     for _ in 0..MAX_TRIALS {
-        if best.steps <= WANTED_STEPS && elements(&best.graph) <= MAX_ELEMENTS {
+        if budget.holds(budget.wanted_steps, &best) {
             break;
         }
         // The param that has been reduced least goes next, so that the proportions stay.
@@ -90,15 +139,15 @@ pub(super) fn fitted(
             continue;
         };
         program.params[place].value = smaller;
-        if let Ok(smaller) = read(&program, &names, partition) {
+        if let Ok(smaller) = read(&program, &names, partition, types) {
             best = smaller;
         } else {
             program.params[place].value = value;
             is_open[place] = false;
         }
     }
-    if best.steps > MAX_STEPS || elements(&best.graph) > MAX_ELEMENTS {
-        return Err(too_much(&best));
+    if !budget.holds(budget.max_steps, &best) {
+        return Err(too_much(&best, budget));
     }
     Ok(Fitted { program, ..best })
 }
@@ -116,9 +165,26 @@ fn names(program: &Program) -> Result<Vec<String>, NotRun> {
     Ok(graph.ops.into_iter().map(|op| op.name).collect())
 }
 
+/// The graph of a program at other element types. Linear in the program.
+pub(super) fn graph_in(
+    program: &Program,
+    partition: &Partition,
+    types: Types,
+) -> Result<Graph, NotRun> {
+    Ok(read(program, &names(program)?, partition, types)?.graph)
+}
+
 /// The program at the present values of its params.
-fn read(program: &Program, names: &[String], partition: &Partition) -> Result<Fitted, NotRun> {
-    let resolved = resolve(program);
+fn read(
+    program: &Program,
+    names: &[String],
+    partition: &Partition,
+    types: Types,
+) -> Result<Fitted, NotRun> {
+    let mut resolved = resolve(program);
+    if types != Types::Own {
+        retype(&mut resolved, types);
+    }
     let built = build_graph(resolved.ops, &resolved.externals);
     let graph = built
         .ok()
@@ -170,30 +236,64 @@ pub(super) fn steps_of(graph: &Graph, op: OpId) -> u64 {
     inputs.fold(elements.saturating_mul(each), u64::saturating_add)
 }
 
-fn elements(graph: &Graph) -> u64 {
+fn retype(resolved: &mut Resolved, types: Types) {
+    for op in &mut resolved.ops {
+        if let Some(dtype) = op.element_type().map(|own| types.of(own)) {
+            (op.dtype, op.bytes_per_element) = (Some(dtype), dtype.bytes());
+        }
+    }
+    for tensor in &mut resolved.externals {
+        if let Some(dtype) = tensor.element_type().map(|own| types.of(own)) {
+            (tensor.dtype, tensor.bytes_per_element) = (Some(dtype), dtype.bytes());
+        }
+    }
+}
+
+/// Elements of tensors.
+struct Elements {
+    all: u64,
+    largest: u64,
+}
+
+fn elements(graph: &Graph) -> Elements {
     let of = |tensor| {
         let first = graph.consumers[tensor].first();
         let assumed = first.and_then(|&op| element_count(&graph.ops[op].shape));
         graph.tensors[tensor].elements().or(assumed).unwrap_or(0)
     };
-    graph.tensors.ids().map(of).fold(0, u64::saturating_add)
+    let each = graph.tensors.ids().map(of);
+    Elements {
+        all: each.clone().fold(0, u64::saturating_add),
+        largest: each.max().unwrap_or(0),
+    }
 }
 
-fn too_much(fitted: &Fitted) -> NotRun {
+fn too_much(fitted: &Fitted, budget: &Budget) -> NotRun {
     let graph = &fitted.graph;
     let largest = graph.ops.ids().max_by_key(|&op| steps_of(graph, op));
     let (op, shape) = largest.map_or((String::new(), String::new()), |op| {
         let op = &graph.ops[op];
         (quoted(&op.name), shape_text(&op.shape))
     });
-    NotRun::new(
+    let elements = elements(graph);
+    let has_room = fitted.steps <= budget.max_steps && elements.all <= budget.max_elements;
+    let message = if has_room {
+        format!(
+            "the largest tensor would have {} million elements; at most {} fit here",
+            elements.largest.div_ceil(MILLION),
+            budget.max_tensor_elements / MILLION
+        )
+    } else {
         format!(
             "a run would take {} million steps on {} million elements; at most {} and {} are computed here",
             fitted.steps.div_ceil(MILLION),
-            elements(graph).div_ceil(MILLION),
-            MAX_STEPS / MILLION,
-            MAX_ELEMENTS / MILLION
-        ),
+            elements.all.div_ceil(MILLION),
+            budget.max_steps / MILLION,
+            budget.max_elements / MILLION
+        )
+    };
+    NotRun::new(
+        message,
         format!("make sizes smaller, first those of {op}, which writes {shape}"),
     )
 }

@@ -34,7 +34,7 @@ pub(super) fn draw_bytes_frame(
     clippy::cast_sign_loss,
     reason = "lengths are on the frame"
 )]
-fn tick_count(length: f64) -> usize {
+pub(super) fn tick_count(length: f64) -> usize {
     (length / 80.0).clamp(2.0, 11.0) as usize
 }
 
@@ -49,13 +49,17 @@ fn tick_text(bytes: f64) -> String {
     if bytes < 10.0 && (bytes - bytes.round()).abs() > ROUNDING {
         return String::new();
     }
-    let text = format_bytes(bytes.round() as u64);
+    without_zeros(&format_bytes(bytes.round() as u64))
+}
+
+/// A figure with its unit, without trailing zeros: `0`, `500 MB`, `1.5 ms`.
+pub(super) fn without_zeros(text: &str) -> String {
     match text.split_once(' ') {
         Some(("0", _)) => "0".to_owned(),
         Some((digits, unit)) if digits.contains('.') => {
             let digits = digits.trim_end_matches('0').trim_end_matches('.');
             format!("{digits} {unit}")
         }
-        _ => text,
+        _ => text.to_owned(),
     }
 }

@@ -5,6 +5,7 @@ mod axis;
 mod bounds;
 mod bytes_axis;
 mod frame;
+pub mod gpu_times;
 mod kernel_bytes;
 mod labels;
 mod marks;

@@ -69,6 +69,10 @@ pub enum Role {
     ReadBefore,
     /// Bytes written before fusion, beside those after.
     WriteBefore,
+    /// A time as it was measured.
+    MeasuredTime,
+    /// The same as predicted.
+    PredictedTime,
     /// Bytes that fusion saves.
     Saved,
     /// The figure of these bytes.

@@ -374,7 +374,7 @@ impl Printer<'_> {
         self.line(format!("for first_k in range(0, {k}, {steps}):"));
         self.indent += 1;
         let outside = |name: &str, extent: u64, tile: u64| {
-            (extent % tile != 0).then(|| format!("({name} < {extent})"))
+            (!extent.is_multiple_of(tile)).then(|| format!("({name} < {extent})"))
         };
         let masks = |parts: [Option<String>; 2]| {
             let parts: Vec<String> = parts.into_iter().flatten().collect();

@@ -153,7 +153,10 @@ impl Language for Wgsl {
         }
         let value = value.clamp(f32::MIN, f32::MAX);
         let size = value.abs();
-        if size != 0.0 && !(1e-4..1e7).contains(&size) {
+        if size >= f32::MAX {
+            // The shortest digits, 3.4028235e38, are above it, which Chromium refuses.
+            format!("{:e}", f64::from(value))
+        } else if size != 0.0 && !(1e-4..1e7).contains(&size) {
             format!("{value:e}")
         } else {
             format!("{value:?}")

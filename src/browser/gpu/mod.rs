@@ -1,0 +1,232 @@
+//! The GPU of the visitor, by WebGPU: it opens a device, runs jobs on it and takes their times.
+//!
+//! Whatever goes wrong comes back as a [`Failure`]; the device is given up with the [`Gpu`] that holds it.
+
+mod clock;
+mod prepared;
+mod wait;
+
+pub use prepared::Prepared;
+
+use crate::core::own_gpu::repeats::{LONGEST_WAIT_S, Repeats, WANTED_S, WANTED_WITHOUT_CLOCK_S};
+use crate::core::own_gpu::{Failure, Job, Limits};
+use clock::Clock;
+use js_sys::{Function, Promise, Reflect};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+use wait::{answer, within};
+use wasm_bindgen::{JsCast, JsValue};
+
+/// Whether the visitor has asked to stop.
+pub type Stop = Rc<Cell<bool>>;
+
+/// An open device.
+pub struct Gpu {
+    /// The name of the adapter: vendor, architecture and description as far as the browser tells.
+    pub name: String,
+    /// What it admits.
+    pub limits: Limits,
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    clock: Option<Clock>,
+    /// Kernels that are compiled, by their code: what is compared is often timed at the same sizes.
+    pipelines: RefCell<HashMap<String, wgpu::ComputePipeline>>,
+    /// The first thing that went wrong outside of an error scope.
+    trouble: Arc<Mutex<Option<Failure>>>,
+    stop: Stop,
+}
+
+impl Drop for Gpu {
+    /// Frees the memory at once, and not when the browser collects garbage.
+    fn drop(&mut self) {
+        self.device.destroy();
+    }
+}
+
+impl Gpu {
+    /// Opens the fastest adapter with all that it admits.
+    ///
+    /// # Errors
+    /// If there is no WebGPU, no adapter or no device.
+    pub async fn open(stop: Stop) -> Result<Self, Failure> {
+        let gpu = navigator_gpu().ok_or(Failure::NoWebGpu)?;
+        let name = adapter_name(&gpu).await?;
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+        let options = wgpu::RequestAdapterOptions {
+            power_preference: wgpu::PowerPreference::HighPerformance,
+            ..Default::default()
+        };
+        let adapter = instance.request_adapter(&options).await;
+        let adapter = adapter.map_err(|_| Failure::NoAdapter)?;
+        let has_clock = adapter.features().contains(wgpu::Features::TIMESTAMP_QUERY);
+        let descriptor = wgpu::DeviceDescriptor {
+            required_features: if has_clock {
+                wgpu::Features::TIMESTAMP_QUERY
+            } else {
+                wgpu::Features::empty()
+            },
+            required_limits: adapter.limits(),
+            ..Default::default()
+        };
+        let opened = adapter.request_device(&descriptor).await;
+        let (device, queue) = opened.map_err(|error| Failure::NoDevice(error.to_string()))?;
+        let trouble = Arc::new(Mutex::new(None));
+        let note = {
+            let trouble = Arc::clone(&trouble);
+            move |failure| {
+                if let Ok(mut trouble) = trouble.lock() {
+                    trouble.get_or_insert(failure);
+                }
+            }
+        };
+        device.set_device_lost_callback({
+            let note = note.clone();
+            move |_, message| note(Failure::Lost(message))
+        });
+        device.on_uncaptured_error(Arc::new(move |error| note(failure_of(&error))));
+        let limits = device.limits();
+        Ok(Self {
+            name,
+            limits: Limits {
+                max_buffer_bytes: limits.max_buffer_size,
+                max_binding_bytes: limits.max_storage_buffer_binding_size,
+                max_bindings: limits.max_storage_buffers_per_shader_stage,
+                max_workgroups: limits.max_compute_workgroups_per_dimension,
+            },
+            clock: has_clock.then(|| Clock::new(&device)),
+            pipelines: RefCell::default(),
+            device,
+            queue,
+            trouble,
+            stop,
+        })
+    }
+
+    /// Whether the GPU takes times itself.
+    pub const fn has_clock(&self) -> bool {
+        self.clock.is_some()
+    }
+
+    /// The time of one run of all launches, or of one of them, in seconds: the median of rounds of repetitions.
+    ///
+    /// # Errors
+    /// If the device fails or takes too long.
+    pub async fn time_s(
+        &self,
+        prepared: &Prepared,
+        job: &Job,
+        launch: Option<usize>,
+    ) -> Result<f64, Failure> {
+        let (launches, name) = match launch.and_then(|launch| job.launches.get(launch)) {
+            Some(launch) => (1, launch.name.as_str()),
+            None => (job.launches.len(), "the program"),
+        };
+        let wanted_s = if self.has_clock() {
+            WANTED_S
+        } else {
+            WANTED_WITHOUT_CLOCK_S
+        };
+        let mut repeats = Repeats::new(u32::try_from(launches).unwrap_or(u32::MAX), wanted_s);
+        loop {
+            let time_s = prepared.timed(self, launch, repeats.count, name).await?;
+            if let Some(time_s) = repeats.measured(time_s) {
+                return Ok(time_s);
+            }
+        }
+    }
+
+    /// What went wrong so far, or that the visitor wants to stop.
+    fn checked(&self) -> Result<(), Failure> {
+        if self.stop.get() {
+            return Err(Failure::Stopped);
+        }
+        match self.trouble.lock() {
+            Ok(mut trouble) => trouble.take().map_or(Ok(()), Err),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Waits for an answer of the GPU about `name`.
+    async fn waited<T: 'static>(
+        &self,
+        name: &str,
+        limit_s: f64,
+        future: impl Future<Output = T> + 'static,
+    ) -> Result<T, Failure> {
+        let answer = within(limit_s, future).await;
+        self.checked()?;
+        answer.ok_or_else(|| Failure::TooLong {
+            name: name.to_owned(),
+            waited_s: limit_s,
+        })
+    }
+
+    /// Waits until all that was submitted has run.
+    async fn done(&self, name: &str) -> Result<(), Failure> {
+        let (send, receive) = answer();
+        self.queue.on_submitted_work_done(move || send(()));
+        self.waited(name, LONGEST_WAIT_S, receive).await.map(|_| ())
+    }
+
+    /// The bytes of a buffer that can be mapped.
+    async fn mapped(&self, buffer: &wgpu::Buffer, name: &str) -> Result<Vec<u8>, Failure> {
+        let (send, receive) = answer();
+        let slice = buffer.slice(..);
+        slice.map_async(wgpu::MapMode::Read, send);
+        let lost = || Failure::Lost(String::new());
+        let mapped = self.waited(name, LONGEST_WAIT_S, receive).await?;
+        mapped.and_then(Result::ok).ok_or_else(lost)?;
+        let bytes = slice.get_mapped_range().map_err(|_| lost())?.to_vec();
+        buffer.unmap();
+        Ok(bytes)
+    }
+}
+
+fn failure_of(error: &wgpu::Error) -> Failure {
+    match error {
+        wgpu::Error::OutOfMemory { .. } => Failure::OutOfMemory,
+        wgpu::Error::Validation { description, .. } | wgpu::Error::Internal { description, .. } => {
+            Failure::Other(description.clone())
+        }
+    }
+}
+
+/// `navigator.gpu`; `None` in a browser without WebGPU.
+fn navigator_gpu() -> Option<JsValue> {
+    let navigator = web_sys::window()?.navigator();
+    let gpu = Reflect::get(&navigator, &"gpu".into()).ok()?;
+    gpu.is_object().then_some(gpu)
+}
+
+/// What the browser tells about the adapter, of which wgpu passes on the description alone.
+async fn adapter_name(gpu: &JsValue) -> Result<String, Failure> {
+    let adapter = adapter(gpu).await.ok_or(Failure::NoAdapter)?;
+    let info = Reflect::get(&adapter, &"info".into()).unwrap_or_default();
+    let word = |key: &str| Reflect::get(&info, &key.into()).ok()?.as_string();
+    let words = ["vendor", "architecture", "description"].map(word);
+    let words: Vec<String> = words
+        .into_iter()
+        .flatten()
+        .filter(|word| !word.is_empty())
+        .collect();
+    Ok(if words.is_empty() {
+        "GPU without a name".to_owned()
+    } else {
+        words.join(" ")
+    })
+}
+
+/// The fastest adapter; `None` if there is none.
+async fn adapter(gpu: &JsValue) -> Option<JsValue> {
+    let request = Reflect::get(gpu, &"requestAdapter".into()).ok()?;
+    let options = js_sys::Object::new();
+    let (key, value) = ("powerPreference", "high-performance");
+    Reflect::set(&options, &key.into(), &value.into()).ok()?;
+    let request = request.dyn_into::<Function>().ok()?;
+    let promise = request.call1(gpu, &options).ok()?;
+    let promise = promise.dyn_into::<Promise>().ok()?;
+    let adapter = js_sys::futures::JsFuture::from(promise).await.ok()?;
+    adapter.is_object().then_some(adapter)
+}

@@ -1,0 +1,73 @@
+//! How often a launch is repeated, so that clocks that are quantised to 0.1 ms measure it.
+
+/// What repetitions shall take together, in seconds, where the GPU has a clock.
+pub const WANTED_S: f64 = 0.005;
+/// The same where only the page has one, which also counts the way to the GPU and back.
+pub const WANTED_WITHOUT_CLOCK_S: f64 = 0.05;
+/// A wait for the GPU that is longer is given up, in seconds.
+pub const LONGEST_WAIT_S: f64 = 2.0;
+/// The same of a wait for a compiler or an upload, during which the GPU is free for others.
+pub const LONGEST_COMPILATION_S: f64 = 20.0;
+/// Rounds of repetitions, of which the median counts.
+pub const ROUNDS: usize = 5;
+/// All rounds of a launch end after this long, in seconds.
+const LONGEST_ROUNDS_S: f64 = 0.5;
+/// Most launches in one submission.
+const MAX_LAUNCHES: u32 = 4096;
+/// Of a time below the clock's resolution nothing is known, so the next try is at most this much longer.
+const GROWTH: f64 = 16.0;
+
+/// The search for the number of repetitions of `launches` launches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Repeats {
+    /// How often the launches are repeated in the next submission.
+    pub count: u32,
+    launches: u32,
+    wanted_s: f64,
+    rounds_s: Vec<f64>,
+}
+
+impl Repeats {
+    /// Starts with one repetition.
+    pub const fn new(launches: u32, wanted_s: f64) -> Self {
+        Self {
+            count: 1,
+            launches,
+            wanted_s,
+            rounds_s: Vec::new(),
+        }
+    }
+
+    /// Takes the time of a submission. The time of one repetition in seconds once enough of them are measured, else `None`
+    /// and [`Repeats::count`] for the next submission.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a small count, finite and positive"
+    )]
+    pub fn measured(&mut self, time_s: f64) -> Option<f64> {
+        let most = (MAX_LAUNCHES / self.launches.max(1)).max(1);
+        if time_s < self.wanted_s && self.count < most {
+            let growth = (1.2 * self.wanted_s / time_s.max(1e-9)).clamp(2.0, GROWTH);
+            self.count = ((f64::from(self.count) * growth).ceil() as u32).min(most);
+            return None;
+        }
+        self.rounds_s.push(time_s);
+        let all_s: f64 = self.rounds_s.iter().sum();
+        let is_done = self.rounds_s.len() >= ROUNDS || all_s + time_s > LONGEST_ROUNDS_S;
+        is_done.then(|| median(&mut self.rounds_s) / f64::from(self.count))
+    }
+}
+
+/// The median; 0 of nothing.
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match (values.get(middle.wrapping_sub(1)), values.get(middle)) {
+        (Some(below), Some(above)) if values.len().is_multiple_of(2) => {
+            f64::midpoint(*below, *above)
+        }
+        (_, Some(middle)) => *middle,
+        _ => 0.0,
+    }
+}

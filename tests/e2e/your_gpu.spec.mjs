@@ -1,0 +1,114 @@
+// The program on the visitor's own GPU: here one of software, whose results count and whose times do not.
+
+import { accessibilityFindings, expect, test } from './fixture.mjs';
+import { openTab, write } from './visitor.mjs';
+import { PROGRAM, launchOptions, own, run } from './webgpu.mjs';
+
+test.use({ launchOptions });
+
+const results = (page) => own(page).getByRole('group', { name: 'Results on your GPU' });
+const times = (page) => own(page).getByRole('group', { name: 'Times on your GPU' });
+
+/** Runs the program, and waits until its bars are there. */
+async function runToEnd(page) {
+  await run(page).click();
+  await expect(times(page)).toBeVisible({ timeout: 60_000 });
+}
+
+test.beforeEach(async ({ page, open }) => {
+  await open();
+  await write(page, PROGRAM);
+  await openTab(page, 'Your GPU');
+});
+
+test('results are compared, and times stand beside the prediction', async ({ page }) => {
+  await runToEnd(page);
+  await expect(own(page).getByRole('status')).toContainText('1 result agrees with the interpreter, unfused and fused.');
+  await expect(own(page).getByRole('status')).toContainText(/Fusion brings \d+(\.\d+)?x here/);
+  await expect(own(page)).toContainText('google swiftshader: copies at');
+  await expect(results(page).getByRole('row')).toHaveCount(2);
+  await expect(results(page)).toContainText('right');
+  await expect(times(page).getByRole('row')).toHaveCount(3);
+  await expect(times(page).locator('tfoot .number')).toHaveCount(6);
+  await expect(times(page)).not.toContainText('–');
+  await expect(own(page).locator('.mark-measured-time')).toHaveCount(4);
+  expect(await accessibilityFindings(page)).toEqual([]);
+  // The rates are known now; what was run is shown until the next run ends.
+  await write(page, PROGRAM.replace('relu', 'exp'));
+  await expect(own(page)).toContainText('This run is of an earlier text or choice.');
+  await runToEnd(page);
+  await expect(own(page)).not.toContainText('This run is of an earlier text or choice.');
+});
+
+test('a run can be stopped, and started again', async ({ page }) => {
+  await run(page).click();
+  await own(page).getByRole('button', { name: 'Stop' }).click();
+  await expect(own(page).getByRole('status')).toHaveText('Stopped.');
+  await runToEnd(page);
+});
+
+test('a device that is lost ends the run with a sentence, and the next one opens it anew', async ({ page }) => {
+  await page.evaluate(() => {
+    const { requestDevice } = GPUAdapter.prototype;
+    GPUAdapter.prototype.requestDevice = async function request(...options) {
+      const device = await requestDevice.apply(this, options);
+      setTimeout(() => device.destroy(), 30);
+      GPUAdapter.prototype.requestDevice = requestDevice;
+      return device;
+    };
+  });
+  await run(page).click();
+  await expect(own(page).getByRole('status')).toContainText('The connection to the GPU was lost');
+  await expect(own(page).getByRole('button', { name: 'Save the PyTorch script' })).toBeVisible();
+  await runToEnd(page);
+});
+
+test('what a device does not admit is said before it runs', async ({ page }) => {
+  await page.evaluate(() => {
+    Object.defineProperty(GPUSupportedLimits.prototype, 'maxStorageBufferBindingSize', { get: () => 8192 });
+  });
+  await run(page).click();
+  await expect(own(page).getByRole('status')).toContainText(/has \d+ bytes, and this GPU admits 8192 bytes in a buffer/);
+});
+
+test('a kernel that does not answer for two seconds is given up', async ({ page }) => {
+  await page.evaluate(() => {
+    GPUQueue.prototype.onSubmittedWorkDone = () => new Promise(() => {});
+  });
+  await run(page).click();
+  await expect(own(page).getByRole('status')).toContainText('The program took longer than 2 s and was given up.');
+  await expect(run(page)).toBeVisible();
+});
+
+test('a kernel that the browser refuses is named', async ({ page }) => {
+  await page.evaluate(() => {
+    const { createShaderModule } = GPUDevice.prototype;
+    GPUDevice.prototype.createShaderModule = function create(options) {
+      return createShaderModule.call(this, { ...options, code: options.code.replace('fn main', 'fn mian') });
+    };
+  });
+  await run(page).click();
+  await expect(own(page).getByRole('status')).toContainText(/The browser refuses kernel 1 \(a\): .*main/);
+});
+
+test('a GPU that is full says so', async ({ page }) => {
+  await page.evaluate(() => {
+    const { popErrorScope } = GPUDevice.prototype;
+    GPUDevice.prototype.popErrorScope = async function pop() {
+      await popErrorScope.call(this);
+      return new GPUOutOfMemoryError('no room');
+    };
+  });
+  await run(page).click();
+  await expect(own(page).getByRole('status')).toContainText('The GPU has no room for the tensors.');
+});
+
+test('without a clock of the GPU the page takes the times and says so', async ({ page }) => {
+  await page.evaluate(() => {
+    const { has } = GPUSupportedFeatures.prototype;
+    GPUSupportedFeatures.prototype.has = function without(name) { return name !== 'timestamp-query' && has.call(this, name); };
+  });
+  await runToEnd(page);
+  await expect(own(page)).toContainText('This GPU has no clock for pages');
+  await expect(times(page)).not.toContainText('–');
+});

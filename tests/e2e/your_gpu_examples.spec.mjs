@@ -1,0 +1,26 @@
+// The kernels of every example compute on a GPU what the interpreter computes, at the sizes at which it does.
+
+import { expect, test } from './fixture.mjs';
+import { openTab, picker } from './visitor.mjs';
+import { launchOptions, own, run } from './webgpu.mjs';
+
+test.use({ launchOptions });
+
+test('every example gives the results of the interpreter, unfused and fused', async ({ page, open }) => {
+  test.setTimeout(900_000);
+  await open();
+  await openTab(page, 'Your GPU');
+  const examples = picker(page, 'Example').locator('option');
+  const ids = (await examples.evaluateAll((options) => options.map(({ value }) => value))).filter(Boolean);
+  expect(ids.length).toBeGreaterThan(20);
+  const status = own(page).getByRole('status');
+  for (const id of ids) {
+    await picker(page, 'Example').selectOption(id);
+    await run(page).click();
+    await expect(status, id).toContainText(/results? agrees? with|wrong|refuse|Not |took|lost|could not/, { timeout: 120_000 });
+    await expect(status, id).toContainText('with the interpreter, unfused and fused.');
+    const stop = own(page).getByRole('button', { name: 'Stop' });
+    if (await stop.isVisible()) await stop.click();
+    await expect(run(page), id).toBeVisible();
+  }
+});

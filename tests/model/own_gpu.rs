@@ -1,0 +1,386 @@
+//! The program for the GPU of a visitor: sizes, inputs, jobs, and what is made of what comes back. `tests/e2e/your_gpu.spec.mjs`
+//! runs jobs on a GPU.
+
+use fuseline::core::interpret::{Budget, Interpretation, Reference, Setup, interpret};
+use fuseline::core::notation::parse;
+use fuseline::core::own_gpu::job::{elements, words};
+use fuseline::core::own_gpu::repeats::{ROUNDS, Repeats, WANTED_S};
+use fuseline::core::own_gpu::{
+    Check, DRAWN_ELEMENTS, Job, Limits, Outcome, ProgramJob, Rates, Times, compare, predicted,
+    probe, timed_budget,
+};
+use fuseline::core::{Analysis, DType, Options, Partition, Program, ReshapeCost, analyze_program};
+use fuseline::picture::charts::gpu_times::{Rows, scene};
+use fuseline::present::own_gpu::{check_rows, failure_text, headline, notes, time_rows, total_row};
+use proptest::prelude::*;
+
+const TEXT: &str = "param S = 4096 in 1..65536\nparam H = 1024 in 1..65536\ninput x : f16[S, H]\n\
+                    input keep : bool[S, H]\nweight w : f16[H]\na = mul(x, w)\nb = where(keep, a, x)\ny = relu(b)";
+
+const LIMITS: Limits = Limits {
+    max_buffer_bytes: 256 << 20,
+    max_binding_bytes: 128 << 20,
+    max_bindings: 8,
+    max_workgroups: 65_535,
+};
+
+fn rates() -> Rates {
+    Rates {
+        name: "test".to_owned(),
+        memory_bytes_per_s: 400e9,
+        vector_flops_per_s: 10e12,
+        launch_s: 5e-6,
+    }
+}
+
+fn program(text: &str) -> (Program, Analysis) {
+    let program = parse(text).program;
+    let analysis = analyze_program(&program, &Options::default()).analysis;
+    (program, analysis.unwrap())
+}
+
+fn reference(text: &str, budget: &Budget) -> (Reference, Partition) {
+    let (program, analysis) = program(text);
+    let reference = Reference::new(&program, &analysis.partition, &Setup::default(), budget);
+    (reference.unwrap(), analysis.partition)
+}
+
+fn job(reference: &Reference, partition: &Partition, most_drawn: usize) -> ProgramJob {
+    ProgramJob::new(reference, partition, ReshapeCost::View, most_drawn).unwrap()
+}
+
+#[test]
+fn a_reference_is_the_program_in_f32_at_sizes_that_fit() {
+    let (small, partition) = reference(TEXT, &Budget::INTERPRETED);
+    let tensor = |name: &str| {
+        let mut tensors = small.graph.tensors.ids();
+        tensors
+            .find(|&tensor| small.graph.tensor_name(tensor) == name)
+            .unwrap()
+    };
+    let (elements, dtype) = small.type_of(tensor("x")).unwrap();
+    assert_eq!(dtype, DType::F32);
+    assert!(elements < 4096 * 1024);
+    assert_eq!(small.type_of(tensor("keep")).unwrap().1, DType::Bool);
+    assert_eq!(small.type_of(tensor("y")).unwrap(), (elements, DType::F32));
+    assert_eq!(
+        small.external(tensor("x"), usize::MAX).unwrap().len(),
+        elements
+    );
+    let first = small.external(tensor("x"), 5).unwrap();
+    assert_eq!(first[..], small.external(tensor("x"), 9).unwrap()[..5]);
+    // Four bytes an element, those of booleans, too.
+    let words = small.graph_in_words(&partition).unwrap();
+    let bytes = words.tensors[tensor("keep")].bytes().unwrap();
+    assert_eq!(bytes, 4 * elements as u64);
+}
+
+#[test]
+fn exact_results_are_those_of_the_interpreter() {
+    let text = "input x : f32[3, 5]\nweight w : f32[5, 4]\ny = matmul(x, w)\nz = gelu(y)";
+    let (small, partition) = reference(text, &Budget::INTERPRETED);
+    let checked = small.checked(&partition).unwrap();
+    let (program, analysis) = program(text);
+    let ran: Interpretation = interpret(&program, &analysis.partition, &Setup::default()).unwrap();
+    for (tensor, runs) in ran.tensors.iter_enumerated() {
+        let Some(runs) = runs else { continue };
+        let exact = checked.exact[tensor].as_ref().unwrap();
+        assert_eq!(exact.len(), runs.elements);
+        assert_eq!(exact[..runs.exact.len()], runs.exact[..]);
+        assert_eq!(
+            checked.f32_error[tensor],
+            Some(runs.unfused.error.max_abs.max(runs.fused.error.max_abs))
+        );
+    }
+    assert_eq!(checked.refused, []);
+}
+
+#[test]
+fn a_faster_gpu_with_more_room_runs_larger_sizes() {
+    let size = |limits: &Limits, rates: &Rates| {
+        let (large, _) = reference(TEXT, &timed_budget(limits, rates));
+        large.sizes.iter().map(|(_, size)| *size).product::<i64>()
+    };
+    let own = size(&LIMITS, &rates());
+    assert_eq!(own, 4096 * 1024);
+    let slow = Rates {
+        memory_bytes_per_s: 4e9,
+        ..rates()
+    };
+    assert!(size(&LIMITS, &slow) < own);
+    let tight = Limits {
+        max_binding_bytes: 4 << 20,
+        ..LIMITS
+    };
+    assert!(size(&tight, &rates()) <= 1 << 20);
+    let (program, analysis) = program("input x : f32[8192, 8192]\ny = relu(x)");
+    let refused = Reference::new(
+        &program,
+        &analysis.partition,
+        &Setup::default(),
+        &timed_budget(&tight, &rates()),
+    );
+    assert_eq!(
+        refused.unwrap_err().message,
+        "the largest tensor would have 68 million elements; at most 1 fit here"
+    );
+}
+
+#[test]
+fn a_job_has_a_buffer_for_each_tensor_and_a_launch_for_each_kernel() {
+    let (small, partition) = reference(TEXT, &Budget::INTERPRETED);
+    let unfused = small.unfused();
+    let all = job(&small, &unfused, usize::MAX);
+    assert_eq!((all.job.launches.len(), all.job.buffers.len()), (3, 6));
+    assert_eq!(all.job.launches[1].name, "kernel 2 (`b`)");
+    for (buffer, &tensor) in all.job.buffers.iter().zip(&all.tensors) {
+        let (elements, _) = small.type_of(tensor).unwrap();
+        assert_eq!(buffer.bytes, 4 * elements as u64);
+        let is_external = small.graph.tensors[tensor].is_external();
+        let drawn = if is_external { buffer.bytes } else { 0 };
+        assert_eq!(buffer.contents.len() as u64, drawn, "{}", buffer.name);
+    }
+    let written = all.written(&small);
+    let names: Vec<&str> = written
+        .iter()
+        .map(|(_, tensor)| small.graph.tensor_name(*tensor))
+        .collect();
+    assert_eq!(names, ["a", "b", "y"]);
+    assert_eq!(all.job.within(&LIMITS), Ok(()));
+    // Of large inputs a part is drawn, which is repeated.
+    let (large, _) = reference(TEXT, &timed_budget(&LIMITS, &rates()));
+    let timed = job(&large, &partition, DRAWN_ELEMENTS);
+    let longest = timed.job.buffers.iter().map(|buffer| buffer.contents.len());
+    assert_eq!(longest.max(), Some(4 * DRAWN_ELEMENTS));
+}
+
+#[test]
+fn kernels_without_a_shader_are_named() {
+    let text = "input x : f32[64]\ny = relu(x)\nz = sort(y)";
+    let (small, _) = reference(text, &Budget::INTERPRETED);
+    let refused = ProgramJob::new(&small, &small.unfused(), ReshapeCost::View, 1).unwrap_err();
+    let told = failure_text(&refused);
+    assert!(
+        told.starts_with("Not all kernels can be run here. Kernel 2 (`z`): "),
+        "{told}"
+    );
+    assert!(refused.offers_script());
+}
+
+#[test]
+fn views_are_launched_only_where_their_bytes_count() {
+    let text = "input x : f32[8, 16]\ny = relu(x)\nz = transpose(y)\nw = exp(z)\nv = transpose(w)";
+    let (small, _) = reference(text, &Budget::INTERPRETED);
+    let unfused = small.unfused();
+    for (reshape, launches, results) in
+        [(ReshapeCost::View, 2, ["w"]), (ReshapeCost::Copy, 4, ["v"])]
+    {
+        let job = ProgramJob::new(&small, &unfused, reshape, 1).unwrap();
+        assert_eq!(
+            (job.job.launches.len(), job.kernels.len()),
+            (launches, launches)
+        );
+        let is_result = job.results(&small);
+        let written = job.written(&small).into_iter();
+        let names: Vec<String> = written
+            .filter(|&(_, tensor)| is_result[tensor])
+            .map(|(_, tensor)| small.graph.tensor_name(tensor).to_owned())
+            .collect();
+        assert_eq!(names, results);
+    }
+}
+
+#[test]
+fn what_a_device_does_not_admit_is_said_with_both_figures() {
+    let (small, partition) = reference(TEXT, &Budget::INTERPRETED);
+    let job: Job = job(&small, &partition, 1).job;
+    let text = |limits: Limits| failure_text(&job.within(&limits).unwrap_err());
+    let tight = Limits {
+        max_binding_bytes: 1000,
+        ..LIMITS
+    };
+    assert!(
+        text(tight).ends_with("and this GPU admits 1000 bytes in a buffer. Make sizes smaller.")
+    );
+    let tight = Limits {
+        max_bindings: 2,
+        ..LIMITS
+    };
+    assert_eq!(
+        text(tight),
+        "Kernel 1 (`a` and 2 more ops) needs 4 tensors, and this GPU admits 2 tensors. Make sizes smaller."
+    );
+    let tight = Limits {
+        max_workgroups: 3,
+        ..LIMITS
+    };
+    assert!(text(tight).contains("workgroups in a row, and this GPU admits 3"));
+}
+
+#[test]
+fn an_element_that_is_not_finite_has_to_be_so_in_both() {
+    let inf = f64::INFINITY;
+    let cases: [(&[f64], &[f64], f64); 7] = [
+        (&[1.0, 2.5], &[1.0, 2.0], 0.5),
+        (&[inf], &[inf], 0.0),
+        (&[-inf], &[inf], inf),
+        (&[f64::NAN], &[f64::NAN], 0.0),
+        (&[f64::NAN], &[1.0], inf),
+        (&[1.0], &[f64::NAN], inf),
+        (&[1.0], &[1.0, 2.0], inf),
+    ];
+    for (values, exact, error) in cases {
+        assert!(
+            compare(values, exact).0.total_cmp(&error).is_eq(),
+            "{values:?}"
+        );
+    }
+}
+
+/// A run whose results are exact but for `error` on the first element of each, and whose kernels take twice what is predicted.
+fn outcome(error: f64) -> Outcome {
+    let (small, partition) = reference(TEXT, &Budget::INTERPRETED);
+    let checked = small.checked(&partition).unwrap();
+    let check = |partition: &Partition| {
+        let job = job(&small, partition, usize::MAX);
+        let read: Vec<Vec<u8>> = (job.written(&small).iter())
+            .map(|&(_, tensor)| {
+                let mut values = checked.exact[tensor].clone().unwrap();
+                values[0] += error;
+                words(&values, DType::F32)
+            })
+            .collect();
+        Check::new(&small, &checked, &job, &read)
+    };
+    let predicted = predicted(&small, &partition, &rates(), &Options::default()).unwrap();
+    let times = |of: &fuseline::core::Execution| Times {
+        kernels_s: of
+            .kernels
+            .iter()
+            .map(|kernel| 2.0 * kernel.placement.time_s)
+            .collect(),
+        total_s: 2.0 * of.time_s,
+    };
+    Outcome {
+        rates: rates(),
+        has_clock: true,
+        checked_sizes: small.sizes.clone(),
+        timed_sizes: small.sizes.clone(),
+        unfused_check: check(&small.unfused()),
+        fused_check: check(&partition),
+        unfused: times(&predicted.unfused),
+        fused: times(&predicted.fused),
+        predicted,
+    }
+}
+
+#[test]
+fn right_results_and_times_are_told_beside_the_prediction() {
+    let outcome = outcome(0.0);
+    assert_eq!(outcome.speedup(), outcome.predicted_speedup());
+    assert!(outcome.speedup().unwrap() > 1.5);
+    let told = headline(&outcome);
+    assert_eq!(
+        told[0],
+        "1 result agrees with the interpreter, unfused and fused."
+    );
+    let rows = check_rows(&outcome);
+    assert_eq!(rows.len(), 1);
+    assert!(rows[0].is_right);
+    let [row] = &time_rows(&outcome)[..] else {
+        panic!("one fused kernel");
+    };
+    assert_eq!(row.fused.texts()[2], "−50.0 %");
+    assert!((row.unfused.measured_s - outcome.unfused.total_s).abs() < 1e-12);
+    assert_eq!(row.unfused, total_row(&outcome).unfused);
+    // Bytes of f32: three tensors of S x H and w, once each.
+    let (s, h) = (outcome.timed_sizes[0].1, outcome.timed_sizes[1].1);
+    let bytes = 4.0 * (3 * s * h + h) as f64;
+    assert!((row.fused.predicted_s - bytes / 400e9 - 5e-6).abs() < 1e-12);
+    assert!(notes(&outcome)[0].contains("400 GB/s"));
+}
+
+#[test]
+fn a_wrong_result_is_told_with_the_first_tensor_that_is_wrong() {
+    let outcome = outcome(0.5);
+    let told = headline(&outcome);
+    assert_eq!(
+        told[0],
+        "The unfused run is wrong from `a` on: its times mean nothing."
+    );
+    assert!(told[1].starts_with("The fused run is wrong"));
+    assert!(!check_rows(&outcome)[0].is_right);
+}
+
+#[test]
+fn bars_stand_for_both_times_of_each_kernel() {
+    let outcome = outcome(0.0);
+    for (rows, height) in [(Rows::Total, 78.0), (Rows::Kernels, 78.0)] {
+        let scene = scene(&outcome, rows, 800.0);
+        assert!((scene.height - height).abs() < 1.0);
+        let bars: Vec<f64> = (scene.marks.iter().filter(|mark| mark.label.is_some()))
+            .map(|mark| match &mark.shape {
+                fuseline::picture::charts::scene::Shape::Rect { width, .. } => *width,
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        // Measured is twice what is predicted, to the pixel of a tick.
+        assert_eq!(bars.len(), 4);
+        for pair in bars.chunks(2) {
+            assert!((pair[0] - 2.0 * pair[1]).abs() < 1.0, "{bars:?}");
+        }
+    }
+}
+
+#[test]
+fn probes_fit_the_limits_of_every_device() {
+    for limits in [
+        LIMITS,
+        Limits {
+            max_binding_bytes: 1 << 20,
+            ..LIMITS
+        },
+    ] {
+        let copy = probe::copy(&limits);
+        assert_eq!(copy.job.within(&limits), Ok(()));
+        let bytes = copy.job.buffers[0].bytes;
+        assert!(copy.amount.total_cmp(&(2.0 * bytes as f64)).is_eq());
+    }
+    for probe in [probe::chains(256), probe::launches()] {
+        assert_eq!(probe.job.within(&LIMITS), Ok(()));
+        assert!(probe.amount >= 1.0);
+    }
+}
+
+proptest! {
+    /// Whatever a launch takes, the search ends, and what it says is the time to the resolution of the clock.
+    #[test]
+    fn repetitions_end_with_the_time_of_one(exponent in -7.0..0.3_f64, launches in 1_u32..200) {
+        const RESOLUTION_S: f64 = 1e-4;
+        let time_s = 10_f64.powf(exponent);
+        let mut repeats = Repeats::new(launches, WANTED_S);
+        let mut found = None;
+        for _ in 0..ROUNDS + 16 {
+            let passed_s = time_s * f64::from(repeats.count);
+            found = repeats.measured((passed_s / RESOLUTION_S).floor() * RESOLUTION_S);
+            if found.is_some() {
+                break;
+            }
+        }
+        let found = found.unwrap();
+        let resolution_s = RESOLUTION_S / f64::from(repeats.count);
+        prop_assert!((found - time_s).abs() <= resolution_s + 1e-12, "{found} for {time_s}");
+        prop_assert!(repeats.count * launches <= 4096 || repeats.count == 1);
+    }
+
+    #[test]
+    fn elements_come_back_as_they_went(values in prop::collection::vec(-1e6..1e6_f64, 0..50)) {
+        for (dtype, back) in [
+            (DType::F32, (|value| f64::from(value as f32)) as fn(f64) -> f64),
+            (DType::I64, f64::trunc),
+        ] {
+            let expected: Vec<f64> = values.iter().map(|&value| back(value)).collect();
+            prop_assert_eq!(elements(&words(&values, dtype), dtype), expected);
+        }
+    }
+}
