@@ -9,12 +9,14 @@ mod define;
 mod expression;
 mod index;
 mod print;
+mod removed;
 mod schedule;
 mod statements;
 
 pub use expression::{Binary, Expr, ExprId, Expressions, Fold, SharedId, Unary};
 pub use index::{Atom, Index, IndexId, Variable, VariableId};
-pub use print::{Access, Code, Line, Shader, wgsl};
+pub use print::{Access, Code, CodeLanguage, Line, Shader, cuda, wgsl};
+pub use removed::Removed;
 
 use crate::core::interpret::{Call, calls, ops_of, stored};
 use crate::core::model::dtype::DType;
@@ -36,6 +38,8 @@ pub struct Kernel {
     pub shared: IdVec<SharedId, u64>,
     /// What each thread, or each group of threads, does.
     pub body: Vec<Statement>,
+    /// What it does not move because its ops are one kernel.
+    pub removed: Vec<Removed>,
 }
 
 /// A tensor in memory.
@@ -134,7 +138,12 @@ pub enum Statement {
     },
 }
 
-/// The same for a graph of a program, each of whose ops comes from one of its statements.
+/// A kernel; `None` for one that runs nothing, of views alone, and for one that only computes again what another one writes;
+/// or why it has no code, as a clause.
+pub type Coded = Result<Option<Kernel>, String>;
+
+/// The kernels of a partition of a program's graph, each of whose ops comes from one of its statements. `views_are_free` is
+/// the convention that a view is another way to read the same bytes.
 pub fn of_program(
     program: &Program,
     graph: &Graph,
@@ -143,42 +152,71 @@ pub fn of_program(
     views_are_free: bool,
 ) -> IdVec<KernelId, Coded> {
     let calls = calls(program, statement_of_op);
-    kernels(graph, &calls, partition, views_are_free)
+    let coder = Coder::new(graph, &calls, partition, views_are_free);
+    partition.kernels.ids().map(|id| coder.kernel(id)).collect()
 }
 
-/// A kernel; `None` for one that runs nothing, of views alone, and for one that only computes again what another one writes;
-/// or why it has no code, as a clause.
-pub type Coded = Result<Option<Kernel>, String>;
-
-/// The kernels of a partition. `views_are_free` is the convention that a view is another way to read the same bytes. Polynomial in the ops of a
-/// kernel, of which there are few.
-pub(crate) fn kernels(
+/// One of these kernels. Linear in the program, beside the kernel itself.
+pub fn of_kernel(
+    program: &Program,
     graph: &Graph,
-    calls: &IdVec<OpId, Call>,
+    statement_of_op: &IdVec<OpId, usize>,
     partition: &Partition,
     views_are_free: bool,
-) -> IdVec<KernelId, Coded> {
-    let is_stored = stored(graph, partition);
-    let is_view = |op: OpId| views_are_free && graph.ops[op].is_view();
-    let kernels = partition.kernels.ids();
-    kernels
-        .map(|kernel| {
-            let mut ops = ops_of(partition, kernel);
-            if ops.iter().all(|&op| is_view(op)) {
-                return Ok(None);
-            }
-            let own = partition.kernels[kernel].iter();
-            let outputs = own.map(|&op| graph.output[op]);
-            // What only views of other kernels read is written, too: they read it for their readers.
-            let written = outputs.filter(|&tensor| is_stored[tensor]);
-            let written: Vec<TensorId> = written.collect();
-            if written.is_empty() {
-                return Ok(None);
-            }
-            with_views(graph, &mut ops, is_view);
-            schedule::kernel(graph, calls, &ops, &written).map(Some)
-        })
-        .collect()
+    kernel: KernelId,
+) -> Coded {
+    let calls = calls(program, statement_of_op);
+    Coder::new(graph, &calls, partition, views_are_free).kernel(kernel)
+}
+
+/// Makes the kernels of a partition.
+struct Coder<'a> {
+    graph: &'a Graph,
+    calls: &'a IdVec<OpId, Call>,
+    partition: &'a Partition,
+    views_are_free: bool,
+    is_stored: IdVec<TensorId, bool>,
+}
+
+impl<'a> Coder<'a> {
+    fn new(
+        graph: &'a Graph,
+        calls: &'a IdVec<OpId, Call>,
+        partition: &'a Partition,
+        views_are_free: bool,
+    ) -> Self {
+        Self {
+            graph,
+            calls,
+            partition,
+            views_are_free,
+            is_stored: stored(graph, partition),
+        }
+    }
+
+    /// Polynomial in the ops of the kernel, of which there are few.
+    fn kernel(&self, kernel: KernelId) -> Coded {
+        let graph = self.graph;
+        let Some(own) = self.partition.kernels.get(kernel) else {
+            return Ok(None);
+        };
+        let mut ops = ops_of(self.partition, kernel);
+        let is_view = |op: OpId| self.views_are_free && graph.ops[op].is_view();
+        if ops.iter().all(|&op| is_view(op)) {
+            return Ok(None);
+        }
+        let outputs = own.iter().map(|&op| graph.output[op]);
+        // What only views of other kernels read is written, too: they read it for their readers.
+        let written = outputs.filter(|&tensor| self.is_stored[tensor]);
+        let written: Vec<TensorId> = written.collect();
+        if written.is_empty() {
+            return Ok(None);
+        }
+        with_views(graph, &mut ops, is_view);
+        let mut kernel = schedule::kernel(graph, self.calls, &ops, &written)?;
+        kernel.removed = removed::removed(graph, &kernel, &ops, is_view);
+        Ok(Some(kernel))
+    }
 }
 
 /// Adds the views that the ops read through.

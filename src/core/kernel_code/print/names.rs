@@ -25,10 +25,14 @@ impl Names {
         for variable in &kernel.expressions.variables {
             names.used.insert(variable.name.clone());
         }
-        for argument in &kernel.arguments {
-            let name = format!("{}{suffix}", identifier(graph.tensor_name(argument.tensor)));
-            let name = names.unused(name);
-            names.tensors.insert(argument.tensor, name);
+        let arguments = kernel.arguments.iter().map(|argument| argument.tensor);
+        let removed = kernel.removed.iter().map(|removed| removed.tensor);
+        for tensor in arguments.chain(removed) {
+            if !names.tensors.contains_key(&tensor) {
+                let name = format!("{}{suffix}", identifier(graph.tensor_name(tensor)));
+                let name = names.unused(name);
+                names.tensors.insert(tensor, name);
+            }
         }
         names
     }
@@ -51,6 +55,11 @@ impl Names {
         let name = self.unused(identifier(wanted));
         self.values.insert(expr, name.clone());
         name
+    }
+
+    /// A name for something else, as near to this as is free.
+    pub(super) fn other(&mut self, wanted: &str) -> String {
+        self.unused(identifier(wanted))
     }
 
     fn unused(&mut self, wanted: String) -> String {

@@ -1,7 +1,7 @@
 //! Expressions as text. A value that is read once, and has no name of its own in the program, stands where it is read.
 
 use super::names::{Names, uses};
-use crate::core::kernel_code::expression::{Binary, Expr, ExprId, Unary};
+use crate::core::kernel_code::expression::{Binary, Expr, ExprId, Fold, Unary};
 use crate::core::kernel_code::index::{Atom, IndexId};
 use crate::core::kernel_code::{Kernel, Statement};
 use crate::core::model::dtype::DType;
@@ -121,10 +121,10 @@ impl<'a, L: Language> Texts<'a, L> {
                 self.graph.tensor_name(tensor).to_owned()
             }
             (None, Expr::Fold(fold, ..)) => match fold {
-                crate::core::kernel_code::Fold::Sum => "total".to_owned(),
-                crate::core::kernel_code::Fold::Product => "product".to_owned(),
-                crate::core::kernel_code::Fold::Maximum => "largest".to_owned(),
-                crate::core::kernel_code::Fold::Minimum => "smallest".to_owned(),
+                Fold::Sum => "total".to_owned(),
+                Fold::Product => "product".to_owned(),
+                Fold::Maximum => "largest".to_owned(),
+                Fold::Minimum => "smallest".to_owned(),
             },
             _ => "value".to_owned(),
         };
@@ -143,6 +143,16 @@ impl<'a, L: Language> Texts<'a, L> {
     /// A value as a number.
     pub(super) fn value(&self, expr: ExprId) -> String {
         self.value_text(expr).text
+    }
+
+    /// A value behind what folds it with another one.
+    pub(super) fn folded_value(&self, fold: Fold, expr: ExprId) -> String {
+        let level = match fold {
+            Fold::Sum => PRODUCT,
+            Fold::Product => SIGN,
+            Fold::Maximum | Fold::Minimum => SELECT,
+        };
+        self.value_text(expr).at(level)
     }
 
     fn value_text(&self, expr: ExprId) -> Text {
