@@ -31,14 +31,16 @@ pub(super) fn code(
         ));
         return Err(Failed);
     }
-    let comment = language.comment();
+    let line = |text: &mut String, comment: &str| {
+        text.extend([language.comment(), " ", comment, "\n"]);
+    };
     let mut text = String::new();
     for kernel in chosen {
         let ops = op_names(&analysis.graph, &kernels[kernel].ops);
         if !text.is_empty() {
             text.push('\n');
         }
-        text.push_str(&format!("{comment} Kernel {}: {ops}\n", kernel.number()));
+        line(&mut text, &format!("Kernel {}: {ops}", kernel.number()));
         let program = &parsed.program;
         match kernel_code(analysis, program, statement_of_op, kernel, language) {
             KernelCode::Lines { text: code, .. } => text.push_str(&code),
@@ -46,12 +48,8 @@ pub(super) fn code(
                 tell(&format!("error: {file}: {}\n", no_code(&reason)));
                 return Err(Failed);
             }
-            KernelCode::Refused(reason) => {
-                text.push_str(&format!("{comment} {}\n", no_code(&reason)));
-            }
-            KernelCode::Nothing => {
-                text.push_str(&format!("{comment} {}\n", KernelCode::NOTHING));
-            }
+            KernelCode::Refused(reason) => line(&mut text, &no_code(&reason)),
+            KernelCode::Nothing => line(&mut text, KernelCode::NOTHING),
         }
     }
     print(&text)

@@ -7,8 +7,8 @@ use super::names::Names;
 use super::scalar::{Launch, Printer, Threads, launch, shared_arrays};
 use super::text::Language;
 use super::{Code, Line};
-use crate::core::kernel_code::Kernel;
 use crate::core::kernel_code::expression::{Binary, Fold, Unary};
+use crate::core::kernel_code::{Argument, Kernel};
 use crate::core::model::dtype::DType;
 use crate::core::model::graph::Graph;
 
@@ -27,7 +27,7 @@ pub fn cuda(graph: &Graph, kernel: &Kernel) -> Result<Code, String> {
     if groups > MOST_BLOCKS {
         return Err(too_many.to_owned());
     }
-    let is_f64 = |argument: &super::super::Argument| argument.dtype == DType::F64;
+    let is_f64 = |argument: &Argument| argument.dtype == DType::F64;
     let language = Cuda {
         is_double: kernel.arguments.iter().any(is_f64),
         is_wide: needs_wide_indices(kernel, groups.saturating_mul(threads)),
@@ -82,21 +82,17 @@ fn with_preamble(kernel_code: Code, kernel: &Kernel, number: &str, threads: u64)
         }
     }
     let text = kernel_code.text();
-    let is_called = |name: &str| text.contains(&format!("{name}("));
-    let mut functions: Vec<String> = Vec::new();
-    for (name, folded) in ROWS {
-        if is_called(name) {
-            let part = "partial[threadIdx.x]";
-            let folded = folded.replace("A", part);
-            functions.push(across(name, &folded, threads));
-        }
-    }
-    for (name, function) in HELPERS {
-        if is_called(name) || functions.iter().any(|other| other.contains(name)) {
-            functions.insert(0, (*function).to_owned());
-        }
-    }
-    for function in functions {
+    let is_called = |text: &str, name: &str| text.contains(&format!("{name}("));
+    let folds = [Fold::Sum, Fold::Product, Fold::Maximum, Fold::Minimum];
+    let folds = folds
+        .into_iter()
+        .filter(|&fold| is_called(&text, name_of_row(fold)));
+    let rows: Vec<String> = folds.map(|fold| across(fold, threads)).collect();
+    let helpers = HELPERS
+        .iter()
+        .filter(|(name, _)| is_called(&text, name) || rows.iter().any(|row| is_called(row, name)));
+    let helpers: Vec<String> = helpers.map(|helper| helper.1.to_owned()).collect();
+    for function in helpers.into_iter().chain(rows) {
         if !code.lines.is_empty() {
             code.push(0, "");
         }
@@ -308,22 +304,11 @@ impl Threads for Cuda {
     }
 
     fn across(&self, fold: Fold, value: &str) -> String {
-        let name = match fold {
-            Fold::Sum => "sum_of_row",
-            Fold::Product => "product_of_row",
-            Fold::Maximum => "maximum_of_row",
-            Fold::Minimum => "minimum_of_row",
-        };
-        format!("{name}({value})")
+        format!("{}({value})", name_of_row(fold))
     }
 
     fn folded(&self, fold: Fold, a: &str, b: &str) -> String {
-        match fold {
-            Fold::Sum => format!("{a} + {b}"),
-            Fold::Product => format!("{a} * {b}"),
-            Fold::Maximum => format!("maximum({a}, {b})"),
-            Fold::Minimum => format!("minimum({a}, {b})"),
-        }
+        folded(fold, a, b)
     }
 
     fn write(&self, tensor: &str, dtype: DType, place: &str, value: &str) -> String {
@@ -340,15 +325,28 @@ impl Threads for Cuda {
     }
 }
 
-/// Folds of a value of each thread to one that all have, with how they fold A and what another thread has.
-const ROWS: [(&str, &str); 4] = [
-    ("sum_of_row", "A + partial[threadIdx.x + half]"),
-    ("product_of_row", "A * partial[threadIdx.x + half]"),
-    ("maximum_of_row", "maximum(A, partial[threadIdx.x + half])"),
-    ("minimum_of_row", "minimum(A, partial[threadIdx.x + half])"),
-];
+fn folded(fold: Fold, a: &str, b: &str) -> String {
+    match fold {
+        Fold::Sum => format!("{a} + {b}"),
+        Fold::Product => format!("{a} * {b}"),
+        Fold::Maximum => format!("maximum({a}, {b})"),
+        Fold::Minimum => format!("minimum({a}, {b})"),
+    }
+}
 
-fn across(name: &str, folded: &str, threads: u64) -> String {
+fn name_of_row(fold: Fold) -> &'static str {
+    match fold {
+        Fold::Sum => "sum_of_row",
+        Fold::Product => "product_of_row",
+        Fold::Maximum => "maximum_of_row",
+        Fold::Minimum => "minimum_of_row",
+    }
+}
+
+/// Folds a value of each thread to one that all have.
+fn across(fold: Fold, threads: u64) -> String {
+    let name = name_of_row(fold);
+    let folded = folded(fold, "partial[threadIdx.x]", "partial[threadIdx.x + half]");
     format!(
         "__device__ NUMBER {name}(NUMBER value) {{
     __shared__ NUMBER partial[{threads}];
