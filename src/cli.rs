@@ -4,6 +4,7 @@
 mod attention;
 mod calibrate;
 mod choices;
+mod code;
 mod compare;
 mod complaint;
 mod fusion;
@@ -22,6 +23,7 @@ mod table;
 
 use crate::core::analysis::transformer::transformer_block;
 use crate::core::interpret::Setup;
+use crate::core::kernel_code::CodeLanguage;
 use crate::core::model::calibration::Calibrations;
 use crate::core::model::diagnostic::has_errors;
 use crate::core::notation::Parsed;
@@ -106,6 +108,22 @@ enum Command {
         /// Give a param another value, such as S=1024; may be repeated.
         #[arg(long = "set", value_name = "PARAM=VALUE", value_parser = assignment)]
         assignments: Vec<(String, i64)>,
+    },
+    /// Print the kernels of a program as code that a GPU runs, with its sizes compiled in.
+    Code {
+        /// A file, or - for standard input.
+        file: String,
+        /// Only the kernel of this number.
+        #[arg(long, value_name = "N")]
+        kernel: Option<usize>,
+        /// The language.
+        #[arg(long, default_value = CodeLanguage::default().name(), value_parser = by_name::<CodeLanguage>())]
+        language: CodeLanguage,
+        /// Give a param another value, such as S=1024; may be repeated.
+        #[arg(long = "set", value_name = "PARAM=VALUE", value_parser = assignment)]
+        assignments: Vec<(String, i64)>,
+        #[command(flatten)]
+        choices: Choices,
     },
     /// Write any file that opens, such as an ONNX model or a .pt2, as a program in the notation.
     Notation {
@@ -236,6 +254,16 @@ pub fn main() -> ExitCode {
                 script::script_of(&analysed)
             })
         }
+        Command::Code {
+            file,
+            kernel,
+            language,
+            assignments,
+            choices,
+        } => read_file(&file, &assignments, &choices.options()).and_then(|analysed| {
+            complain(&analysed.file, &analysed.text, &analysed.diagnostics);
+            code::code(&analysed, kernel, language)
+        }),
         Command::Notation { file } => read_source(&file).and_then(|source| {
             complain(&source.name, &source.text, &source.parsed.diagnostics);
             print(&source.notation())

@@ -22,6 +22,7 @@ pub mod graph_file;
 pub mod handout;
 pub mod headline;
 pub mod inspect;
+pub mod kernel_code;
 pub mod kernel_details;
 pub mod kernels;
 pub mod limits;

@@ -188,3 +188,22 @@ fn control_characters_in_names_are_printed_as_text() {
         "{missing:?}"
     );
 }
+
+#[test]
+fn kernels_are_printed_as_code_all_or_one() {
+    let of = |arguments: &[&str]| {
+        let arguments = [&["code", "public/examples/mlp.fuse"], arguments].concat();
+        fuseline(&arguments).output().unwrap()
+    };
+    let all = of(&[]);
+    for kernel in ["// Kernel 1: ", "// Kernel 2: "] {
+        assert!(stdout(&all).contains(kernel), "{all:?}");
+    }
+    let one = of(&["--kernel", "1", "--language", "wgsl"]);
+    assert!(stdout(&one).contains("@compute"), "{one:?}");
+    assert!(!stdout(&one).contains("Kernel 2"), "{one:?}");
+    let none = of(&["--kernel", "99"]);
+    assert_eq!(none.status.code(), Some(1));
+    let said = "there is no kernel 99; the kernels are 1 to";
+    assert!(stderr(&none).contains(said), "{none:?}");
+}

@@ -4,6 +4,7 @@ use crate::app::state::{FocusRequest, Page};
 use crate::browser;
 use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable};
+use crate::components::results::kernel_code::KernelCodePanel;
 use crate::present::figure::{Figure, Of, Quantity};
 use crate::present::format::format_count;
 use crate::present::kernel_details::{KernelDetails, OnChipEdge, TensorRow, kernel_details};
@@ -74,6 +75,7 @@ pub fn KernelDetailsPanel(
                     <Tensors details />
                     <OnChipEdges details pointed />
                     <Formulas details />
+                    <KernelCodePanel />
                 </Show>
                 <Show when=has_kernels_to_merge>
                     <p class="quiet hint">

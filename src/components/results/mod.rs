@@ -4,6 +4,7 @@ pub mod advice;
 pub mod attention;
 pub mod compare;
 pub mod functions;
+pub mod kernel_code;
 pub mod kernel_details;
 pub mod kernel_rows;
 pub mod kernels;

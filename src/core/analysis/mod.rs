@@ -3,6 +3,7 @@
 pub mod advice;
 pub mod baseline;
 pub mod calibrate;
+pub mod code_bytes;
 pub mod compare;
 pub mod device_model;
 mod execution;

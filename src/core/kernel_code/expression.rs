@@ -141,6 +141,8 @@ pub struct Expressions {
     depends: IdVec<ExprId, Dependence>,
     /// Tensors that the kernel computes, by their values.
     pub names: HashMap<ExprId, TensorId, FxBuildHasher>,
+    /// For a value the tensors whose elements it is, with the places of these; each tensor once.
+    pub(super) places: HashMap<ExprId, Vec<(TensorId, IndexId)>, FxBuildHasher>,
 }
 
 /// Most variables of a kernel: [`Dependence`] has a bit for each.
@@ -176,6 +178,15 @@ impl Expressions {
         self.exprs.push(expr);
         self.depends.push(depends);
         id
+    }
+
+    /// Tells that a value is an element of a tensor.
+    pub(super) fn is_element(&mut self, value: ExprId, tensor: TensorId, place: IndexId) {
+        self.names.entry(value).or_insert(tensor);
+        let places = self.places.entry(value).or_default();
+        if places.iter().all(|known| known.0 != tensor) {
+            places.push((tensor, place));
+        }
     }
 
     pub(super) fn number(&mut self, value: f64) -> ExprId {
@@ -340,8 +351,9 @@ impl Expressions {
                 Some(&other) => other,
                 None => self.renewed(expr, &new, variable),
             };
-            if let Some(&tensor) = self.names.get(&expr) {
-                self.names.entry(own).or_insert(tensor);
+            for (tensor, place) in self.places.get(&expr).cloned().unwrap_or_default() {
+                let place = self.renewed_index(place, &new, variable);
+                self.is_element(own, tensor, place);
             }
             new.insert(expr, own);
         }

@@ -9,17 +9,20 @@ mod define;
 mod expression;
 mod index;
 mod print;
+mod removed;
 mod schedule;
 mod statements;
 
 pub use expression::{Binary, Expr, ExprId, Expressions, Fold, SharedId, Unary};
 pub use index::{Atom, Index, IndexId, Variable, VariableId};
-pub use print::{Access, Code, Line, Shader, triton, wgsl};
+pub use print::{Access, Code, CodeLanguage, Line, Shader, cuda, triton, wgsl};
+pub use removed::Removed;
 
 use crate::core::interpret::{Call, calls, ops_of, stored};
 use crate::core::model::dtype::DType;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId};
+use crate::core::model::op::Op;
 use crate::core::model::partition::Partition;
 use crate::core::model::program::Program;
 
@@ -36,6 +39,8 @@ pub struct Kernel {
     pub shared: IdVec<SharedId, u64>,
     /// What each thread, or each group of threads, does.
     pub body: Vec<Statement>,
+    /// What it does not move because its ops are one kernel.
+    pub removed: Vec<Removed>,
 }
 
 /// A tensor in memory.
@@ -134,7 +139,12 @@ pub enum Statement {
     },
 }
 
-/// The same for a graph of a program, each of whose ops comes from one of its statements.
+/// A kernel; `None` for one that runs nothing, of views alone, and for one that only computes again what another one writes;
+/// or why it has no code, as a clause.
+pub type Coded = Result<Option<Kernel>, String>;
+
+/// The kernels of a partition of a program's graph, each of whose ops comes from one of its statements. `views_are_free` is
+/// the convention that a view is another way to read the same bytes.
 pub fn of_program(
     program: &Program,
     graph: &Graph,
@@ -156,38 +166,81 @@ pub fn of_graph(
     kernels(graph, &calls, partition, views_are_free)
 }
 
-/// A kernel; `None` for one that runs nothing, of views alone, and for one that only computes again what another one writes;
-/// or why it has no code, as a clause.
-pub type Coded = Result<Option<Kernel>, String>;
-
-/// The kernels of a partition. `views_are_free` is the convention that a view is another way to read the same bytes. Polynomial in the ops of a
-/// kernel, of which there are few.
+/// The same with what each op says.
 pub(crate) fn kernels(
     graph: &Graph,
     calls: &IdVec<OpId, Call>,
     partition: &Partition,
     views_are_free: bool,
 ) -> IdVec<KernelId, Coded> {
-    let is_stored = stored(graph, partition);
-    let is_view = |op: OpId| views_are_free && graph.ops[op].is_view();
-    let runs_nothing = |kernel: KernelId| ops_of(partition, kernel).into_iter().all(is_view);
-    let runs_nothing: IdVec<KernelId, bool> = partition.kernels.ids().map(runs_nothing).collect();
-    let kernels = partition.kernels.ids();
-    kernels
-        .map(|kernel| {
-            let mut ops = ops_of(partition, kernel);
-            let own = partition.kernels[kernel].iter();
-            let outputs = own.map(|&op| graph.output[op]);
-            let written = outputs.filter(|&tensor| is_stored[tensor]);
-            let written: Vec<TensorId> = written.collect();
-            if runs_nothing[kernel] || written.is_empty() {
-                return Ok(None);
-            }
-            let is_read_through = |op: OpId| runs_nothing[partition.kernel_of[op]];
-            with_views(graph, &mut ops, is_read_through);
-            schedule::kernel(graph, calls, &ops, &written).map(Some)
-        })
-        .collect()
+    let coder = Coder::new(graph, calls, partition, views_are_free);
+    partition.kernels.ids().map(|id| coder.kernel(id)).collect()
+}
+
+/// One of these kernels. Linear in the program, beside the kernel itself.
+pub fn of_kernel(
+    program: &Program,
+    graph: &Graph,
+    statement_of_op: &IdVec<OpId, usize>,
+    partition: &Partition,
+    views_are_free: bool,
+    kernel: KernelId,
+) -> Coded {
+    let calls = calls(program, statement_of_op);
+    Coder::new(graph, &calls, partition, views_are_free).kernel(kernel)
+}
+
+/// Makes the kernels of a partition.
+struct Coder<'a> {
+    graph: &'a Graph,
+    calls: &'a IdVec<OpId, Call>,
+    partition: &'a Partition,
+    is_stored: IdVec<TensorId, bool>,
+    /// Ops that are another way to read the same bytes.
+    is_view: IdVec<OpId, bool>,
+    /// Kernels of views alone.
+    runs_nothing: IdVec<KernelId, bool>,
+}
+
+impl<'a> Coder<'a> {
+    fn new(
+        graph: &'a Graph,
+        calls: &'a IdVec<OpId, Call>,
+        partition: &'a Partition,
+        views_are_free: bool,
+    ) -> Self {
+        let view = |op: &Op| views_are_free && op.is_view();
+        let is_view: IdVec<OpId, bool> = graph.ops.iter().map(view).collect();
+        let only_views = |kernel| ops_of(partition, kernel).into_iter().all(|op| is_view[op]);
+        Self {
+            graph,
+            calls,
+            partition,
+            is_stored: stored(graph, partition),
+            runs_nothing: partition.kernels.ids().map(only_views).collect(),
+            is_view,
+        }
+    }
+
+    /// Polynomial in the ops of the kernel, of which there are few.
+    fn kernel(&self, kernel: KernelId) -> Coded {
+        let graph = self.graph;
+        let Some(own) = self.partition.kernels.get(kernel) else {
+            return Ok(None);
+        };
+        let mut ops = ops_of(self.partition, kernel);
+        let outputs = own.iter().map(|&op| graph.output[op]);
+        let written = outputs.filter(|&tensor| self.is_stored[tensor]);
+        let written: Vec<TensorId> = written.collect();
+        if self.runs_nothing[kernel] || written.is_empty() {
+            return Ok(None);
+        }
+        let is_read_through = |op: OpId| self.runs_nothing[self.partition.kernel_of[op]];
+        with_views(graph, &mut ops, is_read_through);
+        let mut kernel = schedule::kernel(graph, self.calls, &ops, &written)?;
+        kernel.removed = removed::removed(graph, &kernel, &ops, |op| self.is_view[op]);
+        Ok(Some(kernel))
+    }
 }
 
 /// Adds the views that the ops read through, because no kernel writes them.

@@ -75,6 +75,7 @@ pub(super) fn kernel(
         grid: scheduled.grid,
         shared: scheduled.shared,
         body: scheduled.body,
+        removed: Vec::new(),
     })
 }
 

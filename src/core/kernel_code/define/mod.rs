@@ -120,7 +120,8 @@ impl<'a> Definitions<'a> {
         let value = if let Some(op) = self.own_producer(tensor) {
             let value = self.definition(op, at, only_if)?;
             let value = self.converted(op, value);
-            self.expressions.names.entry(value).or_insert(tensor);
+            let place = self.expressions.ravel(&self.graph.ops[op].shape, at);
+            self.expressions.is_element(value, tensor, place);
             value
         } else {
             let place = self.expressions.ravel(&shape, at);

@@ -1,15 +1,69 @@
 //! Kernels as text: lines, of which each says which element of a tensor it loads or stores.
 
+mod cuda;
 mod names;
 mod scalar;
 mod text;
 mod triton;
 mod wgsl;
 
+pub use cuda::cuda;
 pub use triton::triton;
 pub use wgsl::{Shader, wgsl};
 
+use crate::core::kernel_code::Kernel;
+use crate::core::model::graph::Graph;
 use crate::core::model::ids::TensorId;
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
+/// A language in which kernels are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "lowercase")]
+pub enum CodeLanguage {
+    /// Triton, in Python.
+    #[default]
+    Triton,
+    /// CUDA C++.
+    Cuda,
+    /// The shading language of WebGPU.
+    Wgsl,
+}
+
+impl CodeLanguage {
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// As it is called.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Triton => "Triton",
+            Self::Cuda => "CUDA",
+            Self::Wgsl => "WGSL",
+        }
+    }
+
+    /// What stands before a comment.
+    pub fn comment(self) -> &'static str {
+        match self {
+            Self::Triton => "#",
+            Self::Cuda | Self::Wgsl => "//",
+        }
+    }
+
+    /// A kernel in this language.
+    ///
+    /// # Errors
+    /// What of it the language cannot do, as a clause.
+    pub fn code(self, graph: &Graph, kernel: &Kernel) -> Result<Code, String> {
+        match self {
+            Self::Triton => triton(graph, kernel),
+            Self::Cuda => cuda(graph, kernel),
+            Self::Wgsl => wgsl(graph, kernel).map(|shader| shader.code),
+        }
+    }
+}
 
 /// The text of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,16 +94,21 @@ pub struct Access {
     pub is_removed: bool,
 }
 
+impl Line {
+    /// The text with its indentation.
+    pub fn indented(&self) -> String {
+        let indent = if self.text.is_empty() { 0 } else { self.indent };
+        format!("{}{}", "    ".repeat(indent), self.text)
+    }
+}
+
 impl Code {
     /// The code that runs: all lines but those that fusion removed.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for line in &self.lines {
             if line.access.is_none_or(|access| !access.is_removed) {
-                for _ in 0..line.indent {
-                    text.push_str("    ");
-                }
-                text.push_str(&line.text);
+                text.push_str(&line.indented());
                 text.push('\n');
             }
         }

@@ -33,10 +33,14 @@ impl Names {
         for place in 0..kernel.expressions.exprs.len() {
             names.used.insert(kept_name(place));
         }
-        for argument in &kernel.arguments {
-            let name = format!("{}{suffix}", identifier(graph.tensor_name(argument.tensor)));
-            let name = names.unused(name);
-            names.tensors.insert(argument.tensor, name);
+        let arguments = kernel.arguments.iter().map(|argument| argument.tensor);
+        let removed = kernel.removed.iter().map(|removed| removed.tensor);
+        for tensor in arguments.chain(removed) {
+            if !names.tensors.contains_key(&tensor) {
+                let name = format!("{}{suffix}", identifier(graph.tensor_name(tensor)));
+                let name = names.unused(name);
+                names.tensors.insert(tensor, name);
+            }
         }
         names
     }
@@ -61,8 +65,12 @@ impl Names {
         name
     }
 
-    /// A name that is used once, as near to this as is free.
-    pub(super) fn unused(&mut self, wanted: String) -> String {
+    /// A name for something else, as near to this as is free.
+    pub(super) fn other(&mut self, wanted: &str) -> String {
+        self.unused(identifier(wanted))
+    }
+
+    fn unused(&mut self, wanted: String) -> String {
         if self.used.insert(wanted.clone()) {
             return wanted;
         }

@@ -13,9 +13,9 @@ use crate::core::model::ids::TensorId;
 /// Threads of a group that computes elements or tiles, and most threads of a row.
 pub(super) const THREADS: u64 = 256;
 /// Rows and columns of a tile.
-pub(super) const TILE: u64 = 64;
+const TILE: u64 = 64;
 /// Steps of K that a tile takes at once.
-pub(super) const STEPS: u64 = 16;
+const STEPS: u64 = 16;
 /// Threads along each side of a tile; each computes every 16th row and column.
 const SIDE: u64 = 16;
 /// Rows, and columns, of a tile that one thread computes.
@@ -37,6 +37,8 @@ pub(super) trait Threads: Language {
     fn lane(&self) -> &'static str;
     /// Which group it is.
     fn group(&self) -> &'static str;
+    /// Whether a launch may start more groups than there is work for.
+    fn has_spare_groups(&self) -> bool;
     /// Waits for all threads of a group.
     fn barrier(&self) -> &'static str;
     /// Folds a value of each thread of a row to one that all have.
@@ -58,12 +60,56 @@ pub(super) struct Printer<'a, L> {
     pub(super) indent: usize,
     /// Where each thread of a row keeps its part of a value.
     kept: Vec<ExprId>,
+    /// What is not moved and has no lines yet.
     is_in_columns: bool,
 }
 
 /// Threads of a row: a power of two, no more than there are columns of the widest loop over them.
 pub(super) fn threads_of_row(kernel: &Kernel) -> u64 {
     widest_column(kernel).next_power_of_two().clamp(1, THREADS)
+}
+
+/// How many threads run a kernel.
+#[derive(Clone, Copy)]
+pub(super) struct Launch {
+    pub(super) groups: u64,
+    /// Threads of each group.
+    pub(super) threads: u64,
+}
+
+/// `None` if they are more than 64 bits count.
+pub(super) fn launch(kernel: &Kernel) -> Option<Launch> {
+    let extent = |variable: VariableId| kernel.expressions.variables[variable].extent;
+    Some(match kernel.grid {
+        Grid::Elements(element) => Launch {
+            groups: extent(element).div_ceil(THREADS),
+            threads: THREADS,
+        },
+        Grid::Rows(row) => Launch {
+            groups: extent(row),
+            threads: threads_of_row(kernel),
+        },
+        Grid::Tiles { batch, row, column } => {
+            let [down, across] = [row, column].map(|side| extent(side).div_ceil(TILE));
+            Launch {
+                groups: extent(batch).checked_mul(down)?.checked_mul(across)?,
+                threads: THREADS,
+            }
+        }
+    })
+}
+
+/// The numbers that the threads of a group share, by name, and how many they are.
+pub(super) fn shared_arrays(kernel: &Kernel) -> Vec<(String, u64)> {
+    match kernel.grid {
+        Grid::Elements(_) => Vec::new(),
+        Grid::Rows(_) => (kernel.shared.iter().enumerate())
+            .map(|(place, &elements)| (shared_name(place), elements))
+            .collect(),
+        Grid::Tiles { .. } => ["left_tile", "right_tile"]
+            .map(|name| (name.to_owned(), TILE * STEPS))
+            .to_vec(),
+    }
 }
 
 fn widest_column(kernel: &Kernel) -> u64 {
@@ -177,15 +223,19 @@ impl<'a, L: Threads> Printer<'a, L> {
         match kernel.grid {
             Grid::Elements(element) => {
                 let place = format!("{group} * {THREADS} + {lane}");
-                let name = self.name(element);
+                let (name, elements) = (self.name(element), self.extent(element));
                 self.index(&name, &place);
-                self.leave_unless_below(&name, self.extent(element));
+                if elements % THREADS != 0 || self.texts.language.has_spare_groups() {
+                    self.leave_unless_below(&name, elements);
+                }
                 self.statements(&kernel.body);
             }
             Grid::Rows(row) => {
                 let name = self.name(row);
                 self.index(&name, group);
-                self.leave_unless_below(&name, self.extent(row));
+                if self.texts.language.has_spare_groups() {
+                    self.leave_unless_below(&name, self.extent(row));
+                }
                 let threads = threads_of_row(kernel);
                 for place in 0..self.kept.len() {
                     let widest = widest_column(kernel).div_ceil(threads);
@@ -266,6 +316,29 @@ impl<'a, L: Threads> Printer<'a, L> {
             Expr::Read { tensor, .. } => self.access(text, tensor, false),
             _ => self.line(text),
         }
+        self.removed(expr);
+    }
+
+    /// What would move this value if its ops were kernels of their own.
+    fn removed(&mut self, value: ExprId) {
+        for removed in self.texts.take_removed(value) {
+            let tensor = removed.tensor;
+            let array = self.texts.names.tensor(tensor).to_owned();
+            let place = self.texts.index(removed.place);
+            let name = self.texts.value(value);
+            let (language, constant) = (&self.texts.language, self.texts.language.constant());
+            let write = language.write(&array, removed.dtype, &place, &name);
+            let read = language.read(&array, removed.dtype, &place, None);
+            let read = format!("{constant} {name} = {read};");
+            let stores = removed.is_store_removed.then_some((write, true));
+            let loads = removed.readers.iter().map(|_| (read.clone(), false));
+            for (text, is_store) in stores.into_iter().chain(loads) {
+                self.access(text, tensor, is_store);
+                if let Some(access) = self.code.lines.last_mut().and_then(|l| l.access.as_mut()) {
+                    access.is_removed = true;
+                }
+            }
+        }
     }
 
     /// A fold by one thread.
@@ -278,9 +351,11 @@ impl<'a, L: Threads> Printer<'a, L> {
         self.variable(&name, &start);
         self.open_loop(&self.name(over), "0", &self.extent(over).to_string(), 1);
         self.statements(body);
-        let folded = (self.texts.language).folded(fold, &name, &self.texts.value(value));
+        let folded =
+            (self.texts.language).folded(fold, &name, &self.texts.folded_value(fold, value));
         self.line(format!("{name} = {folded};"));
         self.close();
+        self.removed(result);
     }
 
     /// What is done for each column of a thread.
@@ -311,18 +386,19 @@ impl<'a, L: Threads> Printer<'a, L> {
             return;
         };
         let name = self.texts.named(result);
-        let own = self.texts.names.unused(format!("own_{name}"));
+        let own = self.texts.names.other(&format!("own_{name}"));
         let start = self.texts.language.number(fold.start());
         self.variable(&own, &start);
         self.columns(column, |printer| {
             printer.statements(body);
-            let value = printer.texts.value(value);
+            let value = printer.texts.folded_value(fold, value);
             let folded = printer.texts.language.folded(fold, &own, &value);
             printer.line(format!("{own} = {folded};"));
         });
         let constant = self.texts.language.constant();
         let across = self.texts.language.across(fold, &own);
         self.line(format!("{constant} {name} = {across};"));
+        self.removed(result);
     }
 
     fn share(&mut self, shared: SharedId, place: IndexId, value: ExprId) {
@@ -394,7 +470,9 @@ impl<'a, L: Threads> Printer<'a, L> {
         for (name, value) in lines {
             self.index(&name, &value);
         }
-        self.leave_unless_below(&self.name(batch), self.extent(batch));
+        if self.texts.language.has_spare_groups() {
+            self.leave_unless_below(&self.name(batch), self.extent(batch));
+        }
         self.array("sums", OWN * OWN);
         self.open_loop("first_k", "0", &k.to_string(), STEPS);
         self.load_side(
@@ -447,6 +525,7 @@ impl<'a, L: Threads> Printer<'a, L> {
         let constant = self.texts.language.constant();
         let name = self.texts.named(*result);
         self.line(format!("{constant} {name} = sums[down * {OWN} + right];"));
+        self.removed(*result);
         self.statements(rest);
         self.close();
         self.close();

@@ -1,9 +1,9 @@
 //! Expressions as text. A value that is read once, and has no name of its own in the program, stands where it is read.
 
 use super::names::{Names, shared_name, uses};
-use crate::core::kernel_code::expression::{Binary, Expr, ExprId, Unary};
+use crate::core::kernel_code::expression::{Binary, Expr, ExprId, Fold, Unary};
 use crate::core::kernel_code::index::{Atom, IndexId};
-use crate::core::kernel_code::{Kernel, Statement};
+use crate::core::kernel_code::{Kernel, Removed, Statement};
 use crate::core::model::dtype::DType;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, TensorId};
@@ -80,6 +80,8 @@ pub(super) struct Texts<'a, L> {
     pub(super) language: L,
     pub(super) names: Names,
     uses: IdVec<ExprId, usize>,
+    /// What is not moved, and not written as a line yet.
+    removed: Vec<Removed>,
 }
 
 impl<'a, L: Language> Texts<'a, L> {
@@ -90,6 +92,7 @@ impl<'a, L: Language> Texts<'a, L> {
             language,
             names,
             uses: uses(kernel),
+            removed: kernel.removed.clone(),
         }
     }
 
@@ -118,6 +121,14 @@ impl<'a, L: Language> Texts<'a, L> {
             && body.iter().any(is_read_here)
     }
 
+    /// What is not moved because the kernel has this value. One that several loops compute has its lines in the first of them.
+    pub(super) fn take_removed(&mut self, value: ExprId) -> Vec<Removed> {
+        let all = std::mem::take(&mut self.removed).into_iter();
+        let (here, later) = all.partition(|removed| removed.value == value);
+        self.removed = later;
+        here
+    }
+
     /// The name for a value that gets a statement.
     pub(super) fn named(&mut self, expr: ExprId) -> String {
         let wanted = match (self.kernel.expressions.names.get(&expr), self.expr(expr)) {
@@ -125,10 +136,10 @@ impl<'a, L: Language> Texts<'a, L> {
                 self.graph.tensor_name(tensor).to_owned()
             }
             (None, Expr::Fold(fold, ..)) => match fold {
-                crate::core::kernel_code::Fold::Sum => "total".to_owned(),
-                crate::core::kernel_code::Fold::Product => "product".to_owned(),
-                crate::core::kernel_code::Fold::Maximum => "largest".to_owned(),
-                crate::core::kernel_code::Fold::Minimum => "smallest".to_owned(),
+                Fold::Sum => "total".to_owned(),
+                Fold::Product => "product".to_owned(),
+                Fold::Maximum => "largest".to_owned(),
+                Fold::Minimum => "smallest".to_owned(),
             },
             _ => "value".to_owned(),
         };
@@ -147,6 +158,16 @@ impl<'a, L: Language> Texts<'a, L> {
     /// A value as a number.
     pub(super) fn value(&self, expr: ExprId) -> String {
         self.value_text(expr).text
+    }
+
+    /// A value behind what folds it with another one.
+    pub(super) fn folded_value(&self, fold: Fold, expr: ExprId) -> String {
+        let level = match fold {
+            Fold::Sum => PRODUCT,
+            Fold::Product => SIGN,
+            Fold::Maximum | Fold::Minimum => SELECT,
+        };
+        self.value_text(expr).at(level)
     }
 
     fn value_text(&self, expr: ExprId) -> Text {

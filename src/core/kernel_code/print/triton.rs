@@ -418,6 +418,7 @@ impl Printer<'_> {
             outside(&row, rows, tile_rows),
             outside(&column, columns, tile_columns),
         ]);
+        self.removed(*result);
         self.statements(rest);
         let options = if is_narrow { ", num_warps=8" } else { "" };
         Ok((batches * down * across, options))
@@ -496,6 +497,26 @@ impl Printer<'_> {
         }
     }
 
+    /// What unfused ops would store and load of a value that the kernel has.
+    fn removed(&mut self, value: ExprId) {
+        for removed in self.texts.take_removed(value) {
+            let name = self.texts.value(value);
+            let place = self.texts.index(removed.place);
+            let array = self.texts.names.tensor(removed.tensor).to_owned();
+            let stores = removed
+                .is_store_removed
+                .then(|| (format!("tl.store({array} + {place}, {name})"), true));
+            let load = format!("{name} = tl.load({array} + {place})");
+            let loads = removed.readers.iter().map(|_| (load.clone(), false));
+            for (text, is_store) in stores.into_iter().chain(loads) {
+                self.access(text, removed.tensor, is_store);
+                if let Some(access) = self.code.lines.last_mut().and_then(|l| l.access.as_mut()) {
+                    access.is_removed = true;
+                }
+            }
+        }
+    }
+
     fn value(&mut self, expr: ExprId) {
         // Before it has its name, which would stand for itself.
         let definition = self.texts.definition(expr);
@@ -505,6 +526,7 @@ impl Printer<'_> {
             Expr::Read { tensor, .. } => self.access(text, tensor, false),
             _ => self.line(text),
         }
+        self.removed(expr);
     }
 
     fn serial(&mut self, result: ExprId, body: &[Statement]) {
@@ -531,6 +553,7 @@ impl Printer<'_> {
         };
         self.line(format!("{name} = {folded}"));
         self.indent -= 1;
+        self.removed(result);
     }
 
     fn reduce(&mut self, result: ExprId, body: &[Statement]) {
@@ -565,6 +588,7 @@ impl Printer<'_> {
             Fold::Minimum => format!("tl.min({own}, axis=0)"),
         };
         self.line(format!("{name} = {folded}"));
+        self.removed(result);
     }
 }
 

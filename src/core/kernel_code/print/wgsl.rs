@@ -4,8 +4,8 @@
 //! lowest and the largest number stand for it.
 
 use super::Code;
-use super::names::{Names, shared_name};
-use super::scalar::{Printer, STEPS, THREADS, TILE, Threads, threads_of_row};
+use super::names::Names;
+use super::scalar::{Launch, Printer, THREADS, Threads, launch, shared_arrays};
 use super::text::Language;
 use crate::core::kernel_code::expression::{Binary, Fold, Unary};
 use crate::core::kernel_code::{Grid, Kernel};
@@ -66,36 +66,13 @@ pub fn wgsl(graph: &Graph, kernel: &Kernel) -> Result<Shader, String> {
         );
         printer.line(line);
     }
-    let variables = kernel.expressions.variables.as_slice();
-    let groups = match kernel.grid {
-        Grid::Elements(element) => variables[element.index()].extent.div_ceil(THREADS),
-        Grid::Rows(row) => variables[row.index()].extent,
-        Grid::Tiles { batch, row, column } => {
-            let tiles = [row, column].map(|side| variables[side.index()].extent.div_ceil(TILE));
-            variables[batch.index()].extent * tiles[0] * tiles[1]
-        }
-    };
-    let threads = match kernel.grid {
-        Grid::Rows(_) => threads_of_row(kernel),
-        Grid::Elements(_) | Grid::Tiles { .. } => THREADS,
-    };
-    match kernel.grid {
-        Grid::Elements(_) => {}
-        Grid::Rows(_) => {
-            printer.line(format!("var<workgroup> partial: array<f32, {threads}>;"));
-            for (place, elements) in kernel.shared.iter().enumerate() {
-                let name = shared_name(place);
-                printer.line(format!("var<workgroup> {name}: array<f32, {elements}>;"));
-            }
-        }
-        Grid::Tiles { .. } => {
-            for name in ["left_tile", "right_tile"] {
-                printer.line(format!(
-                    "var<workgroup> {name}: array<f32, {}>;",
-                    TILE * STEPS
-                ));
-            }
-        }
+    let too_many = || "it has too many groups of threads".to_owned();
+    let Launch { groups, threads } = launch(kernel).ok_or_else(too_many)?;
+    if matches!(kernel.grid, Grid::Rows(_)) {
+        printer.line(format!("var<workgroup> partial: array<f32, {threads}>;"));
+    }
+    for (name, elements) in shared_arrays(kernel) {
+        printer.line(format!("var<workgroup> {name}: array<f32, {elements}>;"));
     }
     printer.line("");
     printer.line(format!("@compute @workgroup_size({threads})"));
@@ -119,9 +96,9 @@ pub fn wgsl(graph: &Graph, kernel: &Kernel) -> Result<Shader, String> {
     }
     let down = groups.div_ceil(MOST_GROUPS);
     let across = groups.div_ceil(down.max(1));
-    let size = |groups: u64| u32::try_from(groups).map_err(|_| "it has too many groups of threads");
+    let size = |groups: u64| u32::try_from(groups).map_err(|_| too_many());
     if down > MOST_GROUPS {
-        return Err("it has too many groups of threads".to_owned());
+        return Err(too_many());
     }
     Ok(Shader {
         code: printer.code,
@@ -265,6 +242,11 @@ impl Threads for Wgsl {
         "group"
     }
 
+    fn has_spare_groups(&self) -> bool {
+        // More groups than fit along one dimension are started as a rectangle.
+        true
+    }
+
     fn barrier(&self) -> &'static str {
         "workgroupBarrier();"
     }
@@ -282,7 +264,7 @@ impl Threads for Wgsl {
     fn folded(&self, fold: Fold, a: &str, b: &str) -> String {
         match fold {
             Fold::Sum => format!("{a} + {b}"),
-            Fold::Product => format!("{a} * ({b})"),
+            Fold::Product => format!("{a} * {b}"),
             Fold::Maximum => format!("max({a}, {b})"),
             Fold::Minimum => format!("min({a}, {b})"),
         }

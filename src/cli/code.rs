@@ -1,0 +1,56 @@
+//! `fuseline code FILE`: kernels as code.
+
+use super::output::{print, tell};
+use super::{Analysed, Failed};
+use crate::core::KernelId;
+use crate::core::kernel_code::CodeLanguage;
+use crate::present::kernel_code::{KernelCode, kernel_code, no_code};
+use crate::present::names::op_names;
+
+/// Prints the code of all kernels, or of the one with this number. A kernel without code is a comment among others; alone it
+/// is an error, unless nothing runs for it.
+pub(super) fn code(
+    analysed: &Analysed,
+    number: Option<usize>,
+    language: CodeLanguage,
+) -> Result<(), Failed> {
+    let Analysed {
+        file,
+        parsed,
+        analysis,
+        statement_of_op,
+        ..
+    } = analysed;
+    let kernels = &analysis.fused.kernels;
+    let chosen = |kernel: &KernelId| number.is_none_or(|number| kernel.number() == number);
+    let chosen: Vec<KernelId> = kernels.ids().filter(chosen).collect();
+    if let (Some(number), []) = (number, &chosen[..]) {
+        tell(&format!(
+            "error: {file}: there is no kernel {number}; the kernels are 1 to {}\n",
+            kernels.len()
+        ));
+        return Err(Failed);
+    }
+    let line = |text: &mut String, comment: &str| {
+        text.extend([language.comment(), " ", comment, "\n"]);
+    };
+    let mut text = String::new();
+    for kernel in chosen {
+        let ops = op_names(&analysis.graph, &kernels[kernel].ops);
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        line(&mut text, &format!("Kernel {}: {ops}", kernel.number()));
+        let program = &parsed.program;
+        match kernel_code(analysis, program, statement_of_op, kernel, language) {
+            KernelCode::Lines { text: code, .. } => text.push_str(&code),
+            KernelCode::Refused(reason) if number.is_some() => {
+                tell(&format!("error: {file}: {}\n", no_code(&reason)));
+                return Err(Failed);
+            }
+            KernelCode::Refused(reason) => line(&mut text, &no_code(&reason)),
+            KernelCode::Nothing => line(&mut text, KernelCode::NOTHING),
+        }
+    }
+    print(&text)
+}

@@ -1,0 +1,55 @@
+// The selected kernel as code: loads and stores with their bytes, and struck through what fusion removed.
+
+import { accessibilityFindings, expect, test } from './fixture.mjs';
+import { kernelButton, notice, picker, write } from './visitor.mjs';
+
+const PROGRAM = 'input x : f16[1024, 64]\na = exp(x)\nb = relu(a)\nc = add(a, b)\ns = sort(c)\n';
+
+test.describe('kernel code', () => {
+  test('what a kernel loads and stores, and what fusion removed; copied without that', async ({ page, open, context }) => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await open();
+    await write(page, PROGRAM);
+    await picker(page, 'Fusion').selectOption('inductor');
+    await kernelButton(page, 1).click();
+    await page.getByRole('button', { name: 'Code', exact: true }).click();
+    const code = page.getByRole('region', { name: 'CUDA of this kernel' });
+    await expect(code).toContainText('__global__');
+    const moved = (words) => code.locator('.code-line', { hasText: words });
+    await expect(moved(' load of x ')).toContainText('131 kB');
+    await expect(moved(' store of c ')).toContainText('131 kB');
+    const removed = code.locator('del');
+    await expect(removed).toHaveCount(5);
+    await expect(moved('store of a, removed by fusion').locator('del')).toHaveText('a_data[element] = __float2half(a);');
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Copy the code' }).click();
+    await expect(notice(page)).toContainText('copied');
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    expect(copied).toContain('c_data[element] = __float2half(c);');
+    expect(copied).not.toContain('a_data');
+    await page.getByRole('radio', { name: 'WGSL', exact: true }).check();
+    await expect(page.getByRole('region', { name: 'WGSL of this kernel' })).toContainText('@compute');
+    await kernelButton(page, 2).click();
+    await expect(page.getByText('This kernel has no code: no kernel is generated for `sort`.')).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Copy the code' })).toHaveCount(0);
+  });
+
+  for (const colorScheme of ['light', 'dark']) {
+    test(`on a phone, ${colorScheme}: the keyboard opens it and scrolls it, and the page is not widened`, async ({ page, open }) => {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width: 360, height: 740 });
+      await open();
+      await kernelButton(page, 2).click();
+      const button = page.getByRole('button', { name: 'Code', exact: true });
+      await button.focus();
+      await page.keyboard.press('Enter');
+      await expect(button).toHaveAttribute('aria-expanded', 'true');
+      const code = page.getByRole('region', { name: /of this kernel$/ });
+      await code.focus();
+      for (let press = 0; press < 5; press += 1) await page.keyboard.press('ArrowRight');
+      await expect.poll(() => code.evaluate((element) => element.scrollLeft)).toBeGreaterThan(0);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+      expect(await accessibilityFindings(page)).toEqual([]);
+    });
+  }
+});
