@@ -196,7 +196,7 @@ fn kernels_are_printed_as_code_all_or_one() {
         fuseline(&arguments).output().unwrap()
     };
     let all = of(&[]);
-    for kernel in ["// Kernel 1: ", "// Kernel 2: "] {
+    for kernel in ["# Kernel 1: ", "# Kernel 2: "] {
         assert!(stdout(&all).contains(kernel), "{all:?}");
     }
     let one = of(&["--kernel", "1", "--language", "wgsl"]);

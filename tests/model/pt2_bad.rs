@@ -197,7 +197,7 @@ fn hostile_sizes_are_refused_or_told_by_the_notation() {
     let outcome = analyze_program(&parse(&text).program, &Options::default());
     assert!(has_errors(&outcome.diagnostics), "{text}");
     // More text than is read as notation, by long paths of modules.
-    let mut long = many(1, 27_000);
+    let mut long = many(1, 30_000);
     let nodes = long["graph_module"]["graph"]["nodes"]
         .as_array_mut()
         .unwrap();
@@ -207,7 +207,7 @@ fn hostile_sizes_are_refused_or_told_by_the_notation() {
     }
     let said = read(&file(&long)).unwrap_err();
     assert!(
-        said.contains("27000 ops are more than the 8 MB of notation that are read"),
+        said.contains("30000 ops are more than the 8 MB of notation that are read"),
         "{said}"
     );
 }
