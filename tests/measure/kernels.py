@@ -1,10 +1,12 @@
 """Runs the Triton code of kernels against PyTorch: each kernel on what eager PyTorch gives the ops before it.
 
-    for f in public/examples/*.fuse; do fuseline code $f --language triton --policy optimal --json; done > KERNELS.jsonl
-    python tests/measure/kernels.py KERNELS.jsonl OUT.json
+    for f in public/examples/*.fuse public/measured/*.fuse; do
+        n=$(basename $f .fuse); fuseline script $f > FOLDER/$n.py
+        for p in none inductor optimal; do fuseline code $f --language triton --policy $p > FOLDER/$n.$p.triton; done
+    done
+    python tests/measure/kernels.py FOLDER OUT.json
 
-A line is an object: `program`, `policy`, `script` (that of `fuseline script`), and `kernels` with `ops`, `arguments` (each a
-name and whether it is written) and `code`, or a `reason`. OUT.json has for each the largest difference of each kernel over the
+OUT.json has for each the largest difference of each kernel over the
 largest element of its tensor, and the times of all kernels and of the eager program, each in a CUDA graph.
 """
 
@@ -62,16 +64,38 @@ def dropout(name):
     return dropped
 
 
-def tensors_of(script):
+def tensors_of(script, folder):
     """All tensors of the program, eager, and a function that computes them again."""
     source = re.sub(
         r"^(    (\w+) = )F\.dropout\(", r"\1DROPOUT('\2')(", script, flags=re.MULTILINE
     )
-    space = {"__name__": "script", "DROPOUT": dropout}
     source = re.sub(r"    return \(.*\)\n\n\ndef variants", "    return dict(locals())\n\n\ndef variants", source)
-    exec(compile(source, "script", "exec"), space)
-    arguments = space["inputs"]()
-    return space["program"](*arguments), lambda: space["program"](*arguments)
+    module = module_of(source, folder, "script")
+    module.DROPOUT = dropout
+    arguments = module.inputs()
+    return module.program(*arguments), lambda: module.program(*arguments)
+
+
+def kernels_of(text):
+    """The kernels that `fuseline code` printed: ops, and the code with its tensors or why there is none."""
+    kernels = []
+    for section in re.split(r"^# Kernel \d+: ", text, flags=re.MULTILINE)[1:]:
+        ops, code = section.split("\n", 1)
+        launch = re.search(r"^def launch\((.*)\):$", code, flags=re.MULTILINE)
+        if not launch:
+            kernels.append({"ops": ops, "reason": code.strip().removeprefix("# ")})
+            continue
+        names = launch.group(1).split(", ")
+        arguments = [(name, f"tl.store({name}_ptr " in code) for name in names]
+        kernels.append({"ops": ops, "arguments": arguments, "code": code})
+    return kernels
+
+
+def entries_of(folder):
+    for path in sorted(pathlib.Path(folder).glob("*.triton")):
+        program, policy = path.stem.split(".")
+        script = path.with_name(f"{program}.py").read_text()
+        yield {"program": program, "policy": policy, "script": script, "kernels": kernels_of(path.read_text())}
 
 
 def difference(own, other):
@@ -89,7 +113,7 @@ def launches_of(entry, folder):
     """For each kernel its ops and either a launch with its tensors, or why there is none."""
     import torch
 
-    tensors, again = tensors_of(entry["script"])
+    tensors, again = tensors_of(entry["script"], folder)
     launches = []
     for number, kernel in enumerate(entry["kernels"]):
         if "code" not in kernel:
@@ -98,7 +122,7 @@ def launches_of(entry, folder):
         module = module_of(kernel["code"], folder, f"kernel_{number}")
         arguments, written = [], []
         for name, is_written in kernel["arguments"]:
-            tensor = tensors[re.sub(r"\W+", "_", name)]
+            tensor = tensors[name]
             if is_written:
                 own = torch.full(tensor.shape, 0, dtype=tensor.dtype, device=tensor.device)
                 written.append((name, own, tensor))
@@ -172,8 +196,7 @@ def timed(entry):
 
 
 def main(source, out):
-    entries = [json.loads(line) for line in pathlib.Path(source).read_text().splitlines()]
-    entries = [entry for entry in entries if entry["script"]]
+    entries = [entry for entry in entries_of(source) if entry["script"]]
     with multiprocessing.get_context("spawn").Pool(PROCESSES, maxtasksperchild=4) as pool:
         results = pool.map(checked, entries, chunksize=1)
     rows = []
