@@ -43,6 +43,59 @@ pub struct Kernel {
     pub removed: Vec<Removed>,
 }
 
+/// The parts of a kernel that computes tiles of a product.
+pub(crate) struct Tile<'a> {
+    /// The sum.
+    pub(crate) result: ExprId,
+    /// What it is summed over.
+    pub(crate) over: VariableId,
+    /// The element of the left operand, and what computes it.
+    pub(crate) left: (ExprId, &'a [Statement]),
+    /// The element of the right operand, and what computes it.
+    pub(crate) right: (ExprId, &'a [Statement]),
+    /// What follows for each element of the tile.
+    pub(crate) rest: &'a [Statement],
+}
+
+impl Kernel {
+    /// The product with which the steps of a tile begin.
+    pub(crate) fn tile(&self) -> Option<Tile<'_>> {
+        let (first, rest) = self.body.split_first()?;
+        let Statement::Product {
+            result,
+            left,
+            left_body,
+            right,
+            right_body,
+        } = first
+        else {
+            return None;
+        };
+        let Expr::Fold(_, over, _) = self.expressions.exprs[*result] else {
+            return None;
+        };
+        Some(Tile {
+            result: *result,
+            over,
+            left: (*left, left_body),
+            right: (*right, right_body),
+            rest,
+        })
+    }
+
+    /// What the statement goes over, if it goes over the columns of a row.
+    pub(crate) fn column_of(&self, statement: &Statement) -> Option<VariableId> {
+        match *statement {
+            Statement::Columns { column, .. } => Some(column),
+            Statement::Reduce { result, .. } => match self.expressions.exprs[result] {
+                Expr::Fold(_, column, _) => Some(column),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
 /// A tensor in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {

@@ -4,28 +4,49 @@ use super::{Defined, Definition, Definitions, Operand};
 use crate::core::kernel_code::expression::{Binary, Expr, ExprId, Unary};
 use crate::core::kernel_code::index::IndexId;
 
+/// One axis of an image, and where on it the element of the output is.
+#[derive(Clone, Copy)]
+struct Axis {
+    place: IndexId,
+    /// Its size in the input.
+    from: u64,
+    /// Its size in the output.
+    to: u64,
+}
+
 impl Definitions<'_> {
-    pub(super) fn interpolated(&mut self, definition: &Definition<'_>, x: Operand) -> Defined {
+    /// Image and channel of the element, then its rows and columns.
+    fn axes(
+        &self,
+        definition: &Definition<'_>,
+        x: Operand,
+    ) -> Result<([IndexId; 2], [Axis; 2]), String> {
         let shape = self.shape_of_operand(x)?;
-        let (&[_, _, rows, columns], &[_, _, height, width]) =
-            (&shape[..], &definition.op.shape[..])
+        let (&[_, _, rows, columns], &[_, _, height, width], &[image, channel, row, column]) =
+            (&shape[..], &definition.op.shape[..], definition.at)
         else {
             return Err(definition.unfit());
         };
-        let &[image, channel, row, column] = definition.at else {
-            return Err(definition.unfit());
-        };
+        let axes = [(row, rows, height), (column, columns, width)].map(|(place, from, to)| Axis {
+            place,
+            from,
+            to,
+        });
+        Ok(([image, channel], axes))
+    }
+
+    pub(super) fn interpolated(&mut self, definition: &Definition<'_>, x: Operand) -> Defined {
+        let ([image, channel], axes) = self.axes(definition, x)?;
         if definition.function == "interpolate" {
-            let [row, column] =
-                [(row, rows, height), (column, columns, width)].map(|(place, from, to)| {
-                    let place = self.expressions.times(place, from);
-                    self.expressions.quotient(place, to)
-                });
+            let [row, column] = axes.map(|Axis { place, from, to }| {
+                let place = self.expressions.times(place, from);
+                self.expressions.quotient(place, to)
+            });
             return self.element(definition, x, &[image, channel, row, column]);
         }
         let aligns = definition.call.is_set("align_corners");
-        let (up, down, below) = self.between(row, rows, height, aligns);
-        let (left, right, behind) = self.between(column, columns, width, aligns);
+        let [(up, down, below), (left, right, behind)] =
+            axes.map(|axis| self.between(axis, aligns));
         let mut along = Vec::with_capacity(2);
         for row in [up, down] {
             let a = self.element(definition, x, &[image, channel, row, left])?;
@@ -45,9 +66,7 @@ impl Definitions<'_> {
     /// The two places that an element lies between, and how far it is from the first.
     fn between(
         &mut self,
-        place: IndexId,
-        from: u64,
-        to: u64,
+        Axis { place, from, to }: Axis,
         aligns: bool,
     ) -> (IndexId, IndexId, ExprId) {
         let place = self.expressions.expr(Expr::Place(place));
@@ -76,17 +95,8 @@ impl Definitions<'_> {
     /// A pool of as many windows as the output has elements. Windows differ in size, so a loop over the largest leaves out
     /// what is behind the end of a smaller one.
     pub(super) fn adaptive_pool(&mut self, definition: &Definition<'_>, x: Operand) -> Defined {
-        let shape = self.shape_of_operand(x)?;
-        let (&[_, _, rows, columns], &[_, _, height, width]) =
-            (&shape[..], &definition.op.shape[..])
-        else {
-            return Err(definition.unfit());
-        };
-        let &[image, channel, row, column] = definition.at else {
-            return Err(definition.unfit());
-        };
-        let axes = [(row, rows, height), (column, columns, width)];
-        let largest = axes.map(|(_, from, to)| match from.checked_rem(to) {
+        let ([image, channel], axes) = self.axes(definition, x)?;
+        let largest = axes.map(|Axis { from, to, .. }| match from.checked_rem(to) {
             Some(0) => from / to,
             // A window may begin and end inside of an element.
             _ => from.min(from.div_ceil(to.max(1)) + 1),
@@ -97,7 +107,7 @@ impl Definitions<'_> {
         let mut at = vec![image, channel];
         let mut condition = None;
         let mut elements = self.number(1.0);
-        for ((place, from, to), step) in axes.into_iter().zip(within) {
+        for (Axis { place, from, to }, step) in axes.into_iter().zip(within) {
             let scaled = self.expressions.times(place, from);
             let start = self.expressions.quotient(scaled, to);
             // (place * from + from + to - 1) / to is the end, rounded up.

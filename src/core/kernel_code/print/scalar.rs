@@ -5,7 +5,7 @@ use super::text::{Language, Texts};
 use super::{Access, Code};
 use crate::core::kernel_code::expression::{Expr, ExprId, Fold};
 use crate::core::kernel_code::index::{IndexId, VariableId};
-use crate::core::kernel_code::{Grid, Kernel, SharedId, Statement};
+use crate::core::kernel_code::{Grid, Kernel, SharedId, Statement, Tile};
 use crate::core::model::dtype::DType;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::TensorId;
@@ -115,23 +115,11 @@ pub(super) fn shared_arrays(kernel: &Kernel) -> Vec<(String, u64)> {
 fn widest_column(kernel: &Kernel) -> u64 {
     let mut widest = 1;
     crate::core::kernel_code::schedule::visit(&kernel.body, &mut |statement| {
-        if let Some(column) = column_of(kernel, statement) {
+        if let Some(column) = kernel.column_of(statement) {
             widest = widest.max(kernel.expressions.variables[column].extent);
         }
     });
     widest
-}
-
-/// What the statement goes over, if it goes over columns.
-fn column_of(kernel: &Kernel, statement: &Statement) -> Option<VariableId> {
-    match *statement {
-        Statement::Columns { column, .. } => Some(column),
-        Statement::Reduce { result, .. } => match kernel.expressions.exprs[result] {
-            Expr::Fold(_, column, _) => Some(column),
-            _ => None,
-        },
-        _ => None,
-    }
 }
 
 impl<'a, L: Threads> Printer<'a, L> {
@@ -436,20 +424,14 @@ impl<'a, L: Threads> Printer<'a, L> {
     /// A tile of a product: steps of K by way of the memory that threads share, then what follows for each of its elements.
     fn tile(&mut self, variables: [VariableId; 3]) {
         let kernel = self.texts.kernel;
-        let Some((
-            Statement::Product {
-                result,
-                left,
-                left_body,
-                right,
-                right_body,
-            },
+        let Some(Tile {
+            result,
+            over,
+            left: (left, left_body),
+            right: (right, right_body),
             rest,
-        )) = kernel.body.split_first()
+        }) = kernel.tile()
         else {
-            return;
-        };
-        let Expr::Fold(_, over, _) = self.texts.expr(*result) else {
             return;
         };
         let [batch, row, column] = variables;
@@ -475,17 +457,10 @@ impl<'a, L: Threads> Printer<'a, L> {
         }
         self.array("sums", OWN * OWN);
         self.open_loop("first_k", "0", &k.to_string(), STEPS);
-        self.load_side(
-            "left_tile",
-            *left,
-            left_body,
-            (row, "first_row"),
-            over,
-            true,
-        );
+        self.load_side("left_tile", left, left_body, (row, "first_row"), over, true);
         self.load_side(
             "right_tile",
-            *right,
+            right,
             right_body,
             (column, "first_column"),
             over,
@@ -523,9 +498,9 @@ impl<'a, L: Threads> Printer<'a, L> {
         );
         self.open_if(&inside);
         let constant = self.texts.language.constant();
-        let name = self.texts.named(*result);
+        let name = self.texts.named(result);
         self.line(format!("{constant} {name} = sums[down * {OWN} + right];"));
-        self.removed(*result);
+        self.removed(result);
         self.statements(rest);
         self.close();
         self.close();

@@ -6,7 +6,7 @@ use super::{Access, Code};
 use crate::core::kernel_code::expression::{Binary, Expr, ExprId, Fold, Unary};
 use crate::core::kernel_code::index::VariableId;
 use crate::core::kernel_code::schedule::visit;
-use crate::core::kernel_code::{Grid, Kernel, Statement};
+use crate::core::kernel_code::{Grid, Kernel, Statement, Tile};
 use crate::core::model::dtype::DType;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::TensorId;
@@ -283,15 +283,9 @@ impl Printer<'_> {
         self.line(format!("{name} = {program}"));
         let mut columns = Vec::new();
         visit(&kernel.body, &mut |statement| {
-            let column = match *statement {
-                Statement::Columns { column, .. } => column,
-                Statement::Reduce { result, .. } => match kernel.expressions.exprs[result] {
-                    Expr::Fold(_, column, _) => column,
-                    _ => return,
-                },
-                _ => return,
-            };
-            if !columns.contains(&column) {
+            if let Some(column) = kernel.column_of(statement)
+                && !columns.contains(&column)
+            {
                 columns.push(column);
             }
         });
@@ -330,23 +324,17 @@ impl Printer<'_> {
         [batch, row, column]: [VariableId; 3],
     ) -> Result<(u64, &'static str), String> {
         let kernel = self.texts.kernel;
-        let Some((
-            Statement::Product {
-                result,
-                left,
-                left_body,
-                right,
-                right_body,
-            },
+        let Some(Tile {
+            result,
+            over,
+            left: (left, left_body),
+            right: (right, right_body),
             rest,
-        )) = kernel.body.split_first()
+        }) = kernel.tile()
         else {
             return Err("it has no product".to_owned());
         };
-        let Expr::Fold(_, over, _) = self.texts.expr(*result) else {
-            return Err("it has no product".to_owned());
-        };
-        let dtype = match [left, right].map(|side| self.operand_type(*side)) {
+        let dtype = match [left, right].map(|side| self.operand_type(side)) {
             [a, b] if a == b => a,
             _ => DType::F32,
         };
@@ -366,7 +354,7 @@ impl Printer<'_> {
         self.line(format!(
             "{column} = (program % {across} * {tile_columns} + tl.arange(0, {tile_columns}))[None, :]"
         ));
-        let sum = self.texts.named(*result);
+        let sum = self.texts.named(result);
         let float = self.texts.language.float;
         self.line(format!(
             "{sum} = tl.zeros(({tile_rows}, {tile_columns}), {float})"
@@ -383,14 +371,14 @@ impl Printer<'_> {
         let sides = [
             (
                 "left",
-                *left,
+                left,
                 left_body,
                 "[None, :]",
                 outside(&row, rows, tile_rows),
             ),
             (
                 "right",
-                *right,
+                right,
                 right_body,
                 "[:, None]",
                 outside(&column, columns, tile_columns),
@@ -418,7 +406,7 @@ impl Printer<'_> {
             outside(&row, rows, tile_rows),
             outside(&column, columns, tile_columns),
         ]);
-        self.removed(*result);
+        self.removed(result);
         self.statements(rest);
         let options = if is_narrow { ", num_warps=8" } else { "" };
         Ok((batches * down * across, options))
@@ -561,23 +549,16 @@ impl Printer<'_> {
             return;
         };
         self.columns(column, body);
+        let expressions = &self.texts.kernel.expressions;
+        let is_block = expressions.depends_on_variable(value, column);
         let value = self.texts.value(value);
         let start = self.texts.language.number(fold.start());
         let (block, float) = (self.block, self.texts.language.float);
-        // A value that is the same for all columns is no block yet.
         let own = match &self.texts.language.mask {
             Some(mask) => format!("tl.where({mask}, {value}, {start})"),
+            None if is_block => value,
+            // A value that is the same for all columns is no block yet.
             None => format!("{value} + tl.zeros([{block}], {float})"),
-        };
-        let is_block = self
-            .texts
-            .kernel
-            .expressions
-            .depends_on_variable(result_value(self.texts.expr(result)), column);
-        let own = if is_block && self.texts.language.mask.is_none() {
-            value
-        } else {
-            own
         };
         self.leave_columns();
         let name = self.texts.named(result);
@@ -589,13 +570,6 @@ impl Printer<'_> {
         };
         self.line(format!("{name} = {folded}"));
         self.removed(result);
-    }
-}
-
-fn result_value(expr: Expr) -> ExprId {
-    match expr {
-        Expr::Fold(_, _, value) => value,
-        _ => ExprId::new(0),
     }
 }
 
