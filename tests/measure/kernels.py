@@ -1,4 +1,4 @@
-"""Runs the Triton code of kernels against PyTorch: each kernel on what eager PyTorch gives the ops before it.
+"""Runs the code of kernels against PyTorch: each kernel on what eager PyTorch gives the ops before it.
 
     for f in public/examples/*.fuse public/measured/*.fuse; do
         n=$(basename $f .fuse); fuseline script $f > FOLDER/$n.py
@@ -6,15 +6,18 @@
     done
     python tests/measure/kernels.py FOLDER OUT.json
 
+Files may be of `--language cuda` and end in .cuda as well: nvcc compiles these, and needs no more than the GPU that runs them.
 OUT.json has for each the largest difference of each kernel over the
 largest element of its tensor, and the times of all kernels and of the eager program, each in a CUDA graph.
 """
 
+import hashlib
 import json
 import multiprocessing
 import pathlib
 import re
 import statistics
+import subprocess
 import sys
 import tempfile
 import importlib.util
@@ -76,26 +79,74 @@ def tensors_of(script, folder):
     return module.program(*arguments), lambda: module.program(*arguments)
 
 
-def kernels_of(text):
+def triton_kernel(code):
+    """The tensors of a kernel, each with whether it is written."""
+    launch = re.search(r"^def launch\((.*)\):$", code, flags=re.MULTILINE)
+    if launch:
+        return [(name, f"tl.store({name}_ptr " in code) for name in launch.group(1).split(", ")]
+
+
+def cuda_kernel(code):
+    tensors = re.findall(r"^    (const )?\S+\* __restrict__ (\w+)_data[,)]", code, flags=re.MULTILINE)
+    return [(name, not is_read) for is_read, name in tensors]
+
+
+def load_triton(code, folder, name):
+    return module_of(code, folder, name).launch
+
+
+def load_cuda(code, folder, name):
+    """nvcc compiles the kernel for this GPU, and PyTorch loads it."""
+    import torch
+    from torch.cuda._utils import _cuda_load_module
+
+    # What was compiled to be checked is there to be timed.
+    binary = pathlib.Path(tempfile.gettempdir()) / f"{hashlib.sha256(code.encode()).hexdigest()}.cubin"
+    if not binary.exists():
+        source = pathlib.Path(folder) / f"{name}.cu"
+        source.write_text(code)
+        major, minor = torch.cuda.get_device_capability()
+        own = source.with_suffix(".cubin")
+        command = ["nvcc", "-cubin", f"-arch=sm_{major}{minor}", "-o", own, source]
+        compiled = subprocess.run(command, capture_output=True, text=True)
+        if compiled.returncode:
+            raise RuntimeError(compiled.stderr)
+        # Another process may compile the same kernel, and reads the whole file or none.
+        own.replace(binary)
+    kernel, groups, threads = re.search(r"^// (\w+)<<<(\d+), (\d+)>>>", code, flags=re.MULTILINE).groups()
+    kernel = _cuda_load_module(binary.read_bytes(), [kernel])[kernel]
+    return lambda *tensors: kernel((int(groups), 1, 1), (int(threads), 1, 1), tensors)
+
+
+# For the end of a file: what a comment begins with, the tensors of a kernel, and how to load it.
+LANGUAGES = {".triton": ("#", triton_kernel, load_triton), ".cuda": ("//", cuda_kernel, load_cuda)}
+
+
+def kernels_of(text, language):
     """The kernels that `fuseline code` printed: ops, and the code with its tensors or why there is none."""
+    comment, arguments_of, _ = LANGUAGES[language]
     kernels = []
-    for section in re.split(r"^# Kernel \d+: ", text, flags=re.MULTILINE)[1:]:
+    for section in re.split(rf"^{comment} Kernel \d+: ", text, flags=re.MULTILINE)[1:]:
         ops, code = section.split("\n", 1)
-        launch = re.search(r"^def launch\((.*)\):$", code, flags=re.MULTILINE)
-        if not launch:
-            kernels.append({"ops": ops, "reason": code.strip().removeprefix("# ")})
-            continue
-        names = launch.group(1).split(", ")
-        arguments = [(name, f"tl.store({name}_ptr " in code) for name in names]
-        kernels.append({"ops": ops, "arguments": arguments, "code": code})
+        arguments = arguments_of(code)
+        if arguments:
+            kernels.append({"ops": ops, "arguments": arguments, "code": code})
+        else:
+            kernels.append({"ops": ops, "reason": code.strip().removeprefix(f"{comment} ")})
     return kernels
 
 
 def entries_of(folder):
-    for path in sorted(pathlib.Path(folder).glob("*.triton")):
+    for path in sorted(pathlib.Path(folder).iterdir()):
+        if path.suffix not in LANGUAGES:
+            continue
         program, policy = path.stem.split(".")
-        script = path.with_name(f"{program}.py").read_text()
-        yield {"program": program, "policy": policy, "script": script, "kernels": kernels_of(path.read_text())}
+        script = path.with_name(f"{program}.py")
+        if not script.exists():
+            continue
+        script = script.read_text()
+        kernels = kernels_of(path.read_text(), path.suffix)
+        yield {"program": program, "policy": policy, "language": path.suffix, "script": script, "kernels": kernels}
 
 
 def difference(own, other):
@@ -113,13 +164,14 @@ def launches_of(entry, folder):
     """For each kernel its ops and either a launch with its tensors, or why there is none."""
     import torch
 
+    _, _, load = LANGUAGES[entry["language"]]
     tensors, again = tensors_of(entry["script"], folder)
     launches = []
     for number, kernel in enumerate(entry["kernels"]):
         if "code" not in kernel:
             launches.append((kernel["ops"], None, kernel["reason"]))
             continue
-        module = module_of(kernel["code"], folder, f"kernel_{number}")
+        launch = load(kernel["code"], folder, f"kernel_{number}")
         arguments, written = [], []
         for name, is_written in kernel["arguments"]:
             tensor = tensors[name]
@@ -129,7 +181,7 @@ def launches_of(entry, folder):
                 arguments.append(own)
             else:
                 arguments.append(tensor.contiguous())
-        launches.append((kernel["ops"], (module.launch, arguments, written), None))
+        launches.append((kernel["ops"], (launch, arguments, written), None))
     return launches, again
 
 
@@ -196,13 +248,13 @@ def timed(entry):
 
 
 def main(source, out):
-    entries = [entry for entry in entries_of(source) if entry["script"]]
+    entries = list(entries_of(source))
     with multiprocessing.get_context("spawn").Pool(PROCESSES, maxtasksperchild=4) as pool:
         results = pool.map(checked, entries, chunksize=1)
     rows = []
     for entry, result in zip(entries, results):
         # One after the other, with the kernels that are compiled by now.
-        row = {"program": entry["program"], "policy": entry["policy"], **result, **timed(entry)}
+        row = {"program": entry["program"], "policy": entry["policy"], "language": entry["language"][1:], **result, **timed(entry)}
         rows.append(row)
         pathlib.Path(out).write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
 
