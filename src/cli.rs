@@ -230,10 +230,8 @@ pub fn main() -> ExitCode {
             unfused,
             assignments,
             choices,
-        } => read_file(&file, &assignments, &choices.options()).and_then(|analysed| {
-            complain(&analysed.file, &analysed.text, &analysed.diagnostics);
-            print(&picture::svg(&analysed, picture, !unfused))
-        }),
+        } => read_and_complain(&file, &assignments, &choices.options())
+            .and_then(|analysed| print(&picture::svg(&analysed, picture, !unfused))),
         Command::Precision {
             file,
             assignments,
@@ -249,10 +247,8 @@ pub fn main() -> ExitCode {
             precision::precision(&analysed.parsed.program, &analysed.analysis, &setup)
         }),
         Command::Script { file, assignments } => {
-            read_file(&file, &assignments, &Options::default()).and_then(|analysed| {
-                complain(&analysed.file, &analysed.text, &analysed.diagnostics);
-                script::script_of(&analysed)
-            })
+            read_and_complain(&file, &assignments, &Options::default())
+                .and_then(|analysed| script::script_of(&analysed))
         }
         Command::Code {
             file,
@@ -260,10 +256,8 @@ pub fn main() -> ExitCode {
             language,
             assignments,
             choices,
-        } => read_file(&file, &assignments, &choices.options()).and_then(|analysed| {
-            complain(&analysed.file, &analysed.text, &analysed.diagnostics);
-            code::code(&analysed, kernel, language)
-        }),
+        } => read_and_complain(&file, &assignments, &choices.options())
+            .and_then(|analysed| code::code(&analysed, kernel, language)),
         Command::Notation { file } => read_source(&file).and_then(|source| {
             complain(&source.name, &source.text, &source.parsed.diagnostics);
             print(&source.notation())
@@ -330,6 +324,17 @@ impl Analysed {
         Report::new(&self.analysis, &self.diagnostics, &self.text)
             .with_attributes(&self.parsed.program, &self.statement_of_op)
     }
+}
+
+/// A file, whose warnings and notes are told.
+fn read_and_complain(
+    file: &str,
+    assignments: &[(String, i64)],
+    options: &Options,
+) -> Result<Analysed, Failed> {
+    let analysed = read_file(file, assignments, options)?;
+    complain(&analysed.file, &analysed.text, &analysed.diagnostics);
+    Ok(analysed)
 }
 
 fn read_file(

@@ -122,4 +122,12 @@ impl Code {
             access: None,
         });
     }
+
+    fn push_access(&mut self, indent: usize, text: String, access: Access) {
+        self.lines.push(Line {
+            text,
+            indent,
+            access: Some(access),
+        });
+    }
 }

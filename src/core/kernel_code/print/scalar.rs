@@ -1,25 +1,24 @@
 //! Languages in which a thread computes one element after the other.
 
+mod rows;
+mod tile;
+
 use super::names::{Names, kept_name, shared_name};
-use super::text::{Language, Texts};
+use super::text::{Element, Language, Texts};
 use super::{Access, Code};
 use crate::core::kernel_code::expression::{Expr, ExprId, Fold};
 use crate::core::kernel_code::index::{IndexId, VariableId};
-use crate::core::kernel_code::{Grid, Kernel, SharedId, Statement, Tile};
+use crate::core::kernel_code::schedule::visit;
+use crate::core::kernel_code::{Grid, Kernel, Statement};
 use crate::core::model::dtype::DType;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::TensorId;
 
+use rows::{threads_of_row, widest_column};
+use tile::{STEPS, TILE};
+
 /// Threads of a group that computes elements or tiles, and most threads of a row.
 pub(super) const THREADS: u64 = 256;
-/// Rows and columns of a tile.
-const TILE: u64 = 64;
-/// Steps of K that a tile takes at once.
-const STEPS: u64 = 16;
-/// Threads along each side of a tile; each computes every 16th row and column.
-const SIDE: u64 = 16;
-/// Rows, and columns, of a tile that one thread computes.
-const OWN: u64 = TILE / SIDE;
 
 /// How a language with threads writes statements.
 pub(super) trait Threads: Language {
@@ -60,13 +59,8 @@ pub(super) struct Printer<'a, L> {
     pub(super) indent: usize,
     /// Where each thread of a row keeps its part of a value.
     kept: Vec<ExprId>,
-    /// What is not moved and has no lines yet.
+    /// Within a loop over columns.
     is_in_columns: bool,
-}
-
-/// Threads of a row: a power of two, no more than there are columns of the widest loop over them.
-pub(super) fn threads_of_row(kernel: &Kernel) -> u64 {
-    widest_column(kernel).next_power_of_two().clamp(1, THREADS)
 }
 
 /// How many threads run a kernel.
@@ -112,20 +106,10 @@ pub(super) fn shared_arrays(kernel: &Kernel) -> Vec<(String, u64)> {
     }
 }
 
-fn widest_column(kernel: &Kernel) -> u64 {
-    let mut widest = 1;
-    crate::core::kernel_code::schedule::visit(&kernel.body, &mut |statement| {
-        if let Some(column) = kernel.column_of(statement) {
-            widest = widest.max(kernel.expressions.variables[column].extent);
-        }
-    });
-    widest
-}
-
 impl<'a, L: Threads> Printer<'a, L> {
     pub(super) fn new(graph: &'a Graph, kernel: &'a Kernel, language: L, names: Names) -> Self {
         let mut kept = Vec::new();
-        crate::core::kernel_code::schedule::visit(&kernel.body, &mut |statement| {
+        visit(&kernel.body, &mut |statement| {
             if let Statement::Keep(expr) = statement {
                 kept.push(*expr);
             }
@@ -183,15 +167,13 @@ impl<'a, L: Threads> Printer<'a, L> {
         self.line(barrier);
     }
 
-    fn access(&mut self, text: impl Into<String>, tensor: TensorId, is_store: bool) {
-        self.line(text);
-        if let Some(line) = self.code.lines.last_mut() {
-            line.access = Some(Access {
-                tensor,
-                is_store,
-                is_removed: false,
-            });
-        }
+    fn access(&mut self, text: String, tensor: TensorId, is_store: bool) {
+        let access = Access {
+            tensor,
+            is_store,
+            is_removed: false,
+        };
+        self.code.push_access(self.indent, text, access);
     }
 
     fn name(&self, variable: VariableId) -> String {
@@ -307,25 +289,22 @@ impl<'a, L: Threads> Printer<'a, L> {
         self.removed(expr);
     }
 
-    /// What would move this value if its ops were kernels of their own.
     fn removed(&mut self, value: ExprId) {
-        for removed in self.texts.take_removed(value) {
-            let tensor = removed.tensor;
-            let array = self.texts.names.tensor(tensor).to_owned();
-            let place = self.texts.index(removed.place);
-            let name = self.texts.value(value);
-            let (language, constant) = (&self.texts.language, self.texts.language.constant());
-            let write = language.write(&array, removed.dtype, &place, &name);
-            let read = language.read(&array, removed.dtype, &place, None);
-            let read = format!("{constant} {name} = {read};");
-            let stores = removed.is_store_removed.then_some((write, true));
-            let loads = removed.readers.iter().map(|_| (read.clone(), false));
-            for (text, is_store) in stores.into_iter().chain(loads) {
-                self.access(text, tensor, is_store);
-                if let Some(access) = self.code.lines.last_mut().and_then(|l| l.access.as_mut()) {
-                    access.is_removed = true;
-                }
-            }
+        for (element, access) in self.texts.take_removed(value) {
+            let Element {
+                array,
+                dtype,
+                place,
+                value,
+            } = element;
+            let language = &self.texts.language;
+            let text = if access.is_store {
+                language.write(&array, dtype, &place, &value)
+            } else {
+                let read = language.read(&array, dtype, &place, None);
+                format!("{} {value} = {read};", language.constant())
+            };
+            self.code.push_access(self.indent, text, access);
         }
     }
 
@@ -344,57 +323,6 @@ impl<'a, L: Threads> Printer<'a, L> {
         self.line(format!("{name} = {folded};"));
         self.close();
         self.removed(result);
-    }
-
-    /// What is done for each column of a thread.
-    fn columns(&mut self, column: VariableId, inside: impl FnOnce(&mut Self)) {
-        let threads = threads_of_row(self.texts.kernel);
-        let (extent, name) = (self.extent(column), self.name(column));
-        let lane = self.texts.language.lane();
-        let items = extent.div_ceil(threads);
-        self.open_loop("item", "0", &items.to_string(), 1);
-        let place = format!("item * {threads} + {lane}");
-        self.index(&name, &place);
-        let is_whole = extent % threads == 0;
-        if !is_whole {
-            self.open_if(&format!("{name} < {extent}"));
-        }
-        self.is_in_columns = true;
-        inside(self);
-        self.is_in_columns = false;
-        if !is_whole {
-            self.close();
-        }
-        self.close();
-    }
-
-    /// A fold by all threads of a row.
-    fn reduce(&mut self, result: ExprId, body: &[Statement]) {
-        let Expr::Fold(fold, column, value) = self.texts.expr(result) else {
-            return;
-        };
-        let name = self.texts.named(result);
-        let own = self.texts.names.other(&format!("own_{name}"));
-        let start = self.texts.language.number(fold.start());
-        self.variable(&own, &start);
-        self.columns(column, |printer| {
-            printer.statements(body);
-            let value = printer.texts.folded_value(fold, value);
-            let folded = printer.texts.language.folded(fold, &own, &value);
-            printer.line(format!("{own} = {folded};"));
-        });
-        let constant = self.texts.language.constant();
-        let across = self.texts.language.across(fold, &own);
-        self.line(format!("{constant} {name} = {across};"));
-        self.removed(result);
-    }
-
-    fn share(&mut self, shared: SharedId, place: IndexId, value: ExprId) {
-        let value = self.texts.value(value);
-        let name = shared_name(shared.index());
-        let place = self.texts.index(place);
-        let element = self.texts.language.shared(&name, &place);
-        self.line(format!("{element} = {value};"));
     }
 
     fn store(&mut self, tensor: TensorId, place: IndexId, value: ExprId, only_if: Option<ExprId>) {
@@ -419,145 +347,5 @@ impl<'a, L: Threads> Printer<'a, L> {
             }
             None => self.access(text, tensor, true),
         }
-    }
-
-    /// A tile of a product: steps of K by way of the memory that threads share, then what follows for each of its elements.
-    fn tile(&mut self, variables: [VariableId; 3]) {
-        let kernel = self.texts.kernel;
-        let Some(Tile {
-            result,
-            over,
-            left: (left, left_body),
-            right: (right, right_body),
-            rest,
-        }) = kernel.tile()
-        else {
-            return;
-        };
-        let [batch, row, column] = variables;
-        let [rows, columns, k] = [row, column, over].map(|variable| self.extent(variable));
-        let (lane, group) = (self.texts.language.lane(), self.texts.language.group());
-        let [down, across] = [rows, columns].map(|size| size.div_ceil(TILE));
-        let lines = [
-            (self.name(batch), format!("{group} / {}", down * across)),
-            (
-                "first_row".to_owned(),
-                format!("{group} / {across} % {down} * {TILE}"),
-            ),
-            (
-                "first_column".to_owned(),
-                format!("{group} % {across} * {TILE}"),
-            ),
-        ];
-        for (name, value) in lines {
-            self.index(&name, &value);
-        }
-        if self.texts.language.has_spare_groups() {
-            self.leave_unless_below(&self.name(batch), self.extent(batch));
-        }
-        self.array("sums", OWN * OWN);
-        self.open_loop("first_k", "0", &k.to_string(), STEPS);
-        self.load_side("left_tile", left, left_body, (row, "first_row"), over, true);
-        self.load_side(
-            "right_tile",
-            right,
-            right_body,
-            (column, "first_column"),
-            over,
-            false,
-        );
-        self.barrier();
-        self.open_loop("step", "0", &STEPS.to_string(), 1);
-        self.open_own(&format!("{lane} / {SIDE}"), &format!("{lane} % {SIDE}"));
-        let [left, right] = [
-            self.texts
-                .language
-                .shared("left_tile", &format!("tile_row * {STEPS} + step")),
-            self.texts
-                .language
-                .shared("right_tile", &format!("step * {TILE} + tile_column")),
-        ];
-        self.line(format!("sums[down * {OWN} + right] += {left} * {right};"));
-        self.close();
-        self.close();
-        self.close();
-        self.barrier();
-        self.close();
-        self.open_own(&format!("{lane} / {SIDE}"), &format!("{lane} % {SIDE}"));
-        for (variable, first, own) in [
-            (row, "first_row", "tile_row"),
-            (column, "first_column", "tile_column"),
-        ] {
-            let name = self.name(variable);
-            self.index(&name, &format!("{first} + {own}"));
-        }
-        let inside = format!(
-            "{} < {rows} && {} < {columns}",
-            self.name(row),
-            self.name(column)
-        );
-        self.open_if(&inside);
-        let constant = self.texts.language.constant();
-        let name = self.texts.named(result);
-        self.line(format!("{constant} {name} = sums[down * {OWN} + right];"));
-        self.removed(result);
-        self.statements(rest);
-        self.close();
-        self.close();
-        self.close();
-    }
-
-    /// The loops over the rows and columns of a tile that a thread computes.
-    fn open_own(&mut self, first_row: &str, first_column: &str) {
-        for (name, own, first) in [
-            ("down", "tile_row", first_row),
-            ("right", "tile_column", first_column),
-        ] {
-            self.open_loop(name, "0", &OWN.to_string(), 1);
-            let value = format!("{name} * {SIDE} + {first}");
-            self.index(own, &value);
-        }
-    }
-
-    /// All threads load a part of an operand: rows of the left one, columns of the right one.
-    fn load_side(
-        &mut self,
-        tile: &str,
-        value: ExprId,
-        body: &[Statement],
-        (variable, first): (VariableId, &str),
-        over: VariableId,
-        is_left: bool,
-    ) {
-        let lane = self.texts.language.lane();
-        let (name, step) = (self.name(variable), self.name(over));
-        let (extent, k) = (self.extent(variable), self.extent(over));
-        let elements = TILE * STEPS;
-        self.open_loop("item", "0", &(elements / THREADS).to_string(), 1);
-        self.index("place", &format!("item * {THREADS} + {lane}"));
-        let (own, along) = if is_left {
-            (
-                format!("{first} + place / {STEPS}"),
-                format!("first_k + place % {STEPS}"),
-            )
-        } else {
-            (
-                format!("{first} + place % {TILE}"),
-                format!("first_k + place / {TILE}"),
-            )
-        };
-        for (name, value) in [(&name, own), (&step, along)] {
-            self.index(name, &value);
-        }
-        let zero = self.texts.language.number(0.0);
-        self.variable("element", &zero);
-        self.open_if(&format!("{name} < {extent} && {step} < {k}"));
-        self.statements(body);
-        let value = self.texts.value(value);
-        self.line(format!("element = {value};"));
-        self.close();
-        let to = self.texts.language.shared(tile, "place");
-        self.line(format!("{to} = element;"));
-        self.close();
     }
 }

@@ -1,5 +1,6 @@
 //! Expressions as text. A value that is read once, and has no name of its own in the program, stands where it is read.
 
+use super::Access;
 use super::names::{Names, shared_name, uses};
 use crate::core::kernel_code::expression::{Binary, Expr, ExprId, Fold, Unary};
 use crate::core::kernel_code::index::{Atom, IndexId};
@@ -73,6 +74,17 @@ impl Text {
     }
 }
 
+/// An element of a tensor that unfused ops would store and load.
+#[derive(Clone)]
+pub(super) struct Element {
+    /// The name of the tensor.
+    pub(super) array: String,
+    pub(super) dtype: DType,
+    pub(super) place: String,
+    /// The name of its value.
+    pub(super) value: String,
+}
+
 /// Writes the expressions of a kernel.
 pub(super) struct Texts<'a, L> {
     pub(super) graph: &'a Graph,
@@ -121,12 +133,32 @@ impl<'a, L: Language> Texts<'a, L> {
             && body.iter().any(is_read_here)
     }
 
-    /// What is not moved because the kernel has this value. One that several loops compute has its lines in the first of them.
-    pub(super) fn take_removed(&mut self, value: ExprId) -> Vec<Removed> {
+    /// What unfused ops would store and load, and the kernel does not, because it has this value. One that several loops
+    /// compute has its lines in the first of them.
+    pub(super) fn take_removed(&mut self, value: ExprId) -> Vec<(Element, Access)> {
         let all = std::mem::take(&mut self.removed).into_iter();
-        let (here, later) = all.partition(|removed| removed.value == value);
+        let (here, later): (Vec<_>, Vec<_>) = all.partition(|removed| removed.value == value);
         self.removed = later;
-        here
+        let mut accesses = Vec::new();
+        for removed in here {
+            let element = Element {
+                array: self.names.tensor(removed.tensor).to_owned(),
+                dtype: removed.dtype,
+                place: self.index(removed.place),
+                value: self.value(value),
+            };
+            let store = removed.is_store_removed.then_some(true);
+            let loads = removed.readers.iter().map(|_| false);
+            accesses.extend(store.into_iter().chain(loads).map(|is_store| {
+                let access = Access {
+                    tensor: removed.tensor,
+                    is_store,
+                    is_removed: true,
+                };
+                (element.clone(), access)
+            }));
+        }
+        accesses
     }
 
     /// The name for a value that gets a statement.
