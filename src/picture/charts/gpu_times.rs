@@ -98,8 +98,8 @@ fn push_row(
         None => row.name.clone(),
     };
     let name = short_name(&row.name, NAME_CHARS);
-    let head = panels.number_and_name(index, row.kernel, &name);
-    marks.extend(head.into_iter().flatten().map(of_kernel));
+    let caption = panels.number_and_name(index, row.kernel, &name);
+    marks.extend(caption.into_iter().flatten().map(of_kernel));
     for (plot, pair, what) in [
         (
             unfused,

@@ -52,8 +52,8 @@ pub fn by_kernel_scene_of(charted: Charted<'_>, width: f64, held: Option<Axes>) 
             Some(kernel) => mark.of_kernel(kernel),
             None => mark,
         };
-        let head = panels.number_and_name(index, row.kernel, &row.name);
-        marks.extend(head.into_iter().flatten());
+        let caption = panels.number_and_name(index, row.kernel, &row.name);
+        marks.extend(caption.into_iter().flatten());
         let KernelBytes { unfused, fused } = row.bytes;
         for (role, plot, count, place, verb) in [
             (
