@@ -9,6 +9,8 @@ const MIN_PERCENT: f64 = 15.0;
 const MIN_HEIGHT_PX: f64 = 320.0;
 /// Greatest height of the panes, in CSS pixels.
 const MAX_HEIGHT_PX: f64 = 4000.0;
+/// Places are multiples of a power of two, whose sums and differences are exact: a pane that was moved to its least width has it.
+const STEPS_PER_UNIT: f64 = 64.0;
 
 /// The sizes of the panes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,6 +55,7 @@ impl Panes {
         } else {
             least
         };
+        let place = (place * STEPS_PER_UNIT).round() / STEPS_PER_UNIT;
         match divider {
             Divider::OpsGraph => Self {
                 graph_start: place,

@@ -34,6 +34,7 @@ mod embed;
 mod examples;
 mod examples_by_policy;
 mod examples_watch;
+mod explain;
 mod export_graphs;
 mod export_pictures;
 mod export_tables;

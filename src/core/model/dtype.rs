@@ -40,6 +40,31 @@ impl DType {
         }
     }
 
+    /// The type that a program calls so: by its name in the notation, or as PyTorch, NumPy, MLIR and C have it, in letters of
+    /// any case. An unsigned byte is an `i8`.
+    ///
+    /// ```
+    /// use fuseline::core::DType;
+    /// assert_eq!(DType::named("torch.bfloat16"), Some(DType::Bf16));
+    /// assert_eq!(DType::named("complex64"), None);
+    /// ```
+    pub fn named(name: &str) -> Option<Self> {
+        let name = name.to_lowercase();
+        let name = name.strip_prefix("torch.").unwrap_or(&name);
+        Some(match name {
+            "float64" | "fp64" | "double" => Self::F64,
+            "float32" | "fp32" | "tf32" | "float" | "single" => Self::F32,
+            "bfloat16" | "bfloat" => Self::Bf16,
+            "float16" | "fp16" | "half" => Self::F16,
+            "int64" | "long" => Self::I64,
+            "int32" | "int" => Self::I32,
+            "int8" | "uint8" | "ui8" | "u8" | "byte" => Self::I8,
+            "boolean" | "i1" => Self::Bool,
+            _ if name.contains("e4m3") || name.contains("e5m2") => Self::F8,
+            other => return other.parse().ok(),
+        })
+    }
+
     /// The name in the notation.
     pub fn name(self) -> &'static str {
         self.into()

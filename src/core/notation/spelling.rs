@@ -50,19 +50,9 @@ pub(crate) fn quoted(name: &str) -> String {
 
 /// The element type that an unknown `name` most likely means.
 pub(super) fn nearest_dtype(name: &str) -> DType {
-    let name = shortened(name).to_lowercase();
-    let alias = match name.as_str() {
-        "half" | "fp16" | "float16" => Some(DType::F16),
-        "float" | "fp32" | "float32" | "tf32" | "single" => Some(DType::F32),
-        "double" | "fp64" | "float64" => Some(DType::F64),
-        "bfloat16" | "bfloat" => Some(DType::Bf16),
-        "int8" | "uint8" | "u8" | "byte" => Some(DType::I8),
-        "int" | "int32" => Some(DType::I32),
-        "long" | "int64" => Some(DType::I64),
-        _ if name.contains("e4m3") || name.contains("e5m2") => Some(DType::F8),
-        _ => None,
-    };
-    alias.unwrap_or_else(|| {
+    let name = shortened(name);
+    DType::named(&name).unwrap_or_else(|| {
+        let name = name.to_lowercase();
         let distance = |dtype: &DType| osa_distance(&name, dtype.name());
         DType::VARIANTS
             .iter()

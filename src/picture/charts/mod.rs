@@ -28,6 +28,7 @@ pub mod tiling;
 mod tiling_places;
 pub mod traffic_bars;
 mod traffic_bars_by_kernel;
+mod two_panels;
 
 pub use traffic_bars_by_kernel::{by_kernel_scene, by_kernel_scene_of};
 

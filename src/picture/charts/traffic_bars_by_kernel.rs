@@ -3,22 +3,13 @@
 use crate::core::{Analysis, KernelId};
 use crate::picture::charts::Charted;
 use crate::picture::charts::bytes_axis::draw_bytes_frame;
-use crate::picture::charts::frame::{Margins, Plot, drawable, is_compact};
 use crate::picture::charts::kernel_bytes::{KernelBytes, ShownKernel};
 use crate::picture::charts::labels::short_op_names;
-use crate::picture::charts::marks::{rect, text};
-use crate::picture::charts::scene::{Anchor, Axes, Label, Mark, Role, Scene};
+use crate::picture::charts::scene::{Axes, Label, Mark, Role, Scene};
+use crate::picture::charts::two_panels::{BarPlace, MAX_ROWS, NAME_CHARS, TwoPanels, bar};
 use crate::present::format::format_bytes;
 use crate::present::names::{counted, short_name};
 use std::cmp::Reverse;
-
-/// Rows, at most. Further kernels share the last one.
-const MAX_ROWS: usize = 40;
-/// Characters of a kernel's name, at most.
-const NAME_CHARS: usize = 26;
-const ROW_HEIGHT: f64 = 28.0;
-const TOP: f64 = 22.0;
-const BOTTOM: f64 = 28.0;
 
 struct Row {
     /// `None` for the kernels that share the last row.
@@ -32,7 +23,7 @@ struct Row {
 /// 240); its height follows from the number of kernels.
 ///
 /// Of many kernels those that move most bytes before fusion have rows of their own, in the order in which they run.
-/// The axis that was `held` stands still as in [`scene`](super::traffic_bars::scene).
+/// Further kernels share the last row. The axis that was `held` stands still as in [`scene`](super::traffic_bars::scene).
 pub fn by_kernel_scene(analysis: &Analysis, width: f64, held: Option<Axes>) -> Scene {
     by_kernel_scene_of(Charted::fused(analysis), width, held)
 }
@@ -43,68 +34,60 @@ pub fn by_kernel_scene_of(charted: Charted<'_>, width: f64, held: Option<Axes>) 
         analysis, repeats, ..
     } = charted;
     let rows = rows(analysis, ShownKernel::of(analysis, repeats));
-    let (width, _) = drawable((width, 0.0));
-    let size = (width, TOP + BOTTOM + ROW_HEIGHT * rows.len().max(1) as f64);
     let max_bytes = rows
         .iter()
         .flat_map(|row| [row.bytes.unfused.read, row.bytes.unfused.written])
         .max()
         .unwrap_or(0);
-    let is_compact = is_compact(size);
-    let names = if is_compact { 26.0 } else { 214.0 };
-    let (gap, right) = (44.0, 26.0);
-    let column = ((width - names - gap - right) / 2.0).max(20.0);
+    let panels = TwoPanels::new(width, rows.len());
+    let size = panels.size;
 
     let mut marks = Vec::new();
-    let mut plot = |left: f64, right: f64, title: &str| {
-        let margins = Margins {
-            top: TOP,
-            right,
-            bottom: BOTTOM,
-            left,
-        };
-        let plot = draw_bytes_frame(size, margins, max_bytes, held, column, &mut marks);
-        let at = (plot.bounds.left, TOP - 8.0);
-        marks.push(text(Role::BarText, at, Anchor::Start, title));
-        plot
-    };
-    let reads = plot(names, column + gap + right, "read");
-    let writes = plot(names + column + gap, right, "written");
+    let [reads, writes] = panels.plots(["read", "written"], &mut marks, |margins, marks| {
+        draw_bytes_frame(size, margins, max_bytes, held, panels.axis_length, marks)
+    });
 
     for (index, row) in rows.iter().enumerate() {
-        let top = TOP + ROW_HEIGHT * index as f64;
         let of_kernel = |mark: Mark| match row.kernel {
             Some(kernel) => mark.of_kernel(kernel),
             None => mark,
         };
-        if let Some(kernel) = row.kernel {
-            let number = kernel.number().to_string();
-            marks.push(of_kernel(text(
-                Role::Number,
-                (20.0, top + 18.0),
-                Anchor::End,
-                number,
-            )));
-        }
-        if !is_compact {
-            let at = (28.0, top + 18.0);
-            marks.push(text(Role::BarFigure, at, Anchor::Start, row.name.as_str()));
-        }
+        let caption = panels.number_and_name(index, row.kernel, &row.name);
+        marks.extend(caption.into_iter().flatten());
         let KernelBytes { unfused, fused } = row.bytes;
-        for (role, plot, count, offset, verb) in [
-            (Role::ReadBefore, &reads, unfused.read, 4.0, "read unfused"),
-            (Role::Read, &reads, fused.read, 14.0, "read fused"),
+        for (role, plot, count, place, verb) in [
+            (
+                Role::ReadBefore,
+                &reads,
+                unfused.read,
+                BarPlace::Upper,
+                "read unfused",
+            ),
+            (
+                Role::Read,
+                &reads,
+                fused.read,
+                BarPlace::Lower,
+                "read fused",
+            ),
             (
                 Role::WriteBefore,
                 &writes,
                 unfused.written,
-                4.0,
+                BarPlace::Upper,
                 "written unfused",
             ),
-            (Role::Write, &writes, fused.written, 14.0, "written fused"),
+            (
+                Role::Write,
+                &writes,
+                fused.written,
+                BarPlace::Lower,
+                "written fused",
+            ),
         ] {
             let label = Label::new(row.heading.as_str(), vec![(verb, format_bytes(count))]);
-            marks.push(of_kernel(bar(plot, role, count, top + offset)).named(label));
+            let bar = bar(plot, role, index, place, count as f64);
+            marks.push(of_kernel(bar).named(label));
         }
     }
     let scene = Scene::new(
@@ -117,10 +100,6 @@ pub fn by_kernel_scene_of(charted: Charted<'_>, width: f64, held: Option<Axes>) 
         axes: Some(reads.x_axes()),
         ..scene.of_kernels(&analysis.partition)
     }
-}
-
-fn bar(plot: &Plot, role: Role, bytes: u64, top: f64) -> Mark {
-    rect(role, (plot.x(0.0), top), (plot.x(bytes as f64), top + 9.0))
 }
 
 fn rows(analysis: &Analysis, kernels: Vec<ShownKernel>) -> Vec<Row> {

@@ -159,7 +159,7 @@ fn parsed_type(text: &str) -> Option<(DType, Vec<u64>)> {
         .and_then(|text| text.strip_suffix('>'))
     {
         let mut parts: Vec<&str> = inside.split('x').collect();
-        let dtype = dtype(parts.pop()?)?;
+        let dtype = DType::named(parts.pop()?)?;
         let sizes = parts.iter().map(|size| size.parse().ok());
         return Some((dtype, sizes.collect::<Option<_>>()?));
     }
@@ -169,22 +169,5 @@ fn parsed_type(text: &str) -> Option<(DType, Vec<u64>)> {
         .map(str::trim)
         .filter(|size| !size.is_empty());
     let sizes = sizes.map(|size| size.parse().ok());
-    Some((dtype(name.trim())?, sizes.collect::<Option<_>>()?))
-}
-
-/// An element type by the names that programs have for it.
-fn dtype(name: &str) -> Option<DType> {
-    let name = name.to_lowercase();
-    let name = name.strip_prefix("torch.").unwrap_or(&name);
-    Some(match name {
-        "float64" | "double" => DType::F64,
-        "float32" | "float" => DType::F32,
-        "bfloat16" => DType::Bf16,
-        "float16" | "half" => DType::F16,
-        "int64" | "long" => DType::I64,
-        "int32" | "int" => DType::I32,
-        "int8" | "uint8" | "ui8" => DType::I8,
-        "boolean" | "i1" => DType::Bool,
-        other => return other.parse().ok(),
-    })
+    Some((DType::named(name.trim())?, sizes.collect::<Option<_>>()?))
 }
