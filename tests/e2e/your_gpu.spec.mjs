@@ -106,7 +106,7 @@ test('a GPU that gives no device says so, and one whose clock stands still', asy
   await run(page).click();
   await expect(own(page).getByRole('status')).toContainText('The GPU could not be opened:');
   await expect(own(page).getByRole('button', { name: 'Save the PyTorch script' })).toBeVisible();
-  // Both timestamps are 0.
+  // Both timestamps are 0. A slow GPU is given up before so many repetitions are made that the clock is seen to stand still.
   await page.evaluate(() => {
     const { getMappedRange } = GPUBuffer.prototype;
     GPUBuffer.prototype.getMappedRange = function zeros(...range) {
@@ -116,7 +116,7 @@ test('a GPU that gives no device says so, and one whose clock stands still', asy
     };
   });
   await run(page).click();
-  await expect(own(page).getByRole('status')).toContainText('the clock shows no time for the measurement of the bandwidth', { timeout: 60_000 });
+  await expect(own(page).getByRole('status')).toContainText(/the clock shows no time for the measurement of the bandwidth|took longer than 2 s/, { timeout: 60_000 });
   // What was found before it failed stands.
   await expect(own(page).getByRole('status')).toContainText('agrees with the interpreter');
 });
