@@ -1,11 +1,13 @@
 //! The program on the GPU of the visitor: what the button of the *Your GPU* tab does.
 
-use crate::app::state::{AnalysedText, Page};
+use crate::app::state::{AnalysedText, Page, today};
 use crate::browser::{self, Gpu, Stop};
-use crate::core::interpret::{Budget, Reference, Setup};
+use crate::core::interpret::{Budget, NotRun, Reference, Setup};
+use crate::core::model::device::DeviceProbe;
 use crate::core::own_gpu::probe::{self, CHAIN_STEPS, Probe, SHORT_S};
 use crate::core::own_gpu::{
-    Check, DRAWN_ELEMENTS, Failure, Outcome, ProgramJob, Rates, Times, predicted, timed_budget,
+    Check, Checks, DRAWN_ELEMENTS, Failure, Outcome, ProgramJob, Rates, Times, predicted,
+    timed_budget,
 };
 use crate::core::{IdVec, Partition, ReshapeCost};
 use crate::present::own_gpu::verdict;
@@ -40,8 +42,18 @@ pub struct OwnGpu {
     /// Whether the results of the run that goes on are right, once it is known.
     pub verdict: RwSignal<Option<String>>,
     stop: StoredValue<Stop, LocalStorage>,
-    /// Measured once in a visit: they belong to the GPU and not to the program.
-    rates: RwSignal<Option<Rates>>,
+    /// What the GPU reaches. Measured once in a visit: it belongs to the GPU and not to the program.
+    pub measured: RwSignal<Option<Arc<DeviceProbe>>>,
+}
+
+impl Ran {
+    /// Whether the page shows what was run. The device may be another one now.
+    pub fn is_of(&self, shown: &AnalysedText) -> bool {
+        let key = |of: &AnalysedText| (of.step, of.analysis.options.conventions.reshape);
+        self.of.text == shown.text
+            && key(&self.of) == key(shown)
+            && self.of.analysis.partition == shown.analysis.partition
+    }
 }
 
 impl OwnGpu {
@@ -52,28 +64,48 @@ impl OwnGpu {
             running: RwSignal::new(Running::Idle),
             verdict: RwSignal::new(None),
             stop: StoredValue::new_local(Stop::default()),
-            rates: RwSignal::new(None),
+            measured: RwSignal::new(None),
         }
     }
 
     /// Runs the shown program. Each run opens the GPU anew.
     pub fn run(self) {
-        if self
-            .running
-            .with_untracked(|running| matches!(running, Running::Busy(_)))
-        {
+        let of = self.page.shown.get_untracked();
+        self.begin(async move |stop| {
+            let outcome = self.outcome(&of, stop).await;
+            Running::Ended(outcome.map(|outcome| Arc::new(Ran { of, outcome })))
+        });
+    }
+
+    /// Measures the rates of the GPU anew. What a run has shown before stays.
+    pub fn measure(self) {
+        let before = self.running.get_untracked();
+        self.begin(async move |stop| {
+            let measured = async { self.measure_rates(&Gpu::open(stop).await?).await };
+            match measured.await {
+                Ok(_) => before,
+                Err(failure) => Running::Ended(Err(failure)),
+            }
+        });
+    }
+
+    /// Begins work on the GPU, which ends with the state that it gives, unless other work goes on.
+    fn begin<W>(self, work: W)
+    where
+        W: AsyncFnOnce(Stop) -> Running + 'static,
+    {
+        let is_busy = |running: &Running| matches!(running, Running::Busy(_));
+        if self.running.with_untracked(is_busy) {
             return;
         }
         let stop = Stop::default();
         self.stop.set_value(stop.clone());
         self.verdict.set(None);
         self.tell("Opening the GPU");
-        let of = self.page.shown.get_untracked();
         browser::spawn(async move {
-            let outcome = self.outcome(&of, stop).await;
-            let ended = outcome.map(|outcome| Arc::new(Ran { of, outcome }));
+            let ended = work(stop).await;
             // The page may be gone.
-            self.running.try_set(Running::Ended(ended));
+            self.running.try_set(ended);
         });
     }
 
@@ -92,44 +124,58 @@ impl OwnGpu {
         let program = &of.parsed.program;
         let fused = &analysis.partition;
         let reshape = analysis.options.conventions.reshape;
-        let setup = Setup::default();
+        let checks = self.checks(&gpu, of).await?;
+        let told = verdict(&checks).join(" ");
+        self.verdict.try_set(Some(told));
+        let measured = self.rates(&gpu).await?;
+        self.step("Choosing sizes").await;
+        let budget = timed_budget(&gpu.limits, &measured);
+        let large = Reference::new(program, fused, &Setup::default(), &budget)?;
+        let predicted = predicted(&large, fused, &measured, &analysis.options)?;
+        let unfused = large.unfused();
+        let [unfused, fused] = [(&unfused, "unfused"), (fused, "fused")];
+        Ok(Outcome {
+            unfused: self.times(&gpu, &large, unfused, reshape).await?,
+            fused: self.times(&gpu, &large, fused, reshape).await?,
+            measured: DeviceProbe::clone(&measured),
+            limits: gpu.limits,
+            has_clock: gpu.has_clock(),
+            own_sizes: program
+                .params
+                .iter()
+                .map(|param| (param.name.text.clone(), param.value))
+                .collect(),
+            timed_sizes: large.sizes,
+            checks,
+            predicted,
+        })
+    }
+
+    /// Results of the GPU beside the interpreter's, at sizes that this one computes quickly; else why it does not.
+    async fn checks(self, gpu: &Gpu, of: &AnalysedText) -> Result<Result<Checks, NotRun>, Failure> {
+        let fused = &of.analysis.partition;
+        let reshape = of.analysis.options.conventions.reshape;
         self.step("Computing the exact results").await;
-        let small = Reference::new(program, fused, &setup, &Budget::INTERPRETED)?;
-        let unfused = small.unfused();
-        let jobs =
-            [&unfused, fused].map(|kernels| ProgramJob::new(&small, kernels, reshape, usize::MAX));
-        let [unfused_job, fused_job] = jobs;
-        let (unfused_job, fused_job) = (unfused_job?, fused_job?);
+        let setup = Setup::default();
+        let small = match Reference::new(&of.parsed.program, fused, &setup, &Budget::INTERPRETED) {
+            Ok(small) => small,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        let job = |kernels| ProgramJob::new(&small, kernels, reshape, usize::MAX);
+        let jobs = [job(&small.unfused())?, job(fused)?];
         let exact = small.checked(fused)?;
         self.step("Comparing results").await;
         let mut checks = [Check::default(), Check::default()];
-        for (job, check) in [unfused_job, fused_job].iter().zip(&mut checks) {
-            let read = results(&gpu, &small, job).await?;
+        for (job, check) in jobs.iter().zip(&mut checks) {
+            let read = results(gpu, &small, job).await?;
             *check = Check::new(&small, &exact, job, &read);
         }
-        let [unfused_check, fused_check] = checks;
-        let told = verdict(&unfused_check, &fused_check).join(" ");
-        self.verdict.try_set(Some(told));
-        let rates = self.rates(&gpu).await?;
-        self.step("Choosing sizes").await;
-        let budget = timed_budget(&gpu.limits, &rates);
-        let large = Reference::new(program, fused, &setup, &budget)?;
-        let predicted = predicted(&large, fused, &rates, &analysis.options)?;
-        let unfused_times = self
-            .times(&gpu, &large, (&unfused, reshape), "unfused")
-            .await?;
-        let fused_times = self.times(&gpu, &large, (fused, reshape), "fused").await?;
-        Ok(Outcome {
-            rates,
-            has_clock: gpu.has_clock(),
-            checked_sizes: small.sizes,
-            timed_sizes: large.sizes,
-            unfused_check,
-            fused_check,
-            unfused: unfused_times,
-            fused: fused_times,
-            predicted,
-        })
+        let [unfused, fused] = checks;
+        Ok(Ok(Checks {
+            sizes: small.sizes,
+            unfused,
+            fused,
+        }))
     }
 
     /// Tells what comes next and lets the browser show it.
@@ -139,40 +185,41 @@ impl OwnGpu {
     }
 
     /// What the GPU reaches: measured, unless it was before.
-    async fn rates(self, gpu: &Gpu) -> Result<Rates, Failure> {
-        if let Some(known) = self
-            .rates
-            .get_untracked()
-            .filter(|known| known.name == gpu.name)
-        {
+    async fn rates(self, gpu: &Gpu) -> Result<Arc<DeviceProbe>, Failure> {
+        let known = self.measured.get_untracked();
+        if let Some(known) = known.filter(|known| known.name == gpu.name) {
             return Ok(known);
         }
+        self.measure_rates(gpu).await
+    }
+
+    async fn measure_rates(self, gpu: &Gpu) -> Result<Arc<DeviceProbe>, Failure> {
         self.tell("Measuring its bandwidth");
         let copy = probe::copy(&gpu.limits);
-        let memory_bytes_per_s = copy.amount / time_s(gpu, &copy).await?;
+        let memory_bytes_per_s = copy.rate(time_s(gpu, &copy).await?)?;
         self.tell("Measuring its rate");
-        let [short, long] = CHAIN_STEPS.map(probe::chains);
-        let mut vector_s = time_s(gpu, &short).await? / short.amount;
-        if vector_s * short.amount < SHORT_S {
-            vector_s = time_s(gpu, &long).await? / long.amount;
-        }
-        let launch_s = time_s(gpu, &probe::launches()).await?;
+        let (chains, chains_s) = chain_s(gpu, probe::chains).await?;
+        self.tell("Measuring exponentials");
+        let (exponentials, exponentials_s) = chain_s(gpu, probe::exponentials).await?;
+        self.tell("Measuring launches");
         let rates = Rates {
-            name: gpu.name.clone(),
             memory_bytes_per_s,
-            vector_flops_per_s: 1.0 / vector_s,
-            launch_s,
+            vector_flops_per_s: chains.rate(chains_s)?,
+            exp_per_s: exponentials.per_s(exponentials_s),
+            launch_s: time_s(gpu, &probe::launches()).await?,
         };
-        self.rates.try_set(Some(rates.clone()));
-        Ok(rates)
+        let measured = rates.device_probe(&gpu.name, today(), &gpu.limits)?;
+        let measured = Arc::new(measured);
+        self.measured.try_set(Some(Arc::clone(&measured)));
+        Ok(measured)
     }
 
     async fn times(
         self,
         gpu: &Gpu,
         reference: &Reference,
-        (partition, reshape): (&Partition, ReshapeCost),
-        how: &str,
+        (partition, how): (&Partition, &str),
+        reshape: ReshapeCost,
     ) -> Result<Times, Failure> {
         let ProgramJob { job, kernels, .. } =
             ProgramJob::new(reference, partition, reshape, DRAWN_ELEMENTS)?;
@@ -205,6 +252,17 @@ async fn results(
         read.push(prepared.read(gpu, buffer).await?);
     }
     Ok(read)
+}
+
+/// Chains of enough steps, and the time of one run of them.
+async fn chain_s(gpu: &Gpu, chains: fn(u32) -> Probe) -> Result<(Probe, f64), Failure> {
+    let [short, long] = CHAIN_STEPS.map(chains);
+    let short_s = time_s(gpu, &short).await?;
+    if short_s >= SHORT_S {
+        return Ok((short, short_s));
+    }
+    let long_s = time_s(gpu, &long).await?;
+    Ok((long, long_s))
 }
 
 /// The time of one run of a probe.

@@ -25,6 +25,12 @@ pub fn write_devices(devices: &MeasuredDevices) -> String {
     format!("[{}]", entries.join(","))
 }
 
+/// Adds a GPU in the place of what was measured by the same means on one of its name.
+pub fn replace_device(devices: &mut MeasuredDevices, probe: Arc<DeviceProbe>) {
+    devices.retain(|kept| (&kept.name, &kept.measured_with) != (&probe.name, &probe.measured_with));
+    keep_device(devices, probe);
+}
+
 /// Adds a GPU; `false` if it is there already.
 pub fn keep_device(devices: &mut MeasuredDevices, probe: Arc<DeviceProbe>) -> bool {
     if devices.contains(&probe) {

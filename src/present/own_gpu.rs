@@ -1,12 +1,13 @@
 //! A run on the visitor's own GPU, in rows and sentences.
 
 use crate::core::interpret::NotRun;
+use crate::core::model::device::DeviceProbe;
 use crate::core::own_gpu::check::{TOLERANCE, TOLERATED_F32_ERRORS};
-use crate::core::own_gpu::{Check, Failure, Outcome, Output};
+use crate::core::own_gpu::{Check, Checks, Failure, Outcome, Output, WANTED_RUN_S, max_bytes};
 use crate::core::{KernelId, OpId, TensorId};
 use crate::present::format::{
-    format_bandwidth, format_error, format_exact, format_rate, format_ratio, format_scientific,
-    format_seconds,
+    format_amount, format_bandwidth, format_bytes, format_error, format_exact, format_rate,
+    format_ratio, format_scientific, format_seconds,
 };
 use crate::present::names::{counted, op_names};
 use crate::present::words::capitalized;
@@ -98,7 +99,15 @@ pub fn total_row(outcome: &Outcome) -> TimeRow {
 }
 
 /// Whether all results are right, in sentences.
-pub fn verdict(unfused: &Check, fused: &Check) -> Vec<String> {
+pub fn verdict(checks: &Result<Checks, NotRun>) -> Vec<String> {
+    let Checks { unfused, fused, .. } = match checks {
+        Ok(checks) => checks,
+        Err(NotRun { message, .. }) => {
+            return vec![format!(
+                "Results were not compared, because the interpreter cannot follow: {message}."
+            )];
+        }
+    };
     let wrong = [("unfused", unfused), ("fused", fused)]
         .into_iter()
         .filter_map(|(how, check)| Some((how, check.first_wrong()?)));
@@ -121,7 +130,7 @@ pub fn verdict(unfused: &Check, fused: &Check) -> Vec<String> {
 
 /// Whether all results are right, and what fusion brings.
 pub fn headline(outcome: &Outcome) -> Vec<String> {
-    let mut told = verdict(&outcome.unfused_check, &outcome.fused_check);
+    let mut told = verdict(&outcome.checks);
     let named = |ratio: Option<f64>| ratio.map_or_else(|| NOTHING.to_owned(), format_ratio);
     let from = format_seconds(outcome.unfused.total_s);
     let to = format_seconds(outcome.fused.total_s);
@@ -133,36 +142,70 @@ pub fn headline(outcome: &Outcome) -> Vec<String> {
     told
 }
 
-/// How it was run: sizes, types, rates and clock.
+/// What was measured of the GPU itself.
+pub fn rates_text(measured: &DeviceProbe) -> String {
+    let exponentials = match measured.exp_per_s {
+        Some(per_s) => format!("exponentials at {}", format_amount(per_s, "/s")),
+        None => "no time for exponentials".to_owned(),
+    };
+    format!(
+        "{}: copies at {}, multiply-adds in f32 at {}, {exponentials}, {} a launch.",
+        measured.name,
+        format_bandwidth(measured.memory_bytes_per_s),
+        format_rate(measured.vector_flops_per_s),
+        format_seconds(measured.kernel_s)
+    )
+}
+
+/// What WebGPU does not tell, and what that means for the GPU as a device.
+pub const NOT_MEASURED: &str = "A page cannot measure matrix units, caches or the size of the memory. As a device of the page this GPU computes products on its vector units, and its times are those of the roofline; the script for PyTorch measures the rest.";
+
+/// How it was run: sizes, types and clock.
 pub fn notes(outcome: &Outcome) -> Vec<String> {
-    let rates = &outcome.rates;
-    let mut told = vec![format!(
-        "{}: copies at {}, multiply-adds in f32 at {}, {} a launch, measured first. Predictions are the roofline with these rates.",
-        rates.name,
-        format_bandwidth(rates.memory_bytes_per_s),
-        format_rate(rates.vector_flops_per_s),
-        format_seconds(rates.launch_s)
-    )];
-    if outcome.timed_sizes.is_empty() {
-        told.push("Compared and timed at the program's own sizes.".to_owned());
-    } else if outcome.timed_sizes == outcome.checked_sizes {
-        told.push(format!(
-            "Compared and timed at {}.",
-            sizes(&outcome.timed_sizes)
-        ));
-    } else {
-        told.push(format!(
-            "Compared at {}; timed at {}.",
-            sizes(&outcome.checked_sizes),
-            sizes(&outcome.timed_sizes)
-        ));
-    }
+    let mut told = vec!["Predictions are the roofline with the rates of this GPU.".to_owned()];
+    told.extend(sizes_notes(outcome));
     told.push("All floats are f32 here, so a tensor of f16 takes 4 bytes an element.".to_owned());
     told.push(if outcome.has_clock {
         "Times are of the GPU's own clock: each launch was repeated until 5 ms had passed, with warm caches; medians of 5 rounds.".to_owned()
     } else {
         "This GPU has no clock for pages, so the page's own was read: each launch was repeated until 50 ms had passed, and the way to the GPU and back is part of it.".to_owned()
     });
+    told
+}
+
+/// At which sizes results were compared and times taken, and why not at the program's own.
+fn sizes_notes(outcome: &Outcome) -> Vec<String> {
+    let Outcome {
+        own_sizes,
+        timed_sizes,
+        limits,
+        ..
+    } = outcome;
+    let mut told = Vec::new();
+    let pairs = own_sizes.iter().zip(timed_sizes);
+    let reduced: Vec<String> = pairs
+        .filter(|(own, timed)| own != timed)
+        .map(|((name, own), (_, timed))| format!("{name} = {timed} instead of {own}"))
+        .collect();
+    if reduced.is_empty() {
+        told.push("Timed at the program's own sizes.".to_owned());
+    } else {
+        told.push(format!(
+            "Timed at {}, so that no tensor has more than {}, all have no more than {}, and a run takes {} at most by estimate. The sliders choose smaller sizes.",
+            reduced.join(", "),
+            format_bytes(limits.max_tensor_bytes()),
+            format_bytes(max_bytes(limits)),
+            format_seconds(WANTED_RUN_S)
+        ));
+    }
+    if let Ok(checks) = &outcome.checks
+        && checks.sizes != *timed_sizes
+    {
+        told.push(format!(
+            "Compared at {}, which the interpreter computes quickly.",
+            sizes(&checks.sizes)
+        ));
+    }
     told
 }
 
@@ -195,10 +238,13 @@ pub struct CheckRow {
 
 /// A row for each result of the program. Linear in the tensors.
 pub fn check_rows(outcome: &Outcome) -> Vec<CheckRow> {
-    let fused: HashMap<TensorId, &Output> = results(&outcome.fused_check)
+    let Ok(checks) = &outcome.checks else {
+        return Vec::new();
+    };
+    let fused: HashMap<TensorId, &Output> = results(&checks.fused)
         .map(|output| (output.tensor, output))
         .collect();
-    let pairs = results(&outcome.unfused_check)
+    let pairs = results(&checks.unfused)
         .filter_map(|unfused| Some((unfused, *fused.get(&unfused.tensor)?)));
     pairs
         .map(|(unfused, fused)| CheckRow {
@@ -238,8 +284,8 @@ pub fn failure_text(failure: &Failure) -> String {
             Failure::Lost(message) if message.is_empty() => "The connection to the GPU was lost. Run again to open it anew.".to_owned(),
             Failure::Lost(message) => format!("The connection to the GPU was lost: {}. Run again to open it anew.", clause(message)),
             Failure::OutOfMemory => "The GPU has no room for the tensors. Make sizes smaller, or close other programs that use it.".to_owned(),
-            Failure::Limit { what, limit } => {
- format!("{}, and this GPU admits {limit}. Make sizes smaller.", capitalized(what))
+            Failure::Limit { what, limit, hint } => {
+ format!("{}, and this GPU admits {limit}. {}.", capitalized(what), capitalized(hint))
 }
             Failure::Kernel { name, message } => format!("The browser refuses {name}: {}.", clause(message)),
             Failure::NoShader(kernels) => {
@@ -251,6 +297,7 @@ pub fn failure_text(failure: &Failure) -> String {
             let named = named.join("; ");
                 format!("Not all kernels can be run here. {}.", capitalized(&named))
             }
+            Failure::NoRate(why) => format!("The rates of this GPU could not be measured: {}. Run again while nothing else uses it.", clause(why)),
             Failure::TooLong { name, waited_s } => format!("{} took longer than {waited_s} s and was given up. Make sizes smaller.", capitalized(name)),
             Failure::NotRun(NotRun { message, hint }) if hint.is_empty() => format!("Not run: {message}."),
             Failure::NotRun(NotRun { message, hint }) => format!("Not run: {message}; {hint}."),

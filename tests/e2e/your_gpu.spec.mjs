@@ -1,7 +1,7 @@
 // The program on the visitor's own GPU: here one of software, whose results count and whose times do not.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { openTab, write } from './visitor.mjs';
+import { numberBox, openTab, picker, sharedLink, typeInto, write } from './visitor.mjs';
 import { PROGRAM, launchOptions, own, run } from './webgpu.mjs';
 
 test.use({ launchOptions });
@@ -38,6 +38,87 @@ test('results are compared, and times stand beside the prediction', async ({ pag
   await expect(own(page)).toContainText('This run is of an earlier text or choice.');
   await runToEnd(page);
   await expect(own(page)).not.toContainText('This run is of an earlier text or choice.');
+});
+
+test('the measured GPU is kept as a device: in the picker, in later visits and in links, and measured again it replaces itself', async ({ page, browser }) => {
+  const keep = own(page).getByRole('button', { name: 'Keep as a device' });
+  const chosen = (of) => picker(of, 'GPU').locator('option:checked');
+  const title = /^google swiftshader.* \(\d{4}-\d\d-\d\d, WebGPU\)$/;
+  await expect(keep).toHaveCount(0);
+  await runToEnd(page);
+  await keep.click();
+  await expect(chosen(page)).toHaveText(title);
+  await expect(own(page)).toContainText('It is the chosen GPU.');
+  // The run stays one of this text: another device changes none of its kernels.
+  await expect(own(page)).not.toContainText('This run is of an earlier text or choice.');
+  await page.locator('summary').filter({ hasText: 'GPU figures' }).click();
+  await expect(page.locator('.figures')).toContainText('the table of devices lacks this GPU; measured on');
+  await expect(page.locator('.figures')).toContainText('measured: exponentials');
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+
+  const other = await (await browser.newContext()).newPage();
+  await other.goto(await sharedLink(page));
+  await expect(chosen(other)).toHaveText(title);
+  await other.context().close();
+
+  await own(page).getByRole('button', { name: 'Measure again' }).click();
+  await expect(keep).toBeVisible({ timeout: 60_000 });
+  // What the run has shown is still there.
+  await expect(times(page)).toBeVisible();
+  await keep.click();
+  await expect(own(page)).toContainText('It is the chosen GPU.');
+  await expect(picker(page, 'GPU').locator('option', { hasText: 'WebGPU' })).toHaveCount(1);
+  await page.reload();
+  await expect(chosen(page)).toHaveText(title);
+});
+
+test('the program runs at its own sizes where they fit, else at the largest that do', async ({ page }) => {
+  await runToEnd(page);
+  await expect(own(page)).toContainText("Timed at the program's own sizes.");
+  // A GPU that binds 2 MiB holds half a million elements.
+  await page.evaluate(() => {
+    Object.defineProperty(GPUSupportedLimits.prototype, 'maxStorageBufferBindingSize', { get: () => 2 << 20 });
+  });
+  await typeInto(numberBox(page, 'N'), '1048576');
+  await page.keyboard.press('Enter');
+  await runToEnd(page);
+  await expect(own(page)).toContainText('Timed at N = 524288 instead of 1048576, so that no tensor has more than 2.10 MB');
+  await expect(own(page)).toContainText(/Compared at N = \d+, which the interpreter computes quickly\./);
+});
+
+test('sizes that are numbers are timed, though the interpreter does not follow', async ({ page }) => {
+  await write(page, 'input x : f32[2048, 2048]\ny = relu(x)\nz = exp(y)\n');
+  await runToEnd(page);
+  await expect(own(page).getByRole('status')).toContainText('Results were not compared, because the interpreter cannot follow: a run would take');
+  await expect(results(page)).toHaveCount(0);
+  await expect(times(page)).not.toContainText('–');
+});
+
+test('a GPU that gives no device says so, and one whose clock stands still', async ({ page }) => {
+  await page.evaluate(() => {
+    const { requestDevice } = GPUAdapter.prototype;
+    GPUAdapter.prototype.requestDevice = async function refuse() {
+      GPUAdapter.prototype.requestDevice = requestDevice;
+      throw new DOMException('all are taken', 'OperationError');
+    };
+  });
+  await run(page).click();
+  await expect(own(page).getByRole('status')).toContainText('The GPU could not be opened:');
+  await expect(own(page).getByRole('button', { name: 'Save the PyTorch script' })).toBeVisible();
+  // Both timestamps are 0. A slow GPU is given up before so many repetitions are made that the clock is seen to stand still.
+  await page.evaluate(() => {
+    const { getMappedRange } = GPUBuffer.prototype;
+    GPUBuffer.prototype.getMappedRange = function zeros(...range) {
+      const bytes = getMappedRange.apply(this, range);
+      if (bytes.byteLength === 16) new Uint8Array(bytes).fill(0);
+      return bytes;
+    };
+  });
+  await run(page).click();
+  await expect(own(page).getByRole('status')).toContainText(/the clock shows no time for the measurement of the bandwidth|took longer than 2 s/, { timeout: 60_000 });
+  // What was found before it failed stands.
+  await expect(own(page).getByRole('status')).toContainText('agrees with the interpreter');
 });
 
 test('a run can be stopped, and started again', async ({ page }) => {

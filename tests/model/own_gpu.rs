@@ -2,16 +2,23 @@
 //! runs jobs on a GPU.
 
 use fuseline::core::interpret::{Budget, Interpretation, Reference, Setup, interpret};
+use fuseline::core::model::day::Day;
+use fuseline::core::model::device::DeviceProbe;
 use fuseline::core::notation::parse;
 use fuseline::core::own_gpu::job::{elements, words};
 use fuseline::core::own_gpu::repeats::{ROUNDS, Repeats, WANTED_S};
 use fuseline::core::own_gpu::{
-    Check, DRAWN_ELEMENTS, Job, Limits, Outcome, ProgramJob, Rates, Times, compare, predicted,
-    probe, timed_budget,
+    Check, Checks, DRAWN_ELEMENTS, Failure, Job, Limits, Outcome, ProgramJob, Rates, Times,
+    compare, predicted, probe, timed_budget,
 };
-use fuseline::core::{Analysis, DType, Options, Partition, Program, ReshapeCost, analyze_program};
+use fuseline::core::{
+    Analysis, DType, F32Matmul, Options, Partition, Program, ReshapeCost, analyze_program,
+};
 use fuseline::picture::charts::gpu_times::{Rows, scene};
-use fuseline::present::own_gpu::{check_rows, failure_text, headline, notes, time_rows, total_row};
+use fuseline::present::devices::figure_rows;
+use fuseline::present::own_gpu::{
+    check_rows, failure_text, headline, notes, rates_text, time_rows, total_row,
+};
 use proptest::prelude::*;
 
 const TEXT: &str = "param S = 4096 in 1..65536\nparam H = 1024 in 1..65536\ninput x : f16[S, H]\n\
@@ -22,15 +29,22 @@ const LIMITS: Limits = Limits {
     max_binding_bytes: 128 << 20,
     max_bindings: 8,
     max_workgroups: 65_535,
+    max_workgroup_bytes: 32_768,
 };
 
-fn rates() -> Rates {
-    Rates {
-        name: "test".to_owned(),
-        memory_bytes_per_s: 400e9,
-        vector_flops_per_s: 10e12,
-        launch_s: 5e-6,
-    }
+const RATES: Rates = Rates {
+    memory_bytes_per_s: 400e9,
+    vector_flops_per_s: 10e12,
+    exp_per_s: Some(1e12),
+    launch_s: 5e-6,
+};
+
+fn today() -> Day {
+    "2026-11-24".parse().unwrap()
+}
+
+fn measured(rates: Rates) -> DeviceProbe {
+    rates.device_probe("test", today(), &LIMITS).unwrap()
 }
 
 fn program(text: &str) -> (Program, Analysis) {
@@ -97,28 +111,32 @@ fn exact_results_are_those_of_the_interpreter() {
 
 #[test]
 fn a_faster_gpu_with_more_room_runs_larger_sizes() {
-    let size = |limits: &Limits, rates: &Rates| {
-        let (large, _) = reference(TEXT, &timed_budget(limits, rates));
+    let size = |limits: &Limits, rates: Rates| {
+        let (large, _) = reference(TEXT, &timed_budget(limits, &measured(rates)));
         large.sizes.iter().map(|(_, size)| *size).product::<i64>()
     };
-    let own = size(&LIMITS, &rates());
+    let own = size(&LIMITS, RATES);
     assert_eq!(own, 4096 * 1024);
     let slow = Rates {
-        memory_bytes_per_s: 4e9,
-        ..rates()
+        memory_bytes_per_s: 1e8,
+        ..RATES
     };
-    assert!(size(&LIMITS, &slow) < own);
+    assert!(size(&LIMITS, slow) < own);
     let tight = Limits {
         max_binding_bytes: 4 << 20,
         ..LIMITS
     };
-    assert!(size(&tight, &rates()) <= 1 << 20);
+    assert!(size(&tight, RATES) <= 1 << 20);
+    let tight = Limits {
+        max_buffer_bytes: 1 << 30,
+        ..tight
+    };
     let (program, analysis) = program("input x : f32[8192, 8192]\ny = relu(x)");
     let refused = Reference::new(
         &program,
         &analysis.partition,
         &Setup::default(),
-        &timed_budget(&tight, &rates()),
+        &timed_budget(&tight, &measured(RATES)),
     );
     assert_eq!(
         refused.unwrap_err().message,
@@ -148,7 +166,7 @@ fn a_job_has_a_buffer_for_each_tensor_and_a_launch_for_each_kernel() {
     assert_eq!(names, ["a", "b", "y"]);
     assert_eq!(all.job.within(&LIMITS), Ok(()));
     // Of large inputs a part is drawn, which is repeated.
-    let (large, _) = reference(TEXT, &timed_budget(&LIMITS, &rates()));
+    let (large, _) = reference(TEXT, &timed_budget(&LIMITS, &measured(RATES)));
     let timed = job(&large, &partition, DRAWN_ELEMENTS);
     let longest = timed.job.buffers.iter().map(|buffer| buffer.contents.len());
     assert_eq!(longest.max(), Some(4 * DRAWN_ELEMENTS));
@@ -208,7 +226,7 @@ fn what_a_device_does_not_admit_is_said_with_both_figures() {
     };
     assert_eq!(
         text(tight),
-        "Kernel 1 (`a` and 2 more ops) needs 4 tensors, and this GPU admits 2 tensors. Make sizes smaller."
+        "Kernel 1 (`a` and 2 more ops) needs 4 tensors, and this GPU admits 2 tensors. Cut the kernel, or choose a policy that fuses less."
     );
     let tight = Limits {
         max_workgroups: 3,
@@ -252,7 +270,7 @@ fn outcome(error: f64) -> Outcome {
             .collect();
         Check::new(&small, &checked, &job, &read)
     };
-    let predicted = predicted(&small, &partition, &rates(), &Options::default()).unwrap();
+    let predicted = predicted(&small, &partition, &measured(RATES), &Options::default()).unwrap();
     let times = |of: &fuseline::core::Execution| Times {
         kernels_s: of
             .kernels
@@ -262,12 +280,16 @@ fn outcome(error: f64) -> Outcome {
         total_s: 2.0 * of.time_s,
     };
     Outcome {
-        rates: rates(),
+        measured: measured(RATES),
+        limits: LIMITS,
         has_clock: true,
-        checked_sizes: small.sizes.clone(),
+        own_sizes: vec![("S".to_owned(), 4096), ("H".to_owned(), 1024)],
         timed_sizes: small.sizes.clone(),
-        unfused_check: check(&small.unfused()),
-        fused_check: check(&partition),
+        checks: Ok(Checks {
+            sizes: small.sizes.clone(),
+            unfused: check(&small.unfused()),
+            fused: check(&partition),
+        }),
         unfused: times(&predicted.unfused),
         fused: times(&predicted.fused),
         predicted,
@@ -297,7 +319,213 @@ fn right_results_and_times_are_told_beside_the_prediction() {
     let (s, h) = (outcome.timed_sizes[0].1, outcome.timed_sizes[1].1);
     let bytes = 4.0 * (3 * s * h + h) as f64;
     assert!((row.fused.predicted_s - bytes / 400e9 - 5e-6).abs() < 1e-12);
-    assert!(notes(&outcome)[0].contains("400 GB/s"));
+    assert_eq!(
+        rates_text(&outcome.measured),
+        "test: copies at 400 GB/s, multiply-adds in f32 at 10.0 TFLOP/s, exponentials at 1.00 T/s, 5.00 µs a launch."
+    );
+    assert_eq!(
+        notes(&outcome)[1],
+        format!(
+            "Timed at S = {s} instead of 4096, H = {h} instead of 1024, so that no tensor has more than 134 MB, all have no more than 268 MB, and a run takes 500 ms at most by estimate. The sliders choose smaller sizes."
+        )
+    );
+}
+
+#[test]
+fn sizes_are_told_where_they_are_the_programs_own_and_where_nothing_is_compared() {
+    let mut outcome = outcome(0.0);
+    outcome.timed_sizes = outcome.own_sizes.clone();
+    let told = notes(&outcome);
+    assert_eq!(told[1], "Timed at the program's own sizes.");
+    assert!(told[2].starts_with("Compared at S = "), "{}", told[2]);
+    // Sizes that are numbers cannot be made smaller: the interpreter refuses what the GPU runs.
+    let text = "input x : f32[8192, 8192]\ny = relu(x)";
+    let (program, analysis) = program(text);
+    let at =
+        |budget: &Budget| Reference::new(&program, &analysis.partition, &Setup::default(), budget);
+    let limits = Limits {
+        max_buffer_bytes: 1 << 30,
+        max_binding_bytes: 1 << 30,
+        ..LIMITS
+    };
+    assert!(at(&timed_budget(&limits, &measured(RATES))).is_ok());
+    outcome.checks = Err(at(&Budget::INTERPRETED).unwrap_err());
+    let told = headline(&outcome);
+    assert!(
+        told[0].starts_with("Results were not compared, because the interpreter cannot follow: a run would take 135 million steps"),
+        "{}",
+        told[0]
+    );
+    assert!(check_rows(&outcome).is_empty());
+    assert!(
+        !notes(&outcome)
+            .iter()
+            .any(|note| note.starts_with("Compared"))
+    );
+}
+
+#[test]
+fn a_gpu_measured_by_webgpu_is_a_device_of_its_rates() {
+    let probe = measured(RATES);
+    assert_eq!(probe.title(), "test (2026-11-24, WebGPU)");
+    assert_eq!(DeviceProbe::of_json(&probe.json()).as_ref(), Some(&probe));
+    let device = probe.device();
+    assert_eq!(device.on_chip_bytes(), 32_768);
+    let peak = |dtype| device.matmul_peak(dtype, F32Matmul::Tf32).unwrap();
+    for dtype in [DType::F16, DType::Bf16, DType::F32] {
+        assert!(peak(dtype).is_on_vector_units);
+        assert!(peak(dtype).figure.value.total_cmp(&10e12).is_eq());
+    }
+    let rows = figure_rows(&device);
+    let figure = |what: &str| {
+        rows.iter()
+            .find(|row| row.what == what)
+            .unwrap()
+            .figure
+            .clone()
+    };
+    assert_eq!(figure("matrix units, f16 and bf16"), "no figure");
+    assert_eq!(figure("measured: exponentials"), "1.00 T/s");
+    // Times of the tab follow from what was measured even where the table has higher peaks.
+    let listed = RATES.device_probe("NVIDIA H200", today(), &LIMITS).unwrap();
+    assert!(
+        listed
+            .measured_device()
+            .memory_bytes_per_s
+            .value
+            .total_cmp(&400e9)
+            .is_eq()
+    );
+}
+
+#[test]
+fn rates_that_a_clock_does_not_show_are_sentences() {
+    let copy = probe::copy(&LIMITS);
+    for time_s in [0.0, f64::NAN, f64::INFINITY, -1.0] {
+        let told = failure_text(&copy.rate(time_s).unwrap_err());
+        assert_eq!(
+            told,
+            "The rates of this GPU could not be measured: the clock shows no time for the measurement of the bandwidth. Run again while nothing else uses it."
+        );
+    }
+    assert!(copy.rate(1e-3).unwrap() > 1e11);
+    for (rates, field) in [
+        (
+            Rates {
+                launch_s: 0.0,
+                ..RATES
+            },
+            "kernel_s is 0e0",
+        ),
+        (
+            Rates {
+                vector_flops_per_s: 1.0,
+                ..RATES
+            },
+            "vector_flops_per_s is 1e0",
+        ),
+        (
+            Rates {
+                memory_bytes_per_s: f64::NAN,
+                ..RATES
+            },
+            "memory_bytes_per_s is NaN",
+        ),
+    ] {
+        let refused = rates.device_probe("test", today(), &LIMITS).unwrap_err();
+        let told = failure_text(&refused);
+        assert!(told.contains(field), "{told}");
+        assert!(refused.offers_script());
+    }
+    // Without exponentials the others hold.
+    let rates = Rates {
+        exp_per_s: probe::exponentials(32).per_s(0.0),
+        ..RATES
+    };
+    assert!(rates_text(&measured(rates)).contains("no time for exponentials"));
+    for (called, name) in [
+        ("", "GPU without a name"),
+        ("a\nb", "ab"),
+        (&*"x".repeat(200), &*"x".repeat(80)),
+    ] {
+        assert_eq!(DeviceProbe::name_of(called), name);
+    }
+}
+
+#[test]
+fn every_failure_is_a_sentence_with_what_to_do() {
+    let message = || "it broke.\nmore".to_owned();
+    let cases = [
+        (
+            Failure::NoWebGpu,
+            "This browser has no WebGPU, so nothing can be run on your GPU here. Chrome, Edge and Safari 26 have it.",
+            true,
+        ),
+        (
+            Failure::NoAdapter,
+            "WebGPU finds no GPU on this machine, or the browser does not let pages use it.",
+            true,
+        ),
+        (
+            Failure::NoDevice(message()),
+            "The GPU could not be opened: it broke.",
+            true,
+        ),
+        (
+            Failure::Lost(message()),
+            "The connection to the GPU was lost: it broke. Run again to open it anew.",
+            true,
+        ),
+        (
+            Failure::Lost(String::new()),
+            "The connection to the GPU was lost. Run again to open it anew.",
+            true,
+        ),
+        (
+            Failure::OutOfMemory,
+            "The GPU has no room for the tensors. Make sizes smaller, or close other programs that use it.",
+            true,
+        ),
+        (
+            Failure::Kernel {
+                name: "kernel 1".to_owned(),
+                message: message(),
+            },
+            "The browser refuses kernel 1: it broke.",
+            true,
+        ),
+        (
+            Failure::TooLong {
+                name: "kernel 1".to_owned(),
+                waited_s: 2.0,
+            },
+            "Kernel 1 took longer than 2 s and was given up. Make sizes smaller.",
+            true,
+        ),
+        (
+            Failure::Other(message()),
+            "The GPU could not run this: it broke.",
+            true,
+        ),
+        (Failure::Stopped, "Stopped.", false),
+    ];
+    for (failure, told, offers_script) in cases {
+        assert_eq!(failure_text(&failure), told);
+        assert_eq!(failure.offers_script(), offers_script, "{told}");
+    }
+    let (program, analysis) = program("");
+    let refused = Reference::new(
+        &program,
+        &analysis.partition,
+        &Setup::default(),
+        &Budget::INTERPRETED,
+    );
+    let refused = Failure::from(refused.unwrap_err());
+    assert_eq!(
+        failure_text(&refused),
+        "Not run: there is nothing to run; write an op, or mend the errors of the text."
+    );
+    assert!(!refused.offers_script());
 }
 
 #[test]
@@ -346,7 +574,11 @@ fn probes_fit_the_limits_of_every_device() {
         let bytes = copy.job.buffers[0].bytes;
         assert!(copy.amount.total_cmp(&(2.0 * bytes as f64)).is_eq());
     }
-    for probe in [probe::chains(256), probe::launches()] {
+    for probe in [
+        probe::chains(32),
+        probe::exponentials(32),
+        probe::launches(),
+    ] {
         assert_eq!(probe.job.within(&LIMITS), Ok(()));
         assert!(probe.amount >= 1.0);
     }

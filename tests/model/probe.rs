@@ -2,7 +2,9 @@
 
 use crate::cli::{run, stderr, stdout};
 use fuseline::app::links::{SharedState, read_state, write_state};
-use fuseline::app::measured_devices::{MAX_DEVICES, keep_device, read_devices, write_devices};
+use fuseline::app::measured_devices::{
+    MAX_DEVICES, keep_device, read_devices, replace_device, write_devices,
+};
 use fuseline::app::model_file::{FileKind, kind_of};
 use fuseline::core::model::day::Day;
 use fuseline::core::model::device::{DeviceProbe, Measured, Rate, RatesFrom, Source};
@@ -318,6 +320,26 @@ fn measured_devices_are_kept_once_and_one_bad_entry_costs_no_other() {
         keep_device(&mut kept, probe(&at.to_string()));
     }
     assert_eq!(kept.len(), MAX_DEVICES);
+}
+
+/// Who measures a GPU again means the new rates; those by other means and of other GPUs stay.
+#[test]
+fn a_gpu_that_is_measured_again_replaces_itself() {
+    let probe = |name: &str, with: &str, kernel_s: f64| {
+        let changes = json!({"name": name, "measured_with": with, "kernel_s": kernel_s});
+        Arc::new(read(&probe_with(&changes)).unwrap())
+    };
+    let others = [
+        probe("a", "PyTorch 2.11.0", 1e-6),
+        probe("b", "WebGPU", 1e-6),
+    ];
+    let mut kept = vec![probe("a", "WebGPU", 1e-6)];
+    kept.extend(others.clone());
+    for kernel_s in [2e-6, 2e-6, 3e-6] {
+        replace_device(&mut kept, probe("a", "WebGPU", kernel_s));
+        assert_eq!(kept[0], probe("a", "WebGPU", kernel_s));
+        assert_eq!(kept[1..], others);
+    }
 }
 
 /// What a script saves with its kernels has the GPU, too; an older script has its name alone.

@@ -1,7 +1,7 @@
 //! GPUs that the visitor measured, among the devices of the picker.
 
 use super::page::Page;
-use crate::app::measured_devices::keep_device;
+use crate::app::measured_devices::{keep_device, replace_device};
 use crate::browser;
 use crate::core::default_device;
 use crate::core::model::day::Day;
@@ -10,21 +10,33 @@ use leptos::prelude::*;
 use std::sync::Arc;
 
 impl Page {
-    /// Takes the rates of a GPU, and chooses it.
+    /// Takes the rates of a GPU from a file, and chooses it.
     pub fn take_device(self, text: &str) {
         match DeviceProbe::read(text, today()) {
             Ok(probe) => {
-                let title = probe.title();
-                self.keep_device(Arc::new(probe.clone()));
-                self.device.set(probe.device());
-                self.tell(format!(
-                    "The GPU is {title} from now on: times are estimated by its measured rates where its cache is known. “GPU figures” has them and removes it."
-                ));
+                let probe = Arc::new(probe);
+                self.keep_device(Arc::clone(&probe));
+                self.choose_measured(&probe);
             }
             Err(problem) => {
                 self.tell_failure(format!("The rates of this GPU were not taken: {problem}."));
             }
         }
+    }
+
+    /// Takes the rates of a GPU that were measured here, and chooses it.
+    pub fn take_own_device(self, probe: &Arc<DeviceProbe>) {
+        self.measured_devices
+            .update(|devices| replace_device(devices, Arc::clone(probe)));
+        self.choose_measured(probe);
+    }
+
+    fn choose_measured(self, probe: &DeviceProbe) {
+        self.device.set(probe.clone().device());
+        let title = probe.title();
+        self.tell(format!(
+            "The GPU is {title} from now on: times are estimated by its measured rates where its cache is known. “GPU figures” has them and removes it."
+        ));
     }
 
     /// Offers a measured GPU in the picker, in this visit and later ones.
@@ -53,6 +65,6 @@ impl Page {
 }
 
 /// The day, by the visitor's clock.
-fn today() -> Day {
+pub fn today() -> Day {
     Day::of_unix_ms(browser::clock_ms()).unwrap_or(Day::LAST)
 }

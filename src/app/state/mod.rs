@@ -28,6 +28,7 @@ pub use analysed::AnalysedText;
 pub use choices::{FocusRequest, Notice, NoticeAction, OpsView, Theme};
 pub use drawn::Drawn;
 pub use explained::{Explained, Told};
+pub use measured_devices::today;
 pub use memos::shared_memo;
 pub use page::{Page, SetIfChanged};
 pub use pin::Pinned;

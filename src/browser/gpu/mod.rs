@@ -8,6 +8,7 @@ mod wait;
 
 pub use prepared::Prepared;
 
+use crate::core::model::device::DeviceProbe;
 use crate::core::own_gpu::repeats::{LONGEST_WAIT_S, Repeats, WANTED_S, WANTED_WITHOUT_CLOCK_S};
 use crate::core::own_gpu::{Failure, Job, Limits};
 use clock::Clock;
@@ -94,6 +95,7 @@ impl Gpu {
                 max_binding_bytes: limits.max_storage_buffer_binding_size,
                 max_bindings: limits.max_storage_buffers_per_shader_stage,
                 max_workgroups: limits.max_compute_workgroups_per_dimension,
+                max_workgroup_bytes: limits.max_compute_workgroup_storage_size,
             },
             clock: has_clock.then(|| Clock::new(&device)),
             pipelines: RefCell::default(),
@@ -211,11 +213,7 @@ async fn adapter_name(gpu: &JsValue) -> Result<String, Failure> {
         .flatten()
         .filter(|word| !word.is_empty())
         .collect();
-    Ok(if words.is_empty() {
-        "GPU without a name".to_owned()
-    } else {
-        words.join(" ")
-    })
+    Ok(DeviceProbe::name_of(&words.join(" ")))
 }
 
 /// The fastest adapter; `None` if there is none.

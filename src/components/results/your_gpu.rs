@@ -6,11 +6,12 @@ use crate::app::state::{Page, Selection};
 use crate::components::charts::Chart;
 use crate::components::sentence::sentence;
 use crate::core::KernelId;
+use crate::core::model::device::DeviceProbe;
 use crate::core::own_gpu::{Failure, Outcome};
 use crate::picture::charts::gpu_times::{Rows, scene};
 use crate::present::own_gpu::{
-    TimePair, TimeRow, check_rows, failure_text, headline, notes, time_rows, tolerance_note,
-    total_row,
+    NOT_MEASURED, TimePair, TimeRow, check_rows, failure_text, headline, notes, rates_text,
+    time_rows, tolerance_note, total_row,
 };
 use leptos::either::{Either, EitherOf4};
 use leptos::prelude::*;
@@ -52,7 +53,8 @@ pub fn YourGpu(
                 <p class="measured-found">{move || own_gpu.verdict.get().map(|told| sentence(&told))}</p>
             }),
             Running::Ended(Err(failure)) => {
-                EitherOf4::C(view! { <Failed failure=failure.clone() /> })
+                let found = own_gpu.verdict.get_untracked();
+                EitherOf4::C(view! { <Failed failure=failure.clone() found /> })
             }
             Running::Ended(Ok(ran)) => EitherOf4::D(view! { <Headline ran=Arc::clone(ran) /> }),
         })
@@ -76,12 +78,53 @@ pub fn YourGpu(
         <section class="your-gpu" aria-labelledby="your-gpu-title">
             <h3 id="your-gpu-title">"Your GPU"</h3>
             <p class="quiet">
-                "Runs this program here, by WebGPU: each op as a kernel of its own, and the kernels of the chosen policy. Results are compared with the interpreter's, times with what the roofline says of this GPU. Nothing leaves this machine."
+                "Runs this program here, by WebGPU: each op as a kernel of its own, and the kernels of the chosen policy. Results are compared with the interpreter's, times with what the roofline says of this GPU. It runs at the sizes of the sliders where they fit, else at the largest that do. Nothing leaves this machine."
             </p>
             <button type="button" on:click=press>{label}</button>
             <div role="status" aria-live="polite">{status}</div>
+            {move || own_gpu.measured.get().map(|measured| view! { <AsDevice own_gpu measured is_busy /> })}
             {move || ran.get().map(|ran| view! { <Shown ran /> })}
         </section>
+    }
+}
+
+/// The rates of the GPU, and the way to a device of the picker.
+#[component]
+fn AsDevice(
+    /// The run.
+    own_gpu: OwnGpu,
+    /// The rates.
+    measured: Arc<DeviceProbe>,
+    /// Whether the GPU is at work.
+    is_busy: Memo<bool>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let rates = rates_text(&measured);
+    let is_chosen = {
+        let measured = Arc::clone(&measured);
+        Memo::new(move |_| {
+            page.device
+                .with(|device| device.probe.as_ref() == Some(&measured))
+        })
+    };
+    let keep = move |_| page.take_own_device(&measured);
+    let chosen = move || {
+        if is_chosen.get() {
+            Either::Left(view! { <span>"It is the chosen GPU."</span> })
+        } else {
+            let keep = keep.clone();
+            Either::Right(view! { <button type="button" on:click=keep>"Keep as a device"</button> })
+        }
+    };
+    view! {
+        <p>{rates}</p>
+        <p class="own-gpu-device">
+            {chosen}
+            <Show when=move || !is_busy.get()>
+                <button type="button" on:click=move |_| own_gpu.measure()>"Measure again"</button>
+            </Show>
+        </p>
+        <p class="quiet">{NOT_MEASURED}</p>
     }
 }
 
@@ -90,6 +133,8 @@ pub fn YourGpu(
 fn Failed(
     /// Why.
     failure: Failure,
+    /// Whether results are right, where they were compared before it failed.
+    found: Option<String>,
 ) -> impl IntoView {
     let page = Page::of_context();
     let offer = failure.offers_script().then(|| {
@@ -101,6 +146,7 @@ fn Failed(
         }
     });
     view! {
+        {found.map(|found| view! { <p class="measured-found">{sentence(&found)}</p> })}
         <p class="own-gpu-failure">{sentence(&failure_text(&failure))}</p>
         {offer}
     }
@@ -114,7 +160,7 @@ fn Headline(
 ) -> impl IntoView {
     let page = Page::of_context();
     let told = headline(&ran.outcome).join(" ");
-    let is_older = move || page.shown.with(|shown| !Arc::ptr_eq(shown, &ran.of));
+    let is_older = move || page.shown.with(|shown| !ran.is_of(shown));
     view! {
         <p class="measured-found">{sentence(&told)}</p>
         <Show when=is_older>
@@ -165,7 +211,7 @@ fn TimeTable(
     let left_out = all.len().saturating_sub(MAX_ROWS);
     let is_shown = {
         let of = Arc::clone(&ran);
-        Signal::derive(move || page.shown.with(|shown| Arc::ptr_eq(shown, &of.of)))
+        Signal::derive(move || page.shown.with(|shown| of.is_of(shown)))
     };
     let rows = all.into_iter().take(MAX_ROWS);
     let rows = rows
@@ -286,22 +332,24 @@ fn Results<'a>(
         }
     });
     let rows = rows.collect_view();
-    view! {
-        <div class="table-scroll" role="group" aria-label="Results on your GPU" tabindex="0">
-            <table class="kernels row-lines own-gpu-results">
-                <thead>
-                    <tr>
-                        <th scope="col">"result"</th>
-                        <th scope="col" class="number">"elements"</th>
-                        <th scope="col" class="number">"largest error, unfused"</th>
-                        <th scope="col" class="number">"fused"</th>
-                        <th scope="col" class="number">"tolerated"</th>
-                        <th scope="col">"verdict"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
-        <p class="quiet">{tolerance_note()}</p>
-    }
+    outcome.checks.is_ok().then(|| {
+        view! {
+            <div class="table-scroll" role="group" aria-label="Results on your GPU" tabindex="0">
+                <table class="kernels row-lines own-gpu-results">
+                    <thead>
+                        <tr>
+                            <th scope="col">"result"</th>
+                            <th scope="col" class="number">"elements"</th>
+                            <th scope="col" class="number">"largest error, unfused"</th>
+                            <th scope="col" class="number">"fused"</th>
+                            <th scope="col" class="number">"tolerated"</th>
+                            <th scope="col">"verdict"</th>
+                        </tr>
+                    </thead>
+                    <tbody>{rows}</tbody>
+                </table>
+            </div>
+            <p class="quiet">{tolerance_note()}</p>
+        }
+    })
 }

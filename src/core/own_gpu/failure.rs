@@ -21,6 +21,8 @@ pub enum Failure {
         what: String,
         /// How much is admitted.
         limit: String,
+        /// What to change.
+        hint: &'static str,
     },
     /// A kernel is not valid.
     Kernel {
@@ -31,6 +33,8 @@ pub enum Failure {
     },
     /// Kernels without a shader, each with its reason.
     NoShader(Vec<String>),
+    /// A rate of the GPU was not measured: why, as a clause.
+    NoRate(String),
     /// No answer after this many seconds.
     TooLong {
         /// What was run.

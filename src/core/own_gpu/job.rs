@@ -9,6 +9,9 @@ use crate::core::{DType, Graph, IdVec, KernelId, OpId, Partition, ReshapeCost, T
 /// Most elements of an external tensor that are drawn for a run that is timed; they are repeated to fill it.
 pub const DRAWN_ELEMENTS: usize = 1 << 16;
 
+const SMALLER: &str = "make sizes smaller";
+const FEWER_OPS: &str = "cut the kernel, or choose a policy that fuses less";
+
 /// Work for a GPU.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Job {
@@ -53,6 +56,8 @@ pub struct Limits {
     pub max_bindings: u32,
     /// Workgroups along one axis.
     pub max_workgroups: u32,
+    /// Bytes of the memory that the threads of a workgroup share.
+    pub max_workgroup_bytes: u32,
 }
 
 impl Limits {
@@ -73,19 +78,31 @@ impl Job {
                 return Err(Failure::Limit {
                     what: format!("`{}` has {} bytes", buffer.name, buffer.bytes),
                     limit: format!("{} bytes in a buffer", limits.max_tensor_bytes()),
+                    hint: SMALLER,
                 });
             }
         }
         for launch in &self.launches {
-            let exceeds = |has: u64, limit: u32, unit: &str| {
+            let exceeds = |has: u64, limit: u32, unit: &str, hint| {
                 (has > u64::from(limit)).then(|| Failure::Limit {
                     what: format!("{} needs {has} {unit}", launch.name),
                     limit: format!("{limit} {unit}"),
+                    hint,
                 })
             };
             let most = launch.workgroups.iter().copied().max().unwrap_or(0);
-            let tensors = exceeds(launch.buffers.len() as u64, limits.max_bindings, "tensors");
-            let groups = exceeds(most.into(), limits.max_workgroups, "workgroups in a row");
+            let tensors = exceeds(
+                launch.buffers.len() as u64,
+                limits.max_bindings,
+                "tensors",
+                FEWER_OPS,
+            );
+            let groups = exceeds(
+                most.into(),
+                limits.max_workgroups,
+                "workgroups in a row",
+                SMALLER,
+            );
             if let Some(failure) = tensors.or(groups) {
                 return Err(failure);
             }

@@ -11,35 +11,44 @@ pub mod repeats;
 pub use check::{Check, Output, compare};
 pub use failure::Failure;
 pub use job::{Buffer, DRAWN_ELEMENTS, Job, Launch, Limits, ProgramJob};
-pub use outcome::{Outcome, Times};
-pub use prediction::{Rates, predicted};
+pub use outcome::{Checks, Outcome, Times};
+pub use prediction::predicted;
+pub use probe::Rates;
 
 use crate::core::interpret::Budget;
+use crate::core::model::device::DeviceProbe;
+use repeats::LONGEST_WAIT_S;
 
-/// Bytes of all tensors of a run that is timed, at most.
-const MAX_BYTES: u64 = 512 << 20;
-/// A run that is timed shall take no longer, in seconds.
-const WANTED_RUN_S: f64 = 0.02;
+/// Bytes of all tensors of a run that is timed, at most. WebGPU does not tell how large the memory is, so they take no more than one
+/// buffer may, and no more than this.
+const MAX_BYTES: u64 = 2 << 30;
+/// A run that is timed shall take no longer by estimate, in seconds: it is repeated, and estimates may be wrong by some times.
+pub const WANTED_RUN_S: f64 = 0.5;
 /// The share of its vector rate that a GPU reaches in generated kernels, at least.
 const LEAST_SHARE: f64 = 0.05;
 
-/// The sizes of a run that is timed, on a GPU with these limits and rates: as large as fits, for small kernels show the cost of
-/// their launch alone.
+/// Bytes of all tensors of a run that is timed, at most.
+pub fn max_bytes(limits: &Limits) -> u64 {
+    limits.max_buffer_bytes.min(MAX_BYTES)
+}
+
+/// The sizes of a run that is timed, on a GPU with these limits and rates: the program's own, or the largest that fit. Sizes that cannot be made
+/// smaller are admitted up to the time after which a run is given up.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "a number of steps, finite and positive"
 )]
-pub fn timed_budget(limits: &Limits, rates: &Rates) -> Budget {
+pub fn timed_budget(limits: &Limits, rates: &DeviceProbe) -> Budget {
     let word_bytes = 4;
     // A step is a multiply-add, or reads or writes an element.
     let steps_per_s = (rates.vector_flops_per_s * LEAST_SHARE / 2.0)
         .min(rates.memory_bytes_per_s / f64::from(word_bytes as u32));
-    let steps = (steps_per_s * WANTED_RUN_S).max(1e6) as u64;
+    let steps = |run_s: f64| (steps_per_s * run_s).max(1e6) as u64;
     Budget {
-        wanted_steps: steps,
-        max_steps: steps.saturating_mul(16),
-        max_elements: MAX_BYTES / word_bytes,
+        wanted_steps: steps(WANTED_RUN_S),
+        max_steps: steps(LONGEST_WAIT_S),
+        max_elements: max_bytes(limits) / word_bytes,
         max_tensor_elements: limits.max_tensor_bytes() / word_bytes,
     }
 }

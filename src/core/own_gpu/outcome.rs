@@ -1,7 +1,9 @@
 //! What a run on the visitor's GPU has shown.
 
 use super::check::Check;
-use super::prediction::Rates;
+use super::job::Limits;
+use crate::core::interpret::NotRun;
+use crate::core::model::device::DeviceProbe;
 use crate::core::{Analysis, IdVec, KernelId};
 
 /// Measured times of a partition.
@@ -20,21 +22,32 @@ impl Times {
     }
 }
 
+/// Results beside those of the interpreter.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Checks {
+    /// Params and their values.
+    pub sizes: Vec<(String, i64)>,
+    /// Results of one kernel for each op.
+    pub unfused: Check,
+    /// Results of the fused kernels.
+    pub fused: Check,
+}
+
 /// A run: its results and its times, unfused and fused.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// What the GPU reaches.
-    pub rates: Rates,
+    pub measured: DeviceProbe,
+    /// What it admits.
+    pub limits: Limits,
     /// Whether the GPU took the times. Otherwise the page did, which also counts the way there and back.
     pub has_clock: bool,
-    /// Params and their values where results were compared.
-    pub checked_sizes: Vec<(String, i64)>,
+    /// Params and their values in the text.
+    pub own_sizes: Vec<(String, i64)>,
     /// Params and their values where times were taken.
     pub timed_sizes: Vec<(String, i64)>,
-    /// Results of one kernel for each op.
-    pub unfused_check: Check,
-    /// Results of the fused kernels.
-    pub fused_check: Check,
+    /// The results, or why the interpreter cannot compute them.
+    pub checks: Result<Checks, NotRun>,
     /// Times of one kernel for each op.
     pub unfused: Times,
     /// Times of the fused kernels.

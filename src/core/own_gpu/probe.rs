@@ -1,15 +1,21 @@
-//! Jobs that measure a GPU: a copy, chains of multiply-adds, and launches that do nothing.
+//! Jobs that measure a GPU, and the device that their rates make of it: a copy, chains of multiply-adds and of exponentials, and
+//! launches that do nothing.
 
+use super::failure::Failure;
 use super::job::{Buffer, Job, Launch, Limits};
+use crate::core::model::day::Day;
+use crate::core::model::device::DeviceProbe;
 
+/// What a device that was measured here says of it.
+const MEASURED_WITH: &str = "WebGPU";
 /// Threads of a workgroup.
 const THREADS: u64 = 256;
 /// Bytes that the copy reads, and writes again: more than caches hold.
 const COPY_BYTES: u64 = 128 << 20;
 /// Workgroups of the chains, enough to fill a large GPU.
 const CHAIN_GROUPS: u32 = 256;
-/// Steps of a chain at first, and on a GPU that needs less than [`SHORT_S`] for them.
-pub const CHAIN_STEPS: [u32; 2] = [256, 8192];
+/// Steps of a chain at first, few enough for a GPU of software, and on a GPU that needs less than [`SHORT_S`] for them.
+pub const CHAIN_STEPS: [u32; 2] = [32, 8192];
 /// In seconds.
 pub const SHORT_S: f64 = 0.5e-3;
 
@@ -38,12 +44,24 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     var c = start + 2.0;
     var d = start + 3.0;
     for (var step = 0u; step < steps[0]; step += 1u) {
-        a = fma(a, by, start);
-        b = fma(b, by, start);
-        c = fma(c, by, start);
-        d = fma(d, by, start);
+        a = chained(a, by, start);
+        b = chained(b, by, start);
+        c = chained(c, by, start);
+        d = chained(d, by, start);
     }
     sums[id.x] = a + b + c + d;
+}
+";
+
+/// The links of chains that [`CHAINS`] calls.
+const MULTIPLY_ADD: &str = "\
+fn chained(x: vec4<f32>, by: vec4<f32>, add: vec4<f32>) -> vec4<f32> {
+    return fma(x, by, add);
+}
+";
+const EXPONENTIAL: &str = "\
+fn chained(x: vec4<f32>, by: vec4<f32>, add: vec4<f32>) -> vec4<f32> {
+    return exp(-x);
 }
 ";
 
@@ -60,8 +78,67 @@ fn main() {
 pub struct Probe {
     /// What is run.
     pub job: Job,
-    /// Bytes, FLOPs or launches.
+    /// Bytes, FLOPs, exponentials or launches.
     pub amount: f64,
+}
+
+impl Probe {
+    /// The amount in a second, where one run takes this long; `None` if the clock shows no time.
+    pub fn per_s(&self, time_s: f64) -> Option<f64> {
+        let per_s = self.amount / time_s;
+        (per_s.is_finite() && per_s > 0.0).then_some(per_s)
+    }
+
+    /// The same of a rate without which nothing can be predicted.
+    ///
+    /// # Errors
+    /// If the clock shows no time.
+    pub fn rate(&self, time_s: f64) -> Result<f64, Failure> {
+        let name = self.job.launches.first().map(|launch| &*launch.name);
+        let name = name.unwrap_or_default();
+        self.per_s(time_s)
+            .ok_or_else(|| Failure::NoRate(format!("the clock shows no time for {name}")))
+    }
+}
+
+/// What the probes reach.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rates {
+    /// Bytes read and written by a copy from buffer to buffer, in byte/s.
+    pub memory_bytes_per_s: f64,
+    /// Multiply-adds in f32, each two FLOPs, in FLOP/s.
+    pub vector_flops_per_s: f64,
+    /// Exponentials of f32 numbers; `None` if the clock shows no time for them.
+    pub exp_per_s: Option<f64>,
+    /// What one launch after another takes, in seconds.
+    pub launch_s: f64,
+}
+
+impl Rates {
+    /// The GPU as a device like others. WebGPU tells nothing of matrix units, caches and the size of its memory; the memory of a
+    /// workgroup is the largest that it admits.
+    ///
+    /// # Errors
+    /// A rate that no GPU has.
+    pub fn device_probe(
+        self,
+        name: &str,
+        measured_on: Day,
+        limits: &Limits,
+    ) -> Result<DeviceProbe, Failure> {
+        let mut probe = DeviceProbe::new(
+            name,
+            measured_on,
+            MEASURED_WITH,
+            self.memory_bytes_per_s,
+            self.vector_flops_per_s,
+            self.launch_s,
+        );
+        probe.exp_per_s = self.exp_per_s;
+        probe.shared_bytes_per_block = Some(limits.max_workgroup_bytes);
+        probe.check().map_err(Failure::NoRate)?;
+        Ok(probe)
+    }
 }
 
 /// Copies a buffer to another one; the amount is the bytes read and written.
@@ -97,8 +174,23 @@ pub fn copy(limits: &Limits) -> Probe {
 
 /// Multiply-adds in registers; the amount is their FLOPs.
 pub fn chains(steps: u32) -> Probe {
+    let flops = 2;
+    chains_of(
+        MULTIPLY_ADD,
+        flops,
+        steps,
+        "the measurement of the vector rate",
+    )
+}
+
+/// Exponentials of numbers in registers; the amount is their number.
+pub fn exponentials(steps: u32) -> Probe {
+    chains_of(EXPONENTIAL, 1, steps, "the measurement of exponentials")
+}
+
+fn chains_of(link: &str, amount_of_link: u64, steps: u32, name: &str) -> Probe {
     let threads = u64::from(CHAIN_GROUPS) * THREADS;
-    let flops_of_step = 4 * 4 * 2;
+    let links_of_step = 4 * 4;
     Probe {
         job: Job {
             buffers: vec![
@@ -114,13 +206,13 @@ pub fn chains(steps: u32) -> Probe {
                 },
             ],
             launches: vec![launch(
-                "the measurement of the vector rate",
-                CHAINS,
+                name,
+                &format!("{CHAINS}{link}"),
                 &[0, 1],
                 CHAIN_GROUPS,
             )],
         },
-        amount: (threads * u64::from(steps) * flops_of_step) as f64,
+        amount: (threads * u64::from(steps) * links_of_step * amount_of_link) as f64,
     }
 }
 

@@ -104,6 +104,17 @@ impl DeviceProbe {
         }
     }
 
+    /// What a driver calls a GPU, as a name that [`DeviceProbe::check`] admits.
+    pub fn name_of(called: &str) -> String {
+        let name = called.split(char::is_control).flat_map(str::chars);
+        let name: String = name.take(MAX_NAME).collect();
+        if name.trim().is_empty() {
+            "GPU without a name".to_owned()
+        } else {
+            name
+        }
+    }
+
     /// Whether the figures can be those of a device.
     ///
     /// # Errors
@@ -241,7 +252,7 @@ impl DeviceProbe {
     pub fn device(self) -> Device {
         let mut device = match device_called(&self.name) {
             Some(listed) => listed.clone(),
-            None => self.unlisted(),
+            None => self.measured_device(),
         };
         device.id = Cow::Owned(self.title());
         device.name = Cow::Owned(self.name.clone());
@@ -256,7 +267,8 @@ impl DeviceProbe {
         device
     }
 
-    fn unlisted(&self) -> Device {
+    /// The device whose peaks are what was measured, whether or not the table has it.
+    pub fn measured_device(&self) -> Device {
         let matrix_flops_per_s = self.matrix_f16_flops_per_s.unwrap_or(0.0);
         let mut device = Device::custom(
             self.memory_bytes_per_s,
@@ -268,9 +280,10 @@ impl DeviceProbe {
             device = device.with_rate(Rate::MatrixTf32, tf32);
         }
         device.source = Source::Probe;
-        device.matrix_units = match self.matrix_bf16_flops_per_s {
-            Some(_) => MatrixUnits::F16AndBf16,
-            None => MatrixUnits::F16,
+        device.matrix_units = match (self.matrix_f16_flops_per_s, self.matrix_bf16_flops_per_s) {
+            (Some(_), None) => MatrixUnits::F16,
+            // Without a rate of either, nothing is known of the units.
+            (None, None) | (_, Some(_)) => MatrixUnits::F16AndBf16,
         };
         device.hardware = Hardware {
             on_chip: match self.shared_bytes_per_block {
