@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { expect, test } from './fixture.mjs';
-import { drop, editor, kernels, notice, slider, write } from './visitor.mjs';
+import { drop, dropMade, editor, kernels, notice, slider, write } from './visitor.mjs';
 
 const OWN = '# my own\nmine: y = relu(x) : f16[8, 64]\n';
 const model = (name) => readFile(new URL(`../model/files/${name}.pt2`, import.meta.url));
@@ -25,7 +25,7 @@ test('a dropped .pt2 becomes a program with sliders, and one that is cut off lea
 
 test('of a .pt2 behind 1 GB of weights little more than the graph is read', async ({ page, open }) => {
   await open();
-  await page.evaluate((bytes) => {
+  const readBytes = await dropMade(page, (bytes) => {
     // The archive of a small model, whose list of entries says that its parts stand behind 1 GB.
     const archive = new Uint8Array(bytes);
     const view = new DataView(archive.buffer);
@@ -40,17 +40,8 @@ test('of a .pt2 behind 1 GB of weights little more than the graph is read', asyn
       at += 46 + view.getUint16(at + 28, true) + view.getUint16(at + 30, true) + view.getUint16(at + 32, true);
     }
     view.setUint32(end + 16, list + shift, true);
-    const file = new File([...Array(16).fill(weights), archive], 'large.pt2');
-    globalThis.readBytes = 0;
-    const read = Blob.prototype.arrayBuffer;
-    Blob.prototype.arrayBuffer = function arrayBuffer() {
-      globalThis.readBytes += this.size;
-      return read.call(this);
-    };
-    const dataTransfer = new DataTransfer();
-    dataTransfer.items.add(file);
-    document.querySelector('main').dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+    return new File([...Array(16).fill(weights), archive], 'large.pt2');
   }, [...await model('mlp')]);
   await expect(notice(page)).toContainText('5 ops from PyTorch became notation.');
-  expect(await page.evaluate(() => globalThis.readBytes)).toBeLessThan(1e6);
+  expect(await readBytes()).toBeLessThan(1e6);
 });

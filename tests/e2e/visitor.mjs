@@ -116,14 +116,36 @@ export async function exampleTitles(page) {
   return titles;
 }
 
-/** Drops a file on the page: its name, and a text or bytes. */
-export const drop = (page, name, content) => page.locator('main').first().evaluate((element, [called, held]) => {
+const dropFile = (page, file) => page.locator('main').first().evaluate((element, dropped) => {
   const dataTransfer = new DataTransfer();
-  dataTransfer.items.add(new File([typeof held === 'string' ? held : new Uint8Array(held)], called));
+  dataTransfer.items.add(dropped);
   for (const kind of ['dragover', 'drop']) {
     element.dispatchEvent(new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true }));
   }
-}, [name, typeof content === 'string' ? content : [...content]]);
+}, file);
+
+/** Drops a file on the page: its name, and a text or bytes. */
+export async function drop(page, name, content) {
+  await dropFile(page, await page.evaluateHandle(
+    ([called, held]) => new File([typeof held === 'string' ? held : new Uint8Array(held)], called),
+    [name, typeof content === 'string' ? content : [...content]],
+  ));
+}
+
+/** Drops a file that is too large to be sent to the page: `make` runs there. Returns what tells how many bytes were read since. */
+export async function dropMade(page, make, argument) {
+  const file = await page.evaluateHandle(make, argument);
+  await page.evaluate(() => {
+    globalThis.readBytes = 0;
+    const read = Blob.prototype.arrayBuffer;
+    Blob.prototype.arrayBuffer = function arrayBuffer() {
+      globalThis.readBytes += this.size;
+      return read.call(this);
+    };
+  });
+  await dropFile(page, file);
+  return () => page.evaluate(() => globalThis.readBytes);
+}
 
 /** The link that the Share button puts on the clipboard. */
 export async function sharedLink(page) {
