@@ -184,24 +184,26 @@ impl Machine<'_> {
                     self.memory.get_mut(tensor).unwrap()[place] = stored;
                 }
             }
-            Statement::Product {
-                result,
+            Statement::Products {
                 left,
                 left_body,
-                right,
-                right_body,
+                rights,
             } => {
-                let (_, over, _) = self.fold_of(*result);
-                let mut sum = 0.0;
+                let (_, over, _) = self.fold_of(rights[0].result);
+                let mut sums = vec![0.0; rights.len()];
                 self.each(over, |machine| {
                     let outside = machine.known.len();
                     machine.all(left_body);
                     let left = machine.value(*left);
-                    machine.leave(outside);
-                    machine.all(right_body);
-                    sum += left * machine.value(*right);
+                    for (sum, right) in sums.iter_mut().zip(rights) {
+                        machine.leave(outside);
+                        machine.all(&right.body);
+                        *sum += left * machine.value(right.value);
+                    }
                 });
-                self.know(*result, sum);
+                for (sum, right) in sums.into_iter().zip(rights) {
+                    self.know(right.result, sum);
+                }
             }
         }
     }

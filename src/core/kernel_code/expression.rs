@@ -168,7 +168,23 @@ impl Expressions {
         id
     }
 
+    /// The expression, or what it always is where its indices tell.
     pub(super) fn expr(&mut self, expr: Expr) -> ExprId {
+        match expr {
+            Expr::Below(a, b) => {
+                let [a, b] = [a, b].map(|index| self.bounds(&self.indices[index]));
+                if a.1 < b.0 || a.0 >= b.1 {
+                    return self.number(f64::from(u8::from(a.1 < b.0)));
+                }
+            }
+            Expr::Select(condition, then, otherwise) => {
+                if let Expr::Number(bits) = self.exprs[condition] {
+                    let holds = f64::from_bits(bits) != 0.0;
+                    return if holds { then } else { otherwise };
+                }
+            }
+            _ => {}
+        }
         if let Some(&known) = self.expr_ids.get(&expr) {
             return known;
         }

@@ -43,42 +43,37 @@ pub struct Kernel {
     pub removed: Vec<Removed>,
 }
 
-/// The parts of a kernel that computes tiles of a product.
+/// The parts of a kernel that computes tiles of products.
 pub(crate) struct Tile<'a> {
-    /// The sum.
-    pub(crate) result: ExprId,
-    /// What it is summed over.
+    /// What they are summed over.
     pub(crate) over: VariableId,
     /// The element of the left operand, and what computes it.
     pub(crate) left: (ExprId, &'a [Statement]),
-    /// The element of the right operand, and what computes it.
-    pub(crate) right: (ExprId, &'a [Statement]),
+    /// The right operands, and what each gives.
+    pub(crate) rights: &'a [RightOperand],
     /// What follows for each element of the tile.
     pub(crate) rest: &'a [Statement],
 }
 
 impl Kernel {
-    /// The product with which the steps of a tile begin.
+    /// The products with which the steps of a tile begin.
     pub(crate) fn tile(&self) -> Option<Tile<'_>> {
         let (first, rest) = self.body.split_first()?;
-        let Statement::Product {
-            result,
+        let Statement::Products {
             left,
             left_body,
-            right,
-            right_body,
+            rights,
         } = first
         else {
             return None;
         };
-        let Expr::Fold(_, over, _) = self.expressions.exprs[*result] else {
+        let Expr::Fold(_, over, _) = self.expressions.exprs[rights.first()?.result] else {
             return None;
         };
         Some(Tile {
-            result: *result,
             over,
             left: (*left, left_body),
-            right: (*right, right_body),
+            rights,
             rest,
         })
     }
@@ -122,7 +117,7 @@ pub enum Grid {
         batch: VariableId,
         /// Its row.
         row: VariableId,
-        /// Its column.
+        /// Its column, or a pair of columns, of which each row of the tile has two products.
         column: VariableId,
     },
 }
@@ -177,19 +172,26 @@ pub enum Statement {
         /// When it is written, if not always.
         only_if: Option<ExprId>,
     },
-    /// The product of a tile, summed over K in steps.
-    Product {
-        /// The sum.
-        result: ExprId,
+    /// The products of a tile, of one left operand and some right ones, summed over K in steps.
+    Products {
         /// The element of the left operand, of a row and K.
         left: ExprId,
         /// Computes it.
         left_body: Vec<Statement>,
-        /// The element of the right operand, of K and a column.
-        right: ExprId,
-        /// Computes it.
-        right_body: Vec<Statement>,
+        /// The right operands.
+        rights: Vec<RightOperand>,
     },
+}
+
+/// The right operand of one of the products of a tile.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RightOperand {
+    /// The sum of its product with the left operand.
+    pub result: ExprId,
+    /// Its element, of K and a column.
+    pub value: ExprId,
+    /// Computes it.
+    pub body: Vec<Statement>,
 }
 
 /// A kernel; `None` for one that runs nothing, of views alone, and for one that only computes again what another one writes;

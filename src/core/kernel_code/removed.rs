@@ -112,8 +112,8 @@ pub(super) fn removed(
     visit(&kernel.body, &mut |statement| match statement {
         Statement::Let(value)
         | Statement::Loop { result: value, .. }
-        | Statement::Reduce { result: value, .. }
-        | Statement::Product { result: value, .. } => add(*value),
+        | Statement::Reduce { result: value, .. } => add(*value),
+        Statement::Products { rights, .. } => rights.iter().for_each(|right| add(right.result)),
         _ => {}
     });
     all.retain(|removed| removed.is_store_removed || !removed.readers.is_empty());

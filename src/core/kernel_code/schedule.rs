@@ -58,7 +58,7 @@ pub(super) fn kernel(
         return Err(format!("it has more than {MAX_OPS} ops"));
     }
     let definitions = || Definitions::new(graph, calls, ops);
-    let scheduled = match tiles::schedule(definitions(), ops, written)? {
+    let scheduled = match tiles::schedule(definitions, ops, written)? {
         Some(tiles) => tiles,
         None => match rows::schedule(definitions(), ops, written)? {
             Some(rows) => rows,
@@ -93,7 +93,7 @@ fn arguments(
                 read.push(tensor);
             }
         }
-        Statement::Store { tensor, .. } => written.push(*tensor),
+        Statement::Store { tensor, .. } if !written.contains(tensor) => written.push(*tensor),
         _ => {}
     });
     let reads = read.into_iter().map(|tensor| (tensor, false));
@@ -121,13 +121,13 @@ pub(super) fn visit<'a>(statements: &'a [Statement], each: &mut impl FnMut(&'a S
             Statement::Loop { body, .. }
             | Statement::Columns { body, .. }
             | Statement::Reduce { body, .. } => visit(body, each),
-            Statement::Product {
-                left_body,
-                right_body,
-                ..
+            Statement::Products {
+                left_body, rights, ..
             } => {
                 visit(left_body, each);
-                visit(right_body, each);
+                for right in rights {
+                    visit(&right.body, each);
+                }
             }
             _ => {}
         }

@@ -138,9 +138,11 @@ pub(super) fn uses(kernel: &Kernel) -> IdVec<ExprId, usize> {
         }
         Statement::Share { value, .. } => uses[*value] += 1,
         Statement::Keep(expr) | Statement::Recall(expr) => uses[*expr] += 2,
-        Statement::Product { left, right, .. } => {
+        Statement::Products { left, rights, .. } => {
             uses[*left] += 1;
-            uses[*right] += 1;
+            for right in rights {
+                uses[right.value] += 1;
+            }
         }
         Statement::Columns { .. } => {}
     });

@@ -15,7 +15,7 @@ use crate::core::model::graph::Graph;
 use crate::core::model::ids::TensorId;
 
 use rows::{threads_of_row, widest_column};
-use tile::{STEPS, TILE};
+use tile::{STEPS, TILE, numbered};
 
 /// Threads of a group that computes elements or tiles, and most threads of a row.
 pub(super) const THREADS: u64 = 256;
@@ -100,9 +100,14 @@ pub(super) fn shared_arrays(kernel: &Kernel) -> Vec<(String, u64)> {
         Grid::Rows(_) => (kernel.shared.iter().enumerate())
             .map(|(place, &elements)| (shared_name(place), elements))
             .collect(),
-        Grid::Tiles { .. } => ["left_tile", "right_tile"]
-            .map(|name| (name.to_owned(), TILE * STEPS))
-            .to_vec(),
+        Grid::Tiles { .. } => {
+            let rights = kernel.tile().map_or(0, |tile| tile.rights.len());
+            let names = (0..rights).map(|place| numbered("right_tile", place));
+            std::iter::once("left_tile".to_owned())
+                .chain(names)
+                .map(|name| (name, TILE * STEPS))
+                .collect()
+        }
     }
 }
 
@@ -271,7 +276,7 @@ impl<'a, L: Threads> Printer<'a, L> {
                 value,
                 only_if,
             } => self.store(*tensor, *place, *value, *only_if),
-            Statement::Product { .. } => {}
+            Statement::Products { .. } => {}
         }
     }
 

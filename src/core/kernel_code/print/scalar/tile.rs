@@ -14,15 +14,22 @@ const SIDE: u64 = 16;
 /// Rows, and columns, of a tile that one thread computes.
 const OWN: u64 = TILE / SIDE;
 
+/// The name of what each of the products of a tile has.
+pub(super) fn numbered(name: &str, place: usize) -> String {
+    match place {
+        0 => name.to_owned(),
+        _ => format!("{name}_{}", place + 1),
+    }
+}
+
 impl<L: Threads> Printer<'_, L> {
     /// A tile of a product: steps of K by way of the memory that threads share, then what follows for each of its elements.
     pub(super) fn tile(&mut self, variables: [VariableId; 3]) {
         let kernel = self.texts.kernel;
         let Some(Tile {
-            result,
             over,
             left: (left, left_body),
-            right: (right, right_body),
+            rights,
             rest,
         }) = kernel.tile()
         else {
@@ -49,29 +56,32 @@ impl<L: Threads> Printer<'_, L> {
         if self.texts.language.has_spare_groups() {
             self.leave_unless_below(&self.name(batch), self.extent(batch));
         }
-        self.array("sums", OWN * OWN);
+        for place in 0..rights.len() {
+            self.array(&numbered("sums", place), OWN * OWN);
+        }
         self.open_loop("first_k", "0", &k.to_string(), STEPS);
         self.load_side("left_tile", left, left_body, (row, "first_row"), over, true);
-        self.load_side(
-            "right_tile",
-            right,
-            right_body,
-            (column, "first_column"),
-            over,
-            false,
-        );
+        for (place, right) in rights.iter().enumerate() {
+            self.load_side(
+                &numbered("right_tile", place),
+                right.value,
+                &right.body,
+                (column, "first_column"),
+                over,
+                false,
+            );
+        }
         self.barrier();
         self.open_loop("step", "0", &STEPS.to_string(), 1);
         self.open_own(&format!("{lane} / {SIDE}"), &format!("{lane} % {SIDE}"));
-        let [left, right] = [
-            self.texts
-                .language
-                .shared("left_tile", &format!("tile_row * {STEPS} + step")),
-            self.texts
-                .language
-                .shared("right_tile", &format!("step * {TILE} + tile_column")),
-        ];
-        self.line(format!("sums[down * {OWN} + right] += {left} * {right};"));
+        for place in 0..rights.len() {
+            let language = &self.texts.language;
+            let left = language.shared("left_tile", &format!("tile_row * {STEPS} + step"));
+            let tile = numbered("right_tile", place);
+            let right = language.shared(&tile, &format!("step * {TILE} + tile_column"));
+            let sums = numbered("sums", place);
+            self.line(format!("{sums}[down * {OWN} + right] += {left} * {right};"));
+        }
         self.close();
         self.close();
         self.close();
@@ -92,9 +102,12 @@ impl<L: Threads> Printer<'_, L> {
         );
         self.open_if(&inside);
         let constant = self.texts.language.constant();
-        let name = self.texts.named(result);
-        self.line(format!("{constant} {name} = sums[down * {OWN} + right];"));
-        self.removed(result);
+        for (place, right) in rights.iter().enumerate() {
+            let name = self.texts.named(right.result);
+            let sums = numbered("sums", place);
+            self.line(format!("{constant} {name} = {sums}[down * {OWN} + right];"));
+            self.removed(right.result);
+        }
         self.statements(rest);
         self.close();
         self.close();

@@ -48,7 +48,7 @@ impl Printer<'_> {
                 Statement::Keep(_)
                 | Statement::Recall(_)
                 | Statement::Share { .. }
-                | Statement::Product { .. } => {}
+                | Statement::Products { .. } => {}
             }
         }
     }

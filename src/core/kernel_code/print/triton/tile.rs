@@ -2,9 +2,9 @@
 
 use super::Printer;
 use super::language::type_of;
-use crate::core::kernel_code::Tile;
 use crate::core::kernel_code::expression::{Expr, ExprId};
 use crate::core::kernel_code::index::VariableId;
+use crate::core::kernel_code::{RightOperand, Statement, Tile};
 use crate::core::model::dtype::DType;
 
 /// Rows and columns of a tile and steps of K: of 16-bit operands, and of wider ones.
@@ -19,21 +19,25 @@ impl Printer<'_> {
     ) -> Result<(u64, &'static str), String> {
         let kernel = self.texts.kernel;
         let Some(Tile {
-            result,
             over,
             left: (left, left_body),
-            right: (right, right_body),
+            rights,
             rest,
         }) = kernel.tile()
         else {
             return Err("it has no product".to_owned());
         };
-        let dtype = match [left, right].map(|side| self.operand_type(side)) {
-            [a, b] if a == b => a,
-            _ => DType::F32,
+        let own = self.operand_type(left);
+        let is_same = |right: &RightOperand| self.operand_type(right.value) == own;
+        let dtype = if rights.iter().all(is_same) {
+            own
+        } else {
+            DType::F32
         };
         let is_narrow = matches!(dtype, DType::F16 | DType::Bf16 | DType::F8);
         let [tile_rows, tile_columns, steps] = if is_narrow { NARROW_TILE } else { WIDE_TILE };
+        // All products together have as many sums as one alone.
+        let tile_columns = tile_columns / (rights.len() as u64).next_power_of_two();
         let [rows, columns, k, batches] =
             [row, column, over, batch].map(|variable| self.extent(variable));
         let (down, across) = (rows.div_ceil(tile_rows), columns.div_ceil(tile_columns));
@@ -48,11 +52,13 @@ impl Printer<'_> {
         self.line(format!(
             "{column} = (program % {across} * {tile_columns} + tl.arange(0, {tile_columns}))[None, :]"
         ));
-        let sum = self.texts.named(result);
         let float = self.texts.language.float;
-        self.line(format!(
-            "{sum} = tl.zeros(({tile_rows}, {tile_columns}), {float})"
-        ));
+        for right in rights {
+            let sum = self.texts.named(right.result);
+            self.line(format!(
+                "{sum} = tl.zeros(({tile_rows}, {tile_columns}), {float})"
+            ));
+        }
         self.line(format!("for first_k in range(0, {k}, {steps}):"));
         self.indent += 1;
         let outside = |name: &str, extent: u64, tile: u64| {
@@ -62,48 +68,46 @@ impl Printer<'_> {
             let parts: Vec<String> = parts.into_iter().flatten().collect();
             (!parts.is_empty()).then(|| parts.join(" & "))
         };
-        let sides = [
-            (
-                "left",
-                left,
-                left_body,
-                "[None, :]",
-                outside(&row, rows, tile_rows),
-            ),
-            (
-                "right",
-                right,
-                right_body,
-                "[:, None]",
-                outside(&column, columns, tile_columns),
-            ),
-        ];
-        for (name, value, body, axis, own) in sides {
-            self.line(format!("{step} = (first_k + tl.arange(0, {steps})){axis}"));
-            self.texts.language.mask = masks([own, outside(&step, k, steps)]);
-            self.statements(body);
-            let mut text = self.texts.value(value);
-            let is_read = matches!(self.texts.expr(value), Expr::Read { only_if: None, .. });
-            if let (Some(mask), false) = (&self.texts.language.mask, is_read) {
-                text = format!("tl.where({mask}, {text}, 0.0)");
-            }
-            self.line(format!("{name} = ({text}).to({})", type_of(dtype)));
-        }
+        let along = |axis: &str| format!("{step} = (first_k + tl.arange(0, {steps})){axis}");
+        self.line(along("[None, :]"));
+        let own = outside(&row, rows, tile_rows);
+        self.texts.language.mask = masks([own, outside(&step, k, steps)]);
+        self.operand("left", (left, left_body), dtype);
+        self.line(along("[:, None]"));
+        let own = outside(&column, columns, tile_columns);
+        self.texts.language.mask = masks([own, outside(&step, k, steps)]);
         let precision = if is_narrow {
             ""
         } else {
             ", input_precision=\"ieee\""
         };
-        self.line(format!("{sum} = tl.dot(left, right, {sum}{precision})"));
+        for right in rights {
+            self.operand("right", (right.value, &right.body), dtype);
+            let sum = self.texts.named(right.result);
+            self.line(format!("{sum} = tl.dot(left, right, {sum}{precision})"));
+        }
         self.indent -= 1;
         self.texts.language.mask = masks([
             outside(&row, rows, tile_rows),
             outside(&column, columns, tile_columns),
         ]);
-        self.removed(result);
+        for right in rights {
+            self.removed(right.result);
+        }
         self.statements(rest);
         let options = if is_narrow { ", num_warps=8" } else { "" };
         Ok((batches * down * across, options))
+    }
+
+    /// The part of an operand that a step of K takes.
+    fn operand(&mut self, name: &str, (value, body): (ExprId, &[Statement]), dtype: DType) {
+        self.statements(body);
+        let mut text = self.texts.value(value);
+        let is_read = matches!(self.texts.expr(value), Expr::Read { only_if: None, .. });
+        if let (Some(mask), false) = (&self.texts.language.mask, is_read) {
+            text = format!("tl.where({mask}, {text}, 0.0)");
+        }
+        self.line(format!("{name} = ({text}).to({})", type_of(dtype)));
     }
 
     /// The element type in which matrix units take an operand: that of the tensor, where one alone is behind it.
