@@ -17,16 +17,16 @@ use proptest::prelude::*;
 use strum::VariantArray;
 
 /// A program with numbers, and the kernels of a policy.
-struct Ran {
+pub(crate) struct Ran {
     graph: Graph,
     interpretation: Interpretation,
     memory: Memory,
-    kernels: Vec<(KernelId, Result<Option<Kernel>, String>)>,
+    pub(crate) kernels: Vec<(KernelId, Result<Option<Kernel>, String>)>,
     /// The names of the ops of each kernel.
     names: Vec<Vec<String>>,
 }
 
-fn ran(program: &Program, options: &Options, given: &[(&str, &[f64])]) -> Ran {
+pub(crate) fn ran(program: &Program, options: &Options, given: &[(&str, &[f64])]) -> Ran {
     let outcome = analyze_program(program, options);
     let analysis = outcome.analysis.unwrap();
     let graph = analysis.graph.clone();
@@ -87,7 +87,7 @@ fn drawn(graph: &Graph, tensor: TensorId) -> Vec<f64> {
 }
 
 /// Runs the kernels and compares the first elements of all that they store.
-fn check(mut ran: Ran, about: &str) {
+pub(crate) fn check(mut ran: Ran, about: &str) {
     for (kernel, code) in &ran.kernels {
         let Some(code) = code.as_ref().unwrap_or_else(|reason| {
             panic!(

@@ -70,6 +70,7 @@ mod jobs;
 mod kernel_code;
 mod kernel_details;
 mod kernel_looks;
+mod kernel_pairs;
 mod kernel_print;
 mod kernel_rows;
 mod kernel_run;
