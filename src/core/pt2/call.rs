@@ -1,13 +1,15 @@
 //! A node of a graph as the rules see it: its arguments by the names of the operator's schema, and what it gives.
 
-use crate::core::import::params::Params;
+use crate::core::import::params::{Params, identifier};
 use crate::core::import::shapes::{Sizes, dimension};
 use crate::core::import::size::Size;
 use crate::core::import::template::Blanks;
 use crate::core::import::value::float_text;
 use crate::core::import::writer::{Known, Writer};
 use crate::core::model::dtype::DType;
+use crate::core::notation::written_name;
 use crate::core::pt2::elementwise;
+use crate::core::pt2::products::flops;
 use crate::core::pt2::reductions;
 use crate::core::pt2::schema::{Argument, Graph, Node, TensorMeta, Whole};
 use crate::core::pt2::symbols::Symbols;
@@ -185,6 +187,30 @@ impl<'a> Call<'a> {
 
     pub(super) fn params(&self) -> &'a Params {
         &self.written.params
+    }
+
+    /// Whether a tensor has the element type of the output, and its shape where that is asked.
+    pub(super) fn is_known(&self, place: usize, has_shape: bool) -> bool {
+        self.known(place).is_some_and(|known| {
+            known.dtype == Some(self.dtype)
+                && (!has_shape || known.shape.as_deref() == Some(self.shape.as_slice()))
+        })
+    }
+
+    /// An op that reads all that the node reads.
+    pub(super) fn opaque(&self, operator: &str, counts: bool, stated: &str) -> String {
+        let mut seen = HashSet::new();
+        let names = self.node.tensors();
+        let places = names.filter_map(|name| self.tensors.get(name).copied());
+        let known = places
+            .filter(|place| seen.insert(*place))
+            .filter_map(|place| self.known(place));
+        let mut arguments: Vec<String> = known.map(|known| known.name.clone()).collect();
+        arguments.push(format!("name={}", written_name(&identifier(operator))));
+        if let Some(flops) = flops(self).filter(|_| counts) {
+            arguments.push(format!("flops={}", self.one(&flops)));
+        }
+        format!("y = opaque({}) : {stated}", arguments.join(", "))
     }
 
     pub(super) fn list(&self, sizes: &[Size]) -> String {

@@ -114,17 +114,17 @@ pub(super) fn bitwise(call: &Call<'_>) -> Option<Becomes> {
     } else {
         "{self}, {other}"
     };
-    is_bool.then(|| Becomes::Lines(Cast::None, format!("{{y}} = logical_{name}({inputs})")))
+    is_bool.then(|| Becomes::lines(format!("{{y}} = logical_{name}({inputs})")))
 }
 
 pub(super) fn elu(call: &Call<'_>) -> Option<Becomes> {
     let is_plain = !call.differs("scale", 1.0) && !call.differs("input_scale", 1.0);
-    is_plain.then(|| Becomes::Lines(Cast::None, "{y} = elu({self}, alpha={alpha=1})".to_owned()))
+    is_plain.then(|| Becomes::lines("{y} = elu({self}, alpha={alpha=1})".to_owned()))
 }
 
 pub(super) fn softplus(call: &Call<'_>) -> Option<Becomes> {
     let is_plain = !call.differs("beta", 1.0) && !call.differs("threshold", 20.0);
-    is_plain.then(|| Becomes::Lines(Cast::None, "{y} = softplus({self})".to_owned()))
+    is_plain.then(|| Becomes::lines("{y} = softplus({self})".to_owned()))
 }
 
 /// Bounds that are numbers, or tensors.
@@ -176,12 +176,7 @@ pub(super) fn dropout(call: &Call<'_>) -> Option<Becomes> {
         return Some(Becomes::Same(input));
     }
     let gives_mask = call.operator == "native_dropout" && call.uses(1);
-    (!gives_mask).then(|| {
-        Becomes::Lines(
-            Cast::None,
-            format!("{{y}} = dropout({{{name}}}, p={{p=0.5}})"),
-        )
-    })
+    (!gives_mask).then(|| Becomes::lines(format!("{{y}} = dropout({{{name}}}, p={{p=0.5}})")))
 }
 
 /// The first tensor, in another type where the output has one.

@@ -1,25 +1,22 @@
 //! Writes a program from the nodes of an exported program.
 
-use crate::core::import::params::identifier;
 use crate::core::import::shapes::Sizes;
 use crate::core::import::statement::statements;
 use crate::core::import::writer::{Known, Writer};
 use crate::core::import::{Imported, Problem};
-use crate::core::model::dtype::DType;
 use crate::core::model::op::TensorRole;
-use crate::core::model::program::{AttributeValue, OpStatement};
-use crate::core::notation::written_name;
+use crate::core::model::program::OpStatement;
 use crate::core::pt2::call::Call;
+use crate::core::pt2::in_place::VIEWS;
 use crate::core::pt2::lines::{Becomes, becomes, text};
-use crate::core::pt2::naming::{Origin, Stack, give_names};
-use crate::core::pt2::products::flops;
+use crate::core::pt2::naming::{Origin, Stack, give_names, word_of};
 use crate::core::pt2::schema::{Argument, Exported, Graph, NamedArgument, Node, TensorMeta, read};
 use crate::core::pt2::symbols::Symbols;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// Most graphs inside each other.
-const MAX_DEPTH: usize = 16;
+pub(super) const MAX_DEPTH: usize = 16;
 
 /// Functions whose result has the size that is annotated.
 const STATED: &[&str] = &[
@@ -30,35 +27,6 @@ const STATED: &[&str] = &[
     "full",
     "arange",
     "opaque",
-];
-
-/// Operators whose output shows the memory of their first tensor.
-const VIEWS: &[&str] = &[
-    "view",
-    "reshape",
-    "unsqueeze",
-    "squeeze",
-    "flatten",
-    "unflatten",
-    "view_as",
-    "reshape_as",
-    "permute",
-    "transpose",
-    "t",
-    "numpy_T",
-    "mT",
-    "swapaxes",
-    "expand",
-    "expand_as",
-    "slice",
-    "narrow",
-    "select",
-    "split",
-    "split_with_sizes",
-    "chunk",
-    "unbind",
-    "alias",
-    "detach",
 ];
 
 /// The program of an exported program, whose JSON [`super::Archive`] gives. Ops that no output needs are left out. Near linear in
@@ -104,8 +72,8 @@ pub fn import(json: &str) -> Result<Imported, Problem> {
 }
 
 /// The import of an exported program.
-struct Import<'a> {
-    written: Writer,
+pub(super) struct Import<'a> {
+    pub(super) written: Writer,
     symbols: &'a Symbols<'a>,
     /// Where each op comes from, by the name of its output.
     origins: HashMap<String, Origin>,
@@ -114,15 +82,15 @@ struct Import<'a> {
 }
 
 /// A graph that is gone through.
-struct Frame<'a> {
-    graph: &'a Graph,
+pub(super) struct Frame<'a> {
+    pub(super) graph: &'a Graph,
     /// Places of tensors by their name.
-    tensors: HashMap<&'a str, usize>,
+    pub(super) tensors: HashMap<&'a str, usize>,
     is_read: HashSet<&'a str>,
     /// The tensor whose memory each view shows.
-    viewed: HashMap<&'a str, &'a str>,
+    pub(super) viewed: HashMap<&'a str, &'a str>,
     /// The tensor that each result of an operator in place is.
-    same: HashMap<&'a str, &'a str>,
+    pub(super) same: HashMap<&'a str, &'a str>,
     depth: usize,
 }
 
@@ -159,7 +127,7 @@ impl<'a> Import<'a> {
                 let constant = name.starts_with("c_lifted_tensor").then_some("constant");
                 let known = Known {
                     name: self.written.names.claim(path.or(constant).unwrap_or(name)),
-                    dtype: Some(dtype_of(meta)),
+                    dtype: Some(meta.dtype()),
                     shape: Some(self.shape(meta).0),
                     value: None,
                 };
@@ -171,7 +139,7 @@ impl<'a> Import<'a> {
         Ok(given)
     }
 
-    fn shape(&self, meta: &TensorMeta) -> (Sizes, bool) {
+    pub(super) fn shape(&self, meta: &TensorMeta) -> (Sizes, bool) {
         let sizes = meta.sizes.iter().map(|size| self.symbols.size(size));
         let (sizes, exact): (Vec<_>, Vec<bool>) = sizes.unzip();
         (sizes, exact.into_iter().all(|is_exact| is_exact))
@@ -184,8 +152,7 @@ impl<'a> Import<'a> {
         given: HashMap<&'a str, usize>,
         depth: usize,
     ) -> Result<HashMap<&'a str, usize>, Problem> {
-        let inputs = graph.nodes.iter().flat_map(|node| &node.inputs);
-        let read = inputs.flat_map(|argument| argument.arg.tensors());
+        let read = graph.nodes.iter().flat_map(Node::tensors);
         let outputs = graph.outputs.iter().flat_map(Argument::tensors);
         let mut frame = Frame {
             graph,
@@ -202,16 +169,16 @@ impl<'a> Import<'a> {
     }
 
     fn node(&mut self, node: &'a Node, frame: &mut Frame<'a>) -> Result<(), Problem> {
-        let outputs: Vec<Option<&str>> = node.outputs.iter().flat_map(output_names).collect();
+        let outputs: Vec<Option<&str>> = node
+            .outputs
+            .iter()
+            .flat_map(Argument::tensor_names)
+            .collect();
         if outputs.iter().all(Option::is_none) {
             return Ok(());
         }
         let mut weight = outputs.len();
-        for name in node
-            .inputs
-            .iter()
-            .flat_map(|argument| argument.arg.tensors())
-        {
+        for name in node.tensors() {
             let Some(&place) = frame.tensors.get(name) else {
                 return Err(Problem::new(format!(
                     "its node {} reads `{name}`, which nothing before it writes",
@@ -224,7 +191,7 @@ impl<'a> Import<'a> {
         if self.inlined(node, &outputs, frame)? {
             return Ok(());
         }
-        let target = named(node);
+        let target = node.operator();
         let (namespace, rest) = target.split_once('.').unwrap_or(("", target));
         let (packet, overload) = rest.split_once('.').unwrap_or((rest, ""));
         let in_place = packet.strip_suffix('_').filter(|name| !name.ends_with('_'));
@@ -265,10 +232,7 @@ impl<'a> Import<'a> {
             // FLOPs are counted once.
             self.output(node, &operator, used, number == 0, frame)?;
         }
-        let first = node
-            .inputs
-            .iter()
-            .find_map(|argument| argument.arg.tensors().first().copied());
+        let first = node.tensors().next();
         let Some(first) = first.filter(|_| namespace == "aten") else {
             return Ok(());
         };
@@ -311,20 +275,27 @@ impl<'a> Import<'a> {
             outputs: &operator.outputs,
             is_read: &frame.is_read,
             place,
-            dtype: dtype_of(meta),
+            dtype: meta.dtype(),
             shape,
             cast: HashMap::new(),
         };
         let stated = format!("{}{}", call.dtype.name(), call.list(&call.shape));
-        let is_real = is_real(meta) && reads_real(node, frame.graph);
+        let is_real = meta.is_real()
+            && node.tensors().all(|name| {
+                frame
+                    .graph
+                    .tensor_values
+                    .get(name)
+                    .is_none_or(TensorMeta::is_real)
+            });
         let ops = match becomes(&call).filter(|_| is_real) {
-            Some(Becomes::Same(place)) if known_as(&call, place, false) => {
+            Some(Becomes::Same(place)) if call.is_known(place, false) => {
                 frame.tensors.insert(output, place);
                 return Ok(());
             }
             Some(Becomes::Reshape(place)) => {
                 let source = self.unshaped(place);
-                if known_as(&call, source, true) {
+                if call.is_known(source, true) {
                     frame.tensors.insert(output, source);
                     return Ok(());
                 }
@@ -348,8 +319,8 @@ impl<'a> Import<'a> {
         let (ops, opaque) = if let Some(ops) = ops {
             (ops, None)
         } else {
-            let operator = named(node);
-            let ops = statements(&opaque(operator, &call, counts, &stated));
+            let operator = node.operator();
+            let ops = statements(&call.opaque(operator, counts, &stated));
             (ops.unwrap_or_default(), Some(operator.to_owned()))
         };
         let place = self.write(node, ops, output, is_exact, opaque.as_ref());
@@ -358,7 +329,7 @@ impl<'a> Import<'a> {
     }
 
     /// Writes the statements of an output; gives its place.
-    fn write(
+    pub(super) fn write(
         &mut self,
         node: &'a Node,
         mut ops: Vec<OpStatement>,
@@ -413,10 +384,7 @@ impl<'a> Import<'a> {
         let Argument::Graph(graph) = &argument.arg else {
             return Ok(false);
         };
-        let given = node
-            .inputs
-            .iter()
-            .flat_map(|argument| argument.arg.tensors());
+        let given = node.tensors();
         let given = given.filter_map(|name| frame.tensors.get(name).copied());
         let given: Vec<usize> = given.collect();
         let inputs: Vec<&str> = graph.inputs.iter().flat_map(Argument::tensors).collect();
@@ -441,156 +409,4 @@ impl<'a> Import<'a> {
         }
         Ok(true)
     }
-
-    /// Makes what was written into a tensor the tensor, and what was written into a view an op on what the view shows.
-    fn written_in_place(
-        &mut self,
-        node: &'a Node,
-        output: &'a str,
-        target: &'a str,
-        frame: &mut Frame<'a>,
-    ) -> Result<(), Problem> {
-        let Some(&place) = frame.tensors.get(output) else {
-            return Ok(());
-        };
-        let mut root = frame.same.get(target).copied().unwrap_or(target);
-        frame.same.insert(output, root);
-        frame.tensors.insert(target, place);
-        frame.tensors.insert(root, place);
-        let mut place = place;
-        let mut steps = 0;
-        while let Some(&base) = frame.viewed.get(root) {
-            let (Some(meta), Some(&whole)) =
-                (frame.graph.tensor_values.get(base), frame.tensors.get(base))
-            else {
-                break;
-            };
-            self.written.spend(meta.sizes.len() + 2)?;
-            let (shape, is_exact) = self.shape(meta);
-            let stated = format!(
-                "{}{}",
-                dtype_of(meta).name(),
-                self.written.params.list(&shape)
-            );
-            let name = |place: usize| {
-                self.written
-                    .tensors
-                    .get(place)
-                    .map_or("", |known| &known.name)
-            };
-            let operator = named(node);
-            let line = format!(
-                "y = opaque({}, {}, name={}) : {stated}",
-                name(whole),
-                name(place),
-                written_name(&identifier(operator))
-            );
-            let ops = statements(&line).unwrap_or_default();
-            place = self.write(node, ops, base, is_exact, Some(&operator.to_owned()));
-            frame.tensors.insert(base, place);
-            root = frame.same.get(base).copied().unwrap_or(base);
-            frame.tensors.insert(root, place);
-            steps += 1;
-            if steps > MAX_DEPTH {
-                break;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The operator of a node: `aten.add.Tensor`.
-fn named(node: &Node) -> &str {
-    let target = &node.target;
-    let target = target.strip_prefix("torch.ops.").unwrap_or(target);
-    target.strip_suffix(".default").unwrap_or(target)
-}
-
-/// The names of the tensors in an output, `None` for what is no tensor.
-fn output_names(argument: &Argument) -> Vec<Option<&str>> {
-    match argument {
-        Argument::Tensor(name) => vec![Some(name)],
-        Argument::Tensors(names) => names.iter().map(Option::as_deref).collect(),
-        _ => vec![None],
-    }
-}
-
-/// Whether a tensor has the element type of the output, and its shape where that is asked.
-fn known_as(call: &Call<'_>, place: usize, has_shape: bool) -> bool {
-    call.known(place).is_some_and(|known| {
-        known.dtype == Some(call.dtype)
-            && (!has_shape || known.shape.as_deref() == Some(call.shape.as_slice()))
-    })
-}
-
-/// An op that reads all that the node reads.
-fn opaque(operator: &str, call: &Call<'_>, counts: bool, stated: &str) -> String {
-    let mut seen = HashSet::new();
-    let names = call
-        .node
-        .inputs
-        .iter()
-        .flat_map(|argument| argument.arg.tensors());
-    let places = names.filter_map(|name| call.tensors.get(name).copied());
-    let known = places
-        .filter(|place| seen.insert(*place))
-        .filter_map(|place| call.known(place));
-    let mut arguments: Vec<String> = known.map(|known| known.name.clone()).collect();
-    arguments.push(format!("name={}", written_name(&identifier(operator))));
-    if let Some(flops) = flops(call).filter(|_| counts) {
-        arguments.push(format!("flops={}", call.one(&flops)));
-    }
-    format!("y = opaque({}) : {stated}", arguments.join(", "))
-}
-
-/// What an op is called that nothing else gives a name.
-fn word_of(op: &OpStatement) -> String {
-    let function = op.callee.text.as_str();
-    let named = op
-        .attributes
-        .iter()
-        .find(|attribute| attribute.name.text == "name");
-    match (function, named.map(|attribute| &attribute.value)) {
-        ("opaque", Some(AttributeValue::Word(name))) => {
-            let parts = name
-                .split('.')
-                .filter(|part| !matches!(*part, "aten" | "default"));
-            let word = parts.map(|part| part.trim_matches('_')).next();
-            word.filter(|word| !word.is_empty())
-                .unwrap_or("opaque")
-                .to_owned()
-        }
-        ("sdpa", _) => "attention".to_owned(),
-        ("concat", _) => "cat".to_owned(),
-        _ => function.to_owned(),
-    }
-}
-
-/// The element type; types that the notation has not are written as one of as many bytes.
-fn dtype_of(meta: &TensorMeta) -> DType {
-    match meta.dtype {
-        1 | 2 => DType::I8,
-        3 | 6 | 28 => DType::F16,
-        4 | 34 => DType::I32,
-        5 | 35 => DType::I64,
-        8 | 10 | 11 => DType::F64,
-        12 => DType::Bool,
-        13 => DType::Bf16,
-        29..=33 => DType::F8,
-        _ => DType::F32,
-    }
-}
-
-/// Whether a tensor is not of complex numbers, with which no function of the notation computes.
-fn is_real(meta: &TensorMeta) -> bool {
-    !matches!(meta.dtype, 9..=11)
-}
-
-fn reads_real(node: &Node, graph: &Graph) -> bool {
-    let names = node
-        .inputs
-        .iter()
-        .flat_map(|argument| argument.arg.tensors());
-    let mut metas = names.filter_map(|name| graph.tensor_values.get(name));
-    metas.all(is_real)
 }

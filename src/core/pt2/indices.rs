@@ -4,10 +4,10 @@ use crate::core::import::size::Size;
 use crate::core::import::writer::Known;
 use crate::core::model::dtype::DType;
 use crate::core::pt2::call::Call;
-use crate::core::pt2::lines::{Becomes, Cast};
+use crate::core::pt2::lines::Becomes;
 
 fn lines(text: impl Into<String>) -> Becomes {
-    Becomes::Lines(Cast::None, text.into())
+    Becomes::lines(text.into())
 }
 
 /// Indices of the first dimensions; masks and skipped dimensions are not known.
@@ -26,7 +26,7 @@ pub(super) fn index(call: &Call<'_>) -> Option<Becomes> {
 
 pub(super) fn index_select(call: &Call<'_>) -> Option<Becomes> {
     let axis = call.axis("dim", call.rank_of("self")?)?;
-    (axis == 0).then(|| Becomes::Lines(Cast::None, "{y} = index({self}, {index})".to_owned()))
+    (axis == 0).then(|| Becomes::lines("{y} = index({self}, {index})".to_owned()))
 }
 
 /// Rows that are written at one list of indices.
@@ -77,10 +77,9 @@ pub(super) fn scatter(call: &Call<'_>) -> Option<Becomes> {
     };
     (is_known && !call.differs("alpha", 1.0) && !call.has("reduce")).then(|| {
         let function = call.operator;
-        Becomes::Lines(
-            Cast::None,
-            format!("{{y}} = {function}({{self}}, {{index}}, {{{source}}}, axis={axis})"),
-        )
+        Becomes::lines(format!(
+            "{{y}} = {function}({{self}}, {{index}}, {{{source}}}, axis={axis})"
+        ))
     })
 }
 
@@ -98,7 +97,7 @@ pub(super) fn top(call: &Call<'_>) -> Option<Becomes> {
         (0, None) => format!("{{y}} = topk({{self}}, count={count}, axis={axis})"),
         _ => format!("{{y}} = topk_indices({{self}}, count={count}, axis={axis})"),
     };
-    is_largest.then_some(Becomes::Lines(Cast::None, line))
+    is_largest.then_some(Becomes::lines(line))
 }
 
 pub(super) fn sort(call: &Call<'_>) -> Option<Becomes> {

@@ -19,6 +19,13 @@ pub(super) enum Becomes {
     Lines(Cast, String),
 }
 
+impl Becomes {
+    /// Lines whose operands keep their element types.
+    pub(super) fn lines(text: impl Into<String>) -> Self {
+        Self::Lines(Cast::None, text.into())
+    }
+}
+
 /// The element type in which an op computes, to which its operands are cast before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cast {
@@ -50,8 +57,7 @@ pub(super) fn becomes(call: &Call<'_>) -> Option<Becomes> {
 
 /// The text of lines for a node, casts before it. The last line writes `y`, which may have underscores behind it.
 pub(super) fn text(cast: Cast, lines: &str, call: &mut Call<'_>) -> Option<String> {
-    let names = call.node.inputs.iter();
-    let names = names.flat_map(|argument| argument.arg.tensors());
+    let names = call.node.tensors();
     let places = names.filter_map(|name| call.tensors.get(name));
     let names = places.filter_map(|&place| Some(call.known(place)?.name.as_str()));
     let output = apart("y", names);

@@ -2,19 +2,21 @@
 //! writes the program.
 //!
 //! The file states the shape of every tensor, so none is inferred. `operators` is the table of what each `ATen` operator is, as
-//! `public/python/fuseline.py` writes it; `elementwise`, `reductions`, `products`, `layout` and `indices` are for what depends on
-//! arguments. `symbols` are the sizes that the file leaves open, which become params; `naming` gives ops the paths of their modules.
+//! `public/python/fuseline.py` writes it; `elementwise`, `reductions`, `products`, `layout`, `pieces` and `indices` are for what depends
+//! on arguments; `in_place` makes a new tensor of one that is written into. `symbols` are the sizes that the file leaves open, which become params; `naming` gives ops the paths of their modules.
 
 mod archive;
 mod call;
 mod elementwise;
 mod expression;
 mod import;
+mod in_place;
 mod indices;
 mod layout;
 mod lines;
 mod naming;
 mod operators;
+mod pieces;
 mod products;
 mod reductions;
 mod schema;

@@ -2,7 +2,7 @@
 //! gives its result, otherwise the function.
 
 use crate::core::import::params::Names;
-use crate::core::model::program::Program;
+use crate::core::model::program::{AttributeValue, OpStatement, Program};
 use crate::core::pt2::schema::Metadata;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -125,5 +125,28 @@ pub(super) fn give_names(program: &mut Program, origins: &HashMap<String, Origin
         if let Some(now) = renamed.get(&output.text) {
             output.text.clone_from(now);
         }
+    }
+}
+
+/// What an op is called that nothing else gives a name.
+pub(super) fn word_of(op: &OpStatement) -> String {
+    let function = op.callee.text.as_str();
+    let named = op
+        .attributes
+        .iter()
+        .find(|attribute| attribute.name.text == "name");
+    match (function, named.map(|attribute| &attribute.value)) {
+        ("opaque", Some(AttributeValue::Word(name))) => {
+            let parts = name
+                .split('.')
+                .filter(|part| !matches!(*part, "aten" | "default"));
+            let word = parts.map(|part| part.trim_matches('_')).next();
+            word.filter(|word| !word.is_empty())
+                .unwrap_or("opaque")
+                .to_owned()
+        }
+        ("sdpa", _) => "attention".to_owned(),
+        ("concat", _) => "cat".to_owned(),
+        _ => function.to_owned(),
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::core::pt2::call::Call;
 use crate::core::pt2::lines::{Becomes, Cast};
-use crate::core::pt2::{elementwise, indices, layout, products, reductions};
+use crate::core::pt2::{elementwise, indices, layout, pieces, products, reductions};
 
 /// What an output of an operator is.
 pub(super) enum Rule {
@@ -121,17 +121,17 @@ static OPERATORS: &[Operator] = &[
     row(&["permute", "transpose", "t", "numpy_T", "mT", "swapaxes", "swapdims"], &[By(layout::transpose)]),
     row(&["expand", "expand_as", "broadcast_to"], &[By(layout::expand)]),
     row(&["as_strided"], &[By(layout::as_strided)]),
-    row(&["diff"], &[By(layout::diff)]),
-    row(&["slice", "narrow"], &[By(layout::slice)]),
-    row(&["select"], &[By(layout::select)]),
-    list(&["split", "split_with_sizes", "chunk", "unsafe_split", "unsafe_split_with_sizes", "unsafe_chunk", "tensor_split"], &[By(layout::split)]),
-    list(&["unbind"], &[By(layout::unbind)]),
-    row(&["cat", "concat", "stack"], &[By(layout::concat)]),
-    row(&["repeat", "tile"], &[By(layout::repeat)]),
-    row(&["repeat_interleave.self_int"], &[By(layout::repeat_interleave)]),
-    row(&["constant_pad_nd", "pad"], &[By(layout::pad)]),
+    row(&["diff"], &[By(pieces::diff)]),
+    row(&["slice", "narrow"], &[By(pieces::slice)]),
+    row(&["select"], &[By(pieces::select)]),
+    list(&["split", "split_with_sizes", "chunk", "unsafe_split", "unsafe_split_with_sizes", "unsafe_chunk", "tensor_split"], &[By(pieces::split)]),
+    list(&["unbind"], &[By(pieces::unbind)]),
+    row(&["cat", "concat", "stack"], &[By(pieces::concat)]),
+    row(&["repeat", "tile"], &[By(pieces::repeat)]),
+    row(&["repeat_interleave.self_int"], &[By(pieces::repeat_interleave)]),
+    row(&["constant_pad_nd", "pad"], &[By(pieces::pad)]),
     row(&["flip"], &[Lines(Own, &["{y} = flip({self}, axis={dims=0})"])]),
-    row(&["roll"], &[By(layout::roll)]),
+    row(&["roll"], &[By(pieces::roll)]),
     row(&["pixel_shuffle", "pixel_unshuffle", "channel_shuffle"], &[Lines(Own, &["{y} = rearrange({self})"])]),
     // Indices.
     row(&["embedding"], &[Lines(Own, &["{y} = embedding({indices}, {weight})"])]),

@@ -3,12 +3,8 @@
 use crate::core::import::shapes::elements;
 use crate::core::import::size::Size;
 use crate::core::pt2::call::{Call, number_text};
-use crate::core::pt2::lines::{Becomes, Cast};
+use crate::core::pt2::lines::Becomes;
 use std::fmt::Write;
-
-fn lines(text: impl Into<String>) -> Becomes {
-    Becomes::Lines(Cast::None, text.into())
-}
 
 /// A product of matrices; a vector is a matrix of one row or column.
 pub(super) fn matmul(call: &Call<'_>) -> Option<Becomes> {
@@ -18,7 +14,7 @@ pub(super) fn matmul(call: &Call<'_>) -> Option<Becomes> {
     let (a, b) = (a.name.as_str(), b.name.as_str());
     let (a_shape, b_shape) = (call.shape_of(a)?, call.shape_of(b)?);
     if a_shape.len() >= 2 && b_shape.len() >= 2 {
-        return Some(lines(format!("{{y}} = matmul({{{a}}}, {{{b}}})")));
+        return Some(Becomes::lines(format!("{{y}} = matmul({{{a}}}, {{{b}}})")));
     }
     let mut text = String::new();
     let (mut left, mut right) = (format!("{{{a}}}"), format!("{{{b}}}"));
@@ -34,7 +30,7 @@ pub(super) fn matmul(call: &Call<'_>) -> Option<Becomes> {
         "{y}_column".clone_into(&mut right);
     }
     let _ = writeln!(text, "{{y}}_product = matmul({left}, {right})");
-    Some(lines(text + "{y} = reshape({y}_product)"))
+    Some(Becomes::lines(text + "{y} = reshape({y}_product)"))
 }
 
 /// `beta * bias + alpha * (a times b)`.
@@ -52,7 +48,9 @@ pub(super) fn add_matmul(call: &Call<'_>) -> Option<Becomes> {
         product = "{y}_scaled";
     }
     if call.has("beta") && !call.differs("beta", 0.0) {
-        return Some(lines(text.replace(&format!("{product} ="), "{y} =")));
+        return Some(Becomes::lines(
+            text.replace(&format!("{product} ="), "{y} ="),
+        ));
     }
     if call.differs("beta", 1.0) {
         let beta = number_text(call.number("beta")?)?;
@@ -60,19 +58,15 @@ pub(super) fn add_matmul(call: &Call<'_>) -> Option<Becomes> {
         bias = "{y}_bias";
     }
     let _ = write!(text, "{{y}} = add({product}, {bias})");
-    Some(lines(text))
+    Some(Becomes::lines(text))
 }
 
 /// Rows in groups, each times a matrix of its own: every row meets one matrix.
 pub(super) fn grouped_matmul(call: &Call<'_>) -> Option<Becomes> {
     let (a, b) = (call.shape_of("self")?, call.shape_of("mat2")?);
     let k = call.one(a.last()?);
-    (a.len() == 2 && b.len() == 3).then(|| {
-        Becomes::Lines(
-            Cast::None,
-            format!("{{y}} = matmul({{self}}, {{mat2}}, k={k})"),
-        )
-    })
+    (a.len() == 2 && b.len() == 3)
+        .then(|| Becomes::lines(format!("{{y}} = matmul({{self}}, {{mat2}}, k={k})")))
 }
 
 /// Attention. PyTorch broadcasts keys and values over the leading dimensions of the queries.
@@ -111,7 +105,7 @@ pub(super) fn attention(call: &Call<'_>) -> Option<Becomes> {
         text.push_str(", enable_gqa=true");
     }
     text.push(')');
-    Some(lines(text))
+    Some(Becomes::lines(text))
 }
 
 /// One number for a list of equal ones.
@@ -169,7 +163,7 @@ pub(super) fn convolution(call: &Call<'_>) -> Option<Becomes> {
         }
     }
     text.push(')');
-    Some(lines(text))
+    Some(Becomes::lines(text))
 }
 
 /// FLOPs of an operator without a function, where they follow from shapes: convolutions of three dimensions and transposed ones
@@ -242,21 +236,22 @@ pub(super) fn pool(call: &Call<'_>) -> Option<Becomes> {
         let _ = write!(text, ", padding={}", pair(&call.ints("padding")?)?);
     }
     text.push(')');
-    is_plain.then_some(Becomes::Lines(Cast::None, text))
+    is_plain.then_some(Becomes::lines(text))
 }
 
 pub(super) fn adaptive_pool(call: &Call<'_>) -> Option<Becomes> {
     let size = call.ints("output_size")?;
     if size.iter().all(|&size| size == 1) && size.len() == 2 {
-        return Some(lines("{y} = mean({self}, axis=[-2, -1], keepdim=true)"));
+        return Some(Becomes::lines(
+            "{y} = mean({self}, axis=[-2, -1], keepdim=true)",
+        ));
     }
     let is_image = call.rank_of("self") == Some(4);
     let size = pair(&size)?;
     is_image.then(|| {
-        Becomes::Lines(
-            Cast::None,
-            format!("{{y}} = adaptive_avg_pool2d({{self}}, size={size})"),
-        )
+        Becomes::lines(format!(
+            "{{y}} = adaptive_avg_pool2d({{self}}, size={size})"
+        ))
     })
 }
 
@@ -269,7 +264,7 @@ pub(super) fn interpolate(call: &Call<'_>) -> Option<Becomes> {
     } else {
         ""
     };
-    Some(lines(format!(
+    Some(Becomes::lines(format!(
         "{{y}} = interpolate({{input}}, size={image}, mode={mode}{corners})"
     )))
 }

@@ -79,7 +79,7 @@ pub(super) fn spread(call: &Call<'_>) -> Option<Becomes> {
     let text = lines
         .join("\n")
         .replace(&format!("{{y}}_{last} ="), "{y} =");
-    Some(Becomes::Lines(Cast::None, text))
+    Some(Becomes::lines(text))
 }
 
 /// The root of the sum of squares.
@@ -100,17 +100,15 @@ pub(super) fn extreme(call: &Call<'_>) -> Option<Becomes> {
         kind.to_owned()
     };
     if call.has("dim") {
-        return Some(Becomes::Lines(
-            Cast::None,
-            format!("{{y}} = {function}({{self}}, {{reduced}})"),
-        ));
+        return Some(Becomes::lines(format!(
+            "{{y}} = {function}({{self}}, {{reduced}})"
+        )));
     }
     let count = call.one(&elements(call.shape_of("self")?)?);
     let flat = format!("{{y}}_flat = reshape({{self}}, shape=[{count}])");
-    Some(Becomes::Lines(
-        Cast::None,
-        format!("{flat}\n{{y}} = {function}({{y}}_flat, axis=0, keepdim=false)"),
-    ))
+    Some(Becomes::lines(format!(
+        "{flat}\n{{y}} = {function}({{y}}_flat, axis=0, keepdim=false)"
+    )))
 }
 
 /// A norm over the last dimensions, which are one in the notation.
@@ -129,10 +127,10 @@ fn row_norm(call: &Call<'_>, function: &str, tensors: &[&str]) -> Option<Becomes
         .collect();
     if over.len() == 1 {
         let inputs: Vec<String> = given.iter().map(|name| format!(", {{{name}}}")).collect();
-        return Some(Becomes::Lines(
-            Cast::None,
-            format!("{{y}} = {function}({{input}}{}{{eps}})", inputs.concat()),
-        ));
+        return Some(Becomes::lines(format!(
+            "{{y}} = {function}({{input}}{}{{eps}})",
+            inputs.concat()
+        )));
     }
     let count = elements(&over)?;
     let rows = call.list(&[outer, std::slice::from_ref(&count)].concat());
@@ -152,7 +150,7 @@ fn row_norm(call: &Call<'_>, function: &str, tensors: &[&str]) -> Option<Becomes
         inputs.concat()
     );
     text.push_str("{y} = reshape({y}_norm)");
-    Some(Becomes::Lines(Cast::None, text))
+    Some(Becomes::lines(text))
 }
 
 pub(super) fn layer_norm(call: &Call<'_>) -> Option<Becomes> {
@@ -173,7 +171,7 @@ pub(super) fn group_norm(call: &Call<'_>) -> Option<Becomes> {
         "{{y}} = group_norm({{input}}, {{weight?}}, {{bias?}}, groups={}{{eps}})",
         call.one(&groups)
     );
-    (!is_shifted_alone).then_some(Becomes::Lines(Cast::None, line))
+    (!is_shifted_alone).then_some(Becomes::lines(line))
 }
 
 /// By running statistics, or by those of the batch.
@@ -188,5 +186,5 @@ pub(super) fn batch_norm(call: &Call<'_>) -> Option<Becomes> {
     } else {
         "{y} = batch_norm({input}, {running_mean}, {running_var}, {weight?}, {bias?}{eps})"
     };
-    (call.has("weight") == call.has("bias")).then(|| Becomes::Lines(Cast::None, line.to_owned()))
+    (call.has("weight") == call.has("bias")).then(|| Becomes::lines(line.to_owned()))
 }

@@ -2,6 +2,7 @@
 
 use crate::core::import::Problem;
 use crate::core::json::read_json;
+use crate::core::model::dtype::DType;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use std::borrow::Cow;
@@ -101,6 +102,43 @@ pub(super) struct Hint {
     pub(super) as_int: Option<i64>,
 }
 
+impl Node {
+    /// The operator: `aten.add.Tensor`.
+    pub(super) fn operator(&self) -> &str {
+        let target = &self.target;
+        let target = target.strip_prefix("torch.ops.").unwrap_or(target);
+        target.strip_suffix(".default").unwrap_or(target)
+    }
+
+    /// The names of the tensors that it reads.
+    pub(super) fn tensors(&self) -> impl Iterator<Item = &str> {
+        let inputs = self.inputs.iter();
+        inputs.flat_map(|argument| argument.arg.tensors())
+    }
+}
+
+impl TensorMeta {
+    /// The element type; types that the notation has not are written as one of as many bytes.
+    pub(super) fn dtype(&self) -> DType {
+        match self.dtype {
+            1 | 2 => DType::I8,
+            3 | 6 | 28 => DType::F16,
+            4 | 34 => DType::I32,
+            5 | 35 => DType::I64,
+            8 | 10 | 11 => DType::F64,
+            12 => DType::Bool,
+            13 => DType::Bf16,
+            29..=33 => DType::F8,
+            _ => DType::F32,
+        }
+    }
+
+    /// Whether it is not of complex numbers, with which no function of the notation computes.
+    pub(super) fn is_real(&self) -> bool {
+        !matches!(self.dtype, 9..=11)
+    }
+}
+
 impl SymInt {
     /// The value at the example inputs.
     pub(super) fn hint(&self) -> Option<i64> {
@@ -141,6 +179,15 @@ pub(super) enum Argument {
 }
 
 impl Argument {
+    /// The names of the tensors in an output, `None` for what is no tensor.
+    pub(super) fn tensor_names(&self) -> Vec<Option<&str>> {
+        match self {
+            Self::Tensor(name) => vec![Some(name)],
+            Self::Tensors(names) => names.iter().map(Option::as_deref).collect(),
+            _ => vec![None],
+        }
+    }
+
     /// The tensors that it names.
     pub(super) fn tensors(&self) -> Vec<&str> {
         match self {
