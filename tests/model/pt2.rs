@@ -1,7 +1,7 @@
 //! Exported programs of PyTorch: against what `fuseline.export` writes of the same module, and operators by themselves.
 //! `tests/model/files/make_pt2.py` writes the files.
 
-use crate::pt2_files::{archive, file, named, node, node_of, program, tensor};
+use crate::pt2_files::{archive, far_archive, file, named, node, node_of, program, tensor};
 use fuseline::app::model_file::{FileKind, ModelFormat, ModelReader, kind_of, read_model};
 use fuseline::app::opened::Converted;
 use fuseline::core::model::diagnostic::has_errors;
@@ -306,6 +306,33 @@ fn the_weights_of_a_large_archive_are_not_read() {
         let range = usize::try_from(wanted.start).unwrap()..usize::try_from(wanted.end).unwrap();
         read += range.len();
         reader.feed(&bytes[range]).unwrap();
+    }
+    assert!(read < 100_000, "{read}");
+    assert!(reader.finish().unwrap().text.contains("relu(x) : f32[4]"));
+}
+
+#[test]
+fn a_graph_behind_more_than_4_gb_of_weights_is_found() {
+    let relu = program(
+        &[("x", tensor(&[4])), ("y", tensor(&[4]))],
+        &[node("relu.default", &["x"], "y")],
+        "y",
+    );
+    let gap = 7_000_000_000;
+    let bytes = far_archive(&file(&relu), gap);
+    let file_bytes = gap + bytes.len() as u64;
+    let mut reader = ModelReader::new(ModelFormat::Pt2, file_bytes);
+    let mut read = 0;
+    while let Some(wanted) = reader.wanted() {
+        // Zeros stand for the weights.
+        let slice: Vec<u8> = wanted
+            .map(|at| {
+                at.checked_sub(gap)
+                    .map_or(0, |at| bytes[usize::try_from(at).unwrap()])
+            })
+            .collect();
+        read += slice.len();
+        reader.feed(&slice).unwrap();
     }
     assert!(read < 100_000, "{read}");
     assert!(reader.finish().unwrap().text.contains("relu(x) : f32[4]"));

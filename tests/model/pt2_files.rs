@@ -46,6 +46,42 @@ pub(crate) fn archive(entries: &[(&str, &[u8], bool)]) -> Vec<u8> {
     [bytes, list, b"PK\x05\x06".to_vec(), end].concat()
 }
 
+/// What ends the file if the only entry of an archive stands behind `gap` bytes, which no 32 bits count: the entry, the list of
+/// entries and the wide records that tell where it is (APPNOTE 4.3.14, 4.3.15 and 4.5.3).
+pub(crate) fn far_archive(archive: &[u8], gap: u64) -> Vec<u8> {
+    let end = archive.len() - 22;
+    let list = u32::from_le_bytes(archive[end + 16..end + 20].try_into().unwrap()) as usize;
+    let (entry, list) = (&archive[..list], &archive[list..end]);
+    let field = [&[1, 0, 8, 0][..], &gap.to_le_bytes()].concat();
+    let field_bytes = u16::try_from(field.len()).unwrap().to_le_bytes();
+    let (before, after) = (&list[..30], &list[32..42]);
+    let list = [before, &field_bytes, after, &[0xff; 4], &list[46..], &field].concat();
+    let list_start = gap + entry.len() as u64;
+    let wide_start = list_start + list.len() as u64;
+    let [count, list_bytes] = [1, list.len() as u64].map(u64::to_le_bytes);
+    let record_bytes = 44_u64.to_le_bytes();
+    let wide = [
+        &b"PK\x06\x06"[..],
+        &record_bytes,
+        // Versions and numbers of disks.
+        &[0; 12],
+        &count,
+        &count,
+        &list_bytes,
+        &list_start.to_le_bytes(),
+    ]
+    .concat();
+    let locator = [
+        &b"PK\x06\x07"[..],
+        &[0; 4],
+        &wide_start.to_le_bytes(),
+        &[1, 0, 0, 0],
+    ]
+    .concat();
+    let end = [&b"PK\x05\x06"[..], &[0; 4], &[0xff; 12], &[0; 2]].concat();
+    [entry, &list, &wide, &locator, &end].concat()
+}
+
 /// An exported program as a file.
 pub(crate) fn file(program: &Value) -> Vec<u8> {
     let json = program.to_string();
