@@ -287,55 +287,54 @@ fn operands_are_cast_to_the_type_in_which_an_op_computes() {
     );
 }
 
-#[test]
-fn the_weights_of_a_large_archive_are_not_read() {
-    let graph = program(
+/// `y = relu(x)` as an exported program.
+fn relu() -> Value {
+    program(
         &[("x", tensor(&[4])), ("y", tensor(&[4]))],
         &[node("relu.default", &["x"], "y")],
         "y",
-    );
-    let weights = vec![7; 20 << 20];
-    let json = graph.to_string();
-    let bytes = archive(&[
-        ("m/data/weights/weight_0", &weights, false),
-        ("m/models/model.json", json.as_bytes(), false),
-    ]);
-    let mut reader = ModelReader::new(ModelFormat::Pt2, bytes.len() as u64);
+    )
+}
+
+/// Reads the program of [`relu`] from a file that is no more than its slices, and little of it.
+fn read_little(file_bytes: u64, slice: impl Fn(std::ops::Range<u64>) -> Vec<u8>) {
+    let mut reader = ModelReader::new(ModelFormat::Pt2, file_bytes);
     let mut read = 0;
     while let Some(wanted) = reader.wanted() {
-        let range = usize::try_from(wanted.start).unwrap()..usize::try_from(wanted.end).unwrap();
-        read += range.len();
-        reader.feed(&bytes[range]).unwrap();
+        let slice = slice(wanted);
+        read += slice.len();
+        reader.feed(&slice).unwrap();
     }
     assert!(read < 100_000, "{read}");
     assert!(reader.finish().unwrap().text.contains("relu(x) : f32[4]"));
 }
 
 #[test]
+fn the_weights_of_a_large_archive_are_not_read() {
+    let weights = vec![7; 20 << 20];
+    let json = relu().to_string();
+    let bytes = archive(&[
+        ("m/data/weights/weight_0", &weights, false),
+        ("m/models/model.json", json.as_bytes(), false),
+    ]);
+    let place = |at: u64| usize::try_from(at).unwrap();
+    read_little(bytes.len() as u64, |wanted| {
+        bytes[place(wanted.start)..place(wanted.end)].to_vec()
+    });
+}
+
+#[test]
 fn a_graph_behind_more_than_4_gb_of_weights_is_found() {
-    let relu = program(
-        &[("x", tensor(&[4])), ("y", tensor(&[4]))],
-        &[node("relu.default", &["x"], "y")],
-        "y",
-    );
     let gap = 7_000_000_000;
-    let bytes = far_archive(&file(&relu), gap);
-    let file_bytes = gap + bytes.len() as u64;
-    let mut reader = ModelReader::new(ModelFormat::Pt2, file_bytes);
-    let mut read = 0;
-    while let Some(wanted) = reader.wanted() {
-        // Zeros stand for the weights.
-        let slice: Vec<u8> = wanted
-            .map(|at| {
-                at.checked_sub(gap)
-                    .map_or(0, |at| bytes[usize::try_from(at).unwrap()])
-            })
-            .collect();
-        read += slice.len();
-        reader.feed(&slice).unwrap();
-    }
-    assert!(read < 100_000, "{read}");
-    assert!(reader.finish().unwrap().text.contains("relu(x) : f32[4]"));
+    let bytes = far_archive(&file(&relu()), gap);
+    // Zeros stand for the weights.
+    let byte = |at: u64| {
+        at.checked_sub(gap)
+            .map_or(0, |at| bytes[usize::try_from(at).unwrap()])
+    };
+    read_little(gap + bytes.len() as u64, |wanted| {
+        wanted.map(byte).collect()
+    });
 }
 
 #[test]
