@@ -98,7 +98,7 @@ pub fn script(
     let mut shapes = String::new();
     for &op in &returned {
         let op = &graph.ops[op];
-        let dtype = torch_dtype(op.element_type().unwrap_or(DType::F32)).unwrap_or_default();
+        let dtype = torch_dtype(op.element_type().unwrap_or(DType::F32));
         let _ = writeln!(shapes, "    ({}, {dtype}),", shape_of(&op.shape));
     }
     let returned: Vec<TensorId> = returned.iter().map(|&op| graph.output[op]).collect();
@@ -136,7 +136,7 @@ fn input(graph: &Graph, tensor: TensorId) -> Result<String, String> {
     let sizes: Vec<usize> = (shape.iter())
         .map(|&size| usize::try_from(size).unwrap_or(usize::MAX))
         .collect();
-    let dtype_name = torch_dtype(dtype)?;
+    let dtype_name = torch_dtype(dtype);
     let shape = shape_of(&shape);
     Ok(match kind_of(graph, tensor, &sizes, dtype) {
         Kind::Normal { mean, deviation } => {
@@ -161,8 +161,8 @@ fn shape_of(shape: &[u64]) -> String {
 }
 
 /// An element type in PyTorch.
-fn torch_dtype(dtype: DType) -> Result<&'static str, String> {
-    Ok(match dtype {
+fn torch_dtype(dtype: DType) -> &'static str {
+    match dtype {
         DType::F64 => "torch.float64",
         DType::F32 => "torch.float32",
         DType::Bf16 => "torch.bfloat16",
@@ -171,8 +171,6 @@ fn torch_dtype(dtype: DType) -> Result<&'static str, String> {
         DType::I32 => "torch.int32",
         DType::I8 => "torch.int8",
         DType::Bool => "torch.bool",
-        DType::F8 => {
-            return Err("PyTorch computes in f8 only where each call states its scales".to_owned());
-        }
-    })
+        DType::F8 => "torch.float8_e4m3fn",
+    }
 }

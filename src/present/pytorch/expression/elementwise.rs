@@ -47,14 +47,14 @@ impl Task<'_> {
                 Ok(format!("torch.{name}({}, {diagonal})", x()?))
             }
             ("full", _) => {
-                let dtype = torch_dtype(self.op.element_type().unwrap_or(DType::F32))?;
+                let dtype = torch_dtype(self.op.element_type().unwrap_or(DType::F32));
                 let value = self.number("value")?;
                 Ok(format!(
                     "torch.full({shape}, {value}, dtype={dtype}, device=DEVICE)"
                 ))
             }
             ("arange", _) => {
-                let dtype = torch_dtype(self.op.element_type().unwrap_or(DType::I64))?;
+                let dtype = torch_dtype(self.op.element_type().unwrap_or(DType::I64));
                 let count: u64 = self.op.shape.iter().product();
                 Ok(format!(
                     "torch.arange({count}, dtype={dtype}, device=DEVICE).reshape({shape})"
@@ -67,7 +67,7 @@ impl Task<'_> {
             ("cast", _) => Ok(format!(
                 "{}.to({})",
                 x()?,
-                torch_dtype(self.op.element_type().unwrap_or(DType::F32))?
+                torch_dtype(self.op.element_type().unwrap_or(DType::F32))
             )),
             ("clamp", _) => {
                 let bounds = ["min", "max"].into_iter().filter_map(|bound| {

@@ -12,7 +12,7 @@ use crate::core::interpret::{Call, function_of};
 use crate::core::model::dtype::DType;
 use crate::core::model::functions::Function;
 use crate::core::model::graph::Graph;
-use crate::core::model::ids::OpId;
+use crate::core::model::ids::{OpId, TensorId};
 use crate::core::model::op::{Indexing, Op};
 use crate::core::model::op_type::OpType;
 
@@ -38,9 +38,16 @@ pub(super) fn expression(
     call: &Call,
 ) -> Result<String, String> {
     let op = &graph.ops[id];
-    let mut operands: Vec<String> = (graph.inputs[id].iter())
-        .map(|&tensor| names.of_tensor(tensor).to_owned())
-        .collect();
+    let function = function_of(op)?;
+    let operand = |&tensor: &TensorId| {
+        let name = names.of_tensor(tensor);
+        if is_widened(function, graph.tensors[tensor].dtype) {
+            format!("{name}.to(torch.float32)")
+        } else {
+            name.to_owned()
+        }
+    };
+    let mut operands: Vec<String> = graph.inputs[id].iter().map(operand).collect();
     for &(place, number) in &call.literals {
         operands.insert(place.min(operands.len()), number_of(number));
     }
@@ -48,10 +55,13 @@ pub(super) fn expression(
         graph,
         id,
         op,
-        function: function_of(op)?,
+        function,
         call,
         operands,
     };
+    if task.is_scaled_product() {
+        return Err("PyTorch multiplies f8 only where each call states its scales".to_owned());
+    }
     let value = match task.function.op_type {
         OpType::Elementwise => task.elementwise(),
         OpType::Reduction => task.reduction(),
@@ -59,7 +69,7 @@ pub(super) fn expression(
         OpType::Reshape => task.layout(),
         OpType::Opaque => task.opaque(),
     }?;
-    task.of_type(value)
+    Ok(task.of_type(value))
 }
 
 /// A number of Python.
@@ -90,9 +100,23 @@ impl Task<'_> {
         self.graph.operand_shape(tensor)
     }
 
+    /// The element type in which the function gets the operand.
     fn dtype(&self, place: usize) -> Option<DType> {
         let &tensor = self.graph.inputs[self.id].get(place)?;
-        self.graph.tensors[tensor].dtype
+        let dtype = self.graph.tensors[tensor].dtype;
+        if is_widened(self.function, dtype) {
+            Some(DType::F32)
+        } else {
+            dtype
+        }
+    }
+
+    /// A product with f8 in it.
+    fn is_scaled_product(&self) -> bool {
+        let inputs = self.graph.inputs[self.id].iter();
+        let mut dtypes = inputs.map(|&tensor| self.graph.tensors[tensor].dtype);
+        (self.function.op_type == OpType::Matmul || self.function.name == "sdpa")
+            && (self.op.element_type() == Some(DType::F8) || dtypes.any(|d| d == Some(DType::F8)))
     }
 
     /// The type that PyTorch gives the value without a word; `None` where that is not known.
@@ -116,15 +140,13 @@ impl Task<'_> {
     }
 
     /// The value, in the element type of the output.
-    fn of_type(&self, value: String) -> Result<String, String> {
-        let Some(dtype) = self.op.element_type() else {
-            return Ok(value);
-        };
-        let name = torch_dtype(dtype)?;
-        if self.natural_dtype() == Some(dtype) {
-            return Ok(value);
+    fn of_type(&self, value: String) -> String {
+        match self.op.element_type() {
+            Some(dtype) if self.natural_dtype() != Some(dtype) => {
+                format!("({value}).to({})", torch_dtype(dtype))
+            }
+            _ => value,
         }
-        Ok(format!("({value}).to({name})"))
     }
 
     /// An operand of a product in the element type of the output, which PyTorch wants of both.
@@ -133,7 +155,7 @@ impl Task<'_> {
         let dtype = self.op.element_type();
         match dtype {
             Some(dtype) if self.dtype(place).is_some_and(|own| own != dtype) => {
-                Ok(format!("{operand}.to({})", torch_dtype(dtype)?))
+                Ok(format!("{operand}.to({})", torch_dtype(dtype)))
             }
             _ => Ok(operand.to_owned()),
         }
@@ -146,6 +168,11 @@ impl Task<'_> {
     fn indexing(&self) -> Result<&Indexing, String> {
         self.op.indexing.as_deref().ok_or_else(|| self.refuse())
     }
+}
+
+/// Whether the function gets the operand in f32: PyTorch moves and casts elements of f8, and calculates nothing with them.
+fn is_widened(function: &Function, dtype: Option<DType>) -> bool {
+    dtype == Some(DType::F8) && function.op_type != OpType::Reshape
 }
 
 /// The type of a calculation with both.
