@@ -11,9 +11,7 @@ test('every example gives the results of the interpreter, unfused and fused', as
   await open();
   await openTab(page, 'Your GPU');
   const examples = picker(page, 'Example').locator('option');
-  const ids = (await examples.evaluateAll((options) => options.map(({ value }) => value))).filter(Boolean)
-    // A software GPU takes a second to compile a product, and these are the kernels of gpt2 for each of many layers.
-    .filter((id) => id !== 'gpt2_layers');
+  const ids = (await examples.evaluateAll((options) => options.map(({ value }) => value))).filter(Boolean);
   expect(ids.length).toBeGreaterThan(20);
   const status = own(page).getByRole('status');
   for (const id of ids) {

@@ -6,7 +6,7 @@ use crate::kernel_run::{Memory, run};
 use crate::random_graph;
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::interpret::{Interpretation, Setup, interpret, interpret_graph, rounded};
-use fuseline::core::kernel_code::{Kernel, of_graph, of_program, triton, wgsl};
+use fuseline::core::kernel_code::{Kernel, Naming, of_graph, of_program, triton, wgsl};
 use fuseline::core::model::functions::FUNCTIONS;
 use fuseline::core::notation::parse;
 use fuseline::core::{
@@ -230,7 +230,7 @@ fn every_kernel_of_every_example_computes_its_tensors() {
 
 /// Reads a shader as a browser does.
 fn validate(graph: &Graph, kernel: &Kernel, about: &str) -> bool {
-    let shader = match wgsl(graph, kernel) {
+    let shader = match wgsl(graph, kernel, Naming::Program) {
         Ok(shader) => shader,
         Err(reason) => {
             assert!(reason.contains("WebGPU"), "{about}: {reason}");

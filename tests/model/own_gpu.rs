@@ -20,6 +20,7 @@ use fuseline::present::own_gpu::{
     check_rows, failure_text, headline, notes, rates_text, time_rows, total_row,
 };
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 const TEXT: &str = "param S = 4096 in 1..65536\nparam H = 1024 in 1..65536\ninput x : f16[S, H]\n\
                     input keep : bool[S, H]\nweight w : f16[H]\na = mul(x, w)\nb = where(keep, a, x)\ny = relu(b)";
@@ -170,6 +171,22 @@ fn a_job_has_a_buffer_for_each_tensor_and_a_launch_for_each_kernel() {
     let timed = job(&large, &partition, DRAWN_ELEMENTS);
     let longest = timed.job.buffers.iter().map(|buffer| buffer.contents.len());
     assert_eq!(longest.max(), Some(4 * DRAWN_ELEMENTS));
+}
+
+#[test]
+fn equal_layers_are_compiled_once() {
+    let codes = |layers: u64| {
+        let text = format!(
+            "input x : f16[64, 64]\nrepeat {layers} with x = y {{\nweight w : f16[64, 64]\nh = linear(x, w)\ny = softmax(h)\n}}\n"
+        );
+        let (small, partition) = reference(&text, &Budget::INTERPRETED);
+        let job = job(&small, &partition, DRAWN_ELEMENTS).job;
+        let distinct: BTreeSet<_> = job.launches.iter().map(|launch| &*launch.code).collect();
+        (job.launches.len(), distinct.len())
+    };
+    let ((one, distinct), many) = (codes(1), codes(5));
+    assert_eq!(one, distinct);
+    assert_eq!(many, (5 * one, distinct));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use crate::core::interpret::Reference;
-use crate::core::kernel_code::{kernels, wgsl};
+use crate::core::kernel_code::{Naming, kernels, wgsl};
 use crate::core::notation::spelling::quoted;
 use crate::core::{DType, Graph, IdVec, KernelId, OpId, Partition, ReshapeCost, TensorId};
 
@@ -144,7 +144,11 @@ impl ProgramJob {
         for (kernel, coded) in kernels.into_iter().enumerate() {
             let kernel = KernelId::new(kernel);
             let name = kernel_name(graph, kernel, &partition.kernels[kernel]);
-            let shader = coded.and_then(|coded| coded.map(|code| wgsl(graph, &code)).transpose());
+            let shader = coded.and_then(|coded| {
+                coded
+                    .map(|code| wgsl(graph, &code, Naming::Order))
+                    .transpose()
+            });
             let shader = match shader {
                 Ok(Some(shader)) => shader,
                 Ok(None) => continue,

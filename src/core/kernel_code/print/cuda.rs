@@ -3,7 +3,7 @@
 //! Numbers are computed as `float`, as PyTorch computes f16 and bf16, and as `double` in a kernel that reads or writes f64.
 //! Whole numbers are computed as such numbers, too, and are exact as far as these are.
 
-use super::names::Names;
+use super::names::{Names, Naming};
 use super::scalar::{Launch, Printer, Threads, launch, shared_arrays};
 use super::text::Language;
 use super::{Code, Line};
@@ -41,7 +41,7 @@ pub fn cuda(graph: &Graph, kernel: &Kernel) -> Result<Code, String> {
             "its threads share {shared_bytes} bytes, and a block of CUDA has {SHARED_BYTES} without asking for more"
         ));
     }
-    let mut names = Names::new(graph, kernel, WORDS, "_data");
+    let mut names = Names::new(graph, kernel, WORDS, "_data", Naming::Program);
     let written = kernel.arguments.iter().find(|own| own.is_written);
     let written = written.map_or("nothing", |own| graph.tensor_name(own.tensor));
     let name = names.other(&format!("fused_{written}"));

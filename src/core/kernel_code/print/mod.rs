@@ -8,6 +8,7 @@ mod triton;
 mod wgsl;
 
 pub use cuda::cuda;
+pub use names::Naming;
 pub use triton::triton;
 pub use wgsl::{Shader, wgsl};
 
@@ -60,7 +61,7 @@ impl CodeLanguage {
         match self {
             Self::Triton => triton(graph, kernel),
             Self::Cuda => cuda(graph, kernel),
-            Self::Wgsl => wgsl(graph, kernel).map(|shader| shader.code),
+            Self::Wgsl => wgsl(graph, kernel, Naming::Program).map(|shader| shader.code),
         }
     }
 }

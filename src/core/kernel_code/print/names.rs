@@ -7,8 +7,27 @@ use crate::core::model::ids::{IdVec, TensorId};
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 
+/// After what code names its values and tensors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Naming {
+    /// After the tensors of the program, for one who reads it.
+    Program,
+    /// After their order alone, so that the kernels of equal layers have equal code, which a GPU compiles once.
+    Order,
+}
+
+impl Naming {
+    fn of(self, graph: &Graph, tensor: TensorId) -> &str {
+        match self {
+            Self::Program => graph.tensor_name(tensor),
+            Self::Order => "value",
+        }
+    }
+}
+
 /// The names in the code of one kernel. Each is used once.
 pub(super) struct Names {
+    naming: Naming,
     used: HashSet<String, FxBuildHasher>,
     values: HashMap<ExprId, String, FxBuildHasher>,
     tensors: HashMap<TensorId, String, FxBuildHasher>,
@@ -16,8 +35,15 @@ pub(super) struct Names {
 
 impl Names {
     /// The tensors have names that end in `suffix`; none is a word of the language or of its library.
-    pub(super) fn new(graph: &Graph, kernel: &Kernel, words: &str, suffix: &str) -> Self {
+    pub(super) fn new(
+        graph: &Graph,
+        kernel: &Kernel,
+        words: &str,
+        suffix: &str,
+        naming: Naming,
+    ) -> Self {
         let mut names = Self {
+            naming,
             used: words.split_whitespace().map(str::to_owned).collect(),
             values: HashMap::default(),
             tensors: HashMap::default(),
@@ -37,7 +63,7 @@ impl Names {
         let removed = kernel.removed.iter().map(|removed| removed.tensor);
         for tensor in arguments.chain(removed) {
             if !names.tensors.contains_key(&tensor) {
-                let name = format!("{}{suffix}", identifier(graph.tensor_name(tensor)));
+                let name = format!("{}{suffix}", identifier(naming.of(graph, tensor)));
                 let name = names.unused(name);
                 names.tensors.insert(tensor, name);
             }
@@ -53,6 +79,11 @@ impl Names {
     /// The name of a value; `None` before it has one.
     pub(super) fn value(&self, expr: ExprId) -> Option<&str> {
         self.values.get(&expr).map(String::as_str)
+    }
+
+    /// What a value that is this tensor is to be named.
+    pub(super) fn wanted<'a>(&self, graph: &'a Graph, tensor: TensorId) -> &'a str {
+        self.naming.of(graph, tensor)
     }
 
     /// Names a value, as near to this as is free.

@@ -165,7 +165,7 @@ impl<'a, L: Language> Texts<'a, L> {
     pub(super) fn named(&mut self, expr: ExprId) -> String {
         let wanted = match (self.kernel.expressions.names.get(&expr), self.expr(expr)) {
             (Some(&tensor), _) | (None, Expr::Read { tensor, .. }) => {
-                self.graph.tensor_name(tensor).to_owned()
+                self.names.wanted(self.graph, tensor).to_owned()
             }
             (None, Expr::Fold(fold, ..)) => match fold {
                 Fold::Sum => "total".to_owned(),

@@ -5,7 +5,7 @@ mod statements;
 mod tile;
 
 use super::Code;
-use super::names::Names;
+use super::names::{Names, Naming};
 use super::text::Texts;
 use crate::core::kernel_code::expression::{Expr, Fold};
 use crate::core::kernel_code::index::VariableId;
@@ -36,7 +36,7 @@ pub fn triton(graph: &Graph, kernel: &Kernel) -> Result<Code, String> {
         mask: None,
         float: float_of(kernel),
     };
-    let names = Names::new(graph, kernel, words, "_ptr");
+    let names = Names::new(graph, kernel, words, "_ptr", Naming::Program);
     let mut printer = Printer {
         texts: Texts::new(graph, kernel, language, names),
         code: Code::default(),

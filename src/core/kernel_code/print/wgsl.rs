@@ -4,7 +4,7 @@
 //! lowest and the largest number stand for it.
 
 use super::Code;
-use super::names::Names;
+use super::names::{Names, Naming};
 use super::scalar::{Launch, Printer, THREADS, Threads, launch, shared_arrays};
 use super::text::Language;
 use crate::core::kernel_code::expression::{Binary, Fold, Unary};
@@ -33,7 +33,7 @@ pub struct Shader {
 ///
 /// # Errors
 /// What of it WebGPU cannot do, as a clause.
-pub fn wgsl(graph: &Graph, kernel: &Kernel) -> Result<Shader, String> {
+pub fn wgsl(graph: &Graph, kernel: &Kernel, naming: Naming) -> Result<Shader, String> {
     for argument in &kernel.arguments {
         let name = graph.tensor_name(argument.tensor);
         if argument.dtype == DType::F64 {
@@ -51,7 +51,7 @@ pub fn wgsl(graph: &Graph, kernel: &Kernel) -> Result<Shader, String> {
             "its threads share {shared_bytes} bytes, and WebGPU gives {SHARED_BYTES} on every GPU"
         ));
     }
-    let names = Names::new(graph, kernel, WORDS, "_data");
+    let names = Names::new(graph, kernel, WORDS, "_data", naming);
     let mut printer = Printer::new(graph, kernel, Wgsl, names);
     for (binding, argument) in kernel.arguments.iter().enumerate() {
         let access = if argument.is_written {
