@@ -5,6 +5,20 @@ import { kernelButton, notice, picker, write } from './visitor.mjs';
 
 const PROGRAM = 'input x : f16[1024, 64]\na = exp(x)\nb = relu(a)\nc = add(a, b)\ns = sort(c)\n';
 
+test.describe('on a phone', () => {
+  test.use({ viewport: { width: 390, height: 844 } });
+
+  test('the code comes out from under the card of the kernel', async ({ page, open }) => {
+    await open();
+    await kernelButton(page, 1).click();
+    await expect(page.locator('.inspector')).toBeVisible();
+    await page.getByRole('button', { name: 'Code', exact: true }).click();
+    await expect(page.getByRole('region', { name: 'Triton of this kernel' })).toContainText('@triton.jit');
+    await page.getByRole('radio', { name: 'CUDA', exact: true }).check();
+    await expect(page.getByRole('region', { name: 'CUDA of this kernel' })).toContainText('__global__');
+  });
+});
+
 test.describe('kernel code', () => {
   test('what a kernel loads and stores, and what fusion removed; copied without that', async ({ page, open, context }) => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
