@@ -16,15 +16,6 @@ pub enum Naming {
     Order,
 }
 
-impl Naming {
-    fn of(self, graph: &Graph, tensor: TensorId) -> &str {
-        match self {
-            Self::Program => graph.tensor_name(tensor),
-            Self::Order => "value",
-        }
-    }
-}
-
 /// The names in the code of one kernel. Each is used once.
 pub(super) struct Names {
     naming: Naming,
@@ -63,7 +54,7 @@ impl Names {
         let removed = kernel.removed.iter().map(|removed| removed.tensor);
         for tensor in arguments.chain(removed) {
             if !names.tensors.contains_key(&tensor) {
-                let name = format!("{}{suffix}", identifier(naming.of(graph, tensor)));
+                let name = format!("{}{suffix}", identifier(names.wanted(graph, tensor)));
                 let name = names.unused(name);
                 names.tensors.insert(tensor, name);
             }
@@ -81,9 +72,12 @@ impl Names {
         self.values.get(&expr).map(String::as_str)
     }
 
-    /// What a value that is this tensor is to be named.
+    /// What a tensor, or a value that is one, would be named if the name is free.
     pub(super) fn wanted<'a>(&self, graph: &'a Graph, tensor: TensorId) -> &'a str {
-        self.naming.of(graph, tensor)
+        match self.naming {
+            Naming::Program => graph.tensor_name(tensor),
+            Naming::Order => "value",
+        }
     }
 
     /// Names a value, as near to this as is free.
