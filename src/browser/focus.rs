@@ -17,13 +17,22 @@ pub struct Caret {
     pub end: u32,
 }
 
+/// The element, if it is mounted. What runs later asks this: a [`NodeRef`] itself panics once its component is unmounted.
+pub fn mounted<E>(node: NodeRef<E>) -> Option<E::Output>
+where
+    E: ElementType,
+    E::Output: JsCast + Clone + 'static,
+{
+    node.try_get_untracked().flatten()
+}
+
 /// Gives the focus to an element, if it is mounted.
 pub fn focus<E>(node: NodeRef<E>)
 where
     E: ElementType,
     E::Output: JsCast + AsRef<HtmlElement> + Clone + 'static,
 {
-    if let Some(element) = node.get_untracked() {
+    if let Some(element) = mounted(node) {
         let element: &HtmlElement = element.as_ref();
         // Focusing a mounted element does not fail.
         let _ = element.focus();

@@ -43,7 +43,7 @@ pub fn ExplanationCard() -> impl IntoView {
 
 /// Ends the explanation. With the focus in it, that returns to the number.
 fn close(page: Page, card: NodeRef<html::Div>) {
-    let card = card.get_untracked();
+    let card = browser::mounted(card);
     if card.is_some_and(|card| browser::has_focus_within(&card)) {
         page.explained.with_untracked(|explained| {
             if let Some(explained) = explained {

@@ -114,6 +114,25 @@ test('a remote control goes through a lesson: the answer, the next step, the nex
   await expect(place(page)).not.toHaveText(/From ops to kernels/);
 });
 
+test('presses that come faster than frames are drawn go through the steps', async ({ page, open }) => {
+  await open('#lesson=exercise.1');
+  await begin(page);
+  await expect(page.getByRole('heading', { name: 'Every op asks memory' })).toBeVisible();
+  await page.evaluate(async () => {
+    // Effects run between the presses, and no frame is drawn.
+    const effectsRan = () => new Promise((resolve) => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = resolve;
+      port2.postMessage(null);
+    });
+    for (const key of ['PageDown', 'PageDown', 'PageUp', 'PageDown', 'PageDown']) {
+      document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+      await effectsRan();
+    }
+  });
+  await expect(place(page)).toHaveText(/From ops to kernels, [23] of 6/);
+});
+
 test('a second window has the notes, the answer and the plan, and commands the page', async ({ page, open, problems }) => {
   await open('#lesson=exercise.1');
   await begin(page);

@@ -57,7 +57,7 @@ pub fn TrafficPanel() -> impl IntoView {
         if is_open {
             // The chart is there once its width has been observed.
             browser::after_picture(move || {
-                if let Some(by_kernel) = by_kernel.get_untracked() {
+                if let Some(by_kernel) = browser::mounted(by_kernel) {
                     browser::reveal(&by_kernel);
                 }
             });

@@ -36,7 +36,7 @@ pub fn TaskView(
                 // The verdict last: where both find no room, it is what is seen.
                 browser::after_picture(move || {
                     for part in [after, verdict_node] {
-                        if let Some(part) = part.get_untracked() {
+                        if let Some(part) = browser::mounted(part) {
                             browser::reveal(&part);
                         }
                     }

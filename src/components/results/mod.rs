@@ -102,7 +102,7 @@ pub fn Results() -> impl IntoView {
             return;
         }
         browser::after_picture(move || {
-            if let Some(section) = section.get_untracked() {
+            if let Some(section) = browser::mounted(section) {
                 browser::reveal_unless_seen(&section, SEEN_PX);
             }
         });
