@@ -283,6 +283,25 @@ fn what_pytorch_cannot_run_is_named() {
 }
 
 #[test]
+fn an_index_is_within_what_it_leads_to_behind_ops_that_move_it() {
+    let text = "input places : i64[16]
+input kinds : i64[512]
+weight rows : f16[2, 8]
+head = slice(places, start=0, end=4, axis=0)
+kind = gather(kinds, head, axis=0)
+wide = expand(kind) : i64[3, 4]
+y = embedding(wide, rows)";
+    let script = script_of(text).unwrap();
+    let inputs = [
+        "whole((16,), torch.int64, 0, 512),",
+        "whole((512,), torch.int64, 0, 2),",
+    ];
+    for input in inputs {
+        assert!(script.contains(input), "{input} in {script}");
+    }
+}
+
+#[test]
 fn f8_is_calculated_in_f32_and_moved_as_it_is() {
     let text = "input x : f8[4, 8]\na = gelu(x)\nb = transpose(a)\nc = add(b, 1)\nr = cast(c) : f16[8, 4]\n";
     assert_eq!(

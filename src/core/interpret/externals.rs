@@ -5,8 +5,9 @@ use super::random::Random;
 use crate::core::cost::work::matmul_k;
 use crate::core::model::dtype::DType;
 use crate::core::model::graph::Graph;
-use crate::core::model::ids::{OpId, TensorId};
+use crate::core::model::ids::{IdVec, OpId, TensorId};
 use crate::core::model::op::{Op, TensorRole};
+use crate::core::model::op_type::OpType;
 
 /// The first op that reads a tensor, and at which place.
 fn first_reader(graph: &Graph, tensor: TensorId) -> Option<(OpId, usize)> {
@@ -97,31 +98,57 @@ pub(crate) fn kind_of(graph: &Graph, tensor: TensorId, shape: &[usize], dtype: D
     }
 }
 
-/// The fewest places that a reader of an index has; `None` if nothing is indexed by it.
+/// The fewest places that a reader of an index has, also one that reads it behind ops that only move its elements; `None` if nothing
+/// is indexed by it. `O(reads behind it)`.
 fn index_places(graph: &Graph, tensor: TensorId) -> Option<u64> {
-    let of_reader = |&op: &OpId| {
-        let inputs: &[TensorId] = &graph.inputs[op];
-        match (graph.ops[op].function.as_deref()?, inputs) {
-            ("embedding", &[index, table]) if index == tensor => {
-                graph.tensor_shape(table)?.first().copied()
-            }
-            ("gather", &[x, index]) if index == tensor => {
-                let axis = graph.ops[op].indexing.as_ref()?.axis;
-                graph.tensor_shape(x)?.get(axis).copied()
-            }
-            ("scatter" | "scatter_add" | "index_copy" | "index_add", &[x, index, _])
-                if index == tensor =>
-            {
-                let axis = graph.ops[op].indexing.as_ref()?.axis;
-                graph.tensor_shape(x)?.get(axis).copied()
-            }
-            ("index", [x, indices @ ..]) => {
-                let place = indices.iter().position(|&index| index == tensor)?;
-                graph.tensor_shape(*x)?.get(place).copied()
-            }
-            ("one_hot", _) => graph.ops[op].shape.last().copied(),
-            _ => None,
+    let mut carriers = vec![tensor];
+    let mut is_seen: IdVec<TensorId, bool> = IdVec::from_elem(false, graph.tensors.len());
+    let mut fewest: Option<u64> = None;
+    while let Some(index) = carriers.pop() {
+        if std::mem::replace(&mut is_seen[index], true) {
+            continue;
         }
+        for &op in &graph.consumers[index] {
+            let own = places_of_reader(graph, op, index);
+            fewest = [fewest, own].into_iter().flatten().min();
+            if moves_elements_of(graph, op, index) {
+                carriers.push(graph.output[op]);
+            }
+        }
+    }
+    fewest
+}
+
+/// The places that this reader has for an index; `None` if it reads the tensor otherwise.
+fn places_of_reader(graph: &Graph, op: OpId, index: TensorId) -> Option<u64> {
+    let inputs: &[TensorId] = &graph.inputs[op];
+    let along_axis = |x| {
+        let axis = graph.ops[op].indexing.as_ref()?.axis;
+        graph.tensor_shape(x)?.get(axis).copied()
     };
-    graph.consumers[tensor].iter().filter_map(of_reader).min()
+    match (graph.ops[op].function.as_deref()?, inputs) {
+        ("embedding", &[own, table]) if own == index => graph.tensor_shape(table)?.first().copied(),
+        ("gather", &[x, own]) if own == index => along_axis(x),
+        ("scatter" | "scatter_add" | "index_copy" | "index_add", &[x, own, _]) if own == index => {
+            along_axis(x)
+        }
+        ("index", [x, indices @ ..]) => {
+            let place = indices.iter().position(|&own| own == index)?;
+            graph.tensor_shape(*x)?.get(place).copied()
+        }
+        ("one_hot", _) => graph.ops[op].shape.last().copied(),
+        _ => None,
+    }
+}
+
+/// Whether the elements of the output are elements of this input: views and copies, what is gathered, and integers of another type.
+fn moves_elements_of(graph: &Graph, op: OpId, input: TensorId) -> bool {
+    let function = graph.ops[op].function.as_deref();
+    let inputs = &graph.inputs[op];
+    match function {
+        Some("embedding") => inputs.get(1) == Some(&input),
+        Some("gather" | "index") => inputs.first() == Some(&input),
+        Some("cast") => true,
+        _ => graph.ops[op].op_type == OpType::Reshape,
+    }
 }
