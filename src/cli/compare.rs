@@ -14,11 +14,16 @@ use std::path::Path;
 pub(super) fn report(folder: &Path) -> Result<(), Failed> {
     // Writing to a `String` cannot fail.
     let mut text = String::new();
-    for name in ["h200.json", "h200_sizes.json", "h200_fresh.json"] {
+    for name in [
+        "h200.json",
+        "h200_sizes.json",
+        "h200_fresh.json",
+        "h100.json",
+    ] {
         let path = folder.join(name);
         let file = read(&path)?;
         let _ = writeln!(text, "{name}: {}, PyTorch {}\n", file.device, file.torch);
-        let rows = predicted(folder, file.rows)?;
+        let rows = predicted(folder, file)?;
         table(&rows, &mut text);
         text.push('\n');
         summary(&rows, &mut text);
@@ -51,10 +56,14 @@ pub(super) fn programs_beside<'r>(
     Ok(programs)
 }
 
-fn predicted(folder: &Path, rows: Vec<Row>) -> Result<Vec<PredictedRow>, Failed> {
-    let programs = programs_beside(folder, rows.iter())?;
-    let count = rows.len();
-    let predicted = predicted_rows(rows, &programs, "h200");
+fn predicted(folder: &Path, file: Measurements) -> Result<Vec<PredictedRow>, Failed> {
+    let device = file.listed_device().ok_or_else(|| {
+        let problem = format!("{} is not in the table of devices", file.device);
+        failed(folder, problem)
+    })?;
+    let programs = programs_beside(folder, file.rows.iter())?;
+    let count = file.rows.len();
+    let predicted = predicted_rows(file.rows, &programs, device);
     if predicted.len() < count {
         return Err(failed(folder, "an op list cannot be analysed"));
     }

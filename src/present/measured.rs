@@ -1,7 +1,7 @@
 //! The model's predictions beside what was measured on a real GPU.
 
-use crate::core::Program;
 use crate::core::analysis::measured::{Measurements, Predicted, Row, Variant, errors, predict};
+use crate::core::{Device, Program};
 use crate::present::figure::Number;
 use crate::present::format::{format_count, format_error, format_percent};
 use strum::EnumIter;
@@ -46,11 +46,11 @@ impl PredictedRow {
 pub fn predicted_rows(
     rows: Vec<Row>,
     programs: &[(String, Program)],
-    device_id: &str,
+    device: &Device,
 ) -> Vec<PredictedRow> {
     let with_prediction = rows.into_iter().filter_map(|row| {
         let (_, program) = programs.iter().find(|(name, _)| *name == row.pattern)?;
-        let predicted = predict(&row, program, device_id)?;
+        let predicted = predict(&row, program, device)?;
         Some(PredictedRow {
             row,
             predicted,
@@ -185,8 +185,22 @@ pub fn error_summary(comparisons: &[Comparison]) -> String {
 
 /// Where the figures come from, in sentences.
 pub fn source_notes(file: &Measurements) -> [String; 2] {
+    let listed = file.listed_device();
+    let name = listed.map_or(file.device.as_str(), |device| &*device.name);
+    let calibration = listed.and_then(Device::calibration);
+    let scaled_from = calibration
+        .as_ref()
+        .and_then(|c| c.rates_from.scaled_from());
+    let rates = match scaled_from {
+        None => format!("rates measured on this {name}"),
+        Some(from) => format!(
+            "rates measured on an {from} and scaled to the {name}, from which none was taken"
+        ),
+    };
     [
-        "Expected times are those of the device model with rates measured on this H200, as everywhere on the page when the device is an H200.".to_owned(),
+        format!(
+            "Expected times are those of the device model with {rates}, as everywhere on the page when the device is an {name}."
+        ),
         format!("{}, PyTorch {}. {}", file.device, file.torch, file.note),
     ]
 }

@@ -394,8 +394,9 @@ fn measured(input: &[u8]) {
     let mut file = file;
     file.rows.truncate(40);
     let files = [file];
-    let records = device("h200").map(|device| calibrate(&files, &programs, device).records);
-    if let Some(records) = records.filter(|records| !records.patterns.is_empty())
+    let Some(device) = device("h200") else { return };
+    let records = calibrate(&files, &programs, device).records;
+    if !records.patterns.is_empty()
         && let Ok(text) = serde_json::to_string(&records)
     {
         // The last digit of a float may change on its way through JSON.
@@ -404,7 +405,7 @@ fn measured(input: &[u8]) {
     }
     let [file] = files;
     let rows = file.rows;
-    let rows = predicted_rows(rows, &programs, "h200");
+    let rows = predicted_rows(rows, &programs, device);
     for quantity in [Quantity::Time, Quantity::Reads, Quantity::Speedup] {
         let compared = comparisons(&rows, quantity);
         error_summary(&compared);

@@ -269,7 +269,7 @@ fn each_number_of_the_measurements_is_told() {
             for shown in table_rows(&rows, quantity) {
                 let row = &rows[shown.place];
                 let told = |figure, shown: &str| {
-                    let told = measured_explanation(&file, row, quantity, figure, "h200");
+                    let told = measured_explanation(&file, row, quantity, figure);
                     check(told, shown)
                 };
                 let error = told(MeasuredFigure::Error, &shown.error);
@@ -300,9 +300,8 @@ fn a_compiled_run_is_told_beside_its_eager_one() {
         .iter()
         .find(|row| row.row.pattern == "add_relu" && row.row.variant == Variant::Inductor)
         .unwrap();
-    let told = |figure| {
-        measured_explanation(&file, row, MeasuredQuantity::Speedup, figure, "h200").unwrap()
-    };
+    let told =
+        |figure| measured_explanation(&file, row, MeasuredQuantity::Speedup, figure).unwrap();
     let measured = told(MeasuredFigure::Measured);
     let line = measured.term.unwrap().worked.unwrap().line().unwrap();
     assert!(
@@ -314,6 +313,6 @@ fn a_compiled_run_is_told_beside_its_eager_one() {
         .iter()
         .find(|row| row.row.variant == Variant::Eager)
         .unwrap();
-    let told = measured_explanation(&file, eager, beyond, MeasuredFigure::Error, "h200");
+    let told = measured_explanation(&file, eager, beyond, MeasuredFigure::Error);
     assert_eq!(told, None);
 }

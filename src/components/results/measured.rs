@@ -19,14 +19,12 @@ use leptos::prelude::*;
 use std::sync::Arc;
 use strum::IntoEnumIterator;
 
-/// The device of the measured files.
-const DEVICE: &str = "h200";
-
 /// The measured files, each with its label.
-const FILES: [(&str, &str); 3] = [
+const FILES: [(&str, &str); 4] = [
     ("h200", "one size of each"),
     ("h200_sizes", "further sizes, seen by the model"),
     ("h200_fresh", "further sizes, not seen by it"),
+    ("h100", "another GPU, an H100, to which it is scaled"),
 ];
 
 /// What the tab shows. It is kept while the tab is closed, so that nothing is fetched twice.
@@ -127,7 +125,10 @@ async fn predictions(file: &str) -> Result<Predictions, String> {
         };
         programs.push((name, parse(&text).program));
     }
-    let rows = predicted_rows(file.rows.clone(), &programs, DEVICE);
+    let device = file
+        .listed_device()
+        .ok_or("The table of devices lacks the GPU of this file.")?;
+    let rows = predicted_rows(file.rows.clone(), &programs, device);
     Ok(Predictions { file, rows })
 }
 
@@ -278,7 +279,7 @@ fn MeasuredTable(
                 let told = Told::own(move || {
                     let of = predictions.get()?;
                     let predicted = of.rows.get(row.place)?;
-                    measured_explanation(&of.file, predicted, quantity.get(), figure, DEVICE)
+                    measured_explanation(&of.file, predicted, quantity.get(), figure)
                 });
                 view! { <Number told>{text}</Number> }
             };

@@ -1,11 +1,12 @@
 //! Measurements on a real GPU, and what the model predicts for them.
 
+use crate::core::Device;
 use crate::core::analysis::device_model::device_count;
 use crate::core::analysis::{Analysis, Kernel, analyze_program};
+use crate::core::model::device::device_called;
 use crate::core::model::ids::KernelId;
 use crate::core::model::options::{Conventions, FusionOptions, Options, Policy, ReshapeCost};
 use crate::core::model::program::Program;
-use crate::core::{Device, device};
 use serde::Deserialize;
 use strum::IntoStaticStr;
 
@@ -104,6 +105,13 @@ pub struct PredictedKernel {
     pub launches: usize,
 }
 
+impl Measurements {
+    /// The GPU as the table of devices has it; `None` if that does not know it.
+    pub fn listed_device(&self) -> Option<&'static Device> {
+        device_called(&self.device)
+    }
+}
+
 impl Row {
     /// The op list of its pattern at its size.
     pub fn sized(&self, program: &Program) -> Program {
@@ -136,10 +144,10 @@ impl Row {
     }
 }
 
-/// The prediction for a row on the device of this id; `program` is its op list. `None` if the list cannot be analysed
-/// or the device was not measured.
-pub fn predict(row: &Row, program: &Program, device_id: &str) -> Option<Predicted> {
-    let options = row.options(device(device_id)?);
+/// The prediction for a row on a device; `program` is its op list. `None` if the list cannot be analysed
+/// or the device has no rates to predict times with.
+pub fn predict(row: &Row, program: &Program, device: &Device) -> Option<Predicted> {
+    let options = row.options(device);
     predicted(&analyze_program(&row.sized(program), &options).analysis?)
 }
 

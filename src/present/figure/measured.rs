@@ -2,8 +2,8 @@
 
 use super::said::{Convention, measured_source, policy_sources};
 use super::{Explanation, How, Number, Term, Worked};
+use crate::core::Device;
 use crate::core::analysis::measured::{Measurements, PredictedKernel, RESHAPE};
-use crate::core::device;
 use crate::core::model::device::RatesFrom;
 use crate::present::measured::{
     Comparison, PredictedRow, Quantity, size_text, source_notes, variant_text,
@@ -28,13 +28,12 @@ pub enum MeasuredFigure {
     MeasuredKernels,
 }
 
-/// What is told about a number of a row of measurements on the device of this id; `None` where the row has no such number.
+/// What is told about a number of a row of measurements; `None` where the row has no such number.
 pub fn measured_explanation(
     file: &Measurements,
     row: &PredictedRow,
     quantity: Quantity,
     figure: MeasuredFigure,
-    device_id: &str,
 ) -> Option<Explanation> {
     let comparison = Comparison::of(row, quantity)?;
     let name = quantity.name();
@@ -75,8 +74,12 @@ pub fn measured_explanation(
     };
     let policy = row.row.variant.policy();
     let [_, measurement] = source_notes(file);
-    let device = device(device_id).map_or("", |device| &*device.name);
-    let of_model = measured_source(device, &RatesFrom::Device);
+    let device = file.listed_device();
+    let calibration = device.and_then(Device::calibration);
+    let of_model = measured_source(
+        device.map_or("", |device| &*device.name),
+        (calibration.as_ref()).map_or(&RatesFrom::Device, |calibration| &calibration.rates_from),
+    );
     let sources = match figure {
         MeasuredFigure::Error => vec![of_model, measurement],
         MeasuredFigure::Expected => vec![of_model],

@@ -319,7 +319,7 @@ pub(super) fn measured_source(device: &str, rates_from: &RatesFrom) -> String {
             "Rates measured on an {device}: {MEASURED_WITH}; docs/measurement.md has the errors."
         ),
         RatesFrom::Scaled(from) => format!(
-            "Rates measured on an {from} ({MEASURED_WITH}), scaled to the bandwidth, cache and multiprocessors of the {device}; nobody measured the result."
+            "Rates measured on an {from} ({MEASURED_WITH}), scaled to the bandwidth, cache and multiprocessors of the {device}; docs/measurement.md has the errors on one."
         ),
         RatesFrom::Probe {
             measured_on,
