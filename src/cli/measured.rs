@@ -6,11 +6,12 @@ use crate::app::model_file::{FileKind, kind_of};
 use crate::core::analysis::matching::{
     Matching, match_kernels, policy_of_variant, short_neighbours,
 };
+use crate::core::analysis::workload::{PatternInProgram, patterns_in_program};
 use crate::core::profile::{MeasuredRun, Profile, Reader};
-use crate::core::{Analysis, Options, Policy, analyze_program};
+use crate::core::{Analysis, Options, Policy, ReshapeCost, analyze_program};
 use crate::present::profile::{
     NeighbourRow, Note, ProfileRow, bytes_title, found_sentence, neighbour_rows, notes,
-    profile_rows, profile_total, run_title,
+    pattern_sentence, profile_rows, profile_total, run_title,
 };
 use crate::present::times::TimeKind;
 use serde::Serialize;
@@ -116,11 +117,13 @@ pub(super) fn measured(
         })
     });
     let shown: Vec<Shown> = shown.collect();
+    let patterns = patterns(&shown);
     print(&if is_json {
         let reports: Vec<RunReport> = shown.iter().map(|shown| report(shown, &profile)).collect();
         json(&reports)?
     } else {
-        shown.iter().map(text).collect::<Vec<_>>().join("\n")
+        let runs = shown.iter().map(text).chain(pattern_lines(&patterns));
+        runs.collect::<Vec<_>>().join("\n")
     })
 }
 
@@ -154,6 +157,8 @@ fn read(path: &Path) -> Result<Profile, String> {
 /// The choices under which the kernels of a run are predicted.
 fn options_of(run: &MeasuredRun, profile: &Profile, chosen: &Options) -> Options {
     let mut options = chosen.clone();
+    // What runs on a GPU is not a convention: it has no kernel for a view.
+    options.conventions.reshape = ReshapeCost::View;
     if let Some(device) = profile.measured_device() {
         options.device = device;
     }
@@ -162,6 +167,30 @@ fn options_of(run: &MeasuredRun, profile: &Profile, chosen: &Options) -> Options
         options.fusion.max_autotune = policy == Policy::Inductor && is_tuned;
     }
     options
+}
+
+/// The measured patterns that the program has, where both an eager and a compiled run are known.
+fn patterns(shown: &[Shown]) -> Vec<PatternInProgram> {
+    let of_variant = |variant: &str| {
+        let is_it = |shown: &&Shown| shown.matching.run.variant.as_deref() == Some(variant);
+        let found = shown.iter().find(is_it)?;
+        Some((&found.analysis, &found.matching))
+    };
+    let (Some(eager), Some(compiled)) = (of_variant("eager"), of_variant("compiled")) else {
+        return Vec::new();
+    };
+    let records = compiled.0.options.calibrations();
+    records.map_or_else(Vec::new, |records| {
+        patterns_in_program(eager, compiled, records)
+    })
+}
+
+fn pattern_lines(patterns: &[PatternInProgram]) -> Option<String> {
+    let lines = patterns
+        .iter()
+        .map(|pattern| pattern_sentence(pattern) + "\n");
+    let lines: String = lines.collect();
+    (!lines.is_empty()).then(|| format!("Patterns that were measured alone:\n{lines}"))
 }
 
 fn text(shown: &Shown) -> String {

@@ -6,7 +6,7 @@ use crate::app::tab::Tab;
 use crate::core::Analysis;
 use crate::core::analysis::matching::{Matching, match_kernels, policy_of_variant};
 use crate::core::profile::{MeasuredRun, Profile};
-use crate::core::{Device, Policy};
+use crate::core::{Device, Policy, ReshapeCost};
 use crate::present::names::counted;
 use crate::present::profile::Offer;
 use leptos::prelude::*;
@@ -163,6 +163,7 @@ impl Page {
                 }
                 self.choose_policy(*policy);
             }
+            Offer::Views => self.conventions.update(|of| of.reshape = ReshapeCost::View),
         }
     }
 }

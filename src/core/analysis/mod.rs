@@ -18,6 +18,7 @@ pub mod sweep;
 pub mod tiling;
 pub mod transformer;
 pub mod why;
+pub mod workload;
 
 use self::device_model::Expected;
 pub use self::execution::{Execution, Kernel};

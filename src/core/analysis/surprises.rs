@@ -35,6 +35,16 @@ pub const WORTHWHILE: f64 = 1.2;
 /// Runs of two GPUs are compared where the work of one is at most this many times that of the other.
 const NEAR: f64 = 4.0;
 
+/// Whether two speed-ups differ by more than [`MOST_ERROR`].
+pub fn differs(a: f64, b: f64) -> bool {
+    (a / b).ln().abs() > MOST_ERROR.ln()
+}
+
+/// Whether the work of two runs is near enough to compare them, in FLOPs.
+pub(super) fn is_near(a: f64, b: f64) -> bool {
+    (a.max(1.0) / b.max(1.0)).ln().abs() <= NEAR.ln()
+}
+
 /// The surprises of a record, the worst first: by itself, beside the speed-up that the device model expects, and beside the records
 /// of other GPUs. `O(records of others)`.
 pub fn surprises(
@@ -50,13 +60,12 @@ pub fn surprises(
     } else if record.bottleneck_unfused == Bound::Memory && !USUAL_SPEEDUP.contains(&speedup) {
         found.push(Surprise::Unusual);
     }
-    let differs = |expected: &f64| (expected / speedup).ln().abs() > MOST_ERROR.ln();
-    found.extend(expected_speedup.filter(differs).map(Surprise::Unexpected));
+    found.extend(
+        (expected_speedup.filter(|&expected| differs(expected, speedup))).map(Surprise::Unexpected),
+    );
     for other in others {
         let nearest = other.nearest(&record.structure, record.flops);
-        let near = nearest
-            .filter(|other| (other.flops.max(1.0) / record.flops.max(1.0)).ln().abs() <= NEAR.ln());
-        if let Some(near) = near
+        if let Some(near) = nearest.filter(|other| is_near(other.flops, record.flops))
             && (near.speedup_factor > WORTHWHILE) != (speedup > WORTHWHILE)
         {
             found.push(Surprise::Elsewhere {

@@ -9,8 +9,21 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The patterns that are shipped: `fuseline calibrate` of the files in `public/measured`.
-const H200: &str = include_str!("../../../public/measured/h200_fusion.json");
+/// The records that are shipped, by the id of their device: `fuseline calibrate` of the files in `public/measured`.
+static SHIPPED: [(&str, LazyLock<Option<Calibrations>>); 2] = [
+    (
+        "h200",
+        LazyLock::new(|| {
+            serde_json::from_str(include_str!("../../../public/measured/h200_fusion.json")).ok()
+        }),
+    ),
+    (
+        "h100",
+        LazyLock::new(|| {
+            serde_json::from_str(include_str!("../../../public/measured/h100_fusion.json")).ok()
+        }),
+    ),
+];
 
 /// Fused patterns of one GPU.
 #[derive(
@@ -134,10 +147,9 @@ impl Calibrations {
 impl Device {
     /// The shipped records of its measured patterns; `None` if nobody measured any.
     fn calibrations(&self) -> Option<&'static Calibrations> {
-        static SHIPPED: LazyLock<Option<Calibrations>> =
-            LazyLock::new(|| serde_json::from_str(H200).ok());
-        let is_h200 = self.listed().is_some_and(|listed| listed.id == "h200");
-        is_h200.then(|| SHIPPED.as_ref()).flatten()
+        let listed = self.listed()?;
+        let (_, records) = SHIPPED.iter().find(|(id, _)| *id == listed.id)?;
+        records.as_ref()
     }
 }
 

@@ -7,10 +7,12 @@ pub use explain::{ProfileFigure, profile_explanation};
 pub use notes::{Note, Offer, notes, run_title};
 
 use crate::core::analysis::matching::{Counted, How, Matching, Neighbours};
+use crate::core::analysis::surprises::differs;
+use crate::core::analysis::workload::PatternInProgram;
 use crate::core::profile::{MeasuredKernel, base_name};
 use crate::core::{Analysis, KernelId, OpId};
 use crate::present::figure::{Number, Saved};
-use crate::present::format::{format_bytes, format_error, format_seconds};
+use crate::present::format::{format_bytes, format_error, format_ratio, format_seconds};
 use crate::present::names::{counted, op_names, short_name};
 use crate::present::reasons::reason_text;
 
@@ -300,6 +302,25 @@ pub fn neighbour_rows(analysis: &Analysis, neighbours: &[Neighbours]) -> Vec<Nei
         },
     };
     neighbours.iter().map(row).collect()
+}
+
+/// What fusing a pattern brought in a program beside its records, in a sentence; a warning where both differ.
+pub fn pattern_sentence(pattern: &PatternInProgram) -> String {
+    let [here, alone] = [pattern.speedup(), pattern.speedup_of_records()];
+    format!(
+        "{}{} in {}: {} as fast by fusion, {} by its records; {} in all, {} by them.",
+        if differs(here, alone) {
+            "warning: "
+        } else {
+            ""
+        },
+        pattern.fusion_pattern,
+        counted(pattern.places, "place"),
+        format_ratio(here),
+        format_ratio(alone),
+        format_seconds(pattern.fused_s),
+        format_seconds(pattern.fused_by_records_s),
+    )
 }
 
 /// How many of the kernels that ran were found among the predicted ones, and how many predicted ones were not, in a

@@ -1,10 +1,13 @@
 //! What else is to be said about a measurement: where it comes from, and in what it differs from the open program.
 
 use crate::core::analysis::matching::{Matching, policy_of_variant};
+use crate::core::analysis::surprises::differs;
+use crate::core::model::op::Op;
 use crate::core::profile::{Kind, MeasuredRun, Profile};
-use crate::core::{Analysis, Device, Policy};
-use crate::present::format::format_seconds;
+use crate::core::{Analysis, Device, Kernel, Policy, ReshapeCost};
+use crate::present::format::{format_ratio, format_seconds};
 use crate::present::options::policy_title;
+use std::fmt::Write as _;
 
 /// A choice that would make a measurement and the open program fit.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +16,8 @@ pub enum Offer {
     Device(Box<Device>),
     /// The policy that predicts the kernels of this run, and whether matmuls are tuned.
     Policy(Policy, bool),
+    /// Reshapes that cost nothing, as PyTorch's views.
+    Views,
 }
 
 impl Offer {
@@ -25,6 +30,7 @@ impl Offer {
                 policy_title(*policy),
                 if *tuned { " with max-autotune" } else { "" }
             ),
+            Self::Views => "Count reshapes as views".to_owned(),
         }
     }
 }
@@ -111,7 +117,60 @@ pub fn notes(
             notes.push(Note::warning(text, Some(Offer::Policy(policy, tuned))));
         }
     }
+    notes.extend(copies(analysis));
+    notes.extend(speedup(analysis, profile, run));
     notes
+}
+
+/// That kernels of reshapes are predicted where PyTorch has views.
+fn copies(analysis: &Analysis) -> Option<Note> {
+    if analysis.options.conventions.reshape == ReshapeCost::View {
+        return None;
+    }
+    let is_view = |kernel: &&Kernel| {
+        let mut ops = kernel.ops.iter().map(|&op| &analysis.graph.ops[op]);
+        !kernel.is_free && ops.all(Op::is_view)
+    };
+    let views = analysis.fused.kernels.iter().filter(is_view).count();
+    (views > 0).then(|| {
+        let text = format!(
+            "{} of views alone predicted, because reshapes count as copies. PyTorch launches nothing for a view.",
+            if views == 1 { "1 kernel is".to_owned() } else { format!("{views} kernels are") },
+        );
+        Note::warning(text, Some(Offer::Views))
+    })
+}
+
+/// How much faster a run was than eager beside what is expected of the program; a warning where fusing made it slower or the device model
+/// is far off.
+fn speedup(analysis: &Analysis, profile: &Profile, run: &MeasuredRun) -> Option<Note> {
+    let is_eager = |run: &&MeasuredRun| run.variant.as_deref() == Some("eager");
+    let eager = profile.runs.iter().find(is_eager)?;
+    if run.variant == eager.variant {
+        return None;
+    }
+    let measured = eager.time_s? / run.time_s.filter(|time_s| *time_s > 0.0)?;
+    let expected = analysis.expected.as_ref();
+    let expected = expected.map(|times| times.unfused_s / times.fused_s);
+    let mut text = format!(
+        "One call of eager takes {}, so this run is {} as fast",
+        format_seconds(eager.time_s?),
+        format_ratio(measured)
+    );
+    let is_off = expected.is_some_and(|expected| differs(expected, measured));
+    if let Some(expected) = expected {
+        let _ = write!(
+            text,
+            "; the device model expects {}",
+            format_ratio(expected)
+        );
+    }
+    text.push('.');
+    Some(if measured < 1.0 || is_off {
+        Note::warning(text, None)
+    } else {
+        Note::plain(text)
+    })
 }
 
 fn source(profile: &Profile, run: &MeasuredRun, calls: usize) -> String {
