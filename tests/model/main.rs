@@ -116,6 +116,7 @@ mod prediction;
 mod presenter;
 mod probe;
 mod profiles;
+mod profiles_long;
 mod properties;
 mod proposals;
 mod pt2;

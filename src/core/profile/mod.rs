@@ -4,6 +4,7 @@
 //! Files come in slices of any length: a trace may have 500 MB, and no more of it is kept than its kernels.
 
 mod csv;
+mod latest;
 mod nsight;
 mod place;
 mod recognise;
@@ -20,8 +21,11 @@ use crate::core::model::device::{DeviceProbe, device_called};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Most kernels of a file: what one call launches is far less.
+/// Most kernels of a file: what one call launches is far less. Of a trace the last ones are kept, and other files are refused.
 pub const MAX_KERNELS: usize = 200_000;
+
+/// Most bytes of all different names of kernels together. A thousand kernels of templates have some 2 MB.
+const MAX_NAME_BYTES: usize = 64 << 20;
 
 /// Ranges of a program with these names are its runs; a file without any is one run.
 const VARIANTS: [&str; 3] = ["eager", "compiled", "max-autotune"];
@@ -43,6 +47,8 @@ pub struct Profile {
     pub torch: Option<String>,
     /// The runs, in the order of the file; each has a kernel.
     pub runs: Vec<MeasuredRun>,
+    /// How many kernels came before the last [`MAX_KERNELS`] of a trace. No run has any of them.
+    pub passed_over: usize,
 }
 
 /// One call of the program.
@@ -56,6 +62,8 @@ pub struct MeasuredRun {
     pub time_cold_s: Option<f64>,
     /// Its kernels, in the order in which they started.
     pub kernels: Vec<MeasuredKernel>,
+    /// Whether kernels before these were passed over, so that the first ones may be the rest of a call.
+    pub is_cut: bool,
 }
 
 /// A kernel that ran.
@@ -117,8 +125,10 @@ impl Profile {
             probe,
             torch,
             runs,
+            passed_over,
             ..
         } = other;
+        self.passed_over += passed_over;
         self.program = self.program.take().or(program);
         self.digest = self.digest.take().or(digest);
         self.device = self.device.take().or(device);
@@ -294,16 +304,26 @@ pub fn read_profile(kind: Kind, bytes: &[u8]) -> Result<Profile, String> {
 
 /// Names of kernels, each once: a file repeats a few, which may have a thousand characters.
 #[derive(Default)]
-struct Names(HashSet<Arc<str>>);
+struct Names {
+    known: HashSet<Arc<str>>,
+    bytes: usize,
+}
 
 impl Names {
-    fn intern(&mut self, name: &str) -> Arc<str> {
-        if let Some(known) = self.0.get(name) {
-            return known.clone();
+    fn intern(&mut self, name: &str) -> Result<Arc<str>, String> {
+        if let Some(known) = self.known.get(name) {
+            return Ok(known.clone());
+        }
+        self.bytes += name.len();
+        if self.bytes > MAX_NAME_BYTES {
+            return Err(format!(
+                "The names of the kernels in this file have more than {} MB",
+                MAX_NAME_BYTES >> 20
+            ));
         }
         let name: Arc<str> = name.into();
-        self.0.insert(name.clone());
-        name
+        self.known.insert(name.clone());
+        Ok(name)
     }
 }
 

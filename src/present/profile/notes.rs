@@ -1,9 +1,10 @@
 //! What else is to be said about a measurement: where it comes from, and in what it differs from the open program.
 
 use crate::core::analysis::matching::{Matching, policy_of_variant};
-use crate::core::profile::{Kind, MeasuredRun, Profile};
+use crate::core::profile::{Kind, MAX_KERNELS, MeasuredRun, Profile};
 use crate::core::{Analysis, Device, Policy};
-use crate::present::format::format_seconds;
+use crate::present::format::{format_count, format_seconds};
+use crate::present::names::counted;
 use crate::present::options::policy_title;
 
 /// A choice that would make a measurement and the open program fit.
@@ -73,6 +74,13 @@ pub fn notes(
 ) -> Vec<Note> {
     let run = &matching.run;
     let mut notes = vec![Note::plain(source(profile, run, matching.calls))];
+    if profile.passed_over > 0 {
+        notes.push(Note::plain(format!(
+            "The first {} of the trace were passed over, because the last {} are read; a run that begins among them is left out.",
+            counted(profile.passed_over, "kernel"),
+            format_count(MAX_KERNELS)
+        )));
+    }
     if digest != analysis.graph.digest() {
         notes.push(Note::warning(
             "The program has changed since it was measured: kernels may be paired that are not the same.".to_owned(),

@@ -363,11 +363,11 @@ fn join_helpers(measured: &[Measured<'_>], analysis: &Analysis, of_measured: &mu
 fn one_call(run: &MeasuredRun, expected: usize) -> (MeasuredRun, usize) {
     let kernels = &run.kernels;
     let count = kernels.len();
-    let period = period(kernels);
+    let period = period(run);
     let distance = |length: usize| (length as f64 / expected.max(1) as f64).ln().abs();
     let lengths = (1..=count / period.max(1))
         .map(|calls| calls * period)
-        .filter(|length| count.is_multiple_of(*length));
+        .filter(|length| run.is_cut || count.is_multiple_of(*length));
     let nearest = lengths.min_by(|&a, &b| distance(a).total_cmp(&distance(b)));
     let length = nearest.filter(|_| run.variant.is_none()).unwrap_or(count);
     let mut call = run.clone();
@@ -376,8 +376,9 @@ fn one_call(run: &MeasuredRun, expected: usize) -> (MeasuredRun, usize) {
     (call, count.checked_div(length).unwrap_or(1))
 }
 
-/// The smallest length at which the names repeat; all of them if they do not.
-fn period(kernels: &[MeasuredKernel]) -> usize {
+/// The smallest length at which the names repeat; all of them if they do not. A run that is cut may start in the middle of a call.
+fn period(run: &MeasuredRun) -> usize {
+    let kernels = &run.kernels;
     // For each prefix the longest border, as Knuth, Morris and Pratt search.
     let mut borders = vec![0_usize; kernels.len()];
     for at in 1..kernels.len() {
@@ -389,9 +390,10 @@ fn period(kernels: &[MeasuredKernel]) -> usize {
     }
     let count = kernels.len();
     let period = count - borders.last().copied().unwrap_or(0);
-    if period > 0 && count.is_multiple_of(period) {
-        period
+    let repeats = if run.is_cut {
+        period * 2 <= count
     } else {
-        count
-    }
+        period > 0 && count.is_multiple_of(period)
+    };
+    if repeats { period } else { count }
 }
