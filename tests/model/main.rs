@@ -117,6 +117,7 @@ mod presenter;
 mod probe;
 mod profiles;
 mod profiles_long;
+mod profiles_packed;
 mod properties;
 mod proposals;
 mod pt2;

@@ -1,21 +1,22 @@
 //! Measurements that visitors made themselves: the kernels that a script or a profiler saw on a GPU, read from the files
 //! that these write into one plain form.
 //!
-//! Files come in slices of any length: a trace may have 500 MB, and no more of it is kept than its kernels.
+//! Files come in slices of any length, packed by gzip or not: a trace may have 500 MB, and no more of it is kept than its kernels.
 
 mod csv;
 mod latest;
 mod nsight;
+mod packed;
 mod place;
+mod reader;
 mod recognise;
 mod script;
 mod trace;
 
+pub use packed::{is_packed, unpacked_start};
+pub use reader::{Reader, read_profile};
 pub use recognise::{Kind, Recognised, recognise};
 
-use self::csv::CsvReader;
-use self::script::ScriptReader;
-use self::trace::TraceReader;
 use crate::core::Device;
 use crate::core::model::device::{DeviceProbe, device_called};
 use std::collections::HashSet;
@@ -246,60 +247,6 @@ pub fn base_name(name: &str) -> &str {
             None => return path.rsplit("::").next().unwrap_or(path),
         }
     }
-}
-
-/// Reads a file in slices.
-pub struct Reader(Form);
-
-enum Form {
-    Script(ScriptReader),
-    Csv(Box<CsvReader>),
-    Trace(Box<TraceReader>),
-}
-
-impl Reader {
-    /// Reads a file of this kind.
-    pub fn new(kind: Kind) -> Self {
-        Self(match kind {
-            Kind::Script => Form::Script(ScriptReader::default()),
-            Kind::Table => Form::Csv(Box::new(CsvReader::new())),
-            Kind::Trace => Form::Trace(Box::default()),
-        })
-    }
-
-    /// Takes the next bytes. `O(bytes)`.
-    ///
-    /// # Errors
-    /// A sentence that says what was expected, and where.
-    pub fn push(&mut self, bytes: &[u8]) -> Result<(), String> {
-        match &mut self.0 {
-            Form::Script(reader) => reader.push(bytes),
-            Form::Csv(reader) => reader.push(bytes),
-            Form::Trace(reader) => reader.push(bytes),
-        }
-    }
-
-    /// What the file says, which ends here.
-    ///
-    /// # Errors
-    /// As [`Reader::push`], and if the file has no kernel.
-    pub fn finish(self) -> Result<Profile, String> {
-        match self.0 {
-            Form::Script(reader) => reader.finish(),
-            Form::Csv(reader) => reader.finish(),
-            Form::Trace(reader) => reader.finish(),
-        }
-    }
-}
-
-/// What a whole file says. See [`Reader`].
-///
-/// # Errors
-/// As [`Reader::push`] and [`Reader::finish`].
-pub fn read_profile(kind: Kind, bytes: &[u8]) -> Result<Profile, String> {
-    let mut reader = Reader::new(kind);
-    reader.push(bytes)?;
-    reader.finish()
 }
 
 /// Names of kernels, each once: a file repeats a few, which may have a thousand characters.
