@@ -7,7 +7,7 @@ use crate::core::model::calibration::Calibrations;
 use crate::core::model::device::DeviceProbe;
 use crate::core::notation::print;
 use crate::core::onnx::{self, Skim, is_onnx};
-use crate::core::profile::{Kind, Recognised, recognise};
+use crate::core::profile::{Kind, Recognised, is_packed, recognise, unpacked_start};
 use crate::core::pt2::{self, Archive, is_archive};
 use crate::present::names::counted;
 use std::fmt::Write;
@@ -16,6 +16,8 @@ use std::ops::Range;
 
 /// Bytes of a file that tell its kind.
 pub const START_BYTES: u64 = 65_536;
+/// Bytes of what a packed file holds that tell its kind.
+const UNPACKED_START_BYTES: usize = 65_536;
 
 /// What a file is, judged by its first bytes; by its name only where a program has a form of its own that has to be converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +26,7 @@ pub enum FileKind {
     Text,
     /// A model, to be read with [`ModelReader`].
     Model(ModelFormat),
-    /// A measurement, to be read with [`Reader`](crate::core::profile::Reader).
+    /// A measurement, packed by gzip or not, to be read with [`Reader`](crate::core::profile::Reader).
     Profile(Kind),
     /// Records of fused patterns, as [`Calibrations`] reads them.
     Calibrations,
@@ -71,7 +73,6 @@ const OTHERS: &[(&[u8], &str)] = &[
         b"\x93NUMPY",
         "it is a NumPy array, which holds no graph: export the model to ONNX",
     ),
-    (b"\x1f\x8b", "it is compressed by gzip: unpack it first"),
     (
         b"\x28\xb5\x2f\xfd",
         "it is compressed by zstd: unpack it first",
@@ -89,6 +90,20 @@ const OTHERS: &[(&[u8], &str)] = &[
 /// assert!(matches!(kind_of("weights", b"GGUF\x03"), FileKind::Other(_)));
 /// ```
 pub fn kind_of(name: &str, start: &[u8]) -> FileKind {
+    if !is_packed(start) {
+        return kind_of_content(name, start);
+    }
+    let name = name.strip_suffix(".gz").unwrap_or(name);
+    match kind_of_content(name, &unpacked_start(start, UNPACKED_START_BYTES)) {
+        FileKind::Profile(kind) => FileKind::Profile(kind),
+        // Models are read at places of their own choice, and what else there is is small.
+        _ => FileKind::Other(
+            "it is packed by gzip, and of packed files only measurements are read: unpack it first",
+        ),
+    }
+}
+
+fn kind_of_content(name: &str, start: &[u8]) -> FileKind {
     if let Some((_, what)) = OTHERS.iter().find(|(magic, _)| start.starts_with(magic)) {
         return FileKind::Other(what);
     }

@@ -34,6 +34,8 @@ struct RunReport {
     time_s: Option<f64>,
     time_cold_s: Option<f64>,
     calls: usize,
+    /// Kernels of the file that came before the last ones that are read.
+    passed_over: usize,
     kernels: Vec<KernelReport>,
     neighbours: Vec<NeighbourReport>,
 }
@@ -337,6 +339,7 @@ fn report(shown: &Shown, profile: &Profile) -> RunReport {
         time_s: run.time_s,
         time_cold_s: run.time_cold_s,
         calls: matching.calls,
+        passed_over: profile.passed_over,
         kernels: profile_rows(analysis, matching)
             .into_iter()
             .map(kernel)

@@ -18,11 +18,14 @@ pub async fn open_profile(page: Page, file: &FileReading, kind: Kind) {
         let Some(slice) = file.slice(start..end).await else {
             return;
         };
-        if let Err(problem) = reader.push(&slice) {
-            page.tell_failure(format!("{name}: {problem}"));
-            return;
+        // What a packed slice has left is read again, so that the page is awake between two parts of what it unpacks to.
+        match reader.push_part(&slice) {
+            Ok(read) => start += read as u64,
+            Err(problem) => {
+                page.tell_failure(format!("{name}: {problem}"));
+                return;
+            }
         }
-        start = end;
         file.tell_progress(start as f64 / bytes as f64);
     }
     match reader.finish() {

@@ -1,6 +1,7 @@
 // A measurement of the visitor's own, dropped on the page: beside the program, and nothing of the visitor's is lost.
 
 import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { accessibilityFindings, expect, test } from './fixture.mjs';
 import { chooseExample, drop, editor, notice, openTab, panel, picker, roofline, write } from './visitor.mjs';
 
@@ -92,6 +93,27 @@ test('a trace of many megabytes leaves the page awake', async ({ page }) => {
   await drop(page, 'long.json', trace);
   await chooseExample(page, 'Attention');
   await expect(notice(page)).toContainText('4 measured kernels in 1 run from long.json.', { timeout: 30_000 });
+});
+
+test('a trace that PyTorch has packed is read, and one that unpacks to much can be left', async ({ page }) => {
+  const packed = gzipSync(file('trace_compiled.json'));
+  await drop(page, 'trace.json.gz', packed);
+  await expect(notice(page)).toContainText('4 measured kernels in 1 run from trace.json.gz.');
+  await expect(rows(page)).toHaveCount(4);
+  await drop(page, 'half.json.gz', packed.subarray(0, packed.length / 2));
+  await expect(notice(page)).toContainText('This file is packed by gzip and ends in the middle, behind byte');
+  await drop(page, 'mlp.fuse.gz', gzipSync(PROGRAM));
+  await expect(notice(page)).toContainText('of packed files only measurements are read: unpack it first');
+  await expect(rows(page)).toHaveCount(4);
+  await expect(editor(page)).toHaveValue(PROGRAM);
+  // Members of gzip in a row: 600 MB in 600 kB.
+  const start = gzipSync('{"traceEvents": [{"ph": "X", "cat": "cpu_op", "ts": 1}');
+  const more = gzipSync(',{"ph": "X"}'.repeat(5_000_000));
+  await drop(page, 'bomb.json.gz', Buffer.concat([start, ...Array(10).fill(more)]));
+  await expect(notice(page)).toContainText('bomb.json.gz: ', { timeout: 30_000 });
+  await chooseExample(page, 'Attention');
+  await drop(page, 'bench.json', file('bench.json'));
+  await expect(notice(page)).toContainText('from trace.json.gz and bench.json.', { timeout: 30_000 });
 });
 
 test('the table fits a phone', async ({ page }) => {

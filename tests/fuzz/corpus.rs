@@ -1,5 +1,7 @@
 //! What mutations start from: the examples, in every form.
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use fuseline::app::links::{SharedState, write_state};
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::notation::parse;
@@ -9,6 +11,7 @@ use fuseline::core::{Op, Options, Policy, analyze_program};
 use fuseline::present::export::OpList;
 use fuseline::present::graph_file::model_explorer;
 use serde_json::json;
+use std::io::Write;
 use std::path::Path;
 use strum::VariantArray;
 
@@ -151,5 +154,15 @@ pub(crate) fn profiles() -> Vec<Vec<u8>> {
         "trace_compiled.json",
     ];
     let read = |file: &&str| std::fs::read(folder.join(file)).ok();
-    files.iter().filter_map(read).collect()
+    let plain: Vec<Vec<u8>> = files.iter().filter_map(read).collect();
+    let packed = plain.iter().map(|file| packed(file));
+    packed.chain(plain.iter().cloned()).collect()
+}
+
+/// A file as gzip packs it.
+pub(crate) fn packed(file: &[u8]) -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    // Writing to a vector cannot fail.
+    let _ = packed.write_all(file);
+    packed.finish().unwrap_or_default()
 }

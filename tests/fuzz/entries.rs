@@ -21,7 +21,7 @@ use fuseline::core::model::calibration::Calibrations;
 use fuseline::core::model::options::PAGE_BUDGET_STATES;
 use fuseline::core::notation::import::{OpList, ops_of_list, read_op_lines, tensors_of_list};
 use fuseline::core::notation::{Parsed, edit, parse, print};
-use fuseline::core::profile::{Kind, Reader, recognise};
+use fuseline::core::profile::{Kind, Reader, is_packed, read_profile, recognise, unpacked_start};
 use fuseline::core::pt2::{import, is_archive};
 use fuseline::core::{
     Analysis, Conventions, DEVICES, DType, Externals, F32Matmul, FusionOptions, Objective, Options,
@@ -414,10 +414,11 @@ fn measured(input: &[u8]) {
     }
 }
 
-/// Files of profilers, in slices, as each kind; what can be read is compared with a program.
+/// Files of profilers, in slices, as each kind; what can be read says the same when it is packed, and is compared with a program.
 fn profiles(input: &[u8]) {
     let mut rng = choices_of(input);
     recognise("measured", input);
+    unpacked_start(input, 1000);
     let length = rng.random_range(1..=input.len().max(1));
     for kind in [Kind::Script, Kind::Table, Kind::Trace] {
         let mut reader = Reader::new(kind);
@@ -430,6 +431,10 @@ fn profiles(input: &[u8]) {
         let Ok(mut profile) = reader.finish() else {
             continue;
         };
+        if !is_packed(input) {
+            let unpacked = read_profile(kind, &corpus::packed(input));
+            assert_eq!(unpacked.as_ref(), Ok(&profile));
+        }
         let policy = one(&mut rng, Policy::VARIANTS);
         let example = &EXAMPLES[rng.random_range(0..EXAMPLES.len())];
         let program = parse(example.text).program;

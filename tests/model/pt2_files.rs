@@ -1,16 +1,23 @@
 //! Writes zip archives and exported programs, for the tests.
 
+use flate2::write::DeflateEncoder;
+use flate2::{Compression, Crc};
 use serde_json::{Value, json};
+use std::io::Write;
 
 /// A zip archive of these entries: the name, the content, and whether it is compressed.
 pub(crate) fn archive(entries: &[(&str, &[u8], bool)]) -> Vec<u8> {
     let (mut bytes, mut list) = (Vec::new(), Vec::new());
     for (name, content, is_deflated) in entries {
         let stored = if *is_deflated {
-            miniz_oxide::deflate::compress_to_vec(content, 6)
+            let mut packed = DeflateEncoder::new(Vec::new(), Compression::default());
+            packed.write_all(content).unwrap();
+            packed.finish().unwrap()
         } else {
             content.to_vec()
         };
+        let mut check_sum = Crc::new();
+        check_sum.update(content);
         let start = u32::try_from(bytes.len()).unwrap();
         let word = |value: usize| u32::try_from(value).unwrap().to_le_bytes();
         let half = |value: usize| u16::try_from(value).unwrap().to_le_bytes();
@@ -20,7 +27,7 @@ pub(crate) fn archive(entries: &[(&str, &[u8], bool)]) -> Vec<u8> {
             half(0).to_vec(),
             half(if *is_deflated { 8 } else { 0 }).to_vec(),
             word(0).to_vec(),
-            crc32fast::hash(content).to_le_bytes().to_vec(),
+            check_sum.sum().to_le_bytes().to_vec(),
             word(stored.len()).to_vec(),
             word(content.len()).to_vec(),
             half(name.len()).to_vec(),

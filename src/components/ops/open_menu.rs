@@ -55,7 +55,7 @@ fn FileButton(
             <input
                 type="file"
                 class="sr-only"
-                accept=".fuse,.txt,.json,.py,.onnx,.pt2,.csv,.log,text/plain,text/csv,application/json"
+                accept=".fuse,.txt,.json,.py,.onnx,.pt2,.csv,.log,.gz,text/plain,text/csv,application/json"
                 on:change=choose
             />
             <span>"A file…"</span>

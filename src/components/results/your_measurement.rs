@@ -48,7 +48,7 @@ fn HowTo() -> impl IntoView {
         <p class="quiet">
             "Drop a file on the page to see it beside this program: what its PyTorch script saves (Export, PyTorch script), a table of "
             <code>"ncu --csv"</code>
-            ", or a trace of torch.profiler. Nothing leaves this machine."
+            ", or a trace of torch.profiler, packed by gzip or not. Nothing leaves this machine."
         </p>
         <FileButton />
     }
@@ -64,7 +64,7 @@ fn FileButton() -> impl IntoView {
     };
     view! {
         <label class="button measurement-file">
-            <input type="file" class="sr-only" accept=".json,.csv,.log,.txt,text/csv,application/json" on:change=choose />
+            <input type="file" class="sr-only" accept=".json,.csv,.log,.txt,.gz,text/csv,application/json" on:change=choose />
             "Open a measurement…"
         </label>
     }

@@ -153,6 +153,7 @@ impl CsvReader {
             probe: None,
             torch: None,
             runs,
+            passed_over: 0,
         })
     }
 }

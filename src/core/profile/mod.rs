@@ -1,27 +1,32 @@
 //! Measurements that visitors made themselves: the kernels that a script or a profiler saw on a GPU, read from the files
 //! that these write into one plain form.
 //!
-//! Files come in slices of any length: a trace may have 500 MB, and no more of it is kept than its kernels.
+//! Files come in slices of any length, packed by gzip or not: a trace may have 500 MB, and no more of it is kept than its kernels.
 
 mod csv;
+mod latest;
 mod nsight;
+mod packed;
 mod place;
+mod reader;
 mod recognise;
 mod script;
 mod trace;
 
+pub use packed::{is_packed, unpacked_start};
+pub use reader::{Reader, read_profile};
 pub use recognise::{Kind, Recognised, recognise};
 
-use self::csv::CsvReader;
-use self::script::ScriptReader;
-use self::trace::TraceReader;
 use crate::core::Device;
 use crate::core::model::device::{DeviceProbe, device_called};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Most kernels of a file: what one call launches is far less.
+/// Most kernels of a file: what one call launches is far less. Of a trace the last ones are kept, and other files are refused.
 pub const MAX_KERNELS: usize = 200_000;
+
+/// Most bytes of all different names of kernels together. A thousand kernels of templates have some 2 MB.
+const MAX_NAME_BYTES: usize = 64 << 20;
 
 /// Ranges of a program with these names are its runs; a file without any is one run.
 const VARIANTS: [&str; 3] = ["eager", "compiled", "max-autotune"];
@@ -43,6 +48,8 @@ pub struct Profile {
     pub torch: Option<String>,
     /// The runs, in the order of the file; each has a kernel.
     pub runs: Vec<MeasuredRun>,
+    /// How many kernels came before the last [`MAX_KERNELS`] of a trace. No run has any of them.
+    pub passed_over: usize,
 }
 
 /// One call of the program.
@@ -56,6 +63,8 @@ pub struct MeasuredRun {
     pub time_cold_s: Option<f64>,
     /// Its kernels, in the order in which they started.
     pub kernels: Vec<MeasuredKernel>,
+    /// Whether kernels before these were passed over, so that the first ones may be the rest of a call.
+    pub is_cut: bool,
 }
 
 /// A kernel that ran.
@@ -117,8 +126,10 @@ impl Profile {
             probe,
             torch,
             runs,
+            passed_over,
             ..
         } = other;
+        self.passed_over += passed_over;
         self.program = self.program.take().or(program);
         self.digest = self.digest.take().or(digest);
         self.device = self.device.take().or(device);
@@ -238,72 +249,28 @@ pub fn base_name(name: &str) -> &str {
     }
 }
 
-/// Reads a file in slices.
-pub struct Reader(Form);
-
-enum Form {
-    Script(ScriptReader),
-    Csv(Box<CsvReader>),
-    Trace(Box<TraceReader>),
-}
-
-impl Reader {
-    /// Reads a file of this kind.
-    pub fn new(kind: Kind) -> Self {
-        Self(match kind {
-            Kind::Script => Form::Script(ScriptReader::default()),
-            Kind::Table => Form::Csv(Box::new(CsvReader::new())),
-            Kind::Trace => Form::Trace(Box::default()),
-        })
-    }
-
-    /// Takes the next bytes. `O(bytes)`.
-    ///
-    /// # Errors
-    /// A sentence that says what was expected, and where.
-    pub fn push(&mut self, bytes: &[u8]) -> Result<(), String> {
-        match &mut self.0 {
-            Form::Script(reader) => reader.push(bytes),
-            Form::Csv(reader) => reader.push(bytes),
-            Form::Trace(reader) => reader.push(bytes),
-        }
-    }
-
-    /// What the file says, which ends here.
-    ///
-    /// # Errors
-    /// As [`Reader::push`], and if the file has no kernel.
-    pub fn finish(self) -> Result<Profile, String> {
-        match self.0 {
-            Form::Script(reader) => reader.finish(),
-            Form::Csv(reader) => reader.finish(),
-            Form::Trace(reader) => reader.finish(),
-        }
-    }
-}
-
-/// What a whole file says. See [`Reader`].
-///
-/// # Errors
-/// As [`Reader::push`] and [`Reader::finish`].
-pub fn read_profile(kind: Kind, bytes: &[u8]) -> Result<Profile, String> {
-    let mut reader = Reader::new(kind);
-    reader.push(bytes)?;
-    reader.finish()
-}
-
 /// Names of kernels, each once: a file repeats a few, which may have a thousand characters.
 #[derive(Default)]
-struct Names(HashSet<Arc<str>>);
+struct Names {
+    known: HashSet<Arc<str>>,
+    bytes: usize,
+}
 
 impl Names {
-    fn intern(&mut self, name: &str) -> Arc<str> {
-        if let Some(known) = self.0.get(name) {
-            return known.clone();
+    fn intern(&mut self, name: &str) -> Result<Arc<str>, String> {
+        if let Some(known) = self.known.get(name) {
+            return Ok(known.clone());
+        }
+        self.bytes += name.len();
+        if self.bytes > MAX_NAME_BYTES {
+            return Err(format!(
+                "The names of the kernels in this file have more than {} MB",
+                MAX_NAME_BYTES >> 20
+            ));
         }
         let name: Arc<str> = name.into();
-        self.0.insert(name.clone());
-        name
+        self.known.insert(name.clone());
+        Ok(name)
     }
 }
 

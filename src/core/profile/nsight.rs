@@ -127,14 +127,14 @@ pub(super) struct Table {
     /// The units of the columns of a raw page.
     units: Option<Vec<String>>,
     rows: Vec<Row>,
+    /// Process and id of the last row, by which the lines of one kernel are told from those of the next.
+    last: (String, String),
     names: Names,
     device: Option<String>,
 }
 
 /// A kernel, and what the lines about it have said.
 struct Row {
-    /// Process and id, by which the lines of one kernel are told from those of the next.
-    key: (String, String),
     variant: Option<&'static str>,
     kernel: MeasuredKernel,
     bytes_per_s: Option<f64>,
@@ -147,6 +147,7 @@ impl Table {
             header,
             units: None,
             rows: Vec::new(),
+            last: Default::default(),
             names: Names::default(),
             device: None,
         }
@@ -209,9 +210,8 @@ impl Table {
                 // `NVIDIA H200 (0)`
                 let device = text(fields, device);
                 self.name_device(device.rsplit_once(" (").map_or(device, |(name, _)| name));
-                let name = self.names.intern(name);
+                let name = self.names.intern(name)?;
                 self.push(Row {
-                    key: Default::default(),
                     variant: None,
                     kernel: MeasuredKernel {
                         start_s,
@@ -257,10 +257,10 @@ impl Table {
             text(fields, common.process).to_owned(),
             text(fields, Some(common.id)).to_owned(),
         );
-        if self.rows.last().is_none_or(|last| last.key != key) {
-            let name = self.names.intern(text(fields, Some(common.name)));
+        if self.rows.is_empty() || self.last != key {
+            self.last = key;
+            let name = self.names.intern(text(fields, Some(common.name)))?;
             self.push(Row {
-                key,
                 variant: variant_of(text(fields, common.range)),
                 kernel: MeasuredKernel {
                     grid: sizes(text(fields, common.grid)),

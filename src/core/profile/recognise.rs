@@ -32,7 +32,7 @@ pub enum Recognised {
     Convertible(&'static str),
 }
 
-/// What the first bytes of a file of this name are; `None` if they are no measurement. A few thousand bytes are enough.
+/// What the first bytes of a file of this name are when it is unpacked; `None` if they are no measurement. A few thousand bytes are enough.
 pub fn recognise(name: &str, first: &[u8]) -> Option<Recognised> {
     let extension = name
         .rsplit_once('.')
@@ -45,9 +45,6 @@ pub fn recognise(name: &str, first: &[u8]) -> Option<Recognised> {
         "nsys-rep" | "qdrep" => Some(
             "it is a report of Nsight Systems in its own form: write it as a table first, with nsys stats --report cuda_gpu_trace --format csv FILE",
         ),
-        "gz" if name.to_ascii_lowercase().contains(".json.") => {
-            Some("it is a packed trace: unpack it first, with gunzip FILE")
-        }
         _ => None,
     };
     if let Some(how) = own_form {

@@ -118,6 +118,7 @@ impl ScriptReader {
             },
             torch: Some(file.torch),
             runs: rows.map(run).collect(),
+            passed_over: 0,
         })
     }
 }
@@ -133,6 +134,7 @@ fn run(row: Row) -> MeasuredRun {
         time_s: seconds(row.time_us),
         time_cold_s: seconds(row.time_cold_us),
         kernels: row.kernels.into_iter().map(kernel).collect(),
+        is_cut: false,
     };
     run.start_at_zero();
     run

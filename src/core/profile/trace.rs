@@ -1,7 +1,8 @@
 //! A Chrome trace, event by event: of each event only what a kernel needs is kept, and of the file only its kernels.
 
+use super::latest::Latest;
 use super::place::Lines;
-use super::{Kind, MAX_KERNELS, MeasuredKernel, MeasuredRun, Names, Profile, VARIANTS, too_many};
+use super::{Kind, MAX_KERNELS, MeasuredKernel, MeasuredRun, Names, Profile, VARIANTS};
 use crate::core::json::number_of_python_at;
 use actson::feeder::PushJsonFeeder;
 use actson::parser::ParserError;
@@ -9,13 +10,17 @@ use actson::{JsonEvent, JsonParser};
 
 /// How the profiler names a step of its schedule.
 const STEP: &str = "ProfilerStep#";
-/// Most ranges that are kept.
+/// Most ranges with the name of a variant that are kept.
 const MAX_RANGES: usize = 10_000;
+/// Most bytes in which nothing of the file ends: no text of a profiler is so long.
+const MAX_VALUE_BYTES: usize = 16 << 20;
 
 /// Reads a trace in slices.
 pub(super) struct TraceReader {
     parser: JsonParser<PushJsonFeeder>,
     lines: Lines,
+    /// Where in the file something has ended last, in bytes.
+    ended_at: usize,
     /// Lists and objects around the next value.
     depth: usize,
     /// Names of fields at the first depths.
@@ -76,18 +81,29 @@ struct TraceEvent {
     block: Vec<u32>,
 }
 
-/// The name, the start and the end of a part of the program, in seconds.
-type Range = (String, f64, f64);
-
-/// What the events have said. Times are in microseconds.
-#[derive(Default)]
+/// What the events have said. Times are in seconds.
 struct Found {
     events: usize,
     device: Option<String>,
-    kernels: Vec<MeasuredKernel>,
-    /// Variants and steps on the GPU.
-    ranges: Vec<Range>,
+    kernels: Latest<MeasuredKernel>,
+    /// The variants that ran on the GPU: the name and the end of each.
+    variants: Latest<(&'static str, f64)>,
+    /// The start and the end of the last step of the schedule on the GPU.
+    last_step: Option<(f64, f64)>,
     names: Names,
+}
+
+impl Default for Found {
+    fn default() -> Self {
+        Self {
+            events: 0,
+            device: None,
+            kernels: Latest::new(MAX_KERNELS),
+            variants: Latest::new(MAX_RANGES),
+            last_step: None,
+            names: Names::default(),
+        }
+    }
 }
 
 impl Default for TraceReader {
@@ -95,6 +111,7 @@ impl Default for TraceReader {
         Self {
             parser: JsonParser::new(PushJsonFeeder::new()),
             lines: Lines::default(),
+            ended_at: 0,
             depth: 0,
             fields: [Field::Other; MAX_FIELDS],
             events_depth: None,
@@ -112,12 +129,23 @@ impl TraceReader {
             loop {
                 match self.parser.next_event() {
                     Ok(Some(JsonEvent::NeedMoreInput)) => break,
-                    Ok(Some(event)) => self.take(event)?,
+                    Ok(Some(event)) => {
+                        self.ended_at = self.parser.parsed_bytes();
+                        self.take(event)?;
+                    }
                     // Not before `finish` says that no more comes.
                     Ok(None) => return Ok(()),
                     Err(problem) => return Err(self.failure(problem, bytes)),
                 }
             }
+        }
+        let offset = self.parser.parsed_bytes();
+        if offset.saturating_sub(self.ended_at) > MAX_VALUE_BYTES {
+            return Err(format!(
+                "This trace has more than {} MB without an end of a value before {}, and no profiler writes so long a text.",
+                MAX_VALUE_BYTES >> 20,
+                self.lines.told(bytes, offset)
+            ));
         }
         self.lines.pass(bytes);
         Ok(())
@@ -250,76 +278,62 @@ impl Found {
     fn keep(&mut self, event: &TraceEvent) -> Result<(), String> {
         self.events += 1;
         let span = event.start_us.zip(event.duration_us);
-        let Some((start_us, duration_us)) = span.filter(|(start, duration)| {
+        let Some((from_us, duration_us)) = span.filter(|(start, duration)| {
             start.is_finite() && duration.is_finite() && *duration >= 0.0
         }) else {
             return Ok(());
         };
+        let [start_s, end_s] = [from_us, from_us + duration_us].map(|us| us * 1e-6);
         if event.category.eq_ignore_ascii_case("kernel") {
-            if self.kernels.len() == MAX_KERNELS {
-                return Err(too_many());
-            }
             let name = self.names.intern(&event.name);
-            self.kernels.push(MeasuredKernel {
-                start_s: Some(start_us * 1e-6),
+            let name = name.map_err(|problem| format!("{problem}."))?;
+            let kernel = MeasuredKernel {
+                start_s: Some(start_s),
                 grid: event.grid.as_slice().try_into().ok(),
                 block: event.block.as_slice().try_into().ok(),
                 ..MeasuredKernel::new(name, duration_us * 1e-6)
-            });
-        } else if event.category == "gpu_user_annotation" && self.ranges.len() < MAX_RANGES {
-            let is_run = VARIANTS.contains(&event.name.as_str()) || event.name.starts_with(STEP);
-            if !is_run {
-                return Ok(());
+            };
+            self.kernels.push(start_s, kernel);
+        } else if event.category == "gpu_user_annotation" {
+            if event.name.starts_with(STEP) {
+                if self.last_step.is_none_or(|(last_s, _)| start_s >= last_s) {
+                    self.last_step = Some((start_s, end_s));
+                }
+            } else if let Some(variant) = VARIANTS.into_iter().find(|name| *name == event.name) {
+                self.variants.push(start_s, (variant, end_s));
             }
-            let [from, to] = [start_us, start_us + duration_us].map(|us| us * 1e-6);
-            self.ranges.push((event.name.clone(), from, to));
         }
         Ok(())
     }
 
-    fn profile(mut self) -> Result<Profile, String> {
-        if self.kernels.is_empty() {
+    fn profile(self) -> Result<Profile, String> {
+        let (kernels, passed_over) = self.kernels.finish();
+        let kernels: Vec<MeasuredKernel> = kernels.into_iter().map(|(_, kernel)| kernel).collect();
+        if kernels.is_empty() {
             return Err(format!(
                 "This trace has {} events, and none is a kernel (\"cat\": \"kernel\"). Record with activities=[ProfilerActivity.CUDA].",
                 self.events
             ));
         }
+        let mut named: Vec<Named> = match self.last_step {
+            Some((start_s, end_s)) => vec![(None, start_s, end_s)],
+            None => apart(self.variants),
+        };
+        // A range that has lost kernels is no run.
+        named.retain(|&(_, start_s, _)| start_s > passed_over.until_s);
         let start = |kernel: &MeasuredKernel| kernel.start_s.unwrap_or(0.0);
-        self.kernels.sort_by(|a, b| start(a).total_cmp(&start(b)));
-        let (steps, mut variants): (Vec<Range>, _) = std::mem::take(&mut self.ranges)
-            .into_iter()
-            .partition(|(name, ..)| name.starts_with(STEP));
-        let last_step = steps.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
-        variants.sort_by(|a, b| a.1.total_cmp(&b.1).then(b.2.total_cmp(&a.2)));
-        // Each kernel is of one run at most: nested ranges, and those of several streams, overlap.
-        let mut free_from_s = f64::NEG_INFINITY;
-        variants.retain(|(_, start_s, end_s)| {
-            let is_free = *start_s >= free_from_s;
-            if is_free {
-                free_from_s = *end_s;
-            }
-            is_free
-        });
-        let named: Vec<(Option<String>, f64, f64)> = match last_step {
-            Some((_, start_s, end_s)) => vec![(None, start_s, end_s)],
-            None => (variants.into_iter())
-                .map(|(name, start_s, end_s)| (Some(name), start_s, end_s))
-                .collect(),
-        };
-        let before = |time_s: f64| {
-            self.kernels
-                .partition_point(|kernel| start(kernel) < time_s)
-        };
-        let run_of = |(variant, start_s, end_s): (Option<String>, f64, f64)| MeasuredRun {
-            variant,
-            kernels: self.kernels[before(start_s)..before(end_s)].to_vec(),
+        let before = |time_s: f64| kernels.partition_point(|kernel| start(kernel) < time_s);
+        let run_of = |(variant, start_s, end_s): Named| MeasuredRun {
+            variant: variant.map(str::to_owned),
+            kernels: kernels[before(start_s)..before(end_s)].to_vec(),
             ..MeasuredRun::default()
         };
         let mut runs: Vec<MeasuredRun> = named.into_iter().map(run_of).collect();
         runs.retain(|run| !run.kernels.is_empty());
         if runs.is_empty() {
             runs.push(MeasuredRun {
-                kernels: self.kernels,
+                kernels,
+                is_cut: passed_over.count > 0,
                 ..MeasuredRun::default()
             });
         }
@@ -334,6 +348,28 @@ impl Found {
             probe: None,
             torch: None,
             runs,
+            passed_over: passed_over.count,
         })
     }
+}
+
+/// A range of the program: the variant that ran, its start and its end.
+type Named = (Option<&'static str>, f64, f64);
+
+/// Ranges that do not overlap: each kernel is of one run at most, and nested ranges, and those of several streams, overlap.
+fn apart(variants: Latest<(&'static str, f64)>) -> Vec<Named> {
+    let (variants, _) = variants.finish();
+    let named = variants.into_iter();
+    let named = named.map(|(start_s, (name, end_s))| (Some(name), start_s, end_s));
+    let mut named: Vec<Named> = named.collect();
+    named.sort_by(|a, b| a.1.total_cmp(&b.1).then(b.2.total_cmp(&a.2)));
+    let mut free_from_s = f64::NEG_INFINITY;
+    named.retain(|&(_, start_s, end_s)| {
+        let is_free = start_s >= free_from_s;
+        if is_free {
+            free_from_s = end_s;
+        }
+        is_free
+    });
+    named
 }

@@ -4,7 +4,9 @@
 //! end of an archive, so the weights are never read. The layout is that of PKWARE's APPNOTE, sections 4.3 and 4.5.
 
 use crate::core::import::Problem;
-use miniz_oxide::inflate::decompress_to_vec_with_limit;
+use flate2::Crc;
+use flate2::read::DeflateDecoder;
+use std::io::Read;
 use std::ops::Range;
 
 /// Most bytes of the list of entries. Each weight has one, of some 100 bytes.
@@ -164,12 +166,19 @@ impl Archive {
         };
         let broken = |what: &str| Problem::new(format!("its entry `{}` {what}", entry.name));
         let content = if entry.is_deflated {
-            decompress_to_vec_with_limit(&self.content, MAX_GRAPH_BYTES)
-                .map_err(|_| broken("cannot be unpacked"))?
+            let mut content = Vec::new();
+            // One more tells that there is more than the archive says.
+            DeflateDecoder::new(self.content.as_slice())
+                .take(entry.bytes + 1)
+                .read_to_end(&mut content)
+                .map_err(|_| broken("cannot be unpacked"))?;
+            content
         } else {
             self.content
         };
-        if content.len() as u64 != entry.bytes || crc32fast::hash(&content) != entry.check_sum {
+        let mut check_sum = Crc::new();
+        check_sum.update(&content);
+        if content.len() as u64 != entry.bytes || check_sum.sum() != entry.check_sum {
             return Err(broken(
                 "has another check sum than the archive says: it is damaged",
             ));

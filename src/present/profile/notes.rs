@@ -3,9 +3,10 @@
 use crate::core::analysis::matching::{Matching, policy_of_variant};
 use crate::core::analysis::surprises::differs;
 use crate::core::model::op::Op;
-use crate::core::profile::{Kind, MeasuredRun, Profile};
+use crate::core::profile::{Kind, MAX_KERNELS, MeasuredRun, Profile};
 use crate::core::{Analysis, Device, Kernel, Policy, ReshapeCost};
-use crate::present::format::{format_ratio, format_seconds};
+use crate::present::format::{format_count, format_ratio, format_seconds};
+use crate::present::names::counted;
 use crate::present::options::policy_title;
 use std::fmt::Write as _;
 
@@ -79,6 +80,13 @@ pub fn notes(
 ) -> Vec<Note> {
     let run = &matching.run;
     let mut notes = vec![Note::plain(source(profile, run, matching.calls))];
+    if profile.passed_over > 0 {
+        notes.push(Note::plain(format!(
+            "The first {} of the trace were passed over, because the last {} are read; a run that begins among them is left out.",
+            counted(profile.passed_over, "kernel"),
+            format_count(MAX_KERNELS)
+        )));
+    }
     if digest != analysis.graph.digest() {
         notes.push(Note::warning(
             "The program has changed since it was measured: kernels may be paired that are not the same.".to_owned(),

@@ -233,7 +233,8 @@ fn computed(analysis: &Analysis, kernel: &Kernel) -> (Operations, Shape) {
         .map(of_function);
     let operations = of_ops.fold(Operations::NONE, |all, of_op| all | of_op);
     let matmuls = ops().filter(|op| op.op_type == OpType::Matmul).count();
-    if matmuls >= 2 && operations.has(operations::SOFTMAX) {
+    if operations.has(operations::ATTENTION) || matmuls >= 2 && operations.has(operations::SOFTMAX)
+    {
         return (operations::ATTENTION, Shape::Matrix);
     }
     let shape = if matmuls > 0 {
@@ -252,9 +253,9 @@ impl Launch {
         let Named {
             operations,
             shape,
-            is_helper,
+            helps,
         } = measured.named;
-        if is_helper {
+        if !helps.is_empty() {
             return None;
         }
         let is_matrix = self.shape == Shape::Matrix;
@@ -335,19 +336,22 @@ fn pair_left_over(
     }
 }
 
-/// Gives a helper to the matmul or convolution before it, else to the one behind it.
+/// Gives a helper to the kernel before it, else to the one behind it, if that is one that it helps.
 fn join_helpers(measured: &[Measured<'_>], analysis: &Analysis, of_measured: &mut [Option<Match>]) {
-    let is_matrix = |kernel: KernelId| analysis.fused.kernels[kernel].work.matrix_dtype.is_some();
+    let computes = |kernel: KernelId| computed(analysis, &analysis.fused.kernels[kernel]).0;
     for at in 0..measured.len() {
-        if of_measured[at].is_some() || !measured[at].named.is_helper {
+        let helps = measured[at].named.helps;
+        if of_measured[at].is_some() || helps.is_empty() {
             continue;
         }
-        let matrix = |found: &Option<Match>| found.filter(|found| is_matrix(found.kernel));
-        let before = of_measured[..at].last().and_then(matrix);
+        let helped =
+            |found: &Option<Match>| found.filter(|found| computes(found.kernel).has(helps));
+        let before = of_measured[..at].last().and_then(helped);
         let behind = || {
             // Images and filters are padded one by one.
-            let others = (at + 1..measured.len()).find(|&next| !measured[next].named.is_helper);
-            others.and_then(|next| matrix(&of_measured[next]))
+            let others =
+                (at + 1..measured.len()).find(|&next| measured[next].named.helps.is_empty());
+            others.and_then(|next| helped(&of_measured[next]))
         };
         if let Some(beside) = before.or_else(behind) {
             of_measured[at] = Some(Match {
@@ -363,11 +367,11 @@ fn join_helpers(measured: &[Measured<'_>], analysis: &Analysis, of_measured: &mu
 fn one_call(run: &MeasuredRun, expected: usize) -> (MeasuredRun, usize) {
     let kernels = &run.kernels;
     let count = kernels.len();
-    let period = period(kernels);
+    let period = period(run);
     let distance = |length: usize| (length as f64 / expected.max(1) as f64).ln().abs();
     let lengths = (1..=count / period.max(1))
         .map(|calls| calls * period)
-        .filter(|length| count.is_multiple_of(*length));
+        .filter(|length| run.is_cut || count.is_multiple_of(*length));
     let nearest = lengths.min_by(|&a, &b| distance(a).total_cmp(&distance(b)));
     let length = nearest.filter(|_| run.variant.is_none()).unwrap_or(count);
     let mut call = run.clone();
@@ -376,8 +380,9 @@ fn one_call(run: &MeasuredRun, expected: usize) -> (MeasuredRun, usize) {
     (call, count.checked_div(length).unwrap_or(1))
 }
 
-/// The smallest length at which the names repeat; all of them if they do not.
-fn period(kernels: &[MeasuredKernel]) -> usize {
+/// The smallest length at which the names repeat; all of them if they do not. A run that is cut may start in the middle of a call.
+fn period(run: &MeasuredRun) -> usize {
+    let kernels = &run.kernels;
     // For each prefix the longest border, as Knuth, Morris and Pratt search.
     let mut borders = vec![0_usize; kernels.len()];
     for at in 1..kernels.len() {
@@ -389,9 +394,10 @@ fn period(kernels: &[MeasuredKernel]) -> usize {
     }
     let count = kernels.len();
     let period = count - borders.last().copied().unwrap_or(0);
-    if period > 0 && count.is_multiple_of(period) {
-        period
+    let repeats = if run.is_cut {
+        period * 2 <= count
     } else {
-        count
-    }
+        period > 0 && count.is_multiple_of(period)
+    };
+    if repeats { period } else { count }
 }

@@ -215,18 +215,16 @@ const LIBRARY: &[(&[&str], Operations)] = &[
     (&["triu_tril"], TRIANGLE), (&["fillfunctor", "arange"], FILL),
     (&["sum_functor"], SUM), (&["prod_functor"], PRODUCT), (&["::or_kernel", "::and_kernel"], ANY), (&["meanops"], MEAN), (&["maxops", "minops", "maxnanfunctor", "minnanfunctor", "argmax", "argmin"], LARGEST), (&["welford", "std_var"], VAR),
     (&["softmax"], SOFTMAX), (&["logsoftmax"], LOG), (&["layer_norm", "layernorm"], LAYER_NORM), (&["rms_norm", "rmsnorm"], RMS_NORM),
-    (&["batch_norm", "bn_fw"], BATCH_NORM), (&["rowwisemoments", "computefusedparams"], GROUP_NORM), (&["normtwo", "normops"], NORM), (&["scan_", "cumsum"], SCAN),
+    (&["batch_norm", "bn_fw"], BATCH_NORM), (&["rowwisemoments", "groupnorm"], GROUP_NORM), (&["normtwo", "normops"], NORM), (&["scan_", "cumsum"], SCAN),
     (&["sort", "topk"], SORT), (&["nll_loss"], LOSS), (&["avg_pool", "max_pool"], POOL), (&["copy_kernel"], COPY.and(CAST)), (&["catarray"], CONCAT),
     (&["gather_kernel", "indexselect", "index_elementwise", "embedding"], GATHER), (&["scatter"], SCATTER.and(GATHER)), (&["indexfunc", "index_copy"], SCATTER), (&["flip_kernel", "roll_cuda"], REORDER), (&["upsample"], INTERPOLATE),
 ];
 
-/// Parts of the names of kernels that a library launches beside its matmul or convolution, in small letters.
-const HELPERS: &[&str] = &[
-    "splitk",
-    "nchwtonhwc",
-    "nhwctonchw",
-    "addpadding",
-    "reorder_kernel",
+/// Parts of the names of kernels that a library launches beside the kernel of an operation, in small letters, and the operation.
+#[rustfmt::skip]
+const HELPERS: &[(&[&str], Operations)] = &[
+    (&["splitk", "nchwtonhwc", "nhwctonchw", "addpadding", "reorder_kernel"], MATRIX),
+    (&["batch_norm_calc_invstd"], BATCH_NORM), (&["computefusedparams", "groupnormkernelimpl"], GROUP_NORM),
 ];
 
 /// Along what a kernel computes.
@@ -247,8 +245,8 @@ pub(super) enum Shape {
 pub(super) struct Named {
     pub(super) operations: Operations,
     pub(super) shape: Shape,
-    /// It helps the matmul or convolution beside it.
-    pub(super) is_helper: bool,
+    /// The operations of a kernel beside it that it helps, if it does.
+    pub(super) helps: Operations,
 }
 
 /// What a function computes; nothing if it is not known.
@@ -269,7 +267,8 @@ pub(super) fn of_name(name: &str) -> Named {
     let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
     let rows = LIBRARY.iter().filter(|(parts, _)| has(parts));
     let mut operations = rows.fold(Operations::NONE, |all, (_, operations)| all | *operations);
-    let is_helper = has(HELPERS);
+    let helped = HELPERS.iter().filter(|(parts, _)| has(parts));
+    let helps = helped.fold(Operations::NONE, |all, (_, operations)| all | *operations);
     let matrix = operations & MATRIX;
     // A convolution and attention are matmuls inside, and their names may say so.
     for one in [ATTENTION, CONVOLUTION, MATMUL] {
@@ -290,7 +289,7 @@ pub(super) fn of_name(name: &str) -> Named {
     Named {
         operations,
         shape,
-        is_helper,
+        helps,
     }
 }
 
@@ -341,7 +340,7 @@ fn generated(form: &str, words: &str) -> Named {
     Named {
         operations,
         shape,
-        is_helper: false,
+        helps: Operations::NONE,
     }
 }
 

@@ -1,0 +1,61 @@
+//! The last of many things: of a long trace no more is kept than fits.
+
+/// Things with their starts, of which the latest are kept.
+pub(super) struct Latest<T> {
+    /// The start of each, and the thing.
+    items: Vec<(f64, T)>,
+    /// How many are kept at the end.
+    most: usize,
+    passed_over: PassedOver,
+}
+
+/// What was too early to be kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PassedOver {
+    /// How many things.
+    pub(super) count: usize,
+    /// When the last of them started.
+    pub(super) until_s: f64,
+}
+
+impl<T> Latest<T> {
+    /// `most` is at least 1.
+    pub(super) fn new(most: usize) -> Self {
+        Self {
+            items: Vec::new(),
+            most,
+            passed_over: PassedOver {
+                count: 0,
+                until_s: f64::NEG_INFINITY,
+            },
+        }
+    }
+
+    /// Takes one more, in any order. `O(1)` on average, because twice as many as are kept are collected before they are chosen from.
+    pub(super) fn push(&mut self, start_s: f64, item: T) {
+        self.items.push((start_s, item));
+        if self.items.len() >= self.most * 2 {
+            self.pass_over();
+        }
+    }
+
+    fn pass_over(&mut self) {
+        let excess = self.items.len().saturating_sub(self.most);
+        if excess == 0 {
+            return;
+        }
+        self.items
+            .select_nth_unstable_by(excess, |(a, _), (b, _)| a.total_cmp(b));
+        for (start_s, _) in self.items.drain(..excess) {
+            self.passed_over.until_s = self.passed_over.until_s.max(start_s);
+        }
+        self.passed_over.count += excess;
+    }
+
+    /// Those that are kept, by their starts, and what is not.
+    pub(super) fn finish(mut self) -> (Vec<(f64, T)>, PassedOver) {
+        self.pass_over();
+        self.items.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        (self.items, self.passed_over)
+    }
+}

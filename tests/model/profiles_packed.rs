@@ -1,0 +1,205 @@
+//! Measurements that gzip has packed: they say what the unpacked files say, and damaged ones where they stop.
+
+use crate::profiles::{file, profile};
+use flate2::write::GzEncoder;
+use flate2::{Compression, GzBuilder};
+use fuseline::app::model_file::{FileKind, kind_of};
+use fuseline::core::profile::{Kind, Profile, Reader, read_profile};
+use proptest::prelude::*;
+use std::io::Write;
+
+const FILES: [&str; 5] = [
+    "bench.json",
+    "ncu_raw.csv",
+    "ncu_base.csv",
+    "nsys_gpu_trace.csv",
+    "trace_eager.json",
+];
+
+fn packed(content: &[u8]) -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+    packed.write_all(content).unwrap();
+    packed.finish().unwrap()
+}
+
+/// What comes of a file in slices of these lengths, the last of which repeats.
+fn read_in_slices(kind: Kind, bytes: &[u8], lengths: &[usize]) -> Result<Profile, String> {
+    let mut reader = Reader::new(kind);
+    let mut rest = bytes;
+    let mut lengths = lengths.iter().chain(lengths.last().into_iter().cycle());
+    while !rest.is_empty() {
+        let (slice, behind) = rest.split_at(rest.len().min(*lengths.next().unwrap()));
+        reader.push(slice)?;
+        rest = behind;
+    }
+    reader.finish()
+}
+
+#[test]
+fn the_kind_of_a_packed_file_is_that_of_what_it_holds() {
+    for name in FILES {
+        let start = packed(&file(name));
+        let start = &start[..start.len().min(3_000)];
+        let kind = profile(name).kind;
+        for given in [format!("{name}.gz"), name.to_owned(), "a file".to_owned()] {
+            assert_eq!(kind_of(&given, start), FileKind::Profile(kind), "{given}");
+        }
+    }
+    let probe = br#"{"device": {"name": "NVIDIA H200", "measured_on": "2026-11-21", "measured_with": "2.11", "memory_bytes_per_s": 4e12}}"#;
+    let other: [&[u8]; 5] = [
+        &file("mlp.fuse"),
+        &[0x08, 0x0a, 0x12, 0x07],
+        b"PK\x03\x04",
+        probe,
+        b"",
+    ];
+    let ends = [
+        packed(&file("bench.json"))[..12].to_vec(),
+        b"\x1f\x8b\x07".to_vec(),
+    ];
+    for start in other.into_iter().map(packed).chain(ends) {
+        assert_eq!(
+            kind_of("a.json.gz", &start),
+            FileKind::Other(
+                "it is packed by gzip, and of packed files only measurements are read: unpack it first"
+            )
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn slices_and_members_of_any_length_say_the_same(
+        name in proptest::sample::select(&FILES),
+        level in 0_u32..=9,
+        members in proptest::collection::vec(0_usize..20_000, 0..4),
+        has_fields in any::<bool>(),
+        slices in proptest::collection::vec(1_usize..2_000, 1..20),
+    ) {
+        let content = file(name);
+        let mut cuts: Vec<usize> = members.iter().map(|cut| cut % (content.len() + 1)).collect();
+        cuts.extend([0, content.len()]);
+        cuts.sort_unstable();
+        let mut bytes = Vec::new();
+        for cut in cuts.windows(2) {
+            let fields = if has_fields { GzBuilder::new().filename(name).comment("a trace").extra(vec![7; 300]) } else { GzBuilder::new() };
+            let mut member = fields.write(&mut bytes, Compression::new(level));
+            member.write_all(&content[cut[0]..cut[1]]).unwrap();
+            member.finish().unwrap();
+        }
+        let whole = profile(name);
+        prop_assert_eq!(read_in_slices(whole.kind, &bytes, &slices), Ok(whole));
+    }
+
+    #[test]
+    fn a_damaged_file_gets_a_sentence(
+        name in proptest::sample::select(&FILES),
+        at in any::<proptest::sample::Index>(),
+        flipped in 1_u8..=255,
+        slice in 1_usize..2_000,
+    ) {
+        let whole = profile(name);
+        let mut bytes = packed(&file(name));
+        let at = at.index(bytes.len());
+        let cut = read_in_slices(whole.kind, &bytes[..at], &[slice]);
+        prop_assert!(cut.is_err_and(|sentence| sentence.ends_with('.')));
+        bytes[at] ^= flipped;
+        // Only in the head are bytes that say nothing of the content: the time, the system and the like.
+        match read_in_slices(whole.kind, &bytes, &[slice]) {
+            Ok(read) => prop_assert!(at < 10 && read == whole),
+            Err(sentence) => prop_assert!(sentence.ends_with('.'), "{}", sentence),
+        }
+    }
+}
+
+#[test]
+fn every_slice_of_one_byte_is_taken() {
+    let whole = profile("trace_compiled.json");
+    let bytes = packed(&file("trace_compiled.json"));
+    assert_eq!(read_in_slices(Kind::Trace, &bytes, &[1]), Ok(whole));
+}
+
+#[test]
+fn a_sentence_says_where_a_file_stops() {
+    let bytes = packed(&file("trace_eager.json"));
+    let said = |bytes: &[u8]| read_profile(Kind::Trace, bytes).unwrap_err();
+    let end = bytes.len();
+    let ends = |byte: usize| {
+        format!(
+            "This file is packed by gzip and ends in the middle, behind byte {byte}. It may still have been written when it was copied."
+        )
+    };
+    assert_eq!(said(&bytes[..5]), ends(5));
+    assert_eq!(said(&bytes[..end / 2]), ends(end / 2));
+    let check_sum = |end: usize| {
+        format!(
+            "This file is packed by gzip and damaged before byte {end}: corrupt gzip stream does not have a matching checksum."
+        )
+    };
+    assert_eq!(said(&bytes[..end - 3]), check_sum(end - 3));
+    let mut other_sum = bytes.clone();
+    other_sum[end - 6] ^= 1;
+    assert_eq!(said(&other_sum), check_sum(end));
+    let other_method = [&[0x1f, 0x8b, 7], &bytes[3..]].concat();
+    assert_eq!(
+        said(&other_method),
+        "This file is packed by gzip and damaged behind byte 0: invalid gzip header."
+    );
+    let with_more = [&bytes[..], b"more than a head of gzip"].concat();
+    assert_eq!(
+        said(&with_more),
+        format!("This file is packed by gzip and damaged behind byte {end}: invalid gzip header.")
+    );
+    let half = file("trace_eager.json");
+    assert_eq!(
+        said(&packed(&half[..half.len() / 2])),
+        "This trace ends in the middle, behind 40 events and 11210 bytes. It may still have been written when it was copied."
+    );
+}
+
+/// A packed file of a few kilobytes may stand for gigabytes: the caller is asked again after each megabyte, and no text grows without end.
+#[test]
+fn what_unpacks_to_much_is_read_in_parts() {
+    let events = b"["
+        .iter()
+        .chain(b"{},".repeat(1_000_000).iter())
+        .copied()
+        .collect::<Vec<u8>>();
+    let bytes = packed(&events);
+    assert!(bytes.len() < 10_000);
+    let mut reader = Reader::new(Kind::Trace);
+    let (mut rest, mut parts) = (&bytes[..], 0);
+    while !rest.is_empty() {
+        rest = &rest[reader.push_part(rest).unwrap()..];
+        parts += 1;
+    }
+    assert_eq!(parts, 3);
+
+    let long = [b"[{\"name\": \"".to_vec(), vec![b'a'; 18 << 20]].concat();
+    let said = read_profile(Kind::Trace, &packed(&long)).unwrap_err();
+    assert!(
+        said.starts_with(
+            "This trace has more than 16 MB without an end of a value before line 1, byte 16"
+        ),
+        "{said}"
+    );
+
+    let mut names = b"Start (ns),Duration (ns),Name\n".to_vec();
+    for number in 0..80 {
+        names.extend(
+            [
+                format!("1,1,{number}").as_bytes(),
+                &vec![b'a'; 900_000],
+                b"\n",
+            ]
+            .concat(),
+        );
+    }
+    let said = read_profile(Kind::Table, &packed(&names)).unwrap_err();
+    assert_eq!(
+        said,
+        "Line 76 of this table: The names of the kernels in this file have more than 64 MB."
+    );
+}

@@ -1,0 +1,151 @@
+//! Whole models as an H100 ran them, beside what is predicted: `tests/measure/results/h100_models.json`.
+
+use crate::inductor_measured::{DEFAULT, EAGER, options};
+use fuseline::core::analysis::matching::{Matching, match_kernels};
+use fuseline::core::analysis::workload::patterns_in_program;
+use fuseline::core::notation::parse;
+use fuseline::core::profile::{MeasuredKernel, MeasuredRun};
+use fuseline::core::{Analysis, Options, analyze_program, device};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+#[derive(Deserialize)]
+struct File {
+    names: Vec<String>,
+    models: BTreeMap<String, Model>,
+}
+
+#[derive(Deserialize)]
+struct Model {
+    digest: String,
+    rows: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    variant: String,
+    time_us: f64,
+    errors: Vec<f64>,
+    kernels: Vec<(usize, f64)>,
+}
+
+impl Row {
+    fn run(&self, names: &[String]) -> MeasuredRun {
+        let kernel =
+            |&(name, time_us): &(usize, f64)| MeasuredKernel::new(&*names[name], time_us * 1e-6);
+        MeasuredRun {
+            variant: Some(self.variant.clone()),
+            time_s: Some(self.time_us * 1e-6),
+            kernels: self.kernels.iter().map(kernel).collect(),
+            ..MeasuredRun::default()
+        }
+    }
+}
+
+fn file() -> File {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let path = format!("{root}/tests/measure/results/h100_models.json");
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// The text that was measured: most models are exported in f32 and ran in bf16.
+fn text(name: &str) -> String {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let text = std::fs::read_to_string(format!("{root}/tests/model/exported/{name}.fuse")).unwrap();
+    if ["llama", "unet"].contains(&name) {
+        return text;
+    }
+    text.replace(": f32[", ": bf16[")
+}
+
+fn analysed(text: &str, variant: &str) -> Analysis {
+    let options = Options {
+        device: device("h100").unwrap().clone(),
+        ..options(variant)
+    };
+    let outcome = analyze_program(&parse(text).program, &options);
+    assert_eq!(outcome.diagnostics, []);
+    outcome.analysis.unwrap()
+}
+
+/// Eager and compiled: what is predicted, and what ran.
+fn ran(name: &str, of: &File) -> [(Analysis, Matching); 2] {
+    [EAGER, DEFAULT].map(|variant| {
+        let analysis = analysed(&text(name), variant);
+        let called = if variant == EAGER {
+            "eager"
+        } else {
+            "compiled"
+        };
+        let row = of.models[name]
+            .rows
+            .iter()
+            .find(|row| row.variant == called);
+        let matching = match_kernels(&analysis, &row.unwrap().run(&of.names));
+        (analysis, matching)
+    })
+}
+
+#[test]
+fn the_programs_are_those_that_ran_and_agree_with_eager() {
+    let file = file();
+    assert_eq!(file.models.len(), 6);
+    for (name, model) in &file.models {
+        let analysis = analysed(&text(name), EAGER);
+        assert_eq!(analysis.graph.digest(), model.digest, "{name}");
+        for row in &model.rows {
+            assert!(row.errors.iter().all(|&error| error < 0.03), "{name}");
+        }
+    }
+}
+
+/// Of each model eager and compiled: kernels that ran, those of them that found a predicted one, and the error of the estimated time of all
+/// kernels in percent. docs/scripts.md has them.
+#[rustfmt::skip]
+const MODELS: [(&str, [(usize, usize, i32); 2]); 6] = [
+    ("bert", [(408, 143, -65), (195, 112, -39)]),
+    ("gpt2", [(321, 275, -34), (103, 100, -14)]),
+    ("llama", [(734, 676, -7), (231, 231, -9)]),
+    ("resnet50", [(347, 294, -30), (124, 106, -7)]),
+    ("unet", [(501, 442, -36), (335, 271, -11)]),
+    ("vit", [(177, 152, -39), (140, 126, -34)]),
+];
+
+#[test]
+fn kernels_and_times_of_whole_models_are_as_the_document_says() {
+    let file = file();
+    let found = MODELS.map(|(name, _)| {
+        let of_run = ran(name, &file).map(|(analysis, matching)| {
+            let found = matching.of_measured.iter().flatten().count();
+            let error = analysis.time_s() / matching.run.kernels_s() - 1.0;
+            #[allow(clippy::cast_possible_truncation, reason = "a percentage")]
+            let percent = (error * 100.0).round() as i32;
+            (matching.run.kernels.len(), found, percent)
+        });
+        (name, of_run)
+    });
+    assert_eq!(found, MODELS);
+}
+
+#[test]
+fn a_pattern_in_a_model_is_compared_with_its_records() {
+    let file = file();
+    let patterns = |name| {
+        let [eager, compiled] = ran(name, &file);
+        let records = compiled.0.options.calibrations().unwrap();
+        patterns_in_program((&eager.0, &eager.1), (&compiled.0, &compiled.1), records)
+    };
+    // Each of the twelve layers adds and normalizes twice.
+    let bert = patterns("bert");
+    let [norm] = &bert[..] else {
+        panic!("{bert:?}");
+    };
+    assert_eq!((&*norm.fusion_pattern, norm.places), ("add_layernorm", 24));
+    assert!((norm.speedup() - norm.unfused_s / norm.fused_s).abs() < 1e-12);
+    assert!(
+        norm.speedup() > 2.0 && norm.speedup_of_records() < 1.5,
+        "{norm:?}"
+    );
+    // Bias and GELU of llama's layers are in no record.
+    assert_eq!(patterns("llama"), []);
+}
