@@ -99,10 +99,12 @@ fn the_programs_are_those_that_ran_and_agree_with_eager() {
     }
 }
 
-/// Of each model eager and compiled: kernels that ran, those of them that found a predicted one, and the error of the estimated time of all
-/// kernels in percent. docs/scripts.md has them.
+/// Kernels that ran, those of them that found a predicted one, and the error of the estimated time of all kernels in percent.
+type Run = (usize, usize, i32);
+
+/// Of each model eager and compiled, as docs/scripts.md has them.
 #[rustfmt::skip]
-const MODELS: [(&str, [(usize, usize, i32); 2]); 6] = [
+const MODELS: [(&str, [Run; 2]); 6] = [
     ("bert", [(408, 143, -65), (195, 112, -39)]),
     ("gpt2", [(321, 275, -34), (103, 100, -14)]),
     ("llama", [(734, 676, -7), (231, 231, -9)]),

@@ -8,6 +8,9 @@ use crate::core::model::calibration::{Calibrations, FusionCalibration};
 use crate::core::model::ids::{IdVec, KernelId, OpId};
 use std::collections::BTreeMap;
 
+/// Sets of kernels that are looked at for one that ends them: where many kernels feed one, there is any number.
+const MAX_SETS: usize = 200;
+
 /// Predicted kernels of a program, and what ran for them.
 type Ran<'a> = (&'a Analysis, &'a Matching);
 
@@ -39,8 +42,7 @@ impl PatternInProgram {
 }
 
 /// The patterns of a program that ran op by op (`eager`) and compiled, as their records have them: compiled to as many kernels, from
-/// more. Places where a kernel found no partner, or whose work is not near that of a record, are left out. `O(kernels)` for patterns of
-/// one kernel; for those of several times the ways to choose as many that feed each other.
+/// more. Places where a kernel found no partner, or whose work is not near that of a record, are left out. `O(kernels * MAX_SETS)`.
 pub fn patterns_in_program(
     eager: Ran<'_>,
     compiled: Ran<'_>,
@@ -58,13 +60,10 @@ pub fn patterns_in_program(
         if place.kernels.iter().any(|&kernel| is_taken[kernel]) {
             continue;
         }
-        let launched = place
-            .kernels
-            .iter()
-            .filter(|&&kernel| !is_free(analysis, kernel));
-        let fused_s = sum(launched.map(|&kernel| matching.time_s(kernel)));
-        let unfused = unfused_s(eager, &place.ops);
-        let (Some(fused_s), Some((unfused_s, launches))) = (fused_s, unfused) else {
+        let times = launched(analysis, &place.kernels).map(|kernel| matching.time_s(kernel));
+        let fused_s = sum(times);
+        let ops_s = unfused_s(eager, &place.ops);
+        let (Some(fused_s), Some((ops_s, launches))) = (fused_s, ops_s) else {
             continue;
         };
         if launches <= place.record.fused_kernels || fused_s <= 0.0 {
@@ -84,9 +83,9 @@ pub fn patterns_in_program(
                 fused_by_records_s: 0.0,
             });
         pattern.places += 1;
-        pattern.unfused_s += unfused_s;
+        pattern.unfused_s += ops_s;
         pattern.fused_s += fused_s;
-        pattern.fused_by_records_s += unfused_s / place.record.speedup_factor;
+        pattern.fused_by_records_s += ops_s / place.record.speedup_factor;
     }
     found.into_values().collect()
 }
@@ -109,22 +108,21 @@ fn places_ending_in<'r>(
     let most_operators = records.most_operators();
     let mut places = Vec::new();
     let mut sets = vec![vec![last]];
-    while let Some(kernels) = sets.pop() {
+    for _ in 0..MAX_SETS {
+        let Some(kernels) = sets.pop() else { break };
         let ops = ops_of(analysis, &kernels);
         let computing = ops.iter().filter(|&&op| !analysis.graph.ops[op].is_view());
         if computing.count() > most_operators {
             continue;
         }
         places.extend(place(analysis, &kernels, &ops, records));
-        let launched = kernels.iter().filter(|&&kernel| !is_free(analysis, kernel));
-        if launched.count() < most_kernels {
+        if launched(analysis, &kernels).count() < most_kernels {
             // Producers before the set's earliest: each set is grown in one order.
             let earliest = kernels.iter().min().copied().unwrap_or(last);
-            for producer in producers(analysis, &ops) {
-                if producer < earliest {
-                    sets.push([&kernels[..], &[producer]].concat());
-                }
-            }
+            let before = producers(analysis, &ops).into_iter();
+            let before = before.take_while(|&producer| producer < earliest);
+            let larger = before.map(|producer| [&kernels[..], &[producer]].concat());
+            sets.extend(larger.take(MAX_SETS));
         }
     }
     places
@@ -144,8 +142,8 @@ fn place<'r>(
     });
     let flops = sum(flops)?;
     let record = records.nearest(&structure, flops)?;
-    let launched = kernels.iter().filter(|&&kernel| !is_free(analysis, kernel));
-    let fits = record.fused_kernels == launched.count() && is_near(record.flops, flops);
+    let count = launched(analysis, kernels).count();
+    let fits = record.fused_kernels == count && is_near(record.flops, flops);
     fits.then(|| Place {
         kernels: kernels.to_vec(),
         ops: ops.to_vec(),
@@ -185,6 +183,14 @@ fn unfused_s((analysis, matching): Ran<'_>, ops: &[OpId]) -> Option<(f64, usize)
         Some(matching.time_s(kernel))
     });
     Some((sum(times)?, launches))
+}
+
+/// Those of these kernels that are launched: all but views.
+fn launched<'a>(
+    analysis: &'a Analysis,
+    kernels: &'a [KernelId],
+) -> impl Iterator<Item = KernelId> + 'a {
+    (kernels.iter().copied()).filter(|&kernel| !is_free(analysis, kernel))
 }
 
 fn is_free(analysis: &Analysis, kernel: KernelId) -> bool {
