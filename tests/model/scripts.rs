@@ -97,6 +97,8 @@ const CASES: &[(&str, &str)] = &[
     ("y = sub(x, w)", "x - w"),
     ("y = mul(x, 2)", "x * 2.0"),
     ("y = div(1, x)", "1.0 / x"),
+    ("y = sub(i, 1)", "i - 1"),
+    ("y = mul(i, 0.5)", "i * 0.5"),
     ("y = maximum(x, w)", "torch.maximum(x, w)"),
     ("y = maximum(x, 0.5)", "torch.clamp(x, min=0.5)"),
     ("y = minimum(0.5, x)", "torch.clamp(x, max=0.5)"),
@@ -130,6 +132,7 @@ const CASES: &[(&str, &str)] = &[
     ("y = elu(x, alpha=2)", "F.elu(x, 2.0)"),
     ("y = logical_xor(m, m)", "torch.logical_xor(m, m)"),
     ("y = floor_divide(x, w)", "torch.floor_divide(x, w)"),
+    ("y = floor_divide(i, 2)", "torch.floor_divide(i, 2)"),
     ("y = remainder(x, 3)", "torch.remainder(x, 3.0)"),
     ("y = prod(x, axis=[0, 1], keepdim=false)", "x.prod(1).prod(0)"),
     ("y = any(x)", "x.any(1, keepdim=True)"),
@@ -262,6 +265,17 @@ fn every_function_has_its_counterpart() {
         let is_other = matches!(function.name, "gelu_erf" | "batch_norm_train" | "opaque");
         assert!(is_other || called(function.name), "{}", function.name);
     }
+}
+
+#[test]
+fn groups_of_rows_meet_a_matrix_each() {
+    let experts = "input x : f16[4, 8]\nweight w : f16[2, 8, 6]\ny = matmul(x, w, k=8) : f16[4, 6]";
+    assert_eq!(
+        expression(experts),
+        "torch.bmm(x.reshape(2, 2, 8), w).reshape(4, 6)"
+    );
+    let uneven = experts.replace("f16[4, ", "f16[5, ");
+    assert!(script_of(&uneven).is_err());
 }
 
 #[test]

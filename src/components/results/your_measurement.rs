@@ -37,7 +37,7 @@ pub fn YourMeasurement() -> impl IntoView {
                 <Shown />
             </Show>
         </section>
-        <h3 class="patterns-title">"Patterns measured on an H200"</h3>
+        <h3 class="patterns-title">"Patterns measured on an H200 and an H100"</h3>
     }
 }
 

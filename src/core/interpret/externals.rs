@@ -69,13 +69,12 @@ pub(crate) fn kind_of(graph: &Graph, tensor: TensorId, shape: &[usize], dtype: D
     let function = reader.and_then(|(op, _)| graph.ops[op].function.as_deref());
     let place = reader.map_or(0, |(_, place)| place);
     let operands = reader.map_or(0, |(op, _)| graph.inputs[op].len());
-    match dtype {
-        DType::Bool => return Kind::Coin,
-        DType::I64 | DType::I32 | DType::I8 => {
-            let places = index_places(graph, tensor);
-            return places.map_or(Kind::Small, |places| Kind::Index { places });
-        }
-        _ => {}
+    if dtype == DType::Bool {
+        return Kind::Coin;
+    }
+    if dtype.is_integer() {
+        let places = index_places(graph, tensor);
+        return places.map_or(Kind::Small, |places| Kind::Index { places });
     }
     match (function, place) {
         (Some("log" | "log2" | "log1p" | "sqrt" | "rsqrt" | "reciprocal" | "pow"), 0)

@@ -70,6 +70,11 @@ impl DType {
         self.into()
     }
 
+    /// Whether it holds whole numbers; a bool is none.
+    pub const fn is_integer(self) -> bool {
+        matches!(self, Self::I64 | Self::I32 | Self::I8)
+    }
+
     /// The float type with this width: the meaning of `bytes_per_element` without a `dtype`.
     pub const fn float_of_bytes(bytes: u32) -> Option<Self> {
         match bytes {

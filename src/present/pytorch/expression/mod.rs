@@ -48,8 +48,16 @@ pub(super) fn expression(
         }
     };
     let mut operands: Vec<String> = graph.inputs[id].iter().map(operand).collect();
+    let is_whole = |&tensor: &TensorId| graph.tensors[tensor].dtype.is_some_and(DType::is_integer);
+    let of_integers = graph.inputs[id].iter().all(is_whole);
     for &(place, number) in &call.literals {
-        operands.insert(place.min(operands.len()), number_of(number));
+        let number = if of_integers && number.fract() == 0.0 {
+            // A float would make floats of them, which are no indices.
+            format!("{number:.0}")
+        } else {
+            number_of(number)
+        };
+        operands.insert(place.min(operands.len()), number);
     }
     let task = Task {
         graph,

@@ -82,7 +82,31 @@ impl Task<'_> {
         let left = columns(left, &parts.left, left_sides.columns);
         let right = columns(right, &parts.right, right_sides.columns);
         let turned = if parts.is_right_transposed { ".mT" } else { "" };
-        Ok(self.times(&left, &format!("{right}{turned}"), last))
+        let right = format!("{right}{turned}");
+        let (left_rank, right_rank) = (
+            self.shape(0).map(<[u64]>::len),
+            self.shape(last).map(<[u64]>::len),
+        );
+        if right_rank <= left_rank {
+            return Ok(self.times(&left, &right, last));
+        }
+        self.grouped(&left, &right, k, last).ok_or_else(refuse)
+    }
+
+    /// Groups of rows, each with a matrix of its own, as experts have them. The program does not say where a group ends: here all
+    /// are equal, which costs as much.
+    fn grouped(&self, left: &str, right: &str, k: u64, last: usize) -> Option<String> {
+        let (&[_, _], &[groups, _, _], &[rows, columns]) =
+            (self.shape(0)?, self.shape(last)?, &self.op.shape[..])
+        else {
+            return None;
+        };
+        let group_rows = rows.checked_div(groups)?;
+        (group_rows * groups == rows).then(|| {
+            format!(
+                "torch.bmm({left}.reshape({groups}, {group_rows}, {k}), {right}).reshape({rows}, {columns})"
+            )
+        })
     }
 
     /// A product of two tensors. torch.compile knows attention by `bmm` where there is one batch dimension: `@` would insert
