@@ -65,6 +65,10 @@ test('a run of another policy or device offers to choose it', async ({ page }) =
   await expect(own(page).locator('.worth-fusing tbody tr')).toHaveCount(2);
   await write(page, PROGRAM.replace('gelu(a, approximate=none)', 'relu(a)'));
   await expect(own(page)).toContainText('The program has changed since it was measured');
+  await write(page, `${PROGRAM}\nturned = transpose(x)\n`);
+  await expect(own(page)).toContainText('1 predicted kernel of views alone');
+  await own(page).getByRole('button', { name: 'Count reshapes as views' }).click();
+  await expect(own(page)).not.toContainText('of views alone');
   await own(page).getByRole('button', { name: 'Close' }).click();
   await expect(own(page)).toContainText('Drop a file on the page');
 });

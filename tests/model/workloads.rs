@@ -4,8 +4,9 @@ use crate::inductor_measured::{DEFAULT, EAGER, options};
 use fuseline::core::analysis::matching::{Matching, match_kernels};
 use fuseline::core::analysis::workload::patterns_in_program;
 use fuseline::core::notation::parse;
-use fuseline::core::profile::{MeasuredKernel, MeasuredRun};
-use fuseline::core::{Analysis, Options, analyze_program, device};
+use fuseline::core::profile::{Kind, MeasuredKernel, MeasuredRun, read_profile};
+use fuseline::core::{Analysis, Options, ReshapeCost, analyze_program, device};
+use fuseline::present::profile::{Note, Offer, notes};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -153,4 +154,65 @@ fn a_pattern_in_a_model_is_compared_with_its_records() {
     );
     // Bias and GELU of llama's layers are in no record.
     assert_eq!(patterns("llama"), []);
+}
+
+/// What is said of a compiled run that is `times` as fast as eager, under `policy` and with `reshape`.
+fn notes_of(text: &str, times: f64, policy: &str, reshape: ReshapeCost) -> Vec<Note> {
+    let mut options = Options {
+        device: device("h100").unwrap().clone(),
+        ..options(policy)
+    };
+    options.conventions.reshape = reshape;
+    let analysis = analyze_program(&parse(text).program, &options)
+        .analysis
+        .unwrap();
+    let run = |variant: &str, time_s| MeasuredRun {
+        variant: Some(variant.to_owned()),
+        time_s: Some(time_s),
+        kernels: vec![MeasuredKernel::new("triton_poi_fused_add_relu_0", time_s)],
+        ..MeasuredRun::default()
+    };
+    let [eager, compiled] = [run("eager", 1e-3), run("compiled", 1e-3 / times)];
+    let matching = match_kernels(&analysis, &compiled);
+    let json = r#"{"program": "p", "device": "NVIDIA H100 80GB HBM3", "torch": "2", "rows": [{"variant": "eager", "kernels": [{"name": "k", "time_us": 1}]}]}"#;
+    let mut profile = read_profile(Kind::Script, json.as_bytes()).unwrap();
+    profile.runs = vec![eager, compiled];
+    notes(&analysis, &profile, &analysis.graph.digest(), &matching)
+}
+
+#[test]
+fn a_speedup_that_the_model_does_not_expect_is_a_warning() {
+    let text = "input x : bf16[8192, 8192]\ninput w : bf16[8192, 8192]\na = add(x, w)\ny = relu(a)";
+    for (times, is_warning, said) in [
+        (
+            1.6,
+            false,
+            "One call of eager takes 1.00 ms, so this run is 1.60x as fast; the device model expects 1.6",
+        ),
+        (
+            4.0,
+            true,
+            "this run is 4.00x as fast; the device model expects 1.6",
+        ),
+        (0.9, true, "this run is 0.90x as fast"),
+    ] {
+        let notes = notes_of(text, times, DEFAULT, ReshapeCost::View);
+        let note = notes
+            .iter()
+            .find(|note| note.text.contains("as fast"))
+            .unwrap();
+        assert!(note.text.contains(said), "{}", note.text);
+        assert_eq!(note.is_warning, is_warning, "{}", note.text);
+    }
+}
+
+#[test]
+fn kernels_of_views_alone_offer_to_count_them_as_views() {
+    let text = "input x : bf16[8, 8]\na = transpose(x)\nb = softmax(a)\ny = transpose(b)";
+    let offers = |reshape| {
+        let notes = notes_of(text, 1.0, EAGER, reshape).into_iter();
+        notes.filter_map(|note| note.offer).collect::<Vec<_>>()
+    };
+    assert!(offers(ReshapeCost::Copy).contains(&Offer::Views));
+    assert!(!offers(ReshapeCost::View).contains(&Offer::Views));
 }

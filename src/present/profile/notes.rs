@@ -142,8 +142,8 @@ fn copies(analysis: &Analysis) -> Option<Note> {
     let views = analysis.fused.kernels.iter().filter(is_view).count();
     (views > 0).then(|| {
         let text = format!(
-            "{} of views alone predicted, because reshapes count as copies. PyTorch launches nothing for a view.",
-            if views == 1 { "1 kernel is".to_owned() } else { format!("{views} kernels are") },
+            "{} of views alone: reshapes count as copies here. PyTorch launches nothing for a view.",
+            counted(views, "predicted kernel"),
         );
         Note::warning(text, Some(Offer::Views))
     })
