@@ -166,9 +166,9 @@ pub fn notes(outcome: &Outcome) -> Vec<String> {
     told.extend(sizes_notes(outcome));
     told.push("All floats are f32 here, so a tensor of f16 takes 4 bytes an element.".to_owned());
     told.push(if outcome.has_clock {
-        "Times are of the GPU's own clock: each launch was repeated until 5 ms had passed, with warm caches; medians of 5 rounds.".to_owned()
+        "Times are of the GPU's own clock: each launch was repeated until 5 ms had passed, with warm caches; medians of 5 rounds. Kernels of equal code were timed once.".to_owned()
     } else {
-        "This GPU has no clock for pages, so the page's own was read: each launch was repeated until 50 ms had passed, and the way to the GPU and back is part of it.".to_owned()
+        "This GPU has no clock for pages, so the page's own was read: each launch was repeated until 50 ms had passed, and the way to the GPU and back is part of it. Kernels of equal code were timed once.".to_owned()
     });
     told
 }

@@ -313,6 +313,40 @@ fn outcome(error: f64) -> Outcome {
     }
 }
 
+/// A shader adds up all elements before each, so it takes the square of the row, by which the time is bounded.
+#[test]
+fn cumulative_sums_are_run_at_sizes_that_a_shader_finishes() {
+    for (axis, declared) in [("-1", "x : f32[64, N]"), ("0", "x : f32[N, 64]")] {
+        let text = format!(
+            "param N = 65536 in 64..65536 step 64\ninput {declared}\ny = cumsum(x, axis={axis})"
+        );
+        let budget = timed_budget(&LIMITS, &measured(RATES));
+        let (large, _) = reference(&text, &budget);
+        let (_, row) = large.sizes[0].clone();
+        let steps = u64::try_from(64 * row * row).unwrap();
+        assert!(
+            steps <= budget.wanted_steps && 4 * steps > budget.wanted_steps,
+            "{row} along {axis}"
+        );
+    }
+    let (program, analysis) = program("input x : f32[64, 524288]\ny = cumsum(x)\nz = relu(y)");
+    let refused = Reference::new(
+        &program,
+        &analysis.partition,
+        &Setup::default(),
+        &timed_budget(&LIMITS, &measured(RATES)),
+    );
+    let refused = refused.unwrap_err();
+    assert!(
+        refused.message.contains("17592254 million steps"),
+        "{refused:?}"
+    );
+    assert!(
+        refused.hint.contains("`y`") || refused.hint.contains("of y,"),
+        "{refused:?}"
+    );
+}
+
 #[test]
 fn right_results_and_times_are_told_beside_the_prediction() {
     let outcome = outcome(0.0);
@@ -599,6 +633,23 @@ fn probes_fit_the_limits_of_every_device() {
         assert_eq!(probe.job.within(&LIMITS), Ok(()));
         assert!(probe.amount >= 1.0);
     }
+}
+
+/// Four numbers a link, two FLOPs each.
+#[test]
+fn a_chain_has_the_links_that_are_counted() {
+    let chains = probe::chains(3);
+    let [launch] = &chains.job.launches[..] else {
+        panic!("one launch");
+    };
+    let links = launch.code.matches("= chained(").count();
+    let threads = u64::from(launch.workgroups[0]) * 256;
+    let flops = threads * 3 * links as u64 * 4 * 2;
+    assert!(
+        chains.amount.total_cmp(&(flops as f64)).is_eq(),
+        "{links} links"
+    );
+    assert!(probe::exponentials(3).amount * 2.0 == chains.amount);
 }
 
 proptest! {

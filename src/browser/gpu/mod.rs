@@ -8,8 +8,11 @@ mod wait;
 
 pub use prepared::Prepared;
 
+use crate::browser::now_ms;
 use crate::core::model::device::DeviceProbe;
-use crate::core::own_gpu::repeats::{LONGEST_WAIT_S, Repeats, WANTED_S, WANTED_WITHOUT_CLOCK_S};
+use crate::core::own_gpu::repeats::{
+    COLD_AFTER_S, LONGEST_WAIT_S, Repeats, WANTED_S, WANTED_WITHOUT_CLOCK_S, WARM_UP_S,
+};
 use crate::core::own_gpu::{Failure, Job, Limits};
 use clock::Clock;
 use js_sys::{Function, Promise, Reflect};
@@ -34,6 +37,8 @@ pub struct Gpu {
     clock: Option<Clock>,
     /// Kernels that are compiled, by their code: what is compared is often timed at the same sizes.
     pipelines: RefCell<HashMap<String, wgpu::ComputePipeline>>,
+    /// When the last time was taken. Compilations and uploads leave the GPU idle.
+    timed_at_ms: Cell<Option<f64>>,
     /// The first thing that went wrong outside of an error scope.
     trouble: Arc<Mutex<Option<Failure>>>,
     stop: Stop,
@@ -99,6 +104,7 @@ impl Gpu {
             },
             clock: has_clock.then(|| Clock::new(&device)),
             pipelines: RefCell::default(),
+            timed_at_ms: Cell::default(),
             device,
             queue,
             trouble,
@@ -130,13 +136,42 @@ impl Gpu {
         } else {
             WANTED_WITHOUT_CLOCK_S
         };
-        let mut repeats = Repeats::new(u32::try_from(launches).unwrap_or(u32::MAX), wanted_s);
+        let search = Repeats::new(u32::try_from(launches).unwrap_or(u32::MAX), wanted_s);
+        if self.is_cold() {
+            let mut repeats = search.clone();
+            let warm_at_ms = now_ms() + WARM_UP_S * 1e3;
+            while now_ms() < warm_at_ms {
+                let time_s = self.submitted_s(prepared, launch, repeats.count, name);
+                repeats.measured(time_s.await?);
+            }
+        }
+        // At a low clock fewer repetitions seemed enough, so the search begins anew.
+        let mut repeats = search;
         loop {
-            let time_s = prepared.timed(self, launch, repeats.count, name).await?;
-            if let Some(time_s) = repeats.measured(time_s) {
+            let time_s = self.submitted_s(prepared, launch, repeats.count, name);
+            if let Some(time_s) = repeats.measured(time_s.await?) {
                 return Ok(time_s);
             }
         }
+    }
+
+    /// The time of one submission, in seconds.
+    async fn submitted_s(
+        &self,
+        prepared: &Prepared,
+        launch: Option<usize>,
+        count: u32,
+        name: &str,
+    ) -> Result<f64, Failure> {
+        let time_s = prepared.timed(self, launch, count, name).await?;
+        self.timed_at_ms.set(Some(now_ms()));
+        Ok(time_s)
+    }
+
+    /// Whether it may have lowered its clock.
+    fn is_cold(&self) -> bool {
+        let timed_at_ms = self.timed_at_ms.get();
+        timed_at_ms.is_none_or(|timed_at_ms| now_ms() - timed_at_ms > COLD_AFTER_S * 1e3)
     }
 
     /// What went wrong so far, or that the visitor wants to stop.

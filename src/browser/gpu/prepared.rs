@@ -7,7 +7,7 @@ use crate::core::own_gpu::repeats::LONGEST_COMPILATION_S;
 use crate::core::own_gpu::{Buffer, Failure, Job};
 use wgpu::{BufferUsages, ErrorFilter};
 
-/// Bytes that are written to the GPU at once.
+/// Bytes that are sent to the GPU for a buffer, at least if it holds so many.
 const CHUNK_BYTES: usize = 4 << 20;
 
 /// What launches need.
@@ -126,13 +126,34 @@ impl Gpu {
         }
         let repeated = (CHUNK_BYTES / of.contents.len()).max(1);
         let chunk = of.contents.repeat(repeated);
+        let chunk_bytes = chunk.len() as u64;
+        if chunk_bytes >= of.bytes {
+            let whole = usize::try_from(of.bytes)
+                .ok()
+                .and_then(|all| chunk.get(..all));
+            self.queue
+                .write_buffer(&buffer, 0, whole.unwrap_or_default());
+            return buffer;
+        }
+        // The GPU copies within its own memory some hundred times as fast as the page sends bytes to it.
+        let sent = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: chunk_bytes,
+            usage: BufferUsages::COPY_DST | BufferUsages::COPY_SRC,
+            mapped_at_creation: false,
+        });
+        self.queue.write_buffer(&sent, 0, &chunk);
+        let mut encoder = self
+            .device
+            .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         let mut offset = 0;
         while offset < of.bytes {
-            let left = usize::try_from(of.bytes - offset).unwrap_or(usize::MAX);
-            let part = chunk.get(..left.min(chunk.len())).unwrap_or_default();
-            self.queue.write_buffer(&buffer, offset, part);
-            offset += part.len() as u64;
+            let part = chunk_bytes.min(of.bytes - offset);
+            encoder.copy_buffer_to_buffer(&sent, 0, &buffer, offset, part);
+            offset += part;
         }
+        self.queue.submit([encoder.finish()]);
+        sent.destroy();
         buffer
     }
 }

@@ -82,6 +82,8 @@ pub(super) struct Fitted {
     pub(super) calls: IdVec<OpId, Call>,
     /// Multiply-adds and other operations on elements, of the run by kernels.
     pub(super) steps: u64,
+    /// Those of an op.
+    steps_of: fn(&Graph, OpId) -> u64,
 }
 
 /// The program with its own params, or with smaller ones where that is too much. Its graph is the same but for sizes.
@@ -204,10 +206,15 @@ fn read(
     let statement_of_op = listed.filter_map(|&at| resolved.statement_of_op.get(at).copied());
     let calls = calls(program, &statement_of_op.collect());
     let again = partition.recomputed.iter().flatten().copied();
+    let steps_of = match types {
+        Types::Own => steps_of,
+        Types::F32 | Types::Words => shader_steps_of,
+    };
     let steps = graph.ops.ids().chain(again).map(|op| steps_of(&graph, op));
     Ok(Fitted {
         program: Program::default(),
         steps: steps.fold(0, u64::saturating_add),
+        steps_of,
         calls,
         graph,
     })
@@ -234,6 +241,23 @@ pub(super) fn steps_of(graph: &Graph, op: OpId) -> u64 {
         .iter()
         .map(|&tensor| graph.tensors[tensor].elements().unwrap_or(elements));
     inputs.fold(elements.saturating_mul(each), u64::saturating_add)
+}
+
+/// The same of a shader, which adds up for each element of a cumulative sum all before it.
+fn shader_steps_of(graph: &Graph, op: OpId) -> u64 {
+    let definition = &graph.ops[op];
+    let steps = steps_of(graph, op);
+    if definition.function.as_deref() != Some("cumsum") {
+        return steps;
+    }
+    let last = definition.shape.len().saturating_sub(1);
+    let axis = match definition.axes {
+        0 => last,
+        bits => bits.trailing_zeros() as usize,
+    };
+    let elements = element_count(&definition.shape).unwrap_or(u64::MAX);
+    let row = definition.shape.get(axis).copied().unwrap_or(1);
+    elements.saturating_mul(row).max(steps)
 }
 
 fn retype(resolved: &mut Resolved, types: Types) {
@@ -270,7 +294,10 @@ fn elements(graph: &Graph) -> Elements {
 
 fn too_much(fitted: &Fitted, budget: &Budget) -> NotRun {
     let graph = &fitted.graph;
-    let largest = graph.ops.ids().max_by_key(|&op| steps_of(graph, op));
+    let largest = graph
+        .ops
+        .ids()
+        .max_by_key(|&op| (fitted.steps_of)(graph, op));
     let (op, shape) = largest.map_or((String::new(), String::new()), |op| {
         let op = &graph.ops[op];
         (quoted(&op.name), shape_text(&op.shape))

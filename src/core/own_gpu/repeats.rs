@@ -8,6 +8,10 @@ pub const WANTED_WITHOUT_CLOCK_S: f64 = 0.05;
 pub const LONGEST_WAIT_S: f64 = 2.0;
 /// The same of a wait for a compiler or an upload, during which the GPU is free for others.
 pub const LONGEST_COMPILATION_S: f64 = 20.0;
+/// A GPU that had nothing to do for so long may have lowered its clock, in seconds.
+pub const COLD_AFTER_S: f64 = 0.5;
+/// For so long a cold GPU works before a time counts, in seconds. An H100 at a sixth of its clock raises it after 0.27 s.
+pub const WARM_UP_S: f64 = 0.4;
 /// Rounds of repetitions, of which the median counts.
 pub const ROUNDS: usize = 5;
 /// All rounds of a launch end after this long, in seconds.
