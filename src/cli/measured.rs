@@ -11,7 +11,7 @@ use crate::core::profile::{MeasuredRun, Profile, Reader};
 use crate::core::{Analysis, Options, Policy, ReshapeCost, analyze_program};
 use crate::present::profile::{
     NeighbourRow, Note, ProfileRow, bytes_title, found_sentence, neighbour_rows, notes,
-    pattern_sentence, profile_rows, profile_total, run_title,
+    pattern_sentence, profile_rows, profile_totals, run_title,
 };
 use crate::present::times::TimeKind;
 use serde::Serialize;
@@ -256,7 +256,9 @@ fn text(shown: &Shown) -> String {
             row,
         );
     }
-    line("total".to_owned(), profile_total(analysis, matching));
+    for row in profile_totals(analysis, matching) {
+        line(row.of.sum_title().to_owned(), row);
+    }
     let widths: [usize; 10] = std::array::from_fn(|column| {
         lines
             .iter()

@@ -42,7 +42,7 @@ use fuseline::present::measured::{
     Quantity, comparisons, error_summary, predicted_rows, table_rows,
 };
 use fuseline::present::profile::{
-    ProfileFigure, RowOf, neighbour_rows, notes, profile_explanation, profile_rows, profile_total,
+    ProfileFigure, neighbour_rows, notes, profile_explanation, profile_rows, profile_totals,
 };
 use fuseline::present::report::Report;
 use fuseline::present::steps::Steps;
@@ -450,8 +450,16 @@ fn profiles(input: &[u8]) {
             for row in profile_rows(&analysis, &matching) {
                 profile_explanation(&analysis, &matching, row.of, ProfileFigure::BytesError, "");
             }
-            profile_total(&analysis, &matching);
-            profile_explanation(&analysis, &matching, RowOf::Total, ProfileFigure::Time, "");
+            for row in profile_totals(&analysis, &matching) {
+                profile_explanation(&analysis, &matching, row.of, ProfileFigure::Time, "");
+                profile_explanation(
+                    &analysis,
+                    &matching,
+                    row.of,
+                    ProfileFigure::PredictedTime,
+                    "",
+                );
+            }
             neighbour_rows(&analysis, &short_neighbours(&analysis, &matching));
             let charted = Charted {
                 measured: Some(&matching),

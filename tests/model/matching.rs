@@ -6,7 +6,9 @@ use fuseline::core::analysis::matching::{Matching, match_kernels, short_neighbou
 use fuseline::core::notation::parse;
 use fuseline::core::profile::{MeasuredKernel, MeasuredRun};
 use fuseline::core::{Analysis, analyze_program};
-use fuseline::present::profile::{found_sentence, neighbour_rows, profile_rows, profile_total};
+use fuseline::present::profile::{
+    found_sentence, neighbour_rows, notes, profile_rows, profile_totals,
+};
 use serde_json::Value;
 use std::path::Path;
 
@@ -65,7 +67,10 @@ fn the_kernels_of_one_program() {
         let matching = match_kernels(&analysis, &run);
         assert_eq!(told(&analysis, &matching), expected);
         assert_eq!(matching.missing(&analysis).count(), 0);
-        let [predicted, measured, _] = profile_total(&analysis, &matching).times;
+        let [total] = &profile_totals(&analysis, &matching)[..] else {
+            panic!("all are found");
+        };
+        let [predicted, measured, _] = &total.times;
         assert_eq!(
             [predicted, measured],
             if variant == EAGER {
@@ -130,6 +135,59 @@ fn kernels_without_a_partner() {
     );
     run.kernels.clear();
     assert_eq!(match_kernels(&analysis, &run).missing(&analysis).count(), 4);
+}
+
+/// Where not all kernels have a partner, the sums are of different kernels, so only those of the pairs have an error.
+#[test]
+fn sums_are_compared_where_they_are_of_the_same_kernels() {
+    let analysis = mlp(DEFAULT);
+    let totals = |run: &MeasuredRun| {
+        let totals = profile_totals(&analysis, &match_kernels(&analysis, run)).into_iter();
+        totals
+            .map(|row| format!("{}: {}", row.of.sum_title(), row.times.join(" ")))
+            .collect::<Vec<_>>()
+    };
+    let mut run = profile("ncu_raw.csv").runs.remove(1);
+    assert_eq!(totals(&run), ["total: 120 µs 130 µs −7.6 %"]);
+    let pair = run.kernels.remove(1);
+    assert_eq!(
+        totals(&run),
+        [
+            "those found: 105 µs 103 µs +1.9 %",
+            "total: 120 µs 103 µs –"
+        ]
+    );
+    let own = MeasuredKernel::new("my_own_kernel", pair.time_s);
+    run.kernels.insert(1, own);
+    assert_eq!(
+        totals(&run),
+        [
+            "those found: 105 µs 103 µs +1.9 %",
+            "total: 120 µs 130 µs –"
+        ]
+    );
+    run.kernels = vec![MeasuredKernel::new("my_own_kernel", 1e-5)];
+    assert_eq!(totals(&run), ["total: 120 µs 10.0 µs –"]);
+}
+
+/// The base page of Nsight Compute has bytes read and written together, and those written may be missing.
+#[test]
+fn bytes_that_may_leave_later_are_told() {
+    let analysis = mlp(DEFAULT);
+    for (file, is_told) in [
+        ("ncu_base.csv", true),
+        ("ncu_raw.csv", false),
+        ("trace_compiled.json", false),
+    ] {
+        let profile = profile(file);
+        let run = profile.runs.last().unwrap();
+        let notes = notes(&analysis, &profile, "", &match_kernels(&analysis, run));
+        let note = notes
+            .iter()
+            .find(|note| note.text.contains("leave the cache only after its end"));
+        assert_eq!(note.is_some(), is_told, "{file}");
+        assert!(note.is_none_or(|note| note.text.contains("--metrics dram__bytes_read.sum")));
+    }
 }
 
 /// A file that does not tell calls apart has the last of those whose names repeat.

@@ -243,6 +243,61 @@ fn what_is_no_measurement_gets_a_sentence() {
     }
 }
 
+/// Wherever a table ends, it is refused, or says nothing of a kernel but what the whole one says.
+#[test]
+fn a_table_that_is_cut_says_nothing_wrong() {
+    for name in [
+        "ncu_raw.csv",
+        "ncu_base.csv",
+        "ncu_base_metrics.csv",
+        "nsys_gpu_trace.csv",
+    ] {
+        let bytes = file(name);
+        let whole = told(&profile(name));
+        let mut refused = 0;
+        let ends = (0..bytes.len())
+            .step_by(97)
+            .chain(bytes.len() - 60..bytes.len() - 1);
+        for end in ends.clone() {
+            let Ok(cut) = read_profile(Kind::Table, &bytes[..end]) else {
+                refused += 1;
+                continue;
+            };
+            for (kernel, of_whole) in told(&cut).iter().zip(&whole) {
+                let mut fields = kernel.split(' ').zip(of_whole.split(' ')).enumerate();
+                let is_right = fields.all(|(field, (said, whole))| {
+                    // Nsight Systems has the name last, without a sign for its end.
+                    let is_part = field == 1 && name.starts_with("nsys") && whole.starts_with(said);
+                    said == whole || said == "-" || is_part
+                });
+                assert!(is_right, "{name} cut at {end}: {kernel}, not {of_whole}");
+            }
+        }
+        assert!(refused > ends.count() / 4, "{name}: {refused} refused");
+    }
+    let cases = [
+        ("ncu_raw.csv", 700),
+        ("ncu_base.csv", 501),
+        ("nsys_gpu_trace.csv", 700),
+        ("nsys_gpu_trace.csv", 400),
+    ];
+    let sentences = cases.map(|(name, part)| {
+        let bytes = file(name);
+        let end = bytes.len() * part / 1000;
+        read_profile(Kind::Table, &bytes[..end]).unwrap_err()
+    });
+    let cut = "so the file may still have been written when it was copied.";
+    assert_eq!(
+        sentences,
+        [
+            format!("Line 14 of this table: it has 7 of the 26 columns, {cut}"),
+            format!("Line 35 of this table: it has 8 of the 17 columns, {cut}"),
+            format!("Line 5 of this table: it has 4 of the 21 columns, {cut}"),
+            format!("Line 3 of this table: it has 9 of the 21 columns, {cut}"),
+        ]
+    );
+}
+
 fn script(problem: &str) -> String {
     format!(
         "This is no measurement of a program's script: {problem}. docs/measurement.md has the fields."

@@ -15,7 +15,7 @@ use crate::present::figure::{Figure, Of, Quantity, Saved, merge_explanation};
 use crate::present::format::format_seconds;
 use crate::present::profile::{
     NeighbourRow, Note, ProfileFigure, ProfileRow, RowOf, bytes_title, found_sentence,
-    neighbour_rows, notes, profile_explanation, profile_rows, profile_total, run_title,
+    neighbour_rows, notes, profile_explanation, profile_rows, profile_totals, run_title,
 };
 use crate::present::times::TimeKind;
 use leptos::either::Either;
@@ -226,7 +226,7 @@ fn Table(
     rows: Memo<Vec<ProfileRow>>,
 ) -> impl IntoView {
     let selected = SelectedKernel::of(seen.page);
-    let total = Memo::new(move |_| seen.with(profile_total));
+    let totals = Memo::new(move |_| seen.with(profile_totals).unwrap_or_default());
     let kind = move || seen.analysis.with(|analysis| TimeKind::of(analysis).name());
     let bytes = move || seen.with(|_, matching| bytes_title(matching));
     view! {
@@ -254,17 +254,21 @@ fn Table(
                     />
                 </tbody>
                 <tfoot>
-                    {move || total.get().map(|row| {
-                        let row = Memo::new(move |_| row.clone());
-                        view! {
-                            <tr>
-                                <td></td>
-                                <th scope="row">"total"</th>
-                                <td></td>
-                                {cells(seen, row)}
-                            </tr>
+                    <ForEnumerate
+                        each=move || totals.get()
+                        key=|row| (row.of, row.counted)
+                        children=move |place, row| {
+                            let title = row.of.sum_title();
+                            view! {
+                                <tr>
+                                    <td></td>
+                                    <th scope="row">{title}</th>
+                                    <td></td>
+                                    {cells(seen, row_at(totals, place, row))}
+                                </tr>
+                            }
                         }
-                    })}
+                    />
                 </tfoot>
             </NumberTable>
         </div>
@@ -330,16 +334,11 @@ fn cells(seen: Seen, row: Memo<ProfileRow>) -> impl IntoView {
     let figure_of = match of {
         RowOf::Kernel(_) => first_op.map(Of::Kernel),
         RowOf::Total => Some(Of::Program),
-        RowOf::Unmatched(_) => None,
+        RowOf::Unmatched(_) | RowOf::Found => None,
     };
     let text = move |part: fn(&ProfileRow) -> &String| move || row.with(|row| part(row).clone());
-    let predicted = move |quantity, part: fn(&ProfileRow) -> &String| match figure_of {
-        Some(of) => {
-            Either::Left(view! { <Number told=Figure::fused(of, quantity)>{text(part)}</Number> })
-        }
-        None => Either::Right(text(part)),
-    };
-    let measured = move |figure, part: fn(&ProfileRow) -> &String| {
+    // A number of the measurement, or a sum over a part of the kernels.
+    let own = move |figure, part: fn(&ProfileRow) -> &String| {
         let has = move || row.with(|row| part(row) != "–");
         let told = seen.told(move || of, figure);
         view! {
@@ -348,18 +347,24 @@ fn cells(seen: Seen, row: Memo<ProfileRow>) -> impl IntoView {
             </Show>
         }
     };
+    let predicted = move |quantity, figure, part: fn(&ProfileRow) -> &String| match figure_of {
+        Some(of) => {
+            Either::Left(view! { <Number told=Figure::fused(of, quantity)>{text(part)}</Number> })
+        }
+        None => Either::Right(own(figure, part)),
+    };
     let bytes = match row.with_untracked(|row| row.counted) {
         Counted::Read => Quantity::BytesRead,
         Counted::Moved => Quantity::Bytes,
     };
     view! {
-        <td class="number">{predicted(Quantity::Time, |row| &row.times[0])}</td>
-        <td class="number">{measured(ProfileFigure::Time, |row| &row.times[1])}</td>
-        <td class="number">{measured(ProfileFigure::TimeError, |row| &row.times[2])}</td>
-        <td class="number">{predicted(bytes, |row| &row.bytes[0])}</td>
-        <td class="number">{measured(ProfileFigure::Bytes, |row| &row.bytes[1])}</td>
-        <td class="number">{measured(ProfileFigure::BytesError, |row| &row.bytes[2])}</td>
-        <td class="number">{measured(ProfileFigure::Gap, |row| &row.gap)}</td>
+        <td class="number">{predicted(Quantity::Time, ProfileFigure::PredictedTime, |row| &row.times[0])}</td>
+        <td class="number">{own(ProfileFigure::Time, |row| &row.times[1])}</td>
+        <td class="number">{own(ProfileFigure::TimeError, |row| &row.times[2])}</td>
+        <td class="number">{predicted(bytes, ProfileFigure::PredictedBytes, |row| &row.bytes[0])}</td>
+        <td class="number">{own(ProfileFigure::Bytes, |row| &row.bytes[1])}</td>
+        <td class="number">{own(ProfileFigure::BytesError, |row| &row.bytes[2])}</td>
+        <td class="number">{own(ProfileFigure::Gap, |row| &row.gap)}</td>
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tables of profilers as CSV, record by record.
 
-use super::nsight::{Header, Table};
+use super::nsight::{CUT, Header, Table};
 use super::{Kind, MeasuredRun, Profile};
 use csv_core::{ReadRecordResult, Reader};
 
@@ -21,6 +21,8 @@ pub(super) struct CsvReader {
     first_columns: Option<String>,
     /// What the profiler says has failed.
     failure: Option<String>,
+    /// Whether a quotation is open. The reader of records ends it silently where the file ends.
+    in_quotes: bool,
 }
 
 /// A record that is not complete yet.
@@ -43,10 +45,14 @@ impl CsvReader {
             table: None,
             first_columns: None,
             failure: None,
+            in_quotes: false,
         }
     }
 
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), String> {
+        self.in_quotes = bytes
+            .iter()
+            .fold(self.in_quotes, |is_open, &byte| is_open ^ (byte == b'"'));
         let mut rest = bytes;
         // An empty input would end the file.
         while !rest.is_empty() {
@@ -89,24 +95,23 @@ impl CsvReader {
                 });
                 let fields: Vec<String> = fields.collect();
                 *written = (0, 0);
-                self.take(&fields)?;
+                // Where the file ends, no line break ends the record.
+                let line = self.reader.line() - u64::from(read > 0);
+                self.take(&fields, line)?;
             }
             ReadRecordResult::End => return Ok((true, rest)),
         }
         Ok((false, rest))
     }
 
-    fn take(&mut self, fields: &[String]) -> Result<(), String> {
+    fn take(&mut self, fields: &[String], line: u64) -> Result<(), String> {
         if let Some(table) = &mut self.table {
-            return table.take(fields).map_err(|problem| {
-                format!(
-                    "Line {} of this table: {problem}.",
-                    self.reader.line().saturating_sub(1)
-                )
-            });
+            return table
+                .take(fields)
+                .map_err(|problem| format!("Line {line} of this table: {problem}."));
         }
         match Header::find(fields) {
-            Some(header) => self.table = Some(Table::new(header?)),
+            Some(header) => self.table = Some(Table::new(header?, fields.len())),
             None => self.keep_for_error(fields),
         }
         Ok(())
@@ -144,6 +149,12 @@ impl CsvReader {
                 "A table of kernels has the columns \"ID\", \"Kernel Name\" and metrics (ncu --csv), or \"Start (ns)\", \"Duration (ns)\" and \"Name\" (nsys stats --report cuda_gpu_trace). {found}"
             ));
         };
+        if self.in_quotes {
+            return Err(format!(
+                "This table ends within a quotation in line {}: {CUT}.",
+                self.reader.line()
+            ));
+        }
         let (device, runs): (_, Vec<MeasuredRun>) = table.finish()?;
         Ok(Profile {
             kind: Kind::Table,

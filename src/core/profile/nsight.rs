@@ -1,6 +1,6 @@
 //! The tables of Nsight Compute (`ncu --csv`, both pages) and Nsight Systems (`nsys stats --report cuda_gpu_trace`).
 
-use super::{MAX_KERNELS, MeasuredKernel, MeasuredRun, Names, VARIANTS, too_many};
+use super::{MAX_KERNELS, MeasuredKernel, MeasuredRun, Names, VARIANTS, base_name, too_many};
 
 /// Metrics of Nsight Compute, each by its name on the raw page and by its label.
 const DURATION: [&str; 2] = ["gpu__time_duration.sum", "Duration"];
@@ -8,6 +8,9 @@ const READ: &str = "dram__bytes_read.sum";
 const WRITTEN: &str = "dram__bytes_write.sum";
 /// Bytes read and written for each second, which the base page has in the place of bytes.
 const THROUGHPUT: [&str; 2] = ["dram__bytes.sum.per_second", "Memory Throughput"];
+
+/// What is said of a table that ends too early.
+pub(super) const CUT: &str = "the file may still have been written when it was copied";
 
 /// Which column holds what.
 pub(super) enum Header {
@@ -124,6 +127,8 @@ fn no_duration() -> String {
 /// A table with its kernels so far.
 pub(super) struct Table {
     header: Header,
+    /// Least fields of a line about a kernel.
+    columns: usize,
     /// The units of the columns of a raw page.
     units: Option<Vec<String>>,
     rows: Vec<Row>,
@@ -142,9 +147,16 @@ struct Row {
 }
 
 impl Table {
-    pub(super) fn new(header: Header) -> Self {
+    /// `columns` are those of the header.
+    pub(super) fn new(header: Header, columns: usize) -> Self {
+        // Behind the value a base page has what rules say of it, or nothing.
+        let columns = match header {
+            Header::Base { value, .. } => value + 1,
+            Header::Raw { .. } | Header::Trace { .. } => columns,
+        };
         Self {
             header,
+            columns,
             units: None,
             rows: Vec::new(),
             last: Default::default(),
@@ -153,8 +165,15 @@ impl Table {
         }
     }
 
-    /// Reads a line below the header.
+    /// Reads a line below the header. Lines of other programs that stand between are passed over.
     pub(super) fn take(&mut self, fields: &[String]) -> Result<(), String> {
+        if self.is_kernel(fields) && fields.len() < self.columns {
+            return Err(format!(
+                "it has {} of the {} columns, so {CUT}",
+                fields.len(),
+                self.columns
+            ));
+        }
         match self.header {
             Header::Raw {
                 common,
@@ -164,7 +183,7 @@ impl Table {
                 throughput,
                 device,
             } => {
-                if is_kernel(fields, common) {
+                if self.is_kernel(fields) {
                     self.name_device(text(fields, device));
                 }
                 let metrics = [Some(duration), read, written, throughput];
@@ -176,7 +195,7 @@ impl Table {
                 unit,
                 value,
             } => {
-                if is_kernel(fields, common) {
+                if self.is_kernel(fields) {
                     let row = self.row(fields, common)?;
                     let [name, unit, value] =
                         [metric, unit, value].map(|column| text(fields, Some(column)));
@@ -194,9 +213,12 @@ impl Table {
                 device,
             } => {
                 let name = text(fields, Some(name));
-                // Copies and fills are no kernels.
-                if name.is_empty() || name.starts_with("[CUDA") {
+                // `[CUDA memset]` and the like are no kernels.
+                if !self.is_kernel(fields) || name.starts_with('[') {
                     return Ok(());
+                }
+                if name.is_empty() {
+                    return Err(format!("a kernel has no name, so {CUT}"));
                 }
                 let seconds = |column, to_s: f64| {
                     number(text(fields, Some(column))).map(|time| time.map(|time| time * to_s))
@@ -226,13 +248,23 @@ impl Table {
         }
     }
 
+    /// Whether a line is about a kernel: its id or its start is a number.
+    fn is_kernel(&self, fields: &[String]) -> bool {
+        let number = match self.header {
+            Header::Raw { common, .. } | Header::Base { common, .. } => common.id,
+            Header::Trace { start, .. } => start,
+        };
+        let number = text(fields, Some(number));
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    }
+
     fn take_raw(
         &mut self,
         fields: &[String],
         common: Common,
         metrics: [Option<usize>; 4],
     ) -> Result<(), String> {
-        if !is_kernel(fields, common) {
+        if !self.is_kernel(fields) {
             if self.units.is_none() && self.rows.is_empty() {
                 self.units = Some(fields.to_vec());
             }
@@ -291,10 +323,26 @@ impl Table {
     /// The device, and a run for each variant among the ranges of the program, in the order of the file.
     pub(super) fn finish(self) -> Result<(Option<String>, Vec<MeasuredRun>), String> {
         if self.rows.is_empty() {
-            return Err("This table has no kernel. With --profile-from-start off, ncu sees only what runs between torch.cuda.profiler.start() and stop().".to_owned());
+            let why = match self.header {
+                Header::Raw { .. } | Header::Base { .. } => {
+                    "With --profile-from-start off, ncu sees only what runs between torch.cuda.profiler.start() and stop()."
+                }
+                Header::Trace { .. } => {
+                    "Nsight Systems saw no work of the GPU: profile a program that launches kernels, with --trace=cuda."
+                }
+            };
+            return Err(format!("This table has no kernel. {why}"));
         }
         if !self.rows.iter().any(|row| row.is_timed) {
             return Err(no_duration());
+        }
+        if let Some(at) = self.rows.iter().position(|row| !row.is_timed) {
+            let name = base_name(&self.rows[at].kernel.name);
+            return Err(format!(
+                "Kernel {} of this table, {name}, has no {}: {CUT}, or the profiler could not time it.",
+                at + 1,
+                DURATION[1].to_lowercase(),
+            ));
         }
         let has_variants = self.rows.iter().any(|row| row.variant.is_some());
         let mut runs: Vec<MeasuredRun> = Vec::new();
@@ -358,11 +406,6 @@ impl Row {
         }
         Ok(())
     }
-}
-
-fn is_kernel(fields: &[String], common: Common) -> bool {
-    let id = text(fields, Some(common.id));
-    !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn text(fields: &[String], column: Option<usize>) -> &str {

@@ -1,18 +1,28 @@
 //! The measured numbers of a table explain themselves; the predicted ones are figures of the analysis.
 
-use super::{RowOf, Sides, bytes_of, gap_of, times_of};
-use crate::core::Analysis;
+use super::{RowOf, Sides, bytes_of, found, gap_of, launches_found, times_of};
 use crate::core::analysis::matching::{Counted, Matching};
 use crate::core::profile::MeasuredKernel;
+use crate::core::{Analysis, KernelId};
 use crate::present::figure::{Explanation, How, Number, Term, Worked};
 use crate::present::names::{op_names, short_name};
 
 /// Characters of the name of a kernel that ran.
 const NAME_CHARS: usize = 60;
 
+/// Why bytes that were measured may be fewer than those that go through DRAM.
+pub(super) const WRITES_LEAVE_LATER: &str =
+    "What a kernel writes may leave the cache only after its end";
+/// What to measure instead of both together.
+pub(super) const READS_TELL_MORE: &str = "Bytes read alone tell more: profile with --metrics dram__bytes_read.sum,dram__bytes_write.sum,gpu__time_duration.sum.";
+
 /// A measured number of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProfileFigure {
+    /// The predicted time of several kernels together.
+    PredictedTime,
+    /// The predicted bytes of several kernels together.
+    PredictedBytes,
     /// The time.
     Time,
     /// The relative error of the predicted time.
@@ -34,6 +44,16 @@ pub fn profile_explanation(
     source: &str,
 ) -> Option<Explanation> {
     let (title, formula, term) = match figure {
+        ProfileFigure::PredictedTime => (
+            "predicted time",
+            "Σ over the kernels that were found (time)",
+            each_found(analysis, matching, of, Number::Seconds, times_of)?,
+        ),
+        ProfileFigure::PredictedBytes => (
+            "predicted bytes",
+            "Σ over the kernels that were found (bytes)",
+            each_found(analysis, matching, of, amount, bytes_of)?,
+        ),
         ProfileFigure::Time => {
             let number = Number::Seconds(times_of(analysis, matching, of).measured?);
             let each = each_launch(matching, of, |launch| Some(Number::Seconds(launch.time_s)));
@@ -90,14 +110,15 @@ pub fn profile_explanation(
             )
         }
         RowOf::Unmatched(at) => short_name(&matching.run.kernels.get(at)?.name, NAME_CHARS),
+        RowOf::Found => "the kernels that were found".to_owned(),
         RowOf::Total => "all kernels".to_owned(),
     };
     let is_of_bytes = matches!(figure, ProfileFigure::Bytes | ProfileFigure::BytesError);
     let notes = match matching.counted {
-        Counted::Read if is_of_bytes => vec![
-            "What a kernel writes may leave the cache only after its end, so reads are compared."
-                .to_owned(),
-        ],
+        Counted::Read if is_of_bytes => {
+            vec![format!("{WRITES_LEAVE_LATER}, so reads are compared.")]
+        }
+        Counted::Moved if is_of_bytes => vec![format!("{WRITES_LEAVE_LATER}. {READS_TELL_MORE}")],
         _ => Vec::new(),
     };
     Some(Explanation {
@@ -138,9 +159,33 @@ fn each_launch(
     };
     match of {
         RowOf::Kernel(kernel) => matching.launches(kernel).map(term).collect(),
+        RowOf::Found => launches_found(matching).map(term).collect(),
         RowOf::Total => matching.run.kernels.iter().map(term).collect(),
         RowOf::Unmatched(_) => None,
     }
+}
+
+/// The sum of a predicted number over the kernels that were found, for the row of these.
+fn each_found(
+    analysis: &Analysis,
+    matching: &Matching,
+    of: RowOf,
+    number: fn(f64) -> Number,
+    sides: fn(&Analysis, &Matching, RowOf) -> Sides,
+) -> Option<Term> {
+    if of != RowOf::Found {
+        return None;
+    }
+    let sum = number(sides(analysis, matching, of).predicted?);
+    let term = |kernel: KernelId| {
+        let ops = analysis.partition.kernels.get(kernel)?;
+        let predicted = sides(analysis, matching, RowOf::Kernel(kernel)).predicted?;
+        Some(Term::given(
+            op_names(&analysis.graph, ops),
+            number(predicted),
+        ))
+    };
+    Some(with_terms(sum, found(matching).map(term).collect()))
 }
 
 fn with_terms(number: Number, terms: Option<Vec<Term>>) -> Term {

@@ -28,8 +28,21 @@ pub enum RowOf {
     Kernel(KernelId),
     /// A kernel that ran and that none is predicted for, by its index in the run.
     Unmatched(usize),
+    /// Predicted kernels that were found, and what ran for them, together.
+    Found,
     /// All kernels together.
     Total,
+}
+
+impl RowOf {
+    /// What a sum is called.
+    pub const fn sum_title(self) -> &'static str {
+        match self {
+            Self::Found => "those found",
+            Self::Total => "total",
+            Self::Kernel(_) | Self::Unmatched(_) => "",
+        }
+    }
 }
 
 /// A row of the table.
@@ -62,11 +75,11 @@ impl ProfileRow {
     pub const fn kernel(&self) -> Option<KernelId> {
         match self.of {
             RowOf::Kernel(kernel) => Some(kernel),
-            RowOf::Unmatched(_) | RowOf::Total => None,
+            RowOf::Unmatched(_) | RowOf::Found | RowOf::Total => None,
         }
     }
 
-    /// What ran; of the sum nothing.
+    /// What ran; of sums nothing.
     pub fn launches<'a>(&self, matching: &'a Matching) -> impl Iterator<Item = &'a MeasuredKernel> {
         launches_of(matching, self.of)
     }
@@ -75,11 +88,11 @@ impl ProfileRow {
 fn launches_of(matching: &Matching, of: RowOf) -> impl Iterator<Item = &MeasuredKernel> {
     let kernel = match of {
         RowOf::Kernel(kernel) => Some(matching.launches(kernel)),
-        RowOf::Unmatched(_) | RowOf::Total => None,
+        RowOf::Unmatched(_) | RowOf::Found | RowOf::Total => None,
     };
     let unmatched = match of {
         RowOf::Unmatched(at) => matching.run.kernels.get(at),
-        RowOf::Kernel(_) | RowOf::Total => None,
+        RowOf::Kernel(_) | RowOf::Found | RowOf::Total => None,
     };
     kernel.into_iter().flatten().chain(unmatched)
 }
@@ -89,11 +102,16 @@ fn launches_of(matching: &Matching, of: RowOf) -> impl Iterator<Item = &Measured
 pub(super) struct Sides {
     pub(super) predicted: Option<f64>,
     pub(super) measured: Option<f64>,
+    /// Whether both are of different kernels, so that there is no error.
+    pub(super) is_apart: bool,
 }
 
 impl Sides {
     /// Relative error of the prediction: 0.1 is a tenth too much.
     pub(super) fn error(self) -> Option<f64> {
+        if self.is_apart {
+            return None;
+        }
         let error = self.predicted? / self.measured.filter(|measured| *measured > 0.0)? - 1.0;
         error.is_finite().then_some(error)
     }
@@ -110,41 +128,65 @@ impl Sides {
 
 /// Predicted and measured time of a row, in seconds.
 pub(super) fn times_of(analysis: &Analysis, matching: &Matching, of: RowOf) -> Sides {
-    match of {
-        RowOf::Kernel(kernel) => Sides {
-            predicted: analysis.kernel_time_s(kernel),
-            measured: matching.time_s(kernel),
-        },
-        RowOf::Unmatched(at) => Sides {
-            predicted: None,
-            measured: matching.run.kernels.get(at).map(|kernel| kernel.time_s),
-        },
-        RowOf::Total => Sides {
-            predicted: Some(analysis.time_s()),
-            measured: Some(matching.run.kernels_s()),
-        },
+    let predicted = |kernel| analysis.kernel_time_s(kernel);
+    let (predicted, measured) = match of {
+        RowOf::Kernel(kernel) => (predicted(kernel), matching.time_s(kernel)),
+        RowOf::Unmatched(at) => (None, matching.run.kernels.get(at).map(|ran| ran.time_s)),
+        RowOf::Found => (
+            found(matching).map(predicted).sum(),
+            Some(launches_found(matching).map(|ran| ran.time_s).sum()),
+        ),
+        RowOf::Total => (Some(analysis.time_s()), Some(matching.run.kernels_s())),
+    };
+    Sides {
+        predicted,
+        measured,
+        is_apart: of == RowOf::Total && !is_all_found(analysis, matching),
     }
 }
 
 /// Predicted and measured bytes of a row, as [`Matching::counted`] says.
 pub(super) fn bytes_of(analysis: &Analysis, matching: &Matching, of: RowOf) -> Sides {
     let counted = matching.counted;
-    let as_number = |bytes: u64| bytes as f64;
-    let measured = match of {
-        RowOf::Kernel(kernel) => matching.bytes(kernel, counted),
-        RowOf::Unmatched(at) => counted.sum(matching.run.kernels.get(at).into_iter()),
-        RowOf::Total => counted.sum(matching.run.kernels.iter()),
-    };
     let kernels = &analysis.fused.kernels;
-    let predicted = match of {
-        RowOf::Kernel(kernel) => kernels.get(kernel).map(|kernel| counted.predicted(kernel)),
-        RowOf::Unmatched(_) => None,
-        RowOf::Total => Some(kernels.iter().map(|kernel| counted.predicted(kernel)).sum()),
+    let predicted = |kernel| kernels.get(kernel).map(|kernel| counted.predicted(kernel));
+    let (predicted, measured) = match of {
+        RowOf::Kernel(kernel) => (predicted(kernel), matching.bytes(kernel, counted)),
+        RowOf::Unmatched(at) => (None, counted.sum(matching.run.kernels.get(at).into_iter())),
+        RowOf::Found => (
+            found(matching).map(predicted).sum(),
+            counted.sum(launches_found(matching)),
+        ),
+        RowOf::Total => (
+            Some(kernels.iter().map(|kernel| counted.predicted(kernel)).sum()),
+            counted.sum(matching.run.kernels.iter()),
+        ),
     };
+    let as_number = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64);
     Sides {
-        predicted: predicted.map(as_number),
-        measured: measured.map(as_number),
+        predicted: as_number(predicted),
+        measured: as_number(measured),
+        is_apart: of == RowOf::Total && !is_all_found(analysis, matching),
     }
+}
+
+/// The predicted kernels that something ran for.
+pub(super) fn found(matching: &Matching) -> impl Iterator<Item = KernelId> + '_ {
+    let launches = matching.of_kernel.iter_enumerated();
+    launches
+        .filter(|(_, ran)| !ran.is_empty())
+        .map(|(kernel, _)| kernel)
+}
+
+/// What ran for predicted kernels, in order.
+pub(super) fn launches_found(matching: &Matching) -> impl Iterator<Item = &MeasuredKernel> {
+    let kernels = matching.run.kernels.iter().zip(&matching.of_measured);
+    kernels.filter_map(|(ran, found)| found.as_ref().map(|_| ran))
+}
+
+/// Whether each kernel that ran is predicted, and each predicted one ran.
+fn is_all_found(analysis: &Analysis, matching: &Matching) -> bool {
+    matching.of_measured.iter().all(Option::is_some) && matching.missing(analysis).next().is_none()
 }
 
 /// How long the GPU waited before a row; of the total, all waits together.
@@ -154,6 +196,7 @@ pub(super) fn gap_of(matching: &Matching, of: RowOf) -> Option<f64> {
     match of {
         RowOf::Kernel(kernel) => gap(*matching.of_kernel.get(kernel)?.first()?),
         RowOf::Unmatched(at) => gap(at),
+        RowOf::Found => None,
         RowOf::Total => {
             let known: Vec<f64> = gaps.iter().copied().flatten().collect();
             (!known.is_empty()).then(|| known.iter().sum())
@@ -187,21 +230,21 @@ pub fn profile_rows(analysis: &Analysis, matching: &Matching) -> Vec<ProfileRow>
         .collect()
 }
 
-/// The row of all kernels together.
-pub fn profile_total(analysis: &Analysis, matching: &Matching) -> ProfileRow {
-    row(
-        analysis,
-        matching,
-        RowOf::Total,
-        gap_of(matching, RowOf::Total),
-    )
+/// The row of all kernels together, and before it, if not all were found, one of those that were: only of these, predicted and
+/// measured are of the same kernels.
+pub fn profile_totals(analysis: &Analysis, matching: &Matching) -> Vec<ProfileRow> {
+    let has_found = found(matching).next().is_some() && !is_all_found(analysis, matching);
+    let sums = has_found.then_some(RowOf::Found).into_iter();
+    sums.chain([RowOf::Total])
+        .map(|of| row(analysis, matching, of, gap_of(matching, of)))
+        .collect()
 }
 
 fn row(analysis: &Analysis, matching: &Matching, of: RowOf, gap_s: Option<f64>) -> ProfileRow {
     let launches: Vec<&MeasuredKernel> = launches_of(matching, of).collect();
     let predicted = match of {
         RowOf::Kernel(kernel) => analysis.fused.kernels.get(kernel),
-        RowOf::Unmatched(_) | RowOf::Total => None,
+        RowOf::Unmatched(_) | RowOf::Found | RowOf::Total => None,
     };
     let remark = match of {
         RowOf::Unmatched(_) => "not predicted",
@@ -215,7 +258,7 @@ fn row(analysis: &Analysis, matching: &Matching, of: RowOf, gap_s: Option<f64>) 
                 _ => "",
             }
         }
-        RowOf::Total => "",
+        RowOf::Found | RowOf::Total => "",
     };
     ProfileRow {
         of,

@@ -1,6 +1,7 @@
 //! What else is to be said about a measurement: where it comes from, and in what it differs from the open program.
 
-use crate::core::analysis::matching::{Matching, policy_of_variant};
+use super::explain::{READS_TELL_MORE, WRITES_LEAVE_LATER};
+use crate::core::analysis::matching::{Counted, Matching, policy_of_variant};
 use crate::core::analysis::surprises::differs;
 use crate::core::model::op::Op;
 use crate::core::profile::{Kind, MAX_KERNELS, MeasuredRun, Profile};
@@ -125,9 +126,21 @@ pub fn notes(
             notes.push(Note::warning(text, Some(Offer::Policy(policy, tuned))));
         }
     }
+    notes.extend(written_later(matching));
     notes.extend(copies(analysis));
     notes.extend(speedup(analysis, profile, run));
     notes
+}
+
+/// That measured bytes may lack what was written.
+fn written_later(matching: &Matching) -> Option<Note> {
+    let mut kernels = matching.run.kernels.iter();
+    let is_measured = kernels.any(|kernel| kernel.moved_bytes.is_some());
+    (matching.counted == Counted::Moved && is_measured).then(|| {
+        Note::plain(format!(
+            "{WRITES_LEAVE_LATER}, and then its bytes here are too few. {READS_TELL_MORE}"
+        ))
+    })
 }
 
 /// That kernels of reshapes are predicted where PyTorch has views.
