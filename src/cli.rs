@@ -171,12 +171,13 @@ enum Command {
     },
     /// Turn measured files of one GPU into a record of each fused pattern: latencies, bytes, rates and the speed-up.
     Calibrate {
-        /// Files as public/measured has them, with the op lists of their patterns beside the first.
+        /// What scripts of programs saved on a GPU, or files as public/measured has them, with the op lists of their patterns beside the first.
         #[arg(required = true)]
         files: Vec<PathBuf>,
-        /// The device whose roofline tells what bounds a pattern, by id, or a file that a program's script saved on it.
-        #[arg(long, default_value = "h200", value_name = "NAME|FILE", value_parser = known_device)]
-        device: Device,
+        /// The device whose roofline tells what bounds a pattern, by id, or a file that a program's script saved on it; else the one
+        /// that the files name.
+        #[arg(long, value_name = "NAME|FILE", value_parser = known_device)]
+        device: Option<Device>,
         /// Records of another GPU, as --json writes them: patterns that pay on one of both alone are noted. May be repeated.
         #[arg(long, value_name = "FILE", value_parser = calibrations)]
         against: Vec<Arc<Calibrations>>,
@@ -287,7 +288,7 @@ pub fn main() -> ExitCode {
             device,
             against,
             json,
-        } => calibrate::calibrate_files(&files, &device, &against, json),
+        } => calibrate::calibrate_files(&files, device.as_ref(), &against, json),
         Command::Measured {
             file,
             measurements,

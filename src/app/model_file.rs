@@ -1,6 +1,7 @@
 //! Files that open: which kind a file is, by its first bytes, and what a model becomes.
 
 use crate::app::opened::Converted;
+use crate::core::analysis::measured::Measurements;
 use crate::core::import::{Imported, Problem};
 use crate::core::input::MAX_INPUT_BYTES;
 use crate::core::model::calibration::Calibrations;
@@ -28,6 +29,8 @@ pub enum FileKind {
     Model(ModelFormat),
     /// A measurement, packed by gzip or not, to be read with [`Reader`](crate::core::profile::Reader).
     Profile(Kind),
+    /// Measured patterns, as [`Measurements`] reads them, of which records are made.
+    Measurements,
     /// Records of fused patterns, as [`Calibrations`] reads them.
     Calibrations,
     /// The rates of a GPU alone, as [`DeviceProbe`] reads them.
@@ -110,6 +113,9 @@ fn kind_of_content(name: &str, start: &[u8]) -> FileKind {
     let text = String::from_utf8_lossy(start);
     if Calibrations::begins(&text) {
         return FileKind::Calibrations;
+    }
+    if Measurements::begins(&text) {
+        return FileKind::Measurements;
     }
     if DeviceProbe::begins(&text) {
         return FileKind::Device;

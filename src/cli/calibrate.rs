@@ -1,45 +1,160 @@
-//! `fuseline calibrate FILE...`: from measured rows to a record of each fused pattern.
+//! `fuseline calibrate FILE...`: from what ran on a GPU to a record of each fused pattern.
 
-use super::compare::{programs_beside, read};
-use super::output::{print, tell};
+use super::compare::programs_beside;
+use super::complaint::complain;
+use super::input::read_source;
+use super::measured::SLICE_BYTES;
+use super::output::{failed, print, tell};
 use super::{Failed, json};
-use crate::core::Device;
-use crate::core::analysis::calibrate::calibrate;
+use crate::app::model_file::{FileKind, kind_of};
+use crate::core::analysis::calibrate::{Measured, calibrate};
+use crate::core::analysis::measured::Measurements;
 use crate::core::model::calibration::Calibrations;
-use crate::present::calibration::report;
+use crate::core::model::diagnostic::has_errors;
+use crate::core::notation::parse;
+use crate::core::profile::{Kind, Profile, read_profile};
+use crate::core::{Device, Options, Program, analyze_program};
+use crate::present::calibration::{report, skipped_sentence};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Prints the records of these files of one GPU; their op lists are beside the first. Records of other GPUs stand against them.
+const EXPECTED: &str = "Expected is what the script of a program saves on a GPU (fuseline script PROGRAM > bench.py, then python bench.py bench.json), or measured patterns as public/measured has them.";
+
+/// Prints the records of these files of one GPU; programs that no file holds are beside the first. Records of other GPUs stand against them.
 pub(super) fn calibrate_files(
     files: &[PathBuf],
-    device: &Device,
+    device: Option<&Device>,
     others: &[Arc<Calibrations>],
     is_json: bool,
 ) -> Result<(), Failed> {
-    let measured: Result<Vec<_>, Failed> = files.iter().map(|path| read(path)).collect();
+    let folder = files.first().and_then(|path| path.parent());
+    let folder = folder.unwrap_or_else(|| Path::new(""));
+    let measured: Result<Vec<Measured>, Failed> =
+        files.iter().map(|path| read(path, folder)).collect();
     let measured = measured?;
-    let mut devices = measured.iter().map(|file| &file.device);
-    if let (Some(first), Some(path)) = (devices.next(), files.first()) {
-        if let Some(other) = devices.find(|other| *other != first) {
-            tell(&format!(
-                "error: the files are of two GPUs, {first} and {other}: calibrate each alone\n"
-            ));
-            return Err(Failed);
-        }
-        let folder = path.parent().unwrap_or_else(|| Path::new(""));
-        let rows = measured.iter().flat_map(|file| &file.rows);
-        let programs = programs_beside(folder, rows)?;
-        let calibrated = calibrate(&measured, &programs, device);
-        if is_json {
-            print(&json(&calibrated.records)?)?;
-        } else {
-            let others: Vec<Calibrations> = others
-                .iter()
-                .map(|other| Calibrations::clone(other))
-                .collect();
-            print(&report(&calibrated, &others))?;
-        }
+    let device = device_of(&measured, device).map_err(|problem| {
+        tell(&format!("error: {problem}\n"));
+        Failed
+    })?;
+    let calibrated = calibrate(&measured, device);
+    for (pattern, reason) in &calibrated.skipped {
+        tell(&format!(
+            "warning: {}\n",
+            skipped_sentence(pattern, *reason)
+        ));
     }
-    Ok(())
+    if calibrated.records.patterns.is_empty() {
+        tell("error: there is no record of any pattern\n");
+        return Err(Failed);
+    }
+    print(&if is_json {
+        json(&calibrated.records)?
+    } else {
+        let others: Vec<Calibrations> = others
+            .iter()
+            .map(|other| Calibrations::clone(other))
+            .collect();
+        report(&calibrated, &others)
+    })
+}
+
+/// The GPU on which all files were measured: the one that is named, else as the files have it.
+fn device_of<'d>(
+    measured: &'d [Measured],
+    named: Option<&'d Device>,
+) -> Result<&'d Device, String> {
+    let mut gpus = measured.iter().map(|file| &file.measurements.device);
+    let first = gpus.next().map_or("", String::as_str);
+    if let Some(other) = gpus.find(|other| *other != first) {
+        return Err(format!(
+            "the files are of two GPUs, {first} and {other}: calibrate each alone"
+        ));
+    }
+    let known = measured.iter().find_map(|file| file.device.as_ref());
+    named.or(known).ok_or_else(|| {
+        format!("the table of devices has no {first}: name a similar one with --device, or a file that `python bench.py --probe` saved on it")
+    })
+}
+
+/// A measured file with its programs, which may be in this folder.
+fn read(path: &Path, folder: &Path) -> Result<Measured, Failed> {
+    let bytes = std::fs::read(path).map_err(|problem| failed(path, problem))?;
+    let start = bytes.chunks(SLICE_BYTES).next().unwrap_or_default();
+    let what = match kind_of(&path.to_string_lossy(), start) {
+        FileKind::Profile(Kind::Script) => {
+            let profile = read_profile(Kind::Script, &bytes);
+            return of_script(
+                path,
+                folder,
+                &profile.map_err(|problem| failed(path, problem))?,
+            );
+        }
+        FileKind::Measurements => {
+            let file = Measurements::read(&String::from_utf8_lossy(&bytes));
+            let file = file.map_err(|problem| failed(path, problem))?;
+            let programs = programs_beside(folder, file.rows.iter())?;
+            return Ok(Measured::of_patterns(file, programs));
+        }
+        FileKind::Profile(kind @ (Kind::Table | Kind::Trace)) => format!(
+            "it is {}, which does not time eager and compiled runs alike",
+            kind.name()
+        ),
+        FileKind::Calibrations => {
+            "it holds records already, for --calibrations of other commands or --against".to_owned()
+        }
+        FileKind::Device => "it holds the rates of a GPU alone, for --device".to_owned(),
+        FileKind::Text | FileKind::Model(_) => "it is no measurement".to_owned(),
+        FileKind::Other(what) => what.to_owned(),
+    };
+    Err(failed(path, format!("{what}. {EXPECTED}")))
+}
+
+/// What a script saved, with the program that it holds, or for older ones with the one in the folder.
+fn of_script(path: &Path, folder: &Path, profile: &Profile) -> Result<Measured, Failed> {
+    let name = profile.program.as_deref().unwrap_or_default();
+    if let Some(text) = &profile.text {
+        let parsed = parse(text);
+        if has_errors(&parsed.diagnostics) {
+            let file = format!("the program in {}", path.display());
+            return Err(complain(&file, text, &parsed.diagnostics));
+        }
+        return Ok(Measured::of_script(profile, name, parsed.program));
+    }
+    let mut beside = folder.join(Path::new(name).file_name().unwrap_or_default());
+    if beside.extension().is_none() {
+        beside.set_extension("fuse");
+    }
+    if !beside.is_file() {
+        let problem = format!(
+            "it does not hold its program, as newer scripts do: put that there as {}",
+            beside.display()
+        );
+        return Err(failed(path, problem));
+    }
+    let source = read_source(&beside.to_string_lossy())?;
+    if has_errors(&source.parsed.diagnostics) {
+        return Err(complain(
+            &source.name,
+            &source.text,
+            &source.parsed.diagnostics,
+        ));
+    }
+    let program = source.parsed.program;
+    if let (Some(measured), Some(own)) = (&profile.digest, digest(&program))
+        && *measured != own
+    {
+        let problem = format!(
+            "{} is another program than the one that was measured, or has other sizes: put that one there",
+            beside.display()
+        );
+        return Err(failed(path, problem));
+    }
+    let pattern = beside.file_stem().unwrap_or_default().to_string_lossy();
+    Ok(Measured::of_script(profile, &pattern, program))
+}
+
+/// The digest that a script of the program has; `None` if it cannot be analysed.
+fn digest(program: &Program) -> Option<String> {
+    let analysis = analyze_program(program, &Options::default()).analysis?;
+    Some(analysis.graph.digest())
 }

@@ -1,10 +1,9 @@
 //! `report`: every measured row beside its prediction, and the errors of the predictions.
 
 use crate::cli::Failed;
-use crate::cli::output::{print, tell};
+use crate::cli::output::{failed, print};
 use crate::core::Program;
 use crate::core::analysis::measured::{Measurements, Row, errors};
-use crate::core::json::read_json;
 use crate::core::notation::parse;
 use crate::present::measured::{PredictedRow, patterns, predicted_rows};
 use std::fmt::Write as _;
@@ -31,15 +30,9 @@ pub(super) fn report(folder: &Path) -> Result<(), Failed> {
     print(&text)
 }
 
-fn failed(what: &Path, problem: impl std::fmt::Display) -> Failed {
-    tell(&format!("error: {}: {problem}\n", what.display()));
-    Failed
-}
-
-/// A file of measured rows.
-pub(super) fn read(path: &Path) -> Result<Measurements, Failed> {
+fn read(path: &Path) -> Result<Measurements, Failed> {
     let text = std::fs::read_to_string(path).map_err(|e| failed(path, e))?;
-    read_json(&text).map_err(|e| failed(path, e))
+    Measurements::read(&text).map_err(|e| failed(path, e))
 }
 
 /// The op lists of all patterns, by name.

@@ -79,6 +79,10 @@ fn read_text(name: &str, mut source: impl Read + Seek) -> Result<String, String>
         FileKind::Profile(_) => {
             Err("it is a measurement: `fuseline measured PROGRAM FILE` shows it".to_owned())
         }
+        FileKind::Measurements => Err(
+            "it holds measured patterns: `fuseline calibrate FILE` makes records of them"
+                .to_owned(),
+        ),
         FileKind::Calibrations => Err(
             "it holds records of fused patterns: give it to `--calibrations` with a program"
                 .to_owned(),

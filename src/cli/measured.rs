@@ -1,6 +1,6 @@
 //! `fuseline measured PROGRAM FILE...`: measurements of the visitor's own beside what is predicted.
 
-use super::output::{print, tell};
+use super::output::{failed, print};
 use super::{Analysed, Failed, json};
 use crate::app::model_file::{FileKind, kind_of};
 use crate::core::analysis::matching::{
@@ -15,13 +15,13 @@ use crate::present::profile::{
 };
 use crate::present::times::TimeKind;
 use serde::Serialize;
-use std::fmt::{Display, Write as _};
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// Bytes that are read at once.
-const SLICE_BYTES: usize = 1 << 20;
+pub(super) const SLICE_BYTES: usize = 1 << 20;
 
 /// A run beside its prediction.
 #[derive(Serialize)]
@@ -92,12 +92,10 @@ pub(super) fn measured(
 ) -> Result<(), Failed> {
     let mut profile: Option<Profile> = None;
     for file in files {
-        let read = read(file).map_err(|problem| failed(file, &problem))?;
+        let read = read(file).map_err(|problem| failed(file, problem))?;
         match &mut profile {
             None => profile = Some(read),
-            Some(profile) => profile
-                .add(read)
-                .map_err(|problem| failed(file, &problem))?,
+            Some(profile) => profile.add(read).map_err(|problem| failed(file, problem))?,
         }
     }
     let Some(profile) = profile else {
@@ -129,11 +127,6 @@ pub(super) fn measured(
     })
 }
 
-fn failed(file: &Path, problem: &dyn Display) -> Failed {
-    tell(&format!("error: {}: {problem}\n", file.display()));
-    Failed
-}
-
 /// Reads a file slice by slice.
 fn read(path: &Path) -> Result<Profile, String> {
     let problem = |problem: std::io::Error| problem.to_string();
@@ -144,6 +137,9 @@ fn read(path: &Path) -> Result<Profile, String> {
     let kind = match kind_of(&name, &slice[..length]) {
         FileKind::Profile(kind) => kind,
         FileKind::Other(what) => return Err(format!("{what}.")),
+        FileKind::Measurements => {
+            return Err("it holds measured patterns and no run of this program: `fuseline calibrate FILE` makes records of them.".to_owned());
+        }
         FileKind::Text | FileKind::Model(_) | FileKind::Calibrations | FileKind::Device => {
             return Err("This is no measurement: expected is what a program's script saves, a table of ncu --csv or nsys stats, or a trace of torch.profiler.".to_owned());
         }

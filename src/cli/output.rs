@@ -4,7 +4,9 @@
 
 use crate::cli::Failed;
 use crate::core::notation::spelling::printable;
+use std::fmt::Display;
 use std::io::{ErrorKind, Result, Write, stderr, stdout};
+use std::path::Path;
 
 /// Prints a result on standard output.
 pub(super) fn print(text: &str) -> std::result::Result<(), Failed> {
@@ -16,6 +18,12 @@ pub(super) fn print(text: &str) -> std::result::Result<(), Failed> {
         }
         _ => Ok(()),
     }
+}
+
+/// Tells what is wrong with a file.
+pub(super) fn failed(file: &Path, problem: impl Display) -> Failed {
+    tell(&format!("error: {}: {problem}\n", file.display()));
+    Failed
 }
 
 /// Prints problems on standard error. If nobody can read them, the result still counts.

@@ -3,8 +3,9 @@
 use super::output::{print, tell};
 use super::{Analysed, Failed};
 use crate::present::pytorch::{refusal, script};
+use std::path::Path;
 
-/// Prints the script, or what of the program PyTorch cannot run.
+/// Prints the script, which is called as the file without folder and ending, or what of the program PyTorch cannot run.
 pub(super) fn script_of(analysed: &Analysed) -> Result<(), Failed> {
     let Analysed {
         file,
@@ -13,7 +14,9 @@ pub(super) fn script_of(analysed: &Analysed) -> Result<(), Failed> {
         statement_of_op,
         ..
     } = analysed;
-    match script(file, &parsed.program, analysis, statement_of_op) {
+    let name = Path::new(file).file_stem().unwrap_or_default();
+    let name = name.to_string_lossy();
+    match script(&name, &parsed.program, analysis, statement_of_op) {
         Ok(text) => print(&text),
         Err(unwritable) => {
             tell(&format!("error: {file}: {}\n", refusal(&unwritable)));

@@ -49,6 +49,9 @@ pub fn open_file(page: Page, file: File) {
                     page.take_device(&text);
                 }
             }
+            FileKind::Measurements => page.tell_failure(
+                "This file was not opened: it holds measured patterns. `fuseline calibrate FILE --json` makes records of them, which open here.".to_owned(),
+            ),
             FileKind::Profile(kind) => open_profile(page, &file, kind).await,
             FileKind::Other(what) => {
                 page.tell_failure(format!("This file was not opened: {what}."));

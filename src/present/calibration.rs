@@ -1,7 +1,7 @@
 //! Measured fused patterns, in sentences.
 
 use crate::core::Options;
-use crate::core::analysis::calibrate::Calibrated;
+use crate::core::analysis::calibrate::{Calibrated, MAX_PATTERN_OPS, NoRecord};
 use crate::core::analysis::surprises::{Surprise, USUAL_SPEEDUP, WORTHWHILE, surprises};
 use crate::core::model::calibration::{Calibrations, FusionCalibration};
 use crate::core::notation::spelling::printable;
@@ -79,6 +79,23 @@ pub fn surprise_sentence(surprise: &Surprise, record: &FusionCalibration) -> Str
             counted(record.fused_kernels, "kernel")
         ),
     }
+}
+
+/// Why there is no record of a pattern, in a sentence.
+pub fn skipped_sentence(pattern: &str, reason: NoRecord) -> String {
+    let reason = match reason {
+        NoRecord::Unreadable => {
+            "its program cannot be analysed, and `fuseline analyze` says why".to_owned()
+        }
+        NoRecord::Unpaired => {
+            "it has no eager run and another one to compare, both with a time: run its script where PyTorch finds a GPU".to_owned()
+        }
+        NoRecord::TooLarge(ops) => format!(
+            "it has {ops} ops, and the search tries kernels of up to {MAX_PATTERN_OPS}. `fuseline measured PROGRAM FILE` finds measured patterns in it"
+        ),
+        NoRecord::Empty => "its kernels move no bytes".to_owned(),
+    };
+    format!("no record of {}: {reason}", printable(pattern))
 }
 
 /// All records for people, as lines, beside those of other GPUs.

@@ -5,7 +5,7 @@ use fuseline::app::jobs::is_quick;
 use fuseline::app::links::{fragment_of, packed_in, read_state, write_state};
 use fuseline::app::model_file::{ModelFormat, kind_of, read_model};
 use fuseline::app::opened::converted;
-use fuseline::core::analysis::calibrate::calibrate;
+use fuseline::core::analysis::calibrate::{Measured, calibrate};
 use fuseline::core::analysis::compare::compare;
 use fuseline::core::analysis::limits::limits;
 use fuseline::core::analysis::matching::{match_kernels, short_neighbours};
@@ -393,9 +393,9 @@ fn measured(input: &[u8]) {
         .collect();
     let mut file = file;
     file.rows.truncate(40);
-    let files = [file];
+    let files = [Measured::of_patterns(file, programs.clone())];
     let Some(device) = device("h200") else { return };
-    let records = calibrate(&files, &programs, device).records;
+    let records = calibrate(&files, device).records;
     if !records.patterns.is_empty()
         && let Ok(text) = serde_json::to_string(&records)
     {
@@ -404,7 +404,7 @@ fn measured(input: &[u8]) {
         assert_eq!(read, Ok(records.patterns.len()));
     }
     let [file] = files;
-    let rows = file.rows;
+    let rows = file.measurements.rows;
     let rows = predicted_rows(rows, &programs, device);
     for quantity in [Quantity::Time, Quantity::Reads, Quantity::Speedup] {
         let compared = comparisons(&rows, quantity);

@@ -357,7 +357,7 @@ fn a_measured_row_without_a_key_is_named() {
     let output = run(&["report", folder.to_str().unwrap()], "");
     std::fs::remove_dir_all(&folder).unwrap();
     assert!(!output.status.success());
-    let problem = "h200.json: rows[1]: missing field `time_us` at line 5 column 90\n";
+    let problem = "h200.json: expected are measured patterns, with the fields in docs/measurement.md: rows[1]: missing field `time_us` at line 5 column 90\n";
     assert!(stderr(&output).ends_with(problem), "{}", stderr(&output));
 }
 

@@ -11,6 +11,7 @@ mod attention_prices;
 mod attention_rows;
 mod baseline;
 mod calibration;
+mod calibration_scripts;
 mod charts;
 mod charts_cases;
 mod charts_properties;

@@ -3,7 +3,7 @@
 use crate::inductor_measured::{DEFAULT, options};
 use fuseline::core::examples::EXAMPLES;
 use fuseline::core::model::functions::FUNCTIONS;
-use fuseline::core::notation::parse;
+use fuseline::core::notation::{parse, print};
 use fuseline::core::{Options, analyze_program};
 use fuseline::present::pytorch::{Script, script};
 use serde::Deserialize;
@@ -345,6 +345,21 @@ fn names_become_variables_of_their_own() {
             "    return (y_2,)",
         ]
     );
+}
+
+/// Records are made of the program in the file that the script saves.
+#[test]
+fn a_script_holds_its_program() {
+    let text = r#"param S = 8
+input x : f16[S, 16]
+`a """ b` = relu(x)
+`c \\ d` = relu(`a """ b`)
+"#;
+    let script = script_of(text).unwrap();
+    let (_, after) = script.split_once("TEXT = \"\"\"\\\n").unwrap();
+    let (quoted, _) = after.split_once("\"\"\"  #").unwrap();
+    let unquoted = quoted.replace("\\\"", "\"").replace(r"\\", r"\");
+    assert_eq!(unquoted, print(&parse(text).program), "{quoted}");
 }
 
 /// What a script saved on an H200, of which these fields are compared.

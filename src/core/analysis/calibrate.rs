@@ -3,17 +3,73 @@
 use crate::core::analysis::measured::{Measurements, Row, Variant};
 use crate::core::analysis::{Analysis, Execution, analyze_program};
 use crate::core::cost::traffic::kernel_traffic;
+use crate::core::fusion::region::Set;
 use crate::core::fusion::structure::structure;
 use crate::core::model::bound::Bound;
 use crate::core::model::calibration::{Calibrations, FusionCalibration};
 use crate::core::model::device::Device;
+use crate::core::model::diagnostic::has_errors;
+use crate::core::model::graph::Tensor;
 use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::partition::Partition;
 use crate::core::model::program::Program;
+use crate::core::profile::{MeasuredRun, Profile};
 use std::collections::BTreeMap;
 
 /// Times that a program can take, in µs: a nanosecond to a day.
 const PLAUSIBLE_US: std::ops::Range<f64> = 1e-3..1e11;
+
+/// Most ops of a pattern: the search for an optimum tries no kernel of more.
+pub const MAX_PATTERN_OPS: usize = Set::BITS as usize;
+
+/// A measured file with its programs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// What ran.
+    pub measurements: Measurements,
+    /// The op lists of its patterns, by name.
+    pub programs: Vec<(String, Program)>,
+    /// The GPU, where the file has its rates or the table of devices knows it.
+    pub device: Option<Device>,
+}
+
+impl Measured {
+    /// Patterns with their op lists, by name.
+    pub fn of_patterns(measurements: Measurements, programs: Vec<(String, Program)>) -> Self {
+        Self {
+            device: measurements.listed_device().cloned(),
+            measurements,
+            programs,
+        }
+    }
+
+    /// What the script of a program saved, as one pattern of this name at the sizes of the program. `O(kernels)`.
+    pub fn of_script(profile: &Profile, pattern: &str, program: Program) -> Self {
+        let row = |run: &MeasuredRun| {
+            Some(Row {
+                pattern: pattern.to_owned(),
+                size: program.params.iter().map(|param| param.value).collect(),
+                variant: run.variant.as_deref()?.parse().ok()?,
+                time_us: run.time_s? * 1e6,
+                kernels: (run.kernels.iter())
+                    .map(|kernel| kernel.name.to_string())
+                    .collect(),
+                dram_read_bytes: None,
+            })
+        };
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        Self {
+            measurements: Measurements {
+                device: text(&profile.device),
+                torch: text(&profile.torch),
+                note: String::new(),
+                rows: profile.runs.iter().filter_map(row).collect(),
+            },
+            device: profile.measured_device(),
+            programs: vec![(pattern.to_owned(), program)],
+        }
+    }
+}
 
 /// Records, and what is expected of each.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,6 +79,21 @@ pub struct Calibrated {
     /// For each the speed-up that the device model expects. `None` on a device without measured rates, and where a library fused:
     /// no policy predicts its calls.
     pub expected_speedups: Vec<Option<f64>>,
+    /// Patterns without a record by name, each with the reason.
+    pub skipped: Vec<(String, NoRecord)>,
+}
+
+/// Why there is no record of a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoRecord {
+    /// Its op list cannot be analysed.
+    Unreadable,
+    /// Nothing was timed beside an eager run.
+    Unpaired,
+    /// It has this many ops, which are more than [`MAX_PATTERN_OPS`].
+    TooLarge(usize),
+    /// Its kernels move no bytes.
+    Empty,
 }
 
 /// A measured row whose op list is known.
@@ -31,24 +102,31 @@ struct Run<'a> {
     program: Program,
     analysis: Analysis,
     structure: String,
+    /// Bytes of each tensor from outside, ascending: op lists without params tell their sizes so.
+    external_bytes: Vec<Option<u64>>,
 }
 
 impl<'a> Run<'a> {
-    /// `None` if it cannot be analysed, or its time is none of a kernel.
+    /// `None` if it cannot be analysed as a whole.
     fn of(row: &'a Row, program: &Program, device: &Device) -> Option<Self> {
-        if !PLAUSIBLE_US.contains(&row.time_us) {
-            return None;
-        }
         let options = row.options(device);
         let program = row.sized(program);
-        let analysis = analyze_program(&program, &options).analysis?;
+        let outcome = analyze_program(&program, &options);
+        if has_errors(&outcome.diagnostics) {
+            return None;
+        }
+        let analysis = outcome.analysis?;
         let ops = analysis.graph.ops.ids();
         let structure = structure(&analysis.graph, ops, |op| analysis.graph.ops[op].is_view());
+        let external = (analysis.graph.tensors.iter()).filter(|tensor| tensor.is_external());
+        let mut external_bytes: Vec<_> = external.map(Tensor::bytes).collect();
+        external_bytes.sort_unstable();
         Some(Self {
             row,
             program,
             analysis,
             structure,
+            external_bytes,
         })
     }
 
@@ -57,40 +135,46 @@ impl<'a> Run<'a> {
     }
 
     fn is_pattern_of(&self, other: &Self) -> bool {
-        self.structure == other.structure && self.row.size == other.row.size
+        self.structure == other.structure
+            && self.row.size == other.row.size
+            && self.external_bytes == other.external_bytes
     }
 }
 
-/// The records of all patterns that ran fused and op by op at the same size; `programs` are op lists by the name of their pattern.
-/// Rows whose op lists have the same [`structure`] are one pattern: attention as four ops and as one call of a library.
+/// The records of all patterns that ran fused and op by op at the same size. Rows whose op lists have the same [`structure`] are one pattern: attention as four ops and as one call of a library.
 ///
 /// The unfused run is the eager one with the most kernels. The fused run is of the others the one with the fewest, and
 /// of these the quickest. `O(rows^2)`.
-pub fn calibrate(
-    files: &[Measurements],
-    programs: &[(String, Program)],
-    device: &Device,
-) -> Calibrated {
-    let rows = files.iter().flat_map(|file| &file.rows);
-    let runs: Vec<Run<'_>> = rows
-        .filter_map(|row| {
-            let (_, program) = programs.iter().find(|(name, _)| *name == row.pattern)?;
-            Run::of(row, program, device)
-        })
-        .collect();
+pub fn calibrate(files: &[Measured], device: &Device) -> Calibrated {
+    let mut runs = Vec::new();
+    let mut skipped = Vec::new();
+    for file in files {
+        let rows = file.measurements.rows.iter();
+        for row in rows.filter(|row| PLAUSIBLE_US.contains(&row.time_us)) {
+            let program = file.programs.iter().find(|(name, _)| *name == row.pattern);
+            match program.and_then(|(_, program)| Run::of(row, program, device)) {
+                Some(run) => runs.push(run),
+                None => skipped.push((row.pattern.clone(), NoRecord::Unreadable)),
+            }
+        }
+    }
     let mut patterns = Vec::new();
     for (at, first) in runs.iter().enumerate() {
         let is_first = !(runs.iter().take(at)).any(|other| other.is_pattern_of(first));
         if is_first {
             let same = || runs.iter().filter(|other| other.is_pattern_of(first));
-            patterns.extend(record_of(same));
+            match record_of(same) {
+                Ok(record) => patterns.push(record),
+                Err(reason) => skipped.push((first.row.pattern.clone(), reason)),
+            }
         }
     }
     patterns.sort_by(|(a, _): &(FusionCalibration, Option<f64>), (b, _)| {
         let name = a.fusion_pattern.cmp(&b.fusion_pattern);
         name.then(a.flops.total_cmp(&b.flops))
     });
-    let file = files.first();
+    skipped.dedup();
+    let file = files.first().map(|file| &file.measurements);
     let (patterns, expected_speedups) = patterns.into_iter().unzip();
     Calibrated {
         records: Calibrations {
@@ -99,31 +183,40 @@ pub fn calibrate(
             patterns,
         },
         expected_speedups,
+        skipped,
     }
 }
 
-/// The record of one pattern at one size and the speed-up that is expected of it; `None` unless it ran both ways and moves something.
-fn record_of<'r, 'a: 'r, I>(runs: impl Fn() -> I) -> Option<(FusionCalibration, Option<f64>)>
+/// The record of one pattern at one size and the speed-up that is expected of it.
+fn record_of<'r, 'a: 'r, I>(
+    runs: impl Fn() -> I,
+) -> Result<(FusionCalibration, Option<f64>), NoRecord>
 where
     I: Iterator<Item = &'r Run<'a>>,
 {
     let unfused = runs()
         .filter(|run| run.row.variant == Variant::Eager)
-        .max_by_key(|run| run.launches())?;
+        .max_by_key(|run| run.launches())
+        .ok_or(NoRecord::Unpaired)?;
     let fused = runs()
         .filter(|run| !std::ptr::eq(*run, unfused) && run.launches() <= unfused.launches())
         .min_by(|a, b| {
             let launches = a.launches().cmp(&b.launches());
             launches.then(a.row.time_us.total_cmp(&b.row.time_us))
-        })?;
+        })
+        .ok_or(NoRecord::Unpaired)?;
     let graph = &unfused.analysis.graph;
+    let computing = graph.ops.iter().filter(|op| !op.is_view()).count();
+    if computing > MAX_PATTERN_OPS {
+        return Err(NoRecord::TooLarge(computing));
+    }
     let flops = (unfused.analysis.unfused.kernels.iter())
         .map(|kernel| kernel.work.flops() as f64)
         .sum::<f64>();
     let unfused_bytes = unfused.analysis.unfused.traffic.total;
     let fused_bytes = fused_bytes(fused);
     if unfused_bytes == 0 || fused_bytes == 0 {
-        return None;
+        return Err(NoRecord::Empty);
     }
     let gflops = |row: &Row| flops / row.time_us / 1e3;
     let (unfused_gflops, fused_gflops) = (gflops(unfused.row), gflops(fused.row));
@@ -163,7 +256,7 @@ where
     };
     let is_of_library = fused.row.variant == Variant::Eager;
     let expected = (!is_of_library).then(expected_speedup).flatten();
-    Some((record, expected))
+    Ok((record, expected))
 }
 
 /// Compulsory traffic of the kernels that ran: of all ops as one, or of those that the policy predicts.

@@ -3,18 +3,20 @@
 use crate::core::Device;
 use crate::core::analysis::device_model::device_count;
 use crate::core::analysis::{Analysis, Kernel, analyze_program};
+use crate::core::json::{is_blank, read_json};
 use crate::core::model::device::device_called;
 use crate::core::model::ids::KernelId;
 use crate::core::model::options::{Conventions, FusionOptions, Options, Policy, ReshapeCost};
 use crate::core::model::program::Program;
 use serde::Deserialize;
-use strum::IntoStaticStr;
+use strum::{EnumString, IntoStaticStr};
 
 /// What a reshape is in the measured programs.
 pub const RESHAPE: ReshapeCost = ReshapeCost::View;
 
 /// A file of measured rows, as `public/measured/` has them; other fields are ignored.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(expecting = "a file of measured patterns")]
 pub struct Measurements {
     /// The GPU.
     pub device: String,
@@ -28,6 +30,9 @@ pub struct Measurements {
 
 /// One program at one size, run in one way.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(
+    expecting = "a row with `pattern`, `size`, `variant`, `time_us`, `kernels` and `dram_read_bytes`"
+)]
 pub struct Row {
     /// The name of its op list.
     pub pattern: String,
@@ -45,16 +50,18 @@ pub struct Row {
     pub dram_read_bytes: Option<u64>,
 }
 
-/// Who made the kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, IntoStaticStr)]
+/// Who made the kernels. Measured files and scripts of programs have names of their own, by which it is parsed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, IntoStaticStr, EnumString)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Variant {
     /// A library kernel for each op.
     Eager,
     /// torch.compile.
+    #[strum(to_string = "inductor", serialize = "compiled")]
     Inductor,
     /// torch.compile with max-autotune.
+    #[strum(to_string = "inductor_triton_gemm", serialize = "max-autotune")]
     InductorTritonGemm,
 }
 
@@ -70,6 +77,11 @@ impl Variant {
             Self::Eager => Policy::None,
             Self::Inductor | Self::InductorTritonGemm => Policy::Inductor,
         }
+    }
+
+    /// Whether the compiler generates its matmuls.
+    pub const fn is_tuned(self) -> bool {
+        matches!(self, Self::InductorTritonGemm)
     }
 }
 
@@ -106,6 +118,27 @@ pub struct PredictedKernel {
 }
 
 impl Measurements {
+    /// Whether a text is likely to hold measured patterns, by what it begins with.
+    pub fn begins(text: &str) -> bool {
+        let has = |key| text.contains(key);
+        text.trim_start_matches(is_blank).starts_with('{')
+            && has("\"torch\"")
+            && has("\"rows\"")
+            && has("\"pattern\"")
+    }
+
+    /// Reads a file. `O(text)`.
+    ///
+    /// # Errors
+    /// What is missing or wrong, and where.
+    pub fn read(text: &str) -> Result<Self, String> {
+        read_json(text).map_err(|problem| {
+            format!(
+                "expected are measured patterns, with the fields in docs/measurement.md: {problem}"
+            )
+        })
+    }
+
     /// The GPU as the table of devices has it; `None` if that does not know it.
     pub fn listed_device(&self) -> Option<&'static Device> {
         device_called(&self.device)
@@ -137,7 +170,7 @@ impl Row {
             own_calibrations: None,
             fusion: FusionOptions {
                 attention: asks_for_attention,
-                max_autotune: self.variant == Variant::InductorTritonGemm,
+                max_autotune: self.variant.is_tuned(),
                 ..FusionOptions::default()
             },
         }

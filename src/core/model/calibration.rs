@@ -29,6 +29,7 @@ static SHIPPED: [(&str, LazyLock<Option<Calibrations>>); 2] = [
 #[derive(
     Clone, Debug, Default, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize,
 )]
+#[serde(expecting = "records of fused patterns")]
 pub struct Calibrations {
     /// The GPU.
     pub device: String,
@@ -40,6 +41,7 @@ pub struct Calibrations {
 
 /// One pattern at one size, run op by op and fused. Latencies are of runs after each other, so small tensors stay in the cache.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
+#[serde(expecting = "a record of a fused pattern")]
 pub struct FusionCalibration {
     /// The name of its op list, such as `linear_bias_relu`.
     pub fusion_pattern: String,
@@ -112,7 +114,11 @@ impl Calibrations {
     /// # Errors
     /// What is missing or impossible, and where.
     pub fn read(text: &str) -> Result<Self, String> {
-        let read: Self = read_json(text)?;
+        let read: Self = read_json(text).map_err(|problem| {
+            format!(
+                "expected are records as `fuseline calibrate FILE --json` writes them: {problem}"
+            )
+        })?;
         let is_possible = |record: &FusionCalibration| {
             record.speedup_factor.is_finite()
                 && record.speedup_factor > 0.0

@@ -160,6 +160,7 @@ impl CsvReader {
             kind: Kind::Table,
             program: None,
             digest: None,
+            text: None,
             device,
             probe: None,
             torch: None,

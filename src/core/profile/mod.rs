@@ -40,6 +40,8 @@ pub struct Profile {
     pub program: Option<String>,
     /// [`Graph::digest`](crate::core::Graph::digest) of the program that was run, in hexadecimal digits.
     pub digest: Option<String>,
+    /// The program that was run, in the notation, where the script has it.
+    pub text: Option<String>,
     /// The name of the GPU.
     pub device: Option<String>,
     /// The rates that it reached, where the script has measured them.
@@ -122,6 +124,7 @@ impl Profile {
         let Self {
             program,
             digest,
+            text,
             device,
             probe,
             torch,
@@ -132,6 +135,7 @@ impl Profile {
         self.passed_over += passed_over;
         self.program = self.program.take().or(program);
         self.digest = self.digest.take().or(digest);
+        self.text = self.text.take().or(text);
         self.device = self.device.take().or(device);
         self.probe = self.probe.take().or(probe);
         self.torch = self.torch.take().or(torch);

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 /// A file of the script. Times are in microseconds.
 #[derive(Deserialize)]
+#[serde(expecting = "what a program's script saves")]
 struct File {
     program: String,
     digest: Option<String>,
@@ -16,9 +17,12 @@ struct File {
     device: Gpu,
     torch: String,
     rows: Vec<Row>,
+    /// Older scripts write none.
+    text: Option<String>,
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "a run with `variant`, times and `kernels`")]
 struct Row {
     variant: String,
     #[serde(default, deserialize_with = "time")]
@@ -31,6 +35,7 @@ struct Row {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "a kernel with `name` and `time_us`")]
 struct Launched {
     name: String,
     #[serde(deserialize_with = "time")]
@@ -111,6 +116,7 @@ impl ScriptReader {
             kind: Kind::Script,
             program: Some(file.program),
             digest: file.digest,
+            text: file.text,
             device: Some(file.device.name().to_owned()),
             probe: match file.device {
                 Gpu::Named(_) => None,

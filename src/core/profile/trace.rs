@@ -344,6 +344,7 @@ impl Found {
             kind: Kind::Trace,
             program: None,
             digest: None,
+            text: None,
             device: self.device,
             probe: None,
             torch: None,

@@ -18,6 +18,8 @@ import torch
 import torch.nn.functional as F
 
 DIGEST = "__DIGEST__"  # tells whether a list of ops is still the one that was measured
+TEXT = """\
+__TEXT__"""  # the list of ops, from which Fuseline makes records of what was measured
 HAS_RANDOM = __HAS_RANDOM__
 RESULTS = (
     __RESULTS__
@@ -259,7 +261,7 @@ def main():
             row["kernels"] = kernels_of(call)
         rows.append(row)
     device = probe() if DEVICE == "cuda" else "cpu"
-    result = {"program": "__TITLE__", "digest": DIGEST, "device": device, "torch": TORCH, "rows": rows}
+    result = {"program": "__TITLE__", "digest": DIGEST, "device": device, "torch": TORCH, "rows": rows, "text": TEXT}
     for row in rows:
         kernels = row.get("kernels")
         told = f"{len(kernels)} kernels, {row['time_us']} us, {row['time_cold_us']} us with a cold cache" if kernels is not None else "not timed"

@@ -12,6 +12,7 @@ use crate::core::model::dtype::DType;
 use crate::core::model::graph::Graph;
 use crate::core::model::ids::{IdVec, OpId, TensorId};
 use crate::core::model::program::Program;
+use crate::core::notation::print;
 use crate::present::names::{joined, op_name};
 use std::fmt::Write as _;
 
@@ -114,12 +115,18 @@ pub fn script(
         .replace("        __INPUTS__\n", &inputs)
         .replace("__ARGUMENTS__", &arguments)
         .replace("    __BODY__\n", &body)
-        .replace("__RETURNED__", &returned))
+        .replace("__RETURNED__", &returned)
+        .replace("__TEXT__", &quoted(&print(program))))
 }
 
 /// A text that ends no comment and no string early.
 fn one_line(text: &str) -> String {
     text.replace(['\n', '\r', '\\', '"'], " ")
+}
+
+/// A text as it stands between three quotes of Python.
+fn quoted(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 /// What the program returns: what no op reads, and what is marked.

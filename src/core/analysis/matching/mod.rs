@@ -12,6 +12,7 @@ pub use neighbours::{Neighbours, SHORT_LAUNCHES, short_neighbours};
 
 use self::align::align;
 use self::operations::{MATRIX, Named, Operations, REDUCTIONS, Shape, of_function, of_name};
+use crate::core::analysis::measured::Variant;
 use crate::core::analysis::{Analysis, Kernel};
 use crate::core::model::ids::{IdVec, KernelId, OpId};
 use crate::core::model::op_type::OpType;
@@ -123,12 +124,8 @@ impl Counted {
 /// Policy under which the kernels of a variant are predicted, and whether matmuls are tuned; `None` for a name that neither
 /// the script nor the measured files give.
 pub fn policy_of_variant(variant: &str) -> Option<(Policy, bool)> {
-    match variant {
-        "eager" => Some((Policy::None, false)),
-        "compiled" | "inductor" => Some((Policy::Inductor, false)),
-        "max-autotune" | "inductor_triton_gemm" => Some((Policy::Inductor, true)),
-        _ => None,
-    }
+    let variant: Variant = variant.parse().ok()?;
+    Some((variant.policy(), variant.is_tuned()))
 }
 
 /// Pairs the kernels of a run with the fused kernels of an analysis. `O(predicted * measured)` for up to four million pairs,

@@ -33,7 +33,7 @@ impl LocalOp {
 }
 
 /// A set of ops of one region: bit `i` stands for its `i`-th op.
-pub(super) type Set = u64;
+pub(crate) type Set = u64;
 
 /// The program that regions are part of.
 pub(crate) struct RegionContext<'a> {

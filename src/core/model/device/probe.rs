@@ -14,6 +14,7 @@ use std::sync::Arc;
 /// The rates that a short measurement tells of a GPU: the probe of a program's script, or WebGPU. Each has a physical meaning;
 /// none is fitted. It is JSON in files, links and the browser's storage alike.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, BorshSerialize, BorshDeserialize)]
+#[serde(expecting = "the rates of a GPU, as `python bench.py --probe` saves them")]
 pub struct DeviceProbe {
     /// The GPU as its driver calls it.
     pub name: String,
