@@ -20,6 +20,14 @@ const unreachable = (part) => part.locator('button, select, summary, input, [rol
   return all.filter(isShown).filter((control) => !isHit(control)).map(name);
 });
 
+/** Elements of `part` that the window cuts off at its left or right edge, by their tag, class and place. */
+export const cutOff = (part) => part.evaluate((root) => {
+  const width = document.documentElement.clientWidth;
+  const places = [root, ...root.querySelectorAll('*')].filter((element) => element.checkVisibility()).map((element) => ({ element, ...element.getBoundingClientRect().toJSON() }));
+  const isCutOff = ({ left, right }) => left < -0.5 || right > width + 0.5;
+  return places.filter(isCutOff).map(({ element, left, right }) => `${element.tagName.toLowerCase()}.${element.className} ${Math.round(left)} to ${Math.round(right)}`);
+});
+
 /** Nothing sticks out or is covered: what is shown now, each tab below the pictures, a kernel that is selected. */
 export async function expectAllReachable(page) {
   await expect(roofline(page)).toBeVisible();
