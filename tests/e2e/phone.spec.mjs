@@ -1,8 +1,14 @@
-// What opens or changes on a phone: nothing of it is cut off.
+// What opens on a phone, or comes only after a run: nothing of it is cut off, and numbers stand below their headings.
 
+import { readFileSync } from 'node:fs';
 import { expect, test } from './fixture.mjs';
-import { cutOff } from './reach.mjs';
-import { picker, result } from './visitor.mjs';
+import { cutOff, misplacedCells } from './reach.mjs';
+import { drop, kernelButton, openTab, picker, result, write } from './visitor.mjs';
+import { PROGRAM, launchOptions, own, run } from './webgpu.mjs';
+
+test.use({ launchOptions });
+
+const measured = (name) => readFileSync(new URL(`../model/measured_files/${name}`, import.meta.url), 'utf8');
 
 const menu = (name) => async (page) => {
   await page.locator('summary').filter({ hasText: name }).click();
@@ -28,6 +34,26 @@ const PARTS = {
   'how bytes are counted': menu('Byte counting'),
   'what is exported': menu('Export'),
   'what is opened': menu('Open'),
+  'a measurement': async (page) => {
+    await write(page, measured('mlp.fuse'));
+    await picker(page, 'GPU').selectOption('h200');
+    await picker(page, 'Fusion').selectOption('none');
+    await drop(page, 'bench.json', measured('bench.json'));
+    await picker(page, 'Run').selectOption({ label: 'eager' });
+    await expect(page.locator('.worth-fusing tbody tr')).toHaveCount(2);
+    return page.getByRole('region', { name: 'Your measurement' });
+  },
+  'the tensors of a kernel': async (page) => {
+    await kernelButton(page, 1).click();
+    return page.getByRole('group', { name: 'Tensors of this kernel' });
+  },
+  'a run on the GPU': async (page) => {
+    await write(page, PROGRAM);
+    await openTab(page, 'Your GPU');
+    await run(page).click();
+    await expect(own(page).getByRole('group', { name: 'Times on your GPU' })).toBeVisible({ timeout: 60_000 });
+    return own(page);
+  },
 };
 
 for (const width of [390, 360]) {
@@ -37,6 +63,7 @@ for (const width of [390, 360]) {
       await open();
       const part = await show(page);
       expect(await cutOff(part)).toEqual([]);
+      expect(await misplacedCells(part)).toEqual([]);
     });
   }
 }
