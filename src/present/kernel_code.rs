@@ -48,6 +48,8 @@ impl KernelCode {
     /// Why there are no lines where nothing runs.
     pub const NOTHING: &str =
         "Nothing runs for this kernel: its views are other ways to read what other kernels wrote.";
+    /// What the colours of its lines mean.
+    pub const COLOURS: &str = "A load or store has the colour of the kernel that writes its tensor, and is grey where none does: inputs and weights. What fusion removed is struck through.";
     /// What the code is.
     pub const NOTE: &str = "Fuseline wrote this from one form for all languages, with the sizes compiled in. It is not what torch.compile emits.";
 }

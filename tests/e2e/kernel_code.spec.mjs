@@ -8,6 +8,17 @@ const PROGRAM = 'input x : f16[1024, 64]\na = exp(x)\nb = relu(a)\nc = add(a, b)
 test.describe('on a phone', () => {
   test.use({ viewport: { width: 390, height: 844 } });
 
+  test('the whole frame of the code fits above the card of the kernel', async ({ page, open }) => {
+    await open();
+    await kernelButton(page, 1).click();
+    await page.getByRole('button', { name: 'Code', exact: true }).click();
+    const code = page.getByRole('region', { name: 'Triton of this kernel' });
+    await code.evaluate((frame) => frame.scrollIntoView({ block: 'start', behavior: 'instant' }));
+    const [frame, card] = [await code.boundingBox(), await page.locator('.inspector').boundingBox()];
+    expect(frame.y).toBeGreaterThanOrEqual(-0.5);
+    expect(frame.y + frame.height).toBeLessThanOrEqual(card.y);
+  });
+
   test('the code comes out from under the card of the kernel', async ({ page, open }) => {
     await open();
     await kernelButton(page, 1).click();
@@ -32,6 +43,7 @@ test.describe('kernel code', () => {
     const moved = (words) => code.locator('.code-line', { hasText: words });
     await expect(moved(' load of x ')).toContainText('131 kB');
     await expect(moved(' store of c ')).toContainText('131 kB');
+    await expect(page.getByText('grey where none does: inputs and weights')).toBeVisible();
     const removed = code.locator('del');
     await expect(removed).toHaveCount(5);
     await expect(moved('store of a, removed by fusion').locator('del')).toHaveText('tl.store(a_ptr + element, a)');

@@ -20,6 +20,25 @@ const unreachable = (part) => part.locator('button, select, summary, input, [rol
   return all.filter(isShown).filter((control) => !isHit(control)).map(name);
 });
 
+/** Elements of `part` that the window cuts off at its left or right edge, by their tag, class and place. */
+export const cutOff = (part) => part.evaluate((root) => {
+  const width = document.documentElement.clientWidth;
+  const places = [root, ...root.querySelectorAll('*')].filter((element) => element.checkVisibility()).map((element) => ({ element, ...element.getBoundingClientRect().toJSON() }));
+  const isCutOff = ({ left, right }) => left < -0.5 || right > width + 0.5;
+  return places.filter(isCutOff).map(({ element, left, right }) => `${element.tagName.toLowerCase()}.${element.className} ${Math.round(left)} to ${Math.round(right)}`);
+});
+
+/** Cells of tables in `part` whose text reaches beyond them, or that do not stand below the heading of their column. */
+export const misplacedCells = (part) => part.locator('table').evaluateAll((tables) => tables.flatMap((table) => {
+  const heads = [...table.tHead.rows[0].cells];
+  const cells = [...table.rows].filter((row) => row.cells.length === heads.length).flatMap((row) => [...row.cells]);
+  const isMisplaced = (cell) => {
+    const [own, head] = [cell, heads[cell.cellIndex]].map((of) => of.getBoundingClientRect());
+    return cell.scrollWidth > cell.clientWidth || Math.abs(own.left - head.left) > 0.5 || Math.abs(own.right - head.right) > 0.5;
+  };
+  return cells.filter(isMisplaced).map((cell) => cell.textContent);
+}));
+
 /** Nothing sticks out or is covered: what is shown now, each tab below the pictures, a kernel that is selected. */
 export async function expectAllReachable(page) {
   await expect(roofline(page)).toBeVisible();

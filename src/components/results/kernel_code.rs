@@ -149,6 +149,7 @@ fn Lines(
         >
             <div>{lines.into_iter().map(line).collect_view()}</div>
         </div>
+        <p class="quiet hint">{KernelCode::COLOURS}</p>
     }
 }
 

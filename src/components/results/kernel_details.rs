@@ -117,7 +117,7 @@ fn Tensors(
     let hidden_count = move || details.with(|details| details.hidden_tensors);
     view! {
         <div class="table-scroll" role="group" aria-label="Tensors of this kernel" tabindex="0">
-            <NumberTable class="ledger">
+            <NumberTable class="ledger row-lines">
                 <caption class="sr-only">"Tensors of this kernel"</caption>
                 <thead>
                     <tr>

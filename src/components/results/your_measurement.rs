@@ -432,7 +432,7 @@ fn Candidates(
                 ", ten launches, each. What one kernel for both would save is computed, not measured."
             </p>
             <div class="table-scroll" role="group" aria-label="Kernels worth fusing" tabindex="0">
-                <NumberTable class="worth-fusing">
+                <NumberTable class="worth-fusing row-lines">
                     <thead>
                         <tr>
                             <th scope="col">"kernels"</th>

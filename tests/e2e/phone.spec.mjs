@@ -1,0 +1,69 @@
+// What opens on a phone, or comes only after a run: nothing of it is cut off, and numbers stand below their headings.
+
+import { readFileSync } from 'node:fs';
+import { expect, test } from './fixture.mjs';
+import { cutOff, misplacedCells } from './reach.mjs';
+import { drop, kernelButton, openTab, picker, result, write } from './visitor.mjs';
+import { PROGRAM, launchOptions, own, run } from './webgpu.mjs';
+
+test.use({ launchOptions });
+
+const measured = (name) => readFileSync(new URL(`../model/measured_files/${name}`, import.meta.url), 'utf8');
+
+const menu = (name) => async (page) => {
+  await page.locator('summary').filter({ hasText: name }).click();
+  return page.locator('.menu-panel');
+};
+
+async function chooseOptimum(page) {
+  await picker(page, 'Fusion').selectOption('optimal');
+  await expect(result(page)).toContainText('proven optimal');
+}
+
+/** Each shows a part of the page and returns it. */
+const PARTS = {
+  'the headline of the optimum': async (page) => {
+    await chooseOptimum(page);
+    return result(page);
+  },
+  'the options of the optimum': async (page) => {
+    await chooseOptimum(page);
+    return menu('Options')(page);
+  },
+  'the figures of the GPU': menu('GPU figures'),
+  'how bytes are counted': menu('Byte counting'),
+  'what is exported': menu('Export'),
+  'what is opened': menu('Open'),
+  'a measurement': async (page) => {
+    await write(page, measured('mlp.fuse'));
+    await picker(page, 'GPU').selectOption('h200');
+    await picker(page, 'Fusion').selectOption('none');
+    await drop(page, 'bench.json', measured('bench.json'));
+    await picker(page, 'Run').selectOption({ label: 'eager' });
+    await expect(page.locator('.worth-fusing tbody tr')).toHaveCount(2);
+    return page.getByRole('region', { name: 'Your measurement' });
+  },
+  'the tensors of a kernel': async (page) => {
+    await kernelButton(page, 1).click();
+    return page.getByRole('group', { name: 'Tensors of this kernel' });
+  },
+  'a run on the GPU': async (page) => {
+    await write(page, PROGRAM);
+    await openTab(page, 'Your GPU');
+    await run(page).click();
+    await expect(own(page).getByRole('group', { name: 'Times on your GPU' })).toBeVisible({ timeout: 60_000 });
+    return own(page);
+  },
+};
+
+for (const width of [390, 360]) {
+  for (const [name, show] of Object.entries(PARTS)) {
+    test(`${name} at ${width} px`, async ({ page, open }) => {
+      await page.setViewportSize({ width, height: 844 });
+      await open();
+      const part = await show(page);
+      expect(await cutOff(part)).toEqual([]);
+      expect(await misplacedCells(part)).toEqual([]);
+    });
+  }
+}
