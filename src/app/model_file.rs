@@ -6,6 +6,7 @@ use crate::core::import::{Imported, Problem};
 use crate::core::input::MAX_INPUT_BYTES;
 use crate::core::model::calibration::Calibrations;
 use crate::core::model::device::DeviceProbe;
+use crate::core::notation::import::{Form, form_of};
 use crate::core::notation::print;
 use crate::core::onnx::{self, Skim, is_onnx};
 use crate::core::profile::{Kind, Recognised, is_packed, recognise, unpacked_start};
@@ -69,7 +70,7 @@ const OTHERS: &[(&[u8], &str)] = &[
         "it is an HDF5 file, as Keras saves models: export the model to ONNX",
     ),
     (
-        b"\x80\x02",
+        b"\x80",
         "it is a Python pickle, as old versions of PyTorch save weights: export the model to ONNX",
     ),
     (
@@ -145,8 +146,21 @@ fn kind_of_content(name: &str, start: &[u8]) -> FileKind {
         start if start.contains(&0) => FileKind::Other(
             "it is neither a text, an ONNX model, whose first byte is 8, nor a zip archive",
         ),
+        _ if text.trim().is_empty() => FileKind::Other("it is empty"),
+        _ if is_python(&text) => FileKind::Other(
+            "it is a Python program, which would have to run: let fuseline.export(model, *inputs) of public/python/fuseline.py (on the page: Open, A PyTorch model) write the model's ops, and open those",
+        ),
         _ => FileKind::Text,
     }
+}
+
+/// Whether a text imports modules, and is no list of `Op(...)` lines.
+fn is_python(text: &str) -> bool {
+    let mut lines = text.lines();
+    let imports = lines.any(|line| {
+        line.starts_with("import ") || line.starts_with("from ") && line.contains(" import ")
+    });
+    imports && form_of(text) == Form::Notation
 }
 
 /// Reads the graph of a model by slices, which it asks for.

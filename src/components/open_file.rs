@@ -118,9 +118,14 @@ fn open(page: Page, text: &str) {
         }
         other => {
             // Notation, or a text that could not be converted, is shown as it is.
-            page.open(text.replace("\r\n", "\n"), None);
+            let is_changed = page.open(text.replace("\r\n", "\n"), None);
             if let Some(Err(problem)) = other {
-                page.tell_failure(problem);
+                let converted = Converted {
+                    text: String::new(),
+                    summary: problem,
+                    is_incomplete: true,
+                };
+                tell(page, converted, is_changed);
             }
         }
     }
@@ -173,8 +178,13 @@ fn replace(page: Page, text: &str, now: String) -> bool {
 }
 
 fn tell(page: Page, converted: Converted, is_changed: bool) {
+    let mut text = converted.summary;
+    // The message stands in the place of what else would say it.
+    if page.has_error.get_untracked() {
+        text = format!("{text} {}", page.shown_in_error.get_untracked().sentence());
+    }
     page.notice.set(Some(Notice {
-        text: converted.summary,
+        text,
         is_failure: converted.is_incomplete,
         action: is_changed.then_some(NoticeAction::Undo),
     }));

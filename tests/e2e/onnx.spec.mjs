@@ -28,6 +28,7 @@ test('a model is opened by the button, and what is not understood is named', asy
   await page.getByText('Open', { exact: true }).click();
   await page.getByLabel('A file…').setInputFiles({ name: 'by_hand.onnx', mimeType: 'application/octet-stream', buffer: await model('by_hand') });
   await expect(notice(page)).toContainText('4 ops are not understood and counted as opaque: 1 If, 1 NonZero, 2 my.ops.Frobnicate.');
+  await expect(notice(page)).toContainText('Everything else shows the last text without one.');
   await expect(editor(page)).toHaveValue(/opaque\(inner\.x_2, name=NonZero\)/);
 });
 
@@ -41,6 +42,20 @@ test('a model that is cut off, and other files, say what was expected and leave 
   await expect(editor(page)).toHaveValue(OWN);
   await drop(page, 'weights.onnx', Buffer.from('GGUF\u0003\u0000\u0000\u0000'));
   await expect(notice(page)).toContainText('it is a GGUF file, which holds weights and no graph');
+  await expect(editor(page)).toHaveValue(OWN);
+  for (const [name, bytes, said] of [
+    ['empty.fuse', '\n', 'This file was not opened: it is empty.'],
+    ['weights.pt', Buffer.from([0x80, 4, 0x95, 1, 2, 3]), 'it is a Python pickle'],
+    ['model.py', '"""A model."""\nimport torch\n\nclass Net(torch.nn.Module):\n  pass\n', 'it is a Python program, which would have to run'],
+  ]) {
+    await drop(page, name, bytes);
+    await expect(notice(page)).toContainText(said);
+    await expect(editor(page)).toHaveValue(OWN);
+  }
+  // A list that is nearly right is shown where it can be mended, and undone at once.
+  await drop(page, 'ops.json', '{"ops": [{"name": "y", "shape": [NaN]}]}');
+  await expect(notice(page)).toContainText('This is no JSON list of ops');
+  await notice(page).getByRole('button', { name: 'Undo' }).click();
   await expect(editor(page)).toHaveValue(OWN);
 });
 

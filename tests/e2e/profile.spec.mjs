@@ -61,7 +61,7 @@ test('a run of another policy or device offers to choose it', async ({ page }) =
   await own(page).getByRole('button', { name: 'Show the kernels of none' }).click();
   await expect(picker(page, 'Fusion')).toHaveValue('none');
   await expect(rows(page)).toHaveCount(7);
-  await expect(own(page)).toContainText('Worth fusing');
+  await expect(own(page)).toContainText('Short kernels worth fusing');
   await expect(own(page).locator('.worth-fusing tbody tr')).toHaveCount(2);
   await write(page, PROGRAM.replace('gelu(a, approximate=none)', 'relu(a)'));
   await expect(own(page)).toContainText('The program has changed since it was measured');

@@ -426,10 +426,10 @@ fn Candidates(
     };
     view! {
         <Show when=move || found.with(|found| !found.is_empty())>
-            <h4>"Worth fusing"</h4>
+            <h4>"Short kernels worth fusing"</h4>
             <p class="quiet">
                 "Neighbours in a row that wait for memory and take at most " {short}
-                ", ten launches, each. What one kernel for both would save is computed, not measured."
+                ", ten launches, each; "<i>"Why not"</i>" prices longer ones, too. What one kernel for both would save is computed, not measured."
             </p>
             <div class="table-scroll" role="group" aria-label="Kernels worth fusing" tabindex="0">
                 <NumberTable class="worth-fusing row-lines">

@@ -199,7 +199,7 @@ impl Objective {
         match self {
             Self::Bytes => "bytes",
             Self::Time => "time",
-            Self::Measured => "measured time",
+            Self::Measured => "time by records or bounds",
         }
     }
 
