@@ -146,7 +146,6 @@ fn kind_of_content(name: &str, start: &[u8]) -> FileKind {
         start if start.contains(&0) => FileKind::Other(
             "it is neither a text, an ONNX model, whose first byte is 8, nor a zip archive",
         ),
-        _ if text.trim().is_empty() => FileKind::Other("it is empty"),
         _ if is_python(&text) => FileKind::Other(
             "it is a Python program, which would have to run: let fuseline.export(model, *inputs) of public/python/fuseline.py (on the page: Open, A PyTorch model) write the model's ops, and open those",
         ),

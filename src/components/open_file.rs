@@ -66,8 +66,12 @@ async fn open_text(page: Page, file: &FileReading) {
         page.tell_failure(format!("This file was not opened: {problem}."));
         return;
     }
-    if let Some(text) = file.text().await {
-        open(page, &text);
+    match file.text().await {
+        Some(text) if text.trim().is_empty() => {
+            page.tell_failure("This file was not opened: it is empty.".to_owned());
+        }
+        Some(text) => open(page, &text),
+        None => {}
     }
 }
 
