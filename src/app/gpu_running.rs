@@ -34,6 +34,9 @@ pub struct Ran {
     pub outcome: Outcome,
 }
 
+/// Times of single kernels in seconds, by their code: those of equal layers have equal times, and those that nothing is fused with.
+type KnownTimes = HashMap<String, f64>;
+
 /// The state of the tab. It is kept while the tab is closed.
 #[derive(Clone, Copy)]
 pub struct OwnGpu {
@@ -135,9 +138,12 @@ impl OwnGpu {
         let predicted = predicted(&large, fused, &measured, &analysis.options)?;
         let unfused = large.unfused();
         let [unfused, fused] = [(&unfused, "unfused"), (fused, "fused")];
+        let mut known = HashMap::new();
         Ok(Outcome {
-            unfused: self.times(&gpu, &large, unfused, reshape).await?,
-            fused: self.times(&gpu, &large, fused, reshape).await?,
+            unfused: self
+                .times(&gpu, &large, unfused, reshape, &mut known)
+                .await?,
+            fused: self.times(&gpu, &large, fused, reshape, &mut known).await?,
             measured: DeviceProbe::clone(&measured),
             limits: gpu.limits,
             has_clock: gpu.has_clock(),
@@ -200,12 +206,17 @@ impl OwnGpu {
         let memory_bytes_per_s = copy.rate(time_s(gpu, &copy).await?)?;
         self.tell("Measuring its rate");
         let (chains, chains_s) = chain_s(gpu, probe::chains).await?;
+        self.tell("Measuring matmuls");
+        let vector_flops_per_s = chains.rate(chains_s)?;
+        let product = probe::product(&gpu.limits, vector_flops_per_s)?;
+        let product_s = time_s(gpu, &product).await?;
         self.tell("Measuring exponentials");
         let (exponentials, exponentials_s) = chain_s(gpu, probe::exponentials).await?;
         self.tell("Measuring launches");
         let rates = Rates {
             memory_bytes_per_s,
-            vector_flops_per_s: chains.rate(chains_s)?,
+            vector_flops_per_s,
+            shader_product_flops_per_s: product.per_s(product_s),
             exp_per_s: exponentials.per_s(exponentials_s),
             launch_s: time_s(gpu, &probe::launches()).await?,
         };
@@ -221,6 +232,7 @@ impl OwnGpu {
         reference: &Reference,
         (partition, how): (&Partition, &str),
         reshape: ReshapeCost,
+        known: &mut KnownTimes,
     ) -> Result<Times, Failure> {
         let ProgramJob { job, kernels, .. } =
             ProgramJob::new(reference, partition, reshape, DRAWN_ELEMENTS)?;
@@ -232,17 +244,15 @@ impl OwnGpu {
             kernels_s: IdVec::from_elem(0.0, partition.kernels.len()),
         };
         let count = kernels.len();
-        // The kernels of equal layers have equal code, and equal times.
-        let mut known: HashMap<&str, f64> = HashMap::new();
         for (place, (kernel, launch)) in kernels.into_iter().zip(&job.launches).enumerate() {
-            let time_s = match known.get(&*launch.code) {
+            let time_s = match known.get(&launch.code) {
                 Some(&time_s) => time_s,
                 None => {
                     self.tell(format!("Timing {how}, kernel {} of {count}", place + 1));
                     gpu.time_s(&prepared, &job, Some(place)).await?
                 }
             };
-            known.insert(&launch.code, time_s);
+            known.insert(launch.code.clone(), time_s);
             times.kernels_s[kernel] = time_s;
         }
         Ok(times)

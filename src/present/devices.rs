@@ -125,6 +125,10 @@ fn probe_rows(probe: &DeviceProbe) -> impl Iterator<Item = FigureRow> {
             Some(format_rate(probe.vector_flops_per_s)),
         ),
         (
+            "measured: matmul, f32 by a shader of this page",
+            probe.shader_product_flops_per_s.map(format_rate),
+        ),
+        (
             "measured: exponentials",
             probe.exp_per_s.map(|per_s| format_amount(per_s, "/s")),
         ),

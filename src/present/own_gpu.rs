@@ -2,14 +2,15 @@
 
 use crate::core::interpret::NotRun;
 use crate::core::model::device::DeviceProbe;
+use crate::core::model::op::{Op, element_count};
 use crate::core::own_gpu::check::{TOLERANCE, TOLERATED_F32_ERRORS};
 use crate::core::own_gpu::{Check, Checks, Failure, Outcome, Output, WANTED_RUN_S, max_bytes};
-use crate::core::{KernelId, OpId, TensorId};
+use crate::core::{Graph, KernelId, OpId, OpType, TensorId};
 use crate::present::format::{
     format_amount, format_bandwidth, format_bytes, format_error, format_exact, format_rate,
     format_ratio, format_scientific, format_seconds,
 };
-use crate::present::names::{counted, op_names};
+use crate::present::names::{counted, listed, op_names};
 use crate::present::words::capitalized;
 use std::collections::HashMap;
 
@@ -17,6 +18,13 @@ use std::collections::HashMap;
 const NOTHING: &str = "–";
 /// Kernels without a shader that are named in a sentence.
 const NAMED_KERNELS: usize = 3;
+
+/// Elements of a row that the threads of a shader can share: 16 KB, less those of its sum.
+const LONGEST_KEPT_ROW: u64 = 3_840;
+/// Fewer groups of threads than a large GPU has multiprocessors.
+const FEW_GROUPS: u64 = 128;
+/// Elements of a product that a group of threads computes.
+const TILE_ELEMENTS: u64 = 64 * 64;
 
 /// Times of a fused kernel, or of all.
 #[derive(Clone, Debug, PartialEq)]
@@ -148,8 +156,12 @@ pub fn rates_text(measured: &DeviceProbe) -> String {
         Some(per_s) => format!("exponentials at {}", format_amount(per_s, "/s")),
         None => "no time for exponentials".to_owned(),
     };
+    let products = match measured.shader_product_flops_per_s {
+        Some(per_s) => format!("matmuls in a shader at {}", format_rate(per_s)),
+        None => "no time for matmuls".to_owned(),
+    };
     format!(
-        "{}: copies at {}, multiply-adds in f32 at {}, {exponentials}, {} a launch.",
+        "{}: copies at {}, multiply-adds in f32 at {}, {products}, {exponentials}, {} a launch.",
         measured.name,
         format_bandwidth(measured.memory_bytes_per_s),
         format_rate(measured.vector_flops_per_s),
@@ -162,7 +174,10 @@ pub const NOT_MEASURED: &str = "A page cannot measure matrix units, caches or th
 
 /// How it was run: sizes, types and clock.
 pub fn notes(outcome: &Outcome) -> Vec<String> {
-    let mut told = vec!["Predictions are the roofline with the rates of this GPU.".to_owned()];
+    let mut told = vec![
+        "Predictions are the roofline with the rates of this GPU. Matmuls and convolutions count at the rate of a large square matmul in a shader, without matrix units.".to_owned(),
+    ];
+    told.extend(slower_note(&outcome.predicted.graph));
     told.extend(sizes_notes(outcome));
     told.push("All floats are f32 here, so a tensor of f16 takes 4 bytes an element.".to_owned());
     told.push(if outcome.has_clock {
@@ -171,6 +186,62 @@ pub fn notes(outcome: &Outcome) -> Vec<String> {
         "This GPU has no clock for pages, so the page's own was read: each launch was repeated until 50 ms had passed, and the way to the GPU and back is part of it. Kernels of equal code were timed once.".to_owned()
     });
     told
+}
+
+/// For what of the program the shaders of this page take longer than the roofline says: on an H100 two to eight times, for cumulative
+/// sums some hundred times. `O(ops)`.
+fn slower_note(graph: &Graph) -> Option<String> {
+    let is_function = |name: &str| {
+        let mut functions = graph.ops.iter().filter_map(|op| op.function.as_deref());
+        functions.any(|function| function.starts_with(name))
+    };
+    let reductions = || {
+        let ops = graph.ops.iter_enumerated();
+        ops.filter(|(_, op)| op.op_type == OpType::Reduction)
+    };
+    let is_small_product = |op: &Op| {
+        let elements = element_count(&op.shape);
+        op.op_type == OpType::Matmul
+            && elements.is_some_and(|elements| elements < FEW_GROUPS * TILE_ELEMENTS)
+    };
+    // How many rows, and the elements of one.
+    let rows = || {
+        let inputs = reductions().filter_map(|(op, _)| graph.inputs[op].first());
+        inputs.filter_map(|&input| {
+            let (&row, rows) = graph.tensor_shape(input)?.split_last()?;
+            Some((element_count(rows)?, row))
+        })
+    };
+    let causes = [
+        (
+            is_function("conv"),
+            "convolutions (the place of each element that they read is computed)",
+        ),
+        (
+            is_function("cumsum"),
+            "cumulative sums (each element adds up all before it)",
+        ),
+        (
+            reductions().any(|(_, op)| op.axes != 0),
+            "reductions along other axes than the last (threads beside each other read far apart)",
+        ),
+        (
+            rows().any(|(_, row)| row > LONGEST_KEPT_ROW),
+            "long rows (they are read again in each pass)",
+        ),
+        (
+            rows().any(|(rows, _)| rows < FEW_GROUPS),
+            "few rows (each has one group of threads)",
+        ),
+        (
+            graph.ops.iter().any(is_small_product),
+            "small matmuls (each tile of 64 x 64 has one group of threads)",
+        ),
+    ];
+    let causes = causes.into_iter().filter(|(is_there, _)| *is_there);
+    let causes: Vec<String> = causes.map(|(_, cause)| cause.to_owned()).collect();
+    (!causes.is_empty())
+        .then(|| format!("Its shaders are slower than that for {}.", listed(causes)))
 }
 
 /// At which sizes results were compared and times taken, and why not at the program's own.

@@ -6,13 +6,14 @@ use fuseline::core::model::day::Day;
 use fuseline::core::model::device::DeviceProbe;
 use fuseline::core::notation::parse;
 use fuseline::core::own_gpu::job::{elements, words};
+use fuseline::core::own_gpu::probe::Probe;
 use fuseline::core::own_gpu::repeats::{ROUNDS, Repeats, WANTED_S};
 use fuseline::core::own_gpu::{
     Check, Checks, DRAWN_ELEMENTS, Failure, Job, Limits, Outcome, ProgramJob, Rates, Times,
     compare, predicted, probe, timed_budget,
 };
 use fuseline::core::{
-    Analysis, DType, F32Matmul, Options, Partition, Program, ReshapeCost, analyze_program,
+    Analysis, DType, F32Matmul, KernelId, Options, Partition, Program, ReshapeCost, analyze_program,
 };
 use fuseline::picture::charts::gpu_times::{Rows, scene};
 use fuseline::present::devices::figure_rows;
@@ -36,6 +37,7 @@ const LIMITS: Limits = Limits {
 const RATES: Rates = Rates {
     memory_bytes_per_s: 400e9,
     vector_flops_per_s: 10e12,
+    shader_product_flops_per_s: Some(4e12),
     exp_per_s: Some(1e12),
     launch_s: 5e-6,
 };
@@ -88,6 +90,20 @@ fn a_reference_is_the_program_in_f32_at_sizes_that_fit() {
     let words = small.graph_in_words(&partition).unwrap();
     let bytes = words.tensors[tensor("keep")].bytes().unwrap();
     assert_eq!(bytes, 4 * elements as u64);
+}
+
+/// Shaders hold whole numbers as i32 and multiply them in f32.
+#[test]
+fn small_whole_numbers_do_not_overflow() {
+    let text = "input x : i8[64, 64]\nweight w : i8[64, 64]\ny = matmul(x, w)";
+    let (small, partition) = reference(text, &Budget::INTERPRETED);
+    let product = small.graph.output.iter().copied().next().unwrap();
+    let checked = small.checked(&partition).unwrap();
+    let exact = checked.exact[product].as_ref().unwrap();
+    assert!(exact.iter().any(|value| value.abs() > 127.0));
+    let predicted = predicted(&small, &partition, &measured(RATES), &Options::default()).unwrap();
+    let product_s = predicted.fused.time_s - 5e-6;
+    assert!((product_s - 2.0 * 64_f64.powi(3) / 4e12).abs() < 1e-12);
 }
 
 #[test]
@@ -347,6 +363,83 @@ fn cumulative_sums_are_run_at_sizes_that_a_shader_finishes() {
     );
 }
 
+/// A shader computes products far below the vector rate. Without a rate of them they are predicted at that one.
+#[test]
+fn products_are_predicted_at_the_rate_of_a_product() {
+    let text =
+        "input x : f16[2048, 2048]\nweight w : f16[2048, 2048]\na = matmul(x, w)\ny = gelu(a)";
+    let (program, analysis) = program(text);
+    let partition = &analysis.partition;
+    let reference = Reference::new(&program, partition, &Setup::default(), &Budget::ANY).unwrap();
+    let of_vectors = Rates {
+        shader_product_flops_per_s: None,
+        ..RATES
+    };
+    // What the visitor allows on matrix units does not count here.
+    for f32_matmul in [F32Matmul::F32, F32Matmul::Tf32] {
+        let mut options = Options::default();
+        options.conventions.f32_matmul = f32_matmul;
+        for (rates, flops_per_s) in [(RATES, 4e12), (of_vectors, 10e12)] {
+            let analysis = predicted(&reference, partition, &measured(rates), &options).unwrap();
+            let kernels = &analysis.unfused.kernels;
+            let [product, gelu] = [0, 1].map(|at| &kernels[KernelId::new(at)]);
+            let product_s = 2.0 * 2048_f64.powi(3) / flops_per_s + 5e-6;
+            assert!((product.placement.time_s - product_s).abs() < 1e-12);
+            let bytes = 2.0 * 4.0 * 2048_f64.powi(2);
+            assert!((gelu.placement.time_s - bytes / 400e9 - 5e-6).abs() < 1e-12);
+        }
+    }
+}
+
+/// Only what the program has is said to be slower than predicted.
+#[test]
+fn what_shaders_do_slowly_is_told() {
+    let note = |text: &str| {
+        let (program, analysis) = program(text);
+        let partition = &analysis.partition;
+        let reference =
+            Reference::new(&program, partition, &Setup::default(), &Budget::ANY).unwrap();
+        let predicted =
+            predicted(&reference, partition, &measured(RATES), &Options::default()).unwrap();
+        let outcome = Outcome {
+            predicted,
+            ..outcome(0.0)
+        };
+        let mut told = notes(&outcome).into_iter();
+        told.find(|note| note.starts_with("Its shaders are slower"))
+    };
+    let cases = [
+        (
+            "input x : f32[8, 16, 64, 64]\nweight w : f32[16, 16, 3, 3]\ny = conv2d(x, w, padding=1)",
+            "convolutions (the place of each element that they read is computed).",
+        ),
+        (
+            "input x : f32[512, 64]\ny = cumsum(x, axis=-1)",
+            "cumulative sums (each element adds up all before it).",
+        ),
+        (
+            "input x : f32[512, 64]\nweight w : f32[64, 64]\ny = matmul(x, w)",
+            "small matmuls (each tile of 64 x 64 has one group of threads).",
+        ),
+        (
+            "input x : f32[512, 64]\ny = sum(x, axis=0)",
+            "reductions along other axes than the last (threads beside each other read far apart).",
+        ),
+        (
+            "input x : f32[8, 4096]\ny = softmax(x)",
+            "long rows (they are read again in each pass) and few rows (each has one group of threads).",
+        ),
+    ];
+    for (text, cause) in cases {
+        assert_eq!(
+            note(text),
+            Some(format!("Its shaders are slower than that for {cause}"))
+        );
+    }
+    let quick = "input x : f32[8192, 64]\nweight w : f32[64, 64]\na = matmul(x, w)\nb = gelu(a)\ny = softmax(b)";
+    assert_eq!(note(quick), None);
+}
+
 #[test]
 fn right_results_and_times_are_told_beside_the_prediction() {
     let outcome = outcome(0.0);
@@ -372,7 +465,7 @@ fn right_results_and_times_are_told_beside_the_prediction() {
     assert!((row.fused.predicted_s - bytes / 400e9 - 5e-6).abs() < 1e-12);
     assert_eq!(
         rates_text(&outcome.measured),
-        "test: copies at 400 GB/s, multiply-adds in f32 at 10.0 TFLOP/s, exponentials at 1.00 T/s, 5.00 µs a launch."
+        "test: copies at 400 GB/s, multiply-adds in f32 at 10.0 TFLOP/s, matmuls in a shader at 4.00 TFLOP/s, exponentials at 1.00 T/s, 5.00 µs a launch."
     );
     assert_eq!(
         notes(&outcome)[1],
@@ -488,12 +581,24 @@ fn rates_that_a_clock_does_not_show_are_sentences() {
         assert!(told.contains(field), "{told}");
         assert!(refused.offers_script());
     }
-    // Without exponentials the others hold.
+    // A renderer of software on a busy machine has computed a matmul at this rate.
+    let slow = Rates {
+        shader_product_flops_per_s: Some(8.6e7),
+        ..RATES
+    };
+    assert!(rates_text(&measured(slow)).contains("matmuls in a shader at 86.0 MFLOP/s"));
+    // Without exponentials and matmuls the others hold.
+    let product = probe::product(&LIMITS, 10e12).unwrap();
     let rates = Rates {
+        shader_product_flops_per_s: product.per_s(0.0),
         exp_per_s: probe::exponentials(32).per_s(0.0),
         ..RATES
     };
-    assert!(rates_text(&measured(rates)).contains("no time for exponentials"));
+    let told = rates_text(&measured(rates));
+    assert!(
+        told.contains("no time for matmuls, no time for exponentials"),
+        "{told}"
+    );
     for (called, name) in [
         ("", "GPU without a name"),
         ("a\nb", "ab"),
@@ -635,6 +740,36 @@ fn probes_fit_the_limits_of_every_device() {
     }
 }
 
+/// The larger the faster the GPU, and never larger than a tensor may be.
+#[test]
+fn a_product_is_measured_at_a_size_that_the_gpu_computes_quickly() {
+    let size = |max_binding_bytes: u64, vector_flops_per_s: f64| {
+        let limits = Limits {
+            max_binding_bytes,
+            ..LIMITS
+        };
+        let Probe { job, amount } = probe::product(&limits, vector_flops_per_s).unwrap();
+        assert_eq!(job.within(&limits), Ok(()));
+        let [x, w, y] = &job.buffers[..] else {
+            panic!("three matrices");
+        };
+        assert!(x.bytes == w.bytes && w.bytes == y.bytes);
+        assert_eq!(job.launches.len(), 1);
+        assert_eq!(job.launches[0].name, "the measurement of products");
+        let size = (x.bytes / 4).isqrt();
+        assert!(amount.total_cmp(&(2.0 * (size as f64).powi(3))).is_eq());
+        size
+    };
+    let most = LIMITS.max_binding_bytes;
+    // A renderer of software, a small GPU, a large one.
+    assert_eq!(
+        [5e9, 1e12, 60e12].map(|rate| size(most, rate)),
+        [128, 1024, 4096]
+    );
+    assert_eq!(size(1 << 20, 60e12), 512);
+    assert_eq!(size(most, 1e8), 64);
+}
+
 /// Four numbers a link, two FLOPs each.
 #[test]
 fn a_chain_has_the_links_that_are_counted() {
@@ -649,7 +784,8 @@ fn a_chain_has_the_links_that_are_counted() {
         chains.amount.total_cmp(&(flops as f64)).is_eq(),
         "{links} links"
     );
-    assert!(probe::exponentials(3).amount * 2.0 == chains.amount);
+    let exponentials = probe::exponentials(3).amount;
+    assert!((2.0 * exponentials).total_cmp(&chains.amount).is_eq());
 }
 
 proptest! {

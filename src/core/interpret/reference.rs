@@ -65,7 +65,7 @@ impl Reference {
         })
     }
 
-    /// The same graph with four bytes for each element, as shaders hold them: its bytes are those that such a machine moves.
+    /// The same graph with f32 elements alone: its bytes are those that shaders move, and its arithmetic theirs.
     ///
     /// # Errors
     /// As [`Reference::new`].

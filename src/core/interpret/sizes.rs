@@ -45,6 +45,14 @@ impl Budget {
         max_tensor_elements: 2 * MILLION,
     };
 
+    /// Own sizes, whatever they are.
+    pub const ANY: Self = Self {
+        wanted_steps: u64::MAX,
+        max_steps: u64::MAX,
+        max_elements: u64::MAX,
+        max_tensor_elements: u64::MAX,
+    };
+
     fn holds(&self, steps: u64, fitted: &Fitted) -> bool {
         let elements = elements(&fitted.graph);
         fitted.steps <= steps
@@ -58,19 +66,18 @@ impl Budget {
 pub(super) enum Types {
     /// As written.
     Own,
-    /// f32 in the place of all floats.
+    /// What shaders compute: f32 in the place of all floats, and no whole numbers that overflow at 127.
     F32,
-    /// The same, and i32 in the place of whole numbers and booleans, as shaders hold them.
+    /// The work of shaders: four bytes an element, and f32 arithmetic, in which they compute whole numbers, too.
     Words,
 }
 
 impl Types {
     const fn of(self, own: DType) -> DType {
         match (self, own) {
-            (Self::Own, _) => own,
-            (_, DType::F64 | DType::F32 | DType::Bf16 | DType::F16 | DType::F8) => DType::F32,
-            (Self::F32, _) => own,
-            (Self::Words, DType::I64 | DType::I32 | DType::I8 | DType::Bool) => DType::I32,
+            (Self::Own, _) | (Self::F32, DType::I64 | DType::I32 | DType::Bool) => own,
+            (Self::F32, DType::I8) => DType::I32,
+            (Self::F32 | Self::Words, _) => DType::F32,
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use crate::core::analysis::analyze_kernels;
 use crate::core::interpret::{NotRun, Reference};
-use crate::core::model::device::DeviceProbe;
-use crate::core::{Analysis, Options, Partition};
+use crate::core::model::device::{DeviceProbe, Rate};
+use crate::core::{Analysis, F32Matmul, Options, Partition};
 
-/// The analysis of what runs: the graph at its sizes with four bytes for each element, and these kernels.
+/// The analysis of what runs: the graph at its sizes with four bytes for each element, and these kernels. Products and convolutions
+/// have the rate that a product in a shader reaches, where it was measured: it is some times lower than that of the vector units.
 ///
 /// # Errors
 /// If the program has no graph at these sizes.
@@ -17,6 +18,11 @@ pub fn predicted(
 ) -> Result<Analysis, NotRun> {
     let mut options = options.clone();
     options.device = measured.measured_device();
+    if let Some(flops_per_s) = measured.shader_product_flops_per_s {
+        // A rate of products alone is, for the model, that of matrix units.
+        options.device = options.device.with_rate(Rate::MatrixTf32, flops_per_s);
+        options.conventions.f32_matmul = F32Matmul::Tf32;
+    }
     let graph = reference.graph_in_words(partition)?;
     Ok(analyze_kernels(graph, partition.clone(), &options))
 }

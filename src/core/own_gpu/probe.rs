@@ -1,10 +1,16 @@
-//! Jobs that measure a GPU, and the device that their rates make of it: a copy, chains of multiply-adds and of exponentials, and
-//! launches that do nothing.
+//! Jobs that measure a GPU, and the device that their rates make of it: a copy, chains of multiply-adds and of exponentials, a
+//! product of matrices, and launches that do nothing.
 
+use super::LEAST_SHARE;
 use super::failure::Failure;
-use super::job::{Buffer, Job, Launch, Limits};
+use super::job::{Buffer, DRAWN_ELEMENTS, Job, Launch, Limits, ProgramJob};
+use crate::core::ReshapeCost;
+use crate::core::analysis::analyze_program;
+use crate::core::interpret::{Budget, Reference, Setup};
 use crate::core::model::day::Day;
 use crate::core::model::device::DeviceProbe;
+use crate::core::model::options::Options;
+use crate::core::notation::parse;
 
 /// What a device that was measured here says of it.
 const MEASURED_WITH: &str = "WebGPU";
@@ -21,6 +27,10 @@ const ROUNDS_OF_STEP: u32 = 16;
 pub const CHAIN_STEPS: [u32; 2] = [2, 512];
 /// In seconds.
 pub const SHORT_S: f64 = 0.5e-3;
+/// Rows and columns of the product. The largest has 4096 tiles of 64 x 64, enough to fill a large GPU.
+const PRODUCT_SIZES: [u64; 7] = [64, 128, 256, 512, 1024, 2048, 4096];
+/// A product takes no longer in seconds, on a GPU that reaches [`LEAST_SHARE`] of its vector rate.
+const LONGEST_PRODUCT_S: f64 = 0.05;
 
 const COPY: &str = "\
 @group(0) @binding(0) var<storage, read> source: array<vec4<f32>>;
@@ -111,6 +121,8 @@ pub struct Rates {
     pub memory_bytes_per_s: f64,
     /// Multiply-adds in f32, each two FLOPs, in FLOP/s.
     pub vector_flops_per_s: f64,
+    /// A product of f32 matrices by a shader, in FLOP/s; `None` if the clock shows no time for it.
+    pub shader_product_flops_per_s: Option<f64>,
     /// Exponentials of f32 numbers; `None` if the clock shows no time for them.
     pub exp_per_s: Option<f64>,
     /// What one launch after another takes, in seconds.
@@ -137,6 +149,7 @@ impl Rates {
             self.vector_flops_per_s,
             self.launch_s,
         );
+        probe.shader_product_flops_per_s = self.shader_product_flops_per_s;
         probe.exp_per_s = self.exp_per_s;
         probe.shared_bytes_per_block = Some(limits.max_workgroup_bytes);
         probe.check().map_err(Failure::NoRate)?;
@@ -219,6 +232,37 @@ fn chains_of(link: &str, amount_of_link: u64, steps: u32, name: &str) -> Probe {
         },
         amount: (threads * u64::from(steps) * links_of_step * amount_of_link) as f64,
     }
+}
+
+/// A product of square matrices by the shader that a program would have for it; the amount is its FLOPs. It is as large as a GPU
+/// with these limits and this vector rate computes it quickly.
+///
+/// # Errors
+/// If it has no shader.
+pub fn product(limits: &Limits, vector_flops_per_s: f64) -> Result<Probe, Failure> {
+    let flops_of = |size: u64| (2 * size * size * size) as f64;
+    let most_flops = vector_flops_per_s * LEAST_SHARE * LONGEST_PRODUCT_S;
+    let fits =
+        |size: &u64| 4 * size * size <= limits.max_tensor_bytes() && flops_of(*size) <= most_flops;
+    let [smallest, ..] = PRODUCT_SIZES;
+    let size = PRODUCT_SIZES.into_iter().rev().find(fits);
+    let size = size.unwrap_or(smallest);
+    let text =
+        format!("input x : f32[{size}, {size}]\nweight w : f32[{size}, {size}]\ny = matmul(x, w)");
+    let program = parse(&text).program;
+    let analysis = analyze_program(&program, &Options::default()).analysis;
+    let kernels = analysis
+        .map(|analysis| analysis.partition)
+        .unwrap_or_default();
+    let reference = Reference::new(&program, &kernels, &Setup::default(), &Budget::ANY)?;
+    let mut job = ProgramJob::new(&reference, &kernels, ReshapeCost::View, DRAWN_ELEMENTS)?.job;
+    for launch in &mut job.launches {
+        "the measurement of products".clone_into(&mut launch.name);
+    }
+    Ok(Probe {
+        job,
+        amount: flops_of(size),
+    })
 }
 
 /// Adds 1 to one number, so that each launch waits for the one before; the amount is one launch.

@@ -37,6 +37,9 @@ pub struct DeviceProbe {
     pub matrix_tf32_flops_per_s: Option<f64>,
     /// f32 arithmetic of the vector units. A multiplication with an addition is one instruction and counts as two.
     pub vector_flops_per_s: f64,
+    /// A large product of f32 matrices in a shader of this page, which uses no matrix units.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shader_product_flops_per_s: Option<f64>,
     /// Exponentials of f32 numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exp_per_s: Option<f64>,
@@ -68,6 +71,8 @@ const MAX_NAME: usize = 80;
 const BYTES_PER_S: RangeInclusive<f64> = 1e8..=1e15;
 /// In FLOP/s.
 const FLOPS_PER_S: RangeInclusive<f64> = 1e8..=1e17;
+/// The same of a shader, whose threads wait for each other often: on a processor that costs most of the time.
+const SHADER_FLOPS_PER_S: RangeInclusive<f64> = 1e5..=1e17;
 const EXP_PER_S: RangeInclusive<f64> = 1e7..=1e16;
 const KERNEL_S: RangeInclusive<f64> = 1e-8..=1e-2;
 const MULTIPROCESSORS: RangeInclusive<f64> = 1.0..=1e5;
@@ -95,6 +100,7 @@ impl DeviceProbe {
             matrix_bf16_flops_per_s: None,
             matrix_tf32_flops_per_s: None,
             vector_flops_per_s,
+            shader_product_flops_per_s: None,
             exp_per_s: None,
             kernel_s,
             multiprocessors: None,
@@ -154,6 +160,11 @@ impl DeviceProbe {
                 "vector_flops_per_s",
                 Some(self.vector_flops_per_s),
                 FLOPS_PER_S,
+            ),
+            (
+                "shader_product_flops_per_s",
+                self.shader_product_flops_per_s,
+                SHADER_FLOPS_PER_S,
             ),
             ("exp_per_s", self.exp_per_s, EXP_PER_S),
             ("kernel_s", Some(self.kernel_s), KERNEL_S),
