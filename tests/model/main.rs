@@ -107,6 +107,7 @@ mod optimal_ladders;
 mod optimal_long;
 mod outputs;
 mod own_gpu;
+mod own_gpu_h100;
 mod panes;
 mod partitions;
 mod peaks;
