@@ -10,7 +10,7 @@ use fuseline::core::kernel_code::{Kernel, Naming, of_graph, of_program, triton, 
 use fuseline::core::model::functions::FUNCTIONS;
 use fuseline::core::notation::parse;
 use fuseline::core::{
-    DType, Graph, KernelId, Op, Options, Policy, Program, ReshapeCost, Tensor, TensorId,
+    DType, Graph, KernelId, Op, OpType, Options, Policy, Program, ReshapeCost, Tensor, TensorId,
     analyze_program, build_graph, plan,
 };
 use proptest::prelude::*;
@@ -296,6 +296,36 @@ fn the_shader_of_every_kernel_is_valid() {
             }
         }
     }
+}
+
+/// A list of ops without the notation's shape rules may look up rows of a table that has none.
+#[test]
+fn an_index_of_another_rank_is_a_reason() {
+    let op = |name: &str, op_type, inputs: &[&str], shape: &[u64], function| {
+        Op::new(name, op_type, inputs, name, shape, 4).with_function(function)
+    };
+    let ops = [
+        op("table", OpType::Elementwise, &["x"], &[5], "relu"),
+        op("rows", OpType::Elementwise, &["table"], &[5], "exp"),
+        op(
+            "y",
+            OpType::Reshape,
+            &["rows", "table"],
+            &[5, 2],
+            "embedding",
+        ),
+    ];
+    let graph = build_graph(&ops, &[]).unwrap();
+    let kernels = plan(&graph, &Options::of_policy(Policy::Optimal)).partition;
+    let codes = of_graph(&graph, &kernels, true);
+    let reasons: Vec<_> = codes
+        .iter()
+        .filter_map(|code| code.as_ref().err())
+        .collect();
+    assert_eq!(
+        reasons,
+        ["the shapes that `embedding` reads do not give [5, 2]"]
+    );
 }
 
 proptest! {

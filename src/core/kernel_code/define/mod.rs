@@ -198,6 +198,9 @@ impl<'a> Definitions<'a> {
         at: &[IndexId],
     ) -> Defined {
         match operand {
+            Operand::Tensor(tensor) if self.shape_of(tensor)?.len() != at.len() => {
+                Err(definition.unfit())
+            }
             Operand::Tensor(tensor) => self.value(tensor, at, definition.only_if),
             Operand::Literal(value) => Ok(self.expressions.number(value)),
         }
