@@ -1,6 +1,7 @@
 //! What a search has proven about its result, in words.
 
 use crate::core::fusion::certificate::{Certificate, Scope};
+use crate::core::model::options::Objective;
 use crate::present::decisions::amount_text;
 use crate::present::format::{format_exact, format_percent};
 
@@ -9,7 +10,7 @@ pub fn certificate_text(certificate: &Certificate) -> String {
     if certificate.is_optimal {
         return format!(
             "proven optimal in {} among {}",
-            certificate.objective.noun(),
+            minimized_text(certificate.objective),
             scope_text(certificate.scope)
         );
     }
@@ -24,7 +25,7 @@ pub fn certificate_text(certificate: &Certificate) -> String {
 /// The same in a sentence, with the lower bound and the states that the search visited.
 pub fn certificate_sentence(certificate: &Certificate) -> String {
     let states = certificate.states;
-    let objective = certificate.objective.noun();
+    let objective = minimized_text(certificate.objective);
     let scope = scope_text(certificate.scope);
     if certificate.is_optimal {
         return format!("optimal in {objective}: no {scope} need less ({states} states)");
@@ -34,6 +35,14 @@ pub fn certificate_sentence(certificate: &Certificate) -> String {
         amount_text(certificate.lower_bound),
         format_percent(certificate.gap_pct())
     )
+}
+
+/// What was minimized. Patterns without a record take their bounds, which are not measured.
+const fn minimized_text(objective: Objective) -> &'static str {
+    match objective {
+        Objective::Measured => "time by records or bounds",
+        Objective::Bytes | Objective::Time => objective.noun(),
+    }
 }
 
 /// What was searched: `legal kernels (attention as one kernel allowed)`.

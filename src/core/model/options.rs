@@ -199,7 +199,7 @@ impl Objective {
         match self {
             Self::Bytes => "bytes",
             Self::Time => "time",
-            Self::Measured => "time by records or bounds",
+            Self::Measured => "measured time",
         }
     }
 
