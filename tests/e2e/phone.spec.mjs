@@ -43,6 +43,13 @@ const PARTS = {
     await expect(page.locator('.worth-fusing tbody tr')).toHaveCount(2);
     return page.getByRole('region', { name: 'Your measurement' });
   },
+  'a table of a profiler': async (page) => {
+    await write(page, measured('mlp.fuse'));
+    await drop(page, 'ncu_base.csv', measured('ncu_base.csv'));
+    const region = page.getByRole('region', { name: 'Your measurement' });
+    await expect(region).toContainText('--metrics dram__bytes_read.sum');
+    return region;
+  },
   'the tensors of a kernel': async (page) => {
     await kernelButton(page, 1).click();
     return page.getByRole('group', { name: 'Tensors of this kernel' });
