@@ -182,13 +182,8 @@ fn replace(page: Page, text: &str, now: String) -> bool {
 }
 
 fn tell(page: Page, converted: Converted, is_changed: bool) {
-    let mut text = converted.summary;
-    // The message stands in the place of what else would say it.
-    if page.has_error.get_untracked() {
-        text = format!("{text} {}", page.shown_in_error.get_untracked().sentence());
-    }
     page.notice.set(Some(Notice {
-        text,
+        text: converted.summary,
         is_failure: converted.is_incomplete,
         action: is_changed.then_some(NoticeAction::Undo),
     }));

@@ -66,9 +66,14 @@ fn NoticeLine(
         page.keep_focus();
         page.notice.set(None);
     };
+    // A failure stands in the place of what else would say it.
+    let also = move || {
+        (is_failure && page.has_error.get())
+            .then(|| format!(" {}", page.shown_in_error.get().sentence()))
+    };
     view! {
         <p class:is-failure=is_failure>
-            <span>{text}</span>
+            <span>{text}{also}</span>
             {action.map(|action| view! { <ActionButton action /> })}
             <button type="button" class="icon-button" aria-label="Dismiss" on:click=dismiss>
                 <span aria-hidden="true">"×"</span>
