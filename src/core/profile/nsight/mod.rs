@@ -1,128 +1,16 @@
 //! The tables of Nsight Compute (`ncu --csv`, both pages) and Nsight Systems (`nsys stats --report cuda_gpu_trace`).
 
-use super::{MAX_KERNELS, MeasuredKernel, MeasuredRun, Names, VARIANTS, base_name, too_many};
+mod fields;
+mod header;
 
-/// Metrics of Nsight Compute, each by its name on the raw page and by its label.
-const DURATION: [&str; 2] = ["gpu__time_duration.sum", "Duration"];
-const READ: &str = "dram__bytes_read.sum";
-const WRITTEN: &str = "dram__bytes_write.sum";
-/// Bytes read and written for each second, which the base page has in the place of bytes.
-const THROUGHPUT: [&str; 2] = ["dram__bytes.sum.per_second", "Memory Throughput"];
+pub(super) use header::Header;
+
+use super::{MAX_KERNELS, MeasuredKernel, MeasuredRun, Names, base_name, too_many};
+use fields::{factor, number, sizes, text, variant_of, whole};
+use header::{Common, DURATION, READ, THROUGHPUT, WRITTEN, no_duration};
 
 /// What is said of a table that ends too early.
 pub(super) const CUT: &str = "the file may still have been written when it was copied";
-
-/// Which column holds what.
-pub(super) enum Header {
-    /// `ncu --page raw`: a column for each metric, and the units in the first line below.
-    Raw {
-        common: Common,
-        duration: usize,
-        read: Option<usize>,
-        written: Option<usize>,
-        throughput: Option<usize>,
-        device: Option<usize>,
-    },
-    /// `ncu` by default: a line for each metric.
-    Base {
-        common: Common,
-        metric: usize,
-        unit: usize,
-        value: usize,
-    },
-    /// `nsys stats`.
-    Trace {
-        name: usize,
-        start: usize,
-        duration: usize,
-        to_s: [f64; 2],
-        grid: [Option<usize>; 3],
-        block: [Option<usize>; 3],
-        device: Option<usize>,
-    },
-}
-
-/// Columns of both pages of Nsight Compute.
-#[derive(Clone, Copy)]
-pub(super) struct Common {
-    id: usize,
-    process: Option<usize>,
-    name: usize,
-    block: Option<usize>,
-    grid: Option<usize>,
-    /// The ranges that the program names with NVTX.
-    range: Option<usize>,
-}
-
-impl Header {
-    /// The header that these fields are; `None` if they are none.
-    pub(super) fn find(fields: &[String]) -> Option<Result<Self, String>> {
-        let column = |name: &str| fields.iter().position(|field| field.trim() == name);
-        let starting = |start: &str| {
-            fields
-                .iter()
-                .position(|field| field.trim().starts_with(start))
-        };
-        if let (Some(id), Some(name)) = (column("ID"), column("Kernel Name")) {
-            let common = Common {
-                id,
-                process: column("Process ID"),
-                name,
-                block: column("Block Size"),
-                grid: column("Grid Size"),
-                range: starting("thread Domain:Push/Pop_Range"),
-            };
-            let one_of = |names: &[&str]| names.iter().find_map(|name| column(name));
-            if let (Some(metric), Some(value)) = (column("Metric Name"), column("Metric Value")) {
-                let unit = column("Metric Unit").unwrap_or(metric);
-                return Some(Ok(Self::Base {
-                    common,
-                    metric,
-                    unit,
-                    value,
-                }));
-            }
-            return Some(
-                one_of(&DURATION)
-                    .map(|duration| Self::Raw {
-                        common,
-                        duration,
-                        read: column(READ),
-                        written: column(WRITTEN),
-                        throughput: one_of(&THROUGHPUT),
-                        device: column("device__attribute_display_name"),
-                    })
-                    .ok_or_else(no_duration),
-            );
-        }
-        let (start, duration) = (starting("Start (")?, starting("Duration (")?);
-        let to_s = [start, duration].map(|column| {
-            fields.get(column).and_then(|field| {
-                let (_, unit) = field.split_once('(')?;
-                factor(unit.trim_end().trim_end_matches(')'))
-            })
-        });
-        let [Some(start_to_s), Some(duration_to_s)] = to_s else {
-            return None;
-        };
-        Some(Ok(Self::Trace {
-            name: column("Name")?,
-            start,
-            duration,
-            to_s: [start_to_s, duration_to_s],
-            grid: ["GrdX", "GrdY", "GrdZ"].map(column),
-            block: ["BlkX", "BlkY", "BlkZ"].map(column),
-            device: column("Device"),
-        }))
-    }
-}
-
-fn no_duration() -> String {
-    format!(
-        "This table of Nsight Compute has no times: name {} among its --metrics.",
-        DURATION[0]
-    )
-}
 
 /// A table with its kernels so far.
 pub(super) struct Table {
@@ -406,63 +294,4 @@ impl Row {
         }
         Ok(())
     }
-}
-
-fn text(fields: &[String], column: Option<usize>) -> &str {
-    column
-        .and_then(|column| fields.get(column))
-        .map_or("", |field| field.trim())
-}
-
-/// A number with or without commas between its thousands; `None` where nothing was measured.
-fn number(text: &str) -> Result<Option<f64>, String> {
-    if text.is_empty() || matches!(text, "n/a" | "N/A" | "-" | "nan" | "(nan)") {
-        return Ok(None);
-    }
-    let plain: String = text.chars().filter(|&c| c != ',').collect();
-    let number = plain
-        .parse::<f64>()
-        .ok()
-        .filter(|number| number.is_finite() && *number >= 0.0);
-    number
-        .map(Some)
-        .ok_or_else(|| format!("{text:?} is no number of at least 0"))
-}
-
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a number of bytes, at least 0; one past the largest integer becomes that integer"
-)]
-fn whole(bytes: f64) -> Option<u64> {
-    bytes.is_finite().then(|| bytes.round() as u64)
-}
-
-/// How many seconds or bytes a unit is, alone or for each second.
-fn factor(unit: &str) -> Option<f64> {
-    let unit = unit.split_once('/').map_or(unit, |(unit, _)| unit);
-    Some(match unit {
-        "ns" | "nsecond" => 1e-9,
-        "us" | "usecond" | "μs" | "µs" => 1e-6,
-        "ms" | "msecond" => 1e-3,
-        "s" | "second" | "sec" | "byte" | "B" => 1.0,
-        "Kbyte" => 1e3,
-        "Mbyte" => 1e6,
-        "Gbyte" => 1e9,
-        "Tbyte" => 1e12,
-        _ => return None,
-    })
-}
-
-/// Three sizes: `(384, 1, 1)`.
-fn sizes(text: &str) -> Option<[u32; 3]> {
-    let inner = text.strip_prefix('(')?.strip_suffix(')')?;
-    let mut sizes = inner.split(',').map(|size| size.trim().parse().ok());
-    Some([sizes.next()??, sizes.next()??, sizes.next()??])
-}
-
-/// The innermost range with the name of a variant: `eager` of `640  "<default domain>:eager:none:none:none:none:none:none" `.
-fn variant_of(text: &str) -> Option<&'static str> {
-    let mut names = text.rsplit('"').filter_map(|part| part.split(':').nth(1));
-    names.find_map(|name| VARIANTS.into_iter().find(|variant| *variant == name.trim()))
 }
