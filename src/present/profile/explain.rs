@@ -1,6 +1,6 @@
 //! The measured numbers of a table explain themselves; the predicted ones are figures of the analysis.
 
-use super::{RowOf, Sides, bytes_of, found, gap_of, launches_found, times_of};
+use super::{RowOf, Sides, bytes_of, gap_of, times_of};
 use crate::core::analysis::matching::{Counted, Matching};
 use crate::core::profile::MeasuredKernel;
 use crate::core::{Analysis, KernelId};
@@ -159,7 +159,7 @@ fn each_launch(
     };
     match of {
         RowOf::Kernel(kernel) => matching.launches(kernel).map(term).collect(),
-        RowOf::Found => launches_found(matching).map(term).collect(),
+        RowOf::Found => matching.launches_found().map(term).collect(),
         RowOf::Total => matching.run.kernels.iter().map(term).collect(),
         RowOf::Unmatched(_) => None,
     }
@@ -185,7 +185,7 @@ fn each_found(
             number(predicted),
         ))
     };
-    Some(with_terms(sum, found(matching).map(term).collect()))
+    Some(with_terms(sum, matching.found().map(term).collect()))
 }
 
 fn with_terms(number: Number, terms: Option<Vec<Term>>) -> Term {

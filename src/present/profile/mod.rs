@@ -133,15 +133,15 @@ pub(super) fn times_of(analysis: &Analysis, matching: &Matching, of: RowOf) -> S
         RowOf::Kernel(kernel) => (predicted(kernel), matching.time_s(kernel)),
         RowOf::Unmatched(at) => (None, matching.run.kernels.get(at).map(|ran| ran.time_s)),
         RowOf::Found => (
-            found(matching).map(predicted).sum(),
-            Some(launches_found(matching).map(|ran| ran.time_s).sum()),
+            matching.found().map(predicted).sum(),
+            Some(matching.launches_found().map(|ran| ran.time_s).sum()),
         ),
         RowOf::Total => (Some(analysis.time_s()), Some(matching.run.kernels_s())),
     };
     Sides {
         predicted,
         measured,
-        is_apart: of == RowOf::Total && !is_all_found(analysis, matching),
+        is_apart: is_apart(analysis, matching, of),
     }
 }
 
@@ -154,8 +154,8 @@ pub(super) fn bytes_of(analysis: &Analysis, matching: &Matching, of: RowOf) -> S
         RowOf::Kernel(kernel) => (predicted(kernel), matching.bytes(kernel, counted)),
         RowOf::Unmatched(at) => (None, counted.sum(matching.run.kernels.get(at).into_iter())),
         RowOf::Found => (
-            found(matching).map(predicted).sum(),
-            counted.sum(launches_found(matching)),
+            matching.found().map(predicted).sum(),
+            counted.sum(matching.launches_found()),
         ),
         RowOf::Total => (
             Some(kernels.iter().map(|kernel| counted.predicted(kernel)).sum()),
@@ -166,27 +166,13 @@ pub(super) fn bytes_of(analysis: &Analysis, matching: &Matching, of: RowOf) -> S
     Sides {
         predicted: as_number(predicted),
         measured: as_number(measured),
-        is_apart: of == RowOf::Total && !is_all_found(analysis, matching),
+        is_apart: is_apart(analysis, matching, of),
     }
 }
 
-/// The predicted kernels that something ran for.
-pub(super) fn found(matching: &Matching) -> impl Iterator<Item = KernelId> + '_ {
-    let launches = matching.of_kernel.iter_enumerated();
-    launches
-        .filter(|(_, ran)| !ran.is_empty())
-        .map(|(kernel, _)| kernel)
-}
-
-/// What ran for predicted kernels, in order.
-pub(super) fn launches_found(matching: &Matching) -> impl Iterator<Item = &MeasuredKernel> {
-    let kernels = matching.run.kernels.iter().zip(&matching.of_measured);
-    kernels.filter_map(|(ran, found)| found.as_ref().map(|_| ran))
-}
-
-/// Whether each kernel that ran is predicted, and each predicted one ran.
-fn is_all_found(analysis: &Analysis, matching: &Matching) -> bool {
-    matching.of_measured.iter().all(Option::is_some) && matching.missing(analysis).next().is_none()
+/// Whether what is predicted and what ran are of different kernels.
+fn is_apart(analysis: &Analysis, matching: &Matching, of: RowOf) -> bool {
+    of == RowOf::Total && !matching.is_complete(analysis)
 }
 
 /// How long the GPU waited before a row; of the total, all waits together.
@@ -233,7 +219,7 @@ pub fn profile_rows(analysis: &Analysis, matching: &Matching) -> Vec<ProfileRow>
 /// The row of all kernels together, and before it, if not all were found, one of those that were: only of these, predicted and
 /// measured are of the same kernels.
 pub fn profile_totals(analysis: &Analysis, matching: &Matching) -> Vec<ProfileRow> {
-    let has_found = found(matching).next().is_some() && !is_all_found(analysis, matching);
+    let has_found = matching.found().next().is_some() && !matching.is_complete(analysis);
     let sums = has_found.then_some(RowOf::Found).into_iter();
     sums.chain([RowOf::Total])
         .map(|of| row(analysis, matching, of, gap_of(matching, of)))
@@ -369,7 +355,7 @@ pub fn pattern_sentence(pattern: &PatternInProgram) -> String {
 /// How many of the kernels that ran were found among the predicted ones, and how many predicted ones were not, in a
 /// sentence.
 pub fn found_sentence(analysis: &Analysis, matching: &Matching) -> String {
-    let found = matching.of_measured.iter().flatten().count();
+    let found = matching.launches_found().count();
     let missing = matching.missing(analysis).count();
     let ran = counted(matching.run.kernels.len(), "kernel");
     let rest = match missing {

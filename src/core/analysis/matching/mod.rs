@@ -67,6 +67,24 @@ impl Matching {
         missing.map(|(id, _)| id)
     }
 
+    /// Predicted kernels that something ran for.
+    pub fn found(&self) -> impl Iterator<Item = KernelId> + '_ {
+        let launches = self.of_kernel.iter_enumerated();
+        let found = launches.filter(|(_, ran)| !ran.is_empty());
+        found.map(|(kernel, _)| kernel)
+    }
+
+    /// What ran for predicted kernels, in order.
+    pub fn launches_found(&self) -> impl Iterator<Item = &MeasuredKernel> {
+        let kernels = self.run.kernels.iter().zip(&self.of_measured);
+        kernels.filter_map(|(ran, found)| found.as_ref().map(|_| ran))
+    }
+
+    /// Whether each kernel that ran is predicted, and each predicted one ran.
+    pub fn is_complete(&self, analysis: &Analysis) -> bool {
+        self.of_measured.iter().all(Option::is_some) && self.missing(analysis).next().is_none()
+    }
+
     /// Measured time of a predicted kernel, all launches together.
     pub fn time_s(&self, kernel: KernelId) -> Option<f64> {
         let mut launches = self.launches(kernel).peekable();
