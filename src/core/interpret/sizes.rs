@@ -257,13 +257,10 @@ fn shader_steps_of(graph: &Graph, op: OpId) -> u64 {
     if definition.function.as_deref() != Some("cumsum") {
         return steps;
     }
-    let last = definition.shape.len().saturating_sub(1);
-    let axis = match definition.axes {
-        0 => last,
-        bits => bits.trailing_zeros() as usize,
-    };
     let elements = element_count(&definition.shape).unwrap_or(u64::MAX);
-    let row = definition.shape.get(axis).copied().unwrap_or(1);
+    let mut axes = definition.reduced_axes(definition.shape.len()).into_iter();
+    let row = axes.find_map(|axis| definition.shape.get(axis)).copied();
+    let row = row.unwrap_or(1);
     elements.saturating_mul(row).max(steps)
 }
 

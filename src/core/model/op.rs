@@ -120,6 +120,14 @@ impl Op {
         self.dtype.or(DType::float_of_bytes(self.bytes_per_element))
     }
 
+    /// The axes of [`Op::axes`], ascending, for a first input of this rank.
+    pub(crate) fn reduced_axes(&self, rank: usize) -> Vec<usize> {
+        match self.axes {
+            0 => rank.checked_sub(1).into_iter().collect(),
+            bits => (0..32).filter(|axis| bits >> axis & 1 == 1).collect(),
+        }
+    }
+
     /// Whether it slides a window over images or sequences and multiplies.
     pub fn is_convolution(&self) -> bool {
         matches!(self.function.as_deref(), Some("conv1d" | "conv2d"))

@@ -134,10 +134,7 @@ impl Definitions<'_> {
         let mut shape = self.shape_of_operand(x)?;
         let out = &definition.op.shape;
         let mut at = definition.at.to_vec();
-        let mut reduced: Vec<usize> = match definition.op.axes {
-            0 => (shape.len().checked_sub(1)).into_iter().collect(),
-            bits => (0..32).filter(|axis| bits >> axis & 1 == 1).collect(),
-        };
+        let mut reduced = definition.op.reduced_axes(shape.len());
         if definition.function == "group_norm" {
             // The channels of a group stand one behind the other.
             let groups = definition.op.indexing.as_ref().map_or(0, |own| own.groups);

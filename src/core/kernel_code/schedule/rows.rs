@@ -141,9 +141,6 @@ fn domain(definitions: &Definitions<'_>, anchor: OpId, tensor: TensorId) -> Opti
             reduced: vec![1],
         });
     }
-    let reduced: Vec<usize> = match op.axes {
-        0 => vec![last],
-        bits => (0..32).filter(|axis| bits >> axis & 1 == 1).collect(),
-    };
+    let reduced = op.reduced_axes(shape.len());
     (reduced.iter().all(|&axis| axis <= last)).then_some(Domain { shape, reduced })
 }
