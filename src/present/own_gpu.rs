@@ -1,6 +1,7 @@
 //! A run on the visitor's own GPU, in rows and sentences.
 
 use crate::core::interpret::NotRun;
+use crate::core::kernel_code::{LONGEST_SHARED_ROW, TILE};
 use crate::core::model::device::DeviceProbe;
 use crate::core::model::op::{Op, element_count};
 use crate::core::own_gpu::check::{TOLERANCE, TOLERATED_F32_ERRORS};
@@ -19,12 +20,8 @@ const NOTHING: &str = "–";
 /// Kernels without a shader that are named in a sentence.
 const NAMED_KERNELS: usize = 3;
 
-/// Elements of a row that the threads of a shader can share: 16 KB, less those of its sum.
-const LONGEST_KEPT_ROW: u64 = 3_840;
 /// Fewer groups of threads than a large GPU has multiprocessors.
 const FEW_GROUPS: u64 = 128;
-/// Elements of a product that a group of threads computes.
-const TILE_ELEMENTS: u64 = 64 * 64;
 
 /// Times of a fused kernel, or of all.
 #[derive(Clone, Debug, PartialEq)]
@@ -202,7 +199,7 @@ fn slower_note(graph: &Graph) -> Option<String> {
     let is_small_product = |op: &Op| {
         let elements = element_count(&op.shape);
         op.op_type == OpType::Matmul
-            && elements.is_some_and(|elements| elements < FEW_GROUPS * TILE_ELEMENTS)
+            && elements.is_some_and(|elements| elements < FEW_GROUPS * TILE * TILE)
     };
     // How many rows, and the elements of one.
     let rows = || {
@@ -226,7 +223,7 @@ fn slower_note(graph: &Graph) -> Option<String> {
             "reductions along other axes than the last (threads beside each other read far apart)",
         ),
         (
-            rows().any(|(_, row)| row > LONGEST_KEPT_ROW),
+            rows().any(|(_, row)| row > LONGEST_SHARED_ROW),
             "long rows (they are read again in each pass)",
         ),
         (

@@ -15,7 +15,9 @@ mod statements;
 
 pub use expression::{Binary, Expr, ExprId, Expressions, Fold, SharedId, Unary};
 pub use index::{Atom, Index, IndexId, Variable, VariableId};
-pub use print::{Access, Code, CodeLanguage, Line, Naming, Shader, cuda, triton, wgsl};
+pub use print::{
+    Access, Code, CodeLanguage, LONGEST_SHARED_ROW, Line, Naming, Shader, TILE, cuda, triton, wgsl,
+};
 pub use removed::Removed;
 
 use crate::core::interpret::{Call, calls, ops_of, stored};

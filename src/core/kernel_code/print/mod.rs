@@ -9,8 +9,9 @@ mod wgsl;
 
 pub use cuda::cuda;
 pub use names::Naming;
+pub use scalar::TILE;
 pub use triton::triton;
-pub use wgsl::{Shader, wgsl};
+pub use wgsl::{LONGEST_SHARED_ROW, Shader, wgsl};
 
 use crate::core::kernel_code::Kernel;
 use crate::core::model::graph::Graph;

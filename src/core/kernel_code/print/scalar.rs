@@ -15,7 +15,8 @@ use crate::core::model::graph::Graph;
 use crate::core::model::ids::TensorId;
 
 use rows::{threads_of_row, widest_column};
-use tile::{STEPS, TILE, numbered};
+pub use tile::TILE;
+use tile::{STEPS, numbered};
 
 /// Threads of a group that computes elements or tiles, and most threads of a row.
 pub(super) const THREADS: u64 = 256;

@@ -17,6 +17,8 @@ use crate::core::model::ids::TensorId;
 const MOST_GROUPS: u64 = 65_535;
 /// Bytes that the threads of a group share on every adapter.
 const SHARED_BYTES: u64 = 16_384;
+/// Elements of a row that the threads of a group can share, beside those of its sum.
+pub const LONGEST_SHARED_ROW: u64 = SHARED_BYTES / 4 - THREADS;
 
 /// One launch of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]

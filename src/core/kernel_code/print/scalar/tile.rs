@@ -5,8 +5,8 @@ use crate::core::kernel_code::expression::ExprId;
 use crate::core::kernel_code::index::VariableId;
 use crate::core::kernel_code::{Statement, Tile};
 
-/// Rows and columns of a tile.
-pub(super) const TILE: u64 = 64;
+/// Rows and columns of a product that a group of threads computes.
+pub const TILE: u64 = 64;
 /// Steps of K that a tile takes at once.
 pub(super) const STEPS: u64 = 16;
 /// Threads along each side of a tile; each computes every 16th row and column.
