@@ -245,14 +245,14 @@ impl OwnGpu {
         };
         let count = kernels.len();
         for (place, (kernel, launch)) in kernels.into_iter().zip(&job.launches).enumerate() {
-            let lone_s = if let Some(&known_s) = known.get(&launch.code) {
+            times.kernels_s[kernel] = if let Some(&known_s) = known.get(&launch.code) {
                 known_s
             } else {
                 self.tell(format!("Timing {how}, kernel {} of {count}", place + 1));
-                gpu.time_s(&prepared, &job, Some(place)).await?
+                let lone_s = gpu.time_s(&prepared, &job, Some(place)).await?;
+                known.insert(launch.code.clone(), lone_s);
+                lone_s
             };
-            known.insert(launch.code.clone(), lone_s);
-            times.kernels_s[kernel] = lone_s;
         }
         Ok(times)
     }

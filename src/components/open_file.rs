@@ -3,7 +3,7 @@
 
 use crate::app::history::{Origin, keeps_little};
 use crate::app::model_file::{FileKind, ModelFormat, ModelReader, START_BYTES, kind_of};
-use crate::app::opened::{Converted, converted};
+use crate::app::opened::converted;
 use crate::app::state::{Notice, NoticeAction, Page};
 use crate::browser;
 use crate::browser::{Event, File};
@@ -107,7 +107,7 @@ async fn open_model(page: Page, file: &FileReading, format: ModelFormat) {
     match reader.finish() {
         Ok(converted) => {
             let is_changed = page.open(converted.text.clone(), None);
-            tell(page, converted, is_changed);
+            tell_opened(page, converted.summary, converted.is_incomplete, is_changed);
         }
         Err(problem) => page.tell_failure(problem),
     }
@@ -118,18 +118,13 @@ fn open(page: Page, text: &str) {
     match converted(text) {
         Some(Ok(converted)) => {
             let is_changed = page.open(converted.text.clone(), None);
-            tell(page, converted, is_changed);
+            tell_opened(page, converted.summary, converted.is_incomplete, is_changed);
         }
         other => {
             // Notation, or a text that could not be converted, is shown as it is.
             let is_changed = page.open(text.replace("\r\n", "\n"), None);
             if let Some(Err(problem)) = other {
-                let converted = Converted {
-                    text: String::new(),
-                    summary: problem,
-                    is_incomplete: true,
-                };
-                tell(page, converted, is_changed);
+                tell_opened(page, problem, true, is_changed);
             }
         }
     }
@@ -162,7 +157,7 @@ pub fn paste(page: Page, event: &Event, selected: Span) {
         Ok(converted) => {
             let joined = paste_lines(&text, selected, &converted.text);
             let is_changed = replace(page, &text, joined);
-            tell(page, converted, is_changed);
+            tell_opened(page, converted.summary, converted.is_incomplete, is_changed);
         }
         Err(problem) => {
             let before = text.get(..selected.start).unwrap_or(&text);
@@ -181,10 +176,11 @@ fn replace(page: Page, text: &str, now: String) -> bool {
     page.replace(now, Origin::Single, example, None)
 }
 
-fn tell(page: Page, converted: Converted, is_changed: bool) {
+/// Says what became of a text, which can be undone if it changed that of the editor.
+fn tell_opened(page: Page, text: String, is_failure: bool, is_changed: bool) {
     page.notice.set(Some(Notice {
-        text: converted.summary,
-        is_failure: converted.is_incomplete,
+        text,
+        is_failure,
         action: is_changed.then_some(NoticeAction::Undo),
     }));
 }
