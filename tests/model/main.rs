@@ -109,6 +109,7 @@ mod optimal_long;
 mod outputs;
 mod own_gpu;
 mod own_gpu_h100;
+mod own_gpu_probe;
 mod panes;
 mod partitions;
 mod peaks;

@@ -1,22 +1,19 @@
 //! The program for the GPU of a visitor: sizes, inputs, jobs, and what is made of what comes back. `tests/e2e/your_gpu.spec.mjs`
 //! runs jobs on a GPU.
 
-use fuseline::core::interpret::{Budget, Interpretation, Reference, Setup, interpret};
+use fuseline::core::interpret::{Budget, Interpretation, NotRun, Reference, Setup, interpret};
 use fuseline::core::model::day::Day;
 use fuseline::core::model::device::DeviceProbe;
 use fuseline::core::notation::parse;
 use fuseline::core::own_gpu::job::{elements, words};
-use fuseline::core::own_gpu::probe::Probe;
-use fuseline::core::own_gpu::repeats::{ROUNDS, Repeats, WANTED_S};
 use fuseline::core::own_gpu::{
     Check, Checks, DRAWN_ELEMENTS, Failure, Job, Limits, Outcome, ProgramJob, Rates, Times,
-    compare, predicted, probe, timed_budget,
+    compare, predicted, timed_budget,
 };
 use fuseline::core::{
     Analysis, DType, F32Matmul, KernelId, Options, Partition, Program, ReshapeCost, analyze_program,
 };
 use fuseline::picture::charts::gpu_times::{Rows, scene};
-use fuseline::present::devices::figure_rows;
 use fuseline::present::own_gpu::{
     check_rows, failure_text, headline, notes, rates_text, time_rows, total_row,
 };
@@ -26,7 +23,7 @@ use std::collections::BTreeSet;
 const TEXT: &str = "param S = 4096 in 1..65536\nparam H = 1024 in 1..65536\ninput x : f16[S, H]\n\
                     input keep : bool[S, H]\nweight w : f16[H]\na = mul(x, w)\nb = where(keep, a, x)\ny = relu(b)";
 
-const LIMITS: Limits = Limits {
+pub(crate) const LIMITS: Limits = Limits {
     max_buffer_bytes: 256 << 20,
     max_binding_bytes: 128 << 20,
     max_bindings: 8,
@@ -34,7 +31,7 @@ const LIMITS: Limits = Limits {
     max_workgroup_bytes: 32_768,
 };
 
-const RATES: Rates = Rates {
+pub(crate) const RATES: Rates = Rates {
     memory_bytes_per_s: 400e9,
     vector_flops_per_s: 10e12,
     shader_product_flops_per_s: Some(4e12),
@@ -42,11 +39,11 @@ const RATES: Rates = Rates {
     launch_s: 5e-6,
 };
 
-fn today() -> Day {
+pub(crate) fn today() -> Day {
     "2026-11-24".parse().unwrap()
 }
 
-fn measured(rates: Rates) -> DeviceProbe {
+pub(crate) fn measured(rates: Rates) -> DeviceProbe {
     rates.device_probe("test", today(), &LIMITS).unwrap()
 }
 
@@ -60,6 +57,13 @@ fn reference(text: &str, budget: &Budget) -> (Reference, Partition) {
     let (program, analysis) = program(text);
     let reference = Reference::new(&program, &analysis.partition, &Setup::default(), budget);
     (reference.unwrap(), analysis.partition)
+}
+
+/// Why a program has no reference within a budget.
+fn refused(text: &str, budget: &Budget) -> NotRun {
+    let (program, analysis) = program(text);
+    let reference = Reference::new(&program, &analysis.partition, &Setup::default(), budget);
+    reference.unwrap_err()
 }
 
 fn job(reference: &Reference, partition: &Partition, most_drawn: usize) -> ProgramJob {
@@ -148,15 +152,12 @@ fn a_faster_gpu_with_more_room_runs_larger_sizes() {
         max_buffer_bytes: 1 << 30,
         ..tight
     };
-    let (program, analysis) = program("input x : f32[8192, 8192]\ny = relu(x)");
-    let refused = Reference::new(
-        &program,
-        &analysis.partition,
-        &Setup::default(),
+    let refused = refused(
+        "input x : f32[8192, 8192]\ny = relu(x)",
         &timed_budget(&tight, &measured(RATES)),
     );
     assert_eq!(
-        refused.unwrap_err().message,
+        refused.message,
         "the largest tensor would have 68 million elements; at most 1 fit here"
     );
 }
@@ -345,14 +346,10 @@ fn cumulative_sums_are_run_at_sizes_that_a_shader_finishes() {
             "{row} along {axis}"
         );
     }
-    let (program, analysis) = program("input x : f32[64, 524288]\ny = cumsum(x)\nz = relu(y)");
-    let refused = Reference::new(
-        &program,
-        &analysis.partition,
-        &Setup::default(),
+    let refused = refused(
+        "input x : f32[64, 524288]\ny = cumsum(x)\nz = relu(y)",
         &timed_budget(&LIMITS, &measured(RATES)),
     );
-    let refused = refused.unwrap_err();
     assert!(
         refused.message.contains("17592254 million steps"),
         "{refused:?}"
@@ -368,9 +365,7 @@ fn cumulative_sums_are_run_at_sizes_that_a_shader_finishes() {
 fn products_are_predicted_at_the_rate_of_a_product() {
     let text =
         "input x : f16[2048, 2048]\nweight w : f16[2048, 2048]\na = matmul(x, w)\ny = gelu(a)";
-    let (program, analysis) = program(text);
-    let partition = &analysis.partition;
-    let reference = Reference::new(&program, partition, &Setup::default(), &Budget::ANY).unwrap();
+    let (reference, partition) = reference(text, &Budget::ANY);
     let of_vectors = Rates {
         shader_product_flops_per_s: None,
         ..RATES
@@ -380,7 +375,7 @@ fn products_are_predicted_at_the_rate_of_a_product() {
         let mut options = Options::default();
         options.conventions.f32_matmul = f32_matmul;
         for (rates, flops_per_s) in [(RATES, 4e12), (of_vectors, 10e12)] {
-            let analysis = predicted(&reference, partition, &measured(rates), &options).unwrap();
+            let analysis = predicted(&reference, &partition, &measured(rates), &options).unwrap();
             let kernels = &analysis.unfused.kernels;
             let [product, gelu] = [0, 1].map(|at| &kernels[KernelId::new(at)]);
             let product_s = 2.0 * 2048_f64.powi(3) / flops_per_s + 5e-6;
@@ -395,12 +390,14 @@ fn products_are_predicted_at_the_rate_of_a_product() {
 #[test]
 fn what_shaders_do_slowly_is_told() {
     let note = |text: &str| {
-        let (program, analysis) = program(text);
-        let partition = &analysis.partition;
-        let reference =
-            Reference::new(&program, partition, &Setup::default(), &Budget::ANY).unwrap();
-        let predicted =
-            predicted(&reference, partition, &measured(RATES), &Options::default()).unwrap();
+        let (reference, partition) = reference(text, &Budget::ANY);
+        let predicted = predicted(
+            &reference,
+            &partition,
+            &measured(RATES),
+            &Options::default(),
+        )
+        .unwrap();
         let outcome = Outcome {
             predicted,
             ..outcome(0.0)
@@ -506,106 +503,6 @@ fn sizes_are_told_where_they_are_the_programs_own_and_where_nothing_is_compared(
             .iter()
             .any(|note| note.starts_with("Compared"))
     );
-}
-
-#[test]
-fn a_gpu_measured_by_webgpu_is_a_device_of_its_rates() {
-    let probe = measured(RATES);
-    assert_eq!(probe.title(), "test (2026-11-24, WebGPU)");
-    assert_eq!(DeviceProbe::of_json(&probe.json()).as_ref(), Some(&probe));
-    let device = probe.device();
-    assert_eq!(device.on_chip_bytes(), 32_768);
-    let peak = |dtype| device.matmul_peak(dtype, F32Matmul::Tf32).unwrap();
-    for dtype in [DType::F16, DType::Bf16, DType::F32] {
-        assert!(peak(dtype).is_on_vector_units);
-        assert!(peak(dtype).figure.value.total_cmp(&10e12).is_eq());
-    }
-    let rows = figure_rows(&device);
-    let figure = |what: &str| {
-        rows.iter()
-            .find(|row| row.what == what)
-            .unwrap()
-            .figure
-            .clone()
-    };
-    assert_eq!(figure("matrix units, f16 and bf16"), "no figure");
-    assert_eq!(figure("measured: exponentials"), "1.00 T/s");
-    // Times of the tab follow from what was measured even where the table has higher peaks.
-    let listed = RATES.device_probe("NVIDIA H200", today(), &LIMITS).unwrap();
-    assert!(
-        listed
-            .measured_device()
-            .memory_bytes_per_s
-            .value
-            .total_cmp(&400e9)
-            .is_eq()
-    );
-}
-
-#[test]
-fn rates_that_a_clock_does_not_show_are_sentences() {
-    let copy = probe::copy(&LIMITS);
-    for time_s in [0.0, f64::NAN, f64::INFINITY, -1.0] {
-        let told = failure_text(&copy.rate(time_s).unwrap_err());
-        assert_eq!(
-            told,
-            "The rates of this GPU could not be measured: the clock shows no time for the measurement of the bandwidth. Run again while nothing else uses it."
-        );
-    }
-    assert!(copy.rate(1e-3).unwrap() > 1e11);
-    for (rates, field) in [
-        (
-            Rates {
-                launch_s: 0.0,
-                ..RATES
-            },
-            "kernel_s is 0e0",
-        ),
-        (
-            Rates {
-                vector_flops_per_s: 1.0,
-                ..RATES
-            },
-            "vector_flops_per_s is 1e0",
-        ),
-        (
-            Rates {
-                memory_bytes_per_s: f64::NAN,
-                ..RATES
-            },
-            "memory_bytes_per_s is NaN",
-        ),
-    ] {
-        let refused = rates.device_probe("test", today(), &LIMITS).unwrap_err();
-        let told = failure_text(&refused);
-        assert!(told.contains(field), "{told}");
-        assert!(refused.offers_script());
-    }
-    // A renderer of software on a busy machine has computed a matmul at this rate.
-    let slow = Rates {
-        shader_product_flops_per_s: Some(8.6e7),
-        ..RATES
-    };
-    assert!(rates_text(&measured(slow)).contains("matmuls in a shader at 86.0 MFLOP/s"));
-    // Without exponentials and matmuls the others hold.
-    let product = probe::product(&LIMITS, 10e12).unwrap();
-    let rates = Rates {
-        shader_product_flops_per_s: product.per_s(0.0),
-        exp_per_s: probe::exponentials(32).per_s(0.0),
-        ..RATES
-    };
-    let told = rates_text(&measured(rates));
-    assert!(
-        told.contains("no time for matmuls, no time for exponentials"),
-        "{told}"
-    );
-    for (called, name) in [
-        ("", "GPU without a name"),
-        ("a\nb", "ab"),
-        (&*"x".repeat(200), &*"x".repeat(80)),
-    ] {
-        assert_eq!(DeviceProbe::name_of(called), name);
-    }
 }
 
 #[test]
@@ -716,99 +613,7 @@ fn bars_stand_for_both_times_of_each_kernel() {
     }
 }
 
-#[test]
-fn probes_fit_the_limits_of_every_device() {
-    for limits in [
-        LIMITS,
-        Limits {
-            max_binding_bytes: 1 << 20,
-            ..LIMITS
-        },
-    ] {
-        let copy = probe::copy(&limits);
-        assert_eq!(copy.job.within(&limits), Ok(()));
-        let bytes = copy.job.buffers[0].bytes;
-        assert!(copy.amount.total_cmp(&(2.0 * bytes as f64)).is_eq());
-    }
-    for probe in [
-        probe::chains(32),
-        probe::exponentials(32),
-        probe::launches(),
-    ] {
-        assert_eq!(probe.job.within(&LIMITS), Ok(()));
-        assert!(probe.amount >= 1.0);
-    }
-}
-
-/// The larger the faster the GPU, and never larger than a tensor may be.
-#[test]
-fn a_product_is_measured_at_a_size_that_the_gpu_computes_quickly() {
-    let size = |max_binding_bytes: u64, vector_flops_per_s: f64| {
-        let limits = Limits {
-            max_binding_bytes,
-            ..LIMITS
-        };
-        let Probe { job, amount } = probe::product(&limits, vector_flops_per_s).unwrap();
-        assert_eq!(job.within(&limits), Ok(()));
-        let [x, w, y] = &job.buffers[..] else {
-            panic!("three matrices");
-        };
-        assert!(x.bytes == w.bytes && w.bytes == y.bytes);
-        assert_eq!(job.launches.len(), 1);
-        assert_eq!(job.launches[0].name, "the measurement of products");
-        let size = (x.bytes / 4).isqrt();
-        assert!(amount.total_cmp(&(2.0 * (size as f64).powi(3))).is_eq());
-        size
-    };
-    let most = LIMITS.max_binding_bytes;
-    // A renderer of software, a small GPU, a large one.
-    assert_eq!(
-        [5e9, 1e12, 60e12].map(|rate| size(most, rate)),
-        [128, 1024, 4096]
-    );
-    assert_eq!(size(1 << 20, 60e12), 512);
-    assert_eq!(size(most, 1e8), 64);
-}
-
-/// Four numbers a link, two FLOPs each.
-#[test]
-fn a_chain_has_the_links_that_are_counted() {
-    let chains = probe::chains(3);
-    let [launch] = &chains.job.launches[..] else {
-        panic!("one launch");
-    };
-    let links = launch.code.matches("= chained(").count();
-    let threads = u64::from(launch.workgroups[0]) * 256;
-    let flops = threads * 3 * links as u64 * 4 * 2;
-    assert!(
-        chains.amount.total_cmp(&(flops as f64)).is_eq(),
-        "{links} links"
-    );
-    let doubled = probe::exponentials(3).amount * 2.0;
-    assert!(doubled.total_cmp(&chains.amount).is_eq());
-}
-
 proptest! {
-    /// Whatever a launch takes, the search ends, and what it says is the time to the resolution of the clock.
-    #[test]
-    fn repetitions_end_with_the_time_of_one(exponent in -7.0..0.3_f64, launches in 1_u32..200) {
-        const RESOLUTION_S: f64 = 1e-4;
-        let time_s = 10_f64.powf(exponent);
-        let mut repeats = Repeats::new(launches, WANTED_S);
-        let mut found = None;
-        for _ in 0..ROUNDS + 16 {
-            let passed_s = time_s * f64::from(repeats.count);
-            found = repeats.measured((passed_s / RESOLUTION_S).floor() * RESOLUTION_S);
-            if found.is_some() {
-                break;
-            }
-        }
-        let found = found.unwrap();
-        let resolution_s = RESOLUTION_S / f64::from(repeats.count);
-        prop_assert!((found - time_s).abs() <= resolution_s + 1e-12, "{found} for {time_s}");
-        prop_assert!(repeats.count * launches <= 4096 || repeats.count == 1);
-    }
-
     #[test]
     fn elements_come_back_as_they_went(values in prop::collection::vec(-1e6..1e6_f64, 0..50)) {
         for (dtype, back) in [
