@@ -23,6 +23,7 @@ test('the file is shown, copied and saved as it is', async ({ page, open, contex
   await openDialog(page);
   expect(await dialog(page).locator('pre').textContent()).toBe(SCRIPT);
   await expect(dialog(page)).toContainText('print(fuseline.export(model, x))');
+  await expect(dialog(page)).toContainText('dynamic_shapes={"x": {1: torch.export.Dim("seq", min=2, max=4096)}}');
   expect(await accessibilityFindings(page)).toEqual([]);
   await dialog(page).getByRole('button', { name: 'Copy it' }).click();
   await expect(notice(page)).toContainText('copied');

@@ -330,6 +330,24 @@ fn outcome(error: f64) -> Outcome {
     }
 }
 
+/// Before, a multiply-add counted as much as an element from memory, and runs of matmuls took a tenth of what they may.
+#[test]
+fn matmuls_count_by_the_rate_that_was_measured_of_one() {
+    let text = "param N = 16384 in 64..16384 step 64\ninput x : f32[N, N]\nweight w : f32[N, N]\ny = matmul(x, w)";
+    let size = |shader_product_flops_per_s| {
+        let rates = Rates {
+            shader_product_flops_per_s,
+            ..RATES
+        };
+        let (large, _) = reference(text, &timed_budget(&LIMITS, &measured(rates)));
+        large.sizes[0].1
+    };
+    assert_eq!(size(RATES.shader_product_flops_per_s), 4096);
+    for unknown_or_slow in [None, Some(0.1e12)] {
+        assert_eq!(size(unknown_or_slow), 2048);
+    }
+}
+
 /// A shader adds up all elements before each, so it takes the square of the row, by which the time is bounded.
 #[test]
 fn cumulative_sums_are_run_at_sizes_that_a_shader_finishes() {

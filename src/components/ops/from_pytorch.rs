@@ -70,6 +70,10 @@ fn Script() -> impl IntoView {
         <ol>
             <li>"Save the file beside your code. It needs nothing but PyTorch 2.6 or newer."</li>
             <li>"Write "<code>"import fuseline"</code>" and "<code>"print(fuseline.export(model, x))"</code>". The model is traced, not run."</li>
+            <li>
+                "For sliders of its sizes, name them: "
+                <code>"fuseline.export(model, x, dynamic_shapes={\"x\": {1: torch.export.Dim(\"seq\", min=2, max=4096)}})"</code>
+            </li>
             <li>"Paste the text that it prints into the editor, or drop it on the page as a file."</li>
         </ol>
         <div class="from-pytorch-buttons">

@@ -23,13 +23,15 @@ const LEAST_VALUE: i64 = 4;
 /// Most sizes that are tried. Each resolves the program once.
 const MAX_TRIALS: usize = 200;
 
-/// How large a run may be. Steps are multiply-adds, and reads and writes of elements.
+/// How large a run may be. A step reads or writes an element, or is some multiply-adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Sizes are made smaller until one run takes no more steps.
     pub wanted_steps: u64,
     /// Most steps of a run, where no size can be smaller.
     pub max_steps: u64,
+    /// Multiply-adds of a matmul or convolution that take as long as another step.
+    pub product_terms_per_step: u64,
     /// Most elements of all tensors together.
     pub max_elements: u64,
     /// Most elements of one tensor.
@@ -41,6 +43,7 @@ impl Budget {
     pub const INTERPRETED: Self = Self {
         wanted_steps: MILLION,
         max_steps: 16 * MILLION,
+        product_terms_per_step: 1,
         max_elements: 2 * MILLION,
         max_tensor_elements: 2 * MILLION,
     };
@@ -49,6 +52,7 @@ impl Budget {
     pub const ANY: Self = Self {
         wanted_steps: u64::MAX,
         max_steps: u64::MAX,
+        product_terms_per_step: 1,
         max_elements: u64::MAX,
         max_tensor_elements: u64::MAX,
     };
@@ -87,10 +91,10 @@ pub(super) struct Fitted {
     pub(super) program: Program,
     pub(super) graph: Graph,
     pub(super) calls: IdVec<OpId, Call>,
-    /// Multiply-adds and other operations on elements, of the run by kernels.
-    pub(super) steps: u64,
-    /// Those of an op.
-    steps_of: fn(&Graph, OpId) -> u64,
+    /// Steps of the run by kernels.
+    steps: u64,
+    /// Those of each op, once.
+    steps_of_op: IdVec<OpId, u64>,
 }
 
 /// The program with its own params, or with smaller ones where that is too much. Its graph is the same but for sizes.
@@ -126,7 +130,7 @@ pub(super) fn fitted(
             *is_open = false;
         }
     }
-    let mut best = read(&program, &names, partition, types)?;
+    let mut best = read(&program, &names, partition, types, budget)?;
     for _ in 0..MAX_TRIALS {
         if budget.holds(budget.wanted_steps, &best) {
             break;
@@ -148,7 +152,7 @@ pub(super) fn fitted(
             continue;
         };
         program.params[place].value = smaller;
-        if let Ok(smaller) = read(&program, &names, partition, types) {
+        if let Ok(smaller) = read(&program, &names, partition, types, budget) {
             best = smaller;
         } else {
             program.params[place].value = value;
@@ -180,7 +184,7 @@ pub(super) fn graph_in(
     partition: &Partition,
     types: Types,
 ) -> Result<Graph, NotRun> {
-    Ok(read(program, &names(program)?, partition, types)?.graph)
+    Ok(read(program, &names(program)?, partition, types, &Budget::ANY)?.graph)
 }
 
 /// The program at the present values of its params.
@@ -189,6 +193,7 @@ fn read(
     names: &[String],
     partition: &Partition,
     types: Types,
+    budget: &Budget,
 ) -> Result<Fitted, NotRun> {
     let mut resolved = resolve(program);
     if types != Types::Own {
@@ -217,18 +222,22 @@ fn read(
         Types::Own => steps_of,
         Types::F32 | Types::Words => shader_steps_of,
     };
-    let steps = graph.ops.ids().chain(again).map(|op| steps_of(&graph, op));
+    let ids = graph.ops.ids();
+    let steps_of_op: IdVec<OpId, u64> = ids
+        .map(|op| steps_of(&graph, op, budget.product_terms_per_step))
+        .collect();
+    let ids = graph.ops.ids().chain(again);
     Ok(Fitted {
         program: Program::default(),
-        steps: steps.fold(0, u64::saturating_add),
-        steps_of,
+        steps: ids.fold(0, |steps, op| steps_of_op[op].saturating_add(steps)),
+        steps_of_op,
         calls,
         graph,
     })
 }
 
-/// Multiply-adds of a product, else elements that an op reads and writes; for a pool those of its windows.
-pub(super) fn steps_of(graph: &Graph, op: OpId) -> u64 {
+/// Multiply-adds of a product, so many a step, else elements that an op reads and writes; for a pool those of its windows.
+fn steps_of(graph: &Graph, op: OpId, product_terms_per_step: u64) -> u64 {
     let definition = &graph.ops[op];
     let elements = element_count(&definition.shape).unwrap_or(u64::MAX);
     let window = definition
@@ -236,7 +245,9 @@ pub(super) fn steps_of(graph: &Graph, op: OpId) -> u64 {
         .as_ref()
         .and_then(|indexing| indexing.window);
     let each = match (definition.op_type, window) {
-        (OpType::Matmul, _) => matmul_k(graph, op).unwrap_or(1),
+        (OpType::Matmul, _) => matmul_k(graph, op)
+            .unwrap_or(1)
+            .div_ceil(product_terms_per_step),
         (OpType::Opaque, _) => {
             let flops = op_work(graph, op).flops() / u128::from(elements.max(1));
             u64::try_from(flops).unwrap_or(u64::MAX).max(1)
@@ -251,9 +262,9 @@ pub(super) fn steps_of(graph: &Graph, op: OpId) -> u64 {
 }
 
 /// The same of a shader, which adds up for each element of a cumulative sum all before it.
-fn shader_steps_of(graph: &Graph, op: OpId) -> u64 {
+fn shader_steps_of(graph: &Graph, op: OpId, product_terms_per_step: u64) -> u64 {
     let definition = &graph.ops[op];
-    let steps = steps_of(graph, op);
+    let steps = steps_of(graph, op, product_terms_per_step);
     if definition.function.as_deref() != Some("cumsum") {
         return steps;
     }
@@ -301,7 +312,7 @@ fn too_much(fitted: &Fitted, budget: &Budget) -> NotRun {
     let largest = graph
         .ops
         .ids()
-        .max_by_key(|&op| (fitted.steps_of)(graph, op));
+        .max_by_key(|&op| fitted.steps_of_op[op]);
     let (op, shape) = largest.map_or((String::new(), String::new()), |op| {
         let op = &graph.ops[op];
         (quoted(&op.name), shape_text(&op.shape))

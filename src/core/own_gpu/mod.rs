@@ -26,6 +26,8 @@ const MAX_BYTES: u64 = 2 << 30;
 pub const WANTED_RUN_S: f64 = 0.5;
 /// The share of its vector rate that a GPU reaches in generated kernels, at least.
 const LEAST_SHARE: f64 = 0.05;
+/// The share of the rate of the measured matmul that convolutions and matmuls of few tiles reach, at least.
+const LEAST_PRODUCT_SHARE: f64 = 0.5;
 
 /// Bytes of all tensors of a run that is timed, at most.
 pub fn max_bytes(limits: &Limits) -> u64 {
@@ -41,13 +43,19 @@ pub fn max_bytes(limits: &Limits) -> u64 {
 )]
 pub fn timed_budget(limits: &Limits, rates: &DeviceProbe) -> Budget {
     let word_bytes = 4;
-    // A step is a multiply-add, or reads or writes an element.
+    // A step computes an element, or reads or writes one.
     let steps_per_s = (rates.vector_flops_per_s * LEAST_SHARE / 2.0)
         .min(rates.memory_bytes_per_s / f64::from(word_bytes as u32));
+    // Without a measured matmul, products count as everything else.
+    let product_terms_per_s = match rates.shader_product_flops_per_s {
+        Some(flops_per_s) => flops_per_s * LEAST_PRODUCT_SHARE / 2.0,
+        None => steps_per_s,
+    };
     let steps = |run_s: f64| (steps_per_s * run_s).max(1e6) as u64;
     Budget {
         wanted_steps: steps(WANTED_RUN_S),
         max_steps: steps(LONGEST_WAIT_S),
+        product_terms_per_step: (product_terms_per_s / steps_per_s).max(1.0) as u64,
         max_elements: max_bytes(limits) / word_bytes,
         max_tensor_elements: limits.max_tensor_bytes() / word_bytes,
     }
