@@ -309,10 +309,7 @@ fn elements(graph: &Graph) -> Elements {
 
 fn too_much(fitted: &Fitted, budget: &Budget) -> NotRun {
     let graph = &fitted.graph;
-    let largest = graph
-        .ops
-        .ids()
-        .max_by_key(|&op| fitted.steps_of_op[op]);
+    let largest = graph.ops.ids().max_by_key(|&op| fitted.steps_of_op[op]);
     let (op, shape) = largest.map_or((String::new(), String::new()), |op| {
         let op = &graph.ops[op];
         (quoted(&op.name), shape_text(&op.shape))
