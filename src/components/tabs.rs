@@ -24,6 +24,18 @@ where
         .map(|tab| (tab, NodeRef::<html::Button>::new()))
         .collect();
     let buttons = StoredValue::new(tabs.clone());
+    let row = NodeRef::<html::Div>::new();
+    // A row that is wider than a phone scrolls. The page opens tabs, too, as for a measurement that was dropped.
+    Effect::new(move || {
+        let opened = open.get();
+        let button = buttons.with_value(|buttons| {
+            let (_, button) = buttons.iter().find(|(value, _)| *value == opened)?;
+            button.get()
+        });
+        if let (Some(row), Some(button)) = (row.get(), button) {
+            browser::reveal_in(&row, &button);
+        }
+    });
     let choose = move |tab: T| {
         open.set(tab);
         // A key opens another tab than the focused one, and some browsers do not focus a clicked button.
@@ -70,7 +82,7 @@ where
         }
     });
     view! {
-        <div class="tabs" role="tablist" aria-labelledby=labelled_by on:keydown=press>
+        <div class="tabs" role="tablist" node_ref=row aria-labelledby=labelled_by on:keydown=press>
             {buttons.collect_view()}
         </div>
     }

@@ -121,6 +121,19 @@ test('a trace that PyTorch has packed is read, and one that unpacks to much can 
   await expect(notice(page)).toContainText('from trace.json.gz and bench.json.', { timeout: 100_000 });
 });
 
+test('on a phone the row of tabs shows the one that a measurement opens', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await drop(page, 'bench.json', file('bench.json'));
+  await expect(rows(page)).toHaveCount(4);
+  const tab = page.getByRole('tab', { name: 'Measured' });
+  const [left, right] = await tab.evaluate((element) => {
+    const [place, row] = [element, element.parentElement].map((one) => one.getBoundingClientRect());
+    return [place.left - row.left, row.right - place.right];
+  });
+  expect(left).toBeGreaterThan(-1);
+  expect(right).toBeGreaterThan(-1);
+});
+
 test('the table fits a phone', async ({ page }) => {
   await page.setViewportSize({ width: 360, height: 740 });
   await openTab(page, 'Measured');
