@@ -298,9 +298,9 @@ fn matmuls_count_by_the_rate_that_was_measured_of_one() {
         large.sizes[0].1
     };
     assert_eq!(size(RATES.shader_product_flops_per_s), 4096);
-    for unknown_or_slow in [None, Some(0.1e12)] {
-        assert_eq!(size(unknown_or_slow), 2048);
-    }
+    assert_eq!(size(None), 2048);
+    // On a processor in the place of a GPU a matmul is slower than all else.
+    assert_eq!(size(Some(0.05e12)), 1024);
 }
 
 /// A shader adds up all elements before each, so it takes the square of the row, by which the time is bounded.

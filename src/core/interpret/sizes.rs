@@ -23,15 +23,15 @@ const LEAST_VALUE: i64 = 4;
 /// Most sizes that are tried. Each resolves the program once.
 const MAX_TRIALS: usize = 200;
 
-/// How large a run may be. A step reads or writes an element, or is some multiply-adds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How large a run may be. A step reads, writes or computes an element.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {
     /// Sizes are made smaller until one run takes no more steps.
     pub wanted_steps: u64,
     /// Most steps of a run, where no size can be smaller.
     pub max_steps: u64,
-    /// Multiply-adds of a matmul or convolution that take as long as another step.
-    pub product_terms_per_step: u64,
+    /// Steps that take as long as a multiply-add of a matmul or convolution.
+    pub steps_per_product_term: f64,
     /// Most elements of all tensors together.
     pub max_elements: u64,
     /// Most elements of one tensor.
@@ -43,7 +43,7 @@ impl Budget {
     pub const INTERPRETED: Self = Self {
         wanted_steps: MILLION,
         max_steps: 16 * MILLION,
-        product_terms_per_step: 1,
+        steps_per_product_term: 1.0,
         max_elements: 2 * MILLION,
         max_tensor_elements: 2 * MILLION,
     };
@@ -52,7 +52,7 @@ impl Budget {
     pub const ANY: Self = Self {
         wanted_steps: u64::MAX,
         max_steps: u64::MAX,
-        product_terms_per_step: 1,
+        steps_per_product_term: 1.0,
         max_elements: u64::MAX,
         max_tensor_elements: u64::MAX,
     };
@@ -224,7 +224,7 @@ fn read(
     };
     let ids = graph.ops.ids();
     let steps_of_op: IdVec<OpId, u64> = ids
-        .map(|op| steps_of(&graph, op, budget.product_terms_per_step))
+        .map(|op| steps_of(&graph, op, budget.steps_per_product_term))
         .collect();
     let ids = graph.ops.ids().chain(again);
     Ok(Fitted {
@@ -236,8 +236,13 @@ fn read(
     })
 }
 
-/// Multiply-adds of a product, so many a step, else elements that an op reads and writes; for a pool those of its windows.
-fn steps_of(graph: &Graph, op: OpId, product_terms_per_step: u64) -> u64 {
+/// Multiply-adds of a product, at what each takes, else elements that an op reads and writes; for a pool those of its windows.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a number of steps, never negative"
+)]
+fn steps_of(graph: &Graph, op: OpId, steps_per_product_term: f64) -> u64 {
     let definition = &graph.ops[op];
     let elements = element_count(&definition.shape).unwrap_or(u64::MAX);
     let window = definition
@@ -245,9 +250,9 @@ fn steps_of(graph: &Graph, op: OpId, product_terms_per_step: u64) -> u64 {
         .as_ref()
         .and_then(|indexing| indexing.window);
     let each = match (definition.op_type, window) {
-        (OpType::Matmul, _) => matmul_k(graph, op)
-            .unwrap_or(1)
-            .div_ceil(product_terms_per_step),
+        (OpType::Matmul, _) => {
+            (matmul_k(graph, op).unwrap_or(1) as f64 * steps_per_product_term).ceil() as u64
+        }
         (OpType::Opaque, _) => {
             let flops = op_work(graph, op).flops() / u128::from(elements.max(1));
             u64::try_from(flops).unwrap_or(u64::MAX).max(1)
@@ -262,9 +267,9 @@ fn steps_of(graph: &Graph, op: OpId, product_terms_per_step: u64) -> u64 {
 }
 
 /// The same of a shader, which adds up for each element of a cumulative sum all before it.
-fn shader_steps_of(graph: &Graph, op: OpId, product_terms_per_step: u64) -> u64 {
+fn shader_steps_of(graph: &Graph, op: OpId, steps_per_product_term: f64) -> u64 {
     let definition = &graph.ops[op];
-    let steps = steps_of(graph, op, product_terms_per_step);
+    let steps = steps_of(graph, op, steps_per_product_term);
     if definition.function.as_deref() != Some("cumsum") {
         return steps;
     }

@@ -46,7 +46,7 @@ pub fn timed_budget(limits: &Limits, rates: &DeviceProbe) -> Budget {
     // A step computes an element, or reads or writes one.
     let steps_per_s = (rates.vector_flops_per_s * LEAST_SHARE / 2.0)
         .min(rates.memory_bytes_per_s / f64::from(word_bytes as u32));
-    // Without a measured matmul, products count as everything else.
+    // Without a measured matmul, a multiply-add takes as long as everything else.
     let product_terms_per_s = match rates.shader_product_flops_per_s {
         Some(flops_per_s) => flops_per_s * LEAST_PRODUCT_SHARE / 2.0,
         None => steps_per_s,
@@ -55,7 +55,7 @@ pub fn timed_budget(limits: &Limits, rates: &DeviceProbe) -> Budget {
     Budget {
         wanted_steps: steps(WANTED_RUN_S),
         max_steps: steps(LONGEST_WAIT_S),
-        product_terms_per_step: (product_terms_per_s / steps_per_s).max(1.0) as u64,
+        steps_per_product_term: steps_per_s / product_terms_per_s,
         max_elements: max_bytes(limits) / word_bytes,
         max_tensor_elements: limits.max_tensor_bytes() / word_bytes,
     }
