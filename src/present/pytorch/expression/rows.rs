@@ -6,13 +6,9 @@ use super::Task;
 impl Task<'_> {
     /// The dimensions that are reduced.
     fn axes(&self) -> Vec<usize> {
-        let rank = self.shape(0).map_or(1, <[u64]>::len);
-        match self.op.axes {
-            0 => vec![rank.saturating_sub(1)],
-            bits => (0..rank.min(32))
-                .filter(|axis| bits & (1 << axis) != 0)
-                .collect(),
-        }
+        // PyTorch counts a dimension of a tensor without any.
+        let rank = self.shape(0).map_or(1, |shape| shape.len().max(1));
+        self.op.reduced_axes(rank)
     }
 
     pub(super) fn reduction(&self) -> Result<String, String> {
