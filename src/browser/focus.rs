@@ -169,23 +169,17 @@ pub fn reveal_in(scroller: &Element, element: &Element) {
         scroller.get_bounding_client_rect(),
         element.get_bounding_client_rect(),
     );
-    let outside = |start: f64, end: f64, from: f64, to: f64| start < from || end > to;
-    if outside(place.top(), place.bottom(), frame.top(), frame.bottom()) {
-        let down_px = place.top() - frame.top() - frame.height() / 3.0;
-        scroller.set_scroll_top(scroller.scroll_top() + whole_px(down_px));
-    }
-    if outside(place.left(), place.right(), frame.left(), frame.right()) {
-        let across_px = place.left() - frame.left() - frame.width() / 3.0;
-        scroller.set_scroll_left(scroller.scroll_left() + whole_px(across_px));
-    }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "a distance in whole pixels"
-)]
-fn whole_px(distance_px: f64) -> i32 {
-    distance_px as i32
+    let distance = |start: f64, end: f64, from: f64, to: f64| {
+        if start < from || end > to {
+            start - from - (to - from) / 3.0
+        } else {
+            0.0
+        }
+    };
+    scroller.scroll_by_with_x_and_y(
+        distance(place.left(), place.right(), frame.left(), frame.right()),
+        distance(place.top(), place.bottom(), frame.top(), frame.bottom()),
+    );
 }
 
 /// The first line in view, from 0, in a scroller with this many equally high lines.

@@ -24,14 +24,16 @@ where
         .map(|tab| (tab, NodeRef::<html::Button>::new()))
         .collect();
     let buttons = StoredValue::new(tabs.clone());
+    let button_of = move |tab: T| {
+        buttons.with_value(|buttons| {
+            let button = buttons.iter().find(|(value, _)| *value == tab);
+            button.map(|(_, button)| *button)
+        })
+    };
     let row = NodeRef::<html::Div>::new();
     // A row that is wider than a phone scrolls. The page opens tabs, too, as for a measurement that was dropped.
     Effect::new(move || {
-        let opened = open.get();
-        let button = buttons.with_value(|buttons| {
-            let (_, button) = buttons.iter().find(|(value, _)| *value == opened)?;
-            button.get()
-        });
+        let button = button_of(open.get()).and_then(|button| button.get());
         if let (Some(row), Some(button)) = (row.get(), button) {
             browser::reveal_in(&row, &button);
         }
@@ -39,12 +41,9 @@ where
     let choose = move |tab: T| {
         open.set(tab);
         // A key opens another tab than the focused one, and some browsers do not focus a clicked button.
-        buttons.with_value(|buttons| {
-            let opened = buttons.iter().find(|(value, _)| *value == tab);
-            if let Some((_, button)) = opened {
-                browser::focus(*button);
-            }
-        });
+        if let Some(button) = button_of(tab) {
+            browser::focus(button);
+        }
     };
     let press = move |event: KeyboardEvent| {
         let all: Vec<T> = T::iter().collect();
