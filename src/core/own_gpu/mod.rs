@@ -46,16 +46,14 @@ pub fn timed_budget(limits: &Limits, rates: &DeviceProbe) -> Budget {
     // A step computes an element, or reads or writes one.
     let steps_per_s = (rates.vector_flops_per_s * LEAST_SHARE / 2.0)
         .min(rates.memory_bytes_per_s / f64::from(word_bytes as u32));
-    // Without a measured matmul, a multiply-add takes as long as everything else.
-    let product_terms_per_s = match rates.shader_product_flops_per_s {
-        Some(flops_per_s) => flops_per_s * LEAST_PRODUCT_SHARE / 2.0,
-        None => steps_per_s,
-    };
+    let product_term_s = |flops_per_s: f64| 2.0 / (flops_per_s * LEAST_PRODUCT_SHARE);
     let steps = |run_s: f64| (steps_per_s * run_s).max(1e6) as u64;
     Budget {
         wanted_steps: steps(WANTED_RUN_S),
         max_steps: steps(LONGEST_WAIT_S),
-        steps_per_product_term: steps_per_s / product_terms_per_s,
+        // Without a measured matmul, a multiply-add takes as long as everything else.
+        steps_per_product_term: (rates.shader_product_flops_per_s)
+            .map_or(1.0, |flops_per_s| steps_per_s * product_term_s(flops_per_s)),
         max_elements: max_bytes(limits) / word_bytes,
         max_tensor_elements: limits.max_tensor_bytes() / word_bytes,
     }
