@@ -3,7 +3,6 @@
 use crate::onnx_files::{
     Model, attribute_graph, attribute_int, attribute_ints, field, node, typed,
 };
-use crate::onnx_operators::statements;
 use fuseline::app::model_file::{ModelFormat, read_model};
 use fuseline::app::opened::Converted;
 use fuseline::core::model::diagnostic::has_errors;
@@ -24,7 +23,7 @@ fn file(name: &str) -> Converted {
 }
 
 /// The analysis of a text with another value for one of its params.
-pub(crate) fn analysed(text: &str, param: Option<(usize, i64)>) -> Analysis {
+fn analysed(text: &str, param: Option<(usize, i64)>) -> Analysis {
     let mut parsed = parse(text);
     if let Some((index, value)) = param {
         parsed.program.params[index].value = value;
@@ -129,6 +128,41 @@ branch:     chosen    = opaque(flag, inner.x_2, name=If) : f32[inner.x_0, 32]
         .map(|d| d.message.as_str())
         .collect();
     assert_eq!(told, ["only an annotation says this shape"]);
+}
+
+/// The statements of ops that a model of these nodes becomes, without declarations.
+pub(crate) fn statements(
+    inputs: &[&str],
+    weights: &[Vec<u8>],
+    nodes: &[Vec<u8>],
+    output: &str,
+) -> String {
+    let model = Model {
+        inputs: inputs.iter().map(|input| typed(input)).collect(),
+        weights: weights.to_vec(),
+        nodes: nodes.to_vec(),
+        between: Vec::new(),
+        outputs: output
+            .split_whitespace()
+            .map(|name| field(1, name))
+            .collect(),
+    };
+    let converted = converted(&model.bytes());
+    assert!(!converted.is_incomplete, "{}", converted.text);
+    analysed(&converted.text, None);
+    let is_op = |line: &&str| line.contains('=') && !line.starts_with(['#', 'p']);
+    let lines: Vec<&str> = converted
+        .text
+        .lines()
+        .filter(is_op)
+        .map(str::trim)
+        .collect();
+    // Columns are for the eye.
+    let lines: Vec<String> = lines
+        .iter()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    lines.join("\n")
 }
 
 #[test]

@@ -1,45 +1,10 @@
 //! Operators of ONNX, each by itself, as the lines that they become.
 
-use crate::onnx::{analysed, converted};
+use crate::onnx::{converted, statements};
 use crate::onnx_files::{
     Model, attribute_float, attribute_int, attribute_ints, attribute_text, field, floats, ints,
     node, typed,
 };
-
-/// The statements of ops that a model of these nodes becomes, without declarations.
-pub(crate) fn statements(
-    inputs: &[&str],
-    weights: &[Vec<u8>],
-    nodes: &[Vec<u8>],
-    output: &str,
-) -> String {
-    let model = Model {
-        inputs: inputs.iter().map(|input| typed(input)).collect(),
-        weights: weights.to_vec(),
-        nodes: nodes.to_vec(),
-        between: Vec::new(),
-        outputs: output
-            .split_whitespace()
-            .map(|name| field(1, name))
-            .collect(),
-    };
-    let converted = converted(&model.bytes());
-    assert!(!converted.is_incomplete, "{}", converted.text);
-    analysed(&converted.text, None);
-    let is_op = |line: &&str| line.contains('=') && !line.starts_with(['#', 'p']);
-    let lines: Vec<&str> = converted
-        .text
-        .lines()
-        .filter(is_op)
-        .map(str::trim)
-        .collect();
-    // Columns are for the eye.
-    let lines: Vec<String> = lines
-        .iter()
-        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
-        .collect();
-    lines.join("\n")
-}
 
 /// Inputs, constants, a node that writes `y`, and the lines that it becomes.
 type Case<'a> = (&'a [&'a str], Vec<Vec<u8>>, Vec<u8>, &'a str);

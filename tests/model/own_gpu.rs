@@ -1,5 +1,5 @@
-//! The program for the GPU of a visitor: sizes, inputs, jobs, and what is made of what comes back. `tests/e2e/your_gpu.spec.mjs`
-//! runs jobs on a GPU.
+//! The program for the GPU of a visitor: sizes, inputs, jobs, and elements beside the exact ones.
+//! `tests/e2e/your_gpu.spec.mjs` runs jobs on a GPU.
 
 use fuseline::core::interpret::{Budget, Interpretation, NotRun, Reference, Setup, interpret};
 use fuseline::core::model::day::Day;

@@ -1,6 +1,6 @@
 //! What is told of a run on the GPU of a visitor: results, times beside the prediction, sizes and failures.
 
-use crate::own_gpu::{LIMITS, RATES, TEXT, job, measured, program, reference};
+use crate::own_gpu::{LIMITS, RATES, TEXT, job, measured, program, reference, refused};
 use fuseline::core::interpret::{Budget, Reference, Setup};
 use fuseline::core::own_gpu::job::words;
 use fuseline::core::own_gpu::{
@@ -149,15 +149,15 @@ fn sizes_are_told_where_they_are_the_programs_own_and_where_nothing_is_compared(
     // Sizes that are numbers cannot be made smaller: the interpreter refuses what the GPU runs.
     let text = "input x : f32[8192, 8192]\ny = relu(x)";
     let (program, analysis) = program(text);
-    let at =
-        |budget: &Budget| Reference::new(&program, &analysis.partition, &Setup::default(), budget);
     let limits = Limits {
         max_buffer_bytes: 1 << 30,
         max_binding_bytes: 1 << 30,
         ..LIMITS
     };
-    assert!(at(&timed_budget(&limits, &measured(RATES))).is_ok());
-    outcome.checks = Err(at(&Budget::INTERPRETED).unwrap_err());
+    let budget = timed_budget(&limits, &measured(RATES));
+    let on_gpu = Reference::new(&program, &analysis.partition, &Setup::default(), &budget);
+    assert!(on_gpu.is_ok());
+    outcome.checks = Err(refused(text, &Budget::INTERPRETED));
     let told = headline(&outcome);
     assert!(
         told[0].starts_with("Results were not compared, because the interpreter cannot follow: a run would take 135 million steps"),
@@ -233,14 +233,7 @@ fn every_failure_is_a_sentence_with_what_to_do() {
         assert_eq!(failure_text(&failure), told);
         assert_eq!(failure.offers_script(), offers_script, "{told}");
     }
-    let (program, analysis) = program("");
-    let refused = Reference::new(
-        &program,
-        &analysis.partition,
-        &Setup::default(),
-        &Budget::INTERPRETED,
-    );
-    let refused = Failure::from(refused.unwrap_err());
+    let refused = Failure::from(refused("", &Budget::INTERPRETED));
     assert_eq!(
         failure_text(&refused),
         "Not run: there is nothing to run; write an op, or mend the errors of the text."
