@@ -3,9 +3,9 @@
 //! Numbers go in as `number` or `BigInt`. Counts come out as `number` up to `2^53 - 1` and as `BigInt` above, never
 //! rounded. A failure throws an `Error` whose message says how to correct the input.
 
-use crate::browser::{read_json, written};
-use crate::core::notation::import::{Tensors, ops_of_list, tensors_of_list};
-use crate::core::{
+use fuseline_browser::{read_json, written};
+use fuseline_core::notation::import::{Tensors, ops_of_list, tensors_of_list};
+use fuseline_core::{
     Conventions, Diagnostic, Externals, NamedGraph, Op, ReshapeCost, TensorDecl,
     analyze_transformer_block as analyze_block, build_graph as build,
     estimate_memory_traffic as estimate, find_fusion_groups as find_groups,

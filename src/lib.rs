@@ -1,15 +1,11 @@
-//! Fuseline: edit a list of GPU operations and watch kernels, memory traffic and the roofline change.
+//! The page of Fuseline: a Leptos single-page app over the layers below it.
 //!
-//! [`core`] computes, [`present`] turns results into texts and rows, [`picture`] draws into plain data, and the page
-//! (on `wasm32`) or the command line (native) shows them.
+//! [`app`] holds what a visitor has chosen and written, the components show it.
+
+use fuseline_view::picture::export::StyleSheets;
 
 pub mod app;
-pub mod core;
-pub mod picture;
-pub mod present;
 
-#[cfg(target_arch = "wasm32")]
-pub mod browser;
 #[cfg(target_arch = "wasm32")]
 pub mod components;
 #[cfg(target_arch = "wasm32")]
@@ -17,5 +13,9 @@ pub mod exports;
 #[cfg(target_arch = "wasm32")]
 pub mod worker;
 
-#[cfg(not(target_arch = "wasm32"))]
-pub mod cli;
+/// The look of the page, which pictures in files have, too.
+pub const STYLE_SHEETS: StyleSheets = StyleSheets {
+    tokens: include_str!("../style/tokens.css"),
+    charts: include_str!("../style/charts.css"),
+    graph: include_str!("../style/dag.css"),
+};

@@ -3,12 +3,12 @@
 #[cfg(target_arch = "wasm32")]
 fn main() {
     use fuseline::app::embed::Views;
-    use fuseline::app::presenter::messages::NOTES;
     use fuseline::app::sharing::Link;
-    use fuseline::browser;
     use fuseline::components::app::App;
     use fuseline::components::embedded::Embedded;
     use fuseline::components::presenter::notes::SpeakerNotes;
+    use fuseline_browser as browser;
+    use fuseline_learn::presenter::messages::NOTES;
     use leptos::prelude::*;
 
     browser::install_panic_hook();
@@ -36,5 +36,5 @@ fn main() {
 
 #[cfg(not(target_arch = "wasm32"))]
 fn main() -> std::process::ExitCode {
-    fuseline::cli::main()
+    fuseline_cli::main(fuseline::STYLE_SHEETS)
 }

@@ -2,7 +2,7 @@
 
 use crate::app::jobs::{Job, Message};
 use crate::app::runner::Runner;
-use crate::browser::post_to_page;
+use fuseline_browser::post_to_page;
 use std::cell::RefCell;
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
 

@@ -2,8 +2,8 @@
 
 use super::job_queue::{JobQueue, OUTDATED, Rest, is_same_kind};
 use super::jobs::{Answer, Job, Message, Stage};
-use crate::browser::{Later, Worker, now_ms, spawn};
-use crate::picture::dag::DagLayout;
+use fuseline_browser::{Later, Worker, now_ms, spawn};
+use fuseline_view::picture::dag::DagLayout;
 use leptos::prelude::*;
 use std::collections::VecDeque;
 use std::sync::Arc;

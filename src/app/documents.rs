@@ -4,7 +4,7 @@
 //! document open; a change that leaves little of the text begins another.
 
 use crate::app::history::keeps_little;
-use crate::core::examples::EXAMPLES;
+use fuseline_core::examples::EXAMPLES;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
@@ -63,12 +63,6 @@ fn latest_first(documents: &[Stored]) -> Vec<&Stored> {
     let mut documents: Vec<_> = documents.iter().collect();
     documents.sort_by_key(|(_, document)| Reverse(document.changed_ms));
     documents
-}
-
-/// What a list of texts shows of one: its first line that is not empty, without the sign of a comment.
-pub fn title(text: &str) -> &str {
-    let mut lines = text.lines().map(|line| line.trim_start_matches('#').trim());
-    lines.find(|line| !line.is_empty()).unwrap_or("(empty)")
 }
 
 /// The document that a tab has open.

@@ -3,11 +3,11 @@
 //! A message is a plain object with `fuseline: 1`, a `type`, and an `id` that its answer carries, too. `public/embed.html` documents
 //! them. What is embedded reads and writes no stored text, so whoever embeds it learns nothing about the visitor.
 
-use crate::core::input::check_size;
-use crate::core::model::diagnostic::Severity;
-use crate::core::notation::edit::set_param;
-use crate::core::notation::{Parsed, parse};
-use crate::core::{Analysis, DEVICES, Device, Diagnostic, Policy, device};
+use fuseline_core::input::check_size;
+use fuseline_core::model::diagnostic::Severity;
+use fuseline_core::notation::edit::set_param;
+use fuseline_core::notation::{Parsed, parse};
+use fuseline_core::{Analysis, DEVICES, Device, Diagnostic, Policy, device};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

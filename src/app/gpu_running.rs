@@ -1,16 +1,16 @@
 //! The program on the GPU of the visitor: what the button of the *Your GPU* tab does.
 
 use crate::app::state::{AnalysedText, Page, today};
-use crate::browser::{self, Gpu, Stop};
-use crate::core::interpret::{Budget, NotRun, Reference, Setup};
-use crate::core::model::device::DeviceProbe;
-use crate::core::own_gpu::probe::{self, CHAIN_STEPS, Probe, SHORT_S};
-use crate::core::own_gpu::{
+use fuseline_browser::{self as browser, Gpu, Stop};
+use fuseline_codegen::interpret::{Budget, NotRun, Reference, Setup};
+use fuseline_codegen::own_gpu::probe::{self, CHAIN_STEPS, Probe, SHORT_S};
+use fuseline_codegen::own_gpu::{
     Check, Checks, DRAWN_ELEMENTS, Failure, Outcome, ProgramJob, Rates, Times, predicted,
     timed_budget,
 };
-use crate::core::{IdVec, Partition, ReshapeCost};
-use crate::present::own_gpu::verdict;
+use fuseline_core::model::device::DeviceProbe;
+use fuseline_core::{IdVec, Partition, ReshapeCost};
+use fuseline_view::present::own_gpu::verdict;
 use leptos::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! What a program may come to while one of its sliders is held.
 
 use crate::app::jobs::{is_quick, parse_if_short};
-use crate::core::model::diagnostic::has_errors;
-use crate::core::notation::edit::set_param;
-use crate::core::{Options, Policy, Program, analyze_program};
+use fuseline_core::model::diagnostic::has_errors;
+use fuseline_core::notation::edit::set_param;
+use fuseline_core::{Options, Policy, Program, analyze_program};
 
 /// The most bytes that a program moves op by op at the ends of a slider, `ends`, of its param at this index. An end where it
 /// has an error or is costly to analyse does not count; `None` if neither does. Two analyses.

@@ -1,6 +1,6 @@
 //! Undo and redo of the text.
 
-use crate::core::Policy;
+use fuseline_core::Policy;
 
 /// Number of undo steps that are kept. The oldest are dropped first.
 const MAX_STEPS: usize = 300;
@@ -133,7 +133,7 @@ fn common_ends(before: &str, after: &str) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use crate::app::history::{History, MAX_STEPS, Origin, Step, end_of_change, keeps_little};
-    use crate::core::Policy;
+    use fuseline_core::Policy;
 
     fn step(text: &str) -> Step {
         Step {

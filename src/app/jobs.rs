@@ -4,23 +4,23 @@
 //! A job holds all that its answer depends on, so an answer belongs to every equal job, and the page asks by stating the job
 //! that it needs. Pictures and policies are answered by decisions and places: the figures follow from a [`Plan`] in linear time.
 
-use crate::core::analysis::sweep::Sweep;
-use crate::core::model::options::PAGE_BUDGET_STATES;
-use crate::core::notation::Parsed;
-use crate::core::resolve::ops_and_reads;
-use crate::core::{
+use borsh::{BorshDeserialize, BorshSerialize};
+use fuseline_core::analysis::sweep::Sweep;
+use fuseline_core::model::options::PAGE_BUDGET_STATES;
+use fuseline_core::notation::Parsed;
+use fuseline_core::resolve::ops_and_reads;
+use fuseline_core::{
     Code, Diagnostic, KernelId, OpId, Options, Plan, Program, TextEdit, edited, notation,
 };
-use crate::picture::dag::DagLayout;
-use crate::present::advice::AdviceRow;
-use crate::present::format::format_exact;
-use crate::present::manual::{Change, Proposal};
-use crate::present::merges::Offer;
-use crate::present::reasons::SaidVerdict;
-use crate::present::steps::Steps;
-use crate::present::tables::TableKind;
-use crate::present::why::{EdgeOps, EdgeOrder, EdgeRows};
-use borsh::{BorshDeserialize, BorshSerialize};
+use fuseline_view::picture::dag::DagLayout;
+use fuseline_view::present::advice::AdviceRow;
+use fuseline_view::present::format::format_exact;
+use fuseline_view::present::manual::{Change, Proposal};
+use fuseline_view::present::merges::Offer;
+use fuseline_view::present::reasons::SaidVerdict;
+use fuseline_view::present::steps::Steps;
+use fuseline_view::present::tables::TableKind;
+use fuseline_view::present::why::{EdgeOps, EdgeOrder, EdgeRows};
 use std::sync::Arc;
 use strum::IntoStaticStr;
 
@@ -142,7 +142,7 @@ pub enum Task {
 /// Something about certain kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub enum Question {
-    /// The edges between them, as [`WhyNot::rows`](crate::present::why::WhyNot::rows).
+    /// The edges between them, as [`WhyNot::rows`](fuseline_view::present::why::WhyNot::rows).
     Edges {
         /// In which order.
         order: EdgeOrder,

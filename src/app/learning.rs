@@ -1,18 +1,18 @@
 //! The lesson that a visitor follows: its step, their answers, and how far they are.
 
-use crate::app::lesson::answer::{Answer, Judged, Wanted};
-use crate::app::lesson::library::{Listed, listed, listed_after};
-use crate::app::lesson::open::{OpenLesson, StepSeen};
-use crate::app::lesson::progress::{Place, Progress};
-use crate::app::lesson::state::{PageState, Seen};
-use crate::app::lesson::task::Task;
-use crate::app::lesson::{Step, StepStates};
 use crate::app::session::Session;
 use crate::app::sharing::LinkedLesson;
 use crate::app::state::{OpsView, Page, SetIfChanged};
 use crate::app::stored;
-use crate::app::view::View;
-use crate::browser::{self, Later};
+use fuseline_browser::{self as browser, Later};
+use fuseline_learn::lesson::answer::{Answer, Judged, Wanted};
+use fuseline_learn::lesson::library::{Listed, listed, listed_after};
+use fuseline_learn::lesson::open::{OpenLesson, StepSeen};
+use fuseline_learn::lesson::progress::{Place, Progress};
+use fuseline_learn::lesson::state::{PageState, Seen};
+use fuseline_learn::lesson::task::Task;
+use fuseline_learn::lesson::{Step, StepStates};
+use fuseline_view::page::view::View;
 use leptos::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! The GPUs that a visitor measured, as the browser keeps them.
 
-use crate::core::model::device::DeviceProbe;
+use fuseline_core::model::device::DeviceProbe;
 use serde_json::Value;
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
 //! Writes what is typed into the tables of ops and tensors into the text.
 
-use crate::core::model::diagnostic::Diagnostic;
-use crate::core::notation::edit::{
+use fuseline_core::model::diagnostic::Diagnostic;
+use fuseline_core::notation::edit::{
     rename_op, rename_tensor, set_annotation, set_declared_type, set_inputs,
 };
-use crate::core::notation::{Parsed, parse};
-use crate::present::words::with_hint;
+use fuseline_core::notation::{Parsed, parse};
+use fuseline_view::present::words::with_hint;
 
 /// A text field of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,16 +1,16 @@
 //! Presenting to a class: the page with one or two views that fill the screen, and the window with the speaker's notes.
 
 use crate::app::learning::{Learning, is_in_lesson};
-use crate::app::lesson::library::LESSONS;
-use crate::app::presenter::command::Command;
-use crate::app::presenter::messages::{
+use crate::app::state::{OpsView, Page, SetIfChanged};
+use fuseline_browser::{self as browser, Channel};
+use fuseline_learn::lesson::library::LESSONS;
+use fuseline_learn::presenter::command::Command;
+use fuseline_learn::presenter::messages::{
     FromNotes, FromPage, LessonPlace, NOTES, Shown, channel_name,
 };
-use crate::app::presenter::views::Presented;
-use crate::app::state::{OpsView, Page, SetIfChanged};
-use crate::app::view::View;
-use crate::browser::{self, Channel};
-use crate::present::headline::headline;
+use fuseline_learn::presenter::views::Presented;
+use fuseline_view::page::view::View;
+use fuseline_view::present::headline::headline;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 

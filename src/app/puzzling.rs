@@ -1,18 +1,18 @@
 //! The puzzle that a visitor solves: its par, how far their kernels are from it, hints and the way to the optimum.
 
 use crate::app::history::Origin;
-use crate::app::lesson::state::Seen;
-use crate::app::links::SharedState;
-use crate::app::puzzle::library::{Listed, listed};
-use crate::app::puzzle::progress::Progress;
-use crate::app::puzzle::standing::{Graded, Standing};
-use crate::app::puzzle::{Posed, Step, read};
 use crate::app::session::Session;
 use crate::app::sharing::choose;
 use crate::app::state::{OpsView, Page, Selection, SetIfChanged};
 use crate::app::stored;
-use crate::browser;
-use crate::core::Policy;
+use fuseline_browser as browser;
+use fuseline_core::Policy;
+use fuseline_learn::lesson::state::Seen;
+use fuseline_learn::puzzle::library::{Listed, listed};
+use fuseline_learn::puzzle::progress::Progress;
+use fuseline_learn::puzzle::standing::{Graded, Standing};
+use fuseline_learn::puzzle::{Posed, Step, read};
+use fuseline_view::page::links::SharedState;
 use leptos::prelude::*;
 use std::sync::Arc;
 

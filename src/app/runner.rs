@@ -1,26 +1,25 @@
 //! How the worker computes the answers.
 
 use super::jobs::{Answer, Job, Question, Stage, Task};
-use crate::core::analysis::replay::analysis_with;
-use crate::core::analysis::sweep::sweep;
-use crate::core::analysis::why::Why;
-use crate::core::fusion::record::{Record, record};
-use crate::core::notation::Parsed;
-use crate::core::resolve::resolve;
-use crate::core::{
+use fuseline_core::analysis::replay::analysis_with;
+use fuseline_core::analysis::sweep::sweep;
+use fuseline_core::analysis::why::Why;
+use fuseline_core::fusion::record::{Record, record};
+use fuseline_core::notation::Parsed;
+use fuseline_core::resolve::resolve;
+use fuseline_core::{
     Analysis, Diagnostic, Graph, IdVec, OpId, Options, Partition, Plan, Program,
     analyze_program_with, build_graph, notation, plan,
 };
-use crate::picture::dag::repeats::Repeats;
-use crate::picture::dag::{DagLayout, folded_layout, has_same_picture};
-use crate::present::advice::advice_rows;
-use crate::present::manual::{Proposal, propose};
-use crate::present::merges::merge_offers;
-use crate::present::reasons::all_diagnostics;
-use crate::present::report::Report;
-use crate::present::steps::Steps;
-use crate::present::tables::Table;
-use crate::present::why::WhyNot;
+use fuseline_view::picture::dag::{DagLayout, has_same_picture, layout_of};
+use fuseline_view::present::advice::advice_rows;
+use fuseline_view::present::manual::{Proposal, propose};
+use fuseline_view::present::merges::merge_offers;
+use fuseline_view::present::reasons::all_diagnostics;
+use fuseline_view::present::report::Report;
+use fuseline_view::present::steps::Steps;
+use fuseline_view::present::tables::Table;
+use fuseline_view::present::why::WhyNot;
 use std::sync::Arc;
 
 /// Runs jobs one after another.
@@ -116,16 +115,6 @@ struct Pictured {
     partition: Partition,
     is_unfolded: bool,
     layout: Arc<DagLayout>,
-}
-
-/// The layout of a program, with one round of what is repeated or with all of them.
-pub fn layout_of(graph: &Graph, partition: &Partition, is_unfolded: bool) -> DagLayout {
-    let repeats = if is_unfolded {
-        Repeats::default()
-    } else {
-        Repeats::of_large(graph, partition)
-    };
-    folded_layout(graph, partition, repeats)
 }
 
 /// A text under certain choices, and what is known about it.

@@ -6,14 +6,14 @@
 
 use crate::app::documents::{Document, OpenDocument, Stored, Storing, newest, outdated, own_texts};
 use crate::app::history::Origin;
-use crate::app::links::{SharedState, write_state};
 use crate::app::measured_devices::{read_devices, write_devices};
 use crate::app::sharing::{Carried, Link, LinkedLesson, choices, choose};
 use crate::app::starts::{self, Start, is_unfinished};
 use crate::app::state::{Notice, NoticeAction, Page, SetIfChanged, Theme};
 use crate::app::stored;
-use crate::browser::{self, Later};
-use crate::core::examples::{EXAMPLES, START, example};
+use fuseline_browser::{self as browser, Later};
+use fuseline_core::examples::{EXAMPLES, START, example};
+use fuseline_view::page::links::{SharedState, write_state};
 use leptos::ev;
 use leptos::prelude::*;
 use std::time::Duration;

@@ -1,14 +1,14 @@
 //! Share links: reads the one in the address, makes one of what the page shows.
 
-use crate::app::lesson::open::OpenLesson;
-use crate::app::links::{
+use crate::app::state::{Page, SetIfChanged, Tab};
+use fuseline_browser as browser;
+use fuseline_learn::lesson::open::OpenLesson;
+use fuseline_learn::puzzle::library::listed;
+use fuseline_view::page::links::{
     MAX_LINK_BYTES, MAX_STATE_BYTES, ShareError, SharedState, carries_lesson, fragment_of,
     lesson_fragment_of, listed_lesson_fragment, listed_lesson_in, packed_in, read_state,
     write_state,
 };
-use crate::app::puzzle::library::listed;
-use crate::app::state::{Page, SetIfChanged, Tab};
-use crate::browser;
 use leptos::prelude::*;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;

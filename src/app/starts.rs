@@ -3,7 +3,7 @@
 //! A mark is stored before a program is shown and removed after its first picture. A mark that is found later is of a start that
 //! never came so far.
 
-use crate::browser;
+use fuseline_browser as browser;
 
 const STARTING: &str = "fuseline.starting.";
 

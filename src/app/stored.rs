@@ -1,9 +1,9 @@
 //! The documents in the browser's storage, each under a key of its own, and progress.
 
 use crate::app::documents::{Document, Stored};
-use crate::app::links::{SharedState, read_state};
-use crate::browser;
-use crate::core::examples::example;
+use fuseline_browser as browser;
+use fuseline_core::examples::example;
+use fuseline_view::page::links::{SharedState, read_state};
 use leptos::prelude::*;
 
 const DOCUMENT: &str = "fuseline.document.";

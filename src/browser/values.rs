@@ -1,6 +1,6 @@
 //! Values between JavaScript and JSON.
 
-use crate::core::input::read_value;
+use fuseline_core::input::read_value;
 use serde::Serialize;
 use serde_json::Value;
 use serde_wasm_bindgen::{Deserializer, Error, Serializer};

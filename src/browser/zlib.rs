@@ -1,6 +1,6 @@
 //! zlib and base64, by the streams of the browser.
 
-use crate::app::links::ShareError;
+use fuseline_view::page::links::ShareError;
 use js_sys::futures::{JsFuture, spawn_local};
 use js_sys::{Array, Function, Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};

@@ -1,9 +1,9 @@
 //! Attention kernels: their tiles, and their bytes by two counts.
 
-use crate::core::fusion::attention::{AttentionShape, LoopOrder, Tiles};
-use crate::core::{Analysis, KernelId};
-use crate::present::format::{format_bytes, format_exact};
-use crate::present::names::op_name;
+use fuseline_core::fusion::attention::{AttentionShape, LoopOrder, Tiles};
+use fuseline_core::{Analysis, KernelId};
+use fuseline_view::present::format::{format_bytes, format_exact};
+use fuseline_view::present::names::op_name;
 use serde::Serialize;
 use std::fmt::Write as _;
 

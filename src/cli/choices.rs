@@ -1,15 +1,15 @@
 //! The arguments that choose policy, conventions and device.
 
-use crate::cli::fusion::FusionFlags;
-use crate::core::model::calibration::Calibrations;
-use crate::core::model::day::Day;
-use crate::core::model::device::{DeviceProbe, OWN_LAUNCH_S};
-use crate::core::{
+use crate::fusion::FusionFlags;
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use fuseline_core::model::calibration::Calibrations;
+use fuseline_core::model::day::Day;
+use fuseline_core::model::device::{DeviceProbe, OWN_LAUNCH_S};
+use fuseline_core::{
     Conventions, DEVICES, Device, Externals, F32Matmul, Objective, Options, Policy, ReshapeCost,
     default_device, device,
 };
-use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::error::Error;
 use std::str::FromStr;
 use std::sync::Arc;

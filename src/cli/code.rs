@@ -2,10 +2,10 @@
 
 use super::output::{print, tell};
 use super::{Analysed, Failed};
-use crate::core::KernelId;
-use crate::core::kernel_code::CodeLanguage;
-use crate::present::kernel_code::{KernelCode, kernel_code, no_code};
-use crate::present::names::op_names;
+use fuseline_codegen::kernel_code::CodeLanguage;
+use fuseline_core::KernelId;
+use fuseline_view::present::kernel_code::{KernelCode, kernel_code, no_code};
+use fuseline_view::present::names::op_names;
 
 /// Prints the code of all kernels, or of the one with this number. A kernel without code is a comment among others; alone it
 /// is an error, unless nothing runs for it.

@@ -1,11 +1,11 @@
 //! `report`: every measured row beside its prediction, and the errors of the predictions.
 
-use crate::cli::Failed;
-use crate::cli::output::{failed, print};
-use crate::core::Program;
-use crate::core::analysis::measured::{Measurements, Row, errors};
-use crate::core::notation::parse;
-use crate::present::measured::{PredictedRow, patterns, predicted_rows};
+use crate::Failed;
+use crate::output::{failed, print};
+use fuseline_core::Program;
+use fuseline_core::analysis::measured::{Measurements, Row, errors};
+use fuseline_core::notation::parse;
+use fuseline_view::present::measured::{PredictedRow, patterns, predicted_rows};
 use std::fmt::Write as _;
 use std::path::Path;
 

@@ -1,8 +1,8 @@
 //! Diagnostics for a terminal.
 
-use crate::cli::Failed;
-use crate::cli::output::tell;
-use crate::core::model::diagnostic::{Diagnostic, line_and_column};
+use crate::Failed;
+use crate::output::tell;
+use fuseline_core::model::diagnostic::{Diagnostic, line_and_column};
 use std::fmt::Write as _;
 
 /// Prints diagnostics on standard error, each with line, column and the source line.

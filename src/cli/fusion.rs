@@ -1,10 +1,10 @@
 //! The flags about fusion.
 
-use crate::cli::choices::by_name;
-use crate::core::model::options::MIN_SPEEDUP_PERCENT;
-use crate::core::{FusionOptions, Objective};
+use crate::choices::by_name;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args};
+use fuseline_core::model::options::MIN_SPEEDUP_PERCENT;
+use fuseline_core::{FusionOptions, Objective};
 
 /// Options of the policies.
 #[derive(Args)]

@@ -1,12 +1,12 @@
 //! Reads the program to analyse, in any of its forms. What a file is, its content tells.
 
-use crate::app::model_file::{FileKind, START_BYTES, kind_of, read_model};
-use crate::cli::Failed;
-use crate::cli::choices::one_of;
-use crate::cli::output::tell;
-use crate::core::json::read_json;
-use crate::core::notation::import::Form;
-use crate::core::notation::{self, Parsed, import, out_of_range, parse};
+use crate::Failed;
+use crate::choices::one_of;
+use crate::output::tell;
+use fuseline_core::json::read_json;
+use fuseline_core::notation::import::Form;
+use fuseline_core::notation::{self, Parsed, import, out_of_range, parse};
+use fuseline_view::opened::model_file::{FileKind, START_BYTES, kind_of, read_model};
 use std::fs::File;
 use std::io::{Cursor, Read, Seek};
 

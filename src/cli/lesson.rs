@@ -2,8 +2,8 @@
 
 use super::Failed;
 use super::output::{print, tell};
-use crate::app::lesson::check::check;
-use crate::app::lesson::{Lesson, Problem, read};
+use fuseline_learn::lesson::check::check;
+use fuseline_learn::lesson::{Lesson, Problem, read};
 use std::fmt::Write as _;
 use std::path::Path;
 

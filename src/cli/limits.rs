@@ -1,10 +1,10 @@
 //! `--limits`: the resources that each kernel needs of a multiprocessor, and warnings where fusing costs time.
 
-use crate::core::Analysis;
-use crate::core::analysis::device_model::Tiling;
-use crate::core::analysis::limits::{KernelLimits, limits};
-use crate::present::format::{format_bytes, format_percent};
-use crate::present::warnings::warning_text;
+use fuseline_core::Analysis;
+use fuseline_core::analysis::device_model::Tiling;
+use fuseline_core::analysis::limits::{KernelLimits, limits};
+use fuseline_view::present::format::{format_bytes, format_percent};
+use fuseline_view::present::warnings::warning_text;
 use serde::Serialize;
 use std::fmt::Write as _;
 

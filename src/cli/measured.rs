@@ -2,18 +2,16 @@
 
 use super::output::{failed, print};
 use super::{Analysed, Failed, json};
-use crate::app::model_file::{FileKind, kind_of};
-use crate::core::analysis::matching::{
-    Matching, match_kernels, policy_of_variant, short_neighbours,
-};
-use crate::core::analysis::workload::{PatternInProgram, patterns_in_program};
-use crate::core::profile::{MeasuredRun, Profile, Reader};
-use crate::core::{Analysis, Options, Policy, ReshapeCost, analyze_program};
-use crate::present::profile::{
+use fuseline_core::{Analysis, Options, Policy, ReshapeCost, analyze_program};
+use fuseline_import::matching::{Matching, match_kernels, policy_of_variant, short_neighbours};
+use fuseline_import::profile::{MeasuredRun, Profile, Reader};
+use fuseline_import::workload::{PatternInProgram, patterns_in_program};
+use fuseline_view::opened::model_file::{FileKind, kind_of};
+use fuseline_view::present::profile::{
     NeighbourRow, Note, ProfileRow, bytes_title, found_sentence, neighbour_rows, notes,
     pattern_sentence, profile_rows, profile_totals, run_title,
 };
-use crate::present::times::TimeKind;
+use fuseline_view::present::times::TimeKind;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -304,13 +302,13 @@ fn report(shown: &Shown, profile: &Profile) -> RunReport {
                 .collect()
         });
         KernelReport {
-            kernel: row.kernel().map(crate::core::KernelId::number),
+            kernel: row.kernel().map(fuseline_core::KernelId::number),
             ops: ops.unwrap_or_default(),
             predicted_time_s: row
                 .kernel()
                 .and_then(|kernel| analysis.kernel_time_s(kernel)),
             predicted_read_bytes: predicted.map(|kernel| kernel.bytes_read),
-            predicted_bytes: predicted.map(crate::core::Kernel::bytes),
+            predicted_bytes: predicted.map(fuseline_core::Kernel::bytes),
             launches: row
                 .launches(matching)
                 .map(|launch| LaunchReport {

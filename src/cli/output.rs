@@ -2,8 +2,8 @@
 //!
 //! Control characters other than newlines are escaped, because names and file names may hold what a terminal obeys.
 
-use crate::cli::Failed;
-use crate::core::notation::spelling::printable;
+use crate::Failed;
+use fuseline_core::notation::spelling::printable;
 use std::fmt::Display;
 use std::io::{ErrorKind, Result, Write, stderr, stdout};
 use std::path::Path;

@@ -1,14 +1,19 @@
 //! `svg`: a picture of a program as a file.
 
 use super::Analysed;
-use crate::app::documents::title;
-use crate::app::runner::layout_of;
-use crate::core::notation::import::{Form, form_of};
-use crate::picture::export::{PictureKind, Pictured, SCREEN};
-use crate::present::caption::Caption;
+use fuseline_core::notation::import::{Form, form_of};
+use fuseline_view::picture::dag::layout_of;
+use fuseline_view::picture::export::{PictureKind, Pictured, SCREEN, StyleSheets};
+use fuseline_view::present::caption::Caption;
+use fuseline_view::present::names::title;
 
 /// The picture, as large as its content.
-pub(super) fn svg(analysed: &Analysed, kind: PictureKind, is_fused: bool) -> String {
+pub(super) fn svg(
+    analysed: &Analysed,
+    kind: PictureKind,
+    is_fused: bool,
+    sheets: StyleSheets,
+) -> String {
     let Analysed {
         file,
         text,
@@ -28,5 +33,5 @@ pub(super) fn svg(analysed: &Analysed, kind: PictureKind, is_fused: bool) -> Str
         layout: &layout,
         is_fused,
     };
-    pictured.drawing(kind, SCREEN).svg(&caption)
+    pictured.drawing(kind, SCREEN).svg(&caption, sheets)
 }

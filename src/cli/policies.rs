@@ -1,10 +1,10 @@
 //! `--compare`: all policies side by side, the best first.
 
-use crate::core::analysis::compare::{Compared, compare, ranked};
-use crate::core::fusion::certificate::Certificate;
-use crate::core::{Analysis, Objective};
-use crate::present::compare::policy_rows;
-use crate::present::times::TimeKind;
+use fuseline_core::analysis::compare::{Compared, compare, ranked};
+use fuseline_core::fusion::certificate::Certificate;
+use fuseline_core::{Analysis, Objective};
+use fuseline_view::present::compare::policy_rows;
+use fuseline_view::present::times::TimeKind;
 use serde::Serialize;
 use std::fmt::Write as _;
 

@@ -1,10 +1,10 @@
 //! `fuseline precision FILE`: where a program rounds, unfused and fused, and what that does to its numbers.
 
-use crate::cli::Failed;
-use crate::cli::output::{print, tell};
-use crate::core::interpret::{Setup, interpret};
-use crate::core::{Analysis, Program};
-use crate::present::precision::{
+use crate::Failed;
+use crate::output::{print, tell};
+use fuseline_codegen::interpret::{Setup, interpret};
+use fuseline_core::{Analysis, Program};
+use fuseline_view::present::precision::{
     PrecisionRow, not_run_text, precision_rows, precision_sentence, roundings, run_notes,
 };
 use std::fmt::Write as _;

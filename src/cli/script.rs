@@ -2,7 +2,7 @@
 
 use super::output::{print, tell};
 use super::{Analysed, Failed};
-use crate::present::pytorch::{refusal, script};
+use fuseline_view::present::pytorch::{refusal, script};
 use std::path::Path;
 
 /// Prints the script, which is called as the file without folder and ending, or what of the program PyTorch cannot run.

@@ -1,9 +1,9 @@
 //! `--steps`: the decisions of the policy, in order.
 
-use crate::core::Analysis;
-use crate::core::fusion::record::{Decision, record};
-use crate::present::decisions::decision_text;
-use crate::present::names::op_name;
+use fuseline_core::Analysis;
+use fuseline_core::fusion::record::{Decision, record};
+use fuseline_view::present::decisions::decision_text;
+use fuseline_view::present::names::op_name;
 use serde::Serialize;
 use std::fmt::Write as _;
 

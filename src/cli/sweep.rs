@@ -1,11 +1,11 @@
 //! `sweep`: every policy at many values of a param, and where something changes.
 
-use crate::cli::Failed;
-use crate::cli::choices::one_of;
-use crate::cli::output::tell;
-use crate::core::analysis::sweep::{Figures, Measure, Sweep, sweep};
-use crate::core::{Device, Options, Policy, Program};
-use crate::present::sweep::{crossing_rows, figure_text, measure_title, swept_params};
+use crate::Failed;
+use crate::choices::one_of;
+use crate::output::tell;
+use fuseline_core::analysis::sweep::{Figures, Measure, Sweep, sweep};
+use fuseline_core::{Device, Options, Policy, Program};
+use fuseline_view::present::sweep::{crossing_rows, figure_text, measure_title, swept_params};
 use serde::Serialize;
 use std::fmt::Write as _;
 use strum::VariantArray;

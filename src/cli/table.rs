@@ -1,13 +1,15 @@
 //! The analysis as a table of text.
 
-use crate::core::{Analysis, OpId};
-use crate::present::certificates::certificate_sentence;
-use crate::present::figure::Part;
-use crate::present::format::{format_bytes, format_flops, format_intensity, format_percent};
-use crate::present::headline;
-use crate::present::memory::{memory_text, memory_warning};
-use crate::present::names::{joined, op_name, short_name};
-use crate::present::times::{TimeKind, bound_name, kernel_time, missing_text};
+use fuseline_core::{Analysis, OpId};
+use fuseline_view::present::certificates::certificate_sentence;
+use fuseline_view::present::figure::Part;
+use fuseline_view::present::format::{
+    format_bytes, format_flops, format_intensity, format_percent,
+};
+use fuseline_view::present::headline;
+use fuseline_view::present::memory::{memory_text, memory_warning};
+use fuseline_view::present::names::{joined, op_name, short_name};
+use fuseline_view::present::times::{TimeKind, bound_name, kernel_time, missing_text};
 use std::fmt::Write as _;
 
 /// Longest name in the table, in characters.

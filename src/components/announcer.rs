@@ -1,6 +1,6 @@
 //! Reads changes out to users of screen readers.
 
-use crate::browser::Later;
+use fuseline_browser::Later;
 use leptos::prelude::*;
 use std::time::Duration;
 

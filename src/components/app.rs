@@ -6,8 +6,6 @@ use crate::app::puzzling::Puzzling;
 use crate::app::session::{Session, show_theme};
 use crate::app::sharing::Link;
 use crate::app::state::{Page, Selection};
-use crate::app::view::View;
-use crate::browser::{has_focus_in_text_field, on_window};
 use crate::components::bar::top_bar::TopBar;
 use crate::components::explanation::ExplanationCard;
 use crate::components::handout::Handout;
@@ -19,6 +17,8 @@ use crate::components::print_head::PrintHead;
 use crate::components::results::Results;
 use crate::components::strip::Strip;
 use crate::components::workbench::Workbench;
+use fuseline_browser::{has_focus_in_text_field, on_window};
+use fuseline_view::page::view::View;
 use leptos::ev;
 use leptos::prelude::*;
 

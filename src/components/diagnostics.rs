@@ -4,7 +4,7 @@ use super::announcer::Announcer;
 use super::fixes::FixButtons;
 use super::sentence::sentence;
 use crate::app::state::Page;
-use crate::present::findings::{FindingRow, finding_rows, findings_summary};
+use fuseline_view::present::findings::{FindingRow, finding_rows, findings_summary};
 use leptos::prelude::*;
 
 /// Number of findings that are listed. Further ones are only counted.

@@ -1,8 +1,8 @@
 //! What is told about a number: beside it, on a phone at the bottom of the screen.
 
 use crate::app::state::Page;
-use crate::browser::{self, on_window};
-use crate::present::figure::{Convention, Explanation, Term, Worked};
+use fuseline_browser::{self as browser, on_window};
+use fuseline_view::present::figure::{Convention, Explanation, Term, Worked};
 use leptos::prelude::*;
 use leptos::{ev, html};
 

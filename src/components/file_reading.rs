@@ -1,7 +1,7 @@
 //! Reads a file slice by slice, so that none is in memory as a whole.
 
 use crate::app::state::Page;
-use crate::browser::{self, File};
+use fuseline_browser::{self as browser, File};
 use std::cell::Cell;
 use std::ops::Range;
 

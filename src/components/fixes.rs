@@ -2,7 +2,7 @@
 
 use super::sentence::sentence;
 use crate::app::state::Page;
-use crate::core::Fix;
+use fuseline_core::Fix;
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 

@@ -1,12 +1,13 @@
 //! A handout of the program: two sheets that are shown as they print.
 
+use crate::STYLE_SHEETS;
 use crate::app::state::{Page, SetIfChanged};
-use crate::browser;
-use crate::picture::export::{PAPER, PictureKind};
-use crate::present::advice::AdviceRow;
-use crate::present::figure::Saved;
-use crate::present::handout::{KERNEL_ROWS, SheetRow, largest_kernels};
-use crate::present::setup::setup;
+use fuseline_browser as browser;
+use fuseline_view::picture::export::{PAPER, PictureKind};
+use fuseline_view::present::advice::AdviceRow;
+use fuseline_view::present::figure::Saved;
+use fuseline_view::present::handout::{KERNEL_ROWS, SheetRow, largest_kernels};
+use fuseline_view::present::setup::setup;
 use leptos::html;
 use leptos::prelude::*;
 
@@ -32,7 +33,8 @@ fn Sheets() -> impl IntoView {
         }
     });
     let picture = move |kind: PictureKind, words: &'static str| {
-        let source = move || browser::svg_address(&page.picture(kind, PAPER).bare_svg());
+        let source =
+            move || browser::svg_address(&page.picture(kind, PAPER).bare_svg(STYLE_SHEETS));
         view! { <img class=format!("handout-{}", kind.name()) src=source alt=words /> }
     };
     let choices =

@@ -7,9 +7,9 @@ use super::pin::Pin;
 use crate::app::learning::points_at;
 use crate::app::presenting::is_presented;
 use crate::app::state::Page;
-use crate::app::view::View;
-use crate::present::figure::{Figure, Of, Quantity};
-use crate::present::headline::{Headline as Figures, headline};
+use fuseline_view::page::view::View;
+use fuseline_view::present::figure::{Figure, Of, Quantity};
+use fuseline_view::present::headline::{Headline as Figures, headline};
 use leptos::prelude::*;
 
 /// Bytes, kernels and time, before and after.

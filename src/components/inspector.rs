@@ -7,14 +7,14 @@ use crate::components::merge_buttons::MergeButtons;
 use crate::components::number::Parts;
 use crate::components::sentence::sentence;
 use crate::components::verdict::VerdictWords;
-use crate::core::OpId;
-use crate::core::analysis::advice::Advice;
-use crate::picture::dag::looks::round_note;
-use crate::present::inspect::{
+use fuseline_core::OpId;
+use fuseline_core::analysis::advice::Advice;
+use fuseline_view::picture::dag::looks::round_note;
+use fuseline_view::present::inspect::{
     Fact, Inspected, inspect_edge, inspect_kernel, inspect_op, inspect_tensor,
 };
-use crate::present::manual::Change;
-use crate::present::reasons::SaidVerdict;
+use fuseline_view::present::manual::Change;
+use fuseline_view::present::reasons::SaidVerdict;
 use leptos::prelude::*;
 
 /// The part of the canvas that the card and the buttons below it cover at most.

@@ -1,6 +1,6 @@
 //! The memo of a row in a keyed list.
 
-use crate::present::figure::Explanation;
+use fuseline_view::present::figure::Explanation;
 use leptos::prelude::*;
 
 /// The row of one key of a `<ForEnumerate>`: the item of `rows` at the present `place` of that key. Runs its readers only

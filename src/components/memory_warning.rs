@@ -3,8 +3,8 @@
 use super::announcer::Announcer;
 use crate::app::state::Page;
 use crate::components::number::Parts;
-use crate::present::figure::Part;
-use crate::present::memory::memory_warning;
+use fuseline_view::present::figure::Part;
+use fuseline_view::present::memory::memory_warning;
 use leptos::prelude::*;
 
 /// The warning in a sentence; nothing while the program fits.

@@ -1,8 +1,8 @@
 //! The merges that a card offers, a button for each neighbour.
 
 use crate::app::state::{FocusRequest, Page};
-use crate::core::KernelId;
-use crate::present::merges::Offer;
+use fuseline_core::KernelId;
+use fuseline_view::present::merges::Offer;
 use leptos::prelude::*;
 
 /// Merges of a kernel with its neighbours, each with its effect.

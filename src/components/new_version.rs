@@ -1,7 +1,7 @@
 //! That a newer version of the page waits until the visitor wants it.
 
 use crate::app::state::Page;
-use crate::browser;
+use fuseline_browser as browser;
 use leptos::prelude::*;
 
 /// Keeps the page for visits without a network, once it is drawn; a line when a newer version is there.

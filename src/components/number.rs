@@ -1,8 +1,8 @@
 //! A number that explains itself: a press tells its formula with the figures of the program.
 
 use crate::app::state::{Page, Told};
-use crate::browser;
-use crate::present::figure::{Explanation, Figure, Part};
+use fuseline_browser as browser;
+use fuseline_view::present::figure::{Explanation, Figure, Part};
 use leptos::context::Provider;
 use leptos::either::Either;
 use leptos::prelude::*;

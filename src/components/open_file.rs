@@ -2,18 +2,18 @@
 //! beside the program that is open.
 
 use crate::app::history::{Origin, keeps_little};
-use crate::app::model_file::{FileKind, ModelFormat, ModelReader, START_BYTES, kind_of};
-use crate::app::opened::converted;
 use crate::app::state::{Notice, NoticeAction, Page};
-use crate::browser;
-use crate::browser::{Event, File};
 use crate::components::file_reading::FileReading;
 use crate::components::open_profile::open_profile;
-use crate::core::Span;
-use crate::core::input::check_size;
-use crate::core::model::calibration::Calibrations;
-use crate::core::notation::edit::paste_lines;
-use crate::present::calibration::taken;
+use fuseline_browser as browser;
+use fuseline_browser::{Event, File};
+use fuseline_core::Span;
+use fuseline_core::input::check_size;
+use fuseline_core::model::calibration::Calibrations;
+use fuseline_core::notation::edit::paste_lines;
+use fuseline_view::opened::converted;
+use fuseline_view::opened::model_file::{FileKind, ModelFormat, ModelReader, START_BYTES, kind_of};
+use fuseline_view::present::calibration::taken;
 use leptos::ev;
 use leptos::prelude::*;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use crate::app::state::Page;
 use crate::components::file_reading::FileReading;
-use crate::core::profile::{Kind, Reader};
+use fuseline_import::profile::{Kind, Reader};
 
 /// Bytes that are read at once, which takes less than a frame or two.
 const SLICE_BYTES: u64 = 1 << 20;

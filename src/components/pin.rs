@@ -3,8 +3,8 @@
 use super::announcer::Announcer;
 use crate::app::state::Page;
 use crate::components::number::Number;
-use crate::present::figure::{Figure, Of, Quantity};
-use crate::present::pinned::{Against, HeadlineAgainst, headline_against};
+use fuseline_view::present::figure::{Figure, Of, Quantity};
+use fuseline_view::present::pinned::{Against, HeadlineAgainst, headline_against};
 use leptos::prelude::*;
 
 /// *Pin*; while a state is pinned, what it is, the figures against it, and the ways to leave it.

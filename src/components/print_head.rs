@@ -1,7 +1,7 @@
 //! What a printed page begins with: the title, and the choices that the menus show on the screen.
 
 use crate::app::state::Page;
-use crate::present::setup::setup;
+use fuseline_view::present::setup::setup;
 use leptos::prelude::*;
 
 /// Mounted while the page is printed.

@@ -1,6 +1,6 @@
 //! Sentences with code in backquotes.
 
-use crate::present::words::pieces;
+use fuseline_view::present::words::pieces;
 use leptos::either::Either;
 use leptos::prelude::*;
 

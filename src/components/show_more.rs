@@ -1,6 +1,6 @@
 //! The button below a table that lists only some of its rows.
 
-use crate::present::format::format_count;
+use fuseline_view::present::format::format_count;
 use leptos::prelude::*;
 
 /// Lists `step` more rows. Shown while some are not listed.

@@ -4,11 +4,11 @@ use crate::app::history::Origin;
 use crate::app::learning::points_at;
 use crate::app::presenting::is_presented;
 use crate::app::state::{OpsView, Page, SetIfChanged};
-use crate::app::view::View;
 use crate::components::keyed_rows::row_at;
 use crate::components::show_more::ShowMore;
-use crate::core::notation::edit::set_param;
-use crate::present::sliders::{SliderRow, SliderTrack, slider_rows};
+use fuseline_core::notation::edit::set_param;
+use fuseline_view::page::view::View;
+use fuseline_view::present::sliders::{SliderRow, SliderTrack, slider_rows};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 

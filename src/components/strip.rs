@@ -6,9 +6,9 @@ use crate::app::learning::is_in_lesson;
 use crate::app::session::Session;
 use crate::app::sharing::choose;
 use crate::app::state::{Notice, NoticeAction, Page};
-use crate::browser::Later;
-use crate::core::Severity;
-use crate::core::examples::example;
+use fuseline_browser::Later;
+use fuseline_core::Severity;
+use fuseline_core::examples::example;
 use leptos::prelude::*;
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! A row of tabs.
 
-use crate::browser;
+use fuseline_browser as browser;
 use leptos::ev::KeyboardEvent;
 use leptos::html;
 use leptos::prelude::*;

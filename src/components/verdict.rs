@@ -4,10 +4,10 @@ use crate::app::state::{Page, Told};
 use crate::components::keyed_rows::row_at;
 use crate::components::number::Number;
 use crate::components::sentence::sentence;
-use crate::core::OpId;
-use crate::core::analysis::why::RoundsPrice;
-use crate::present::reasons::{SaidVerdict, VerdictPart};
-use crate::present::why::edge_explanation;
+use fuseline_core::OpId;
+use fuseline_core::analysis::why::RoundsPrice;
+use fuseline_view::present::reasons::{SaidVerdict, VerdictPart};
+use fuseline_view::present::why::edge_explanation;
 use leptos::either::Either;
 use leptos::prelude::*;
 

@@ -1,11 +1,11 @@
 //! The panes in the middle of the page: ops, graph and charts, and the lines between them.
 
 use crate::app::panes::{Divider, Panes};
-use crate::browser;
 use crate::components::charts::Charts;
 use crate::components::graph::GraphPanel;
 use crate::components::ops::Ops;
 use crate::components::sliders::Sliders;
+use fuseline_browser as browser;
 use leptos::ev::{KeyboardEvent, PointerEvent};
 use leptos::html;
 use leptos::prelude::*;

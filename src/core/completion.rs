@@ -1,15 +1,15 @@
 //! What a visitor may write next at a caret.
 
-use crate::core::model::dtype::DType;
-use crate::core::model::fix::TextEdit;
-use crate::core::model::functions::pytorch::{self, ALIASES, without_module};
-use crate::core::model::functions::{self, ATTRIBUTES, AttributeKind, FUNCTIONS, Function};
-use crate::core::model::op::shape_text;
-use crate::core::model::op_type::OpType;
-use crate::core::model::program::{Param, Program};
-use crate::core::notation::caret::{CallSoFar, Caret, Place, caret_at};
-use crate::core::notation::{parse, written_name};
-use crate::core::resolve::{bytes_of_further_rounds, resolve};
+use crate::model::dtype::DType;
+use crate::model::fix::TextEdit;
+use crate::model::functions::pytorch::{self, ALIASES, without_module};
+use crate::model::functions::{self, ATTRIBUTES, AttributeKind, FUNCTIONS, Function};
+use crate::model::op::shape_text;
+use crate::model::op_type::OpType;
+use crate::model::program::{Param, Program};
+use crate::notation::caret::{CallSoFar, Caret, Place, caret_at};
+use crate::notation::{parse, written_name};
+use crate::resolve::{bytes_of_further_rounds, resolve};
 use std::collections::{HashMap, HashSet};
 use strum::VariantArray;
 
@@ -76,7 +76,7 @@ pub struct Completion {
 /// `O(text)`.
 ///
 /// ```
-/// use fuseline::core::{CompletionKind, complete};
+/// use fuseline_core::{CompletionKind, complete};
 /// let text = "input x : f16[8, 6]\ny = softm";
 /// let all = complete(text, text.len());
 /// assert_eq!((all[0].edit.text.as_str(), all[0].kind), ("softmax(", CompletionKind::Function));

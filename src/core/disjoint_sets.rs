@@ -1,6 +1,6 @@
 //! Union-find with path halving.
 
-use crate::core::model::ids::{Id, IdVec};
+use crate::model::ids::{Id, IdVec};
 
 /// Disjoint sets of the ids below a count. Finding and uniting are `O(log n)` amortized.
 ///
@@ -50,7 +50,7 @@ impl<I: Id> DisjointSets<I> {
 #[cfg(test)]
 mod tests {
     use super::DisjointSets;
-    use crate::core::OpId;
+    use crate::OpId;
     use proptest::prelude::*;
 
     /// The roots of all members, as plain numbers.

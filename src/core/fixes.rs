@@ -1,12 +1,12 @@
 //! Which of the proposed fixes hold in the whole text.
 
-use crate::core::analysis::read;
-use crate::core::model::diagnostic::{Code, Diagnostic, Severity, Span};
-use crate::core::model::fix::{Fix, TextEdit};
-use crate::core::model::program::Program;
-use crate::core::notation::import::{Form, form_of};
-use crate::core::notation::parse;
-use crate::core::resolve::bytes_of_further_rounds;
+use crate::analysis::read;
+use crate::model::diagnostic::{Code, Diagnostic, Severity, Span};
+use crate::model::fix::{Fix, TextEdit};
+use crate::model::program::Program;
+use crate::notation::import::{Form, form_of};
+use crate::notation::parse;
+use crate::resolve::bytes_of_further_rounds;
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
 
@@ -21,7 +21,7 @@ const MAX_TRIED_BYTES: usize = 200_000;
 /// than notation has none. `O(text)`.
 ///
 /// ```
-/// use fuseline::core::{fixes::sound_fixes, notation::parse, resolve::resolve};
+/// use fuseline_core::{fixes::sound_fixes, notation::parse, resolve::resolve};
 /// let text = "input x : f16[8]\ny = rleu(x)";
 /// let found = resolve(&parse(text).program).diagnostics;
 /// let fixes = sound_fixes(text, &found).concat();

@@ -19,7 +19,7 @@ const MAX_DEPTH: usize = 128;
 /// Its size, the limit and what to do, as the end of a sentence.
 ///
 /// ```
-/// use fuseline::core::input::check_size;
+/// use fuseline_core::input::check_size;
 /// assert_eq!(check_size(8_000_000), Ok(()));
 /// assert_eq!(
 ///     check_size(53_000_000).unwrap_err(),

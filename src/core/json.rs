@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 
 /// White space, or the byte order mark that some editors write at the start of a file.
-pub(crate) fn is_blank(c: char) -> bool {
+pub fn is_blank(c: char) -> bool {
     c.is_whitespace() || c == '\u{feff}'
 }
 
@@ -11,7 +11,7 @@ pub(crate) fn is_blank(c: char) -> bool {
 const NUMBERS_OF_PYTHON: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
 /// The number of Python's with which `rest` starts.
-pub(crate) fn number_of_python_at(rest: &[u8]) -> Option<&'static str> {
+pub fn number_of_python_at(rest: &[u8]) -> Option<&'static str> {
     let mut words = NUMBERS_OF_PYTHON.into_iter();
     words.find(|word| rest.starts_with(word.as_bytes()))
 }
@@ -30,7 +30,7 @@ fn number_of_python(text: &str, line: usize, column: usize) -> Option<&'static s
 /// What is wrong and where, in the value and in the text: ``rows[1]: missing field `time_us` at line 14 column 3``.
 ///
 /// ```
-/// use fuseline::core::json::read_json;
+/// use fuseline_core::json::read_json;
 /// assert_eq!(read_json::<Vec<u8>>("[1, 2]"), Ok(vec![1, 2]));
 /// let problem = read_json::<Vec<u8>>("[1, 256]").unwrap_err();
 /// assert_eq!(problem, "[1]: invalid value: integer `256`, expected u8 at line 1 column 7");

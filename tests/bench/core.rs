@@ -16,9 +16,9 @@ mod gpt2;
 
 use cpu_time::ThreadTime;
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group};
-use fuseline::core::analysis::transformer::transformer_block;
-use fuseline::core::model::options::PAGE_BUDGET_STATES;
-use fuseline::core::{
+use fuseline_core::analysis::transformer::transformer_block;
+use fuseline_core::model::options::PAGE_BUDGET_STATES;
+use fuseline_core::{
     FusionOptions, Graph, Objective, Op, OpType, Options, Policy, TensorDecl, analyze,
     analyze_program, build_graph, notation, plan,
 };

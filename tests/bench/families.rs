@@ -4,14 +4,14 @@
 mod reads;
 
 use cpu_time::ThreadTime;
-use fuseline::core::analysis::compare::compare;
-use fuseline::core::analysis::limits::limits;
-use fuseline::core::analysis::why::Why;
-use fuseline::core::fusion::record::record;
-use fuseline::core::model::options::PAGE_BUDGET_STATES;
-use fuseline::core::{Analysis, Options, Policy, analyze_program, notation};
-use fuseline::picture::dag::layout;
-use fuseline::present::report::Report;
+use fuseline_core::analysis::compare::compare;
+use fuseline_core::analysis::limits::limits;
+use fuseline_core::analysis::why::Why;
+use fuseline_core::fusion::record::record;
+use fuseline_core::model::options::PAGE_BUDGET_STATES;
+use fuseline_core::{Analysis, Options, Policy, analyze_program, notation};
+use fuseline_view::picture::dag::layout;
+use fuseline_view::present::report::Report;
 use reads::{Reads, bipartite, chain, fan_out_and_back, ladder, reads_all, text_of};
 use std::hint::black_box;
 

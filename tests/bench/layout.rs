@@ -14,8 +14,8 @@ mod dag_check;
 mod gpt2;
 
 use dag_check::{crossings, faults};
-use fuseline::core::{Graph, Options, Partition, Policy, build_graph, plan};
-use fuseline::picture::dag::{DagLayout, EdgeEnd, layout};
+use fuseline_core::{Graph, Options, Partition, Policy, build_graph, plan};
+use fuseline_view::picture::dag::{DagLayout, EdgeEnd, layout};
 use gpt2::gpt2;
 use serde_json::json;
 use std::hint::black_box;
@@ -86,7 +86,7 @@ fn as_json(name: &str, case: &Case) -> serde_json::Value {
     json!({
         "name": name,
         "ours": { "ms": case.ms(), "width": picture.width, "height": picture.height, "crossings": crossed },
-        "panel_padding": fuseline::picture::dag::metrics::PANEL_PADDING,
+        "panel_padding": fuseline_view::picture::dag::metrics::PANEL_PADDING,
         "groups": case.partition.kernels.iter().collect::<Vec<_>>(),
         "ops": picture.ops.iter().map(|op| [op.rect.width, op.rect.height]).collect::<Vec<_>>(),
         "pills": picture.pills.iter().map(|p| [p.rect.width, p.rect.height]).collect::<Vec<_>>(),

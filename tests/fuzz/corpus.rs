@@ -2,14 +2,14 @@
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use fuseline::app::links::{SharedState, write_state};
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::notation::parse;
-use fuseline::core::pt2::Archive;
-use fuseline::core::resolve::resolve;
-use fuseline::core::{Op, Options, Policy, analyze_program};
-use fuseline::present::export::OpList;
-use fuseline::present::graph_file::model_explorer;
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::notation::parse;
+use fuseline_core::resolve::resolve;
+use fuseline_core::{Op, Options, Policy, analyze_program};
+use fuseline_import::pt2::Archive;
+use fuseline_view::page::links::{SharedState, write_state};
+use fuseline_view::present::export::OpList;
+use fuseline_view::present::graph_file::model_explorer;
 use serde_json::json;
 use std::io::Write;
 use std::path::Path;
@@ -59,7 +59,7 @@ pub(crate) fn op_lines() -> Vec<Vec<u8>> {
 }
 
 pub(crate) fn links() -> Vec<Vec<u8>> {
-    let state = |(example, &policy): (&fuseline::core::examples::Example, &Policy)| {
+    let state = |(example, &policy): (&fuseline_core::examples::Example, &Policy)| {
         let state = SharedState {
             text: example.text.to_owned(),
             policy,
@@ -135,7 +135,7 @@ fn graph_of(bytes: &[u8]) -> Option<Vec<u8>> {
 
 /// The examples as graphs of Model Explorer.
 pub(crate) fn graphs() -> Vec<Vec<u8>> {
-    let graph = |example: &fuseline::core::examples::Example| {
+    let graph = |example: &fuseline_core::examples::Example| {
         let analysis =
             analyze_program(&parse(example.text).program, &Options::default()).analysis?;
         let list = OpList::new(&analysis.graph);

@@ -2,51 +2,51 @@
 
 use crate::corpus;
 use fuseline::app::jobs::is_quick;
-use fuseline::app::links::{fragment_of, packed_in, read_state, write_state};
-use fuseline::app::model_file::{ModelFormat, kind_of, read_model};
-use fuseline::app::opened::converted;
-use fuseline::core::analysis::calibrate::{Measured, calibrate};
-use fuseline::core::analysis::compare::compare;
-use fuseline::core::analysis::limits::limits;
-use fuseline::core::analysis::matching::{match_kernels, short_neighbours};
-use fuseline::core::analysis::measured::Measurements;
-use fuseline::core::analysis::replay::analysis_with;
-use fuseline::core::analysis::why::Why;
-use fuseline::core::complete;
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::fixes::sound_fixes;
-use fuseline::core::fusion::record::record;
-use fuseline::core::json::read_json;
-use fuseline::core::model::calibration::Calibrations;
-use fuseline::core::model::options::PAGE_BUDGET_STATES;
-use fuseline::core::notation::import::{OpList, ops_of_list, read_op_lines, tensors_of_list};
-use fuseline::core::notation::{Parsed, edit, parse, print};
-use fuseline::core::profile::{Kind, Reader, is_packed, read_profile, recognise, unpacked_start};
-use fuseline::core::pt2::{import, is_archive};
-use fuseline::core::{
+use fuseline_core::analysis::compare::compare;
+use fuseline_core::analysis::limits::limits;
+use fuseline_core::analysis::measured::Measurements;
+use fuseline_core::analysis::replay::analysis_with;
+use fuseline_core::analysis::why::Why;
+use fuseline_core::complete;
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::fixes::sound_fixes;
+use fuseline_core::fusion::record::record;
+use fuseline_core::json::read_json;
+use fuseline_core::model::calibration::Calibrations;
+use fuseline_core::model::options::PAGE_BUDGET_STATES;
+use fuseline_core::notation::import::{OpList, ops_of_list, read_op_lines, tensors_of_list};
+use fuseline_core::notation::{Parsed, edit, parse, print};
+use fuseline_core::{
     Analysis, Conventions, DEVICES, DType, Externals, F32Matmul, FusionOptions, Objective, Options,
     Outcome, Policy, ReshapeCost, Span, analyze_program, device, estimate_memory_traffic,
 };
-use fuseline::picture::charts::measured_scatter;
-use fuseline::picture::charts::{
+use fuseline_import::calibrate::{Measured, calibrate};
+use fuseline_import::matching::{match_kernels, short_neighbours};
+use fuseline_import::profile::{Kind, Reader, is_packed, read_profile, recognise, unpacked_start};
+use fuseline_import::pt2::{import, is_archive};
+use fuseline_view::opened::converted;
+use fuseline_view::opened::model_file::{ModelFormat, kind_of, read_model};
+use fuseline_view::page::links::{fragment_of, packed_in, read_state, write_state};
+use fuseline_view::picture::charts::measured_scatter;
+use fuseline_view::picture::charts::{
     Charted, by_kernel_scene, roofline, roofline_compare, traffic_bars,
 };
-use fuseline::picture::code::code_lines;
-use fuseline::picture::dag::layout;
-use fuseline::picture::dag::looks::Looks;
-use fuseline::present::findings::{Shown, finding_rows, findings_summary};
-use fuseline::present::kernel_details::kernel_details;
-use fuseline::present::limits::limit_rows;
-use fuseline::present::manual::{Change, propose};
-use fuseline::present::measured::{
+use fuseline_view::picture::code::code_lines;
+use fuseline_view::picture::dag::layout;
+use fuseline_view::picture::dag::looks::Looks;
+use fuseline_view::present::findings::{Shown, finding_rows, findings_summary};
+use fuseline_view::present::kernel_details::kernel_details;
+use fuseline_view::present::limits::limit_rows;
+use fuseline_view::present::manual::{Change, propose};
+use fuseline_view::present::measured::{
     Quantity, comparisons, error_summary, predicted_rows, table_rows,
 };
-use fuseline::present::profile::{
+use fuseline_view::present::profile::{
     ProfileFigure, neighbour_rows, notes, profile_explanation, profile_rows, profile_totals,
 };
-use fuseline::present::report::Report;
-use fuseline::present::steps::Steps;
-use fuseline::present::why::{EdgeOrder, WhyNot};
+use fuseline_view::present::report::Report;
+use fuseline_view::present::steps::Steps;
+use fuseline_view::present::why::{EdgeOrder, WhyNot};
 use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,16 +1,16 @@
 //! What would save time: each line is priced as following it turns out.
 
 use crate::why::under;
-use fuseline::core::analysis::advice::{Advice, advise};
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::notation::parse;
-use fuseline::core::{
+use fuseline_core::analysis::advice::{Advice, advise};
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::notation::parse;
+use fuseline_core::{
     Analysis, F32Matmul, KernelId, Options, Policy, analyze_graph, analyze_program, device,
 };
-use fuseline::present::advice::{AdviceRow, advice_rows};
-use fuseline::present::manual::{Change, propose};
+use fuseline_view::present::advice::{AdviceRow, advice_rows};
+use fuseline_view::present::manual::{Change, propose};
 
-fn outcome(text: &str, options: &Options) -> fuseline::core::Outcome {
+fn outcome(text: &str, options: &Options) -> fuseline_core::Outcome {
     analyze_program(&parse(text).program, options)
 }
 
@@ -170,9 +170,9 @@ fn a_merge_in_a_block_is_told_once_and_priced_in_every_round() {
 
 #[test]
 fn a_choice_that_follows_an_advice_is_called_as_the_page_calls_it() {
-    use fuseline::core::model::options::Switch;
-    use fuseline::present::advice::set_words;
-    use fuseline::present::options::{policy_title, switch_name};
+    use fuseline_core::model::options::Switch;
+    use fuseline_view::present::advice::set_words;
+    use fuseline_view::present::options::{policy_title, switch_name};
     for (advice, name) in [
         (Advice::Compile, policy_title(Policy::Inductor)),
         (Advice::Attention, switch_name(Switch::Attention)),

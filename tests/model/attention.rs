@@ -1,10 +1,10 @@
 //! Attention as one kernel: detection, planning as one op, and both counts of its bytes.
 
 use crate::measured;
-use fuseline::core::device;
-use fuseline::core::fusion::attention::{AttentionShape, Growth, LoopOrder, Tiles, find};
-use fuseline::core::notation::parse;
-use fuseline::core::{
+use fuseline_core::device;
+use fuseline_core::fusion::attention::{AttentionShape, Growth, LoopOrder, Tiles, find};
+use fuseline_core::notation::parse;
+use fuseline_core::{
     Analysis, FusionOptions, KernelId, OpId, Options, Policy, analyze_program, build_graph,
 };
 
@@ -266,7 +266,7 @@ fn reads_of_a_measured_flash_kernel() {
 /// Four heads of Q share one head of K and V: 32 heads of 2048 x 128 for Q and the result, 8 for K and V.
 #[test]
 fn grouped_queries_read_their_keys_once() {
-    let text = fuseline::core::examples::EXAMPLES
+    let text = fuseline_core::examples::EXAMPLES
         .iter()
         .find(|e| e.id == "llama");
     let analysis = analysis_of(text.unwrap().text, &with_attention(Policy::None));

@@ -2,13 +2,13 @@
 
 use crate::partitions::{choices, runs_in_order};
 use crate::random_graph::fusable_ops;
-use fuseline::core::OpType::{Elementwise, Matmul, Reduction};
-use fuseline::core::device;
-use fuseline::core::fusion::attention::find;
-use fuseline::core::fusion::certificate::{Amount, Scope};
-use fuseline::core::fusion::record::record;
-use fuseline::core::notation::parse;
-use fuseline::core::{
+use fuseline_core::OpType::{Elementwise, Matmul, Reduction};
+use fuseline_core::device;
+use fuseline_core::fusion::attention::find;
+use fuseline_core::fusion::certificate::{Amount, Scope};
+use fuseline_core::fusion::record::record;
+use fuseline_core::notation::parse;
+use fuseline_core::{
     Analysis, Conventions, Device, Externals, FusionOptions, KernelId, Objective, Op, OpType,
     Options, Policy, TensorDecl, analyze, analyze_program,
 };

@@ -1,14 +1,14 @@
 //! Attention with sizes of its own: what a field's value comes to, its rows, its notes, and the chart.
 
-use fuseline::core::fusion::attention::{AttentionShape, LoopOrder, Tiles};
-use fuseline::core::{default_device, device};
-use fuseline::picture::charts::attention_growth::scene;
-use fuseline::picture::charts::scene::{Role, Shape};
-use fuseline::present::attention::AttentionSize::{HeadSize, Heads, Length, OnChip};
-use fuseline::present::attention::{
+use fuseline_core::fusion::attention::{AttentionShape, LoopOrder, Tiles};
+use fuseline_core::{default_device, device};
+use fuseline_view::picture::charts::attention_growth::scene;
+use fuseline_view::picture::charts::scene::{Role, Shape};
+use fuseline_view::present::attention::AttentionSize::{HeadSize, Heads, Length, OnChip};
+use fuseline_view::present::attention::{
     AttentionCount, AttentionSize, AttentionSizes, ByteRow, byte_rows, notes, tile_rows,
 };
-use fuseline::present::format::format_bytes;
+use fuseline_view::present::format::format_bytes;
 
 fn typed(values: &[(AttentionSize, &str)]) -> AttentionSizes {
     values

@@ -1,8 +1,8 @@
 //! The published cases of the data model, the baseline rules and compulsory traffic.
 
 use crate::ids::ops as ops_of;
-use fuseline::core::cost::traffic::kernel_traffic;
-use fuseline::core::{
+use fuseline_core::cost::traffic::kernel_traffic;
+use fuseline_core::{
     Conventions, Externals, Op, OpId, OpType, Options, Policy, ReshapeCost, TensorDecl, Traffic,
     analyze_transformer_block, build_graph, estimate_memory_traffic, find_fusion_groups, plan,
 };
@@ -144,7 +144,7 @@ fn the_transformer_block_is_the_published_one() {
 
 #[test]
 fn the_transformer_block_refuses_what_no_block_has() {
-    use fuseline::core::Code;
+    use fuseline_core::Code;
     for (arguments, code) in [
         ((2048, 4096, 33, 2), Code::HeadsDoNotDivide),
         ((0, 4096, 32, 2), Code::NonPositiveSize),
@@ -264,7 +264,7 @@ fn a_tensor_written_for_others_is_not_read_in_its_own_kernel() {
     use OpType::Elementwise as E;
     let ops = chain(&[(E, &["x"], "a"), (E, &["a"], "b"), (E, &["a"], "c")]);
     let graph = build_graph(&ops, &[TensorDecl::new("x", &[8, 8], 2)]).unwrap();
-    let groups = fuseline::core::Partition::new(&[ops_of(&[0, 1]), ops_of(&[2])], 3);
+    let groups = fuseline_core::Partition::new(&[ops_of(&[0, 1]), ops_of(&[2])], 3);
     let kernels: Vec<_> = kernel_traffic(&graph, &groups, Conventions::default()).collect();
     // The first kernel reads x and writes a and b; the second reads a and writes c.
     let moved: Vec<(u64, u64)> = kernels
@@ -299,8 +299,8 @@ fn a_view_costs_nothing_and_its_readers_read_what_it_names() {
 
 #[test]
 fn undeclared_sizes_are_inferred_where_exact_and_assumed_elsewhere() {
-    use fuseline::core::SizeSource;
-    use fuseline::core::model::sizes::read_size;
+    use fuseline_core::SizeSource;
+    use fuseline_core::model::sizes::read_size;
     let size = |op: Op, known: &[TensorDecl], name: &str| {
         let graph = build_graph(&[op], known).unwrap();
         let mut tensors = graph.tensors.ids();
@@ -335,7 +335,7 @@ fn undeclared_sizes_are_inferred_where_exact_and_assumed_elsewhere() {
 #[test]
 fn bad_lists_name_the_op() {
     use OpType::Elementwise as E;
-    use fuseline::core::Code;
+    use fuseline_core::Code;
     let op = |name: &str, input: &str, output: &str, shape: &[u64]| {
         Op::new(name, E, &[input], output, shape, 4)
     };

@@ -2,13 +2,13 @@
 
 use crate::cli::{run, stderr, stdout};
 use crate::measured_time::{options, own_records};
-use fuseline::app::model_file::{FileKind, kind_of};
-use fuseline::core::fusion::structure::structure;
-use fuseline::core::model::build::build_graph;
-use fuseline::core::model::calibration::{Calibrations, FusionCalibration};
-use fuseline::core::notation::parse;
-use fuseline::core::resolve::resolve;
-use fuseline::core::{Options, Policy};
+use fuseline_core::fusion::structure::structure;
+use fuseline_core::model::build::build_graph;
+use fuseline_core::model::calibration::{Calibrations, FusionCalibration};
+use fuseline_core::notation::parse;
+use fuseline_core::resolve::resolve;
+use fuseline_core::{Options, Policy};
+use fuseline_view::opened::model_file::{FileKind, kind_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 

@@ -1,8 +1,8 @@
 //! Records of what the scripts of programs saved. The files in `calibrated/` are those of an H100.
 
 use crate::cli::{json, run, stderr, stdout};
-use fuseline::app::model_file::{FileKind, kind_of};
-use fuseline::core::model::calibration::{Calibrations, FusionCalibration};
+use fuseline_core::model::calibration::{Calibrations, FusionCalibration};
+use fuseline_view::opened::model_file::{FileKind, kind_of};
 use serde_json::{Value, json as value};
 use std::path::{Path, PathBuf};
 

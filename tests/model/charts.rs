@@ -2,14 +2,14 @@
 //!
 //! `UPDATE_GOLDEN=1 cargo test --test model charts` rewrites the files; look at them before committing.
 
-use fuseline::core::analysis::transformer::transformer_block;
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Op, OpType, Options, Policy, TensorDecl, analyze, analyze_program};
-use fuseline::picture::charts::by_kernel_scene;
-use fuseline::picture::charts::scene::{Scene, Shape};
-use fuseline::picture::charts::{roofline, traffic_bars};
-use fuseline::picture::export::chart;
+use fuseline_core::analysis::transformer::transformer_block;
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, Op, OpType, Options, Policy, TensorDecl, analyze, analyze_program};
+use fuseline_view::picture::charts::by_kernel_scene;
+use fuseline_view::picture::charts::scene::{Scene, Shape};
+use fuseline_view::picture::charts::{roofline, traffic_bars};
+use fuseline_view::picture::export::chart;
 
 const WIDE: (f64, f64) = (900.0, 560.0);
 const COMPACT: (f64, f64) = (360.0, 300.0);

@@ -4,15 +4,17 @@ use crate::charts_properties::{
     all_scenes, analysis, block, check_all, check_bars_add_up, check_sound,
 };
 use fuseline::app::held_range::most_bytes;
-use fuseline::core::examples::{EXAMPLES, example};
-use fuseline::core::model::device::Figure;
-use fuseline::core::notation::edit::set_param;
-use fuseline::core::{
+use fuseline_core::examples::{EXAMPLES, example};
+use fuseline_core::model::device::Figure;
+use fuseline_core::notation::edit::set_param;
+use fuseline_core::{
     Analysis, DEVICES, Op, OpType, Options, Policy, TensorDecl, analyze_program, default_device,
     notation,
 };
-use fuseline::picture::charts::scene::{Axes, FONT_PX, Mark, MarkKey, Reach, Role, Scene, Shape};
-use fuseline::picture::charts::{roofline, traffic_bars};
+use fuseline_view::picture::charts::scene::{
+    Axes, FONT_PX, Mark, MarkKey, Reach, Role, Scene, Shape,
+};
+use fuseline_view::picture::charts::{roofline, traffic_bars};
 use std::collections::{BTreeSet, HashSet};
 
 #[test]

@@ -1,13 +1,13 @@
 //! Properties of the charts of every program on every device.
 
 use crate::random_graph;
-use fuseline::core::analysis::transformer::transformer_block;
-use fuseline::core::{
+use fuseline_core::analysis::transformer::transformer_block;
+use fuseline_core::{
     Analysis, DEVICES, Device, KernelId, Op, Options, Policy, TensorDecl, analyze,
 };
-use fuseline::picture::charts::by_kernel_scene;
-use fuseline::picture::charts::scene::{Mark, MarkKey, Point, Role, Scene, Shape};
-use fuseline::picture::charts::{roofline, traffic_bars};
+use fuseline_view::picture::charts::by_kernel_scene;
+use fuseline_view::picture::charts::scene::{Mark, MarkKey, Point, Role, Scene, Shape};
+use fuseline_view::picture::charts::{roofline, traffic_bars};
 use proptest::prelude::*;
 use std::collections::{BTreeSet, HashSet};
 

@@ -3,11 +3,11 @@
 use crate::charts_cases::bar_end;
 use crate::charts_properties::bar;
 use crate::repeats::{BLOCK, HEAD, TAIL, of_text, program, repeats};
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::{KernelId, Options, Policy, analyze_program, notation};
-use fuseline::picture::charts::scene::{Role, Scene, Shape};
-use fuseline::picture::charts::{Charted, by_kernel_scene_of, roofline, traffic_bars};
-use fuseline::present::headline::{Headline, headline};
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::{KernelId, Options, Policy, analyze_program, notation};
+use fuseline_view::picture::charts::scene::{Role, Scene, Shape};
+use fuseline_view::picture::charts::{Charted, by_kernel_scene_of, roofline, traffic_bars};
+use fuseline_view::present::headline::{Headline, headline};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The bars of a folded program have a mark for each kernel that the graph shows, and together as many bytes as before.

@@ -1,16 +1,16 @@
 //! Policies side by side: the numbers of each policy, and the edges on which they differ.
 
 use crate::random_graph::fusable_ops;
-use fuseline::core::analysis::compare::{compare, ranked};
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::model::options::Switch;
-use fuseline::core::{
+use fuseline_core::analysis::compare::{compare, ranked};
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::model::options::Switch;
+use fuseline_core::{
     Analysis, Objective, Options, Policy, analyze, analyze_program, device, notation,
 };
-use fuseline::picture::charts::roofline_compare::scene;
-use fuseline::picture::charts::scene::{Role, Shape};
-use fuseline::present::compare::{PolicyRow, policy_rows};
-use fuseline::present::options::{policy_title, switch_is_idle};
+use fuseline_view::picture::charts::roofline_compare::scene;
+use fuseline_view::picture::charts::scene::{Role, Shape};
+use fuseline_view::present::compare::{PolicyRow, policy_rows};
+use fuseline_view::present::options::{policy_title, switch_is_idle};
 use proptest::prelude::*;
 use strum::VariantArray;
 

@@ -1,7 +1,7 @@
 //! What may be written at a caret, which is a `|` in these texts.
 
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::{Completion, complete, edited};
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::{Completion, complete, edited};
 use proptest::prelude::*;
 
 fn at_caret(text: &str) -> Vec<Completion> {

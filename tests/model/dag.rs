@@ -5,14 +5,14 @@
 use crate::dag_check::{crossings, faults};
 use crate::gpt2::{OPS_PER_BLOCK, gpt2};
 use crate::random_graph;
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::notation::parse;
-use fuseline::core::{
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::notation::parse;
+use fuseline_core::{
     Analysis, Op, OpId, OpType, Options, Partition, Policy, analyze, analyze_program, build_graph,
     plan,
 };
-use fuseline::picture::dag::layout;
-use fuseline::picture::export::graph;
+use fuseline_view::picture::dag::layout;
+use fuseline_view::picture::export::graph;
 use proptest::prelude::*;
 use std::sync::Arc;
 

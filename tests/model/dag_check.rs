@@ -1,7 +1,7 @@
 //! Checks of a drawing's geometry.
 
-use fuseline::core::{Graph, KernelId, OpId, Partition, TensorId};
-use fuseline::picture::dag::{DagLayout, Edge, EdgeEnd, Point, Rect};
+use fuseline_core::{Graph, KernelId, OpId, Partition, TensorId};
+use fuseline_view::picture::dag::{DagLayout, Edge, EdgeEnd, Point, Rect};
 
 /// Tolerance in pixels: boxes may share a border.
 const SLACK: f64 = 0.5;

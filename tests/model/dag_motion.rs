@@ -1,9 +1,9 @@
 //! Where the parts of a picture were in the picture before it.
 
-use fuseline::core::{Analysis, OpId, Options, Policy, analyze_program, notation};
-use fuseline::picture::dag::motion::{Motion, View, can_move};
-use fuseline::picture::dag::viewport::Viewport;
-use fuseline::picture::dag::{DagLayout, Point, Rect, layout};
+use fuseline_core::{Analysis, OpId, Options, Policy, analyze_program, notation};
+use fuseline_view::picture::dag::motion::{Motion, View, can_move};
+use fuseline_view::picture::dag::viewport::Viewport;
+use fuseline_view::picture::dag::{DagLayout, Point, Rect, layout};
 use std::sync::Arc;
 
 const TEXT: &str = "\

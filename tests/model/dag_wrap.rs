@@ -5,14 +5,14 @@
 use crate::dag_check::{crossings, faults};
 use crate::gpt2::gpt2;
 use crate::random_graph;
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Options, Policy, analyze, analyze_program};
-use fuseline::picture::dag::metrics::SMALL_FONT_PX;
-use fuseline::picture::dag::viewport::{LEGIBLE_PX, Size, Viewport};
-use fuseline::picture::dag::wrap::{in_columns, wrap};
-use fuseline::picture::dag::{DagLayout, layout};
-use fuseline::picture::export::graph;
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, Options, Policy, analyze, analyze_program};
+use fuseline_view::picture::dag::metrics::SMALL_FONT_PX;
+use fuseline_view::picture::dag::viewport::{LEGIBLE_PX, Size, Viewport};
+use fuseline_view::picture::dag::wrap::{in_columns, wrap};
+use fuseline_view::picture::dag::{DagLayout, layout};
+use fuseline_view::picture::export::graph;
 use proptest::prelude::*;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Consistency of the table of devices.
 
-use fuseline::core::device;
-use fuseline::core::{DEVICES, DType, Device, F32Matmul, default_device};
+use fuseline_core::device;
+use fuseline_core::{DEVICES, DType, Device, F32Matmul, default_device};
 
 /// Dense f16 FLOPs of one multiprocessor in one clock, from the vendors' documents.
 const MATRIX_FLOPS_PER_CLOCK: [(&str, f64); 17] = [

@@ -1,10 +1,10 @@
 //! The figures of devices, and those of a custom one as a visitor types them.
 
-use fuseline::core::model::device::{Rate, Source};
-use fuseline::core::{DEVICES, Device, default_device, device};
-use fuseline::core::{DType, F32Matmul};
-use fuseline::present::custom_device::{CustomFigure, custom_copy};
-use fuseline::present::devices::{figure_rows, is_confirmed};
+use fuseline_core::model::device::{Rate, Source};
+use fuseline_core::{DEVICES, Device, default_device, device};
+use fuseline_core::{DType, F32Matmul};
+use fuseline_view::present::custom_device::{CustomFigure, custom_copy};
+use fuseline_view::present::devices::{figure_rows, is_confirmed};
 use strum::VariantArray;
 
 fn figure(device: &Device, what: &str) -> String {

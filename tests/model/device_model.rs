@@ -1,11 +1,11 @@
 //! The device model: waves of tiles, repeated reads, and reads served by the cache.
 
-use fuseline::core::analysis::device_model::{Product, Tile, device_count};
-use fuseline::core::device;
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Options, Policy, analyze_program};
-use fuseline::present::headline::headline;
+use fuseline_core::analysis::device_model::{Product, Tile, device_count};
+use fuseline_core::device;
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, Options, Policy, analyze_program};
+use fuseline_view::present::headline::headline;
 
 const TILE: Tile = Tile {
     rows: 256.0,

@@ -1,9 +1,10 @@
 //! The texts that the browser keeps: which stay, which one a visit opens, and what tabs do to each other.
 
 use fuseline::app::documents::{
-    Document, OpenDocument, Stored, Storing, newest, outdated, own_texts, title,
+    Document, OpenDocument, Stored, Storing, newest, outdated, own_texts,
 };
-use fuseline::core::examples::EXAMPLES;
+use fuseline_core::examples::EXAMPLES;
+use fuseline_view::present::names::title;
 
 fn document(changed_ms: u64, is_own: bool) -> Document {
     Document {

@@ -2,12 +2,12 @@
 
 use crate::dag_check::faults;
 use crate::repeats::of_text;
-use fuseline::core::examples::{EXAMPLES, example};
-use fuseline::core::{Analysis, Policy};
-use fuseline::picture::dag::layout;
-use fuseline::picture::dag::looks::{Looks, widest_edge};
-use fuseline::picture::dag::minimap::Minimap;
-use fuseline::picture::dag::viewport::Viewport;
+use fuseline_core::examples::{EXAMPLES, example};
+use fuseline_core::{Analysis, Policy};
+use fuseline_view::picture::dag::layout;
+use fuseline_view::picture::dag::looks::{Looks, widest_edge};
+use fuseline_view::picture::dag::minimap::Minimap;
+use fuseline_view::picture::dag::viewport::Viewport;
 use std::sync::Arc;
 
 /// The text of the label below the op of this name.
@@ -115,7 +115,7 @@ fn the_minimap_covers_nothing_at_first() {
             let rects = place.panels.iter().copied();
             let rects = rects.chain(place.pills.iter().map(|pill| pill.rect));
             for rect in rects.chain(place.size_labels.iter().flatten().copied()) {
-                let from = view.on_canvas(fuseline::picture::dag::Point::new(rect.x, rect.y));
+                let from = view.on_canvas(fuseline_view::picture::dag::Point::new(rect.x, rect.y));
                 let (width, height) = (rect.width * view.scale, rect.height * view.scale);
                 let is_apart = from.x + width <= x
                     || x + map.size.0 <= from.x

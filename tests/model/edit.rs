@@ -1,13 +1,13 @@
 //! Edits of the text: each changes what it must and no other byte.
 
-use fuseline::core::model::program::Program;
-use fuseline::core::notation::edit::{
+use fuseline_core::model::program::Program;
+use fuseline_core::notation::edit::{
     add_declaration, add_op, main_dtype, move_op, paste_lines, remove_declaration, remove_op,
     rename_op, rename_tensor, set_annotation, set_callee, set_declared_type, set_dtype, set_inputs,
     set_param, set_role,
 };
-use fuseline::core::notation::parse;
-use fuseline::core::{Code, DType, Span, TensorRole};
+use fuseline_core::notation::parse;
+use fuseline_core::{Code, DType, Span, TensorRole};
 
 const TEXT: &str = "\
 # a block

@@ -1,8 +1,8 @@
 //! An embedded page: what its address names, and what it makes of messages.
 
 use fuseline::app::embed::{Change, Content, Request, State, View, Views, Wish, message};
-use fuseline::core::notation::parse;
-use fuseline::core::{Options, Policy, analyze_program};
+use fuseline_core::notation::parse;
+use fuseline_core::{Options, Policy, analyze_program};
 use serde_json::{Value, json};
 
 const TEXT: &str = "param S = 1024 in 128..8192\ninput x : f16[S, S]\ny = relu(x)\n";

@@ -1,13 +1,13 @@
 //! The examples: folder and table agree, none has diagnostics, and their numbers equal those computed by hand.
 
-use fuseline::core::analysis::transformer::transformer_block;
-use fuseline::core::examples::{EXAMPLES, Example, example};
-use fuseline::core::model::program::Program;
-use fuseline::core::notation::edit::set_param;
-use fuseline::core::notation::parse;
-use fuseline::core::resolve::resolve;
-use fuseline::core::{Analysis, Code, Options, Policy, TensorId, analyze_program};
-use fuseline::present::sliders::slider_rows;
+use fuseline_core::analysis::transformer::transformer_block;
+use fuseline_core::examples::{EXAMPLES, Example, example};
+use fuseline_core::model::program::Program;
+use fuseline_core::notation::edit::set_param;
+use fuseline_core::notation::parse;
+use fuseline_core::resolve::resolve;
+use fuseline_core::{Analysis, Code, Options, Policy, TensorId, analyze_program};
+use fuseline_view::present::sliders::slider_rows;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -173,7 +173,7 @@ fn from_4096_on_the_scores_move_most_of_the_bytes_of_the_transformer() {
 #[test]
 fn the_flops_are_those_by_hand() {
     let flops = |id: &str| {
-        let total = |f: fn(&fuseline::core::Kernel) -> u128| {
+        let total = |f: fn(&fuseline_core::Kernel) -> u128| {
             analysis(id).fused.kernels.iter().map(f).sum::<u128>()
         };
         (

@@ -3,12 +3,12 @@
 //! `examples.rs` computes a few by hand. Here the figures are listed side by side, so that the effect of a
 //! changed policy on all of them is visible.
 
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::fusion::attention::find;
-use fuseline::core::fusion::certificate::Scope;
-use fuseline::core::model::options::PAGE_BUDGET_STATES;
-use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Objective, OpId, Options, Policy, analyze_program};
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::fusion::attention::find;
+use fuseline_core::fusion::certificate::Scope;
+use fuseline_core::model::options::PAGE_BUDGET_STATES;
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, Objective, OpId, Options, Policy, analyze_program};
 
 /// Example, then kernels and bytes of each of [`POLICIES`].
 #[rustfmt::skip]
@@ -184,7 +184,7 @@ fn the_bytes_of_the_gpt2_block_by_hand() {
     ];
     let gpt2 = EXAMPLES.iter().find(|e| e.id == "gpt2").unwrap();
     let kernels = analysis(gpt2.text, Policy::Optimal).fused.kernels;
-    let moved: Vec<u64> = kernels.iter().map(fuseline::core::Kernel::bytes).collect();
+    let moved: Vec<u64> = kernels.iter().map(fuseline_core::Kernel::bytes).collect();
     assert_eq!(moved, expected);
 }
 

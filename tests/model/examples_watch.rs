@@ -1,13 +1,13 @@
 //! What an example tells to watch for: each number in it is the engine's.
 
-use fuseline::core::analysis::limits::{Warning, limits};
-use fuseline::core::analysis::measured::{Measurements, Variant};
-use fuseline::core::examples::{EXAMPLES, Example, example};
-use fuseline::core::fusion::siblings::joins_siblings;
-use fuseline::core::model::op_type::OpType;
-use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Execution, KernelId, Options, Policy, TensorId, analyze_program};
-use fuseline::present::format::{format_bytes, format_seconds};
+use fuseline_core::analysis::limits::{Warning, limits};
+use fuseline_core::analysis::measured::{Measurements, Variant};
+use fuseline_core::examples::{EXAMPLES, Example, example};
+use fuseline_core::fusion::siblings::joins_siblings;
+use fuseline_core::model::op_type::OpType;
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, Execution, KernelId, Options, Policy, TensorId, analyze_program};
+use fuseline_view::present::format::{format_bytes, format_seconds};
 use std::path::Path;
 
 /// An example under a policy with its default options.
@@ -368,7 +368,7 @@ fn claims_of_attention_and_blocks(id: &str) -> Vec<String> {
             vec![format!("{before} accesses become {after}")]
         }
         "sigmoid_mul" => {
-            let flops = fuseline::core::model::functions::find("sigmoid").unwrap();
+            let flops = fuseline_core::model::functions::find("sigmoid").unwrap();
             let flops = usize::try_from(flops.flops_per_element).unwrap();
             vec![format!("costs {} operations an element", word(flops))]
         }

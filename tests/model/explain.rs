@@ -1,15 +1,15 @@
 //! The arithmetic behind the bytes and FLOPs of a kernel.
 
-use fuseline::core::analysis::analyze;
-use fuseline::core::model::graph::SizeSource;
-use fuseline::core::model::ids::{KernelId, OpId};
-use fuseline::core::model::op::{Op, TensorDecl};
-use fuseline::core::model::op_type::OpType::*;
-use fuseline::core::model::options::Options;
-use fuseline::present::explain::{flops_text, ledger};
-use fuseline::present::times::time_lines;
+use fuseline_core::analysis::analyze;
+use fuseline_core::model::graph::SizeSource;
+use fuseline_core::model::ids::{KernelId, OpId};
+use fuseline_core::model::op::{Op, TensorDecl};
+use fuseline_core::model::op_type::OpType::*;
+use fuseline_core::model::options::Options;
+use fuseline_view::present::explain::{flops_text, ledger};
+use fuseline_view::present::times::time_lines;
 
-fn epilogue() -> fuseline::core::Analysis {
+fn epilogue() -> fuseline_core::Analysis {
     let ops = [
         Op::new("up", Matmul, &["x", "w"], "y1", &[1024, 4096], 2),
         Op::new("bias", Elementwise, &["y1", "b"], "y2", &[1024, 4096], 2),

@@ -1,10 +1,10 @@
 //! The graph for other programs: well-formed, with every kernel, op and byte.
 
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Options, analyze_program};
-use fuseline::present::export::OpList;
-use fuseline::present::graph_file::{dot, model_explorer};
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, Options, analyze_program};
+use fuseline_view::present::export::OpList;
+use fuseline_view::present::graph_file::{dot, model_explorer};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 

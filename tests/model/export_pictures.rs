@@ -1,12 +1,13 @@
 //! Pictures as files: well-formed, with all colours inside, and with every name as text.
 
 use crate::cli::{run, stderr, stdout};
-use fuseline::app::runner::layout_of;
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::notation::{Parsed, parse};
-use fuseline::core::{Analysis, Options, analyze_program};
-use fuseline::picture::export::{PictureKind, Pictured, SCREEN};
-use fuseline::present::caption::Caption;
+use fuseline::STYLE_SHEETS;
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::notation::{Parsed, parse};
+use fuseline_core::{Analysis, Options, analyze_program};
+use fuseline_view::picture::dag::layout_of;
+use fuseline_view::picture::export::{PictureKind, Pictured, SCREEN};
+use fuseline_view::present::caption::Caption;
 use roxmltree::{Document, Node};
 use std::sync::Arc;
 use strum::VariantArray;
@@ -31,7 +32,7 @@ fn svg(text: &str, kind: PictureKind, is_fused: bool) -> String {
         &parsed.program,
         kind.key(is_fused),
     );
-    pictured.drawing(kind, SCREEN).svg(&caption)
+    pictured.drawing(kind, SCREEN).svg(&caption, STYLE_SHEETS)
 }
 
 fn number(node: Node<'_, '_>, name: &str) -> f64 {
@@ -162,7 +163,9 @@ fn a_name_is_text_whatever_it_holds() {
         is_fused: true,
     };
     let caption = Caption::new(name, &analysis, &parsed.program, "");
-    let svg = pictured.drawing(PictureKind::Traffic, SCREEN).svg(&caption);
+    let svg = pictured
+        .drawing(PictureKind::Traffic, SCREEN)
+        .svg(&caption, STYLE_SHEETS);
     let document = Document::parse(&svg).unwrap();
     assert!(
         !document

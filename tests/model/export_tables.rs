@@ -2,10 +2,10 @@
 
 use fuseline::app::jobs::{Answer, Job, Question, Task};
 use fuseline::app::runner::Runner;
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::notation::parse;
-use fuseline::core::{Options, Outcome, Policy, analyze_program};
-use fuseline::present::tables::{Table, TableKind};
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::notation::parse;
+use fuseline_core::{Options, Outcome, Policy, analyze_program};
+use fuseline_view::present::tables::{Table, TableKind};
 use strum::VariantArray;
 
 fn of_text(text: &str) -> Outcome {

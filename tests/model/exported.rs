@@ -2,10 +2,10 @@
 //! a text, and beside it the module's bytes, its FLOPs by `FlopCounterMode` and the operators that have no function.
 
 use crate::inductor_measured::{DEFAULT, EAGER, options};
-use fuseline::core::model::op::TensorRole;
-use fuseline::core::notation::{parse, print};
-use fuseline::core::resolve::resolve;
-use fuseline::core::{Analysis, OpType, analyze_program};
+use fuseline_core::model::op::TensorRole;
+use fuseline_core::notation::{parse, print};
+use fuseline_core::resolve::resolve;
+use fuseline_core::{Analysis, OpType, analyze_program};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

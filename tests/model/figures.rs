@@ -2,24 +2,24 @@
 
 use crate::random_graph;
 use crate::worked::comes_out;
-use fuseline::core::analysis::compare::compare;
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::notation::parse;
-use fuseline::core::{
+use fuseline_core::analysis::compare::compare;
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::notation::parse;
+use fuseline_core::{
     Analysis, Conventions, Externals, KernelId, Objective, OpId, Options, Policy, ReshapeCost,
     analyze, analyze_program, device,
 };
-use fuseline::present::compare::policy_rows;
-use fuseline::present::explain::ledger;
-use fuseline::present::figure::{
+use fuseline_view::present::compare::policy_rows;
+use fuseline_view::present::explain::ledger;
+use fuseline_view::present::figure::{
     Explanation, Figure, Of, Quantity, Resource, Run, explanation, explanation_of_policy,
 };
-use fuseline::present::headline::headline;
-use fuseline::present::inspect::{inspect_kernel, inspect_op, inspect_tensor};
-use fuseline::present::kernel_details::kernel_details;
-use fuseline::present::kernels::{kernel_rows, kernel_total};
-use fuseline::present::limits::limit_rows;
-use fuseline::present::memory::memory_sentence;
+use fuseline_view::present::headline::headline;
+use fuseline_view::present::inspect::{inspect_kernel, inspect_op, inspect_tensor};
+use fuseline_view::present::kernel_details::kernel_details;
+use fuseline_view::present::kernels::{kernel_rows, kernel_total};
+use fuseline_view::present::limits::limit_rows;
+use fuseline_view::present::memory::memory_sentence;
 use proptest::prelude::*;
 use strum::VariantArray;
 

@@ -4,22 +4,22 @@
 use crate::figures::DEVICES;
 use crate::measured_rows::{FILES, predicted, read};
 use crate::worked::comes_out;
-use fuseline::core::analysis::advice::Advice;
-use fuseline::core::analysis::measured::Variant;
-use fuseline::core::analysis::sweep::{Measure, sweep};
-use fuseline::core::analysis::why::{RoundsPrice, Why};
-use fuseline::core::examples::{EXAMPLES, example};
-use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, IdVec, OpId, Options, Policy, analyze_program, device};
-use fuseline::present::advice::{advice_rows, set_words};
-use fuseline::present::figure::{
+use fuseline_core::analysis::advice::Advice;
+use fuseline_core::analysis::measured::Variant;
+use fuseline_core::analysis::sweep::{Measure, sweep};
+use fuseline_core::analysis::why::{RoundsPrice, Why};
+use fuseline_core::examples::{EXAMPLES, example};
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, IdVec, OpId, Options, Policy, analyze_program, device};
+use fuseline_view::present::advice::{advice_rows, set_words};
+use fuseline_view::present::figure::{
     Explanation, Figure, How, MeasuredFigure, Number, Of, Quantity, Saved, advice_explanation,
     explanation, measured_explanation, swept_explanation,
 };
-use fuseline::present::measured::{Quantity as MeasuredQuantity, table_rows};
-use fuseline::present::reasons::said_verdict;
-use fuseline::present::sweep::{sweep_rows, swept_params};
-use fuseline::present::why::{EdgeOrder, EdgeRow, WhyNot, edge_explanation};
+use fuseline_view::present::measured::{Quantity as MeasuredQuantity, table_rows};
+use fuseline_view::present::reasons::said_verdict;
+use fuseline_view::present::sweep::{sweep_rows, swept_params};
+use fuseline_view::present::why::{EdgeOrder, EdgeRow, WhyNot, edge_explanation};
 use std::sync::Arc;
 use strum::{IntoEnumIterator, VariantArray};
 

@@ -1,10 +1,10 @@
 //! Diagnostics as a list and in a sentence.
 
-use fuseline::core::fixes::sound_fixes;
-use fuseline::core::model::diagnostic::merged;
-use fuseline::core::{Diagnostic, Options, analyze_program, notation};
-use fuseline::present::findings::{Shown, finding_rows, findings_summary, fixes_on_line};
-use fuseline::present::words::{Piece, pieces};
+use fuseline_core::fixes::sound_fixes;
+use fuseline_core::model::diagnostic::merged;
+use fuseline_core::{Diagnostic, Options, analyze_program, notation};
+use fuseline_view::present::findings::{Shown, finding_rows, findings_summary, fixes_on_line};
+use fuseline_view::present::words::{Piece, pieces};
 
 const TEXT: &str = "input x : f16[8]\ny = reluu(x)\nz = gelu(y)\n";
 

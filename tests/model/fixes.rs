@@ -3,12 +3,12 @@
 use crate::notation_diagnostics_cases::CASES as NOTATION;
 use crate::random_graph::fusable_ops;
 use crate::resolve_errors::CASES as RESOLVE;
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::fixes::sound_fixes;
-use fuseline::core::notation::import::{program_of_op_list, program_of_ops};
-use fuseline::core::resolve::resolve;
-use fuseline::core::{Code, Diagnostic, Options, Severity, analyze_program, notation};
-use fuseline::present::export::OpList;
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::fixes::sound_fixes;
+use fuseline_core::notation::import::{program_of_op_list, program_of_ops};
+use fuseline_core::resolve::resolve;
+use fuseline_core::{Code, Diagnostic, Options, Severity, analyze_program, notation};
+use fuseline_view::present::export::OpList;
 use proptest::prelude::*;
 
 fn diagnostics(text: &str) -> Vec<Diagnostic> {

@@ -1,8 +1,8 @@
 //! The output shape of each function, and the inputs that it refuses.
 
 use crate::resolve::{ops, resolved};
-use fuseline::core::model::functions::{FUNCTIONS, Function, find};
-use fuseline::core::{Code, DType};
+use fuseline_core::model::functions::{FUNCTIONS, Function, find};
+use fuseline_core::{Code, DType};
 use std::collections::BTreeSet;
 
 /// Declarations for the calls below.

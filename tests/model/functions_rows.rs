@@ -1,8 +1,8 @@
 //! The reference of the functions.
 
-use fuseline::core::model::functions::FUNCTIONS;
-use fuseline::core::notation;
-use fuseline::present::functions::function_rows;
+use fuseline_core::model::functions::FUNCTIONS;
+use fuseline_core::notation;
+use fuseline_view::present::functions::function_rows;
 
 #[test]
 fn every_function_is_described() {

@@ -4,7 +4,7 @@
     reason = "the benchmark of the layout includes this file too"
 )]
 
-use fuseline::core::{Op, OpType, TensorDecl, TensorRole};
+use fuseline_core::{Op, OpType, TensorDecl, TensorRole};
 
 /// Tokens, width, heads.
 const S: u64 = 1024;

@@ -2,16 +2,16 @@
 //! each edge, or all inputs for each pair of kernels, takes minutes.
 
 use crate::families::{Reads, bipartite, chain, fan_out_and_back, ladder, reads_all, text_of};
-use fuseline::core::analysis::limits::limits;
-use fuseline::core::analysis::why::{Verdict, Why};
-use fuseline::core::model::diagnostic::{line_and_column, lines_and_columns};
-use fuseline::core::{
+use fuseline_core::analysis::limits::limits;
+use fuseline_core::analysis::why::{Verdict, Why};
+use fuseline_core::model::diagnostic::{line_and_column, lines_and_columns};
+use fuseline_core::{
     Analysis, Code, Diagnostic, Op, OpId, OpType, Options, Policy, Span, TensorDecl,
     analyze_program, build_graph, notation, plan,
 };
-use fuseline::picture::dag::repeats::Repeats;
-use fuseline::picture::dag::{folded_layout, layout};
-use fuseline::present::report::Report;
+use fuseline_view::picture::dag::repeats::Repeats;
+use fuseline_view::picture::dag::{folded_layout, layout};
+use fuseline_view::present::report::Report;
 use proptest::prelude::*;
 use std::fmt::Write as _;
 use strum::VariantArray;

@@ -1,9 +1,9 @@
 //! The figures of the headline, and the same as a sentence.
 
 use crate::measured;
-use fuseline::core::{Analysis, Options, Policy, analyze_program, device, notation};
-use fuseline::present::format::format_seconds;
-use fuseline::present::headline::{Headline, headline};
+use fuseline_core::{Analysis, Options, Policy, analyze_program, device, notation};
+use fuseline_view::present::format::format_seconds;
+use fuseline_view::present::headline::{Headline, headline};
 use std::path::Path;
 
 const TEXT: &str = "\

@@ -1,6 +1,6 @@
 //! Ids by their numbers.
 
-use fuseline::core::OpId;
+use fuseline_core::OpId;
 
 /// The ops of these numbers.
 pub(crate) fn ops(numbers: &[usize]) -> Vec<OpId> {

@@ -1,14 +1,14 @@
 //! JSON lists of ops and pasted `Op(...)` lines, imported as programs with the same meaning.
 
 use crate::spans::without_spans;
-use fuseline::core::analysis::transformer;
-use fuseline::core::cost::work::matmul_k;
-use fuseline::core::notation::import::{
+use fuseline_core::analysis::transformer;
+use fuseline_core::cost::work::matmul_k;
+use fuseline_core::notation::import::{
     Form, OpList, form_of, program_of_op_list, program_of_ops, read_op_lines,
 };
-use fuseline::core::notation::{Parsed, parse, print};
-use fuseline::core::resolve::resolve;
-use fuseline::core::{DType, Graph, Op, OpType, TensorDecl, build_graph};
+use fuseline_core::notation::{Parsed, parse, print};
+use fuseline_core::resolve::resolve;
+use fuseline_core::{DType, Graph, Op, OpType, TensorDecl, build_graph};
 use serde_json::{Value, json};
 
 /// The text of the exercise, with the statements around its ops.

@@ -1,9 +1,9 @@
 //! One invalid input for each diagnostic of importing a list of ops.
 
-use fuseline::core::Code;
-use fuseline::core::model::diagnostic::{Severity, line_and_column};
-use fuseline::core::notation::Parsed;
-use fuseline::core::notation::import::{OpList, program_of_op_list, read_op_lines};
+use fuseline_core::Code;
+use fuseline_core::model::diagnostic::{Severity, line_and_column};
+use fuseline_core::notation::Parsed;
+use fuseline_core::notation::import::{OpList, program_of_op_list, read_op_lines};
 use serde_json::{Value, json};
 
 fn from_json(list: Value) -> Parsed {

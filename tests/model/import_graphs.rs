@@ -1,11 +1,11 @@
 //! Graphs of Model Explorer, opened again.
 
-use fuseline::app::opened::converted;
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Options, Outcome, analyze_program};
-use fuseline::present::export::OpList;
-use fuseline::present::graph_file::model_explorer;
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, Options, Outcome, analyze_program};
+use fuseline_view::opened::converted;
+use fuseline_view::present::export::OpList;
+use fuseline_view::present::graph_file::model_explorer;
 use serde_json::{Value, json};
 
 fn analysed(text: &str) -> Outcome {
@@ -14,7 +14,7 @@ fn analysed(text: &str) -> Outcome {
 
 /// Names of the ops of each kernel, bytes and FLOPs.
 fn figures(analysis: &Analysis) -> (Vec<Vec<String>>, u64, Vec<u128>) {
-    let name = |&op: &fuseline::core::OpId| analysis.graph.ops[op].name.clone();
+    let name = |&op: &fuseline_core::OpId| analysis.graph.ops[op].name.clone();
     let kernels = analysis.fused.kernels.iter();
     let names = kernels.map(|kernel| kernel.ops.iter().map(name).collect());
     let kernels = analysis.fused.kernels.iter();

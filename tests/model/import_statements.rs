@@ -1,9 +1,9 @@
 //! The statement that an op of a list becomes.
 
 use crate::spans::without_spans;
-use fuseline::core::notation::import::{OpList, program_of_op_list};
-use fuseline::core::notation::{parse, print};
-use fuseline::core::resolve::resolve;
+use fuseline_core::notation::import::{OpList, program_of_op_list};
+use fuseline_core::notation::{parse, print};
+use fuseline_core::resolve::resolve;
 use serde_json::{Value, json};
 
 const TENSORS: &str = r#"{

@@ -2,8 +2,8 @@
 //! of its recipe.
 
 use crate::inductor_measured::{DEFAULT, TUNED, options};
-use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Code, KernelId, OpId, Options, Outcome, Policy, analyze_program};
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, Code, KernelId, OpId, Options, Outcome, Policy, analyze_program};
 use std::fmt::Write as _;
 
 fn analyzed(text: &str, variant: &str) -> Analysis {

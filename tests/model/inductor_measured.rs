@@ -1,7 +1,7 @@
 //! The compiler policy against kernels that were measured on a GPU.
 
 use crate::measured::{analysis, rows};
-use fuseline::core::{Conventions, FusionOptions, Options, Policy, ReshapeCost, device};
+use fuseline_core::{Conventions, FusionOptions, Options, Policy, ReshapeCost, device};
 
 pub(crate) const EAGER: &str = "eager";
 pub(crate) const DEFAULT: &str = "inductor";

@@ -2,7 +2,7 @@
 
 use crate::random_graph::{fusable_ops, ops};
 use crate::why::under;
-use fuseline::core::{
+use fuseline_core::{
     Graph, Op, OpType, Options, Partition, Policy, TensorDecl, build_graph, device, plan,
 };
 use proptest::prelude::*;

@@ -2,8 +2,8 @@
 //! `more_programs.py` and `further_programs.py` are the same programs in PyTorch, `programs/` their op lists, `programs/h200.json` what was measured.
 
 use crate::inductor_measured::{DEFAULT, EAGER, options};
-use fuseline::core::analyze_program;
-use fuseline::core::notation::parse;
+use fuseline_core::analyze_program;
+use fuseline_core::notation::parse;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -2,8 +2,8 @@
 //! TorchInductor 2.11 for the same ops.
 
 use crate::inductor_measured::{DEFAULT, options};
-use fuseline::core::notation::parse;
-use fuseline::core::{Op, OpType, analyze_program, build_graph, plan};
+use fuseline_core::notation::parse;
+use fuseline_core::{Op, OpType, analyze_program, build_graph, plan};
 
 fn launches(text: &str) -> usize {
     let parsed = parse(text);

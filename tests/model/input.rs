@@ -1,10 +1,10 @@
 //! The limit that all ways in share, and lists that come as values instead of as text.
 
-use fuseline::app::links::{MAX_STATE_BYTES, ShareError};
-use fuseline::app::opened::converted;
-use fuseline::core::Severity;
-use fuseline::core::input::{MAX_INPUT_BYTES, check_size, read_value};
-use fuseline::core::notation::import::{OpList, ops_of_list, program_of_op_list, read_op_lines};
+use fuseline_core::Severity;
+use fuseline_core::input::{MAX_INPUT_BYTES, check_size, read_value};
+use fuseline_core::notation::import::{OpList, ops_of_list, program_of_op_list, read_op_lines};
+use fuseline_view::opened::converted;
+use fuseline_view::page::links::{MAX_STATE_BYTES, ShareError};
 use proptest::prelude::*;
 use serde::de::value::{Error, SeqDeserializer};
 use serde_json::{Value, json};

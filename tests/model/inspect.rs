@@ -1,12 +1,12 @@
 //! What the inspector tells about whatever can be clicked.
 
 use crate::kernel_details::{TEXT, analysis};
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::{OpId, Policy};
-use fuseline::present::inspect::{
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::{OpId, Policy};
+use fuseline_view::present::inspect::{
     Inspected, inspect_edge, inspect_kernel, inspect_op, inspect_tensor,
 };
-use fuseline::present::manual::Change;
+use fuseline_view::present::manual::Change;
 use strum::VariantArray;
 
 fn fact(of: &Inspected, what: &str) -> String {

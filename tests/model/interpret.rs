@@ -2,9 +2,9 @@
 #![allow(clippy::float_cmp, reason = "every bit of a rounded number is meant")]
 
 use crate::interpret_functions::run;
-use fuseline::core::interpret::{Run, Setup, interpret, rounded};
-use fuseline::core::notation::parse;
-use fuseline::core::{DType, OpId, Options, Partition, Policy, analyze_program};
+use fuseline_codegen::interpret::{Run, Setup, interpret, rounded};
+use fuseline_core::notation::parse;
+use fuseline_core::{DType, OpId, Options, Partition, Policy, analyze_program};
 use half::{bf16, f16};
 
 #[test]

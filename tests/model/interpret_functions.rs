@@ -1,10 +1,10 @@
 //! The value of every function, against numbers worked out by hand.
 #![allow(clippy::float_cmp, reason = "every bit of a rounded number is meant")]
 
-use fuseline::core::interpret::{Interpretation, Setup, interpret};
-use fuseline::core::model::functions::FUNCTIONS;
-use fuseline::core::notation::parse;
-use fuseline::core::{Options, analyze_program};
+use fuseline_codegen::interpret::{Interpretation, Setup, interpret};
+use fuseline_core::model::functions::FUNCTIONS;
+use fuseline_core::notation::parse;
+use fuseline_core::{Options, analyze_program};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Runs a text on given numbers.

@@ -2,11 +2,11 @@
 #![allow(clippy::float_cmp, reason = "every bit of a rounded number is meant")]
 
 use crate::random_graph;
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::interpret::{Interpretation, Setup, interpret, interpret_graph};
-use fuseline::core::model::functions::FUNCTIONS;
-use fuseline::core::notation::parse;
-use fuseline::core::{Op, OpType, Options, Policy, TensorDecl, analyze_program, build_graph, plan};
+use fuseline_codegen::interpret::{Interpretation, Setup, interpret, interpret_graph};
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::model::functions::FUNCTIONS;
+use fuseline_core::notation::parse;
+use fuseline_core::{Op, OpType, Options, Policy, TensorDecl, analyze_program, build_graph, plan};
 use proptest::prelude::*;
 use strum::VariantArray;
 
@@ -85,7 +85,7 @@ proptest! {
         prop_assert_eq!(bits(&first), bits(&again));
         // What is not fused differently is not computed differently.
         for (one, other) in ran.tensors.iter().zip(&first.tensors) {
-            let unfused = |runs: &Option<fuseline::core::interpret::TensorRuns>| runs.as_ref().map(|runs| format!("{:?}", runs.unfused));
+            let unfused = |runs: &Option<fuseline_codegen::interpret::TensorRuns>| runs.as_ref().map(|runs| format!("{:?}", runs.unfused));
             prop_assert_eq!(unfused(one), unfused(other));
         }
     }

@@ -2,8 +2,8 @@
 
 use fuseline::app::job_queue::{JobQueue, OUTDATED, Rest};
 use fuseline::app::jobs::{Job, Question, Task};
-use fuseline::core::{KernelId, OpId, Options, Policy};
-use fuseline::present::manual::Change;
+use fuseline_core::{KernelId, OpId, Options, Policy};
+use fuseline_view::present::manual::Change;
 
 const ALL: Task = Task::Picture {
     step: None,

@@ -6,27 +6,28 @@ use fuseline::app::jobs::{
     Answer, Job, MAX_ANALYSED_BYTES, QUICK_OPS_AND_READS, Question, Stage, Task, is_quick,
     parse_if_short,
 };
-use fuseline::app::runner::{Runner, layout_of};
-use fuseline::core::analysis::compare::{Compared, compare, options_of};
-use fuseline::core::analysis::replay::analysis_with;
-use fuseline::core::analysis::sweep::sweep;
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::fusion::record::record;
-use fuseline::core::model::options::PAGE_BUDGET_STATES;
-use fuseline::core::notation::edit::set_param;
-use fuseline::core::notation::parse;
-use fuseline::core::{
+use fuseline::app::runner::Runner;
+use fuseline_core::analysis::compare::{Compared, compare, options_of};
+use fuseline_core::analysis::replay::analysis_with;
+use fuseline_core::analysis::sweep::sweep;
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::fusion::record::record;
+use fuseline_core::model::options::PAGE_BUDGET_STATES;
+use fuseline_core::notation::edit::set_param;
+use fuseline_core::notation::parse;
+use fuseline_core::{
     Analysis, Code, DEVICES, KernelId, OpId, Options, Policy, analyze_program,
     analyze_program_with, notation,
 };
-use fuseline::present::manual::{Change, propose};
-use fuseline::present::merges::merge_offers;
-use fuseline::present::reasons::SaidVerdict;
-use fuseline::present::reasons::all_diagnostics;
-use fuseline::present::report::Report;
-use fuseline::present::steps::Steps;
-use fuseline::present::sweep::swept_params;
-use fuseline::present::why::{EdgeOrder, EdgeRows, WhyNot};
+use fuseline_view::picture::dag::layout_of;
+use fuseline_view::present::manual::{Change, propose};
+use fuseline_view::present::merges::merge_offers;
+use fuseline_view::present::reasons::SaidVerdict;
+use fuseline_view::present::reasons::all_diagnostics;
+use fuseline_view::present::report::Report;
+use fuseline_view::present::steps::Steps;
+use fuseline_view::present::sweep::swept_params;
+use fuseline_view::present::why::{EdgeOrder, EdgeRows, WhyNot};
 use proptest::prelude::*;
 use std::sync::Arc;
 use strum::VariantArray;

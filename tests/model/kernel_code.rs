@@ -4,12 +4,12 @@ use crate::interpret_functions::{Case, cases};
 use crate::interpret_properties::with_functions;
 use crate::kernel_run::{Memory, run};
 use crate::random_graph;
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::interpret::{Interpretation, Setup, interpret, interpret_graph, rounded};
-use fuseline::core::kernel_code::{Kernel, Naming, of_graph, of_program, triton, wgsl};
-use fuseline::core::model::functions::FUNCTIONS;
-use fuseline::core::notation::parse;
-use fuseline::core::{
+use fuseline_codegen::interpret::{Interpretation, Setup, interpret, interpret_graph, rounded};
+use fuseline_codegen::kernel_code::{Kernel, Naming, of_graph, of_program, triton, wgsl};
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::model::functions::FUNCTIONS;
+use fuseline_core::notation::parse;
+use fuseline_core::{
     DType, Graph, KernelId, Op, OpType, Options, Policy, Program, ReshapeCost, Tensor, TensorId,
     analyze_program, build_graph, plan,
 };
@@ -131,7 +131,7 @@ fn text_of(case: &Case) -> String {
 #[test]
 fn each_function_computes_its_value_or_says_that_it_is_not_generated() {
     let copies = Options {
-        conventions: fuseline::core::Conventions {
+        conventions: fuseline_core::Conventions {
             reshape: ReshapeCost::Copy,
             ..Default::default()
         },
@@ -174,7 +174,7 @@ fn small(text: &str) -> Program {
         let is_well = outcome
             .diagnostics
             .iter()
-            .all(|d| d.severity != fuseline::core::Severity::Error);
+            .all(|d| d.severity != fuseline_core::Severity::Error);
         outcome
             .analysis
             .filter(|_| is_well)

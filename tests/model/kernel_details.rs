@@ -1,7 +1,7 @@
 //! A kernel in detail.
 
-use fuseline::core::{Analysis, KernelId, Options, Policy, analyze_program, notation};
-use fuseline::present::kernel_details::kernel_details;
+use fuseline_core::{Analysis, KernelId, Options, Policy, analyze_program, notation};
+use fuseline_view::present::kernel_details::kernel_details;
 use std::fmt::Write as _;
 
 pub(crate) fn analysis(text: &str, policy: Policy) -> Analysis {

@@ -1,8 +1,8 @@
 //! The colour of a kernel follows its first op.
 
 use crate::random_graph;
-use fuseline::core::{IdVec, KernelId, OpId, Options, Partition, analyze};
-use fuseline::present::badge::{KernelLook, kernel_looks};
+use fuseline_core::{IdVec, KernelId, OpId, Options, Partition, analyze};
+use fuseline_view::present::badge::{KernelLook, kernel_looks};
 use proptest::prelude::*;
 
 fn looks_of(partition: &Partition) -> Vec<(OpId, KernelLook)> {

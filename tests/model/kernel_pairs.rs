@@ -1,9 +1,9 @@
 //! Kernels whose ops read a product at two columns: a tile computes both of a pair.
 
 use crate::kernel_code::{check, ran};
-use fuseline::core::kernel_code::{Grid, Statement};
-use fuseline::core::notation::parse;
-use fuseline::core::{Options, Policy};
+use fuseline_codegen::kernel_code::{Grid, Statement};
+use fuseline_core::notation::parse;
+use fuseline_core::{Options, Policy};
 
 const PRODUCT: &str = "input x : f32[6, 10]\nweight w : f32[10, 16]\nh = matmul(x, w)\n";
 

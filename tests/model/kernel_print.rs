@@ -1,13 +1,13 @@
 //! Kernels as text: CUDA, the bytes of each line, and the lines that fusion removed.
 
-use fuseline::core::analysis::code_bytes::code_bytes;
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::kernel_code::{Code, CodeLanguage, Kernel, of_program};
-use fuseline::core::notation::parse;
-use fuseline::core::{
+use fuseline_codegen::code_bytes::code_bytes;
+use fuseline_codegen::kernel_code::{Code, CodeLanguage, Kernel, of_program};
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::notation::parse;
+use fuseline_core::{
     Analysis, Conventions, KernelId, Options, Policy, ReshapeCost, analyze_program,
 };
-use fuseline::present::kernel_code::{KernelCode, kernel_code};
+use fuseline_view::present::kernel_code::{KernelCode, kernel_code};
 use strum::VariantArray;
 
 struct Coded {
@@ -144,7 +144,7 @@ fn a_removed_store_and_load_stand_where_the_value_is_computed_and_are_not_copied
     let KernelCode::Lines { text, lines } = shown else {
         panic!("{shown:?}");
     };
-    let removed = |line: &&fuseline::present::kernel_code::CodeLine| {
+    let removed = |line: &&fuseline_view::present::kernel_code::CodeLine| {
         line.moved.as_ref().is_some_and(|moved| moved.is_removed)
     };
     let removed: Vec<_> = (lines.iter().filter(removed))

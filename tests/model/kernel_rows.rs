@@ -1,11 +1,11 @@
 //! The rows of the table of kernels.
 
-use fuseline::core::analysis::transformer::transformer_block;
-use fuseline::core::{
+use fuseline_core::analysis::transformer::transformer_block;
+use fuseline_core::{
     Analysis, KernelId, OpId, Options, analyze, analyze_program, device, notation,
 };
-use fuseline::present::kernels::{kernel_rows, kernel_total};
-use fuseline::present::limits::harms;
+use fuseline_view::present::kernels::{kernel_rows, kernel_total};
+use fuseline_view::present::limits::harms;
 
 fn transformer(seq_len: u64, device_id: &str) -> Analysis {
     let (ops, externals) = transformer_block(seq_len, 4096, 32, 2).unwrap();

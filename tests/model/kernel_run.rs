@@ -1,10 +1,10 @@
 //! Runs the form of a kernel, thread by thread, in f64: what a printer is to write, and nothing that it does not say.
 
-use fuseline::core::interpret::{rounded, uniform};
-use fuseline::core::kernel_code::{
+use fuseline_codegen::interpret::{rounded, uniform};
+use fuseline_codegen::kernel_code::{
     Atom, Binary, Expr, ExprId, Fold, Grid, IndexId, Kernel, SharedId, Statement, Unary, VariableId,
 };
-use fuseline::core::{DType, TensorId};
+use fuseline_core::{DType, TensorId};
 use std::collections::HashMap;
 
 /// The elements of tensors.

@@ -2,11 +2,11 @@
 
 use crate::ids::ops_of_set;
 use crate::random_graph::{fusable_ops, small_device};
-use fuseline::core::analysis::limits::limits;
-use fuseline::core::fusion::legality;
-use fuseline::core::fusion::reason::Reason;
-use fuseline::core::notation::parse;
-use fuseline::core::{
+use fuseline_core::analysis::limits::limits;
+use fuseline_core::fusion::legality;
+use fuseline_core::fusion::reason::Reason;
+use fuseline_core::notation::parse;
+use fuseline_core::{
     Analysis, FusionOptions, Graph, OpId, OpType, Options, Policy, TensorId, analyze_program,
     build_graph,
 };

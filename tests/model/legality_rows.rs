@@ -2,9 +2,9 @@
 //! must belong to one block.
 
 use crate::ids::ops_of_set;
-use fuseline::core::fusion::legality;
-use fuseline::core::notation::parse;
-use fuseline::core::{FusionOptions, Options, Policy, analyze_program};
+use fuseline_core::fusion::legality;
+use fuseline_core::notation::parse;
+use fuseline_core::{FusionOptions, Options, Policy, analyze_program};
 use proptest::prelude::*;
 
 /// Side of all squares.

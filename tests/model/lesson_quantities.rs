@@ -1,14 +1,14 @@
 //! Figures of lessons about the device: they are those that the tabs show, and say why.
 
-use fuseline::app::lesson::answer::Answer;
-use fuseline::app::lesson::check::check;
-use fuseline::app::lesson::quantity::Quantity;
-use fuseline::app::lesson::read;
-use fuseline::app::lesson::state::Seen;
-use fuseline::app::lesson::value::{Unit, Value, parts_in};
-use fuseline::core::analysis::limits::limits;
-use fuseline::core::examples::example;
-use fuseline::core::{Options, Policy, device};
+use fuseline_core::analysis::limits::limits;
+use fuseline_core::examples::example;
+use fuseline_core::{Options, Policy, device};
+use fuseline_learn::lesson::answer::Answer;
+use fuseline_learn::lesson::check::check;
+use fuseline_learn::lesson::quantity::Quantity;
+use fuseline_learn::lesson::read;
+use fuseline_learn::lesson::state::Seen;
+use fuseline_learn::lesson::value::{Unit, Value, parts_in};
 
 fn seen(id: &str, policy: Policy) -> Seen {
     let text = example(id).map_or("", |example| example.text);

@@ -1,11 +1,11 @@
 //! What is written beside the engine: measured tables in lessons, and the document for teachers.
 
-use fuseline::app::lesson::check::check;
-use fuseline::app::lesson::library::LESSONS;
-use fuseline::app::lesson::prose::Part;
-use fuseline::app::lesson::quantity::Quantity;
-use fuseline::app::lesson::read;
-use fuseline::core::analysis::measured::{Measurements, Row, Variant};
+use fuseline_core::analysis::measured::{Measurements, Row, Variant};
+use fuseline_learn::lesson::check::check;
+use fuseline_learn::lesson::library::LESSONS;
+use fuseline_learn::lesson::prose::Part;
+use fuseline_learn::lesson::quantity::Quantity;
+use fuseline_learn::lesson::read;
 
 const DOCUMENT: &str = include_str!("../../docs/lessons.md");
 const H200: &str = include_str!("../../public/measured/h200.json");

@@ -1,11 +1,11 @@
 //! Lessons: those of the page hold against the engine, and a broken file says its line and how to mend it.
 
-use fuseline::app::lesson::answer::Answer;
-use fuseline::app::lesson::check::check;
-use fuseline::app::lesson::library::LESSONS;
-use fuseline::app::lesson::prose::{word_count, written_text};
-use fuseline::app::lesson::task::Kind;
-use fuseline::app::lesson::{Lesson, Problem, read};
+use fuseline_learn::lesson::answer::Answer;
+use fuseline_learn::lesson::check::check;
+use fuseline_learn::lesson::library::LESSONS;
+use fuseline_learn::lesson::prose::{word_count, written_text};
+use fuseline_learn::lesson::task::Kind;
+use fuseline_learn::lesson::{Lesson, Problem, read};
 
 fn all() -> impl Iterator<Item = (&'static str, Lesson)> {
     LESSONS

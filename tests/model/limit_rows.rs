@@ -1,8 +1,8 @@
 //! The rows of the table of limits.
 
-use fuseline::core::analysis::transformer::transformer_block;
-use fuseline::core::{Analysis, Device, KernelId, Options, analyze, device};
-use fuseline::present::limits::{LimitRow, harms, limit_rows, unknown_device};
+use fuseline_core::analysis::transformer::transformer_block;
+use fuseline_core::{Analysis, Device, KernelId, Options, analyze, device};
+use fuseline_view::present::limits::{LimitRow, harms, limit_rows, unknown_device};
 
 fn transformer(device: Device) -> Analysis {
     transformer_of(2048, device)

@@ -1,13 +1,13 @@
 //! Resources that kernels need of a multiprocessor, and warnings where fusing costs time.
 
 use crate::measured;
-use fuseline::core::analysis::limits::{KernelLimits, Warning, limits};
-use fuseline::core::device;
-use fuseline::core::model::device::DEVICES;
-use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, FusionOptions, KernelId, Options, Policy, analyze_program};
-use fuseline::present::times::bound_name;
-use fuseline::present::warnings::warning_text;
+use fuseline_core::analysis::limits::{KernelLimits, Warning, limits};
+use fuseline_core::device;
+use fuseline_core::model::device::DEVICES;
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, FusionOptions, KernelId, Options, Policy, analyze_program};
+use fuseline_view::present::times::bound_name;
+use fuseline_view::present::warnings::warning_text;
 use serde_json::Value;
 
 fn analysis_of(text: &str, policy: Policy, device_id: &str, fusion: FusionOptions) -> Analysis {

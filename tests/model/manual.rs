@@ -1,21 +1,21 @@
 //! Manual kernels: marked in the text, checked, edited.
 
 use crate::random_graph::fusable_ops;
-use fuseline::core::analysis::why::Why;
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::fusion::legality;
-use fuseline::core::fusion::reason::Reason;
-use fuseline::core::model::diagnostic::{Code, Severity, Span};
-use fuseline::core::notation::edit::{
+use fuseline_core::analysis::why::Why;
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::fusion::legality;
+use fuseline_core::fusion::reason::Reason;
+use fuseline_core::model::diagnostic::{Code, Severity, Span};
+use fuseline_core::notation::edit::{
     ShownKernels, cut_edge, merge_kernels, set_annotation, set_kernel,
 };
-use fuseline::core::notation::{TokenKind, highlight, parse};
-use fuseline::core::{
+use fuseline_core::notation::{TokenKind, highlight, parse};
+use fuseline_core::{
     Analysis, Diagnostic, IdVec, KernelId, Op, OpId, Options, Outcome, Policy, analyze_program,
     build_graph, plan,
 };
-use fuseline::present::manual::{Change, propose};
-use fuseline::present::reasons::refused_kernels;
+use fuseline_view::present::manual::{Change, propose};
+use fuseline_view::present::reasons::refused_kernels;
 use proptest::prelude::*;
 use std::fmt::Write as _;
 

@@ -1,9 +1,9 @@
 //! The kernels of a policy as marks, from which a visitor starts by hand.
 
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::notation::edit::{Marked, ShownKernels, state_kernels};
-use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Options, Outcome, Policy, analyze_program};
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::notation::edit::{Marked, ShownKernels, state_kernels};
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, Options, Outcome, Policy, analyze_program};
 
 /// The text with the kernels of a policy as marks, and the analysis of that policy.
 fn stated(text: &str, policy: Policy) -> Option<(Marked, Analysis)> {

@@ -2,11 +2,11 @@
 
 use crate::inductor_measured::{DEFAULT, EAGER, options};
 use crate::profiles::{file, profile};
-use fuseline::core::analysis::matching::{Matching, match_kernels, short_neighbours};
-use fuseline::core::notation::parse;
-use fuseline::core::profile::{MeasuredKernel, MeasuredRun};
-use fuseline::core::{Analysis, analyze_program};
-use fuseline::present::profile::{
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, analyze_program};
+use fuseline_import::matching::{Matching, match_kernels, short_neighbours};
+use fuseline_import::profile::{MeasuredKernel, MeasuredRun};
+use fuseline_view::present::profile::{
     found_sentence, neighbour_rows, notes, profile_rows, profile_totals,
 };
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! The measured patterns: op lists that describe the measured programs. Op by op they launch as many kernels as
 //! eager PyTorch.
 
-use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Conventions, Options, Policy, ReshapeCost, analyze_program};
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, Conventions, Options, Policy, ReshapeCost, analyze_program};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,12 +1,12 @@
 //! The panel that compares the model with measurements: reading the file, chart, table.
 
-use fuseline::core::analysis::measured::{Measurements, Variant};
-use fuseline::core::json::read_json;
-use fuseline::core::notation::parse;
-use fuseline::picture::charts::measured_scatter::scene;
-use fuseline::picture::charts::scene::{Anchor, Role, Shape};
-use fuseline::present::format::format_error;
-use fuseline::present::measured::{
+use fuseline_core::analysis::measured::{Measurements, Variant};
+use fuseline_core::json::read_json;
+use fuseline_core::notation::parse;
+use fuseline_view::picture::charts::measured_scatter::scene;
+use fuseline_view::picture::charts::scene::{Anchor, Role, Shape};
+use fuseline_view::present::format::format_error;
+use fuseline_view::present::measured::{
     PredictedRow, Quantity, comparisons, error_summary, patterns, predicted_rows, source_notes,
     table_rows,
 };

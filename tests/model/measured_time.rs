@@ -2,11 +2,11 @@
 
 use crate::calibration::shipped;
 use crate::cli::{run, stderr, stdout};
-use fuseline::core::fusion::certificate::Amount;
-use fuseline::core::fusion::structure::structure;
-use fuseline::core::model::calibration::{Calibrations, FusionCalibration};
-use fuseline::core::notation::parse;
-use fuseline::core::{
+use fuseline_core::fusion::certificate::Amount;
+use fuseline_core::fusion::structure::structure;
+use fuseline_core::model::calibration::{Calibrations, FusionCalibration};
+use fuseline_core::notation::parse;
+use fuseline_core::{
     Analysis, FusionOptions, Objective, OpId, Options, Policy, analyze_program, device,
 };
 use std::fmt::Write as _;
@@ -86,7 +86,7 @@ fn cost_s(text: &str, intervals: &[std::ops::Range<usize>]) -> f64 {
     let analysis = analysed(&stated, &options(Policy::Manual, 120, "h200"));
     assert_eq!(analysis.refused, [], "{stated}");
     let graph = &analysis.graph;
-    let kernel_s = |kernel: &fuseline::core::Kernel| {
+    let kernel_s = |kernel: &fuseline_core::Kernel| {
         let bound_s = kernel.placement.time_s;
         let alone = || kernel.ops.iter().map(|&op| analysis.unfused.of_lone_op(op));
         let flops = alone().map(|kernel| kernel.work.flops() as f64).sum();

@@ -1,17 +1,17 @@
 //! Memory that a program needs at once, held against a simulation that asks for every kernel which tensors are live.
 
 use crate::random_graph::{fusable_ops, ops};
-use fuseline::core::analysis::compare::compare;
-use fuseline::core::analysis::memory::PeakMemory;
-use fuseline::core::notation::parse;
-use fuseline::core::{
+use fuseline_core::analysis::compare::compare;
+use fuseline_core::analysis::memory::PeakMemory;
+use fuseline_core::notation::parse;
+use fuseline_core::{
     Analysis, Conventions, Device, Execution, Externals, KernelId, Objective, Op, Options, Policy,
     ReshapeCost, TensorDecl, TensorId, analyze, analyze_program,
 };
-use fuseline::present::compare::policy_rows;
-use fuseline::present::figure::Part;
-use fuseline::present::memory::{memory_sentence, memory_warning};
-use fuseline::present::report::Report;
+use fuseline_view::present::compare::policy_rows;
+use fuseline_view::present::figure::Part;
+use fuseline_view::present::memory::{memory_sentence, memory_warning};
+use fuseline_view::present::report::Report;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use strum::VariantArray;

@@ -1,9 +1,9 @@
 //! The merges that a card offers: those that hold, of producers and consumers alike, with the effect that they have.
 
-use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, KernelId, Options, Outcome, Policy, analyze_program};
-use fuseline::present::manual::{Change, propose};
-use fuseline::present::merges::{Offer, merge_offers};
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, KernelId, Options, Outcome, Policy, analyze_program};
+use fuseline_view::present::manual::{Change, propose};
+use fuseline_view::present::merges::{Offer, merge_offers};
 use std::fmt::Write as _;
 
 fn outcome(text: &str, policy: Policy) -> Outcome {

@@ -1,9 +1,9 @@
 //! The notation: statements, printing, highlighting.
 
-use fuseline::core::model::diagnostic::Span;
-use fuseline::core::model::program::{AttributeValue, ExprKind};
-use fuseline::core::notation::{parse, print};
-use fuseline::core::{DType, TensorRole};
+use fuseline_core::model::diagnostic::Span;
+use fuseline_core::model::program::{AttributeValue, ExprKind};
+use fuseline_core::notation::{parse, print};
+use fuseline_core::{DType, TensorRole};
 
 const TIDY: &str = "\
 param S = 2048 in 128..16384 step 128
@@ -63,7 +63,7 @@ fn attributes_are_sizes_lists_numbers_and_words() {
 
 #[test]
 fn highlighting_names_every_piece() {
-    use fuseline::core::notation::{TokenKind::*, highlight};
+    use fuseline_core::notation::{TokenKind::*, highlight};
     let text = "param S = 8 in 1..64 # ten\ninput input : f16[S, 4]\nup: y = f(input, k=S, w=no, d=f32, s=[S]) : f17[$]\n";
     let pieces = highlight(text, Span::new(0, text.len()));
     let joined: String = pieces.iter().map(|(span, _)| span.slice(text)).collect();

@@ -1,9 +1,9 @@
 //! What the parser says about invalid inputs.
 
 use crate::notation_diagnostics_cases::CASES;
-use fuseline::core::model::diagnostic::{Severity, line_and_column};
-use fuseline::core::notation::parse;
-use fuseline::core::{Code, Diagnostic};
+use fuseline_core::model::diagnostic::{Severity, line_and_column};
+use fuseline_core::notation::parse;
+use fuseline_core::{Code, Diagnostic};
 
 fn shown(text: &str, diagnostics: &[Diagnostic]) -> Vec<(Code, (usize, usize), String)> {
     diagnostics

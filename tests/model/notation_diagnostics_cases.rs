@@ -1,6 +1,6 @@
 //! One invalid input for each diagnostic of the parser, with position and message.
 
-use fuseline::core::Code;
+use fuseline_core::Code;
 
 /// Each text has exactly one diagnostic: code, line and column, message.
 pub(crate) const CASES: &[(&str, Code, (usize, usize), &str)] = &[

@@ -1,14 +1,14 @@
 //! Properties of the notation: parsing is total; printing and parsing are inverse.
 
 use crate::spans::without_spans;
-use fuseline::core::model::diagnostic::Span;
-use fuseline::core::model::functions::pytorch::alias;
-use fuseline::core::model::program::{
+use fuseline_core::model::diagnostic::Span;
+use fuseline_core::model::functions::pytorch::alias;
+use fuseline_core::model::program::{
     Attribute, AttributeValue, BinaryOp, Block, Carried, Declaration, Expr, ExprKind, KernelMark,
     Literal, Name, OpStatement, Param, ParamRange, Program, TypeAnnotation,
 };
-use fuseline::core::notation::{TokenKind, highlight, parse, print};
-use fuseline::core::{DType, TensorRole};
+use fuseline_core::notation::{TokenKind, highlight, parse, print};
+use fuseline_core::{DType, TensorRole};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;

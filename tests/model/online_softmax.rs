@@ -4,10 +4,10 @@
     reason = "equal figures come out of the same arithmetic"
 )]
 
-use fuseline::core::fusion::attention::{
+use fuseline_core::fusion::attention::{
     SoftmaxMethod, SoftmaxPass, naive_in_f16, softmax_of, softmax_steps,
 };
-use fuseline::present::online_softmax::{
+use fuseline_view::present::online_softmax::{
     CellState, METHODS, SoftmaxRun, overflow_note, same_as_plain, softmax_view,
 };
 use proptest::prelude::*;

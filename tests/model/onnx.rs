@@ -3,11 +3,11 @@
 use crate::onnx_files::{
     Model, attribute_graph, attribute_int, attribute_ints, field, node, typed,
 };
-use fuseline::app::model_file::{ModelFormat, read_model};
-use fuseline::app::opened::Converted;
-use fuseline::core::model::diagnostic::has_errors;
-use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Options, analyze_program};
+use fuseline_core::model::diagnostic::has_errors;
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, Options, analyze_program};
+use fuseline_view::opened::Converted;
+use fuseline_view::opened::model_file::{ModelFormat, read_model};
 use std::io::Cursor;
 
 pub(crate) fn converted(bytes: &[u8]) -> Converted {

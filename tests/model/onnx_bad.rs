@@ -1,7 +1,7 @@
 //! ONNX files that are large, cut off, or no ONNX files.
 
 use crate::onnx_files::{Model, attribute_graph, field, field_start, int, node, of_graph, typed};
-use fuseline::app::model_file::{FileKind, ModelFormat, kind_of, read_model};
+use fuseline_view::opened::model_file::{FileKind, ModelFormat, kind_of, read_model};
 use std::io::{Cursor, Read, Result, Seek, SeekFrom};
 
 fn refused(bytes: &[u8]) -> String {

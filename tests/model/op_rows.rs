@@ -1,12 +1,12 @@
 //! The rows of the table of ops, and what is typed into their fields.
 
 use fuseline::app::op_edit::{OpField, TensorField, with_field, with_tensor_field};
-use fuseline::core::fixes::sound_fixes;
-use fuseline::core::model::functions::FUNCTIONS;
-use fuseline::core::notation::parse;
-use fuseline::core::{KernelId, OpType, Options, Severity, TensorRole, analyze_program};
-use fuseline::present::op_rows::{OpRow, OpSource, function_options, is_callable, op_rows};
-use fuseline::present::tensor_rows::{TensorRow, tensor_rows};
+use fuseline_core::fixes::sound_fixes;
+use fuseline_core::model::functions::FUNCTIONS;
+use fuseline_core::notation::parse;
+use fuseline_core::{KernelId, OpType, Options, Severity, TensorRole, analyze_program};
+use fuseline_view::present::op_rows::{OpRow, OpSource, function_options, is_callable, op_rows};
+use fuseline_view::present::tensor_rows::{TensorRow, tensor_rows};
 use strum::VariantArray;
 
 const TEXT: &str = "\

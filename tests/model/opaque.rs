@@ -1,18 +1,18 @@
 //! Opaque ops: operators that are not known, and kernels of libraries.
 
-use fuseline::core::analysis::why::{Verdict, Why};
-use fuseline::core::fusion::reason::Reason;
-use fuseline::core::interpret::{Setup, interpret};
-use fuseline::core::notation::import::program_of_op_list;
-use fuseline::core::notation::{parse, print};
-use fuseline::core::{
+use fuseline_codegen::interpret::{Setup, interpret};
+use fuseline_core::analysis::why::{Verdict, Why};
+use fuseline_core::fusion::reason::Reason;
+use fuseline_core::notation::import::program_of_op_list;
+use fuseline_core::notation::{parse, print};
+use fuseline_core::{
     Analysis, Code, OpId, Options, Policy, analyze_program, device, json::read_json,
 };
-use fuseline::present::explain::flops_text;
-use fuseline::present::export::OpList;
-use fuseline::present::inspect::inspect_op;
-use fuseline::present::pytorch::script;
-use fuseline::present::reasons::reason_text;
+use fuseline_view::present::explain::flops_text;
+use fuseline_view::present::export::OpList;
+use fuseline_view::present::inspect::inspect_op;
+use fuseline_view::present::pytorch::script;
+use fuseline_view::present::reasons::reason_text;
 use strum::VariantArray;
 
 const TEXT: &str = "\

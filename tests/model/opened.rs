@@ -1,6 +1,6 @@
 //! Programs that are opened or pasted in another form than the notation.
 
-use fuseline::app::opened::{Converted, converted};
+use fuseline_view::opened::{Converted, converted};
 
 fn convert(text: &str) -> Option<Result<Converted, String>> {
     converted(text)

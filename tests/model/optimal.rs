@@ -4,10 +4,8 @@ use crate::partitions::{
     brute_force, choices, cost_of, costs_of, is_close, is_legal, optimum, runs_in_order,
 };
 use crate::random_graph::{fusable_ops, small_device};
-use fuseline::core::fusion::legality;
-use fuseline::core::{
-    FusionOptions, Objective, Op, Options, Policy, TensorDecl, build_graph, plan,
-};
+use fuseline_core::fusion::legality;
+use fuseline_core::{FusionOptions, Objective, Op, Options, Policy, TensorDecl, build_graph, plan};
 use proptest::prelude::*;
 use strum::VariantArray;
 

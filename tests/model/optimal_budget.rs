@@ -2,9 +2,7 @@
 
 use crate::partitions::{choices, cost_of};
 use crate::random_graph::fusable_ops;
-use fuseline::core::{
-    Graph, Objective, Op, OpType, Options, Policy, TensorDecl, build_graph, plan,
-};
+use fuseline_core::{Graph, Objective, Op, OpType, Options, Policy, TensorDecl, build_graph, plan};
 use proptest::prelude::*;
 
 /// Elementwise ops that each read two of the `reach` ops before them, so that nearly every set of neighbours can be a

@@ -5,10 +5,10 @@ use crate::ids::ops as ops_of;
 use crate::partitions::{
     brute_force, cost_of, elementwise, is_close, is_legal, optimum, runs_in_order,
 };
-use fuseline::core::fusion::certificate::Amount;
-use fuseline::core::fusion::legality;
-use fuseline::core::fusion::reason::Reason;
-use fuseline::core::{
+use fuseline_core::fusion::certificate::Amount;
+use fuseline_core::fusion::legality;
+use fuseline_core::fusion::reason::Reason;
+use fuseline_core::{
     FusionOptions, Objective, Op, OpId, OpType, Options, Partition, Policy, build_graph, plan,
 };
 use strum::VariantArray;

@@ -4,8 +4,8 @@
 use crate::partitions::{
     choices, cost_of, costs_of_group, is_close, is_legal, optimum, runs_in_order,
 };
-use fuseline::core::fusion::legality;
-use fuseline::core::{Graph, Op, OpId, OpType, Options, TensorDecl, build_graph};
+use fuseline_core::fusion::legality;
+use fuseline_core::{Graph, Op, OpId, OpType, Options, TensorDecl, build_graph};
 use proptest::prelude::*;
 
 /// For each op whether it belongs to the left chain.

@@ -3,8 +3,8 @@
 use crate::partitions::{
     choices, cost_of, elementwise, is_close, is_legal, optimum, runs_in_order,
 };
-use fuseline::core::fusion::certificate::Amount;
-use fuseline::core::{Graph, Op, OpId, Options, Partition, Policy, TensorDecl, build_graph, plan};
+use fuseline_core::fusion::certificate::Amount;
+use fuseline_core::{Graph, Op, OpId, Options, Partition, Policy, TensorDecl, build_graph, plan};
 use proptest::prelude::*;
 
 /// Options with this budget.

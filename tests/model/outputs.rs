@@ -1,13 +1,11 @@
 //! `output` statements and numbers in the place of inputs: what they mean, how they are edited, how they travel as JSON.
 
 use crate::resolve::resolved;
-use fuseline::core::json::read_json;
-use fuseline::core::notation::import::{self, program_of_op_list};
-use fuseline::core::notation::{TokenKind, edit, highlight, parse, print};
-use fuseline::core::{
-    Analysis, Code, Options, Outcome, Policy, ReshapeCost, Span, analyze_program,
-};
-use fuseline::present::export::OpList;
+use fuseline_core::json::read_json;
+use fuseline_core::notation::import::{self, program_of_op_list};
+use fuseline_core::notation::{TokenKind, edit, highlight, parse, print};
+use fuseline_core::{Analysis, Code, Options, Outcome, Policy, ReshapeCost, Span, analyze_program};
+use fuseline_view::present::export::OpList;
 use std::path::Path;
 
 const NORM: &str = "input x : f16[64, 256]\nh = relu(x)\ny = exp(h)\n";

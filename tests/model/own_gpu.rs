@@ -1,18 +1,18 @@
 //! The program for the GPU of a visitor: sizes, inputs, jobs, and elements beside the exact ones.
 //! `tests/e2e/your_gpu.spec.mjs` runs jobs on a GPU.
 
-use fuseline::core::interpret::{Budget, Interpretation, NotRun, Reference, Setup, interpret};
-use fuseline::core::model::day::Day;
-use fuseline::core::model::device::DeviceProbe;
-use fuseline::core::notation::parse;
-use fuseline::core::own_gpu::job::{elements, words};
-use fuseline::core::own_gpu::{
+use fuseline_codegen::interpret::{Budget, Interpretation, NotRun, Reference, Setup, interpret};
+use fuseline_codegen::own_gpu::job::{elements, words};
+use fuseline_codegen::own_gpu::{
     DRAWN_ELEMENTS, Job, Limits, ProgramJob, Rates, compare, predicted, timed_budget,
 };
-use fuseline::core::{
+use fuseline_core::model::day::Day;
+use fuseline_core::model::device::DeviceProbe;
+use fuseline_core::notation::parse;
+use fuseline_core::{
     Analysis, DType, F32Matmul, KernelId, Options, Partition, Program, ReshapeCost, analyze_program,
 };
-use fuseline::present::own_gpu::failure_text;
+use fuseline_view::present::own_gpu::failure_text;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -363,7 +363,7 @@ proptest! {
     #[test]
     fn elements_come_back_as_they_went(values in prop::collection::vec(-1e6..1e6_f64, 0..50)) {
         for (dtype, back) in [
-            (DType::F32, (|value| fuseline::core::interpret::rounded(value, DType::F32)) as fn(f64) -> f64),
+            (DType::F32, (|value| fuseline_codegen::interpret::rounded(value, DType::F32)) as fn(f64) -> f64),
             (DType::I64, f64::trunc),
         ] {
             let expected: Vec<f64> = values.iter().map(|&value| back(value)).collect();

@@ -1,12 +1,12 @@
 //! The examples as an H100 ran them by WebGPU, beside what is predicted: `tests/measure/results/webgpu_h100.json`.
 
-use fuseline::core::examples::{EXAMPLES, example};
-use fuseline::core::interpret::{Reference, Setup};
-use fuseline::core::model::device::DeviceProbe;
-use fuseline::core::notation::parse;
-use fuseline::core::own_gpu::{Limits, Rates, predicted, timed_budget};
-use fuseline::core::{Analysis, Options, analyze_program};
-use fuseline::present::format::{format_rate, format_seconds};
+use fuseline_codegen::interpret::{Reference, Setup};
+use fuseline_codegen::own_gpu::{Limits, Rates, predicted, timed_budget};
+use fuseline_core::examples::{EXAMPLES, example};
+use fuseline_core::model::device::DeviceProbe;
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, Options, analyze_program};
+use fuseline_view::present::format::{format_rate, format_seconds};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 

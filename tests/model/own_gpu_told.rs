@@ -1,14 +1,14 @@
 //! What is told of a run on the GPU of a visitor: results, times beside the prediction, sizes and failures.
 
 use crate::own_gpu::{LIMITS, RATES, TEXT, job, measured, program, reference, refused};
-use fuseline::core::interpret::{Budget, Reference, Setup};
-use fuseline::core::own_gpu::job::words;
-use fuseline::core::own_gpu::{
+use fuseline_codegen::interpret::{Budget, Reference, Setup};
+use fuseline_codegen::own_gpu::job::words;
+use fuseline_codegen::own_gpu::{
     Check, Checks, Failure, Limits, Outcome, Times, predicted, timed_budget,
 };
-use fuseline::core::{DType, Options, Partition};
-use fuseline::picture::charts::gpu_times::{Rows, scene};
-use fuseline::present::own_gpu::{
+use fuseline_core::{DType, Options, Partition};
+use fuseline_view::picture::charts::gpu_times::{Rows, scene};
+use fuseline_view::present::own_gpu::{
     check_rows, failure_text, headline, notes, rates_text, time_rows, total_row,
 };
 
@@ -28,7 +28,7 @@ fn outcome(error: f64) -> Outcome {
         Check::new(&small, &checked, &job, &read)
     };
     let predicted = predicted(&small, &partition, &measured(RATES), &Options::default()).unwrap();
-    let times = |of: &fuseline::core::Execution| Times {
+    let times = |of: &fuseline_core::Execution| Times {
         kernels_s: of
             .kernels
             .iter()
@@ -261,7 +261,7 @@ fn bars_stand_for_both_times_of_each_kernel() {
         assert!((scene.height - height).abs() < 1.0);
         let bars: Vec<f64> = (scene.marks.iter().filter(|mark| mark.label.is_some()))
             .map(|mark| match &mark.shape {
-                fuseline::picture::charts::scene::Shape::Rect { width, .. } => *width,
+                fuseline_view::picture::charts::scene::Shape::Rect { width, .. } => *width,
                 other => panic!("{other:?}"),
             })
             .collect();

@@ -2,13 +2,13 @@
 
 use crate::ids::ops_of_set;
 use crate::random_graph::small_device;
-use fuseline::core::cost::roofline::place;
-use fuseline::core::cost::traffic::kernel_traffic;
-use fuseline::core::cost::work::op_work;
-use fuseline::core::fusion::certificate::Certificate;
-use fuseline::core::fusion::legality;
-use fuseline::core::model::work::Work;
-use fuseline::core::{
+use fuseline_core::cost::roofline::place;
+use fuseline_core::cost::traffic::kernel_traffic;
+use fuseline_core::cost::work::op_work;
+use fuseline_core::fusion::certificate::Certificate;
+use fuseline_core::fusion::legality;
+use fuseline_core::model::work::Work;
+use fuseline_core::{
     Conventions, FusionOptions, Graph, IdVec, KernelId, Objective, Op, OpId, OpType, Options,
     Partition, Policy, ReshapeCost, plan,
 };

@@ -1,12 +1,12 @@
 //! Texts for devices without a figure for a type, and for types that are computed in another one.
 
-use fuseline::core::device;
-use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Bound, Conventions, F32Matmul, KernelId, Options, analyze_program};
-use fuseline::picture::charts::roofline;
-use fuseline::picture::charts::scene::Shape;
-use fuseline::present::report::Report;
-use fuseline::present::times::{kernel_time, missing_text, time_lines, total_times};
+use fuseline_core::device;
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, Bound, Conventions, F32Matmul, KernelId, Options, analyze_program};
+use fuseline_view::picture::charts::roofline;
+use fuseline_view::picture::charts::scene::Shape;
+use fuseline_view::present::report::Report;
+use fuseline_view::present::times::{kernel_time, missing_text, time_lines, total_times};
 
 fn analysis(text: &str, id: &str) -> Analysis {
     analysis_in(F32Matmul::F32, text, id)

@@ -1,15 +1,15 @@
 //! The present figures against those of a pinned state.
 
 use crate::worked::comes_out;
-use fuseline::core::examples::example;
-use fuseline::core::notation::edit::set_param;
-use fuseline::core::{Analysis, KernelId, Options, Policy, analyze_program, device, notation};
-use fuseline::picture::charts::scene::{Mark, Role, Scene, Shape};
-use fuseline::picture::charts::{Charted, roofline, traffic_bars};
-use fuseline::present::figure::{
+use fuseline_core::examples::example;
+use fuseline_core::notation::edit::set_param;
+use fuseline_core::{Analysis, KernelId, Options, Policy, analyze_program, device, notation};
+use fuseline_view::picture::charts::scene::{Mark, Role, Scene, Shape};
+use fuseline_view::picture::charts::{Charted, roofline, traffic_bars};
+use fuseline_view::present::figure::{
     Figure, Of, Quantity, Term, explanation_of_change, explanation_of_pinned,
 };
-use fuseline::present::pinned::{
+use fuseline_view::present::pinned::{
     KernelAgainst, gone_kernels, headline_against, kernels_against, pinned_title,
 };
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ fn transformer(length: i64, policy: Policy) -> Analysis {
 
 fn named(analysis: &Analysis, first_op: &str) -> KernelId {
     let mut kernels = analysis.partition.kernels.iter_enumerated();
-    let is_named = |ops: &[fuseline::core::OpId]| analysis.graph.ops[ops[0]].name == first_op;
+    let is_named = |ops: &[fuseline_core::OpId]| analysis.graph.ops[ops[0]].name == first_op;
     kernels.find(|(_, ops)| is_named(ops)).unwrap().0
 }
 
@@ -228,7 +228,7 @@ proptest! {
         (ops, externals) in crate::random_graph::fusable_ops(1..=16),
         policies in prop::sample::subsequence(vec![Policy::None, Policy::Rules, Policy::Inductor, Policy::Optimal], 2),
     ) {
-        let of = |policy| fuseline::core::analyze(&ops, &externals, &Options::of_policy(policy)).unwrap();
+        let of = |policy| fuseline_core::analyze(&ops, &externals, &Options::of_policy(policy)).unwrap();
         let (pinned, now) = (of(policies[0]), of(policies[1]));
         let kernels = kernels_against(&pinned, &now);
         prop_assert_eq!(kernels.len(), now.partition.kernels.len());

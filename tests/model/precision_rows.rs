@@ -1,10 +1,10 @@
 //! What is told about a run in numbers.
 
 use crate::interpret_functions::run;
-use fuseline::core::interpret::Setup;
-use fuseline::core::notation::parse;
-use fuseline::core::{Options, Policy, TensorId, analyze_program};
-use fuseline::present::precision::{
+use fuseline_codegen::interpret::Setup;
+use fuseline_core::notation::parse;
+use fuseline_core::{Options, Policy, TensorId, analyze_program};
+use fuseline_view::present::precision::{
     number_rows, precision_row_count, precision_rows, precision_sentence, roundings, run_notes,
 };
 

@@ -1,8 +1,8 @@
 //! The model compared with every row of the measured files.
 
-use fuseline::core::analysis::measured::{Measurements, Predicted, Row, Variant, errors, predict};
-use fuseline::core::json::read_json;
-use fuseline::core::notation::parse;
+use fuseline_core::analysis::measured::{Measurements, Predicted, Row, Variant, errors, predict};
+use fuseline_core::json::read_json;
+use fuseline_core::notation::parse;
 use std::path::Path;
 
 const FILES: [&str; 2] = ["h200.json", "h200_sizes.json"];
@@ -113,7 +113,7 @@ fn errors_by_nearest_rank() {
     assert!((errors.ninth_decile - 0.09).abs() < 1e-9);
     assert!((errors.worst - 0.10).abs() < 1e-9);
     assert_eq!((errors.count, errors.worst_at), (10, 9));
-    assert_eq!(fuseline::core::analysis::measured::errors(&[]), None);
+    assert_eq!(fuseline_core::analysis::measured::errors(&[]), None);
 }
 
 /// A file in which `from` in its second row is replaced by `to`.

@@ -1,14 +1,14 @@
 //! Presenting to a class: which views fill the screen, keys, the plan, the QR code, messages between the windows.
 
-use fuseline::app::lesson::library::LESSONS;
-use fuseline::app::lesson::read;
-use fuseline::app::links::listed_lesson_fragment;
-use fuseline::app::presenter::command::{Command, KEYS};
-use fuseline::app::presenter::messages::{FromNotes, FromPage, LessonPlace, Shown};
-use fuseline::app::presenter::plan::{Activity, PARTS, WORKSHOP_MIN, plan, standing};
-use fuseline::app::presenter::qr::Code;
-use fuseline::app::presenter::views::{MAX_PICTURES, Presented};
-use fuseline::app::view::View;
+use fuseline_learn::lesson::library::LESSONS;
+use fuseline_learn::lesson::read;
+use fuseline_learn::presenter::command::{Command, KEYS};
+use fuseline_learn::presenter::messages::{FromNotes, FromPage, LessonPlace, Shown};
+use fuseline_learn::presenter::plan::{Activity, PARTS, WORKSHOP_MIN, plan, standing};
+use fuseline_learn::presenter::qr::Code;
+use fuseline_learn::presenter::views::{MAX_PICTURES, Presented};
+use fuseline_view::page::links::listed_lesson_fragment;
+use fuseline_view::page::view::View;
 use proptest::prelude::*;
 use rqrr::PreparedImage;
 use std::collections::HashSet;

@@ -1,16 +1,16 @@
 //! GPUs that a visitor measured: what a probe may say, the device that it makes, and its ways.
 
 use crate::cli::{run, stderr, stdout};
-use fuseline::app::links::{SharedState, read_state, write_state};
 use fuseline::app::measured_devices::{
     MAX_DEVICES, keep_device, read_devices, replace_device, write_devices,
 };
-use fuseline::app::model_file::{FileKind, kind_of};
-use fuseline::core::model::day::Day;
-use fuseline::core::model::device::{DeviceProbe, Measured, Rate, RatesFrom, Source};
-use fuseline::core::profile::{Kind, read_profile};
-use fuseline::core::{Device, Options, Policy, analyze_program, device};
-use fuseline::present::devices::figure_rows;
+use fuseline_core::model::day::Day;
+use fuseline_core::model::device::{DeviceProbe, Measured, Rate, RatesFrom, Source};
+use fuseline_core::{Device, Options, Policy, analyze_program, device};
+use fuseline_import::profile::{Kind, read_profile};
+use fuseline_view::opened::model_file::{FileKind, kind_of};
+use fuseline_view::page::links::{SharedState, read_state, write_state};
+use fuseline_view::present::devices::figure_rows;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -254,7 +254,7 @@ fn a_gpu_that_the_table_lacks_has_what_was_measured() {
     let browser = browser.device();
     assert_eq!(browser.calibration(), None);
     let program =
-        fuseline::core::notation::parse("input a : f16[1024, 1024]\ny = matmul(a, a)\n").program;
+        fuseline_core::notation::parse("input a : f16[1024, 1024]\ny = matmul(a, a)\n").program;
     let options = Options {
         device: browser,
         ..Options::of_policy(Policy::None)

@@ -4,12 +4,12 @@
 //! `nsys_gpu_trace.csv` has the same kernels in the columns of Nsight Systems, and `bench.json` in the form of the script, whose times of
 //! whole calls are invented.
 
-use fuseline::core::model::device::device_called;
-use fuseline::core::notation::parse;
-use fuseline::core::profile::{
+use fuseline_core::model::device::device_called;
+use fuseline_core::notation::parse;
+use fuseline_core::{Options, analyze_program};
+use fuseline_import::profile::{
     Kind, MeasuredRun, Profile, Reader, Recognised, base_name, read_profile, recognise,
 };
-use fuseline::core::{Options, analyze_program};
 use std::path::PathBuf;
 
 pub(crate) fn file(name: &str) -> Vec<u8> {

@@ -1,11 +1,11 @@
 //! Traces of more kernels than are kept: the last ones count, and the visitor is told.
 
 use crate::profiles::{file, profile};
-use fuseline::core::analysis::matching::match_kernels;
-use fuseline::core::notation::parse;
-use fuseline::core::profile::{Kind, MAX_KERNELS, MeasuredRun, Profile, read_profile};
-use fuseline::core::{Options, Policy, analyze_program};
-use fuseline::present::profile::notes;
+use fuseline_core::notation::parse;
+use fuseline_core::{Options, Policy, analyze_program};
+use fuseline_import::matching::match_kernels;
+use fuseline_import::profile::{Kind, MAX_KERNELS, MeasuredRun, Profile, read_profile};
+use fuseline_view::present::profile::notes;
 use std::fmt::Write;
 
 /// A trace of kernels with these names, one each microsecond in the order of `starts`, and ranges behind them as PyTorch writes them.

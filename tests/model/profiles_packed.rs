@@ -3,8 +3,8 @@
 use crate::profiles::{file, profile};
 use flate2::write::GzEncoder;
 use flate2::{Compression, GzBuilder};
-use fuseline::app::model_file::{FileKind, kind_of};
-use fuseline::core::profile::{Kind, Profile, Reader, read_profile};
+use fuseline_import::profile::{Kind, Profile, Reader, read_profile};
+use fuseline_view::opened::model_file::{FileKind, kind_of};
 use proptest::prelude::*;
 use std::io::Write;
 

@@ -1,7 +1,7 @@
 //! Properties of every graph.
 
 use crate::random_graph;
-use fuseline::core::{
+use fuseline_core::{
     Analysis, Conventions, Externals, Graph, IdVec, KernelId, Op, OpId, OpType, Options, Partition,
     Policy, ReshapeCost, TensorDecl, analyze, build_graph, plan,
 };
@@ -121,7 +121,7 @@ proptest! {
     fn fusion_keeps_flops_and_never_adds_bytes((ops, externals) in random_graph::ops(20)) {
         for conventions in all_conventions() {
             let result = analysis(&ops, &externals, conventions);
-            let flops = |kernels: &IdVec<KernelId, fuseline::core::Kernel>| -> u128 { kernels.iter().map(|k| k.work.flops()).sum() };
+            let flops = |kernels: &IdVec<KernelId, fuseline_core::Kernel>| -> u128 { kernels.iter().map(|k| k.work.flops()).sum() };
             prop_assert_eq!(flops(&result.unfused.kernels), flops(&result.fused.kernels));
             let (before, after) = (result.unfused.traffic, result.fused.traffic);
             prop_assert!(after.bytes_read <= before.bytes_read);
@@ -178,7 +178,7 @@ proptest! {
 
     #[test]
     fn the_block_saves_twenty_bytes_widths_a_hidden_element(s in 1_u64..4000, head in 1_u64..200, heads in 1_u64..64, width in prop::sample::select(vec![1_u32, 2, 4, 8])) {
-        let block = fuseline::core::analyze_transformer_block(s, head * heads, heads, width).unwrap();
+        let block = fuseline_core::analyze_transformer_block(s, head * heads, heads, width).unwrap();
         prop_assert_eq!(block.fused_traffic.saved_by_fusion.unsigned_abs(), 20 * s * head * heads * u64::from(width));
         prop_assert_eq!(block.fusion_groups.len(), 9);
     }

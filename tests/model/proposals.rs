@@ -1,8 +1,8 @@
 //! Manual changes: their predicted effect equals the actual one.
 
-use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, KernelId, OpId, Options, Outcome, Policy, analyze_program};
-use fuseline::present::manual::{Change, Proposal, propose};
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, KernelId, OpId, Options, Outcome, Policy, analyze_program};
+use fuseline_view::present::manual::{Change, Proposal, propose};
 
 const CHAIN: &str = "\
 input x : f16[1024, 1024]
@@ -158,7 +158,7 @@ o = matmul(p, v)
 
 #[test]
 fn a_refusal_within_an_attention_says_what_does_it() {
-    let text = fuseline::core::examples::example("attention").unwrap().text;
+    let text = fuseline_core::examples::example("attention").unwrap().text;
     let kernels = outcome(text, Policy::Rules)
         .analysis
         .unwrap()

@@ -2,11 +2,11 @@
 //! `tests/model/files/make_pt2.py` writes the files.
 
 use crate::pt2_files::{archive, far_archive, file, named, node, node_of, program, tensor};
-use fuseline::app::model_file::{FileKind, ModelFormat, ModelReader, kind_of, read_model};
-use fuseline::app::opened::Converted;
-use fuseline::core::model::diagnostic::has_errors;
-use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Options, TensorRole, analyze_program};
+use fuseline_core::model::diagnostic::has_errors;
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, Options, TensorRole, analyze_program};
+use fuseline_view::opened::Converted;
+use fuseline_view::opened::model_file::{FileKind, ModelFormat, ModelReader, kind_of, read_model};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Cursor;
@@ -44,7 +44,7 @@ fn flops(analysis: &Analysis) -> u128 {
 }
 
 fn weight_bytes(text: &str) -> u64 {
-    let resolved = fuseline::core::resolve::resolve(&parse(text).program);
+    let resolved = fuseline_core::resolve::resolve(&parse(text).program);
     let weights = resolved
         .externals
         .iter()

@@ -1,11 +1,11 @@
 //! Exported programs that are broken, hostile or something else: each ends in a sentence.
 
 use crate::pt2_files::{archive, file, named, node, node_of, program, tensor};
-use fuseline::app::model_file::{ModelFormat, read_model};
-use fuseline::app::opened::Converted;
-use fuseline::core::model::diagnostic::has_errors;
-use fuseline::core::notation::parse;
-use fuseline::core::{Options, analyze_program};
+use fuseline_core::model::diagnostic::has_errors;
+use fuseline_core::notation::parse;
+use fuseline_core::{Options, analyze_program};
+use fuseline_view::opened::Converted;
+use fuseline_view::opened::model_file::{ModelFormat, read_model};
 use serde_json::{Value, json};
 use std::io::Cursor;
 

@@ -1,15 +1,15 @@
 //! Puzzles: every one has a proven par, and steps and hints lead there from wherever a visitor may be.
 
-use fuseline::app::lesson::state::Seen;
-use fuseline::app::puzzle::library::{PUZZLES, listed, next};
-use fuseline::app::puzzle::progress::Progress;
-use fuseline::app::puzzle::standing::{Graded, Standing, amount_text};
-use fuseline::app::puzzle::{Posed, read};
-use fuseline::core::analysis::why::Why;
-use fuseline::core::fusion::certificate::Amount;
-use fuseline::core::{KernelId, Objective, Policy};
-use fuseline::present::figure::{Figure, Of, Quantity, explanation};
-use fuseline::present::manual::{Change, propose};
+use fuseline_core::analysis::why::Why;
+use fuseline_core::fusion::certificate::Amount;
+use fuseline_core::{KernelId, Objective, Policy};
+use fuseline_learn::lesson::state::Seen;
+use fuseline_learn::puzzle::library::{PUZZLES, listed, next};
+use fuseline_learn::puzzle::progress::Progress;
+use fuseline_learn::puzzle::standing::{Graded, Standing, amount_text};
+use fuseline_learn::puzzle::{Posed, read};
+use fuseline_view::present::figure::{Figure, Of, Quantity, explanation};
+use fuseline_view::present::manual::{Change, propose};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
@@ -157,7 +157,7 @@ fn a_merge_that_is_in_the_way_is_cut_again() {
 fn other_kernels_programs_and_choices_are_not_graded() {
     let posed = posed("epilogue");
     let start = posed.seen().unwrap();
-    let ungraded = |text: &str, change: &dyn Fn(&mut fuseline::core::Options)| {
+    let ungraded = |text: &str, change: &dyn Fn(&mut fuseline_core::Options)| {
         let mut options = posed.puzzle.page.options();
         change(&mut options);
         let seen = Seen::of(text, &options).unwrap();
@@ -166,7 +166,7 @@ fn other_kernels_programs_and_choices_are_not_graded() {
             Standing::Graded(graded) => panic!("{graded:?}"),
         }
     };
-    let same = |_: &mut fuseline::core::Options| {};
+    let same = |_: &mut fuseline_core::Options| {};
     let mark =
         |function: &str, text: String| text.replace(function, &format!("{function} @kernel 1"));
     let both = mark("matmul(clean, w_up)", start.text.to_string());
@@ -176,13 +176,13 @@ fn other_kernels_programs_and_choices_are_not_graded() {
         .text
         .replace("x      : f16[4096, 1024]", "x      : f16[2048, 1024]");
     assert!(ungraded(&other, &same).contains("program or its sizes"));
-    let optimal = |options: &mut fuseline::core::Options| options.policy = Policy::Optimal;
+    let optimal = |options: &mut fuseline_core::Options| options.policy = Policy::Optimal;
     assert!(ungraded(&start.text, &optimal).contains("by hand"));
-    let device = |options: &mut fuseline::core::Options| {
-        options.device = fuseline::core::device("h100").unwrap().clone();
+    let device = |options: &mut fuseline_core::Options| {
+        options.device = fuseline_core::device("h100").unwrap().clone();
     };
     assert!(ungraded(&start.text, &device).contains("A100 SXM 80GB"));
-    let switch = |options: &mut fuseline::core::Options| options.fusion.prologue = true;
+    let switch = |options: &mut fuseline_core::Options| options.fusion.prologue = true;
     assert!(ungraded(&start.text, &switch).contains("options"));
     // A comment changes nothing.
     let commented = seen(posed, &format!("# mine\n{}", start.text));

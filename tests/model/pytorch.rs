@@ -1,10 +1,10 @@
 //! Names as PyTorch has them: understood where the function is the same, else answered.
 
-use fuseline::core::fixes::sound_fixes;
-use fuseline::core::model::functions::pytorch::ANSWERS;
-use fuseline::core::notation::parse;
-use fuseline::core::resolve::resolve;
-use fuseline::core::{Code, Severity};
+use fuseline_core::fixes::sound_fixes;
+use fuseline_core::model::functions::pytorch::ANSWERS;
+use fuseline_core::notation::parse;
+use fuseline_core::resolve::resolve;
+use fuseline_core::{Code, Severity};
 
 const HEAD: &str = "\
 input x : f16[8, 6]

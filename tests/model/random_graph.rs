@@ -1,7 +1,7 @@
 //! Random lists of ops for property tests.
 
-use fuseline::core::model::device::OnChip;
-use fuseline::core::{Device, Op, OpType, TensorDecl};
+use fuseline_core::model::device::OnChip;
+use fuseline_core::{Device, Op, OpType, TensorDecl};
 use proptest::prelude::*;
 use strum::VariantArray;
 

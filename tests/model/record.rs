@@ -2,12 +2,12 @@
 
 use crate::ids::ops;
 use crate::random_graph;
-use fuseline::core::fusion::reason::Reason;
-use fuseline::core::fusion::record::{Decision, Record, record};
-use fuseline::core::{
+use fuseline_core::fusion::reason::Reason;
+use fuseline_core::fusion::record::{Decision, Record, record};
+use fuseline_core::{
     Graph, IdVec, OpId, Options, Partition, Policy, analyze_program, build_graph, notation, plan,
 };
-use fuseline::present::decisions::decision_text;
+use fuseline_view::present::decisions::decision_text;
 use proptest::prelude::*;
 use strum::VariantArray;
 
@@ -145,7 +145,7 @@ fn more_kernels_than_ops_are_replayed() {
 
 #[test]
 fn every_example_can_be_replayed() {
-    for example in fuseline::core::examples::EXAMPLES {
+    for example in fuseline_core::examples::EXAMPLES {
         let graph = graph_of(example.text);
         for mut options in all_options() {
             options.fusion.budget_states = 20_000;

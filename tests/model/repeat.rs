@@ -1,11 +1,11 @@
 //! Blocks that are repeated: what their rounds read and write, and what is wrong with them.
 
 use fuseline::app::jobs::is_quick;
-use fuseline::core::model::diagnostic::{Severity, line_and_column};
-use fuseline::core::notation::{TokenKind, highlight, parse, print};
-use fuseline::core::resolve::resolve;
-use fuseline::core::{Analysis, Code, Diagnostic, Options, Policy, Span, analyze_program};
-use fuseline::present::reasons::all_diagnostics;
+use fuseline_core::model::diagnostic::{Severity, line_and_column};
+use fuseline_core::notation::{TokenKind, highlight, parse, print};
+use fuseline_core::resolve::resolve;
+use fuseline_core::{Analysis, Code, Diagnostic, Options, Policy, Span, analyze_program};
+use fuseline_view::present::reasons::all_diagnostics;
 
 /// All diagnostics of a text.
 fn found(text: &str) -> Vec<Diagnostic> {
@@ -17,7 +17,7 @@ fn found(text: &str) -> Vec<Diagnostic> {
 /// Names, inputs and outputs of the ops, as calls.
 fn calls(text: &str) -> Vec<String> {
     let resolved = resolve(&parse(text).program);
-    let call = |op: &fuseline::core::Op| {
+    let call = |op: &fuseline_core::Op| {
         let label = match &op.name {
             name if *name == op.output => String::new(),
             name => format!("{name}: "),
@@ -302,7 +302,7 @@ fn a_program_is_quick_by_its_ops_and_not_by_its_lines() {
 fn a_mark_holds_in_its_round() {
     let text = "input x : f16[64, 64]\nrepeat 3 with x = y {\na = relu(x) @kernel 1\ny = exp(a) @kernel 1\n}\nb = relu(y) @kernel 1\nc = exp(b) @kernel 1\n";
     let analysis = analysed(text, &Options::of_policy(Policy::Manual));
-    let names = |kernel: &fuseline::core::analysis::Kernel| -> Vec<&str> {
+    let names = |kernel: &fuseline_core::analysis::Kernel| -> Vec<&str> {
         (kernel.ops.iter())
             .map(|&op| &*analysis.graph.ops[op].name)
             .collect()

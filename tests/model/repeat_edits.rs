@@ -1,15 +1,15 @@
 //! Edits of programs with blocks by table, sliders and pictures, and what is exported of them.
 
-use fuseline::core::model::program::Program;
-use fuseline::core::notation::edit::{
+use fuseline_core::model::program::Program;
+use fuseline_core::notation::edit::{
     add_op, move_op, remove_op, rename_op, rename_tensor, set_inputs, set_kernel, set_param,
 };
-use fuseline::core::notation::import::{self, program_of_op_list};
-use fuseline::core::notation::{parse, print};
-use fuseline::core::{KernelId, Op, OpId, Options, Outcome, Policy, Span, analyze_program};
-use fuseline::present::export::OpList;
-use fuseline::present::manual::{Change, Proposal, propose};
-use fuseline::present::op_rows::{OpSource, op_rows};
+use fuseline_core::notation::import::{self, program_of_op_list};
+use fuseline_core::notation::{parse, print};
+use fuseline_core::{KernelId, Op, OpId, Options, Outcome, Policy, Span, analyze_program};
+use fuseline_view::present::export::OpList;
+use fuseline_view::present::manual::{Change, Proposal, propose};
+use fuseline_view::present::op_rows::{OpSource, op_rows};
 
 const TEXT: &str = "\
 param L = 3 in 1..48

@@ -1,16 +1,16 @@
 //! Blocks that are repeated mean what the text means that is written out by hand.
 
 use crate::repeat::analysed;
-use fuseline::core::notation::parse;
-use fuseline::core::resolve::resolve;
-use fuseline::core::{FusionOptions, Options, Policy, analyze_program, build_graph};
+use fuseline_core::notation::parse;
+use fuseline_core::resolve::resolve;
+use fuseline_core::{FusionOptions, Options, Policy, analyze_program, build_graph};
 use proptest::prelude::*;
 use std::fmt::Write as _;
 use strum::VariantArray;
 
 /// The example's block, repeated, and written out by hand with the names that rounds have.
 fn gpt2_blocks(rounds: usize) -> [String; 2] {
-    let example = fuseline::core::examples::example("gpt2").unwrap().text;
+    let example = fuseline_core::examples::example("gpt2").unwrap().text;
     let lines = example
         .lines()
         .filter(|line| !line.is_empty() && !line.starts_with('#'));

@@ -2,11 +2,11 @@
 
 use crate::families::{chain, ladder, text_of};
 use crate::gpt2::{OPS_PER_BLOCK, gpt2};
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, KernelId, Op, OpType, Options, Policy, analyze, analyze_program};
-use fuseline::picture::dag::repeats::Repeats;
-use fuseline::picture::dag::{DagLayout, folded_layout};
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, KernelId, Op, OpType, Options, Policy, analyze, analyze_program};
+use fuseline_view::picture::dag::repeats::Repeats;
+use fuseline_view::picture::dag::{DagLayout, folded_layout};
 use std::fmt::Write as _;
 
 pub(crate) const POLICIES: [Policy; 3] = [Policy::None, Policy::Rules, Policy::Inductor];

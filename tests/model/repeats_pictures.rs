@@ -6,12 +6,12 @@ use crate::dag_check::faults;
 use crate::gpt2::gpt2;
 use crate::random_graph;
 use crate::repeats::{BLOCK, HEAD, POLICIES, TAIL, folded, of_text, program, repeats};
-use fuseline::core::{Analysis, KernelId, Op, Options, Policy, TensorDecl, TensorRole, analyze};
-use fuseline::picture::dag::metrics::SMALL_FONT_PX;
-use fuseline::picture::dag::viewport::{LEGIBLE_PX, Viewport};
-use fuseline::picture::dag::wrap::{in_columns, wrap};
-use fuseline::picture::dag::{DagLayout, EdgeEnd, Point, layout};
-use fuseline::picture::export::graph;
+use fuseline_core::{Analysis, KernelId, Op, Options, Policy, TensorDecl, TensorRole, analyze};
+use fuseline_view::picture::dag::metrics::SMALL_FONT_PX;
+use fuseline_view::picture::dag::viewport::{LEGIBLE_PX, Viewport};
+use fuseline_view::picture::dag::wrap::{in_columns, wrap};
+use fuseline_view::picture::dag::{DagLayout, EdgeEnd, Point, layout};
+use fuseline_view::picture::export::graph;
 use proptest::prelude::*;
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! Resolving a text to ops: element types, K, order, and random texts.
 
-use fuseline::core::notation::parse;
-use fuseline::core::resolve::{Resolved, resolve};
-use fuseline::core::{Code, DType, Op, OpType, build_graph};
+use fuseline_core::notation::parse;
+use fuseline_core::resolve::{Resolved, resolve};
+use fuseline_core::{Code, DType, Op, OpType, build_graph};
 use proptest::prelude::*;
 use std::fmt::Write;
 
@@ -212,12 +212,12 @@ fn any_statement() -> impl Strategy<Value = String> {
     };
     let shape = || prop::collection::vec(size(), 0..5).prop_map(|s| format!("[{}]", s.join(", ")));
     let dtype = || prop::sample::select(vec!["f16", "f32", "i8"]);
-    let functions: Vec<&str> = fuseline::core::model::functions::FUNCTIONS
+    let functions: Vec<&str> = fuseline_core::model::functions::FUNCTIONS
         .iter()
         .map(|f| f.name)
         .chain(["elementwise", "reduction", "nope"])
         .collect();
-    let attributes: Vec<&str> = fuseline::core::model::functions::ATTRIBUTES
+    let attributes: Vec<&str> = fuseline_core::model::functions::ATTRIBUTES
         .iter()
         .map(|a| a.name)
         .chain(["nope"])

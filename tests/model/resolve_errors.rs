@@ -1,8 +1,8 @@
 //! One invalid input for each diagnostic of resolving: severity, code, position, message and hint.
 
 use crate::resolve::resolved;
-use fuseline::core::model::diagnostic::line_and_column;
-use fuseline::core::{Code, Severity};
+use fuseline_core::model::diagnostic::line_and_column;
+use fuseline_core::{Code, Severity};
 
 pub(crate) struct Case {
     pub(crate) text: &'static str,
@@ -159,11 +159,10 @@ fn an_invalid_line_is_reported_once() {
         (good.replacen("relu(y)", "relu(y", 1), (5, 12)),
         (good.replacen("l: z = relu(y)", "l: z = ", 1), (5, 6)),
     ] {
-        let parsed = fuseline::core::notation::parse(&broken);
+        let parsed = fuseline_core::notation::parse(&broken);
         let outcome =
-            fuseline::core::analyze_program(&parsed.program, &fuseline::core::Options::default());
-        let all =
-            fuseline::core::model::diagnostic::merged(parsed.diagnostics, outcome.diagnostics);
+            fuseline_core::analyze_program(&parsed.program, &fuseline_core::Options::default());
+        let all = fuseline_core::model::diagnostic::merged(parsed.diagnostics, outcome.diagnostics);
         let errors: Vec<_> = all
             .iter()
             .filter(|d| d.severity == Severity::Error)

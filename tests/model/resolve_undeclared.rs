@@ -1,10 +1,10 @@
 //! Tensors that are not declared: their sizes, and what is said about them.
 
 use crate::resolve::resolved;
-use fuseline::core::model::graph::SizeSource;
-use fuseline::core::model::sizes::inferred_shape;
-use fuseline::core::notation::parse;
-use fuseline::core::{Code, KernelId, OpId, Options, analyze_program, build_graph};
+use fuseline_core::model::graph::SizeSource;
+use fuseline_core::model::sizes::inferred_shape;
+use fuseline_core::notation::parse;
+use fuseline_core::{Code, KernelId, OpId, Options, analyze_program, build_graph};
 
 #[test]
 fn a_matmul_with_unknown_k_has_a_note_and_no_flops() {

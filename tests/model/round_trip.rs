@@ -1,12 +1,12 @@
 //! What is exported and can be opened comes back the same.
 
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::json::read_json;
-use fuseline::core::notation::import::{self, program_of_op_list};
-use fuseline::core::notation::{parse, print};
-use fuseline::core::{Options, Outcome, Policy, analyze_program};
-use fuseline::present::export::OpList;
-use fuseline::present::report::Report;
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::json::read_json;
+use fuseline_core::notation::import::{self, program_of_op_list};
+use fuseline_core::notation::{parse, print};
+use fuseline_core::{Options, Outcome, Policy, analyze_program};
+use fuseline_view::present::export::OpList;
+use fuseline_view::present::report::Report;
 use strum::VariantArray;
 
 fn outcome(text: &str, options: &Options) -> Outcome {

@@ -1,11 +1,11 @@
 //! Programs as scripts of PyTorch.
 
 use crate::inductor_measured::{DEFAULT, options};
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::model::functions::FUNCTIONS;
-use fuseline::core::notation::{parse, print};
-use fuseline::core::{Options, analyze_program};
-use fuseline::present::pytorch::{Script, script};
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::model::functions::FUNCTIONS;
+use fuseline_core::notation::{parse, print};
+use fuseline_core::{Options, analyze_program};
+use fuseline_view::present::pytorch::{Script, script};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;

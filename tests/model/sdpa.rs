@@ -2,11 +2,11 @@
 
 use crate::attention::with_attention;
 use crate::inductor_measured::{DEFAULT, options};
-use fuseline::core::analysis::limits::limits;
-use fuseline::core::fusion::attention::{AttentionShape, first_shape};
-use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, KernelId, OpId, Options, Policy, analyze_program};
-use fuseline::present::explain::flops_text;
+use fuseline_core::analysis::limits::limits;
+use fuseline_core::fusion::attention::{AttentionShape, first_shape};
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, KernelId, OpId, Options, Policy, analyze_program};
+use fuseline_view::present::explain::flops_text;
 
 const CALL: &str = "\
 input q : bf16[2, 8, 512, 64]

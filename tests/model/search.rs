@@ -1,9 +1,9 @@
 //! Finding ops and tensors by name.
 
-use fuseline::core::Options;
-use fuseline::core::analyze_program;
-use fuseline::core::notation::parse;
-use fuseline::present::search::{Found, found, place_words};
+use fuseline_core::Options;
+use fuseline_core::analyze_program;
+use fuseline_core::notation::parse;
+use fuseline_view::present::search::{Found, found, place_words};
 
 const TEXT: &str = "input x : f16[8, 8]
 weight W_up : f16[8, 8]

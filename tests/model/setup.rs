@@ -1,10 +1,8 @@
 //! What a printed page says about the choices behind its figures.
 
-use fuseline::core::notation::parse;
-use fuseline::core::{
-    Conventions, DEVICES, FusionOptions, Objective, Options, Policy, ReshapeCost,
-};
-use fuseline::present::setup::setup;
+use fuseline_core::notation::parse;
+use fuseline_core::{Conventions, DEVICES, FusionOptions, Objective, Options, Policy, ReshapeCost};
+use fuseline_view::present::setup::setup;
 
 #[test]
 fn every_choice_that_figures_depend_on_is_named() {

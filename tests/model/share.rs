@@ -1,14 +1,14 @@
 //! Share links: round trips of the state as text, and checks before decompression. `tests/web/share.rs` and
 //! `tests/e2e/share.spec.mjs` test the compression, which is the browser's.
 
-use fuseline::app::links::{
-    MAX_LINK_BYTES, MAX_STATE_BYTES, ShareError, SharedState, fragment_of, packed_in, read_state,
-    write_state,
-};
-use fuseline::core::model::device::Rate;
-use fuseline::core::{
+use fuseline_core::model::device::Rate;
+use fuseline_core::{
     Conventions, DEVICES, Device, Externals, F32Matmul, FusionOptions, Objective, Policy,
     ReshapeCost,
+};
+use fuseline_view::page::links::{
+    MAX_LINK_BYTES, MAX_STATE_BYTES, ShareError, SharedState, fragment_of, packed_in, read_state,
+    write_state,
 };
 use proptest::prelude::*;
 use strum::VariantArray;
@@ -29,8 +29,8 @@ fn every_choice_travels() {
         Device::custom(1e12, 0.0, 0.0, 0.0),
         // Values without a short decimal representation.
         Device::custom(1e12 / 3.0, 2e14 / 7.0, 1e13 * (0.1 + 0.2), 2.3e-6 / 3.0),
-        fuseline::core::default_device().clone().with_launch_s(0.0),
-        fuseline::core::device("h200")
+        fuseline_core::default_device().clone().with_launch_s(0.0),
+        fuseline_core::device("h200")
             .unwrap()
             .clone()
             .with_launch_s(12.5e-6),
@@ -71,7 +71,7 @@ fn a_state_of_this_version_is_read_for_ever() {
     let written = "device=h200\nview=unfused\n\nparam S = 512\ny = relu(x)\n";
     let expected = SharedState {
         text: "param S = 512\ny = relu(x)\n".to_owned(),
-        device: fuseline::core::device("h200").unwrap().clone(),
+        device: fuseline_core::device("h200").unwrap().clone(),
         is_unfused_view: true,
         ..SharedState::default()
     };

@@ -1,11 +1,11 @@
 //! Vertical and horizontal fusion: chains, and ops that only read the same.
 
-use fuseline::core::examples::example;
-use fuseline::core::fusion::record::record;
-use fuseline::core::fusion::siblings::joins_siblings;
-use fuseline::core::notation::parse;
-use fuseline::core::{Graph, OpId, Options, Policy, analyze_program};
-use fuseline::present::decisions::decision_text;
+use fuseline_core::examples::example;
+use fuseline_core::fusion::record::record;
+use fuseline_core::fusion::siblings::joins_siblings;
+use fuseline_core::notation::parse;
+use fuseline_core::{Graph, OpId, Options, Policy, analyze_program};
+use fuseline_view::present::decisions::decision_text;
 
 fn graph_of(text: &str) -> Graph {
     let outcome = analyze_program(&parse(text).program, &Options::default());

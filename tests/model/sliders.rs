@@ -1,7 +1,7 @@
 //! Params as sliders and number boxes.
 
-use fuseline::core::notation;
-use fuseline::present::sliders::{SliderRow, SliderTrack, slider_rows};
+use fuseline_core::notation;
+use fuseline_view::present::sliders::{SliderRow, SliderTrack, slider_rows};
 
 fn rows(text: &str) -> Vec<SliderRow> {
     slider_rows(text, &notation::parse(text).program, usize::MAX)

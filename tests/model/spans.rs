@@ -1,7 +1,7 @@
 //! Programs without spans, for comparing the meaning of two texts.
 
-use fuseline::core::model::diagnostic::Span;
-use fuseline::core::model::program::{AttributeValue, Expr, ExprKind, Program, TypeAnnotation};
+use fuseline_core::model::diagnostic::Span;
+use fuseline_core::model::program::{AttributeValue, Expr, ExprKind, Program, TypeAnnotation};
 
 /// The same program with every span empty.
 pub(crate) fn without_spans(mut program: Program) -> Program {

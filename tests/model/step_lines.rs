@@ -1,12 +1,12 @@
 //! The steps panel: numbers after each decision, and texts.
 
 use crate::random_graph::fusable_ops;
-use fuseline::core::analysis::replay::analysis_with;
-use fuseline::core::fusion::record::{Record, record};
-use fuseline::core::{
+use fuseline_core::analysis::replay::analysis_with;
+use fuseline_core::fusion::record::{Record, record};
+use fuseline_core::{
     Analysis, FusionOptions, KernelId, Options, Policy, analyze, analyze_program, notation,
 };
-use fuseline::present::steps::{PAGE_STEPS, Steps, page_of_step};
+use fuseline_view::present::steps::{PAGE_STEPS, Steps, page_of_step};
 use proptest::prelude::*;
 use std::fmt::Write as _;
 use strum::VariantArray;

@@ -1,15 +1,15 @@
 //! A param along an axis: the figures are those of the program at each value, and crossings are exact.
 
 use crate::cli::{json, run, stderr, stdout};
-use fuseline::core::analysis::sweep::{Change, Crossing, Measure, Relation, Sweep, sweep};
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::model::diagnostic::has_errors;
-use fuseline::core::notation::edit::set_param;
-use fuseline::core::resolve::{ParamValues, param_values};
-use fuseline::core::{
+use fuseline_core::analysis::sweep::{Change, Crossing, Measure, Relation, Sweep, sweep};
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::model::diagnostic::has_errors;
+use fuseline_core::notation::edit::set_param;
+use fuseline_core::resolve::{ParamValues, param_values};
+use fuseline_core::{
     Analysis, Objective, Options, Policy, Tensor, TensorRole, analyze_program, device, notation,
 };
-use fuseline::present::sweep::{crossing_rows, swept_params};
+use fuseline_view::present::sweep::{crossing_rows, swept_params};
 use proptest::prelude::*;
 
 fn example(id: &str) -> &'static str {

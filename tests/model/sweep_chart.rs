@@ -2,12 +2,12 @@
 //!
 //! `UPDATE_GOLDEN=1 cargo test --test model sweep_chart` rewrites the files; look at them before committing.
 
-use fuseline::core::analysis::sweep::{Measure, Sweep, sweep};
-use fuseline::core::examples::example;
-use fuseline::core::{Device, Options, Policy, default_device, notation};
-use fuseline::picture::charts::scene::{Mark, Role, Scene, Shape};
-use fuseline::picture::charts::sweep::{SweepView, scene};
-use fuseline::picture::export::chart;
+use fuseline_core::analysis::sweep::{Measure, Sweep, sweep};
+use fuseline_core::examples::example;
+use fuseline_core::{Device, Options, Policy, default_device, notation};
+use fuseline_view::picture::charts::scene::{Mark, Role, Scene, Shape};
+use fuseline_view::picture::charts::sweep::{SweepView, scene};
+use fuseline_view::picture::export::chart;
 use std::path::Path;
 use strum::VariantArray;
 

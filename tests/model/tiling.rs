@@ -4,15 +4,15 @@
     reason = "equal figures come out of the same arithmetic"
 )]
 
-use fuseline::core::analysis::limits::limits;
-use fuseline::core::analysis::tiling::{
+use fuseline_core::analysis::limits::limits;
+use fuseline_core::analysis::tiling::{
     BlockTile, Follower, GROUPS, Needs, SIDES, TileGrid, Tiled, TiledMatmul, TimeLimit, best,
     followers, matmuls,
 };
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::fusion::reason::Reason;
-use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Device, Options, Policy, analyze_program, device};
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::fusion::reason::Reason;
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, Device, Options, Policy, analyze_program, device};
 use proptest::prelude::*;
 
 fn analysis_of(text: &str, policy: Policy) -> Analysis {

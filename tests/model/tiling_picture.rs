@@ -1,12 +1,12 @@
 //! A matmul in tiles as a picture, and its words.
 
 use crate::charts::check_golden;
-use fuseline::core::analysis::tiling::{BlockTile, SIDES};
-use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Options, Policy, analyze_program, device};
-use fuseline::picture::charts::scene::{Role, Scene, Shape};
-use fuseline::picture::charts::tiling::scene;
-use fuseline::present::tiling::{
+use fuseline_core::analysis::tiling::{BlockTile, SIDES};
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, Options, Policy, analyze_program, device};
+use fuseline_view::picture::charts::scene::{Role, Scene, Shape};
+use fuseline_view::picture::charts::tiling::scene;
+use fuseline_view::present::tiling::{
     TileSide, TilingChoice, TilingReport, figure_groups, fit_rows, matmul_choices, no_tiles,
     suggestion,
 };

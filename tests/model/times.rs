@@ -1,19 +1,19 @@
 //! Times in words: what stands beside them, and the arithmetic behind them.
 
 use crate::why::under;
-use fuseline::core::analysis::device_model::breakdown;
-use fuseline::core::analysis::why::Why;
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::notation::parse;
-use fuseline::core::{Analysis, Options, Policy, analyze_program, device};
-use fuseline::present::compare::policy_rows;
-use fuseline::present::explain::total_bytes;
-use fuseline::present::format::format_seconds;
-use fuseline::present::headline::headline;
-use fuseline::present::kernels::{kernel_rows, kernel_total};
-use fuseline::present::reasons::said_verdict;
-use fuseline::present::times::{TimeKind, time_lines, total_times};
-use fuseline::present::why::saved_time_title;
+use fuseline_core::analysis::device_model::breakdown;
+use fuseline_core::analysis::why::Why;
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, Options, Policy, analyze_program, device};
+use fuseline_view::present::compare::policy_rows;
+use fuseline_view::present::explain::total_bytes;
+use fuseline_view::present::format::format_seconds;
+use fuseline_view::present::headline::headline;
+use fuseline_view::present::kernels::{kernel_rows, kernel_total};
+use fuseline_view::present::reasons::said_verdict;
+use fuseline_view::present::times::{TimeKind, time_lines, total_times};
+use fuseline_view::present::why::saved_time_title;
 use std::collections::BTreeSet;
 use strum::VariantArray;
 
@@ -146,9 +146,9 @@ fn each_figure_of_an_assumed_size_is_marked() {
             kernel_total(&analysis).time.time,
         ];
         let rows = policy_rows(
-            &fuseline::core::analysis::compare::compare(&analysis),
+            &fuseline_core::analysis::compare::compare(&analysis),
             Policy::Rules,
-            fuseline::core::Objective::Bytes,
+            fuseline_core::Objective::Bytes,
         );
         for row in rows {
             marked.extend([row.memory, row.time.time]);

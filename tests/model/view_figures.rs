@@ -2,18 +2,18 @@
 
 use crate::interpret_functions::run;
 use crate::worked::assert_told;
-use fuseline::core::analysis::tiling::{BlockTile, GROUPS, SIDES, matmuls};
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::fusion::attention::{AttentionShape, LoopOrder};
-use fuseline::core::interpret::{Interpretation, Setup, interpret};
-use fuseline::core::notation::parse;
-use fuseline::core::{
+use fuseline_codegen::interpret::{Interpretation, Setup, interpret};
+use fuseline_core::analysis::tiling::{BlockTile, GROUPS, SIDES, matmuls};
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::fusion::attention::{AttentionShape, LoopOrder};
+use fuseline_core::notation::parse;
+use fuseline_core::{
     Analysis, DEVICES, Device, Options, Partition, Policy, analyze_program, device,
 };
-use fuseline::present::attention::{AttentionSize, AttentionSizes, byte_rows, tile_rows};
-use fuseline::present::figure::{Explanation, Term};
-use fuseline::present::precision::{number_rows, precision_rows};
-use fuseline::present::tiling::{FigureRow, TilingChoice, TilingReport, figure_groups};
+use fuseline_view::present::attention::{AttentionSize, AttentionSizes, byte_rows, tile_rows};
+use fuseline_view::present::figure::{Explanation, Term};
+use fuseline_view::present::precision::{number_rows, precision_rows};
+use fuseline_view::present::tiling::{FigureRow, TilingChoice, TilingReport, figure_groups};
 use proptest::prelude::*;
 
 fn analysis(text: &str, device_id: &str) -> Analysis {

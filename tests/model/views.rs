@@ -1,10 +1,10 @@
 //! Texts of the panels, and that names in them are escaped.
 
-use fuseline::core::model::options::Switch;
-use fuseline::core::{
+use fuseline_core::model::options::Switch;
+use fuseline_core::{
     Device, FusionOptions, Options, Policy, analyze_program, default_device, notation,
 };
-use fuseline::present::certificates::certificate_text;
+use fuseline_view::present::certificates::certificate_text;
 use strum::VariantArray;
 
 #[test]

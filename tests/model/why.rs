@@ -3,14 +3,14 @@
 use crate::ids::ops;
 use crate::random_graph::small_device;
 use crate::why_prices::{merged, totals};
-use fuseline::core::analysis::why::{Price, Verdict, Why};
-use fuseline::core::fusion::reason::Reason;
-use fuseline::core::fusion::rows::RowDomain;
-use fuseline::core::{
+use fuseline_core::analysis::why::{Price, Verdict, Why};
+use fuseline_core::fusion::reason::Reason;
+use fuseline_core::fusion::rows::RowDomain;
+use fuseline_core::{
     Analysis, Device, FusionOptions, KernelId, Objective, OpId, Options, Policy, analyze_program,
     notation,
 };
-use fuseline::present::reasons::said_verdict;
+use fuseline_view::present::reasons::said_verdict;
 use serde_json::json;
 use strum::VariantArray;
 

@@ -1,10 +1,10 @@
 //! Why edges of attention kernels are not fused.
 
 use crate::why::{analysis, ask, under};
-use fuseline::core::analysis::why::{Verdict, Why};
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::fusion::reason::Reason;
-use fuseline::core::{FusionOptions, Op, OpId, OpType, Options, Policy, device};
+use fuseline_core::analysis::why::{Verdict, Why};
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::fusion::reason::Reason;
+use fuseline_core::{FusionOptions, Op, OpId, OpType, Options, Policy, device};
 use strum::VariantArray;
 
 /// A matmul into attention with a mask, and ops that read the attention.

@@ -2,11 +2,11 @@
 
 use crate::random_graph::fusable_ops;
 use crate::why::{analysis, ask, under};
-use fuseline::core::analysis::why::{Verdict, Why};
-use fuseline::core::fusion::reason::Reason;
-use fuseline::core::fusion::record::{Decision, record};
-use fuseline::core::{FusionOptions, OpId, Options, Policy, analyze};
-use fuseline::present::reasons::reason_text;
+use fuseline_core::analysis::why::{Verdict, Why};
+use fuseline_core::fusion::reason::Reason;
+use fuseline_core::fusion::record::{Decision, record};
+use fuseline_core::{FusionOptions, OpId, Options, Policy, analyze};
+use fuseline_view::present::reasons::reason_text;
 use proptest::prelude::*;
 
 fn with(set: impl FnOnce(&mut FusionOptions)) -> Options {

@@ -3,18 +3,18 @@
 use crate::partitions::choices;
 use crate::random_graph::fusable_ops;
 use crate::why::under;
-use fuseline::core::analysis::why::{Verdict, Why};
-use fuseline::core::cost::roofline;
-use fuseline::core::cost::traffic::kernel_traffic;
-use fuseline::core::cost::work::op_work;
-use fuseline::core::examples::EXAMPLES;
-use fuseline::core::fusion::legality;
-use fuseline::core::fusion::reason::Reason;
-use fuseline::core::fusion::record::{Decision, record};
-use fuseline::core::model::adjacency::Adjacency;
-use fuseline::core::model::work::Work;
-use fuseline::core::notation::parse;
-use fuseline::core::{
+use fuseline_core::analysis::why::{Verdict, Why};
+use fuseline_core::cost::roofline;
+use fuseline_core::cost::traffic::kernel_traffic;
+use fuseline_core::cost::work::op_work;
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::fusion::legality;
+use fuseline_core::fusion::reason::Reason;
+use fuseline_core::fusion::record::{Decision, record};
+use fuseline_core::model::adjacency::Adjacency;
+use fuseline_core::model::work::Work;
+use fuseline_core::notation::parse;
+use fuseline_core::{
     Graph, IdVec, KernelId, Op, OpId, OpType, Options, Partition, Policy, ReshapeCost, analyze,
     analyze_program, device,
 };

@@ -1,13 +1,11 @@
 //! The tab on why edges are not fused: sorted by price, with names and figures.
 
-use fuseline::core::analysis::why::{Price, PricedEdge, Verdict, Why};
-use fuseline::core::examples::example;
-use fuseline::core::fusion::record::record;
-use fuseline::core::{
-    Analysis, IdVec, Objective, OpId, Options, Policy, analyze_program, notation,
-};
-use fuseline::present::figure::Saved;
-use fuseline::present::why::{EdgeOrder, EdgeRow, WhyNot};
+use fuseline_core::analysis::why::{Price, PricedEdge, Verdict, Why};
+use fuseline_core::examples::example;
+use fuseline_core::fusion::record::record;
+use fuseline_core::{Analysis, IdVec, Objective, OpId, Options, Policy, analyze_program, notation};
+use fuseline_view::present::figure::Saved;
+use fuseline_view::present::why::{EdgeOrder, EdgeRow, WhyNot};
 use std::cmp::Reverse;
 use std::sync::Arc;
 use strum::VariantArray;

@@ -1,6 +1,6 @@
 //! Whether the terms of an explanation come to its number.
 
-use fuseline::present::figure::{Explanation, How, Number, Term};
+use fuseline_view::present::figure::{Explanation, How, Number, Term};
 
 /// Whole numbers, where the number is one.
 fn whole(number: Number) -> Option<i128> {

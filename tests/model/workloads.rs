@@ -1,12 +1,12 @@
 //! Whole models as an H100 ran them, beside what is predicted: `tests/measure/results/h100_models.json`.
 
 use crate::inductor_measured::{DEFAULT, EAGER, options};
-use fuseline::core::analysis::matching::{Matching, match_kernels};
-use fuseline::core::analysis::workload::patterns_in_program;
-use fuseline::core::notation::parse;
-use fuseline::core::profile::{Kind, MeasuredKernel, MeasuredRun, read_profile};
-use fuseline::core::{Analysis, Options, ReshapeCost, analyze_program, device};
-use fuseline::present::profile::{Note, Offer, notes};
+use fuseline_core::notation::parse;
+use fuseline_core::{Analysis, Options, ReshapeCost, analyze_program, device};
+use fuseline_import::matching::{Matching, match_kernels};
+use fuseline_import::profile::{Kind, MeasuredKernel, MeasuredRun, read_profile};
+use fuseline_import::workload::patterns_in_program;
+use fuseline_view::present::profile::{Note, Offer, notes};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 

@@ -14,7 +14,7 @@ use fuseline::components::results::Results;
 use fuseline::components::results::kernels::KernelsTable;
 use fuseline::components::results::limits::LimitsView;
 use fuseline::components::sliders::Sliders;
-use fuseline::core::{Device, KernelId, Objective, OpId, Policy};
+use fuseline_core::{Device, KernelId, Objective, OpId, Policy};
 use leptos::prelude::*;
 use std::cell::Cell;
 use std::rc::Rc;

@@ -7,7 +7,7 @@ use fuseline::app::state::{FocusRequest, OpsView, Page, Selection};
 use fuseline::components::ops::Ops;
 use fuseline::components::ops::editor::Editor;
 use fuseline::components::ops::table::OpsTable;
-use fuseline::core::{KernelId, OpId, Span};
+use fuseline_core::{KernelId, OpId, Span};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_test::wasm_bindgen_test;

@@ -4,8 +4,8 @@ use crate::components::over;
 use crate::mounted::settled;
 use fuseline::app::history::Origin;
 use fuseline::components::results::precision::PrecisionView;
-use fuseline::core::Policy;
-use fuseline::core::interpret::Setup;
+use fuseline_codegen::interpret::Setup;
+use fuseline_core::Policy;
 use leptos::prelude::*;
 use wasm_bindgen_test::wasm_bindgen_test;
 

@@ -1,11 +1,11 @@
 //! Share links through the browser's zlib: there and back, and nothing hostile through.
 
-use fuseline::app::links::{
+use fuseline_browser::{pack, unpack};
+use fuseline_core::examples::EXAMPLES;
+use fuseline_view::page::links::{
     MAX_LINK_BYTES, MAX_STATE_BYTES, ShareError, SharedState, fragment_of, packed_in, read_state,
     write_state,
 };
-use fuseline::browser::{pack, unpack};
-use fuseline::core::examples::EXAMPLES;
 use js_sys::Reflect;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_test::wasm_bindgen_test;
@@ -24,7 +24,7 @@ async fn decoded(fragment: &str) -> Result<SharedState, ShareError> {
 fn state_of_link() -> SharedState {
     SharedState {
         text: "param S = 512 in 128..1024 step 128\ninput x : f16[S, 64]\ny = relu(x)\n".to_owned(),
-        device: fuseline::core::device("h200").unwrap().clone(),
+        device: fuseline_core::device("h200").unwrap().clone(),
         is_unfused_view: true,
         ..SharedState::default()
     }

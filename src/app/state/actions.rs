@@ -5,16 +5,16 @@ use super::page::{Page, SetIfChanged};
 use super::selection::{NamedSelection, Selection};
 use crate::app::held_range::most_bytes;
 use crate::app::history::{Origin, end_of_change};
-use crate::app::lesson::state::{Mark, Marked};
 use crate::app::sharing::choices;
-use crate::browser;
-use crate::core::analysis::advice::Advice;
-use crate::core::fusion::record::Decision;
-use crate::core::notation::edit::set_param;
-use crate::core::{Analysis, F32Matmul, Fix, KernelId, OpId, Policy, Span};
-use crate::present::advice::set_words;
-use crate::present::findings::fixes_on_line;
-use crate::present::manual::Change;
+use fuseline_browser as browser;
+use fuseline_core::analysis::advice::Advice;
+use fuseline_core::fusion::record::Decision;
+use fuseline_core::notation::edit::set_param;
+use fuseline_core::{Analysis, F32Matmul, Fix, KernelId, OpId, Policy, Span};
+use fuseline_learn::lesson::state::{Mark, Marked};
+use fuseline_view::present::advice::set_words;
+use fuseline_view::present::findings::fixes_on_line;
+use fuseline_view::present::manual::Change;
 use leptos::prelude::*;
 
 impl Page {

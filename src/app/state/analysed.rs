@@ -1,14 +1,14 @@
 //! A text and its analysis, by the page itself or with the kernels that the worker has chosen.
 
 use crate::app::jobs::{Answer, Job, Question, Task, is_quick};
-use crate::core::model::diagnostic::has_errors;
-use crate::core::notation::Parsed;
-use crate::core::{
+use fuseline_core::model::diagnostic::has_errors;
+use fuseline_core::notation::Parsed;
+use fuseline_core::{
     Analysis, Diagnostic, IdVec, OpId, Options, Outcome, analyze, analyze_program,
     analyze_program_with,
 };
-use crate::picture::dag::DagLayout;
-use crate::present::reasons::all_diagnostics;
+use fuseline_view::picture::dag::DagLayout;
+use fuseline_view::present::reasons::all_diagnostics;
 use std::sync::Arc;
 
 /// A text and its analysis.

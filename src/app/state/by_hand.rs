@@ -4,10 +4,10 @@ use super::choices::{FocusRequest, Notice, NoticeAction};
 use super::page::Page;
 use crate::app::history::Origin;
 use crate::app::jobs::{Answer, Question};
-use crate::core::notation::edit::{Marked, ShownKernels, state_kernels};
-use crate::core::{KernelId, OpId, Policy};
-use crate::present::manual::{Change, Proposal};
-use crate::present::options::{NO_KERNEL_STATED, policy_title};
+use fuseline_core::notation::edit::{Marked, ShownKernels, state_kernels};
+use fuseline_core::{KernelId, OpId, Policy};
+use fuseline_view::present::manual::{Change, Proposal};
+use fuseline_view::present::options::{NO_KERNEL_STATED, policy_title};
 use leptos::prelude::*;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! What a visitor chooses beside the text, and messages to the visitor.
 
-use crate::app::links::SharedState;
-use crate::core::{KernelId, Span};
+use fuseline_core::{KernelId, Span};
+use fuseline_view::page::links::SharedState;
 use std::sync::Arc;
 use strum::{EnumIter, EnumString, IntoStaticStr};
 

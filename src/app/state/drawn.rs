@@ -3,10 +3,10 @@
 use super::analysed::AnalysedText;
 use super::memos::shared_memo;
 use super::page::SetIfChanged;
-use crate::app::runner::layout_of;
-use crate::core::Analysis;
-use crate::picture::dag::repeats::Repeats;
-use crate::picture::dag::{DagLayout, has_same_picture};
+use fuseline_core::Analysis;
+use fuseline_view::picture::dag::layout_of;
+use fuseline_view::picture::dag::repeats::Repeats;
+use fuseline_view::picture::dag::{DagLayout, has_same_picture};
 use leptos::prelude::*;
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! The number of the page that explains itself: one at a time.
 
 use super::page::Page;
-use crate::browser::{Event, Opener};
-use crate::present::figure::{Explanation, Figure, explanation, explanation_of_policy};
+use fuseline_browser::{Event, Opener};
+use fuseline_view::present::figure::{Explanation, Figure, explanation, explanation_of_policy};
 use leptos::prelude::*;
 
 /// What is told about a number.

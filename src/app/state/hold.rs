@@ -1,7 +1,7 @@
 //! Whether a slider moves or is held.
 
 use super::page::SetIfChanged;
-use crate::browser::Later;
+use fuseline_browser::Later;
 use leptos::prelude::*;
 use std::time::Duration;
 

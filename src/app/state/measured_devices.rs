@@ -2,10 +2,10 @@
 
 use super::page::Page;
 use crate::app::measured_devices::{keep_device, replace_device};
-use crate::browser;
-use crate::core::default_device;
-use crate::core::model::day::Day;
-use crate::core::model::device::DeviceProbe;
+use fuseline_browser as browser;
+use fuseline_core::default_device;
+use fuseline_core::model::day::Day;
+use fuseline_core::model::device::DeviceProbe;
 use leptos::prelude::*;
 use std::sync::Arc;
 

@@ -23,11 +23,11 @@ mod switching;
 mod tabs;
 mod taking;
 
-pub use crate::app::tab::Tab;
 pub use analysed::AnalysedText;
 pub use choices::{FocusRequest, Notice, NoticeAction, OpsView, Theme};
 pub use drawn::Drawn;
 pub use explained::{Explained, Told};
+pub use fuseline_view::page::tab::Tab;
 pub use measured_devices::today;
 pub use memos::shared_memo;
 pub use page::{Page, SetIfChanged};

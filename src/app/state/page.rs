@@ -14,22 +14,22 @@ use crate::app::background::Background;
 use crate::app::history::{History, Origin, Step};
 use crate::app::jobs::Job;
 use crate::app::measured_devices::MeasuredDevices;
-use crate::app::tab::Tab;
-use crate::browser;
-use crate::core::analysis::compare::Compared;
-use crate::core::analysis::matching::Matching;
-use crate::core::model::calibration::Calibrations;
-use crate::core::model::options::PAGE_BUDGET_STATES;
-use crate::core::notation::Parsed;
-use crate::core::{
+use fuseline_browser as browser;
+use fuseline_core::analysis::compare::Compared;
+use fuseline_core::model::calibration::Calibrations;
+use fuseline_core::model::options::PAGE_BUDGET_STATES;
+use fuseline_core::notation::Parsed;
+use fuseline_core::{
     Analysis, Conventions, Device, Diagnostic, Fix, FusionOptions, IdVec, KernelId, OpId, Options,
     Policy, Program, Span, default_device,
 };
-use crate::present::badge::{KernelLook, kernel_looks};
-use crate::present::findings::Shown;
-use crate::present::pinned::KernelAgainst;
-use crate::present::steps::Steps;
-use crate::present::why::WhyNot;
+use fuseline_import::matching::Matching;
+use fuseline_view::page::tab::Tab;
+use fuseline_view::present::badge::{KernelLook, kernel_looks};
+use fuseline_view::present::findings::Shown;
+use fuseline_view::present::pinned::KernelAgainst;
+use fuseline_view::present::steps::Steps;
+use fuseline_view::present::why::WhyNot;
 use leptos::prelude::*;
 use std::sync::Arc;
 

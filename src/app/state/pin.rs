@@ -4,10 +4,10 @@ use super::explained::Told;
 use super::memos::shared_option;
 use super::page::{Page, SetIfChanged};
 use crate::app::history::Origin;
-use crate::app::links::SharedState;
-use crate::core::{Analysis, IdVec, KernelId};
-use crate::present::figure::{Figure, explanation_of_change, explanation_of_pinned};
-use crate::present::pinned::{KernelAgainst, kernels_against, pinned_title};
+use fuseline_core::{Analysis, IdVec, KernelId};
+use fuseline_view::page::links::SharedState;
+use fuseline_view::present::figure::{Figure, explanation_of_change, explanation_of_pinned};
+use fuseline_view::present::pinned::{KernelAgainst, kernels_against, pinned_title};
 use leptos::prelude::*;
 use std::sync::Arc;
 

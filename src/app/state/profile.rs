@@ -2,13 +2,13 @@
 
 use super::memos::shared_option;
 use super::page::Page;
-use crate::app::tab::Tab;
-use crate::core::Analysis;
-use crate::core::analysis::matching::{Matching, match_kernels, policy_of_variant};
-use crate::core::profile::{MeasuredRun, Profile};
-use crate::core::{Device, Policy, ReshapeCost};
-use crate::present::names::counted;
-use crate::present::profile::Offer;
+use fuseline_core::Analysis;
+use fuseline_core::{Device, Policy, ReshapeCost};
+use fuseline_import::matching::{Matching, match_kernels, policy_of_variant};
+use fuseline_import::profile::{MeasuredRun, Profile};
+use fuseline_view::page::tab::Tab;
+use fuseline_view::present::names::counted;
+use fuseline_view::present::profile::Offer;
 use leptos::prelude::*;
 use std::sync::Arc;
 

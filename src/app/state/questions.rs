@@ -4,13 +4,13 @@
 use super::analysed::AnalysedText;
 use super::page::Page;
 use crate::app::jobs::{Answer, Question};
-use crate::core::notation::Parsed;
-use crate::core::{KernelId, OpId};
-use crate::present::advice::{AdviceRow, advice_rows};
-use crate::present::manual::{Change, Proposal, propose};
-use crate::present::merges::{Offer, merge_offers};
-use crate::present::reasons::SaidVerdict;
-use crate::present::why::{EdgeOps, EdgeOrder, EdgeRows};
+use fuseline_core::notation::Parsed;
+use fuseline_core::{KernelId, OpId};
+use fuseline_view::present::advice::{AdviceRow, advice_rows};
+use fuseline_view::present::manual::{Change, Proposal, propose};
+use fuseline_view::present::merges::{Offer, merge_offers};
+use fuseline_view::present::reasons::SaidVerdict;
+use fuseline_view::present::why::{EdgeOps, EdgeOrder, EdgeRows};
 use leptos::prelude::*;
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! What is selected, and how it survives an edit.
 
-use crate::core::{Analysis, KernelId, OpId, TensorId};
+use fuseline_core::{Analysis, KernelId, OpId, TensorId};
 
 /// What is selected, in all views at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

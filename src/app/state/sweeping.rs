@@ -3,8 +3,8 @@
 use super::analysed::AnalysedText;
 use crate::app::background::Background;
 use crate::app::jobs::{Answer, Job};
-use crate::core::analysis::sweep::{Measure, Sweep};
-use crate::present::sweep::{SweptParam, swept_params};
+use fuseline_core::analysis::sweep::{Measure, Sweep};
+use fuseline_view::present::sweep::{SweptParam, swept_params};
 use leptos::prelude::*;
 use std::sync::Arc;
 

@@ -3,8 +3,8 @@
 use super::analysed::AnalysedText;
 use super::hold::Hold;
 use super::page::SetIfChanged;
-use crate::browser::Later;
-use crate::picture::dag::motion::can_move;
+use fuseline_browser::Later;
+use fuseline_view::picture::dag::motion::can_move;
 use leptos::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,16 +1,17 @@
 //! What a visitor takes away: pictures, tables and data as files.
 
 use super::page::Page;
-use crate::app::documents::title;
+use crate::STYLE_SHEETS;
 use crate::app::jobs::{Answer, Question};
-use crate::browser;
-use crate::core::examples::example;
-use crate::picture::export::{Drawing, Format, PictureKind, Pictured, SCREEN};
-use crate::present::caption::Caption;
-use crate::present::headline::headline;
-use crate::present::pytorch::{refusal, script};
-use crate::present::report::Report;
-use crate::present::tables::{Table, TableKind};
+use fuseline_browser as browser;
+use fuseline_core::examples::example;
+use fuseline_view::picture::export::{Drawing, Format, PictureKind, Pictured, SCREEN};
+use fuseline_view::present::caption::Caption;
+use fuseline_view::present::headline::headline;
+use fuseline_view::present::names::title;
+use fuseline_view::present::pytorch::{refusal, script};
+use fuseline_view::present::report::Report;
+use fuseline_view::present::tables::{Table, TableKind};
 use leptos::prelude::*;
 
 /// The forms of a picture.
@@ -82,7 +83,7 @@ impl Page {
     pub fn save_picture(self, kind: PictureKind, form: PictureForm) {
         let svg = untrack(|| {
             let caption = self.caption(kind.key(self.is_fused.get()));
-            self.picture(kind, SCREEN).svg(&caption)
+            self.picture(kind, SCREEN).svg(&caption, STYLE_SHEETS)
         });
         self.save_svg(&format!("fuseline-{}", kind.name()), svg, form);
     }
@@ -94,7 +95,7 @@ impl Page {
         let caption = untrack(|| self.caption(key));
         self.save_svg(
             &format!("fuseline-{file_stem}"),
-            drawing.svg(&caption),
+            drawing.svg(&caption, STYLE_SHEETS),
             form,
         );
     }

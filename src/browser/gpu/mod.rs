@@ -8,13 +8,13 @@ mod wait;
 
 pub use prepared::Prepared;
 
-use crate::browser::now_ms;
-use crate::core::model::device::DeviceProbe;
-use crate::core::own_gpu::repeats::{
+use crate::now_ms;
+use clock::Clock;
+use fuseline_codegen::own_gpu::repeats::{
     COLD_AFTER_S, LONGEST_WAIT_S, Repeats, WANTED_S, WANTED_WITHOUT_CLOCK_S, WARM_UP_S,
 };
-use crate::core::own_gpu::{Failure, Job, Limits};
-use clock::Clock;
+use fuseline_codegen::own_gpu::{Failure, Job, Limits};
+use fuseline_core::model::device::DeviceProbe;
 use js_sys::{Function, Promise, Reflect};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

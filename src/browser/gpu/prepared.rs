@@ -2,9 +2,9 @@
 
 use super::Gpu;
 use super::clock::Clock;
-use crate::browser::now_ms;
-use crate::core::own_gpu::repeats::LONGEST_COMPILATION_S;
-use crate::core::own_gpu::{Buffer, Failure, Job};
+use crate::now_ms;
+use fuseline_codegen::own_gpu::repeats::LONGEST_COMPILATION_S;
+use fuseline_codegen::own_gpu::{Buffer, Failure, Job};
 use wgpu::{BufferUsages, ErrorFilter};
 
 /// Bytes that are sent to the GPU for a buffer, at least if it holds so many.

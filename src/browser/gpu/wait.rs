@@ -1,6 +1,6 @@
 //! Waiting for the GPU, but not for ever.
 
-use crate::browser::spawn;
+use crate::spawn;
 use futures_channel::oneshot;
 use leptos::prelude::set_timeout_with_handle;
 use std::cell::RefCell;

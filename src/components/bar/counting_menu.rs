@@ -3,8 +3,10 @@
 use super::menu::Menu;
 use crate::app::state::Page;
 use crate::components::radio_button::RadioButton;
-use crate::core::Conventions;
-use crate::present::options::{ChoiceWords, externals_words, f32_matmul_words, reshape_words};
+use fuseline_core::Conventions;
+use fuseline_view::present::options::{
+    ChoiceWords, externals_words, f32_matmul_words, reshape_words,
+};
 use leptos::prelude::*;
 use strum::VariantArray;
 

@@ -4,10 +4,10 @@ use super::device_figures::DeviceFigures;
 use super::menu::Menu;
 use crate::app::state::Page;
 use crate::components::picker::Picker;
-use crate::core::model::device::{CUSTOM_ID, DeviceProbe};
-use crate::core::{DEVICES, Device, device};
-use crate::present::custom_device::custom_copy;
-use crate::present::devices::is_confirmed;
+use fuseline_core::model::device::{CUSTOM_ID, DeviceProbe};
+use fuseline_core::{DEVICES, Device, device};
+use fuseline_view::present::custom_device::custom_copy;
+use fuseline_view::present::devices::is_confirmed;
 use leptos::prelude::*;
 
 /// The picker of the device, and the menu of its figures. Choosing *Custom* opens the menu.

@@ -1,10 +1,10 @@
 //! The figures of the device, and their source.
 
 use crate::app::state::Page;
-use crate::core::Device;
-use crate::core::model::device::Source;
-use crate::present::custom_device::CustomFigure;
-use crate::present::devices::figure_rows;
+use fuseline_core::Device;
+use fuseline_core::model::device::Source;
+use fuseline_view::present::custom_device::CustomFigure;
+use fuseline_view::present::devices::figure_rows;
 use leptos::prelude::*;
 
 /// The figures of the device, with a form for those of a custom one.

@@ -3,12 +3,12 @@
 use super::menu::Menu;
 use crate::app::sharing;
 use crate::app::state::{Page, PictureForm};
-use crate::browser::{self, download};
-use crate::picture::export::PictureKind;
-use crate::present::export::OpList;
-use crate::present::graph_file::{dot, model_explorer};
-use crate::present::headline::headline;
-use crate::present::tables::TableKind;
+use fuseline_browser::{self as browser, download};
+use fuseline_view::picture::export::PictureKind;
+use fuseline_view::present::export::OpList;
+use fuseline_view::present::graph_file::{dot, model_explorer};
+use fuseline_view::present::headline::headline;
+use fuseline_view::present::tables::TableKind;
 use leptos::prelude::*;
 use serde::Serialize;
 use strum::VariantArray;

@@ -2,13 +2,13 @@
 
 use super::menu::Menu;
 use crate::app::state::Page;
-use crate::browser;
 use crate::components::radio_button::RadioButton;
-use crate::core::model::options::{MIN_SPEEDUP_PERCENT, Switch};
-use crate::core::{Device, FusionOptions, Objective, Policy};
-use crate::present::calibration::{measured_patterns, speedup_text};
-use crate::present::format::format_seconds;
-use crate::present::options::{switch_is_idle, switch_name, switch_sentence};
+use fuseline_browser as browser;
+use fuseline_core::model::options::{MIN_SPEEDUP_PERCENT, Switch};
+use fuseline_core::{Device, FusionOptions, Objective, Policy};
+use fuseline_view::present::calibration::{measured_patterns, speedup_text};
+use fuseline_view::present::format::format_seconds;
+use fuseline_view::present::options::{switch_is_idle, switch_name, switch_sentence};
 use leptos::html;
 use leptos::prelude::*;
 use strum::VariantArray;

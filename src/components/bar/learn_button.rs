@@ -1,8 +1,8 @@
 //! The way to the lessons.
 
 use crate::app::state::{OpsView, Page};
-use crate::browser;
 use crate::components::tabs::tab_id;
+use fuseline_browser as browser;
 use leptos::prelude::*;
 
 /// Opens the lessons, or leaves them for the text.

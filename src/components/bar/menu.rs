@@ -1,6 +1,6 @@
 //! A button that opens a panel below it.
 
-use crate::browser::{focus, has_focus_within, is_within, on_window};
+use fuseline_browser::{focus, has_focus_within, is_within, on_window};
 use leptos::prelude::*;
 use leptos::{ev, html};
 

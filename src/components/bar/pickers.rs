@@ -3,10 +3,10 @@
 use crate::app::history::Origin;
 use crate::app::state::{Page, Selection};
 use crate::components::picker::Picker;
-use crate::core::examples::{EXAMPLES, example};
-use crate::core::notation::edit::{main_dtype, set_dtype};
-use crate::core::{DType, Policy};
-use crate::present::options::{policy_gloss, policy_summary, policy_title};
+use fuseline_core::examples::{EXAMPLES, example};
+use fuseline_core::notation::edit::{main_dtype, set_dtype};
+use fuseline_core::{DType, Policy};
+use fuseline_view::present::options::{policy_gloss, policy_summary, policy_title};
 use leptos::prelude::*;
 use strum::VariantArray;
 

@@ -2,7 +2,7 @@
 
 use crate::app::sharing;
 use crate::app::state::Page;
-use crate::browser;
+use fuseline_browser as browser;
 use leptos::html;
 use leptos::prelude::*;
 

@@ -3,11 +3,11 @@
 use super::enlarge::Enlarge;
 use super::scene_view::SceneView;
 use crate::app::state::{Page, Selection};
-use crate::browser;
-use crate::core::KernelId;
-use crate::picture::charts::Charted;
-use crate::picture::charts::scene::{Axes, Mark, Scene};
-use crate::picture::export::{self, SCREEN};
+use fuseline_browser as browser;
+use fuseline_core::KernelId;
+use fuseline_view::picture::charts::Charted;
+use fuseline_view::picture::charts::scene::{Axes, Mark, Scene};
+use fuseline_view::picture::export::{self, SCREEN};
 use leptos::html;
 use leptos::prelude::*;
 use std::sync::Arc;

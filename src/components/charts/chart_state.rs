@@ -1,8 +1,8 @@
 //! The state that the marks and the tooltip of a chart share, and what a visitor does with them.
 
-use crate::browser::{LONG_PRESS, Later, now_ms};
-use crate::core::KernelId;
-use crate::picture::charts::scene::{KernelIdentity, Mark, MarkKey, Scene};
+use fuseline_browser::{LONG_PRESS, Later, now_ms};
+use fuseline_core::KernelId;
+use fuseline_view::picture::charts::scene::{KernelIdentity, Mark, MarkKey, Scene};
 use leptos::ev::{KeyboardEvent, PointerEvent};
 use leptos::prelude::*;
 use leptos::svg;

@@ -1,7 +1,7 @@
 //! A button that shows a chart large, in a dialog over the page.
 
 use crate::app::state::PictureForm;
-use crate::browser;
+use fuseline_browser as browser;
 use leptos::html;
 use leptos::prelude::*;
 

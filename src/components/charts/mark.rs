@@ -1,7 +1,7 @@
 //! A mark of a chart.
 
 use super::chart_state::ChartState;
-use crate::picture::charts::scene::{Mark, MarkKey, Reach, Shape};
+use fuseline_view::picture::charts::scene::{Mark, MarkKey, Reach, Shape};
 use leptos::prelude::*;
 use leptos::svg;
 

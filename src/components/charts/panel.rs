@@ -5,10 +5,10 @@ use super::legend::{RooflineLegend, TrafficLegend};
 use crate::app::learning::points_at;
 use crate::app::presenting::is_presented;
 use crate::app::state::Page;
-use crate::app::view::View;
-use crate::browser;
-use crate::picture::charts::scene::Axes;
-use crate::picture::charts::{by_kernel_scene_of, roofline, traffic_bars};
+use fuseline_browser as browser;
+use fuseline_view::page::view::View;
+use fuseline_view::picture::charts::scene::Axes;
+use fuseline_view::picture::charts::{by_kernel_scene_of, roofline, traffic_bars};
 use leptos::html;
 use leptos::prelude::*;
 

@@ -3,8 +3,8 @@
 use super::chart_state::ChartState;
 use super::mark::{MarkView, RaisedMark};
 use super::tip::Tip;
-use crate::core::KernelId;
-use crate::picture::charts::scene::{Mark, Scene};
+use fuseline_core::KernelId;
+use fuseline_view::picture::charts::scene::{Mark, Scene};
 use leptos::prelude::*;
 use std::sync::Arc;
 

@@ -2,8 +2,8 @@
 //! name of the mark.
 
 use super::chart_state::ChartState;
-use crate::browser::{is_on, on_window};
-use crate::picture::charts::scene::{Label, Mark, Point, Role, Scene, Shape};
+use fuseline_browser::{is_on, on_window};
+use fuseline_view::picture::charts::scene::{Label, Mark, Point, Role, Scene, Shape};
 use leptos::ev;
 use leptos::prelude::*;
 use std::sync::Arc;

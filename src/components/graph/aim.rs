@@ -1,7 +1,7 @@
 //! Where the visitor looks.
 
 use super::placed::{ForLayout, PlacedGraph};
-use crate::picture::dag::viewport::Viewport;
+use fuseline_view::picture::dag::viewport::Viewport;
 
 /// Where the visitor looks.
 #[derive(Clone, Copy)]

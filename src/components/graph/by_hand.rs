@@ -5,10 +5,10 @@
 use super::plan::Plan;
 use super::state::Graph;
 use crate::app::state::{FocusRequest, SetIfChanged};
-use crate::core::{KernelId, OpId};
-use crate::picture::dag::Point;
-use crate::picture::dag::focus::FocusTarget;
-use crate::present::manual::producer_beside;
+use fuseline_core::{KernelId, OpId};
+use fuseline_view::picture::dag::Point;
+use fuseline_view::picture::dag::focus::FocusTarget;
+use fuseline_view::present::manual::producer_beside;
 use leptos::prelude::*;
 
 impl Graph {

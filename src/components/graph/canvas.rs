@@ -6,9 +6,9 @@ use super::picture::Picture;
 use super::state::Graph;
 use crate::app::presenting::graph_unit_px;
 use crate::app::state::{Page, Selection};
-use crate::browser::{self, content_size};
-use crate::picture::dag::viewport::Size;
-use crate::present::format::format_count;
+use fuseline_browser::{self as browser, content_size};
+use fuseline_view::picture::dag::viewport::Size;
+use fuseline_view::present::format::format_count;
 use leptos::html;
 use leptos::prelude::*;
 

@@ -3,9 +3,9 @@
 use super::placed::{PlacedGraph, StoredGraph};
 use super::state::Graph;
 use crate::app::state::Selection;
-use crate::core::{OpId, OpType};
-use crate::picture::dag::Edge;
-use crate::picture::dag::path::path_data;
+use fuseline_core::{OpId, OpType};
+use fuseline_view::picture::dag::Edge;
+use fuseline_view::picture::dag::path::path_data;
 use leptos::prelude::*;
 
 /// Radius of an edge's corners.

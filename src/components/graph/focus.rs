@@ -2,10 +2,10 @@
 
 use super::state::Graph;
 use crate::app::state::{FocusRequest, Selection, SetIfChanged};
-use crate::browser;
-use crate::core::KernelId;
-use crate::picture::dag::Rect;
-use crate::picture::dag::focus::FocusTarget;
+use fuseline_browser as browser;
+use fuseline_core::KernelId;
+use fuseline_view::picture::dag::Rect;
+use fuseline_view::picture::dag::focus::FocusTarget;
 use leptos::prelude::*;
 use leptos::svg;
 

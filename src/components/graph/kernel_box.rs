@@ -4,11 +4,11 @@ use super::placed::StoredGraph;
 use super::plan::MergeRole;
 use super::state::Graph;
 use crate::app::state::Page;
-use crate::core::KernelId;
-use crate::picture::dag::Rect;
-use crate::picture::dag::badge::badge;
-use crate::picture::dag::focus::FocusTarget;
-use crate::present::pinned::KernelAgainst;
+use fuseline_core::KernelId;
+use fuseline_view::picture::dag::Rect;
+use fuseline_view::picture::dag::badge::badge;
+use fuseline_view::picture::dag::focus::FocusTarget;
+use fuseline_view::present::pinned::KernelAgainst;
 use leptos::prelude::*;
 
 /// A box around the ops of a kernel, with the number of the kernel. It can be dragged onto another one.

@@ -3,8 +3,8 @@
 use super::plan::Plan;
 use super::state::Graph;
 use crate::app::state::{FocusRequest, Selection};
-use crate::core::OpId;
-use crate::picture::dag::focus::{FocusTarget, target_of_key};
+use fuseline_core::OpId;
+use fuseline_view::picture::dag::focus::{FocusTarget, target_of_key};
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
 

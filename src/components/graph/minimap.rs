@@ -3,12 +3,12 @@
 
 use super::placed::PlacedGraph;
 use super::state::Graph;
-use crate::browser;
-use crate::picture::dag::Point;
-use crate::picture::dag::minimap::{Corner, GAP_PX, Minimap as Map};
-use crate::picture::dag::overview::{Boxes, boxes};
-use crate::picture::dag::sight::Sight;
-use crate::present::badge::KernelLook;
+use fuseline_browser as browser;
+use fuseline_view::picture::dag::Point;
+use fuseline_view::picture::dag::minimap::{Corner, GAP_PX, Minimap as Map};
+use fuseline_view::picture::dag::overview::{Boxes, boxes};
+use fuseline_view::picture::dag::sight::Sight;
+use fuseline_view::present::badge::KernelLook;
 use leptos::ev::PointerEvent;
 use leptos::prelude::*;
 use leptos::svg;

@@ -2,10 +2,10 @@
 
 use super::placed::PlacedGraph;
 use super::state::Graph;
-use crate::browser;
-use crate::picture::dag::Rect;
-use crate::picture::dag::motion::{Motion, View, can_move};
-use crate::picture::dag::viewport::Viewport;
+use fuseline_browser as browser;
+use fuseline_view::picture::dag::Rect;
+use fuseline_view::picture::dag::motion::{Motion, View, can_move};
+use fuseline_view::picture::dag::viewport::Viewport;
 use leptos::prelude::*;
 use leptos::svg;
 use std::sync::Arc;

@@ -5,9 +5,9 @@ use super::placed::PlacedGraph;
 use super::state::Graph;
 use crate::app::state::Selection;
 use crate::components::inspector::CARD_SHARE;
-use crate::picture::dag::focus::FocusTarget;
-use crate::picture::dag::viewport::Viewport;
-use crate::picture::dag::{Point, Rect};
+use fuseline_view::picture::dag::focus::FocusTarget;
+use fuseline_view::picture::dag::viewport::Viewport;
+use fuseline_view::picture::dag::{Point, Rect};
 use leptos::prelude::*;
 
 impl Graph {

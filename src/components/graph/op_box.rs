@@ -2,8 +2,8 @@
 
 use super::placed::StoredGraph;
 use super::state::Graph;
-use crate::core::OpId;
-use crate::picture::dag::focus::FocusTarget;
+use fuseline_core::OpId;
+use fuseline_view::picture::dag::focus::FocusTarget;
 use leptos::prelude::*;
 
 /// A button in the shape of the box, under words that may be cut off. The name of the button has them in full.

@@ -2,8 +2,8 @@
 
 use super::placed::StoredGraph;
 use super::state::Graph;
-use crate::picture::dag::overview::{EdgeStyle, Edges, boxes, edges};
-use crate::present::badge::KernelLook;
+use fuseline_view::picture::dag::overview::{EdgeStyle, Edges, boxes, edges};
+use fuseline_view::present::badge::KernelLook;
 use leptos::prelude::*;
 
 /// Ops, kernels and edges in view, without words. They are no buttons; the few that must be are drawn in full on top.

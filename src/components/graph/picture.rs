@@ -11,10 +11,10 @@ use super::size_label::SizeLabel;
 use super::state::Graph;
 use super::tensor_pill::TensorPill;
 use crate::app::state::Selection;
-use crate::core::{KernelId, OpId};
-use crate::picture::dag::PillId;
-use crate::picture::dag::focus::FocusTarget;
-use crate::picture::dag::sight::{FULL_READABLE_OPS, Sight, keep_places};
+use fuseline_core::{KernelId, OpId};
+use fuseline_view::picture::dag::PillId;
+use fuseline_view::picture::dag::focus::FocusTarget;
+use fuseline_view::picture::dag::sight::{FULL_READABLE_OPS, Sight, keep_places};
 use leptos::prelude::*;
 use std::sync::Arc;
 

@@ -1,12 +1,12 @@
 //! A graph with its layout, and what refers to one layout.
 
 use crate::app::state::{Drawn, Selection};
-use crate::core::{Analysis, IdVec, KernelId, OpId};
-use crate::picture::dag::focus::FocusTarget;
-use crate::picture::dag::viewport::Size;
-use crate::picture::dag::wrap::wrap;
-use crate::picture::dag::{DagLayout, Edge};
-use crate::present::badge::{KernelLook, kernel_looks};
+use fuseline_core::{Analysis, IdVec, KernelId, OpId};
+use fuseline_view::picture::dag::focus::FocusTarget;
+use fuseline_view::picture::dag::viewport::Size;
+use fuseline_view::picture::dag::wrap::wrap;
+use fuseline_view::picture::dag::{DagLayout, Edge};
+use fuseline_view::present::badge::{KernelLook, kernel_looks};
 use leptos::prelude::*;
 use std::sync::Arc;
 

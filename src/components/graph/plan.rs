@@ -1,7 +1,7 @@
 //! A change of the kernels that the visitor is about to make.
 
-use crate::core::{KernelId, OpId};
-use crate::present::manual::{Change, Proposal};
+use fuseline_core::{KernelId, OpId};
+use fuseline_view::present::manual::{Change, Proposal};
 
 /// A change of the kernels that the visitor is about to make.
 #[derive(Clone, Copy, PartialEq)]

@@ -1,9 +1,9 @@
 //! Pointers and the wheel on the graph: they pan, zoom, and drag a kernel onto another one.
 
 use super::state::Graph;
-use crate::browser;
-use crate::core::KernelId;
-use crate::picture::dag::Point;
+use fuseline_browser as browser;
+use fuseline_core::KernelId;
+use fuseline_view::picture::dag::Point;
 use leptos::ev::{PointerEvent, TouchEvent, WheelEvent};
 use leptos::prelude::*;
 

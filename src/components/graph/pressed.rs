@@ -1,7 +1,7 @@
 //! The pointers that are pressed on the graph.
 
-use crate::core::KernelId;
-use crate::picture::dag::Point;
+use fuseline_core::KernelId;
+use fuseline_view::picture::dag::Point;
 
 /// The pointers that are pressed on the graph.
 #[derive(Clone, Default)]

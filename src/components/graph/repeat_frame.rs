@@ -2,10 +2,10 @@
 
 use super::placed::StoredGraph;
 use super::state::Graph;
-use crate::picture::dag::Point;
-use crate::picture::dag::frames::{Frame, ROUND};
-use crate::picture::dag::metrics::MARK_HALF;
-use crate::picture::dag::repeats::Repeat;
+use fuseline_view::picture::dag::Point;
+use fuseline_view::picture::dag::frames::{Frame, ROUND};
+use fuseline_view::picture::dag::metrics::MARK_HALF;
+use fuseline_view::picture::dag::repeats::Repeat;
 use leptos::prelude::*;
 
 /// The borders, under everything else.

@@ -1,8 +1,8 @@
 //! The field that finds ops and tensors by name.
 
 use crate::app::state::{FocusRequest, Page, Selection};
-use crate::browser;
-use crate::present::search::{Found, found, place_words};
+use fuseline_browser as browser;
+use fuseline_view::present::search::{Found, found, place_words};
 use leptos::ev::KeyboardEvent;
 use leptos::html;
 use leptos::prelude::*;

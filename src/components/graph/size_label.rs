@@ -2,7 +2,7 @@
 
 use super::placed::StoredGraph;
 use super::state::Graph;
-use crate::core::OpId;
+use fuseline_core::OpId;
 use leptos::prelude::*;
 
 /// A label below the op, shown while its tensor goes through memory. A click opens the reason.

@@ -3,7 +3,7 @@
 use super::placed::StoredGraph;
 use super::state::Graph;
 use crate::app::state::Selection;
-use crate::picture::dag::{PillId, PillKind};
+use fuseline_view::picture::dag::{PillId, PillKind};
 use leptos::prelude::*;
 
 /// A pill with the tensor's name and bytes.

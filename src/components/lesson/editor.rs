@@ -1,8 +1,8 @@
 //! The file of a lesson, edited beside its preview.
 
 use crate::app::learning::Learning;
-use crate::app::lesson::Problem;
-use crate::browser;
+use fuseline_browser as browser;
+use fuseline_learn::lesson::Problem;
 use leptos::html;
 use leptos::prelude::*;
 

@@ -1,12 +1,12 @@
 //! The lessons to choose from, and how far the visitor is in each.
 
 use crate::app::learning::Learning;
-use crate::app::lesson::library::{LESSONS, Listed};
-use crate::app::lesson::read;
 use crate::app::presenting::Presenting;
 use crate::app::state::Page;
-use crate::browser;
 use crate::components::presenter::plan::PlanTable;
+use fuseline_browser as browser;
+use fuseline_learn::lesson::library::{LESSONS, Listed};
+use fuseline_learn::lesson::read;
 use leptos::ev;
 use leptos::prelude::*;
 

@@ -3,10 +3,10 @@
 use super::prose::prose;
 use super::task::TaskView;
 use crate::app::learning::Learning;
-use crate::app::lesson::Step;
 use crate::app::sharing::lesson_link;
 use crate::app::state::Page;
-use crate::browser;
+use fuseline_browser as browser;
+use fuseline_learn::lesson::Step;
 use leptos::html;
 use leptos::prelude::*;
 

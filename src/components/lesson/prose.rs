@@ -1,7 +1,7 @@
 //! Prose as elements: text reaches the page as text, never as markup.
 
-use crate::app::lesson::prose::{Inline, Part};
-use crate::app::lesson::state::Seen;
+use fuseline_learn::lesson::prose::{Inline, Part};
+use fuseline_learn::lesson::state::Seen;
 use leptos::prelude::*;
 
 /// Paragraphs, lists and code. Figures have their values in what the engine sees.

@@ -2,12 +2,12 @@
 
 use super::prose::inlines;
 use crate::app::learning::Learning;
-use crate::app::lesson::answer::{Answer, Judged};
-use crate::app::lesson::task::{Kind, Task};
-use crate::app::lesson::value::Unit;
 use crate::app::state::SetIfChanged;
-use crate::browser;
 use crate::components::sentence::sentence;
+use fuseline_browser as browser;
+use fuseline_learn::lesson::answer::{Answer, Judged};
+use fuseline_learn::lesson::task::{Kind, Task};
+use fuseline_learn::lesson::value::Unit;
 use leptos::ev::SubmitEvent;
 use leptos::html;
 use leptos::prelude::*;

@@ -1,8 +1,8 @@
 //! The coloured lines behind the text area of the editor.
 
 use crate::app::state::{Page, Selection};
-use crate::core::model::diagnostic::{Severity, Span};
-use crate::picture::code::{CodeLine, TextSize, code_lines};
+use fuseline_core::model::diagnostic::{Severity, Span};
+use fuseline_view::picture::code::{CodeLine, TextSize, code_lines};
 use leptos::either::Either;
 use leptos::prelude::*;
 use std::collections::HashMap;

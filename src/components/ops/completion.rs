@@ -5,10 +5,10 @@
 
 use crate::app::history::Origin;
 use crate::app::state::{Page, SetIfChanged};
-use crate::browser::reveal_in;
 use crate::components::announcer::Announcer;
-use crate::core::{Completion, complete, edited};
-use crate::picture::code::{column_of, line_of};
+use fuseline_browser::reveal_in;
+use fuseline_core::{Completion, complete, edited};
+use fuseline_view::picture::code::{column_of, line_of};
 use leptos::ev::KeyboardEvent;
 use leptos::html::Ul;
 use leptos::prelude::*;

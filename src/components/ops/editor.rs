@@ -8,13 +8,15 @@ use super::completion::{CompletionList, Completions, LIST_ID};
 use super::line_fixes::LineFixes;
 use crate::app::history::{Origin, end_of_change, keeps_little};
 use crate::app::state::{FocusRequest, OpsView, Page, Selection, SetIfChanged};
-use crate::browser::{
+use crate::components::open_file::{is_too_large, paste};
+use fuseline_browser::{
     Caret, caret, first_line_in_view, focus, has_focus_within, place_in_view, scroll_to_line,
     set_caret,
 };
-use crate::components::open_file::{is_too_large, paste};
-use crate::core::Span;
-use crate::picture::code::{TextSize, byte_of_utf16, line_at, line_of, text_size, utf16_of_byte};
+use fuseline_core::Span;
+use fuseline_view::picture::code::{
+    TextSize, byte_of_utf16, line_at, line_of, text_size, utf16_of_byte,
+};
 use leptos::ev::KeyboardEvent;
 use leptos::html::{Div, Textarea};
 use leptos::prelude::*;

@@ -3,7 +3,7 @@
 use super::table_state::SUGGESTIONS_ID;
 use crate::app::history::Origin;
 use crate::app::state::Page;
-use crate::core::notation::Parsed;
+use fuseline_core::notation::Parsed;
 use leptos::ev::KeyboardEvent;
 use leptos::html::Input;
 use leptos::prelude::*;

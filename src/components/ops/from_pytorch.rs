@@ -1,7 +1,7 @@
 //! The file that writes a PyTorch model in this notation: shown, copied or saved.
 
 use crate::app::state::Page;
-use crate::browser;
+use fuseline_browser as browser;
 use leptos::html;
 use leptos::prelude::*;
 

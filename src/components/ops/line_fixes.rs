@@ -2,8 +2,8 @@
 
 use crate::app::state::Page;
 use crate::components::fixes::FixButtons;
-use crate::picture::code::{column_of, line_at, line_of};
-use crate::present::findings::fixes_on_line;
+use fuseline_view::picture::code::{column_of, line_at, line_of};
+use fuseline_view::present::findings::fixes_on_line;
 use leptos::prelude::*;
 
 /// The corrections on the line of the caret, behind its end.

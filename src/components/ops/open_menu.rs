@@ -1,12 +1,13 @@
 //! Opens a file, or one of the texts that the browser keeps, and shows how a PyTorch model becomes one.
 
-use crate::app::documents::{MAX_OWN, Stored, title};
+use crate::app::documents::{MAX_OWN, Stored};
 use crate::app::session::Session;
 use crate::app::state::Page;
-use crate::browser::{self, date_and_time};
 use crate::components::bar::menu::Menu;
 use crate::components::open_file::open_file;
 use crate::components::ops::from_pytorch::FromPytorch;
+use fuseline_browser::{self as browser, date_and_time};
+use fuseline_view::present::names::title;
 use leptos::prelude::*;
 use leptos::{ev, html};
 

@@ -2,8 +2,8 @@
 
 use crate::components::fixes::FixButtons;
 use crate::components::sentence::sentence;
-use crate::present::op_rows::Problem;
-use crate::present::words::severity_word;
+use fuseline_view::present::op_rows::Problem;
+use fuseline_view::present::words::severity_word;
 use leptos::prelude::*;
 
 /// The errors, warnings and notes of an op or a tensor.

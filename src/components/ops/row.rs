@@ -6,11 +6,11 @@ use super::table_state::{RowControl, TableState};
 use crate::app::history::Origin;
 use crate::app::op_edit::{OpField, with_field};
 use crate::app::state::{Page, Selection};
-use crate::browser;
-use crate::core::OpId;
-use crate::core::notation::Parsed;
-use crate::core::notation::edit::set_callee;
-use crate::present::op_rows::{FunctionOption, OpRow, is_callable};
+use fuseline_browser as browser;
+use fuseline_core::OpId;
+use fuseline_core::notation::Parsed;
+use fuseline_core::notation::edit::set_callee;
+use fuseline_view::present::op_rows::{FunctionOption, OpRow, is_callable};
 use leptos::html::{Button, Input};
 use leptos::prelude::*;
 

@@ -6,9 +6,9 @@ use super::tensors::Tensors;
 use crate::app::state::{OpsView, Page};
 use crate::components::keyed_rows::row_at;
 use crate::components::show_more::ShowMore;
-use crate::core::Program;
-use crate::core::model::diagnostic::has_errors;
-use crate::present::op_rows::op_rows;
+use fuseline_core::Program;
+use fuseline_core::model::diagnostic::has_errors;
+use fuseline_view::present::op_rows::op_rows;
 use leptos::prelude::*;
 
 /// Number of tensors that are suggested as inputs.

@@ -2,9 +2,9 @@
 
 use crate::app::history::Origin;
 use crate::app::state::Page;
-use crate::browser;
-use crate::core::notation::edit::{add_op, move_op, remove_op};
-use crate::present::op_rows::{FunctionOption, OpRow, OpSource, function_options};
+use fuseline_browser as browser;
+use fuseline_core::notation::edit::{add_op, move_op, remove_op};
+use fuseline_view::present::op_rows::{FunctionOption, OpRow, OpSource, function_options};
 use leptos::html::Button;
 use leptos::prelude::*;
 

@@ -1,10 +1,10 @@
 //! The bar of a presented page: where the lesson is, its steps, the views, and further commands.
 
 use crate::app::learning::Learning;
-use crate::app::presenter::command::{Command, KEYS, Key};
 use crate::app::presenting::Presenting;
-use crate::app::view::View;
-use crate::browser::{self, Later};
+use fuseline_browser::{self as browser, Later};
+use fuseline_learn::presenter::command::{Command, KEYS, Key};
+use fuseline_view::page::view::View;
 use leptos::ev;
 use leptos::prelude::*;
 use std::time::Duration;

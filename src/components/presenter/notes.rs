@@ -1,19 +1,19 @@
 //! The window with the speaker's notes. It reads the lesson itself; the page says where it is in it, and takes commands.
 
 use super::plan::PlanTable;
-use crate::app::lesson::Step;
-use crate::app::lesson::library::listed;
-use crate::app::lesson::open::OpenLesson;
-use crate::app::presenter::command::{Command, KEYS, Key};
-use crate::app::presenter::messages::{
-    FromNotes, FromPage, LessonPlace, NOTES, Shown, channel_name,
-};
-use crate::app::presenter::plan::{WORKSHOP_MIN, clock, standing};
 use crate::app::session::{show_theme, stored_theme};
-use crate::app::view::View;
-use crate::browser::{self, Channel};
 use crate::components::lesson::prose::{inlines, prose};
 use crate::components::sentence::sentence;
+use fuseline_browser::{self as browser, Channel};
+use fuseline_learn::lesson::Step;
+use fuseline_learn::lesson::library::listed;
+use fuseline_learn::lesson::open::OpenLesson;
+use fuseline_learn::presenter::command::{Command, KEYS, Key};
+use fuseline_learn::presenter::messages::{
+    FromNotes, FromPage, LessonPlace, NOTES, Shown, channel_name,
+};
+use fuseline_learn::presenter::plan::{WORKSHOP_MIN, clock, standing};
+use fuseline_view::page::view::View;
 use leptos::ev;
 use leptos::prelude::*;
 use std::time::Duration;

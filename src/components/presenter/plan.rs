@@ -1,7 +1,7 @@
 //! The plan of a workshop as a table.
 
-use crate::app::lesson::read;
-use crate::app::presenter::plan::{Activity, Planned, clock, plan};
+use fuseline_learn::lesson::read;
+use fuseline_learn::presenter::plan::{Activity, Planned, clock, plan};
 use leptos::prelude::*;
 
 /// When each part begins, and what it is. `open` goes to a lesson.

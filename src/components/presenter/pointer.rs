@@ -1,6 +1,6 @@
 //! A pointer that can be seen from the last row.
 
-use crate::browser;
+use fuseline_browser as browser;
 use leptos::ev;
 use leptos::prelude::*;
 

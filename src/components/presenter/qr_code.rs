@@ -1,12 +1,12 @@
 //! The link to what is presented, for phones.
 
 use crate::app::learning::Learning;
-use crate::app::presenter::command::Command;
-use crate::app::presenter::qr::{Code, is_of_this_machine};
 use crate::app::presenting::Presenting;
 use crate::app::sharing::{self, lesson_link};
 use crate::app::state::Page;
-use crate::browser;
+use fuseline_browser as browser;
+use fuseline_learn::presenter::command::Command;
+use fuseline_learn::presenter::qr::{Code, is_of_this_machine};
 use leptos::html;
 use leptos::prelude::*;
 

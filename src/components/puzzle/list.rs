@@ -1,10 +1,10 @@
 //! The puzzles to choose from, and how far the visitor is in each.
 
-use crate::app::puzzle::library::{Listed, PUZZLES};
-use crate::app::puzzle::progress::Progress;
-use crate::app::puzzle::read;
 use crate::app::puzzling::Puzzling;
-use crate::present::format::format_percent;
+use fuseline_learn::puzzle::library::{Listed, PUZZLES};
+use fuseline_learn::puzzle::progress::Progress;
+use fuseline_learn::puzzle::read;
+use fuseline_view::present::format::format_percent;
 use leptos::prelude::*;
 
 /// All puzzles.

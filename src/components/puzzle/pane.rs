@@ -1,18 +1,18 @@
 //! The open puzzle: its goal, par, how far the kernels are from it, and what helps.
 
 use super::walk::WalkSteps;
-use crate::app::puzzle::Posed;
-use crate::app::puzzle::library::next;
-use crate::app::puzzle::standing::{Graded, Standing, amount_text};
 use crate::app::puzzling::Puzzling;
 use crate::app::sharing;
 use crate::app::state::{Page, Told};
-use crate::browser;
 use crate::components::announcer::Announcer;
 use crate::components::number::Number;
-use crate::core::Objective;
-use crate::core::fusion::certificate::Amount;
-use crate::present::figure::{Figure, Of, Quantity};
+use fuseline_browser as browser;
+use fuseline_core::Objective;
+use fuseline_core::fusion::certificate::Amount;
+use fuseline_learn::puzzle::Posed;
+use fuseline_learn::puzzle::library::next;
+use fuseline_learn::puzzle::standing::{Graded, Standing, amount_text};
+use fuseline_view::present::figure::{Figure, Of, Quantity};
 use leptos::html;
 use leptos::prelude::*;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The way to the optimum, step by step.
 
-use crate::app::puzzle::Step;
 use crate::app::puzzling::{Puzzling, Walk};
+use fuseline_learn::puzzle::Step;
 use leptos::prelude::*;
 
 /// The steps to the optimum, once the visitor has asked for them. Each shows the kernels after it.

@@ -5,9 +5,9 @@ use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable};
 use crate::components::sentence::sentence;
 use crate::components::work_line::WorkLine;
-use crate::present::advice::AdviceRow;
-use crate::present::figure::{Saved, advice_explanation};
-use crate::present::why::saved_time_title;
+use fuseline_view::present::advice::AdviceRow;
+use fuseline_view::present::figure::{Saved, advice_explanation};
+use fuseline_view::present::why::saved_time_title;
 use leptos::prelude::*;
 
 /// The content of the tab.

@@ -6,15 +6,15 @@ use crate::components::charts::Chart;
 use crate::components::keyed_rows::{row_at, told_of};
 use crate::components::number::{NumberTable, OwnNumber};
 use crate::components::radio_button::RadioButton;
-use crate::core::Device;
-use crate::core::fusion::attention::{LoopOrder, first_shape};
-use crate::picture::charts::attention_growth;
-use crate::present::attention::{
+use fuseline_core::Device;
+use fuseline_core::fusion::attention::{LoopOrder, first_shape};
+use fuseline_view::picture::charts::attention_growth;
+use fuseline_view::present::attention::{
     AttentionCount, AttentionSize, AttentionSizes, SliderRange, TileRow, byte_rows, loop_words,
     notes, tile_rows,
 };
-use crate::present::figure::Explanation;
-use crate::present::format::format_exact;
+use fuseline_view::present::figure::Explanation;
+use fuseline_view::present::format::format_exact;
 use leptos::prelude::*;
 use strum::IntoEnumIterator;
 

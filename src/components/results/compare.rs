@@ -8,14 +8,14 @@ use crate::components::number::{Number, NumberTable};
 use crate::components::results::time::Time;
 use crate::components::sort_header::{Direction, SortHeader};
 use crate::components::work_line::WorkLine;
-use crate::core::analysis::compare::compared_policies;
-use crate::core::{Objective, Policy};
-use crate::picture::charts::roofline_compare::scene;
-use crate::picture::charts::scene::{Mark, Role};
-use crate::present::compare::{PolicyRow, policy_rows};
-use crate::present::figure::{Figure, Of, Quantity};
-use crate::present::options::{policy_summary, policy_title};
-use crate::present::times::TimeKind;
+use fuseline_core::analysis::compare::compared_policies;
+use fuseline_core::{Objective, Policy};
+use fuseline_view::picture::charts::roofline_compare::scene;
+use fuseline_view::picture::charts::scene::{Mark, Role};
+use fuseline_view::present::compare::{PolicyRow, policy_rows};
+use fuseline_view::present::figure::{Figure, Of, Quantity};
+use fuseline_view::present::options::{policy_summary, policy_title};
+use fuseline_view::present::times::TimeKind;
 use leptos::prelude::*;
 
 /// The content of the tab.

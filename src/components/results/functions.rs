@@ -1,8 +1,8 @@
 //! The *Functions* tab: what an op may call.
 
 use crate::components::sentence::sentence;
-use crate::core::model::functions::AttributeSpec;
-use crate::present::functions::{FunctionRow, function_rows};
+use fuseline_core::model::functions::AttributeSpec;
+use fuseline_view::present::functions::{FunctionRow, function_rows};
 use leptos::prelude::*;
 
 /// A row for each function with the typed text in its name or description.

@@ -1,11 +1,11 @@
 //! The selected kernel as code, with the bytes of each load and store, and struck through what fusion removed.
 
 use crate::app::state::Page;
-use crate::browser;
 use crate::components::radio_button::RadioButton;
-use crate::core::TensorId;
-use crate::core::kernel_code::CodeLanguage;
-use crate::present::kernel_code::{CodeLine, KernelCode, Moved, kernel_code, no_code};
+use fuseline_browser as browser;
+use fuseline_codegen::kernel_code::CodeLanguage;
+use fuseline_core::TensorId;
+use fuseline_view::present::kernel_code::{CodeLine, KernelCode, Moved, kernel_code, no_code};
 use leptos::prelude::*;
 use strum::VariantArray;
 

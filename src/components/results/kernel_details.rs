@@ -1,15 +1,17 @@
 //! The selected kernel in detail: the tensors that it moves, the edges that stay on chip, and how each figure is computed.
 
 use crate::app::state::{FocusRequest, Page};
-use crate::browser;
 use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable};
 use crate::components::results::kernel_code::KernelCodePanel;
-use crate::present::figure::{Figure, Of, Quantity};
-use crate::present::format::format_count;
-use crate::present::kernel_details::{KernelDetails, OnChipEdge, TensorRow, kernel_details};
-use crate::present::manual::Change;
-use crate::present::why::EdgeOps;
+use fuseline_browser as browser;
+use fuseline_view::present::figure::{Figure, Of, Quantity};
+use fuseline_view::present::format::format_count;
+use fuseline_view::present::kernel_details::{
+    KernelDetails, OnChipEdge, TensorRow, kernel_details,
+};
+use fuseline_view::present::manual::Change;
+use fuseline_view::present::why::EdgeOps;
 use leptos::html;
 use leptos::prelude::*;
 

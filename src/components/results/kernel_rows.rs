@@ -1,7 +1,7 @@
 //! The rows of tables that have one for each kernel.
 
 use crate::app::state::{Page, Selection};
-use crate::core::{KernelId, OpId};
+use fuseline_core::{KernelId, OpId};
 use leptos::html;
 use leptos::prelude::*;
 

@@ -2,16 +2,16 @@
 
 use super::kernel_rows::{KernelTableRow, SelectedKernel};
 use crate::app::state::{FocusRequest, Page};
-use crate::browser;
 use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable};
 use crate::components::results::time::Time;
 use crate::components::show_more::ShowMore;
-use crate::core::{Analysis, KernelId};
-use crate::present::figure::{Figure, Of, Quantity};
-use crate::present::kernels::{Figures, KernelRow, kernel_rows, kernel_total};
-use crate::present::pinned::{KernelAgainst, gone_kernels, headline_against};
-use crate::present::times::{TimeKind, time_note};
+use fuseline_browser as browser;
+use fuseline_core::{Analysis, KernelId};
+use fuseline_view::present::figure::{Figure, Of, Quantity};
+use fuseline_view::present::kernels::{Figures, KernelRow, kernel_rows, kernel_total};
+use fuseline_view::present::pinned::{KernelAgainst, gone_kernels, headline_against};
+use fuseline_view::present::times::{TimeKind, time_note};
 use leptos::html;
 use leptos::prelude::*;
 

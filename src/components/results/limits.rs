@@ -4,10 +4,10 @@ use super::kernel_rows::{KernelTableRow, SelectedKernel};
 use crate::app::state::Page;
 use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable, Parts};
-use crate::present::figure::{Figure, Of, Quantity, Resource};
-use crate::present::limits::{LimitRow, limit_rows, unknown_device};
-use crate::present::memory::memory_sentence;
-use crate::present::names::counted;
+use fuseline_view::present::figure::{Figure, Of, Quantity, Resource};
+use fuseline_view::present::limits::{LimitRow, limit_rows, unknown_device};
+use fuseline_view::present::memory::memory_sentence;
+use fuseline_view::present::names::counted;
 use leptos::prelude::*;
 
 /// Number of rows that are listed.

@@ -1,17 +1,17 @@
 //! The *Measured* tab: predictions against measurements. Its files are fetched when it is first opened.
 
 use crate::app::state::Told;
-use crate::browser::fetch_text;
 use crate::components::charts::Chart;
 use crate::components::number::{Number, NumberTable};
 use crate::components::picker::Picker;
 use crate::components::radio_button::RadioButton;
-use crate::core::analysis::measured::Measurements;
-use crate::core::json::read_json;
-use crate::core::notation::parse;
-use crate::picture::charts::measured_scatter;
-use crate::present::figure::{MeasuredFigure, measured_explanation};
-use crate::present::measured::{
+use fuseline_browser::fetch_text;
+use fuseline_core::analysis::measured::Measurements;
+use fuseline_core::json::read_json;
+use fuseline_core::notation::parse;
+use fuseline_view::picture::charts::measured_scatter;
+use fuseline_view::present::figure::{MeasuredFigure, measured_explanation};
+use fuseline_view::present::measured::{
     PredictedRow, Quantity, comparisons, error_summary, patterns, predicted_rows, source_notes,
     table_rows,
 };

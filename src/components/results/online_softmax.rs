@@ -1,8 +1,8 @@
 //! Online softmax on eight numbers, step by step.
 
-use crate::browser::{Later, wants_less_motion};
 use crate::components::radio_button::RadioButton;
-use crate::present::online_softmax::{
+use fuseline_browser::{Later, wants_less_motion};
+use fuseline_view::present::online_softmax::{
     COUNT, CellState, METHODS, SoftmaxRun, method_name, overflow_note, reads_of, same_as_plain,
     softmax_view,
 };

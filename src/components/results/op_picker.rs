@@ -1,6 +1,6 @@
 //! Choosing an op of the program.
 
-use crate::core::{IdVec, OpId};
+use fuseline_core::{IdVec, OpId};
 use leptos::html;
 use leptos::prelude::*;
 

@@ -1,8 +1,8 @@
 //! Which marker is which policy's.
 
-use crate::core::Policy;
-use crate::picture::charts::roofline_compare::marker;
-use crate::present::options::policy_title;
+use fuseline_core::Policy;
+use fuseline_view::picture::charts::roofline_compare::marker;
+use fuseline_view::present::options::policy_title;
 use leptos::prelude::*;
 
 /// A list of policies, each with its marker.

@@ -4,10 +4,10 @@ use crate::app::state::{AnalysedText, Page};
 use crate::components::keyed_rows::{row_at, told_of};
 use crate::components::number::{NumberTable, OwnNumber};
 use crate::components::sentence::sentence;
-use crate::core::TensorId;
-use crate::core::interpret::{Interpretation, NotRun, Setup, interpret};
-use crate::present::names::counted;
-use crate::present::precision::{
+use fuseline_codegen::interpret::{Interpretation, NotRun, Setup, interpret};
+use fuseline_core::TensorId;
+use fuseline_view::present::names::counted;
+use fuseline_view::present::precision::{
     PrecisionRow, not_run_text, number_rows, precision_row_count, precision_rows,
     precision_sentence, roundings, run_notes,
 };

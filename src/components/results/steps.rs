@@ -1,12 +1,12 @@
 //! The *Steps* tab: goes through the decisions of the policy, while graph, charts and figures follow.
 
 use crate::app::state::{Page, Selection, SetIfChanged};
-use crate::browser::{self, Later};
 use crate::components::keyed_rows::row_at;
 use crate::components::sentence::sentence;
 use crate::components::work_line::WorkLine;
-use crate::present::format::format_count;
-use crate::present::steps::{StepLine, page_of_step, step_of};
+use fuseline_browser::{self as browser, Later};
+use fuseline_view::present::format::format_count;
+use fuseline_view::present::steps::{StepLine, page_of_step, step_of};
 use leptos::ev::KeyboardEvent;
 use leptos::html;
 use leptos::prelude::*;

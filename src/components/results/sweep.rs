@@ -7,13 +7,13 @@ use crate::components::number::{Number, NumberTable};
 use crate::components::picker::Picker;
 use crate::components::sentence::sentence;
 use crate::components::work_line::WorkLine;
-use crate::core::Policy;
-use crate::core::analysis::sweep::{Measure, Sweep};
-use crate::picture::charts::scene::{Mark, Scene};
-use crate::picture::charts::sweep::{SweepView, scene};
-use crate::present::figure::swept_explanation;
-use crate::present::options::policy_title;
-use crate::present::sweep::{
+use fuseline_core::Policy;
+use fuseline_core::analysis::sweep::{Measure, Sweep};
+use fuseline_view::picture::charts::scene::{Mark, Scene};
+use fuseline_view::picture::charts::sweep::{SweepView, scene};
+use fuseline_view::present::figure::swept_explanation;
+use fuseline_view::present::options::policy_title;
+use fuseline_view::present::sweep::{
     CrossingRow, SweepRow, crossing_rows, measure_name, param_text, sweep_rows,
 };
 use leptos::prelude::*;

@@ -7,10 +7,10 @@ use crate::components::number::{NumberTable, OwnNumber};
 use crate::components::picker::Picker;
 use crate::components::radio_button::RadioButton;
 use crate::components::sentence::sentence;
-use crate::core::analysis::tiling::{BlockTile, GROUPS};
-use crate::picture::charts::scene::Scene;
-use crate::picture::charts::tiling as picture;
-use crate::present::tiling::{
+use fuseline_core::analysis::tiling::{BlockTile, GROUPS};
+use fuseline_view::picture::charts::scene::Scene;
+use fuseline_view::picture::charts::tiling as picture;
+use fuseline_view::present::tiling::{
     FigureGroup, FigureRow, MatmulChoice, TileSide, TilingChoice, TilingReport, figure_groups,
     fit_rows, matmul_choices, no_tiles, order_words, suggestion,
 };

@@ -1,8 +1,8 @@
 //! A time, and the lower bound beside an expected one.
 
 use crate::components::number::Number;
-use crate::present::figure::{Figure, Of, Quantity};
-use crate::present::times::TimeText;
+use fuseline_view::present::figure::{Figure, Of, Quantity};
+use fuseline_view::present::times::TimeText;
 use leptos::prelude::*;
 
 /// The time, and in small below it the lower bound if the time is an expected one.

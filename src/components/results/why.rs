@@ -2,7 +2,6 @@
 
 use super::op_picker::OpPicker;
 use crate::app::state::{AnalysedText, Page, Selection, Told, shared_memo};
-use crate::browser;
 use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable};
 use crate::components::sentence::sentence;
@@ -10,9 +9,10 @@ use crate::components::show_more::ShowMore;
 use crate::components::sort_header::{Direction, SortHeader};
 use crate::components::verdict::VerdictWords;
 use crate::components::work_line::WorkLine;
-use crate::core::{IdVec, OpId};
-use crate::present::figure::Saved;
-use crate::present::why::{EdgeOps, EdgeOrder, EdgeRow, EdgeRows, saved_time_title};
+use fuseline_browser as browser;
+use fuseline_core::{IdVec, OpId};
+use fuseline_view::present::figure::Saved;
+use fuseline_view::present::why::{EdgeOps, EdgeOrder, EdgeRow, EdgeRows, saved_time_title};
 use leptos::html;
 use leptos::prelude::*;
 use std::sync::Arc;

@@ -5,11 +5,11 @@ use crate::app::gpu_running::{OwnGpu, Ran, Running};
 use crate::app::state::{Page, Selection};
 use crate::components::charts::Chart;
 use crate::components::sentence::sentence;
-use crate::core::KernelId;
-use crate::core::model::device::DeviceProbe;
-use crate::core::own_gpu::{Failure, Outcome};
-use crate::picture::charts::gpu_times::{Rows, scene};
-use crate::present::own_gpu::{
+use fuseline_codegen::own_gpu::{Failure, Outcome};
+use fuseline_core::KernelId;
+use fuseline_core::model::device::DeviceProbe;
+use fuseline_view::picture::charts::gpu_times::{Rows, scene};
+use fuseline_view::present::own_gpu::{
     NOT_MEASURED, TimePair, TimeRow, check_rows, failure_text, headline, notes, rates_text,
     time_rows, tolerance_note, total_row,
 };

@@ -2,22 +2,22 @@
 
 use super::kernel_rows::SelectedKernel;
 use crate::app::state::{OpenProfile, Page, Selection, Told};
-use crate::browser;
 use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable};
 use crate::components::open_file::open_file;
 use crate::components::picker::Picker;
 use crate::components::show_more::ShowMore;
-use crate::core::analysis::matching::{Counted, Matching, SHORT_LAUNCHES, short_neighbours};
-use crate::core::analysis::why::RoundsPrice;
-use crate::core::{Analysis, KernelId};
-use crate::present::figure::{Figure, Of, Quantity, Saved, merge_explanation};
-use crate::present::format::format_seconds;
-use crate::present::profile::{
+use fuseline_browser as browser;
+use fuseline_core::analysis::why::RoundsPrice;
+use fuseline_core::{Analysis, KernelId};
+use fuseline_import::matching::{Counted, Matching, SHORT_LAUNCHES, short_neighbours};
+use fuseline_view::present::figure::{Figure, Of, Quantity, Saved, merge_explanation};
+use fuseline_view::present::format::format_seconds;
+use fuseline_view::present::profile::{
     NeighbourRow, Note, ProfileFigure, ProfileRow, RowOf, bytes_title, found_sentence,
     neighbour_rows, notes, profile_explanation, profile_rows, profile_totals, run_title,
 };
-use crate::present::times::TimeKind;
+use fuseline_view::present::times::TimeKind;
 use leptos::either::Either;
 use leptos::prelude::*;
 use std::sync::Arc;

@@ -1,11 +1,11 @@
 //! What would save time: options of compiler and framework, and kernels merged by hand.
 
-use crate::core::analysis::rounds::Rounds;
-use crate::core::analysis::why::{Cost, Price, PricedEdge, RoundsPrice, Why};
-use crate::core::analysis::{Analysis, analyze_plan};
-use crate::core::fusion::plan;
-use crate::core::model::ids::{IdVec, KernelId, OpId};
-use crate::core::model::options::{F32Matmul, Options, Policy};
+use crate::analysis::rounds::Rounds;
+use crate::analysis::why::{Cost, Price, PricedEdge, RoundsPrice, Why};
+use crate::analysis::{Analysis, analyze_plan};
+use crate::fusion::plan;
+use crate::model::ids::{IdVec, KernelId, OpId};
+use crate::model::options::{F32Matmul, Options, Policy};
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::cmp::Ordering;
 use std::collections::HashMap;

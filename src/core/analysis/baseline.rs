@@ -1,14 +1,14 @@
 //! The baseline rules on a list of ops: its kernels, and what they move.
 
-use crate::core::cost::traffic::{Traffic, kernel_traffic};
-use crate::core::fusion::decision::Log;
-use crate::core::fusion::{none, rules};
-use crate::core::model::build::build_graph;
-use crate::core::model::diagnostic::Diagnostic;
-use crate::core::model::ids::OpId;
-use crate::core::model::op::{Op, TensorDecl};
-use crate::core::model::options::Conventions;
-use crate::core::model::partition::Partition;
+use crate::cost::traffic::{Traffic, kernel_traffic};
+use crate::fusion::decision::Log;
+use crate::fusion::{none, rules};
+use crate::model::build::build_graph;
+use crate::model::diagnostic::Diagnostic;
+use crate::model::ids::OpId;
+use crate::model::op::{Op, TensorDecl};
+use crate::model::options::Conventions;
+use crate::model::partition::Partition;
 
 /// The baseline rules on a list of ops: the kernels, each a list of ops.
 ///
@@ -16,7 +16,7 @@ use crate::core::model::partition::Partition;
 /// As [`build_graph`].
 ///
 /// ```
-/// use fuseline::core::{find_fusion_groups, Op, OpType::*};
+/// use fuseline_core::{find_fusion_groups, Op, OpType::*};
 /// let ops = [
 ///     Op::new("matmul1", Matmul, &["x", "w1"], "y1", &[1024, 4096], 2),
 ///     Op::new("bias1", Elementwise, &["y1", "b1"], "y2", &[1024, 4096], 2),
@@ -28,7 +28,7 @@ use crate::core::model::partition::Partition;
 ///     .map(|group| group.into_iter().map(|op| op.name).collect())
 ///     .collect();
 /// assert_eq!(groups, [vec!["matmul1", "bias1", "relu"], vec!["matmul2"]]);
-/// # Ok::<(), Vec<fuseline::core::Diagnostic>>(())
+/// # Ok::<(), Vec<fuseline_core::Diagnostic>>(())
 /// ```
 pub fn find_fusion_groups(ops: &[Op]) -> Result<Vec<Vec<Op>>, Vec<Diagnostic>> {
     let graph = build_graph(ops, &[])?;
@@ -46,7 +46,7 @@ pub fn find_fusion_groups(ops: &[Op]) -> Result<Vec<Vec<Op>>, Vec<Diagnostic>> {
 /// As [`build_graph`].
 ///
 /// ```
-/// use fuseline::core::{estimate_memory_traffic, Conventions, Op, OpType::*, TensorDecl};
+/// use fuseline_core::{estimate_memory_traffic, Conventions, Op, OpType::*, TensorDecl};
 /// let ops = [
 ///     Op::new("matmul1", Matmul, &["x", "w1"], "y1", &[1024, 4096], 2),
 ///     Op::new("relu", Elementwise, &["y1"], "y2", &[1024, 4096], 2),
@@ -57,7 +57,7 @@ pub fn find_fusion_groups(ops: &[Op]) -> Result<Vec<Vec<Op>>, Vec<Diagnostic>> {
 /// assert_eq!((unfused.bytes_read, unfused.bytes_written), (18_874_368, 16_777_216));
 /// assert_eq!((fused.bytes_read, fused.bytes_written), (10_485_760, 8_388_608));
 /// assert_eq!(fused.saved_by_fusion, 16_777_216); // y1 written and read again
-/// # Ok::<(), Vec<fuseline::core::Diagnostic>>(())
+/// # Ok::<(), Vec<fuseline_core::Diagnostic>>(())
 /// ```
 pub fn estimate_memory_traffic(
     ops: &[Op],

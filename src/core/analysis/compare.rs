@@ -1,11 +1,11 @@
 //! All policies on one program, side by side.
 
-use crate::core::analysis::{Analysis, analyze_plan};
-use crate::core::fusion::{Plan, plan};
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::OpId;
-use crate::core::model::options::{Objective, Options, Policy};
-use crate::core::model::partition::Partition;
+use crate::analysis::{Analysis, analyze_plan};
+use crate::fusion::{Plan, plan};
+use crate::model::graph::Graph;
+use crate::model::ids::OpId;
+use crate::model::options::{Objective, Options, Policy};
+use crate::model::partition::Partition;
 use std::sync::Arc;
 use strum::VariantArray;
 

@@ -1,16 +1,16 @@
 //! One way to run a program: its kernels with what each moves and computes, and their sums.
 
 use super::memory::{PeakMemory, peak_memory};
-use crate::core::cost::roofline::{Placement, place};
-use crate::core::cost::traffic::{KernelTraffic, Traffic, Views, kernel_traffic};
-use crate::core::cost::work::{op_work, work_of_ops};
-use crate::core::fusion::attention::AttentionShape;
-use crate::core::model::device::Device;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, KernelId, OpId};
-use crate::core::model::options::{Options, ReshapeCost};
-use crate::core::model::partition::Partition;
-use crate::core::model::work::Work;
+use crate::cost::roofline::{Placement, place};
+use crate::cost::traffic::{KernelTraffic, Traffic, Views, kernel_traffic};
+use crate::cost::work::{op_work, work_of_ops};
+use crate::fusion::attention::AttentionShape;
+use crate::model::device::Device;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, KernelId, OpId};
+use crate::model::options::{Options, ReshapeCost};
+use crate::model::partition::Partition;
+use crate::model::work::Work;
 use smallvec::SmallVec;
 
 /// One kernel.

@@ -1,13 +1,13 @@
 //! Measurements on a real GPU, and what the model predicts for them.
 
-use crate::core::Device;
-use crate::core::analysis::device_model::device_count;
-use crate::core::analysis::{Analysis, Kernel, analyze_program};
-use crate::core::json::{is_blank, read_json};
-use crate::core::model::device::device_called;
-use crate::core::model::ids::KernelId;
-use crate::core::model::options::{Conventions, FusionOptions, Options, Policy, ReshapeCost};
-use crate::core::model::program::Program;
+use crate::Device;
+use crate::analysis::device_model::device_count;
+use crate::analysis::{Analysis, Kernel, analyze_program};
+use crate::json::{is_blank, read_json};
+use crate::model::device::device_called;
+use crate::model::ids::KernelId;
+use crate::model::options::{Conventions, FusionOptions, Options, Policy, ReshapeCost};
+use crate::model::program::Program;
 use serde::Deserialize;
 use strum::{EnumString, IntoStaticStr};
 

@@ -5,12 +5,12 @@
 //! a PyTorch program holds them. A tensor that no kernel writes stays on chip, and a view indexes the bytes of another
 //! tensor: neither needs memory of its own. Workspaces of libraries and what an allocator loses are not counted.
 
-use crate::core::analysis::{Analysis, Execution, Kernel};
-use crate::core::cost::traffic::Views;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, KernelId, TensorId};
-use crate::core::model::options::Externals;
-use crate::core::model::sizes::read_size;
+use crate::analysis::{Analysis, Execution, Kernel};
+use crate::cost::traffic::Views;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, KernelId, TensorId};
+use crate::model::options::Externals;
+use crate::model::sizes::read_size;
 
 /// The most memory that the tensors of a program need at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,23 +2,18 @@
 
 pub mod advice;
 pub mod baseline;
-pub mod calibrate;
-pub mod code_bytes;
 pub mod compare;
 pub mod device_model;
 mod execution;
 pub mod limits;
-pub mod matching;
 pub mod measured;
 pub mod memory;
 pub mod replay;
 pub mod rounds;
-pub mod surprises;
 pub mod sweep;
 pub mod tiling;
 pub mod transformer;
 pub mod why;
-pub mod workload;
 
 use self::device_model::Expected;
 pub use self::execution::{Execution, Kernel};
@@ -27,17 +22,17 @@ use super::fusion::certificate::Certificate;
 use super::fusion::manual::Refused;
 use super::fusion::{self, Plan};
 use super::resolve::resolve;
-use crate::core::analysis::memory::external_bytes;
-use crate::core::cost::roofline::{Placement, place};
-use crate::core::cost::traffic::Views;
-use crate::core::model::build::build_graph;
-use crate::core::model::diagnostic::{Code, Diagnostic, has_errors};
-use crate::core::model::graph::{Graph, SizeSource, Tensor};
-use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId};
-use crate::core::model::op::{Op, TensorDecl};
-use crate::core::model::options::Options;
-use crate::core::model::partition::Partition;
-use crate::core::model::program::Program;
+use crate::analysis::memory::external_bytes;
+use crate::cost::roofline::{Placement, place};
+use crate::cost::traffic::Views;
+use crate::model::build::build_graph;
+use crate::model::diagnostic::{Code, Diagnostic, has_errors};
+use crate::model::graph::{Graph, SizeSource, Tensor};
+use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
+use crate::model::op::{Op, TensorDecl};
+use crate::model::options::Options;
+use crate::model::partition::Partition;
+use crate::model::program::Program;
 use std::borrow::Cow;
 
 /// What fusion does to the bytes of one tensor.

@@ -1,8 +1,8 @@
 //! Edges that are the same but for the round of their block.
 
-use crate::core::analysis::Analysis;
-use crate::core::analysis::why::PricedEdge;
-use crate::core::model::ids::{IdVec, OpId};
+use crate::analysis::Analysis;
+use crate::analysis::why::PricedEdge;
+use crate::model::ids::{IdVec, OpId};
 use std::collections::HashMap;
 
 /// The rounds of a program's blocks.

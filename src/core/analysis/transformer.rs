@@ -1,13 +1,13 @@
 //! A transformer block as a list of 14 ops, post-norm.
 
-use crate::core::analysis::{Analysis, analyze};
-use crate::core::cost::traffic::Traffic;
-use crate::core::model::diagnostic::{Code, Diagnostic};
-use crate::core::model::dtype::DType;
-use crate::core::model::ids::OpId;
-use crate::core::model::op::{Op, TensorDecl, TensorRole};
-use crate::core::model::op_type::OpType::{Elementwise, Matmul, Reduction, Reshape};
-use crate::core::model::options::{Options, Policy};
+use crate::analysis::{Analysis, analyze};
+use crate::cost::traffic::Traffic;
+use crate::model::diagnostic::{Code, Diagnostic};
+use crate::model::dtype::DType;
+use crate::model::ids::OpId;
+use crate::model::op::{Op, TensorDecl, TensorRole};
+use crate::model::op_type::OpType::{Elementwise, Matmul, Reduction, Reshape};
+use crate::model::options::{Options, Policy};
 use serde::Serialize;
 
 /// The kernels of an analysis by names, and its traffic.
@@ -51,12 +51,12 @@ impl From<&Analysis> for FusionSummary {
 /// has, or bytes past `2^63 - 1`.
 ///
 /// ```
-/// let block = fuseline::core::analyze_transformer_block(2048, 4096, 32, 2)?;
+/// let block = fuseline_core::analyze_transformer_block(2048, 4096, 32, 2)?;
 /// assert_eq!(block.fusion_groups.len(), 9);
 /// assert_eq!(block.unfused_traffic.total, 2_298_478_592);
 /// assert_eq!(block.fused_traffic.total, 1_962_934_272);
 /// assert!((block.savings_pct - 14.599).abs() < 5e-4);
-/// # Ok::<(), Vec<fuseline::core::Diagnostic>>(())
+/// # Ok::<(), Vec<fuseline_core::Diagnostic>>(())
 /// ```
 pub fn analyze_transformer_block(
     seq_len: u64,

@@ -1,10 +1,10 @@
 //! The point on the roofline of bytes and FLOPs, and a lower bound of their time.
 
-use crate::core::model::bound::Bound;
-use crate::core::model::device::{Device, Figure, Peak};
-use crate::core::model::dtype::DType;
-use crate::core::model::options::{F32Matmul, Options};
-use crate::core::model::work::Work;
+use crate::model::bound::Bound;
+use crate::model::device::{Device, Figure, Peak};
+use crate::model::dtype::DType;
+use crate::model::options::{F32Matmul, Options};
+use crate::model::work::Work;
 
 /// The point of a kernel on the roofline. Its time is a lower bound for data in memory: full overlap at peak rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,19 +72,19 @@ pub fn times(options: &Options, work: Work, bytes: u64) -> Times {
 
 /// The peaks of the units that execute a kernel, as far as they are known.
 #[derive(Clone, Copy)]
-pub(crate) struct Peaks {
+pub struct Peaks {
     /// Of its matmuls.
-    pub(crate) matrix: Option<Peak>,
+    pub matrix: Option<Peak>,
     /// Of all other arithmetic.
-    pub(crate) vector: Option<Figure>,
+    pub vector: Option<Figure>,
     /// The same in f64.
-    pub(crate) vector_f64: Option<Figure>,
+    pub vector_f64: Option<Figure>,
 }
 
 impl Peaks {
     /// The roof of a kernel: the peak for its matmul, or without one that of the vector units, in f64 where some of its
     /// arithmetic is.
-    pub(crate) fn roof(&self, work: Work) -> Option<Figure> {
+    pub fn roof(&self, work: Work) -> Option<Figure> {
         match work.matrix_dtype {
             Some(_) => self.matrix.map(|peak| peak.figure),
             None if work.vector_f64_flops > 0 => self.vector_f64,
@@ -94,7 +94,7 @@ impl Peaks {
 }
 
 /// The peaks for this work.
-pub(crate) fn peaks(options: &Options, work: Work) -> Peaks {
+pub fn peaks(options: &Options, work: Work) -> Peaks {
     let device = &options.device;
     let f32_matmul = options.conventions.f32_matmul;
     Peaks {
@@ -178,7 +178,7 @@ pub fn place(options: &Options, work: Work, bytes: u64, is_free: bool) -> Placem
 /// Intensity at which the peak of matmuls on `dtype` meets the bandwidth, in FLOP/byte.
 ///
 /// ```
-/// use fuseline::core::{ridge_point, Device, DType, F32Matmul};
+/// use fuseline_core::{ridge_point, Device, DType, F32Matmul};
 /// let device = Device::custom(2e12, 312e12, 19.5e12, 0.0);
 /// assert_eq!(ridge_point(&device, DType::F16, F32Matmul::F32), Some(156.0));
 /// ```

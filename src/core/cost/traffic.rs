@@ -1,10 +1,10 @@
 //! Bytes that each kernel reads from and writes to memory.
 
-use crate::core::model::graph::{Graph, SizeSource};
-use crate::core::model::ids::{IdVec, OpId, TensorId};
-use crate::core::model::options::{Conventions, Externals, ReshapeCost};
-use crate::core::model::partition::Partition;
-use crate::core::model::sizes::read_size;
+use crate::model::graph::{Graph, SizeSource};
+use crate::model::ids::{IdVec, OpId, TensorId};
+use crate::model::options::{Conventions, Externals, ReshapeCost};
+use crate::model::partition::Partition;
+use crate::model::sizes::read_size;
 use serde::Serialize;
 use smallvec::SmallVec;
 
@@ -29,7 +29,7 @@ pub struct KernelTraffic {
 }
 
 impl KernelTraffic {
-    /// Bytes read. No overflow: [`build_graph`](crate::core::build_graph) bounds the sum over the program.
+    /// Bytes read. No overflow: [`build_graph`](crate::build_graph) bounds the sum over the program.
     pub fn bytes_read(&self) -> u64 {
         self.reads.iter().map(|a| a.bytes).sum()
     }
@@ -61,7 +61,7 @@ pub struct Traffic {
 
 impl Traffic {
     /// The traffic of a program, compared with the total of the unfused program. No overflow:
-    /// [`build_graph`](crate::core::build_graph) bounds both totals by `2^63 - 1`.
+    /// [`build_graph`](crate::build_graph) bounds both totals by `2^63 - 1`.
     pub fn new(bytes_read: u64, bytes_written: u64, unfused_total: Option<u64>) -> Self {
         let total = bytes_read + bytes_written;
         let saved = |unfused: u64| unfused.cast_signed() - total.cast_signed();
@@ -194,13 +194,16 @@ impl<'a> TrafficCount<'a> {
 
 /// For each op whether it is a free view, and for each tensor the tensor whose bytes it is.
 #[derive(Clone)]
-pub(crate) struct Views {
-    pub(crate) is_view: IdVec<OpId, bool>,
-    pub(crate) base: IdVec<TensorId, TensorId>,
+pub struct Views {
+    /// Whether each op is a free view.
+    pub is_view: IdVec<OpId, bool>,
+    /// For each tensor the one whose bytes it is, which is itself where it is no view.
+    pub base: IdVec<TensorId, TensorId>,
 }
 
 impl Views {
-    pub(crate) fn under(graph: &Graph, reshape: ReshapeCost) -> Self {
+    /// The views of a graph where reshapes cost this. `O(n)` in ops and tensors.
+    pub fn under(graph: &Graph, reshape: ReshapeCost) -> Self {
         match reshape {
             ReshapeCost::Copy => Self::none(graph),
             ReshapeCost::View => Self::of(graph),
@@ -228,13 +231,7 @@ impl Views {
     }
 
     /// What `op` reads when it reads `tensor` from memory.
-    pub(crate) fn read(
-        &self,
-        graph: &Graph,
-        op: OpId,
-        tensor: TensorId,
-        externals: Externals,
-    ) -> Access {
+    pub fn read(&self, graph: &Graph, op: OpId, tensor: TensorId, externals: Externals) -> Access {
         let base = &graph.tensors[self.base[tensor]];
         let (bytes, source) = if base.is_external() && externals == Externals::KnownOnly {
             (0, SizeSource::Ignored)

@@ -1,12 +1,12 @@
 //! FLOPs of each op, on matrix or vector units.
 
-use crate::core::model::dtype::DType;
-use crate::core::model::functions;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{OpId, TensorId};
-use crate::core::model::op::element_count;
-use crate::core::model::op_type::OpType;
-use crate::core::model::work::Work;
+use crate::model::dtype::DType;
+use crate::model::functions;
+use crate::model::graph::Graph;
+use crate::model::ids::{OpId, TensorId};
+use crate::model::op::element_count;
+use crate::model::op_type::OpType;
+use crate::model::work::Work;
 
 /// FLOPs of one op: a matmul `2 * output elements * K`, an elementwise function its count for each output
 /// element, a reduction its count for each element of its first input, a reshape that computes its count for each output
@@ -179,9 +179,9 @@ fn packed_k(candidates: &[u64], packed: Option<(u64, u64)>) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use crate::core::cost::work::*;
-    use crate::core::model::build::build_graph;
-    use crate::core::model::op::{Op, TensorDecl};
+    use crate::cost::work::*;
+    use crate::model::build::build_graph;
+    use crate::model::op::{Op, TensorDecl};
 
     fn k_of(a: &[u64], b: &[u64], out: &[u64]) -> Option<u64> {
         let op = Op::new("m", OpType::Matmul, &["a", "b"], "y", out, 2);

@@ -1,12 +1,12 @@
 //! What a search has proven about its result.
 
-use crate::core::model::options::Objective;
+use crate::model::options::Objective;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
 /// Times whose relative difference is at most this count as equal, because bounds are rounded down, costs are
 /// rounded up, and sums of floats round.
-pub(crate) const ROUNDING: f64 = 1e-9;
+pub const ROUNDING: f64 = 1e-9;
 
 /// What a search has proven about a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]

@@ -5,7 +5,7 @@
 use super::certificate::Amount;
 use super::measured::Evidence;
 use super::reason::Reason;
-use crate::core::model::ids::{IdVec, KernelId, OpId, define_ids};
+use crate::model::ids::{IdVec, KernelId, OpId, define_ids};
 use borsh::{BorshDeserialize, BorshSerialize};
 use strum::IntoStaticStr;
 

@@ -7,9 +7,9 @@ use super::on_chip::{BYTES_PER_ELEMENT, KeptRows};
 use super::reason::Reason;
 use super::region::{Bits, LocalOp, Region, RegionContext, Set, Value};
 use super::rows::RowDomain;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::OpId;
-use crate::core::model::options::{FusionOptions, MAX_OPS, Options};
+use crate::model::graph::Graph;
+use crate::model::ids::OpId;
+use crate::model::options::{FusionOptions, MAX_OPS, Options};
 
 /// Most tensors that a kernel may read and write.
 pub const MAX_OPERANDS: usize = 96;

@@ -3,16 +3,16 @@
 //! They must be legal like all other kernels. An illegal one is reported and split into legal pieces, so that
 //! there is always a result.
 
-use crate::core::fusion::decision::{Decision, Log};
-use crate::core::fusion::legality::check_in;
-use crate::core::fusion::none;
-use crate::core::fusion::pieces::{join, take_apart};
-use crate::core::fusion::reason::Reason;
-use crate::core::fusion::region::{Region, RegionContext};
-use crate::core::model::acyclic;
-use crate::core::model::ids::{IdVec, KernelId, OpId};
-use crate::core::model::options::MAX_OPS;
-use crate::core::model::partition::Partition;
+use crate::fusion::decision::{Decision, Log};
+use crate::fusion::legality::check_in;
+use crate::fusion::none;
+use crate::fusion::pieces::{join, take_apart};
+use crate::fusion::reason::Reason;
+use crate::fusion::region::{Region, RegionContext};
+use crate::model::acyclic;
+use crate::model::ids::{IdVec, KernelId, OpId};
+use crate::model::options::MAX_OPS;
+use crate::model::partition::Partition;
 use borsh::{BorshDeserialize, BorshSerialize};
 
 /// Most rounds of splitting kernels that form a cycle; then every kernel is split.

@@ -1,12 +1,12 @@
 //! What measured runs of a pattern say about a kernel: the objective *measured* of the search.
 
-use crate::core::cost::roofline::place;
-use crate::core::cost::work::op_work;
-use crate::core::fusion::attention::apart;
-use crate::core::fusion::region::{Bits, Clock, Region, RegionContext, Set};
-use crate::core::fusion::structure::structure;
-use crate::core::model::graph::Apart;
-use crate::core::model::ids::OpId;
+use crate::cost::roofline::place;
+use crate::cost::work::op_work;
+use crate::fusion::attention::apart;
+use crate::fusion::region::{Bits, Clock, Region, RegionContext, Set};
+use crate::fusion::structure::structure;
+use crate::model::graph::Apart;
+use crate::model::ids::OpId;
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::borrow::Cow;
 

@@ -4,14 +4,14 @@
 //! value that one pass reads or computes and a later one needs is kept on chip, because each tensor moves once.
 //! Nothing is computed twice, because no kernel is charged for such FLOPs.
 
-use crate::core::fusion::region::LocalOp;
-use crate::core::fusion::rows::RowDomain;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, OpId, TensorId};
-use crate::core::model::op_type::OpType;
+use crate::fusion::region::LocalOp;
+use crate::fusion::rows::RowDomain;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, OpId, TensorId};
+use crate::model::op_type::OpType;
 
 /// A value on chip is held in f32, whatever it is stored as.
-pub(crate) const BYTES_PER_ELEMENT: u64 = 4;
+pub const BYTES_PER_ELEMENT: u64 = 4;
 
 /// The rows that a kernel with a reduction keeps.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use super::legality::check_set;
 use super::region::{Bits, Region, Set};
-use crate::core::model::ids::{IdVec, KernelId, OpId};
+use crate::model::ids::{IdVec, KernelId, OpId};
 
 /// Whether the set is legal, and convex in the region.
 pub(super) fn is_kernel(region: &Region<'_>, set: Set) -> bool {

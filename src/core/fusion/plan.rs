@@ -5,9 +5,9 @@ use super::decision::{Decision, Log};
 use super::manual::Refused;
 use super::region::RegionContext;
 use super::{attention, inductor, manual, none, optimal, rules};
-use crate::core::model::graph::Graph;
-use crate::core::model::options::{Options, Policy};
-use crate::core::model::partition::Partition;
+use crate::model::graph::Graph;
+use crate::model::options::{Options, Policy};
+use crate::model::partition::Partition;
 use borsh::{BorshDeserialize, BorshSerialize};
 
 /// The result of a policy.

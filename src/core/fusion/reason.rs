@@ -2,7 +2,7 @@
 
 use super::loops::Loop;
 use super::rows::RowDomain;
-use crate::core::model::ids::OpId;
+use crate::model::ids::OpId;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};

@@ -4,12 +4,12 @@
     reason = "dimensions are counted in a few bits"
 )]
 
-use crate::core::model::functions;
-use crate::core::model::functions::ShapeRule;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::OpId;
-use crate::core::model::op::{Op, element_count};
-use crate::core::model::op_type::OpType;
+use crate::model::functions;
+use crate::model::functions::ShapeRule;
+use crate::model::graph::Graph;
+use crate::model::ids::OpId;
+use crate::model::op::{Op, element_count};
+use crate::model::op_type::OpType;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 

@@ -3,13 +3,13 @@
 //! A group is an in-tree: every member but the tail has exactly one consuming op, and that one is inside. So only the
 //! tensor of the tail is written, groups are convex, and they can run in the order of their tails.
 
-use crate::core::disjoint_sets::DisjointSets;
-use crate::core::fusion::decision::{Decision, Log};
-use crate::core::fusion::reason::Reason;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, KernelId, OpId, define_ids};
-use crate::core::model::op_type::OpType;
-use crate::core::model::partition::Partition;
+use crate::disjoint_sets::DisjointSets;
+use crate::fusion::decision::{Decision, Log};
+use crate::fusion::reason::Reason;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, KernelId, OpId, define_ids};
+use crate::model::op_type::OpType;
+use crate::model::partition::Partition;
 
 define_ids! {
     /// A kernel as it grows during the scan.

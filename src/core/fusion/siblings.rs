@@ -1,7 +1,7 @@
 //! Vertical and horizontal fusion: a kernel joins ops that read what others of it write, or siblings that only read the same.
 
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::OpId;
+use crate::model::graph::Graph;
+use crate::model::ids::OpId;
 
 /// Whether ops of one kernel, ascending, are joined only because they read the same tensor: going from producers to consumers
 /// and back inside the kernel does not reach all of them. `O(reads * log ops)`.

@@ -1,8 +1,8 @@
 //! What a set of ops computes, without names and sizes: the key under which a measured pattern is found.
 
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{OpId, TensorId};
-use crate::core::model::op_type::OpType;
+use crate::model::graph::Graph;
+use crate::model::ids::{OpId, TensorId};
+use crate::model::op_type::OpType;
 use std::fmt::Write as _;
 
 /// Functions of these ops in execution order, each with where its inputs come from: the place of an earlier op, `x` from outside,

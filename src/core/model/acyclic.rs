@@ -1,9 +1,9 @@
 //! Orders kernels so that they can run. Convex kernels are not enough: two of them can depend on each other.
 
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, KernelId, OpId};
-use crate::core::model::order::topological_order;
-use crate::core::model::partition::Partition;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, KernelId, OpId};
+use crate::model::order::topological_order;
+use crate::model::partition::Partition;
 
 /// The partition with these kernels in an order in which they can run, ties by the first op.
 ///

@@ -1,6 +1,6 @@
 //! Lists by id in two flat arrays: edges of a graph and ops of kernels, without an allocation for each list.
 
-use crate::core::model::ids::Id;
+use crate::model::ids::Id;
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::fmt;
 use std::marker::PhantomData;
@@ -170,8 +170,8 @@ impl<K: Id, T> Index<K> for Adjacency<K, T> {
 
 #[cfg(test)]
 mod tests {
-    use crate::core::model::adjacency::Adjacency;
-    use crate::core::model::ids::{OpId, TensorId};
+    use crate::model::adjacency::Adjacency;
+    use crate::model::ids::{OpId, TensorId};
 
     #[test]
     fn reads_back_and_inverts() {

@@ -1,15 +1,15 @@
 //! Builds a graph from a list of ops: looks names up, finds the edges, reports errors.
 
-use crate::core::model::adjacency::Adjacency;
-use crate::core::model::diagnostic::{Code, Diagnostic};
-use crate::core::model::fixed_sizes::fixed_sizes;
-use crate::core::model::graph::{Graph, Tensor, name_of, shape_of};
-use crate::core::model::ids::{IdVec, OpId, TensorId};
-use crate::core::model::names::Names;
-use crate::core::model::op::{Op, TensorDecl};
-use crate::core::model::options::Externals;
-use crate::core::model::order::topological_order;
-use crate::core::model::sizes::read_size;
+use crate::model::adjacency::Adjacency;
+use crate::model::diagnostic::{Code, Diagnostic};
+use crate::model::fixed_sizes::fixed_sizes;
+use crate::model::graph::{Graph, Tensor, name_of, shape_of};
+use crate::model::ids::{IdVec, OpId, TensorId};
+use crate::model::names::Names;
+use crate::model::op::{Op, TensorDecl};
+use crate::model::options::Externals;
+use crate::model::order::topological_order;
+use crate::model::sizes::read_size;
 use std::borrow::Cow;
 
 /// Builds the graph of `ops`; `externals` gives the declared sizes of external tensors.
@@ -21,7 +21,7 @@ use std::borrow::Cow;
 /// `2^63 - 1` if every kernel computed all ops again. Each diagnostic is about the op that causes it.
 ///
 /// ```
-/// use fuseline::core::{build_graph, Op, OpId, OpType::*};
+/// use fuseline_core::{build_graph, Op, OpId, OpType::*};
 /// let ops = [
 ///     Op::new("matmul1", Matmul, &["x", "w"], "y1", &[1024, 4096], 2),
 ///     Op::new("relu", Elementwise, &["y1"], "y2", &[1024, 4096], 2),
@@ -32,7 +32,7 @@ use std::borrow::Cow;
 /// let y1 = graph.output[matmul];
 /// assert_eq!(graph.tensors[y1].producer, Some(matmul));
 /// assert_eq!(graph.consumers[y1], [relu]);
-/// # Ok::<(), Vec<fuseline::core::Diagnostic>>(())
+/// # Ok::<(), Vec<fuseline_core::Diagnostic>>(())
 /// ```
 pub fn build_graph<'a>(
     ops: impl Into<Cow<'a, [Op]>>,

@@ -1,9 +1,9 @@
 //! Fused patterns as a GPU ran them.
 
-use crate::core::json::read_json;
-use crate::core::model::bound::Bound;
-use crate::core::model::device::Device;
-use crate::core::model::options::Options;
+use crate::json::read_json;
+use crate::model::bound::Bound;
+use crate::model::device::Device;
+use crate::model::options::Options;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ pub struct FusionCalibration {
     pub operators: Vec<String>,
     /// How many they are.
     pub num_operators: usize,
-    /// Functions and which of them reads which, as [`structure`](crate::core::fusion::structure::structure) writes them: kernels of
+    /// Functions and which of them reads which, as [`structure`](crate::fusion::structure::structure) writes them: kernels of
     /// equal structure are the same pattern.
     pub structure: String,
     /// The shape of its first input.
@@ -160,7 +160,7 @@ impl Device {
 }
 
 impl Options {
-    /// The records by which [`Objective::Measured`](crate::core::Objective::Measured) decides: the visitor's own, else those of
+    /// The records by which [`Objective::Measured`](crate::Objective::Measured) decides: the visitor's own, else those of
     /// the device.
     pub fn calibrations(&self) -> Option<&Calibrations> {
         let own = self.own_calibrations.as_deref();

@@ -10,7 +10,7 @@ use time::{Date, Duration, Month};
 /// A day of the calendar in UTC, written as `2026-11-23`.
 ///
 /// ```
-/// use fuseline::core::model::day::Day;
+/// use fuseline_core::model::day::Day;
 /// let day: Day = "2026-11-23".parse()?;
 /// assert_eq!(day.to_string(), "2026-11-23");
 /// assert_eq!(Day::of_unix_ms(1_795_392_000_000), Some(day));

@@ -1,6 +1,6 @@
 //! Diagnostics about a program text: errors, warnings and notes, each with a span and a hint.
 
-use crate::core::model::fix::{Fix, TextEdit};
+use crate::model::fix::{Fix, TextEdit};
 use serde::Serialize;
 
 /// A byte range `start..end` of the source text, always on character boundaries.
@@ -123,7 +123,7 @@ pub struct Diagnostic {
     /// How to correct it, as an imperative.
     pub hint: Option<String>,
     /// Corrections of the text that the hint proposes. Each is made from one statement;
-    /// [`sound_fixes`](crate::core::fixes::sound_fixes) keeps those that hold in the whole text.
+    /// [`sound_fixes`](crate::fixes::sound_fixes) keeps those that hold in the whole text.
     pub fixes: Vec<Fix>,
 }
 

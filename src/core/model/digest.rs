@@ -1,6 +1,6 @@
 //! A short name of what a program computes.
 
-use crate::core::model::graph::Graph;
+use crate::model::graph::Graph;
 use std::fmt::Write as _;
 
 impl Graph {

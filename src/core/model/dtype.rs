@@ -44,7 +44,7 @@ impl DType {
     /// any case. An unsigned byte is an `i8`.
     ///
     /// ```
-    /// use fuseline::core::DType;
+    /// use fuseline_core::DType;
     /// assert_eq!(DType::named("torch.bfloat16"), Some(DType::Bf16));
     /// assert_eq!(DType::named("complex64"), None);
     /// ```

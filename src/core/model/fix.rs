@@ -1,6 +1,6 @@
 //! Edits of a text, and corrections that a visitor can take with one click.
 
-use crate::core::model::diagnostic::Span;
+use crate::model::diagnostic::Span;
 
 /// A part of a text and what replaces it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Fix {
     /// The corrected text; `None` if the edits do not fit it. `O(text)`.
     ///
     /// ```
-    /// use fuseline::core::{Fix, Span, TextEdit};
+    /// use fuseline_core::{Fix, Span, TextEdit};
     /// let fix = Fix::new("Write `relu`", TextEdit::replace(Span::new(4, 8), "relu"));
     /// assert_eq!(fix.applied("y = rleu(x)").as_deref(), Some("y = relu(x)"));
     /// ```

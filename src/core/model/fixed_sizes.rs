@@ -1,12 +1,12 @@
 //! Undeclared tensors whose size one of their readers fixes, for all of them.
 
-use crate::core::model::adjacency::Adjacency;
-use crate::core::model::functions::{self, ShapeRule};
-use crate::core::model::graph::SizeSource;
-use crate::core::model::ids::{Id, OpId};
-use crate::core::model::op::Op;
-use crate::core::model::op_type::OpType;
-use crate::core::model::sizes::inferred_operand;
+use crate::model::adjacency::Adjacency;
+use crate::model::functions::{self, ShapeRule};
+use crate::model::graph::SizeSource;
+use crate::model::ids::{Id, OpId};
+use crate::model::op::Op;
+use crate::model::op_type::OpType;
+use crate::model::sizes::inferred_operand;
 use std::collections::{HashMap, VecDeque};
 
 /// The size of an undeclared tensor that one of its readers fixes.

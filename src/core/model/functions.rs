@@ -13,8 +13,8 @@ mod table;
 pub use attributes::{ATTRIBUTES, AttributeKind, AttributeSpec, find_attribute};
 pub use table::FUNCTIONS;
 
-use crate::core::model::dtype::DType;
-use crate::core::model::op_type::OpType;
+use crate::model::dtype::DType;
+use crate::model::op_type::OpType;
 
 /// How the output's shape is inferred from the inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,7 +217,7 @@ impl Function {
 
 #[cfg(test)]
 mod tests {
-    use crate::core::model::functions::*;
+    use crate::model::functions::*;
     use std::collections::BTreeSet;
 
     #[test]

@@ -1,11 +1,11 @@
 //! The graph of ops: the producer and the consumers of each tensor.
 
-use crate::core::model::adjacency::Adjacency;
-use crate::core::model::dtype::DType;
-use crate::core::model::fixed_sizes::FixedSize;
-use crate::core::model::ids::{IdVec, OpId, TensorId};
-use crate::core::model::op::{Op, TensorDecl, TensorRole, byte_count, element_count};
-use crate::core::model::work::Work;
+use crate::model::adjacency::Adjacency;
+use crate::model::dtype::DType;
+use crate::model::fixed_sizes::FixedSize;
+use crate::model::ids::{IdVec, OpId, TensorId};
+use crate::model::op::{Op, TensorDecl, TensorRole, byte_count, element_count};
+use crate::model::work::Work;
 use hashbrown::HashSet;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -124,7 +124,7 @@ pub(crate) struct StandIn {
 /// Ops as kernels of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Apart {
-    /// Their pattern, as [`structure`](crate::core::fusion::structure::structure) writes it.
+    /// Their pattern, as [`structure`](crate::fusion::structure::structure) writes it.
     pub(crate) structure: String,
     /// The work of each, and the bytes that it moves.
     pub(crate) kernels: Vec<(Work, u64)>,
@@ -170,7 +170,7 @@ impl Graph {
     }
 
     /// The same, or the shape that a reader fixes, which is known up to a transposition of a matrix.
-    pub(crate) fn operand_shape(&self, tensor: TensorId) -> Option<&[u64]> {
+    pub fn operand_shape(&self, tensor: TensorId) -> Option<&[u64]> {
         let fixed = || self.tensors[tensor].fixed()?.operand_shape();
         self.tensor_shape(tensor).or_else(fixed)
     }

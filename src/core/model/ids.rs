@@ -16,7 +16,8 @@ pub trait Id: Copy + Ord + Hash + fmt::Debug {
     fn index(self) -> usize;
 }
 
-/// Defines types of ids. `Display` and `FromStr` are those of the number.
+/// Defines types of ids. `Display` and `FromStr` are those of the number. The calling crate needs serde and borsh.
+#[macro_export]
 macro_rules! define_ids {
     ($($(#[$doc:meta])* $visibility:vis struct $name:ident;)+) => {$(
         $(#[$doc])*
@@ -38,7 +39,7 @@ macro_rules! define_ids {
             }
         }
 
-        impl $crate::core::model::ids::Id for $name {
+        impl $crate::model::ids::Id for $name {
             fn from_index(index: usize) -> Self {
                 Self::new(index)
             }
@@ -63,14 +64,14 @@ macro_rules! define_ids {
         }
     )+};
 }
-pub(crate) use define_ids;
+pub use define_ids;
 
 define_ids! {
-    /// An op of a [`Graph`](crate::core::Graph), in execution order.
+    /// An op of a [`Graph`](crate::Graph), in execution order.
     pub struct OpId;
-    /// A tensor of a [`Graph`](crate::core::Graph).
+    /// A tensor of a [`Graph`](crate::Graph).
     pub struct TensorId;
-    /// A kernel of a [`Partition`](crate::core::Partition), in the order in which kernels run.
+    /// A kernel of a [`Partition`](crate::Partition), in the order in which kernels run.
     pub struct KernelId;
 }
 

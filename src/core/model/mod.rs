@@ -18,7 +18,7 @@ pub mod ids;
 pub(crate) mod names;
 pub mod op;
 pub mod op_type;
-pub(crate) mod operand_parts;
+pub mod operand_parts;
 pub mod options;
 pub(crate) mod order;
 pub mod partition;

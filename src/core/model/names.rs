@@ -50,7 +50,7 @@ impl Names {
 
 #[cfg(test)]
 mod tests {
-    use crate::core::model::names::Names;
+    use crate::model::names::Names;
 
     #[test]
     fn each_name_has_one_place() {

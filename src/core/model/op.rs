@@ -1,8 +1,8 @@
 //! Ops and the tensors between them.
 
-use crate::core::model::dtype::DType;
-use crate::core::model::functions;
-use crate::core::model::op_type::OpType;
+use crate::model::dtype::DType;
+use crate::model::functions;
+use crate::model::op_type::OpType;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use strum::IntoStaticStr;
@@ -121,7 +121,7 @@ impl Op {
     }
 
     /// The axes of [`Op::axes`], ascending, for a first input of this rank.
-    pub(crate) fn reduced_axes(&self, rank: usize) -> Vec<usize> {
+    pub fn reduced_axes(&self, rank: usize) -> Vec<usize> {
         match self.axes {
             0 => rank.checked_sub(1).into_iter().collect(),
             bits => (0..32).filter(|axis| bits >> axis & 1 == 1).collect(),

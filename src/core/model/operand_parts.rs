@@ -4,26 +4,28 @@ use std::ops::Range;
 
 /// Rows and columns of the matrices of an operand, as the matmul takes them: exchanged where it says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sides {
-    pub(crate) rows: u64,
-    pub(crate) columns: u64,
+pub struct Sides {
+    /// Number of rows.
+    pub rows: u64,
+    /// Number of columns.
+    pub columns: u64,
 }
 
 /// What a matmul that states its K reads of its operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PackedParts {
+pub struct PackedParts {
     /// Columns of the left operand.
-    pub(crate) left: Range<u64>,
+    pub left: Range<u64>,
     /// Columns of the right operand.
-    pub(crate) right: Range<u64>,
+    pub right: Range<u64>,
     /// Those of the right operand are the rows of its factor.
-    pub(crate) is_right_transposed: bool,
+    pub is_right_transposed: bool,
 }
 
 /// The parts that give `output` over `k`, where operands may hold Q, K and V side by side in their columns: the left operand
 /// is the first piece, a right one that is the same tensor the second, and one that is multiplied along its rows the last.
 /// `None` where no part fits.
-pub(crate) fn packed_parts(
+pub fn packed_parts(
     output: Sides,
     k: u64,
     left: Sides,
@@ -54,7 +56,7 @@ pub(crate) fn packed_parts(
 
 /// How a `rearrange` moves columns and heads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Heads {
+pub enum Heads {
     /// `[.., S, heads*d]` to `[.., heads, S, d]`.
     Split,
     /// `[.., heads, S, d]` to `[.., S, heads*d]`.
@@ -62,7 +64,7 @@ pub(crate) enum Heads {
 }
 
 /// What two shapes tell of heads; `None` where the elements keep their order.
-pub(crate) fn heads_between(from: &[u64], to: &[u64]) -> Option<Heads> {
+pub fn heads_between(from: &[u64], to: &[u64]) -> Option<Heads> {
     let is_split = |joined: &[u64], split: &[u64]| match (joined, split) {
         ([batch @ .., s, wide], [own @ .., heads, rows, d]) => {
             batch == own && s == rows && heads.checked_mul(*d) == Some(*wide)

@@ -1,7 +1,7 @@
 //! The user's choices beside the text: fusion policy, byte-counting conventions, device.
 
-use crate::core::model::calibration::Calibrations;
-use crate::core::model::device::{Device, default_device};
+use crate::model::calibration::Calibrations;
+use crate::model::device::{Device, default_device};
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -91,7 +91,7 @@ pub struct FusionOptions {
     pub after_reductions: bool,
     /// The compiler generates its matmuls and fuses epilogues into them.
     pub max_autotune: bool,
-    /// Attention runs as one kernel that never writes the scores; see [`crate::core::fusion::attention`].
+    /// Attention runs as one kernel that never writes the scores; see [`crate::fusion::attention`].
     pub attention: bool,
     /// The search for the optimum may run each attention as one kernel, where that costs less.
     pub attention_search: bool,
@@ -189,7 +189,7 @@ pub enum Objective {
     Bytes,
     /// Predicted time; on a tie the fewest kernels.
     Time,
-    /// The same, where a pattern was measured by its speed-up; see [`crate::core::fusion::measured`].
+    /// The same, where a pattern was measured by its speed-up; see [`crate::fusion::measured`].
     Measured,
 }
 

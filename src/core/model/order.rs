@@ -1,6 +1,6 @@
 //! Stable topological order.
 
-use crate::core::model::ids::{Id, IdVec};
+use crate::model::ids::{Id, IdVec};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -78,8 +78,8 @@ fn cycle<I: Id>(predecessors: &IdVec<I, Vec<I>>, missing: &IdVec<I, usize>) -> V
 
 #[cfg(test)]
 mod tests {
-    use crate::core::model::ids::{IdVec, OpId};
-    use crate::core::model::order::{runnable, topological_order};
+    use crate::model::ids::{IdVec, OpId};
+    use crate::model::order::{runnable, topological_order};
 
     fn ops(ids: &[usize]) -> Vec<OpId> {
         ids.iter().map(|&id| OpId::new(id)).collect()

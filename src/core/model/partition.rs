@@ -1,9 +1,9 @@
 //! A partition of the ops into kernels.
 
-use crate::core::model::acyclic;
-use crate::core::model::adjacency::Adjacency;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, KernelId, OpId};
+use crate::model::acyclic;
+use crate::model::adjacency::Adjacency;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, KernelId, OpId};
 use borsh::{BorshDeserialize, BorshSerialize};
 
 /// The kernels of a graph. Each op is in exactly one; kernels are in an order in which they can run, and the

@@ -1,10 +1,10 @@
 //! The syntax tree of a program text: params, declarations and ops, each with its span.
 //!
-//! Shapes are expressions over params; [`crate::core::resolve`] evaluates them.
+//! Shapes are expressions over params; [`crate::resolve`] evaluates them.
 
-use crate::core::model::diagnostic::Span;
-use crate::core::model::dtype::DType;
-use crate::core::model::op::TensorRole;
+use crate::model::diagnostic::Span;
+use crate::model::dtype::DType;
+use crate::model::op::TensorRole;
 use std::collections::HashSet;
 use std::ops::Range;
 

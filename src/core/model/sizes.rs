@@ -1,10 +1,10 @@
 //! Counted sizes of tensors: declared, inferred or assumed, by the chosen convention.
 
-use crate::core::model::graph::{Graph, SizeSource};
-use crate::core::model::ids::{OpId, TensorId};
-use crate::core::model::op::{Op, byte_count};
-use crate::core::model::op_type::OpType;
-use crate::core::model::options::Externals;
+use crate::model::graph::{Graph, SizeSource};
+use crate::model::ids::{OpId, TensorId};
+use crate::model::op::{Op, byte_count};
+use crate::model::op_type::OpType;
+use crate::model::options::Externals;
 
 /// Bytes that `op` reads of `tensor`, and where that size comes from. Of a tensor that it indexes it reads as many elements as it
 /// gives, at most all.

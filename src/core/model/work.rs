@@ -1,6 +1,6 @@
 //! Arithmetic work in FLOPs, by the unit that executes them.
 
-use crate::core::model::dtype::DType;
+use crate::model::dtype::DType;
 
 /// The arithmetic of an op or a kernel.
 ///

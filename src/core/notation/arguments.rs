@@ -1,12 +1,12 @@
 //! Parses what stands in the brackets of a call: inputs, literals and attributes.
 
-use crate::core::model::diagnostic::{Code, Diagnostic, Span};
-use crate::core::model::fix::TextEdit;
-use crate::core::model::program::{Attribute, AttributeValue, Expr, ExprKind, Literal, Name};
-use crate::core::notation::cursor::{Cursor, Parse};
-use crate::core::notation::expression::expression;
-use crate::core::notation::lexer::{Lexeme, Token, tokens};
-use crate::core::notation::spelling::quoted;
+use crate::model::diagnostic::{Code, Diagnostic, Span};
+use crate::model::fix::TextEdit;
+use crate::model::program::{Attribute, AttributeValue, Expr, ExprKind, Literal, Name};
+use crate::notation::cursor::{Cursor, Parse};
+use crate::notation::expression::expression;
+use crate::notation::lexer::{Lexeme, Token, tokens};
+use crate::notation::spelling::quoted;
 use std::collections::HashSet;
 
 /// The arguments of a call.
@@ -20,7 +20,7 @@ pub(super) struct Arguments {
 const INFINITY: &str = "inf";
 
 /// Whether a text is a literal: `8`, `-1e-5`, `-inf`.
-pub(crate) fn is_literal(text: &str) -> bool {
+pub fn is_literal(text: &str) -> bool {
     let tokens = tokens(text);
     let mut cursor = Cursor {
         text,

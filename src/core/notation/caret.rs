@@ -1,9 +1,9 @@
 //! Where in the grammar a caret stands.
 
-use crate::core::model::diagnostic::Span;
-use crate::core::notation::lexer::tokens;
-use crate::core::notation::lexer::{Lexeme, Token, name_text};
-use crate::core::notation::parser::starts_statement;
+use crate::model::diagnostic::Span;
+use crate::notation::lexer::tokens;
+use crate::notation::lexer::{Lexeme, Token, name_text};
+use crate::notation::parser::starts_statement;
 
 /// A caret in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]

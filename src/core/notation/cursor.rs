@@ -2,9 +2,9 @@
 
 use super::lexer::{Lexeme, Token, unquoted};
 use super::spelling::shortened;
-use crate::core::model::diagnostic::{Code, Diagnostic, Span};
-use crate::core::model::fix::TextEdit;
-use crate::core::model::program::Name;
+use crate::model::diagnostic::{Code, Diagnostic, Span};
+use crate::model::fix::TextEdit;
+use crate::model::program::Name;
 
 /// A parsed value, or the one diagnostic that is reported for its statement.
 pub(super) type Parse<T> = Result<T, Diagnostic>;

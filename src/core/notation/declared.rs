@@ -1,11 +1,11 @@
 //! Declarations in a form that is not the notation's: `input x 4 8`, `x = torch.randn(4, 8)`, `fc = nn.Linear(8, 16)`, `S = 2048`.
 
-use crate::core::model::diagnostic::{Code, Diagnostic, Span};
-use crate::core::model::dtype::DType;
-use crate::core::model::fix::{Fix, TextEdit};
-use crate::core::model::program::{Argument, AttributeValue, OpStatement};
-use crate::core::notation::lexer::{Lexeme, Token, written_name};
-use crate::core::notation::spelling::{nearest_dtype, quoted};
+use crate::model::diagnostic::{Code, Diagnostic, Span};
+use crate::model::dtype::DType;
+use crate::model::fix::{Fix, TextEdit};
+use crate::model::program::{Argument, AttributeValue, OpStatement};
+use crate::notation::lexer::{Lexeme, Token, written_name};
+use crate::notation::spelling::{nearest_dtype, quoted};
 
 /// Functions of other languages that make a tensor from its sizes.
 const MAKERS: &[&str] = &[

@@ -2,9 +2,9 @@
 
 use super::cursor::{Cursor, Parse};
 use super::lexer::Lexeme;
-use crate::core::model::diagnostic::{Code, Diagnostic, Span};
-use crate::core::model::fix::TextEdit;
-use crate::core::model::program::{BinaryOp, Expr, ExprKind};
+use crate::model::diagnostic::{Code, Diagnostic, Span};
+use crate::model::fix::TextEdit;
+use crate::model::program::{BinaryOp, Expr, ExprKind};
 
 /// Deepest nesting of an expression. Bounds the stack of every recursive walk over one.
 const MAX_DEPTH: usize = 64;

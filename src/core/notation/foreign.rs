@@ -1,10 +1,10 @@
 //! Statements of Python and other languages, with what to write instead.
 
-use crate::core::model::diagnostic::{Code, Diagnostic, Span};
-use crate::core::model::fix::{Fix, TextEdit};
-use crate::core::notation::declared::misdeclared;
-use crate::core::notation::lexer::{Lexeme, Token};
-use crate::core::notation::spelling::{quoted, shortened};
+use crate::model::diagnostic::{Code, Diagnostic, Span};
+use crate::model::fix::{Fix, TextEdit};
+use crate::notation::declared::misdeclared;
+use crate::notation::lexer::{Lexeme, Token};
+use crate::notation::spelling::{quoted, shortened};
 
 /// What a word at the start of a line asks for.
 enum Mend {

@@ -1,10 +1,10 @@
 //! Syntax highlighting for the editor.
 
-use crate::core::model::diagnostic::Span;
-use crate::core::model::dtype::DType;
-use crate::core::notation::lexer::{Lexeme, Lines, Token, tokens};
-use crate::core::notation::parser::{declaring_keyword, starts_statement};
-use crate::core::notation::{Statements, name_text};
+use crate::model::diagnostic::Span;
+use crate::model::dtype::DType;
+use crate::notation::lexer::{Lexeme, Lines, Token, tokens};
+use crate::notation::parser::{declaring_keyword, starts_statement};
+use crate::notation::{Statements, name_text};
 use std::collections::HashSet;
 
 /// The highlighting class of a span of text.

@@ -1,9 +1,9 @@
 //! Operations as programming languages have them, `relu(x @ w.T + b)` and `relu(x).sum(0)`, as calls on lines of their own.
 
-use crate::core::model::diagnostic::{Diagnostic, Span};
-use crate::core::model::fix::{Fix, TextEdit};
-use crate::core::notation::cursor::Cursor;
-use crate::core::notation::lexer::{Lexeme, Token, name_text, written_name};
+use crate::model::diagnostic::{Diagnostic, Span};
+use crate::model::fix::{Fix, TextEdit};
+use crate::notation::cursor::Cursor;
+use crate::notation::lexer::{Lexeme, Token, name_text, written_name};
 
 /// Deepest nesting of operations that is rewritten; bounds the stack.
 const MAX_DEPTH: usize = 64;

@@ -1,6 +1,6 @@
 //! The lexer. Every byte of the text is in one token or in white space between two.
 
-use crate::core::model::diagnostic::Span;
+use crate::model::diagnostic::Span;
 
 /// One token of the notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -251,7 +251,7 @@ pub(super) fn name_text(text: &str, token: Token) -> String {
 }
 
 /// `name` as the notation writes it: in backquotes only if it needs them.
-pub(crate) fn written_name(name: &str) -> String {
+pub fn written_name(name: &str) -> String {
     let fits = name.starts_with(starts_name) && name_length(name) == name.len();
     if fits {
         return name.to_owned();

@@ -1,10 +1,10 @@
 //! Lists in the place of inputs, as Python has them: `torch.cat([x, y])`, `x.view([8, 6])`, `torch.reshape(x, (8, 6))`.
 
-use crate::core::model::diagnostic::{Diagnostic, Span};
-use crate::core::model::fix::{Fix, TextEdit};
-use crate::core::model::functions::pytorch::{alias, without_module};
-use crate::core::model::functions::{self, AttributeKind, Function, ShapeRule, find_attribute};
-use crate::core::notation::lexer::{Lexeme, Token};
+use crate::model::diagnostic::{Diagnostic, Span};
+use crate::model::fix::{Fix, TextEdit};
+use crate::model::functions::pytorch::{alias, without_module};
+use crate::model::functions::{self, AttributeKind, Function, ShapeRule, find_attribute};
+use crate::notation::lexer::{Lexeme, Token};
 
 /// The error of a call with a list in the place of an input, with what to write instead; `None` for any other statement.
 pub(super) fn without_list(

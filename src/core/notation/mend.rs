@@ -1,11 +1,11 @@
 //! Edits of statements that fixes are made of.
 
-use crate::core::model::diagnostic::Span;
-use crate::core::model::dtype::DType;
-use crate::core::model::fix::TextEdit;
-use crate::core::model::op::{TensorRole, shape_text};
-use crate::core::model::program::{OpStatement, Program};
-use crate::core::notation::written_name;
+use crate::model::diagnostic::Span;
+use crate::model::dtype::DType;
+use crate::model::fix::TextEdit;
+use crate::model::op::{TensorRole, shape_text};
+use crate::model::program::{OpStatement, Program};
+use crate::notation::written_name;
 
 /// Spans of the arguments of a call, attributes included, in text order.
 fn arguments(op: &OpStatement) -> Vec<Span> {

@@ -18,13 +18,13 @@ mod printer;
 mod pytorch;
 mod range;
 mod reader;
-pub(crate) mod spelling;
+pub mod spelling;
 
-use crate::core::model::diagnostic::Span;
-use crate::core::model::program::{Attribute, AttributeValue, ExprKind, OpStatement, Program};
-pub(crate) use arguments::is_literal;
+use crate::model::diagnostic::Span;
+use crate::model::program::{Attribute, AttributeValue, ExprKind, OpStatement, Program};
+pub use arguments::is_literal;
 pub use highlight::{TokenKind, highlight};
-pub(crate) use lexer::written_name;
+pub use lexer::written_name;
 use lexer::{Lexeme, Lines, Token, name_text, tokens};
 use parser::{starts_statement, statement};
 pub use printer::{print, print_expr};
@@ -36,7 +36,7 @@ use std::collections::{HashMap, HashSet};
 /// Reads a program. Total: any bytes give a program and diagnostics. `O(text)`.
 ///
 /// ```
-/// use fuseline::core::notation::parse;
+/// use fuseline_core::notation::parse;
 /// let parsed = parse("input x : f16[1024]\ny = relu(x)\nz = = add(y)\n");
 /// assert_eq!(parsed.program.ops[0].callee.text, "relu");
 /// assert_eq!(parsed.diagnostics[0].message, "expected the name of a function, found `=`");

@@ -28,23 +28,23 @@
 //! `in`, `step`, `dividing`, `repeat` and `with` are keywords only where the grammar has them, so a tensor may be called
 //! `input`. A comment runs from `#` to the end of the line. In backquotes `` \` ``, `\\`, `\n` and `\r` are escapes.
 
-use crate::core::model::diagnostic::{Code, Diagnostic, Span};
-use crate::core::model::fix::TextEdit;
-use crate::core::model::op::TensorRole;
-use crate::core::model::program::{
+use crate::model::diagnostic::{Code, Diagnostic, Span};
+use crate::model::fix::TextEdit;
+use crate::model::op::TensorRole;
+use crate::model::program::{
     Block, Carried, Declaration, KernelMark, Name, OpStatement, Param, ParamRange, TypeAnnotation,
 };
-use crate::core::notation::arguments::Arguments;
-use crate::core::notation::cursor::{Cursor, Parse};
-use crate::core::notation::declared::made;
-use crate::core::notation::expression::expression;
-use crate::core::notation::foreign::answered;
-use crate::core::notation::infix::as_calls;
-use crate::core::notation::lexer::{Lexeme, Token};
-use crate::core::notation::listed::without_list;
-use crate::core::notation::pytorch::{answer_to, in_notation};
-use crate::core::notation::range::{RangePart, RangeSpans, range_finding};
-use crate::core::notation::spelling::{nearest_dtype, quoted, shortened};
+use crate::notation::arguments::Arguments;
+use crate::notation::cursor::{Cursor, Parse};
+use crate::notation::declared::made;
+use crate::notation::expression::expression;
+use crate::notation::foreign::answered;
+use crate::notation::infix::as_calls;
+use crate::notation::lexer::{Lexeme, Token};
+use crate::notation::listed::without_list;
+use crate::notation::pytorch::{answer_to, in_notation};
+use crate::notation::range::{RangePart, RangeSpans, range_finding};
+use crate::notation::spelling::{nearest_dtype, quoted, shortened};
 
 /// One parsed statement.
 pub(super) enum Statement {

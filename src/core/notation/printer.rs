@@ -1,10 +1,10 @@
 //! Prints a program as text.
 
-use crate::core::model::program::{
+use crate::model::program::{
     Argument, Attribute, AttributeValue, BinaryOp, Block, Declaration, Expr, ExprKind, Name,
     OpStatement, Param, Program, TypeAnnotation,
 };
-use crate::core::notation::lexer::written_name;
+use crate::notation::lexer::written_name;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ const WIDEST_COLUMN: usize = 24;
 /// so, too, and what stands between two blocks. `O(program)`.
 ///
 /// ```
-/// use fuseline::core::notation::{parse, print};
+/// use fuseline_core::notation::{parse, print};
 /// let tidy = print(&parse("param S=8 in 1..64\nfirst: y=add(x,b)\nresult=gelu(y):f16[S,4*S]").program);
 /// assert_eq!(tidy, "\
 /// param S = 8 in 1..64

@@ -1,8 +1,8 @@
 //! Calls as PyTorch has them.
 
-use crate::core::model::functions::{self, AttributeKind, pytorch};
-use crate::core::model::program::{Attribute, AttributeValue, ExprKind, Name};
-use crate::core::notation::lexer::{Lexeme, Token};
+use crate::model::functions::{self, AttributeKind, pytorch};
+use crate::model::program::{Attribute, AttributeValue, ExprKind, Name};
+use crate::notation::lexer::{Lexeme, Token};
 
 /// Gives a call the notation's names, where those of PyTorch mean the same.
 pub(super) fn in_notation(callee: &mut Name, attributes: &mut [Attribute]) {

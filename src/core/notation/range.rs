@@ -1,9 +1,9 @@
 //! The ranges of params.
 
-use crate::core::model::diagnostic::{Code, Diagnostic, Span};
-use crate::core::model::fix::TextEdit;
-use crate::core::model::program::{Param, ParamRange};
-use crate::core::notation::spelling::quoted;
+use crate::model::diagnostic::{Code, Diagnostic, Span};
+use crate::model::fix::TextEdit;
+use crate::model::program::{Param, ParamRange};
+use crate::notation::spelling::quoted;
 
 /// The warning that the value of a param is outside its range, without a span. Parsing gives it, too: this is for values
 /// that are not from a text.

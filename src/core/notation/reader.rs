@@ -1,13 +1,13 @@
 //! Collects statements into a program and refuses duplicate names.
 
-use crate::core::model::diagnostic::{Code, Diagnostic, Span, sort_in_text_order};
-use crate::core::model::fix::TextEdit;
-use crate::core::model::names::Names;
-use crate::core::model::program::{Block, Declaration, Name, OpStatement, Program};
-use crate::core::notation::cursor::begun_name;
-use crate::core::notation::lexer::{Lexeme, Token, name_text, written_name};
-use crate::core::notation::parser::{Statement, declaring_keyword};
-use crate::core::notation::spelling::quoted;
+use crate::model::diagnostic::{Code, Diagnostic, Span, sort_in_text_order};
+use crate::model::fix::TextEdit;
+use crate::model::names::Names;
+use crate::model::program::{Block, Declaration, Name, OpStatement, Program};
+use crate::notation::cursor::begun_name;
+use crate::notation::lexer::{Lexeme, Token, name_text, written_name};
+use crate::notation::parser::{Statement, declaring_keyword};
+use crate::notation::spelling::quoted;
 use std::collections::HashMap;
 
 /// The result of parsing a text.

@@ -1,6 +1,6 @@
 //! Names in messages: shortening, and the nearest known name for a misspelt one.
 
-use crate::core::model::dtype::DType;
+use crate::model::dtype::DType;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use strsim::osa_distance;
@@ -10,12 +10,12 @@ use strum::VariantArray;
 const SHOWN: usize = 40;
 
 /// `text`, cut to the length that messages show.
-pub(crate) fn shortened(text: &str) -> String {
+pub fn shortened(text: &str) -> String {
     first_chars(text, SHOWN)
 }
 
 /// `text`, cut after `most` characters, on one line.
-pub(crate) fn first_chars(text: &str, most: usize) -> String {
+pub fn first_chars(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", printable(text.get(..end).unwrap_or(""))),
         None => printable(text).into_owned(),
@@ -23,7 +23,7 @@ pub(crate) fn first_chars(text: &str, most: usize) -> String {
 }
 
 /// `text` with control characters as JSON escapes them: a terminal would obey them, and a page does not show them.
-pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(char::is_control) {
         return Cow::Borrowed(text);
     }
@@ -44,7 +44,7 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
 }
 
 /// A name as a message shows it.
-pub(crate) fn quoted(name: &str) -> String {
+pub fn quoted(name: &str) -> String {
     format!("`{}`", shortened(name))
 }
 
@@ -65,10 +65,7 @@ pub(super) fn nearest_dtype(name: &str) -> DType {
 /// The candidate within one or two edits of `name` (two letters swapped are one), the nearest first; on a tie the first in order.
 ///
 /// Considers the first 500 candidates only, so that a text with thousands of errors stays fast.
-pub(crate) fn nearest<'a>(
-    name: &str,
-    candidates: impl Iterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     const CANDIDATES: usize = 500;
     // An edit of a short name changes most of it.
     let limit = match name.len() {

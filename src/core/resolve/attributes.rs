@@ -1,15 +1,13 @@
 //! Attributes of a call: which ones a function takes, and their values.
 
 use super::expr::{Params, evaluate};
-use crate::core::model::diagnostic::{Code, Diagnostic, Span};
-use crate::core::model::dtype::DType;
-use crate::core::model::fix::TextEdit;
-use crate::core::model::functions::{AttributeKind, Function, find_attribute};
-use crate::core::model::program::{
-    Attribute, AttributeValue, Expr, ExprKind, OpStatement, Program,
-};
-use crate::core::notation::mend::without_arguments;
-use crate::core::notation::spelling::{nearest, quoted};
+use crate::model::diagnostic::{Code, Diagnostic, Span};
+use crate::model::dtype::DType;
+use crate::model::fix::TextEdit;
+use crate::model::functions::{AttributeKind, Function, find_attribute};
+use crate::model::program::{Attribute, AttributeValue, Expr, ExprKind, OpStatement, Program};
+use crate::notation::mend::without_arguments;
+use crate::notation::spelling::{nearest, quoted};
 
 /// The attributes of one call, and the params that their expressions may name.
 #[derive(Clone, Copy)]

@@ -1,20 +1,20 @@
 //! What a statement calls, and the number of inputs that it takes.
 
-use crate::core::model::diagnostic::{Code, Diagnostic, Span};
-use crate::core::model::fix::TextEdit;
-use crate::core::model::functions;
-use crate::core::model::functions::pytorch::without_module;
-use crate::core::model::functions::{ANY_NUMBER, FUNCTIONS, Function};
-use crate::core::model::op_type::OpType;
-use crate::core::model::program::OpStatement;
-use crate::core::notation::declared::{is_made, made_by};
-use crate::core::notation::mend::without_arguments;
-use crate::core::notation::spelling::quoted;
-use crate::core::resolve::attributes::word;
-use crate::core::resolve::expr::Params;
-use crate::core::resolve::numbers::{as_attributes, misplaced};
-use crate::core::resolve::pytorch::answered;
-use crate::core::resolve::scope::{KnownTensors, NameId};
+use crate::model::diagnostic::{Code, Diagnostic, Span};
+use crate::model::fix::TextEdit;
+use crate::model::functions;
+use crate::model::functions::pytorch::without_module;
+use crate::model::functions::{ANY_NUMBER, FUNCTIONS, Function};
+use crate::model::op_type::OpType;
+use crate::model::program::OpStatement;
+use crate::notation::declared::{is_made, made_by};
+use crate::notation::mend::without_arguments;
+use crate::notation::spelling::quoted;
+use crate::resolve::attributes::word;
+use crate::resolve::expr::Params;
+use crate::resolve::numbers::{as_attributes, misplaced};
+use crate::resolve::pytorch::answered;
+use crate::resolve::scope::{KnownTensors, NameId};
 
 /// The callee of a statement.
 #[derive(Clone, Copy)]

@@ -1,11 +1,11 @@
 //! Evaluates size expressions over the params.
 
-use crate::core::model::diagnostic::{Code, Diagnostic, Span};
-use crate::core::model::fix::TextEdit;
-use crate::core::model::program::{BinaryOp, Expr, ExprKind, Param, Program};
-use crate::core::notation::mend::before_all;
-use crate::core::notation::spelling::{nearest, quoted, shortened};
-use crate::core::notation::{print_expr, written_name};
+use crate::model::diagnostic::{Code, Diagnostic, Span};
+use crate::model::fix::TextEdit;
+use crate::model::program::{BinaryOp, Expr, ExprKind, Param, Program};
+use crate::notation::mend::before_all;
+use crate::notation::spelling::{nearest, quoted, shortened};
+use crate::notation::{print_expr, written_name};
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 

@@ -5,12 +5,12 @@
     reason = "a rank is a small number"
 )]
 
-use crate::core::model::functions::{Function, ShapeRule};
-use crate::core::model::op::{Indexing, Window};
-use crate::core::model::op_type::OpType;
-use crate::core::resolve::attributes::Attributes;
-use crate::core::resolve::callee::Callee;
-use crate::core::resolve::shapes::dimension_of;
+use crate::model::functions::{Function, ShapeRule};
+use crate::model::op::{Indexing, Window};
+use crate::model::op_type::OpType;
+use crate::resolve::attributes::Attributes;
+use crate::resolve::callee::Callee;
+use crate::resolve::shapes::dimension_of;
 
 /// How a view finds its elements; `input` is the shape of its input.
 pub(super) fn indexing_of(

@@ -14,14 +14,14 @@ mod statement;
 mod undeclared;
 mod values;
 
-use crate::core::model::build::cycle_diagnostic;
-use crate::core::model::diagnostic::{Code, Diagnostic, Severity, sort_in_text_order};
-use crate::core::model::fix::TextEdit;
-use crate::core::model::ids::IdVec;
-use crate::core::model::op::{Op, TensorDecl};
-use crate::core::model::order::{runnable, topological_order};
-use crate::core::model::program::{Declaration, Program};
-use crate::core::notation::spelling::quoted;
+use crate::model::build::cycle_diagnostic;
+use crate::model::diagnostic::{Code, Diagnostic, Severity, sort_in_text_order};
+use crate::model::fix::TextEdit;
+use crate::model::ids::IdVec;
+use crate::model::op::{Op, TensorDecl};
+use crate::model::order::{runnable, topological_order};
+use crate::model::program::{Declaration, Program};
+use crate::notation::spelling::quoted;
 pub(super) use attributes::takes;
 use expr::{Params, is_reported_elsewhere};
 use pytorch::receiver_of;
@@ -29,7 +29,7 @@ pub(super) use rounds::bytes_of_further_rounds;
 pub use rounds::ops_and_reads;
 use rounds::{check_carried, rounds_of_blocks};
 use scope::{ExternalId, KnownTensors, Origin, Round, Scope, StatementId};
-pub(super) use shapes::{dimension_of, infer_call};
+pub use shapes::{dimension_of, infer_call};
 use statement::{resolve_op, resolve_shape};
 use std::collections::HashSet;
 use undeclared::{fixed_by_readers, note_unknown_k, warn_of_undeclared};
@@ -58,7 +58,7 @@ pub struct Resolved {
 /// op types and annotated matmuls. `O(program)` for a text in execution order.
 ///
 /// ```
-/// use fuseline::core::{notation::parse, resolve::resolve, OpType};
+/// use fuseline_core::{notation::parse, resolve::resolve, OpType};
 /// let text = "param S = 8\ninput x : f16[S, 4]\nweight w : f16[4, 2*S]\ny = matmul(x, w)\nz = gelu(y)";
 /// let resolved = resolve(&parse(text).program);
 /// assert_eq!(resolved.diagnostics, []);

@@ -1,18 +1,18 @@
 //! Numbers in the place of inputs, where the notation has attributes or a weight: `clamp(x, 0, 1)`, `reshape(x, 8, -1)`,
 //! `nn.Linear(x, 1024)`.
 
-use crate::core::model::diagnostic::{Code, Diagnostic, Span};
-use crate::core::model::fix::{Fix, TextEdit};
-use crate::core::model::functions::{Function, ShapeRule};
-use crate::core::model::op::TensorRole;
-use crate::core::model::program::{Argument, OpStatement};
-use crate::core::notation::declared::made_by;
-use crate::core::notation::mend::{before_ops, declaration, with_attribute, without_arguments};
-use crate::core::notation::spelling::quoted;
-use crate::core::notation::written_name;
-use crate::core::resolve::callee::Callee;
-use crate::core::resolve::expr::Params;
-use crate::core::resolve::scope::{KnownTensors, NameId};
+use crate::model::diagnostic::{Code, Diagnostic, Span};
+use crate::model::fix::{Fix, TextEdit};
+use crate::model::functions::{Function, ShapeRule};
+use crate::model::op::TensorRole;
+use crate::model::program::{Argument, OpStatement};
+use crate::notation::declared::made_by;
+use crate::notation::mend::{before_ops, declaration, with_attribute, without_arguments};
+use crate::notation::spelling::quoted;
+use crate::notation::written_name;
+use crate::resolve::callee::Callee;
+use crate::resolve::expr::Params;
+use crate::resolve::scope::{KnownTensors, NameId};
 
 /// Functions whose attributes have another order in PyTorch, or whose numbers there are something else.
 const OTHER_ORDER: &[&str] = &[

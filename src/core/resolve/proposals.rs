@@ -1,6 +1,6 @@
 //! Declarations to propose for undeclared tensors: shapes that hold together over all ops that read them.
 //!
-//! Bytes of undeclared tensors follow from what one reader fixes for all ([`crate::core::model::fixed_sizes`]); these shapes,
+//! Bytes of undeclared tensors follow from what one reader fixes for all ([`crate::model::fixed_sizes`]); these shapes,
 //! some of which are chosen, are only for hints.
 
 mod reader;
@@ -9,11 +9,11 @@ use super::attributes::Attributes;
 use super::expr::Params;
 use super::scope::{KnownTensors, NameId, Origin, StatementId};
 use super::shapes::{Call, Operand, infer};
-use crate::core::model::diagnostic::Span;
-use crate::core::model::dtype::DType;
-use crate::core::model::functions;
-use crate::core::model::op::Op;
-use crate::core::model::program::OpStatement;
+use crate::model::diagnostic::Span;
+use crate::model::dtype::DType;
+use crate::model::functions;
+use crate::model::op::Op;
+use crate::model::program::OpStatement;
 use reader::Reader;
 use std::collections::{HashMap, VecDeque};
 

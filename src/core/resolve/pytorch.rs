@@ -1,18 +1,16 @@
 //! What to write instead of a call as PyTorch has it, where its meaning differs from that of the notation.
 
-use crate::core::model::diagnostic::{Code, Diagnostic, Span};
-use crate::core::model::fix::{Fix, TextEdit};
-use crate::core::model::functions::pytorch::{Alias, Answer, alias, answer, attribute};
-use crate::core::model::functions::{self, ShapeRule};
-use crate::core::model::program::{
-    Argument, Attribute, AttributeValue, Expr, ExprKind, OpStatement,
-};
-use crate::core::notation::mend::{with_attribute, without_arguments};
-use crate::core::notation::spelling::quoted;
-use crate::core::notation::written_name;
-use crate::core::resolve::expr::Params;
-use crate::core::resolve::numbers::as_attributes;
-use crate::core::resolve::scope::{KnownTensors, NameId};
+use crate::model::diagnostic::{Code, Diagnostic, Span};
+use crate::model::fix::{Fix, TextEdit};
+use crate::model::functions::pytorch::{Alias, Answer, alias, answer, attribute};
+use crate::model::functions::{self, ShapeRule};
+use crate::model::program::{Argument, Attribute, AttributeValue, Expr, ExprKind, OpStatement};
+use crate::notation::mend::{with_attribute, without_arguments};
+use crate::notation::spelling::quoted;
+use crate::notation::written_name;
+use crate::resolve::expr::Params;
+use crate::resolve::numbers::as_attributes;
+use crate::resolve::scope::{KnownTensors, NameId};
 
 /// The error for a call of a name that is PyTorch's and no function of the notation, where the statement reads these tensors;
 /// `None` for an unknown name.

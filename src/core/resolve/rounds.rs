@@ -2,10 +2,10 @@
 
 use super::expr::{Params, evaluate, is_reported_elsewhere};
 use super::scope::Scope;
-use crate::core::model::diagnostic::{Code, Diagnostic, Severity};
-use crate::core::model::program::{Block, ExprKind, OpStatement, Program};
-use crate::core::notation::print_expr;
-use crate::core::notation::spelling::quoted;
+use crate::model::diagnostic::{Code, Diagnostic, Severity};
+use crate::model::program::{Block, ExprKind, OpStatement, Program};
+use crate::notation::print_expr;
+use crate::notation::spelling::quoted;
 use std::collections::HashSet;
 
 /// Bytes by which the text may become longer if all blocks were written out: as many as a text may have that the page
@@ -82,7 +82,7 @@ pub fn ops_and_reads(program: &Program) -> usize {
 }
 
 /// Bytes by which a text becomes longer where each block is written out. `O(program)`.
-pub(in crate::core) fn bytes_of_further_rounds(program: &Program) -> usize {
+pub(crate) fn bytes_of_further_rounds(program: &Program) -> usize {
     let rounds = rounds_of_blocks(program, &Params::new(program), &mut Vec::new());
     let added = program.blocks.iter().zip(rounds);
     added

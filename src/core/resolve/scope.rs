@@ -3,12 +3,12 @@
 //! The statements of a block run once in each round, and a name of a block is another tensor in each round. Everything after this
 //! file knows only statements and tensors of single rounds.
 
-use crate::core::model::adjacency::Adjacency;
-use crate::core::model::dtype::DType;
-use crate::core::model::ids::{IdVec, define_ids};
-use crate::core::model::names::Names;
-use crate::core::model::op::{Op, TensorDecl};
-use crate::core::model::program::{Name, OpStatement, Program};
+use crate::model::adjacency::Adjacency;
+use crate::model::dtype::DType;
+use crate::model::ids::{IdVec, define_ids};
+use crate::model::names::Names;
+use crate::model::op::{Op, TensorDecl};
+use crate::model::program::{Name, OpStatement, Program};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 

@@ -1,22 +1,22 @@
 //! Resolves one statement to one op: looks up the callee, checks inputs and attributes, infers the type.
-use crate::core::model::diagnostic::{Code, Diagnostic, Span};
-use crate::core::model::dtype::DType;
-use crate::core::model::fix::TextEdit;
-use crate::core::model::functions;
-use crate::core::model::functions::{Function, ShapeRule};
-use crate::core::model::op::{Op, UnknownOperator, byte_count, element_count, shape_text};
-use crate::core::model::op_type::OpType;
-use crate::core::model::program::{OpStatement, TypeAnnotation};
-use crate::core::notation::mend::{with_annotation, with_attribute, without_arguments};
-use crate::core::notation::spelling::quoted;
-use crate::core::resolve::attributes::{Attributes, check_attributes};
-use crate::core::resolve::callee::{Callee, check_inputs};
-use crate::core::resolve::expr::{Params, evaluate_size};
-use crate::core::resolve::indexing::{indexing_of, is_across_rows, reduced_axes};
-use crate::core::resolve::pytorch::permuting;
-use crate::core::resolve::scope::{KnownTensors, NameId, Origin, StatementId};
-use crate::core::resolve::shapes::{Call, InferredShape, Operand, infer, tensor_text};
-use crate::core::resolve::undeclared::missing_size;
+use crate::model::diagnostic::{Code, Diagnostic, Span};
+use crate::model::dtype::DType;
+use crate::model::fix::TextEdit;
+use crate::model::functions;
+use crate::model::functions::{Function, ShapeRule};
+use crate::model::op::{Op, UnknownOperator, byte_count, element_count, shape_text};
+use crate::model::op_type::OpType;
+use crate::model::program::{OpStatement, TypeAnnotation};
+use crate::notation::mend::{with_annotation, with_attribute, without_arguments};
+use crate::notation::spelling::quoted;
+use crate::resolve::attributes::{Attributes, check_attributes};
+use crate::resolve::callee::{Callee, check_inputs};
+use crate::resolve::expr::{Params, evaluate_size};
+use crate::resolve::indexing::{indexing_of, is_across_rows, reduced_axes};
+use crate::resolve::pytorch::permuting;
+use crate::resolve::scope::{KnownTensors, NameId, Origin, StatementId};
+use crate::resolve::shapes::{Call, InferredShape, Operand, infer, tensor_text};
+use crate::resolve::undeclared::missing_size;
 use std::borrow::Cow;
 
 /// The op of a statement; `None` if it depends on an op that is left out.

@@ -1,27 +1,27 @@
 //! Tensors that are neither declared nor produced: their assumed sizes, and the declarations that hints
 //! propose.
 
-use crate::core::cost::work::k_of_shapes;
-use crate::core::model::diagnostic::{Code, Diagnostic, Severity};
-use crate::core::model::dtype::DType;
-use crate::core::model::fix::TextEdit;
-use crate::core::model::fixed_sizes::{FixedSize, fixed_sizes};
-use crate::core::model::functions;
-use crate::core::model::functions::{Function, ShapeRule};
-use crate::core::model::graph::SizeSource;
-use crate::core::model::ids::IdVec;
-use crate::core::model::op::{Op, TensorRole, shape_text};
-use crate::core::model::op_type::OpType;
-use crate::core::model::program::{Name, OpStatement};
-use crate::core::model::sizes::inferred_operand;
-use crate::core::notation::mend::{before_ops, declaration, with_attribute};
-use crate::core::notation::spelling::quoted;
-use crate::core::notation::written_name;
-use crate::core::resolve::attributes;
-use crate::core::resolve::expr::Params;
-use crate::core::resolve::proposals::proposed_shapes;
-use crate::core::resolve::scope::{KnownTensors, NameId, Origin, StatementId};
-use crate::core::resolve::shapes::Operand;
+use crate::cost::work::k_of_shapes;
+use crate::model::diagnostic::{Code, Diagnostic, Severity};
+use crate::model::dtype::DType;
+use crate::model::fix::TextEdit;
+use crate::model::fixed_sizes::{FixedSize, fixed_sizes};
+use crate::model::functions;
+use crate::model::functions::{Function, ShapeRule};
+use crate::model::graph::SizeSource;
+use crate::model::ids::IdVec;
+use crate::model::op::{Op, TensorRole, shape_text};
+use crate::model::op_type::OpType;
+use crate::model::program::{Name, OpStatement};
+use crate::model::sizes::inferred_operand;
+use crate::notation::mend::{before_ops, declaration, with_attribute};
+use crate::notation::spelling::quoted;
+use crate::notation::written_name;
+use crate::resolve::attributes;
+use crate::resolve::expr::Params;
+use crate::resolve::proposals::proposed_shapes;
+use crate::resolve::scope::{KnownTensors, NameId, Origin, StatementId};
+use crate::resolve::shapes::Operand;
 use std::collections::HashMap;
 
 /// One warning for each undeclared tensor that a resolved op reads, at its first use in the text. All declarations that they

@@ -2,14 +2,14 @@
 
 use super::attributes::word;
 use super::expr::{Params, evaluate, is_reported_elsewhere};
-use crate::core::model::diagnostic::{Code, Diagnostic};
-use crate::core::model::fix::TextEdit;
-use crate::core::model::functions::find_attribute;
-use crate::core::model::program::{
+use crate::model::diagnostic::{Code, Diagnostic};
+use crate::model::fix::TextEdit;
+use crate::model::functions::find_attribute;
+use crate::model::program::{
     Attribute, AttributeValue, Expr, ExprKind, Param, ParamRange, Program,
 };
-use crate::core::notation::print_expr;
-use crate::core::notation::spelling::quoted;
+use crate::notation::print_expr;
+use crate::notation::spelling::quoted;
 
 /// The values of a param with a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub fn param_values(program: &Program, max_params: usize) -> Vec<Option<ParamVal
 
 /// The values of all params when one of them gets another value, which then stays: a param that divides what has changed,
 /// and does so no longer, moves to its nearest value. `None` where a param keeps its value.
-pub(in crate::core) fn params_following(
+pub(crate) fn params_following(
     program: &Program,
     param_index: usize,
     value: i64,

@@ -1,11 +1,11 @@
 //! Accesses of kernels that hit the shared cache.
 
-use crate::core::analysis::Execution;
-use crate::core::cost::traffic::{Access, Views};
-use crate::core::model::adjacency::Adjacency;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, KernelId, TensorId};
-use crate::core::model::options::ReshapeCost;
+use crate::analysis::Execution;
+use crate::cost::traffic::{Access, Views};
+use crate::model::adjacency::Adjacency;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, KernelId, TensorId};
+use crate::model::options::ReshapeCost;
 
 /// For each access of each kernel whether it hits the shared cache, in the order of the kernel's traffic.
 #[derive(Clone, Debug)]

@@ -1,14 +1,14 @@
 //! The times that a program is expected to take on a device with measured rates.
 
-use crate::core::analysis::device_model::{Breakdown, Code, DeviceModel, Hits, Launch, Moved};
-use crate::core::analysis::{Analysis, Execution, Kernel};
-use crate::core::fusion::inductor::is_one_call;
-use crate::core::model::device::RatesFrom;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, KernelId, OpId};
-use crate::core::model::op_type::OpType;
-use crate::core::model::options::Options;
-use crate::core::model::partition::Partition;
+use crate::analysis::device_model::{Breakdown, Code, DeviceModel, Hits, Launch, Moved};
+use crate::analysis::{Analysis, Execution, Kernel};
+use crate::fusion::inductor::is_one_call;
+use crate::model::device::RatesFrom;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, KernelId, OpId};
+use crate::model::op_type::OpType;
+use crate::model::options::Options;
+use crate::model::partition::Partition;
 
 /// Times of a program that runs repeatedly, before and after fusion.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,9 +1,9 @@
 //! A matmul in tiles: its waves, and the bytes that it reads again.
 
-use crate::core::analysis::device_model::ramp;
-use crate::core::cost::work::matmul_k;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::OpId;
+use crate::analysis::device_model::ramp;
+use crate::cost::work::matmul_k;
+use crate::model::graph::Graph;
+use crate::model::ids::OpId;
 use serde::Serialize;
 
 /// `batch` products of `[rows, inner]` by `[inner, columns]`.

@@ -11,22 +11,22 @@ mod expected;
 mod matmul;
 mod time;
 
-pub use crate::core::analysis::device_model::breakdown::{Breakdown, Part, Share, What};
-pub use crate::core::analysis::device_model::expected::{Expected, ExpectedKernel, breakdown};
-pub use crate::core::analysis::device_model::matmul::{Product, Tile, Tiling};
+pub use crate::analysis::device_model::breakdown::{Breakdown, Part, Share, What};
+pub use crate::analysis::device_model::expected::{Expected, ExpectedKernel, breakdown};
+pub use crate::analysis::device_model::matmul::{Product, Tile, Tiling};
 
-pub(crate) use crate::core::analysis::device_model::cache::Hits;
-use crate::core::analysis::{Analysis, Execution};
-use crate::core::cost::traffic::Access;
-use crate::core::fusion::attention::{AttentionShape, Tiles};
-use crate::core::fusion::inductor::is_one_call;
-use crate::core::model::device::Calibration;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, KernelId, OpId};
-use crate::core::model::op::element_count;
-use crate::core::model::op_type::OpType;
-use crate::core::model::options::{Options, Policy};
-use crate::core::model::work::Work;
+pub(crate) use crate::analysis::device_model::cache::Hits;
+use crate::analysis::{Analysis, Execution};
+use crate::cost::traffic::Access;
+use crate::fusion::attention::{AttentionShape, Tiles};
+use crate::fusion::inductor::is_one_call;
+use crate::model::device::Calibration;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, KernelId, OpId};
+use crate::model::op::element_count;
+use crate::model::op_type::OpType;
+use crate::model::options::{Options, Policy};
+use crate::model::work::Work;
 use std::ops::{AddAssign, Sub};
 
 /// Where the kernels come from, which decides their speed.

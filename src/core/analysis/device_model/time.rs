@@ -1,14 +1,14 @@
 //! Times of kernels on a measured device.
 
-use crate::core::analysis::device_model::breakdown::{Breakdown, Part, What};
-use crate::core::analysis::device_model::{Code, KernelView, Kind, Moved, Product, row_width};
-use crate::core::cost::roofline::missing_figure;
-use crate::core::cost::work::{op_work, scores};
-use crate::core::model::device::Measured;
-use crate::core::model::dtype::DType;
-use crate::core::model::ids::OpId;
-use crate::core::model::op::{Op, element_count};
-use crate::core::model::op_type::OpType;
+use crate::analysis::device_model::breakdown::{Breakdown, Part, What};
+use crate::analysis::device_model::{Code, KernelView, Kind, Moved, Product, row_width};
+use crate::cost::roofline::missing_figure;
+use crate::cost::work::{op_work, scores};
+use crate::model::device::Measured;
+use crate::model::dtype::DType;
+use crate::model::ids::OpId;
+use crate::model::op::{Op, element_count};
+use crate::model::op_type::OpType;
 use smallvec::smallvec;
 
 /// A generated kernel holds rows of up to this many elements in registers and reads them once.

@@ -1,12 +1,12 @@
 //! How a kernel is divided into blocks and threads, and what a block needs.
 
 use super::live::Live;
-use crate::core::analysis::device_model::{Product, Tiling};
-use crate::core::analysis::tiling::{MATMUL_THREADS, registers_per_thread, stages, step_depth};
-use crate::core::analysis::{Analysis, Kernel};
-use crate::core::fusion::attention::{AttentionShape, Tiles};
-use crate::core::model::op::element_count;
-use crate::core::model::op_type::OpType;
+use crate::analysis::device_model::{Product, Tiling};
+use crate::analysis::tiling::{MATMUL_THREADS, registers_per_thread, stages, step_depth};
+use crate::analysis::{Analysis, Kernel};
+use crate::fusion::attention::{AttentionShape, Tiles};
+use crate::model::op::element_count;
+use crate::model::op_type::OpType;
 
 /// Threads of a block of an elementwise kernel.
 const POINTWISE_THREADS: u64 = 128;
@@ -18,7 +18,7 @@ const ROW_ELEMENTS: u64 = 8;
 /// Bytes that one thread of an elementwise kernel loads at once.
 const LOAD_BYTES: u64 = 16;
 /// Registers that the address of one operand takes.
-pub(crate) const ADDRESS_REGISTERS: u64 = 2;
+pub const ADDRESS_REGISTERS: u64 = 2;
 
 /// How a kernel is divided into blocks, with the figures from which its resources are estimated. Compared with a compiler's
 /// kernels in `docs/measurement.md`.

@@ -1,11 +1,11 @@
 //! Which values a kernel holds at once.
 
-use crate::core::analysis::Analysis;
-use crate::core::fusion::on_chip::KeptRows;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId};
-use crate::core::model::op::Op;
-use crate::core::model::op_type::OpType;
+use crate::analysis::Analysis;
+use crate::fusion::on_chip::KeptRows;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
+use crate::model::op::Op;
+use crate::model::op_type::OpType;
 
 /// Values that one kernel holds.
 #[derive(Clone, Copy, Debug, Default)]

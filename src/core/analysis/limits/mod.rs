@@ -13,18 +13,18 @@ mod live;
 mod resident;
 mod warning;
 
-pub(crate) use crate::core::analysis::limits::estimate::ADDRESS_REGISTERS;
-pub use crate::core::analysis::limits::estimate::Estimate;
-pub use crate::core::analysis::limits::resident::Resident;
-pub use crate::core::analysis::limits::warning::Warning;
+pub use crate::analysis::limits::estimate::ADDRESS_REGISTERS;
+pub use crate::analysis::limits::estimate::Estimate;
+pub use crate::analysis::limits::resident::Resident;
+pub use crate::analysis::limits::warning::Warning;
 
-use crate::core::analysis::Analysis;
-use crate::core::analysis::device_model::Tiling;
-use crate::core::analysis::limits::live::live_values;
-use crate::core::analysis::limits::warning::warnings;
-use crate::core::cost::work::op_work;
-use crate::core::model::device::Multiprocessor;
-use crate::core::model::ids::{IdVec, KernelId};
+use crate::analysis::Analysis;
+use crate::analysis::device_model::Tiling;
+use crate::analysis::limits::live::live_values;
+use crate::analysis::limits::warning::warnings;
+use crate::cost::work::op_work;
+use crate::model::device::Multiprocessor;
+use crate::model::ids::{IdVec, KernelId};
 use serde::Serialize;
 
 /// Resources of one fused kernel.

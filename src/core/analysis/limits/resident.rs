@@ -1,6 +1,6 @@
 //! The blocks that a multiprocessor holds at once.
 
-use crate::core::model::device::Multiprocessor;
+use crate::model::device::Multiprocessor;
 
 /// Registers of a thread are allocated in units of this many: 256 for a warp of 32.
 const REGISTER_UNIT: u64 = 8;

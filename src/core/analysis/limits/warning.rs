@@ -1,11 +1,11 @@
 //! Warnings about fused kernels, with their figures.
 
-use crate::core::analysis::Analysis;
-use crate::core::analysis::limits::KernelLimits;
-use crate::core::model::bound::Bound;
-use crate::core::model::device::Multiprocessor;
-use crate::core::model::ids::KernelId;
-use crate::core::model::op::element_count;
+use crate::analysis::Analysis;
+use crate::analysis::limits::KernelLimits;
+use crate::model::bound::Bound;
+use crate::model::device::Multiprocessor;
+use crate::model::ids::KernelId;
+use crate::model::op::element_count;
 
 /// Why fusion may cost time, or gain little.
 #[derive(Clone, Copy, Debug, PartialEq)]

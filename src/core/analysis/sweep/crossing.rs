@@ -1,8 +1,8 @@
 //! What changes along the axis.
 
 use super::{Figures, Measure};
-use crate::core::model::bound::Bound;
-use crate::core::model::options::Policy;
+use crate::model::bound::Bound;
+use crate::model::options::Policy;
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::cmp::Ordering;
 

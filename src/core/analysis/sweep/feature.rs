@@ -3,9 +3,9 @@
 use super::Measure;
 use super::crossing::{Change, Crossing, Relation};
 use super::state::{KernelKey, Near, State, States};
-use crate::core::model::bound::Bound;
-use crate::core::model::options::Policy;
-use crate::core::model::program::Program;
+use crate::model::bound::Bound;
+use crate::model::options::Policy;
+use crate::model::program::Program;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 

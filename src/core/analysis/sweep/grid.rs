@@ -1,6 +1,6 @@
 //! The values of a slider by their places.
 
-use crate::core::resolve::ParamValues;
+use crate::resolve::ParamValues;
 
 /// The values of a slider, ascending. Their places count from 0.
 pub(super) struct Grid(ParamValues);

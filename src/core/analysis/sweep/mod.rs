@@ -11,9 +11,9 @@ mod state;
 
 pub use crossing::{Change, Crossing, Relation};
 
-use crate::core::model::options::{Options, Policy};
-use crate::core::model::program::Program;
-use crate::core::resolve::{ops_and_reads, param_values};
+use crate::model::options::{Options, Policy};
+use crate::model::program::Program;
+use crate::resolve::{ops_and_reads, param_values};
 use borsh::{BorshDeserialize, BorshSerialize};
 use feature::find_crossings;
 use grid::Grid;

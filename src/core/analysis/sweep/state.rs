@@ -2,17 +2,17 @@
 
 use super::Figures;
 use super::grid::Grid;
-use crate::core::analysis::{Analysis, analyze_plan, read};
-use crate::core::fusion;
-use crate::core::model::bound::Bound;
-use crate::core::model::diagnostic::has_errors;
-use crate::core::model::graph::{Graph, Tensor};
-use crate::core::model::ids::{OpId, TensorId};
-use crate::core::model::op::TensorRole;
-use crate::core::model::options::{Options, Policy};
-use crate::core::model::program::Program;
-use crate::core::model::work::Work;
-use crate::core::resolve::params_following;
+use crate::analysis::{Analysis, analyze_plan, read};
+use crate::fusion;
+use crate::model::bound::Bound;
+use crate::model::diagnostic::has_errors;
+use crate::model::graph::{Graph, Tensor};
+use crate::model::ids::{OpId, TensorId};
+use crate::model::op::TensorRole;
+use crate::model::options::{Options, Policy};
+use crate::model::program::Program;
+use crate::model::work::Work;
+use crate::resolve::params_following;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! The tile that the device model would choose.
 
 use super::{BlockTile, SIDES, Tiled, TiledMatmul, step_depth};
-use crate::core::model::device::Device;
+use crate::model::device::Device;
 
 /// The tile with the least predicted time among those whose stages and sums fit the device.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,14 +5,14 @@
 //! that legality never allows what a tile refuses.
 
 use super::{BlockTile, TiledMatmul};
-use crate::core::analysis::Analysis;
-use crate::core::cost::work::matmul_k;
-use crate::core::fusion::legality;
-use crate::core::fusion::reason::Reason;
-use crate::core::fusion::rows::RowDomain;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{OpId, TensorId};
-use crate::core::model::op_type::OpType;
+use crate::analysis::Analysis;
+use crate::cost::work::matmul_k;
+use crate::fusion::legality;
+use crate::fusion::reason::Reason;
+use crate::fusion::rows::RowDomain;
+use crate::model::graph::Graph;
+use crate::model::ids::{OpId, TensorId};
+use crate::model::op_type::OpType;
 use std::collections::VecDeque;
 
 /// Ops that are looked at, at most.

@@ -1,7 +1,7 @@
 //! A matmul in tiles: how many there are, how they fill the device, what they read, and what may follow in a tile.
 //!
 //! A block computes `rows x columns` of the output and goes along K in steps of `depth`. A wave is one tile for each
-//! multiprocessor, as in [`Product::cut`](crate::core::analysis::device_model::Product::cut). Reads are counted three
+//! multiprocessor, as in [`Product::cut`](crate::analysis::device_model::Product::cut). Reads are counted three
 //! ways: each tile by itself, each wave by itself (its tiles share strips through the cache), and each operand once.
 #![allow(
     clippy::cast_possible_truncation,
@@ -17,16 +17,16 @@ mod resources;
 pub use best::{Best, TimeLimit, best};
 pub use follow::{Follower, Needs, followers};
 pub use grid::{TileBlock, TileGrid, merged};
-pub use resources::{BlockResources, COMPUTING_THREADS, LEAST_STAGES, MOST_STAGES};
-pub(crate) use resources::{
-    MATMUL_THREADS, OTHER_REGISTERS, registers_per_thread, stages, step_depth,
+pub use resources::{
+    BlockResources, COMPUTING_THREADS, LEAST_STAGES, MOST_STAGES, OTHER_REGISTERS,
 };
+pub(crate) use resources::{MATMUL_THREADS, registers_per_thread, stages, step_depth};
 
-use crate::core::analysis::device_model::{Product, Tile, Tiling};
-use crate::core::model::device::Device;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::OpId;
-use crate::core::model::op_type::OpType;
+use crate::analysis::device_model::{Product, Tile, Tiling};
+use crate::model::device::Device;
+use crate::model::graph::Graph;
+use crate::model::ids::OpId;
+use crate::model::op_type::OpType;
 use std::ops::Range;
 
 /// Sides of tiles to choose from.

@@ -7,7 +7,7 @@ pub(crate) const MATMUL_THREADS: u64 = 384;
 /// The threads of a matmul's block that compute; the others load.
 pub const COMPUTING_THREADS: u64 = 256;
 /// Registers of a matmul's thread beside its part of the tile: descriptors, counters, the epilogue.
-pub(crate) const OTHER_REGISTERS: u64 = 40;
+pub const OTHER_REGISTERS: u64 = 40;
 /// Depths of a tile's step along K. The deepest of which two fit is used: one step loads while another computes.
 const STEP_DEPTHS: [u64; 3] = [64, 32, 16];
 /// Fewest steps in flight: one loads while another computes.

@@ -1,7 +1,7 @@
 //! Paths between two kernels through others.
 
-use crate::core::analysis::Analysis;
-use crate::core::model::ids::{IdVec, KernelId, OpId};
+use crate::analysis::Analysis;
+use crate::model::ids::{IdVec, KernelId, OpId};
 use std::cell::RefCell;
 
 /// Finds paths between kernels of one analysis.

@@ -1,9 +1,9 @@
 //! Which outputs two kernels need not write when they are one.
 
-use crate::core::analysis::Analysis;
-use crate::core::cost::traffic::{Views, leaves, written};
-use crate::core::model::adjacency::Adjacency;
-use crate::core::model::ids::{IdVec, KernelId, OpId};
+use crate::analysis::Analysis;
+use crate::cost::traffic::{Views, leaves, written};
+use crate::model::adjacency::Adjacency;
+use crate::model::ids::{IdVec, KernelId, OpId};
 
 /// The outputs that merging two kernels of one analysis keeps on chip.
 pub(super) struct MergedWrites<'a> {

@@ -1,11 +1,11 @@
 //! How many ops and operands two kernels have as one, counted without visiting both.
 
-use crate::core::analysis::Analysis;
-use crate::core::analysis::why::policy_graph::PolicyGraph;
-use crate::core::model::adjacency::Adjacency;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId};
-use crate::core::sorted::common;
+use crate::analysis::Analysis;
+use crate::analysis::why::policy_graph::PolicyGraph;
+use crate::model::adjacency::Adjacency;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
+use crate::sorted::common;
 
 /// The ops of each kernel and the tensors that they read from outside of it, in the graph of the policy.
 pub(super) struct Operands {

@@ -1,12 +1,12 @@
 //! The graph that a policy plans on: attention that runs as one kernel is one op.
 
-use crate::core::analysis::Analysis;
-use crate::core::cost::traffic::Views;
-use crate::core::fusion::attention::{RewrittenGraph, find, rewrite};
-use crate::core::fusion::reason::Reason;
-use crate::core::fusion::region::RegionContext;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::OpId;
+use crate::analysis::Analysis;
+use crate::cost::traffic::Views;
+use crate::fusion::attention::{RewrittenGraph, find, rewrite};
+use crate::fusion::reason::Reason;
+use crate::fusion::region::RegionContext;
+use crate::model::graph::Graph;
+use crate::model::ids::OpId;
 
 /// The graph that legality is checked on. The ops of an attention kernel would be illegal as one kernel.
 pub(super) struct PolicyGraph {

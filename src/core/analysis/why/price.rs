@@ -1,9 +1,9 @@
 //! What a change saves.
 
-use crate::core::analysis::Analysis;
-use crate::core::fusion::certificate::ROUNDING;
-use crate::core::model::ids::KernelId;
-use crate::core::model::options::Objective;
+use crate::analysis::Analysis;
+use crate::fusion::certificate::ROUNDING;
+use crate::model::ids::KernelId;
+use crate::model::options::Objective;
 use borsh::{BorshDeserialize, BorshSerialize};
 
 /// What kernels take.
@@ -15,7 +15,7 @@ pub struct Cost {
     pub bound_s: Option<f64>,
     /// Time that the device model expects; `None` where there is no bound, or the analysis has no [`Expected`].
     ///
-    /// [`Expected`]: crate::core::analysis::device_model::Expected
+    /// [`Expected`]: crate::analysis::device_model::Expected
     pub expected_s: Option<f64>,
 }
 

@@ -1,18 +1,18 @@
 //! The cost of two kernels as one, without another analysis.
 
-use crate::core::analysis::Analysis;
-use crate::core::analysis::device_model::{Code, DeviceModel, Launch, Moved};
-use crate::core::analysis::execution::work_beyond_ops;
-use crate::core::analysis::why::merged_writes::MergedWrites;
-use crate::core::analysis::why::price::{Cost, Price};
-use crate::core::cost::roofline::place;
-use crate::core::cost::traffic::Views;
-use crate::core::cost::work::work_of_ops;
-use crate::core::model::adjacency::Adjacency;
-use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId};
-use crate::core::model::op_type::OpType;
-use crate::core::model::work::Work;
-use crate::core::sorted::common;
+use crate::analysis::Analysis;
+use crate::analysis::device_model::{Code, DeviceModel, Launch, Moved};
+use crate::analysis::execution::work_beyond_ops;
+use crate::analysis::why::merged_writes::MergedWrites;
+use crate::analysis::why::price::{Cost, Price};
+use crate::cost::roofline::place;
+use crate::cost::traffic::Views;
+use crate::cost::work::work_of_ops;
+use crate::model::adjacency::Adjacency;
+use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
+use crate::model::op_type::OpType;
+use crate::model::work::Work;
+use crate::sorted::common;
 use std::iter;
 
 /// Prices of merging kernels of one analysis.

@@ -1,10 +1,10 @@
 //! What a policy refused to fuse, by its final kernels.
 
-use crate::core::analysis::Analysis;
-use crate::core::fusion::decision::Decision;
-use crate::core::fusion::reason::Reason;
-use crate::core::fusion::record::Record;
-use crate::core::model::ids::{KernelId, OpId};
+use crate::analysis::Analysis;
+use crate::fusion::decision::Decision;
+use crate::fusion::reason::Reason;
+use crate::fusion::record::Record;
+use crate::model::ids::{KernelId, OpId};
 use std::borrow::Cow;
 use std::cell::OnceCell;
 

@@ -1,12 +1,12 @@
 //! The ops that attention as one op stands for, each as a kernel of its own: what measured runs of the pattern are held against.
 
-use crate::core::cost::traffic::TrafficCount;
-use crate::core::cost::work::{FLOPS_OF_A_SCORE, op_work};
-use crate::core::fusion::attention::AttentionShape;
-use crate::core::fusion::structure::structure;
-use crate::core::model::graph::{Apart, Graph};
-use crate::core::model::ids::OpId;
-use crate::core::model::work::Work;
+use crate::cost::traffic::TrafficCount;
+use crate::cost::work::{FLOPS_OF_A_SCORE, op_work};
+use crate::fusion::attention::AttentionShape;
+use crate::fusion::structure::structure;
+use crate::model::graph::{Apart, Graph};
+use crate::model::ids::OpId;
+use crate::model::work::Work;
 
 /// Of the ops that are replaced by one. `O(ops^2 * inputs)`.
 pub(super) fn of_ops(graph: &Graph, ops: &[OpId], count: &mut TrafficCount<'_>) -> Apart {

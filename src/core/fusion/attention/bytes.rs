@@ -1,6 +1,6 @@
 //! Bytes that attention moves, from its sizes and the on-chip memory.
 
-use crate::core::fusion::attention::AttentionShape;
+use crate::fusion::attention::AttentionShape;
 use serde::Serialize;
 
 /// How Q, K and V are cut into tiles of rows, so that four tiles fit on chip.

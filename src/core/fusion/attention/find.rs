@@ -1,10 +1,10 @@
 //! Finds attention in a graph: matmul, elementwise ops, softmax, elementwise ops, matmul.
 
-use crate::core::fusion::attention::{Attention, AttentionShape};
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, OpId, TensorId};
-use crate::core::model::op::Op;
-use crate::core::model::op_type::OpType;
+use crate::fusion::attention::{Attention, AttentionShape};
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, OpId, TensorId};
+use crate::model::op::Op;
+use crate::model::op_type::OpType;
 
 /// Every attention of the graph, in execution order; no op belongs to two. `O(ops + reads)`.
 ///

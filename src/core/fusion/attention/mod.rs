@@ -15,8 +15,8 @@ mod find;
 mod online_softmax;
 mod rewrite;
 
-pub use crate::core::fusion::attention::bytes::{Growth, LoopOrder, Tiles};
-pub use crate::core::fusion::attention::find::find;
+pub use crate::fusion::attention::bytes::{Growth, LoopOrder, Tiles};
+pub use crate::fusion::attention::find::find;
 pub(crate) use find::stated;
 pub use online_softmax::{
     F16_OVERFLOWS_FROM, Running, SoftmaxMethod, SoftmaxPass, SoftmaxStep, naive_in_f16, softmax_of,
@@ -24,13 +24,13 @@ pub use online_softmax::{
 };
 pub(crate) use rewrite::{RewrittenGraph, rewrite};
 
-use crate::core::cost::work::matmul_k;
-use crate::core::model::device::Device;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::OpId;
-use crate::core::model::op::element_count;
-use crate::core::model::op_type::OpType;
-use crate::core::model::work::Work;
+use crate::cost::work::matmul_k;
+use crate::model::device::Device;
+use crate::model::graph::Graph;
+use crate::model::ids::OpId;
+use crate::model::op::element_count;
+use crate::model::op_type::OpType;
+use crate::model::work::Work;
 use serde::Serialize;
 
 /// Ops that one attention kernel replaces.

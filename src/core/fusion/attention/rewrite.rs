@@ -1,17 +1,17 @@
 //! Replaces each attention by one op, for policies to plan on, and maps partitions back.
 
-use crate::core::cost::traffic::TrafficCount;
-use crate::core::cost::work::{op_work, work_of_ops};
-use crate::core::fusion::attention::{Attention, apart};
-use crate::core::model::adjacency::Adjacency;
-use crate::core::model::build::build_graph;
-use crate::core::model::fixed_sizes::FixedSize;
-use crate::core::model::graph::{Graph, StandIn, Tensor};
-use crate::core::model::ids::{IdVec, OpId, TensorId};
-use crate::core::model::op::{Op, TensorDecl};
-use crate::core::model::op_type::OpType;
-use crate::core::model::options::{Objective, Options};
-use crate::core::model::partition::Partition;
+use crate::cost::traffic::TrafficCount;
+use crate::cost::work::{op_work, work_of_ops};
+use crate::fusion::attention::{Attention, apart};
+use crate::model::adjacency::Adjacency;
+use crate::model::build::build_graph;
+use crate::model::fixed_sizes::FixedSize;
+use crate::model::graph::{Graph, StandIn, Tensor};
+use crate::model::ids::{IdVec, OpId, TensorId};
+use crate::model::op::{Op, TensorDecl};
+use crate::model::op_type::OpType;
+use crate::model::options::{Objective, Options};
+use crate::model::partition::Partition;
 use std::collections::HashMap;
 
 /// A graph with one op for each attention kernel.

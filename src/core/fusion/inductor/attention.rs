@@ -10,12 +10,12 @@
 
 use super::layout::{Layouts, attention_layout, is_copied};
 use super::view::{View, view_of_op};
-use crate::core::fusion::attention::stated;
-use crate::core::model::dtype::DType;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, OpId, TensorId};
-use crate::core::model::op::{Op, element_count};
-use crate::core::model::op_type::OpType;
+use crate::fusion::attention::stated;
+use crate::model::dtype::DType;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, OpId, TensorId};
+use crate::model::op::{Op, element_count};
+use crate::model::op_type::OpType;
 
 /// For each op the last op of the flash kernel that it is part of.
 pub(super) fn flash_kernels(graph: &Graph, layouts: &Layouts) -> IdVec<OpId, Option<OpId>> {

@@ -6,11 +6,11 @@ use super::lower::Lowering;
 use super::node::BufferId;
 use super::value::{Source, Value};
 use super::view::{View, broadcast};
-use crate::core::fusion::loops::Loop;
-use crate::core::model::dtype::DType;
-use crate::core::model::ids::{OpId, TensorId};
-use crate::core::model::op::element_count;
-use crate::core::model::op_type::OpType;
+use crate::fusion::loops::Loop;
+use crate::model::dtype::DType;
+use crate::model::ids::{OpId, TensorId};
+use crate::model::op::element_count;
+use crate::model::op_type::OpType;
 
 /// Channels that cuDNN wants a multiple of, in types of two bytes.
 const CHANNELS: u64 = 8;

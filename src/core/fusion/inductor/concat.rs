@@ -4,10 +4,10 @@ use super::facts::is_call;
 use super::lower::Lowering;
 use super::node::{BufferId, Node, Read};
 use super::view::{Access, View};
-use crate::core::fusion::loops::Loop;
-use crate::core::model::ids::{OpId, TensorId};
-use crate::core::model::op::element_count;
-use crate::core::model::op_type::OpType;
+use crate::fusion::loops::Loop;
+use crate::model::ids::{OpId, TensorId};
+use crate::model::op::element_count;
+use crate::model::op_type::OpType;
 
 /// Most inputs of a concatenation that its readers inline (`max_pointwise_cat_inputs`).
 const CONCATENATED: usize = 8;

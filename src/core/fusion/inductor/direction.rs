@@ -3,7 +3,7 @@
 use super::lower::Lowering;
 use super::reduce::reduced_axes;
 use super::value::{Source, Value};
-use crate::core::model::ids::OpId;
+use crate::model::ids::OpId;
 
 impl Lowering<'_> {
     /// How many of the accesses that read whole tensors lie along the rows, and how many across.

@@ -1,13 +1,13 @@
 //! Properties of one op that the compiler decides by.
 
-use crate::core::fusion::loops::Loop;
-use crate::core::fusion::rows::RowDomain;
-use crate::core::model::functions;
-use crate::core::model::functions::ShapeRule;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{OpId, TensorId};
-use crate::core::model::op::{Op, Window, element_count};
-use crate::core::model::op_type::OpType;
+use crate::fusion::loops::Loop;
+use crate::fusion::rows::RowDomain;
+use crate::model::functions;
+use crate::model::functions::ShapeRule;
+use crate::model::graph::Graph;
+use crate::model::ids::{OpId, TensorId};
+use crate::model::op::{Op, Window, element_count};
+use crate::model::op_type::OpType;
 
 /// The loop of a reduction.
 pub(super) fn reduction_space(graph: &Graph, op: OpId) -> Loop {

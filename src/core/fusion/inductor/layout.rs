@@ -4,11 +4,11 @@
 
 use super::facts::{is_resampled, is_windowed};
 use super::view::{View, view_of_op};
-use crate::core::model::dtype::DType;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, OpId, TensorId};
-use crate::core::model::op::{Op, element_count};
-use crate::core::model::op_type::OpType;
+use crate::model::dtype::DType;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, OpId, TensorId};
+use crate::model::op::{Op, element_count};
+use crate::model::op_type::OpType;
 
 /// For each tensor where its elements lie in its buffer.
 pub(super) type Layouts = IdVec<TensorId, View>;

@@ -1,11 +1,11 @@
 //! Matmuls: library calls, or templates that the compiler instantiates.
 
 use super::facts::elements;
-use crate::core::fusion::loops::Loop;
-use crate::core::fusion::reason::Reason;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, OpId};
-use crate::core::model::op_type::OpType;
+use crate::fusion::loops::Loop;
+use crate::fusion::reason::Reason;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, OpId};
+use crate::model::op_type::OpType;
 
 /// For each op the add after it that becomes part of the library call (`addmm`): it adds a tensor that broadcasts to the product of two
 /// matrices and has its type, nothing else reads the product, and the readers of the sum are not all pointwise. Otherwise the add

@@ -11,13 +11,13 @@ use super::node::{BufferId, Node, NodeId, Read, Rows};
 use super::uses::{Uses, uses};
 use super::value::{Source, Value, buffer_value, gathered_rows};
 use super::view::{View, broadcast, view_of_op};
-use crate::core::fusion::decision::{Decision, Log};
-use crate::core::fusion::loops::Loop;
-use crate::core::model::functions::{ShapeRule, find};
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, OpId, TensorId};
-use crate::core::model::op::{Op, element_count};
-use crate::core::model::op_type::OpType;
+use crate::fusion::decision::{Decision, Log};
+use crate::fusion::loops::Loop;
+use crate::model::functions::{ShapeRule, find};
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, OpId, TensorId};
+use crate::model::op::{Op, element_count};
+use crate::model::op_type::OpType;
 use std::collections::HashMap;
 
 /// A value with several readers is inlined while it reads at most this many buffers (`realize_reads_threshold`)

@@ -3,8 +3,8 @@
 use super::mixed::join;
 use super::pair::joint;
 use super::schedule::{GroupId, Place, Schedule};
-use crate::core::fusion::reason::Reason;
-use crate::core::model::ids::IdVec;
+use crate::fusion::reason::Reason;
+use crate::model::ids::IdVec;
 use std::iter::repeat;
 
 /// A fusion reorders at most this many kernels, which keeps the total time linear.

@@ -29,12 +29,12 @@ mod value;
 mod view;
 
 use super::decision::{Decision, Log, PlacedNode};
-use crate::core::model::adjacency::Adjacency;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, KernelId, OpId};
-use crate::core::model::op_type::OpType;
-use crate::core::model::options::Options;
-use crate::core::model::partition::Partition;
+use crate::model::adjacency::Adjacency;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, KernelId, OpId};
+use crate::model::op_type::OpType;
+use crate::model::options::Options;
+use crate::model::partition::Partition;
 use lower::Target;
 use node::{Node, NodeId};
 use schedule::Fused;

@@ -1,10 +1,10 @@
 //! Nodes of the scheduler, and what they access.
 
 use super::view::{Access, Loops, View};
-pub(super) use crate::core::fusion::decision::NodeId;
-use crate::core::fusion::loops::Loop;
-use crate::core::model::graph::{Graph, Tensor};
-use crate::core::model::ids::{OpId, TensorId, define_ids};
+pub(super) use crate::fusion::decision::NodeId;
+use crate::fusion::loops::Loop;
+use crate::model::graph::{Graph, Tensor};
+use crate::model::ids::{OpId, TensorId, define_ids};
 
 define_ids! {
     /// The buffer of a tensor or, after all tensors, one that no tensor names: row values, halves of reductions, copies.

@@ -4,9 +4,9 @@ use super::library::call_reason;
 use super::mixed::are_mixed;
 use super::node::Read;
 use super::schedule::{GroupId, Lone, Schedule};
-use crate::core::fusion::loops::Loop;
-use crate::core::fusion::reason::Reason;
-use crate::core::sorted::common;
+use crate::fusion::loops::Loop;
+use crate::fusion::reason::Reason;
+use crate::sorted::common;
 
 /// Most nodes of one kernel (`max_fusion_size`).
 const NODES: usize = 64;

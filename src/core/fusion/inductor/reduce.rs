@@ -7,11 +7,11 @@ use super::node::{BufferId, Node, Rows};
 use super::split::{Shape, pieces};
 use super::value::{Source, Value, buffer_value};
 use super::view::{Loops, View, broadcast};
-use crate::core::fusion::loops::Loop;
-use crate::core::fusion::rows::RowDomain;
-use crate::core::model::ids::OpId;
-use crate::core::model::op::{Op, element_count};
-use crate::core::model::op_type::OpType;
+use crate::fusion::loops::Loop;
+use crate::fusion::rows::RowDomain;
+use crate::model::ids::OpId;
+use crate::model::op::{Op, element_count};
+use crate::model::op_type::OpType;
 
 impl Lowering<'_> {
     /// Adds the nodes of a reduction. `value` computes all of it.

@@ -1,13 +1,13 @@
 //! Fuses nodes to kernels: in each of at most ten rounds, pairs that share a buffer, most shared bytes first. [`super::pair`] says
 //! which pairs may fuse, [`super::merge`] makes one group of two.
 
-use crate::core::fusion::decision::{Decision, Log, NodeKernel};
-use crate::core::fusion::inductor::node::{BufferId, Node, NodeId, Read, Rows};
-use crate::core::fusion::inductor::view::Access;
-use crate::core::fusion::loops::Loop;
-use crate::core::model::adjacency::Adjacency;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, KernelId, OpId, TensorId, define_ids};
+use crate::fusion::decision::{Decision, Log, NodeKernel};
+use crate::fusion::inductor::node::{BufferId, Node, NodeId, Read, Rows};
+use crate::fusion::inductor::view::Access;
+use crate::fusion::loops::Loop;
+use crate::model::adjacency::Adjacency;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, KernelId, OpId, TensorId, define_ids};
 use std::cmp::Reverse;
 
 define_ids! {

@@ -5,9 +5,9 @@ use super::lower::{Lowering, SHARED_READS};
 use super::reduce::{is_variance, reduced_axes, row_view};
 use super::value::{Value, buffer_value};
 use super::view::View;
-use crate::core::fusion::loops::Loop;
-use crate::core::fusion::rows::RowDomain;
-use crate::core::model::ids::OpId;
+use crate::fusion::loops::Loop;
+use crate::fusion::rows::RowDomain;
+use crate::model::ids::OpId;
 
 /// A reduction of rows shorter than this is written out as one expression (`unroll_reductions_threshold`).
 const UNROLLED: u64 = 8;

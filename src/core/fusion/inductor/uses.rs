@@ -2,9 +2,9 @@
 
 use super::facts::{is_call, is_resampled, is_windowed, keeps_shape};
 use super::layout::{Layouts, is_copied};
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, OpId, TensorId};
-use crate::core::model::op_type::OpType;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, OpId, TensorId};
+use crate::model::op_type::OpType;
 
 /// How a tensor is used, directly or through views.
 #[allow(

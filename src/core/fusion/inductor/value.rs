@@ -2,8 +2,8 @@
 
 use super::node::BufferId;
 use super::view::View;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{OpId, TensorId};
+use crate::model::graph::Graph;
+use crate::model::ids::{OpId, TensorId};
 
 /// How a reader obtains a tensor: it reads these buffers and computes these ops.
 #[derive(Clone, Default)]

@@ -6,7 +6,7 @@
 
 mod of_op;
 
-use crate::core::model::op::element_count;
+use crate::model::op::element_count;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 

@@ -10,23 +10,23 @@ use super::regions::{RegionId, regions};
 use super::solve::SolvedRegion;
 use super::solver::{Solver, clock};
 use super::{Sum, chosen};
-use crate::core::disjoint_sets::DisjointSets;
-use crate::core::fusion::attention::{Attention, RewrittenGraph};
-use crate::core::fusion::certificate::{Certificate, Scope};
-use crate::core::fusion::decision::{Decision, Log};
-use crate::core::fusion::none;
-use crate::core::fusion::plan::partitions_to_start_with;
-use crate::core::fusion::region::{Clock, Cost, Region, RegionContext};
-use crate::core::model::acyclic;
-use crate::core::model::adjacency::Adjacency;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, KernelId, OpId};
-use crate::core::model::options::{MAX_OPS, Options};
-use crate::core::model::partition::Partition;
+use crate::disjoint_sets::DisjointSets;
+use crate::fusion::attention::{Attention, RewrittenGraph};
+use crate::fusion::certificate::{Certificate, Scope};
+use crate::fusion::decision::{Decision, Log};
+use crate::fusion::none;
+use crate::fusion::plan::partitions_to_start_with;
+use crate::fusion::region::{Clock, Cost, Region, RegionContext};
+use crate::model::acyclic;
+use crate::model::adjacency::Adjacency;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, KernelId, OpId};
+use crate::model::options::{MAX_OPS, Options};
+use crate::model::partition::Partition;
 
 /// Searches the cheapest partition of `graph`, of which `rewritten` has `attentions` as one op each. The graph as it is
 /// is searched where it could cost less, with what the other search leaves of the budget.
-pub(in crate::core::fusion) fn partition_with_attention(
+pub(in crate::fusion) fn partition_with_attention(
     graph: &Graph,
     options: &Options,
     attentions: &[Attention],

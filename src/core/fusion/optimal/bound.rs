@@ -1,9 +1,9 @@
 //! A lower bound on the cost of the ops that have not run yet, however they are grouped.
 
-use crate::core::cost::roofline::Times;
-use crate::core::fusion::legality::check_set;
-use crate::core::fusion::region::{Bits, Clock, Cost, LocalOp, Region, Set};
-use crate::core::model::ids::IdVec;
+use crate::cost::roofline::Times;
+use crate::fusion::legality::check_set;
+use crate::fusion::region::{Bits, Clock, Cost, LocalOp, Region, Set};
+use crate::model::ids::IdVec;
 
 /// A consistent lower bound: running a kernel never lowers it by more than the kernel costs.
 pub(super) struct Bound<'r, 'a> {

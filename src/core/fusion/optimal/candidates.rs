@@ -1,9 +1,9 @@
 //! Lists the sets of a region that may be a kernel.
 
 use super::search::MILESTONE_FACTOR;
-use crate::core::fusion::legality::{check_set, neighbours};
-use crate::core::fusion::region::{Bits, Clock, Cost, Region, Set};
-use crate::core::model::ids::{IdVec, define_ids};
+use crate::fusion::legality::{check_set, neighbours};
+use crate::fusion::region::{Bits, Clock, Cost, Region, Set};
+use crate::model::ids::{IdVec, define_ids};
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
 

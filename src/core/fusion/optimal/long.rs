@@ -5,11 +5,11 @@
 
 use super::solver::Solver;
 use super::start;
-use crate::core::fusion::legality::{check_in, check_set};
-use crate::core::fusion::region::{Bits, Cost, LocalOp, Region, Set};
-use crate::core::model::ids::{IdVec, KernelId, OpId, define_ids};
-use crate::core::model::options::MAX_OPS;
-use crate::core::model::partition::Partition;
+use crate::fusion::legality::{check_in, check_set};
+use crate::fusion::region::{Bits, Cost, LocalOp, Region, Set};
+use crate::model::ids::{IdVec, KernelId, OpId, define_ids};
+use crate::model::options::MAX_OPS;
+use crate::model::partition::Partition;
 use std::ops::Range;
 
 define_ids! {

@@ -15,14 +15,14 @@ mod solver;
 mod start;
 mod window;
 
-use crate::core::fusion::certificate::{Amount, Certificate, Scope};
-use crate::core::fusion::decision::{Decision, Log};
-use crate::core::fusion::none;
-use crate::core::fusion::region::{Clock, Cost, Region, RegionContext};
-use crate::core::model::acyclic;
-use crate::core::model::ids::OpId;
-use crate::core::model::options::Objective;
-use crate::core::model::partition::Partition;
+use crate::fusion::certificate::{Amount, Certificate, Scope};
+use crate::fusion::decision::{Decision, Log};
+use crate::fusion::none;
+use crate::fusion::region::{Clock, Cost, Region, RegionContext};
+use crate::model::acyclic;
+use crate::model::ids::OpId;
+use crate::model::options::Objective;
+use crate::model::partition::Partition;
 use solver::{Solver, clock};
 
 pub(super) use attention::partition_with_attention;

@@ -1,14 +1,14 @@
 //! Splits a graph into regions: ops that could share a kernel are in one region, and each region is solved on
 //! its own.
 
-use crate::core::disjoint_sets::DisjointSets;
-use crate::core::fusion::optimal::bound::may_share;
-use crate::core::fusion::region::{LocalOp, Region, RegionContext};
-use crate::core::model::adjacency::Adjacency;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, OpId, define_ids};
-use crate::core::model::op_type::OpType;
-use crate::core::model::options::MAX_OPS;
+use crate::disjoint_sets::DisjointSets;
+use crate::fusion::optimal::bound::may_share;
+use crate::fusion::region::{LocalOp, Region, RegionContext};
+use crate::model::adjacency::Adjacency;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, OpId, define_ids};
+use crate::model::op_type::OpType;
+use crate::model::options::MAX_OPS;
 
 define_ids! {
     /// A region, by its smallest op.

@@ -7,8 +7,8 @@
 
 use super::bound::Bound;
 use super::candidates::{Candidate, CandidateId, Candidates};
-use crate::core::fusion::region::{Bits, Clock, Cost, LocalOp, Region, Set};
-use crate::core::model::ids::{IdVec, define_ids};
+use crate::fusion::region::{Bits, Clock, Cost, LocalOp, Region, Set};
+use crate::model::ids::{IdVec, define_ids};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use std::cmp::Reverse;

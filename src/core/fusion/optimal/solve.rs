@@ -3,17 +3,17 @@
 use super::long::{self, Long};
 use super::solver::{Solved, Solver};
 use super::window;
-use crate::core::cost::roofline::{Times, times};
-use crate::core::cost::traffic::kernel_traffic;
-use crate::core::cost::work::op_work;
-use crate::core::fusion::certificate::ROUNDING;
-use crate::core::fusion::decision::Decision;
-use crate::core::fusion::pieces::join;
-use crate::core::fusion::region::{Cost, LocalOp, Region, Set};
-use crate::core::model::ids::{IdVec, KernelId, OpId};
-use crate::core::model::op_type::OpType;
-use crate::core::model::options::{MAX_OPS, Objective};
-use crate::core::model::partition::Partition;
+use crate::cost::roofline::{Times, times};
+use crate::cost::traffic::kernel_traffic;
+use crate::cost::work::op_work;
+use crate::fusion::certificate::ROUNDING;
+use crate::fusion::decision::Decision;
+use crate::fusion::pieces::join;
+use crate::fusion::region::{Cost, LocalOp, Region, Set};
+use crate::model::ids::{IdVec, KernelId, OpId};
+use crate::model::op_type::OpType;
+use crate::model::options::{MAX_OPS, Objective};
+use crate::model::partition::Partition;
 
 /// A region with what was found for it.
 pub(super) struct SolvedRegion {

@@ -4,14 +4,14 @@ use super::bound::Bound;
 use super::candidates::{Candidate, CandidateId, Candidates};
 use super::search::{Found, Search};
 use super::start;
-use crate::core::cost::roofline::place;
-use crate::core::cost::traffic::kernel_traffic;
-use crate::core::cost::work::op_work;
-use crate::core::fusion::none;
-use crate::core::fusion::region::{Bits, Clock, Cost, LocalOp, Region, RegionContext, Set};
-use crate::core::model::ids::{IdVec, KernelId, OpId};
-use crate::core::model::options::Objective;
-use crate::core::model::partition::Partition;
+use crate::cost::roofline::place;
+use crate::cost::traffic::kernel_traffic;
+use crate::cost::work::op_work;
+use crate::fusion::none;
+use crate::fusion::region::{Bits, Clock, Cost, LocalOp, Region, RegionContext, Set};
+use crate::model::ids::{IdVec, KernelId, OpId};
+use crate::model::options::Objective;
+use crate::model::partition::Partition;
 
 /// The search over the whole program.
 pub(super) struct Solver<'s> {

@@ -1,9 +1,9 @@
 //! The start of the search: kernels of another policy, as far as they are legal.
 
 use super::search::Found;
-use crate::core::fusion::pieces::{is_kernel, take_apart};
-use crate::core::fusion::region::{Bits, Clock, LocalOp, Region, Set};
-use crate::core::model::ids::{IdVec, KernelId, OpId};
+use crate::fusion::pieces::{is_kernel, take_apart};
+use crate::fusion::region::{Bits, Clock, LocalOp, Region, Set};
+use crate::model::ids::{IdVec, KernelId, OpId};
 
 /// The kernels of a partition inside the region; an illegal one is split into legal pieces.
 pub(super) fn from_partition(

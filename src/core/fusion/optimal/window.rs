@@ -9,11 +9,11 @@
 use super::candidates::{Candidate, CandidateId, Candidates};
 use super::regions::Between;
 use super::solver::{Solved, Solver};
-use crate::core::fusion::legality::most_ops;
-use crate::core::fusion::region::{Bits, Cost, LocalOp, Region, Set};
-use crate::core::model::ids::{IdVec, OpId, define_ids};
-use crate::core::model::options::MAX_OPS;
-use crate::core::sorted::common;
+use crate::fusion::legality::most_ops;
+use crate::fusion::region::{Bits, Cost, LocalOp, Region, Set};
+use crate::model::ids::{IdVec, OpId, define_ids};
+use crate::model::options::MAX_OPS;
+use crate::sorted::common;
 
 /// States that each word of ops counts as, in addition to its kernels.
 const STATES_OF_WORD: usize = 4;

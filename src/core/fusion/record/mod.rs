@@ -4,12 +4,12 @@
 //! too.
 
 mod replay;
-pub use crate::core::fusion::decision::Decision;
-use crate::core::fusion::decision::{Log, NodeId, PlacedNode};
-use crate::core::fusion::plan::plan_noting;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, KernelId, OpId};
-use crate::core::model::options::Options;
+pub use crate::fusion::decision::Decision;
+use crate::fusion::decision::{Log, NodeId, PlacedNode};
+use crate::fusion::plan::plan_noting;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, KernelId, OpId};
+use crate::model::options::Options;
 
 /// The decisions that led a policy to its partition.
 #[derive(Clone, Debug, PartialEq, Default)]

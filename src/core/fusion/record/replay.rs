@@ -1,14 +1,14 @@
 //! Replays decisions to partitions.
 
-use crate::core::disjoint_sets::DisjointSets;
-use crate::core::fusion::decision::NodeId;
-use crate::core::fusion::none;
-use crate::core::fusion::record::{Decision, Record};
-use crate::core::model::adjacency::Adjacency;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, KernelId, OpId, define_ids};
-use crate::core::model::order::topological_order;
-use crate::core::model::partition::Partition;
+use crate::disjoint_sets::DisjointSets;
+use crate::fusion::decision::NodeId;
+use crate::fusion::none;
+use crate::fusion::record::{Decision, Record};
+use crate::model::adjacency::Adjacency;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, KernelId, OpId, define_ids};
+use crate::model::order::topological_order;
+use crate::model::partition::Partition;
 
 impl Record {
     /// The kernels after the first `step` decisions. An op without a decision is a kernel of its own.

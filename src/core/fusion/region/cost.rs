@@ -1,9 +1,9 @@
 //! Bytes, time and cost of a kernel of some ops of a region.
 
 use super::{Bits, LocalOp, Region, Set};
-use crate::core::cost::roofline::Times;
-use crate::core::model::device::Device;
-use crate::core::model::options::{Objective, Options};
+use crate::cost::roofline::Times;
+use crate::model::device::Device;
+use crate::model::options::{Objective, Options};
 
 /// The cost of a kernel, in integers, so that sums do not round. Compared in the order of its fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -139,7 +139,7 @@ impl Region<'_> {
 
     /// Bytes that a kernel of these ops moves.
     ///
-    /// Counts like [`TrafficCount::of_kernel`](crate::core::cost::traffic::TrafficCount::of_kernel), but from
+    /// Counts like [`TrafficCount::of_kernel`](crate::cost::traffic::TrafficCount::of_kernel), but from
     /// the tables of the region: with that function the hard graphs of `tests/bench/core.rs` take 209 ms
     /// instead of 87, and 48 blocks of GPT-2 take 4.1 ms instead of 3.5. A test below checks that both agree.
     pub(crate) fn bytes(&self, set: Set) -> u64 {
@@ -188,14 +188,14 @@ impl Region<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::core::cost::roofline::place;
-    use crate::core::cost::traffic::kernel_traffic;
-    use crate::core::cost::work::{op_work, work_of_ops};
-    use crate::core::examples::EXAMPLES;
-    use crate::core::fusion::region::{Clock, Region, RegionContext};
-    use crate::core::model::options::{Conventions, Externals, MAX_OPS, Options, ReshapeCost};
-    use crate::core::model::partition::Partition;
-    use crate::core::{KernelId, OpId, analyze_program, notation};
+    use crate::cost::roofline::place;
+    use crate::cost::traffic::kernel_traffic;
+    use crate::cost::work::{op_work, work_of_ops};
+    use crate::examples::EXAMPLES;
+    use crate::fusion::region::{Clock, Region, RegionContext};
+    use crate::model::options::{Conventions, Externals, MAX_OPS, Options, ReshapeCost};
+    use crate::model::partition::Partition;
+    use crate::{KernelId, OpId, analyze_program, notation};
     use strum::VariantArray;
 
     /// The tables of a region give what [`kernel_traffic`] counts for the same ops.

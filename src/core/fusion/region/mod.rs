@@ -4,15 +4,15 @@
 
 mod cost;
 
-use crate::core::cost::roofline::{Times, times};
-use crate::core::cost::traffic::Views;
-use crate::core::cost::work::op_work;
-use crate::core::fusion::rows::RowDomain;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, OpId, TensorId, define_ids};
-use crate::core::model::op::element_count;
-use crate::core::model::op_type::OpType;
-use crate::core::model::options::{MAX_OPS, Options};
+use crate::cost::roofline::{Times, times};
+use crate::cost::traffic::Views;
+use crate::cost::work::op_work;
+use crate::fusion::rows::RowDomain;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, OpId, TensorId, define_ids};
+use crate::model::op::element_count;
+use crate::model::op_type::OpType;
+use crate::model::options::{MAX_OPS, Options};
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
@@ -33,7 +33,7 @@ impl LocalOp {
 }
 
 /// A set of ops of one region: bit `i` stands for its `i`-th op.
-pub(crate) type Set = u64;
+pub type Set = u64;
 
 /// The program that regions are part of.
 pub(crate) struct RegionContext<'a> {

@@ -1,7 +1,7 @@
 //! Measured rates of devices. Each figure has a physical meaning and a measurement as its source.
 
-use crate::core::model::day::Day;
-use crate::core::model::device::{Device, DeviceProbe, Figure, device};
+use crate::model::day::Day;
+use crate::model::device::{Device, DeviceProbe, Figure, device};
 use std::borrow::Cow;
 
 /// The rates that the device model computes times with, and where they come from.

@@ -6,14 +6,14 @@ mod probe;
 mod rate;
 mod table;
 
-pub use crate::core::model::device::hardware::{Hardware, Multiprocessor, OnChip};
-pub use crate::core::model::device::measured::{Calibration, MEASURED_WITH, Measured, RatesFrom};
-pub use crate::core::model::device::probe::DeviceProbe;
-pub use crate::core::model::device::rate::Rate;
-pub use crate::core::model::device::table::DEVICES;
-use crate::core::model::device::table::sourced;
-use crate::core::model::dtype::DType;
-use crate::core::model::options::F32Matmul;
+pub use crate::model::device::hardware::{Hardware, Multiprocessor, OnChip};
+pub use crate::model::device::measured::{Calibration, MEASURED_WITH, Measured, RatesFrom};
+pub use crate::model::device::probe::DeviceProbe;
+pub use crate::model::device::rate::Rate;
+pub use crate::model::device::table::DEVICES;
+use crate::model::device::table::sourced;
+use crate::model::dtype::DType;
+use crate::model::options::F32Matmul;
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -201,7 +201,7 @@ impl Device {
     /// can allocate. A device without this figure counts as the default device.
     ///
     /// ```
-    /// use fuseline::core::device;
+    /// use fuseline_core::device;
     /// assert_eq!(device("h200").map(|d| d.on_chip_bytes()), Some(232_448));
     /// ```
     pub fn on_chip_bytes(&self) -> u64 {
@@ -266,8 +266,8 @@ impl Device {
     /// bandwidth is replaced by that of the default device.
     ///
     /// ```
-    /// use fuseline::core::model::device::Rate;
-    /// use fuseline::core::{DType, Device, F32Matmul};
+    /// use fuseline_core::model::device::Rate;
+    /// use fuseline_core::{DType, Device, F32Matmul};
     /// let device = Device::custom(2e12, 312e12, 19.5e12, 2e-6);
     /// assert_eq!(device.matrix_peak(DType::I8, F32Matmul::F32), None);
     /// let device = device.with_rate(Rate::MatrixI8, 624e12);

@@ -1,8 +1,8 @@
 //! Rates that a visitor measured on a GPU, and the device that they make of it.
 
-use crate::core::json::read_json;
-use crate::core::model::day::Day;
-use crate::core::model::device::{
+use crate::json::read_json;
+use crate::model::day::Day;
+use crate::model::device::{
     Device, Hardware, MatrixUnits, OnChip, Rate, Source, device_called, sourced,
 };
 use borsh::{BorshDeserialize, BorshSerialize};

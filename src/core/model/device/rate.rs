@@ -1,6 +1,6 @@
 //! The peak rates of a device, by unit and element type.
 
-use crate::core::model::device::{Device, Figure};
+use crate::model::device::{Device, Figure};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// A peak rate of a device.

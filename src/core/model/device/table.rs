@@ -5,11 +5,11 @@
     reason = "rows mix these figures with `None` for unknown ones"
 )]
 
-use crate::core::model::device::hardware::{
+use crate::model::device::hardware::{
     ADA, AMPERE, AMPERE_A100, BLACKWELL, BLACKWELL_RTX, CDNA, CDNA_4, HOPPER, Hardware, OnChip,
     PASCAL, VOLTA,
 };
-use crate::core::model::device::{Device, Figure, LAUNCH_S, MatrixUnits, Source};
+use crate::model::device::{Device, Figure, LAUNCH_S, MatrixUnits, Source};
 use std::borrow::Cow;
 
 /// All known devices. First line of a row: bandwidth in GB/s; peaks for vector f32, then matrix TF32, f16, f8

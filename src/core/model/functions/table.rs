@@ -1,7 +1,7 @@
 //! The table of all functions.
 
 use super::{ANY_NUMBER, Function, ShapeRule};
-use crate::core::model::op_type::OpType;
+use crate::model::op_type::OpType;
 
 /// All functions, by op type.
 #[rustfmt::skip]

@@ -1,10 +1,10 @@
 //! Edits within one statement: its function, its inputs, its type annotation.
 
-use crate::core::model::diagnostic::Span;
-use crate::core::model::fix::TextEdit;
-use crate::core::model::program::{Argument, OpStatement, Program};
-use crate::core::notation::edit::replaced;
-use crate::core::notation::{CallParens, call_parens, is_literal, written_name};
+use crate::model::diagnostic::Span;
+use crate::model::fix::TextEdit;
+use crate::model::program::{Argument, OpStatement, Program};
+use crate::notation::edit::replaced;
+use crate::notation::{CallParens, call_parens, is_literal, written_name};
 
 /// Replaces the function of an op; inputs, attributes and annotation stay.
 pub fn set_callee(text: &str, program: &Program, op: usize, callee: &str) -> String {

@@ -1,13 +1,13 @@
 //! Edits of the statements that declare tensors.
 
-use crate::core::model::diagnostic::Span;
-use crate::core::model::dtype::DType;
-use crate::core::model::fix::TextEdit;
-use crate::core::model::op::TensorRole;
-use crate::core::model::program::Program;
-use crate::core::notation::edit::lines::{free_name, line_end, whole_lines};
-use crate::core::notation::edit::{main_dtype, replaced};
-use crate::core::notation::names_in;
+use crate::model::diagnostic::Span;
+use crate::model::dtype::DType;
+use crate::model::fix::TextEdit;
+use crate::model::op::TensorRole;
+use crate::model::program::Program;
+use crate::notation::edit::lines::{free_name, line_end, whole_lines};
+use crate::notation::edit::{main_dtype, replaced};
+use crate::notation::names_in;
 
 /// Declares another input on a line of its own: below the last declaration before all blocks, else below the last such param,
 /// else at the start.

@@ -1,12 +1,12 @@
 //! Edits of kernel marks, `@kernel 3`: state the kernels, merge two of them, cut one in two, set the mark of one op.
 
-use crate::core::model::diagnostic::Span;
-use crate::core::model::fix::TextEdit;
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::{IdVec, KernelId, OpId};
-use crate::core::model::partition::Partition;
-use crate::core::model::program::Program;
-use crate::core::notation::edit::replaced;
+use crate::model::diagnostic::Span;
+use crate::model::fix::TextEdit;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, KernelId, OpId};
+use crate::model::partition::Partition;
+use crate::model::program::Program;
+use crate::notation::edit::replaced;
 use std::collections::HashMap;
 
 /// The state that an edit of kernels starts from: the kernels as shown, and the statement of each op.
@@ -59,7 +59,7 @@ pub fn state_kernels(
 
 /// Marks the kernels as shown, with two of them as one, in a block those of every round; comments and layout stay.
 ///
-/// The caller checks first whether the merge is legal, by [`crate::core::analysis::why::Why::merge`].
+/// The caller checks first whether the merge is legal, by [`crate::analysis::why::Why::merge`].
 ///
 /// # Errors
 /// Marks cannot state these kernels.

@@ -1,13 +1,13 @@
 //! Edits of whole statements: add, remove, move.
 
-use crate::core::model::diagnostic::Span;
-use crate::core::model::fix::TextEdit;
-use crate::core::model::functions;
-use crate::core::model::functions::ShapeRule;
-use crate::core::model::op_type::OpType;
-use crate::core::model::program::{OpStatement, Program};
-use crate::core::notation::edit::replaced;
-use crate::core::notation::{names_in, written_name};
+use crate::model::diagnostic::Span;
+use crate::model::fix::TextEdit;
+use crate::model::functions;
+use crate::model::functions::ShapeRule;
+use crate::model::op_type::OpType;
+use crate::model::program::{OpStatement, Program};
+use crate::notation::edit::replaced;
+use crate::notation::{names_in, written_name};
 use std::collections::HashSet;
 
 /// Adds `relu` on the output of the op `after`, or of the last op, on a new line below it; where the last op is in a block,

@@ -1,6 +1,6 @@
 //! Edits of the text by the table, the sliders and the pickers: text in, text out.
 //!
-//! Each takes a text and the program that [`crate::core::notation::parse`] made of it. Comments, layout and
+//! Each takes a text and the program that [`crate::notation::parse`] made of it. Comments, layout and
 //! lines that could not be parsed stay. An index that is not in the program leaves the text unchanged. All take
 //! `O(text)`.
 
@@ -10,25 +10,25 @@ mod kernels;
 mod lines;
 mod names;
 
-use crate::core::model::dtype::DType;
-use crate::core::model::fix::{TextEdit, edited};
-use crate::core::model::program::{Program, TypeAnnotation};
-pub use crate::core::notation::edit::calls::{set_annotation, set_callee, set_inputs};
-pub use crate::core::notation::edit::declarations::{
+use crate::model::dtype::DType;
+use crate::model::fix::{TextEdit, edited};
+use crate::model::program::{Program, TypeAnnotation};
+pub use crate::notation::edit::calls::{set_annotation, set_callee, set_inputs};
+pub use crate::notation::edit::declarations::{
     add_declaration, remove_declaration, set_declared_type, set_role,
 };
-pub use crate::core::notation::edit::kernels::{
+pub use crate::notation::edit::kernels::{
     Marked, ShownKernels, Unmarkable, cut_edge, merge_kernels, set_kernel, state_kernels,
 };
-pub use crate::core::notation::edit::lines::{add_op, move_op, paste_lines, remove_op};
-pub use crate::core::notation::edit::names::{rename_op, rename_tensor};
-use crate::core::resolve::params_following;
+pub use crate::notation::edit::lines::{add_op, move_op, paste_lines, remove_op};
+pub use crate::notation::edit::names::{rename_op, rename_tensor};
+use crate::resolve::params_following;
 use strum::VariantArray;
 
 /// Sets the value of a param. Other params that shall divide it, and no longer do, get their nearest value that does.
 ///
 /// ```
-/// use fuseline::core::notation::{edit::set_param, parse};
+/// use fuseline_core::notation::{edit::set_param, parse};
 /// let text = "param H = 768 in 128..8192 # wide\nparam heads = 96 in 8..128 dividing H";
 /// let edited = set_param(text, &parse(text).program, 0, 1024);
 /// assert_eq!(edited, "param H = 1024 in 128..8192 # wide\nparam heads = 64 in 8..128 dividing H");

@@ -1,11 +1,11 @@
 //! Renames ops and tensors in every statement that names them.
 
-use crate::core::model::diagnostic::{Code, Diagnostic, Span};
-use crate::core::model::fix::TextEdit;
-use crate::core::model::program::{Name, Program};
-use crate::core::notation::edit::replaced;
-use crate::core::notation::spelling::quoted;
-use crate::core::notation::written_name;
+use crate::model::diagnostic::{Code, Diagnostic, Span};
+use crate::model::fix::TextEdit;
+use crate::model::program::{Name, Program};
+use crate::notation::edit::replaced;
+use crate::notation::spelling::quoted;
+use crate::notation::written_name;
 
 /// Renames an op: its label if it has one, otherwise its output in every statement.
 ///

@@ -2,15 +2,15 @@
 
 use super::entry::{Entry, whole};
 use super::statements;
-use crate::core::model::diagnostic::{Code, Diagnostic, Severity, Span};
-use crate::core::model::dtype::DType;
-use crate::core::model::functions;
-use crate::core::model::op::{Op, TensorDecl, TensorRole};
-use crate::core::model::op_type::OpType;
-use crate::core::model::program::{Attribute, AttributeValue, Literal};
-use crate::core::notation::is_literal;
-use crate::core::notation::parser::unknown_dtype;
-use crate::core::notation::spelling::{quoted, shortened};
+use crate::model::diagnostic::{Code, Diagnostic, Severity, Span};
+use crate::model::dtype::DType;
+use crate::model::functions;
+use crate::model::op::{Op, TensorDecl, TensorRole};
+use crate::model::op_type::OpType;
+use crate::model::program::{Attribute, AttributeValue, Literal};
+use crate::notation::is_literal;
+use crate::notation::parser::unknown_dtype;
+use crate::notation::spelling::{quoted, shortened};
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
 use strsim::osa_distance;

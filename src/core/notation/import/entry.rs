@@ -1,7 +1,7 @@
 //! An entry of a list: its fields by name, and the errors about them.
 
-use crate::core::model::diagnostic::{Code, Diagnostic, Span};
-use crate::core::notation::spelling::quoted;
+use crate::model::diagnostic::{Code, Diagnostic, Span};
+use crate::notation::spelling::quoted;
 use serde_json::{Number, Value};
 
 /// Spans of an `Op(...)` line and of its fields.

@@ -1,8 +1,8 @@
 //! Reads graphs of Model Explorer: `{"graphs": [{"nodes": [..]}]}`. A graph that this program wrote holds each op as an entry of a
 //! list, so nothing is lost; of graphs by others labels, edges and shapes are read, as far as they are stated.
 
-use crate::core::model::dtype::DType;
-use crate::core::model::functions::{self, pytorch};
+use crate::model::dtype::DType;
+use crate::model::functions::{self, pytorch};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;

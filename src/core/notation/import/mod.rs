@@ -8,14 +8,14 @@ mod problems;
 mod statements;
 mod values;
 
-use crate::core::json::is_blank;
-use crate::core::model::diagnostic::{Code, Diagnostic, sort_in_text_order};
-use crate::core::model::functions;
-use crate::core::model::op::{Op, TensorDecl};
-use crate::core::model::program::{Attribute, Literal, Program};
-use crate::core::notation::Parsed;
-use crate::core::notation::spelling::quoted;
-use crate::core::resolve::takes;
+use crate::json::is_blank;
+use crate::model::diagnostic::{Code, Diagnostic, sort_in_text_order};
+use crate::model::functions;
+use crate::model::op::{Op, TensorDecl};
+use crate::model::program::{Attribute, Literal, Program};
+use crate::notation::Parsed;
+use crate::notation::spelling::quoted;
+use crate::resolve::takes;
 use check::{op_of_entry, tensor_of_entry};
 use entry::{Entry, FieldSpans};
 pub use graph_collection::OP_KEY;
@@ -32,7 +32,7 @@ pub use values::{OpList, Tensors};
 pub enum Form {
     /// The notation, for [`super::parse`].
     Notation,
-    /// For [`crate::core::json::read_json`] into an [`OpList`], then [`program_of_op_list`].
+    /// For [`crate::json::read_json`] into an [`OpList`], then [`program_of_op_list`].
     Json,
     /// Python lines, for [`read_op_lines`].
     OpLines,

@@ -2,11 +2,11 @@
 //!
 //! Text around the calls is skipped: the list's brackets, comments, other statements.
 
-use crate::core::json::is_blank;
-use crate::core::model::diagnostic::{Code, Diagnostic, Span};
-use crate::core::notation::import::entry::FieldSpans;
-use crate::core::notation::import::values::FIELDS;
-use crate::core::notation::spelling::shortened;
+use crate::json::is_blank;
+use crate::model::diagnostic::{Code, Diagnostic, Span};
+use crate::notation::import::entry::FieldSpans;
+use crate::notation::import::values::FIELDS;
+use crate::notation::spelling::shortened;
 use serde_json::{Map, Number, Value};
 
 /// One parsed call.

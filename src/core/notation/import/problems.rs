@@ -1,6 +1,6 @@
 //! The problems of a list: of its errors the first ones in full, the others counted.
 
-use crate::core::model::diagnostic::{Code, Diagnostic, Severity};
+use crate::model::diagnostic::{Code, Diagnostic, Severity};
 
 /// Most errors that are kept. A list of small wrong entries would take a hundred times its size for all of them.
 const ERRORS: usize = 1000;

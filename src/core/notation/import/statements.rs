@@ -1,18 +1,18 @@
 //! Converts ops to statements of the notation that resolve to the same ops.
 
-use crate::core::cost::work::k_of_shapes;
-use crate::core::model::diagnostic::{Code, Diagnostic, Span};
-use crate::core::model::dtype::DType;
-use crate::core::model::functions;
-use crate::core::model::functions::{Function, ShapeRule};
-use crate::core::model::op::{Op, TensorDecl, element_count};
-use crate::core::model::op_type::OpType;
-use crate::core::model::program::{
+use crate::cost::work::k_of_shapes;
+use crate::model::diagnostic::{Code, Diagnostic, Span};
+use crate::model::dtype::DType;
+use crate::model::functions;
+use crate::model::functions::{Function, ShapeRule};
+use crate::model::op::{Op, TensorDecl, element_count};
+use crate::model::op_type::OpType;
+use crate::model::program::{
     Attribute, AttributeValue, Declaration, Expr, ExprKind, KernelMark, Literal, Name, OpStatement,
     Program, TypeAnnotation,
 };
-use crate::core::notation::spelling::quoted;
-use crate::core::resolve::infer_call;
+use crate::notation::spelling::quoted;
+use crate::resolve::infer_call;
 use std::collections::HashMap;
 
 /// The program whose ops are `ops` and whose declarations are `tensors`; every op gets a type annotation.
@@ -21,8 +21,8 @@ use std::collections::HashMap;
 /// warning with its index. `O(ops + reads)`.
 ///
 /// ```
-/// use fuseline::core::notation::{import::program_of_ops, print};
-/// use fuseline::core::{Op, OpType::*};
+/// use fuseline_core::notation::{import::program_of_ops, print};
+/// use fuseline_core::{Op, OpType::*};
 /// let ops = [
 ///     Op::new("matmul1", Matmul, &["x", "w1"], "y1", &[1024, 4096], 2),
 ///     Op::new("y2", Elementwise, &["y1"], "y2", &[1024, 4096], 2).with_function("relu"),

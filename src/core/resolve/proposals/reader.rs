@@ -1,10 +1,10 @@
 //! The shape of an operand that fits the other shapes of the op that reads it.
 
 use super::FEW_INPUTS;
-use crate::core::model::functions::{self, ShapeRule};
-use crate::core::model::op::Op;
-use crate::core::resolve::attributes::Attributes;
-use crate::core::resolve::shapes::dimension_of;
+use crate::model::functions::{self, ShapeRule};
+use crate::model::op::Op;
+use crate::resolve::attributes::Attributes;
+use crate::resolve::shapes::dimension_of;
 
 /// Axes of a reduction up to which its input is proposed.
 const MOST_AXES: usize = 32;

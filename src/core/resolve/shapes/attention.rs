@@ -2,9 +2,9 @@
 
 use super::broadcast::broadcast_into;
 use super::call::{Call, Operand, mismatch, text};
-use crate::core::model::diagnostic::{Diagnostic, Span};
-use crate::core::model::dtype::DType;
-use crate::core::model::program::Name;
+use crate::model::diagnostic::{Diagnostic, Span};
+use crate::model::dtype::DType;
+use crate::model::program::Name;
 
 pub(super) fn attention(
     call: &Call<'_>,

@@ -1,8 +1,8 @@
 //! Shape rules with broadcasting: NumPy's, and one value for each channel.
 
 use super::call::{Call, Operand, mismatch, text};
-use crate::core::model::diagnostic::Diagnostic;
-use crate::core::model::op::shape_text;
+use crate::model::diagnostic::Diagnostic;
+use crate::model::op::shape_text;
 
 /// Aligns two shapes at their last dimension; `None` if a pair of sizes differs and neither is 1.
 pub(super) fn broadcast(a: &[u64], b: &[u64]) -> Option<Vec<u64>> {

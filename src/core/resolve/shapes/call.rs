@@ -1,13 +1,13 @@
 //! A call as the shape rules see it, and the errors and look-ups that they share.
 
-use crate::core::model::diagnostic::{Code, Diagnostic, Span};
-use crate::core::model::dtype::DType;
-use crate::core::model::fix::TextEdit;
-use crate::core::model::op::shape_text;
-use crate::core::model::program::{Name, OpStatement};
-use crate::core::notation::mend::with_attribute;
-use crate::core::notation::spelling::quoted;
-use crate::core::resolve::attributes::Attributes;
+use crate::model::diagnostic::{Code, Diagnostic, Span};
+use crate::model::dtype::DType;
+use crate::model::fix::TextEdit;
+use crate::model::op::shape_text;
+use crate::model::program::{Name, OpStatement};
+use crate::notation::mend::with_attribute;
+use crate::notation::spelling::quoted;
+use crate::resolve::attributes::Attributes;
 
 /// An input whose type is known.
 #[derive(Clone, Copy)]
@@ -128,7 +128,7 @@ pub(super) fn required_axis(call: &Call<'_>, input: &Operand<'_>) -> Result<usiz
 }
 
 /// The dimension of a tensor of this rank that a number stands for; negative ones count from the end.
-pub(crate) fn dimension_of(value: i64, rank: usize) -> Option<usize> {
+pub fn dimension_of(value: i64, rank: usize) -> Option<usize> {
     if value < 0 {
         let back = usize::try_from(value.unsigned_abs()).ok()?;
         rank.checked_sub(back)

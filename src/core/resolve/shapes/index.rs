@@ -3,8 +3,8 @@
 use super::broadcast::broadcast_all;
 use super::call::{Call, Operand, mismatch, missing, required_axis, text};
 use super::layout::{size_at, with_size};
-use crate::core::model::diagnostic::Diagnostic;
-use crate::core::model::dtype::DType;
+use crate::model::diagnostic::Diagnostic;
+use crate::model::dtype::DType;
 
 pub(super) fn embedding(index: &Operand<'_>, table: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
     check_index(index)?;

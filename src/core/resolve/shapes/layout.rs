@@ -1,9 +1,9 @@
 //! Shape rules of ops that only move elements.
 
 use super::call::{Call, Operand, dimension, mismatch, missing, required_axis, text, too_large};
-use crate::core::model::diagnostic::{Code, Diagnostic};
-use crate::core::model::op::{element_count, shape_text};
-use crate::core::notation::spelling::shortened;
+use crate::model::diagnostic::{Code, Diagnostic};
+use crate::model::op::{element_count, shape_text};
+use crate::notation::spelling::shortened;
 
 pub(super) fn reshape(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
     let elements = element_count(input.shape);

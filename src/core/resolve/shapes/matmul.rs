@@ -2,8 +2,8 @@
 
 use super::broadcast::broadcast;
 use super::call::{Call, InferredShape, Operand, mismatch, text};
-use crate::core::model::diagnostic::Diagnostic;
-use crate::core::model::fix::TextEdit;
+use crate::model::diagnostic::Diagnostic;
+use crate::model::fix::TextEdit;
 
 pub(super) fn matmul(
     call: &Call<'_>,

@@ -12,12 +12,12 @@ mod window;
 
 use super::attributes::Attributes;
 use super::expr::Params;
-use crate::core::model::diagnostic::{Diagnostic, Span};
-use crate::core::model::dtype::DType;
-use crate::core::model::functions::ShapeRule;
-use crate::core::model::program::Program;
-use crate::core::model::program::{Attribute, Name};
-use crate::core::notation::mend::with_annotation;
+use crate::model::diagnostic::{Diagnostic, Span};
+use crate::model::dtype::DType;
+use crate::model::functions::ShapeRule;
+use crate::model::program::Program;
+use crate::model::program::{Attribute, Name};
+use crate::notation::mend::with_annotation;
 use attention::attention;
 use broadcast::{broadcast_all, broadcast_into, per_channel};
 use call::{axis, dimension, missing};
@@ -28,7 +28,7 @@ use repeat::{expand, interleave, pad, repeat};
 use resample::{adaptive, moved, resample};
 use window::{conv1d, conv2d, pool2d};
 
-pub(crate) use call::dimension_of;
+pub use call::dimension_of;
 pub(super) use call::{Call, InferredShape, Operand, tensor_text};
 
 /// Shape of the output, and K if the function has one. `O(rank * inputs)`.
@@ -84,7 +84,7 @@ pub(super) fn infer(rule: ShapeRule, call: &Call<'_>) -> Result<InferredShape, D
 
 /// Shape of the output, and K if the function has one, for inputs of these types; `None` if they do not fit.
 /// The attributes must not name params.
-pub(crate) fn infer_call(
+pub fn infer_call(
     rule: ShapeRule,
     inputs: &[(&[u64], DType)],
     attributes: &[Attribute],

@@ -2,8 +2,8 @@
 
 use super::call::{Call, Operand, mismatch, missing, required_axis, text, too_large};
 use super::layout::{size_at, with_size};
-use crate::core::model::diagnostic::Diagnostic;
-use crate::core::model::op::shape_text;
+use crate::model::diagnostic::Diagnostic;
+use crate::model::op::shape_text;
 
 pub(super) fn expand(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
     let Some(stated) = call.attributes.sizes("shape")? else {

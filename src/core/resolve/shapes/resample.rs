@@ -2,7 +2,7 @@
 
 use super::call::{Call, Operand, axis, dimension, missing, too_large};
 use super::window::not_an_image;
-use crate::core::model::diagnostic::Diagnostic;
+use crate::model::diagnostic::Diagnostic;
 
 pub(super) fn adaptive(call: &Call<'_>, image: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
     if !call.attributes.has("size") {

@@ -2,9 +2,9 @@
 
 use super::call::{Call, InferredShape, Operand, mismatch, missing, text, too_large};
 use super::matmul::check_bias;
-use crate::core::model::diagnostic::Diagnostic;
-use crate::core::model::op::element_count;
-use crate::core::notation::spelling::shortened;
+use crate::model::diagnostic::Diagnostic;
+use crate::model::op::element_count;
+use crate::notation::spelling::shortened;
 
 pub(super) fn conv2d(
     call: &Call<'_>,

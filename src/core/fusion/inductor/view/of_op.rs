@@ -1,14 +1,14 @@
 //! What the ops of a program read of their inputs.
 
 use super::{Digit, View};
-use crate::core::model::functions::{ShapeRule, find};
-use crate::core::model::graph::Graph;
-use crate::core::model::ids::OpId;
-use crate::core::model::op::{Op, Window, element_count};
+use crate::model::functions::{ShapeRule, find};
+use crate::model::graph::Graph;
+use crate::model::ids::OpId;
+use crate::model::op::{Op, Window, element_count};
 
 impl View {
     /// For each element of a window the one of the image that each element of the pool's output reads there, if no border is around it.
-    pub(in crate::core::fusion::inductor) fn of_window(
+    pub(in crate::fusion::inductor) fn of_window(
         image: &[u64],
         pool: &Op,
         window: Window,
@@ -34,14 +34,14 @@ impl View {
     }
 
     /// For each element of an image the one of its channel.
-    pub(in crate::core::fusion::inductor) fn per_channel(shape: &[u64]) -> Option<Self> {
+    pub(in crate::fusion::inductor) fn per_channel(shape: &[u64]) -> Option<Self> {
         let mut strides = vec![0; shape.len()];
         *strides.get_mut(1)? = 1;
         Some(Self::strided(shape, &strides))
     }
 
     /// An image whose channels lie side by side.
-    pub(in crate::core::fusion::inductor) fn channels_last(shape: &[u64]) -> Self {
+    pub(in crate::fusion::inductor) fn channels_last(shape: &[u64]) -> Self {
         let &[_, channels, height, width] = shape else {
             return Self::whole(element_count(shape).unwrap_or(0));
         };
@@ -50,7 +50,7 @@ impl View {
     }
 
     /// A dense tensor of this shape with its dimensions in another order.
-    pub(in crate::core::fusion::inductor) fn transposed<const N: usize>(
+    pub(in crate::fusion::inductor) fn transposed<const N: usize>(
         shape: &[u64; N],
         order: [usize; N],
     ) -> Self {
@@ -60,7 +60,7 @@ impl View {
     }
 
     /// A new image of this shape whose dimensions lie in memory as those of another one do.
-    pub(in crate::core::fusion::inductor) fn image_as(
+    pub(in crate::fusion::inductor) fn image_as(
         shape: &[u64],
         like: &Self,
         like_shape: &[u64],
@@ -74,7 +74,7 @@ impl View {
     }
 
     /// For each element of an output one of an input of the same rank, always the first along an axis.
-    pub(in crate::core::fusion::inductor) fn of_rows(
+    pub(in crate::fusion::inductor) fn of_rows(
         input: &[u64],
         axis: usize,
         output: &[u64],
@@ -86,7 +86,7 @@ impl View {
 
     /// For each place of a row along these axes of a shape the view that always shows that place: over the rows, or, if they keep
     /// their shape, over all elements.
-    pub(in crate::core::fusion::inductor) fn of_each_place(
+    pub(in crate::fusion::inductor) fn of_each_place(
         shape: &[u64],
         axes: u32,
         keeps_shape: bool,
@@ -116,7 +116,7 @@ impl View {
 
 /// For each element of the output of a view its place in the input; `None` if only the op's shapes are known, or if it moves
 /// elements in another way.
-pub(in crate::core::fusion::inductor) fn view_of_op(graph: &Graph, op: OpId) -> Option<View> {
+pub(in crate::fusion::inductor) fn view_of_op(graph: &Graph, op: OpId) -> Option<View> {
     let definition = &graph.ops[op];
     let input = graph.tensor_shape(*graph.inputs[op].first()?)?;
     let rule = match definition.function.as_deref() {
@@ -159,7 +159,7 @@ fn dense_strides(shape: &[u64]) -> Vec<u64> {
 }
 
 /// For each element of an op's output the element of a broadcast input that it reads; `None` if the shapes do not broadcast.
-pub(in crate::core::fusion::inductor) fn broadcast(input: &[u64], reader: &Op) -> Option<View> {
+pub(in crate::fusion::inductor) fn broadcast(input: &[u64], reader: &Op) -> Option<View> {
     let shape = &reader.shape[..];
     let elements = element_count(input)?;
     if element_count(shape) == Some(elements) {

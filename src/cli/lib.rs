@@ -1,0 +1,444 @@
+//! The command line: analyze a file, print a table or JSON.
+#![warn(clippy::print_stdout, clippy::print_stderr)]
+
+mod attention;
+mod calibrate;
+mod choices;
+mod code;
+mod compare;
+mod complaint;
+mod fusion;
+mod input;
+mod lesson;
+mod limits;
+mod measured;
+mod output;
+mod picture;
+mod policies;
+mod precision;
+mod script;
+mod steps;
+mod sweep;
+mod table;
+
+use attention::{AttentionReport, attention_lines, attentions};
+use choices::{Choices, Outputs, assignment, by_name, calibrations, known_device};
+use clap::{Parser, Subcommand};
+use complaint::complain;
+use fuseline_codegen::interpret::Setup;
+use fuseline_codegen::kernel_code::CodeLanguage;
+use fuseline_core::analysis::transformer::transformer_block;
+use fuseline_core::model::calibration::Calibrations;
+use fuseline_core::model::diagnostic::has_errors;
+use fuseline_core::notation::Parsed;
+use fuseline_core::{Analysis, Device, Diagnostic, IdVec, OpId, Options, analyze, analyze_program};
+use fuseline_view::picture::export::{PictureKind, StyleSheets};
+use fuseline_view::present::reasons::all_diagnostics;
+use fuseline_view::present::report::Report;
+use input::{Source, read_source, set_param};
+use limits::LimitsReport;
+use output::{print, tell};
+use policies::{PolicyReport, policies, policies_table};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use steps::{Step, steps, steps_table};
+use sweep::{sweep_named, sweep_report, sweep_table};
+use table::table;
+
+/// See which GPU operations fuse into one kernel, and what that does to memory traffic.
+#[derive(Parser)]
+#[command(name = "fuseline", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Analyze a list of ops: the notation, a JSON list, Op(...) lines, an ONNX model, or a .pt2 of torch.export.
+    Analyze {
+        /// A file, or - for standard input.
+        file: String,
+        /// Give a param another value, such as S=1024; may be repeated.
+        #[arg(long = "set", value_name = "PARAM=VALUE", value_parser = assignment)]
+        assignments: Vec<(String, i64)>,
+        #[command(flatten)]
+        choices: Choices,
+        #[command(flatten)]
+        outputs: Outputs,
+    },
+    /// Draw a picture of a list of ops as SVG, on a light ground and with a caption.
+    Svg {
+        /// A file, or - for standard input.
+        file: String,
+        /// Which one.
+        #[arg(long, default_value = PictureKind::Graph.name(), value_parser = by_name::<PictureKind>())]
+        picture: PictureKind,
+        /// Draw every op by itself.
+        #[arg(long)]
+        unfused: bool,
+        /// Give a param another value, such as S=1024; may be repeated.
+        #[arg(long = "set", value_name = "PARAM=VALUE", value_parser = assignment)]
+        assignments: Vec<(String, i64)>,
+        #[command(flatten)]
+        choices: Choices,
+    },
+    /// Run a program on random numbers, and show where it rounds, unfused and fused, and what that does to each tensor.
+    Precision {
+        /// A file, or - for standard input.
+        file: String,
+        /// Give a param another value in the program, such as S=1024; may be repeated.
+        #[arg(long = "set", value_name = "PARAM=VALUE", value_parser = assignment)]
+        assignments: Vec<(String, i64)>,
+        /// Give a param another value in the run alone; the others are made smaller where that is needed.
+        #[arg(long = "run", value_name = "PARAM=VALUE", value_parser = assignment)]
+        sizes: Vec<(String, i64)>,
+        /// Inputs and weights follow from it.
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        #[command(flatten)]
+        choices: Choices,
+    },
+    /// Write a program as a script of PyTorch: eager and compiled, checked against each other and timed.
+    Script {
+        /// A file, or - for standard input.
+        file: String,
+        /// Give a param another value, such as S=1024; may be repeated.
+        #[arg(long = "set", value_name = "PARAM=VALUE", value_parser = assignment)]
+        assignments: Vec<(String, i64)>,
+    },
+    /// Print the kernels of a program as code that a GPU runs, with its sizes compiled in.
+    Code {
+        /// A file, or - for standard input.
+        file: String,
+        /// Only the kernel of this number.
+        #[arg(long, value_name = "N")]
+        kernel: Option<usize>,
+        /// The language.
+        #[arg(long, default_value = CodeLanguage::default().name(), value_parser = by_name::<CodeLanguage>())]
+        language: CodeLanguage,
+        /// Give a param another value, such as S=1024; may be repeated.
+        #[arg(long = "set", value_name = "PARAM=VALUE", value_parser = assignment)]
+        assignments: Vec<(String, i64)>,
+        #[command(flatten)]
+        choices: Choices,
+    },
+    /// Write any file that opens, such as an ONNX model or a .pt2, as a program in the notation.
+    Notation {
+        /// A file, or - for standard input.
+        file: String,
+    },
+    /// Analyze one transformer block.
+    Transformer {
+        /// Tokens in the sequence.
+        #[arg(long)]
+        seq_len: u64,
+        /// Size of the hidden dimension; a multiple of the number of heads.
+        #[arg(long)]
+        hidden_dim: u64,
+        /// Attention heads.
+        #[arg(long)]
+        num_heads: u64,
+        /// Bytes of one element: 1, 2, 4 or 8.
+        #[arg(long, default_value_t = 2)]
+        dtype_bytes: u32,
+        #[command(flatten)]
+        choices: Choices,
+        #[command(flatten)]
+        outputs: Outputs,
+    },
+    /// Check a lesson: what in its file is wrong, line by line, and the right answers that the engine finds.
+    Lesson {
+        /// A Markdown file, such as public/lessons/exercise.md.
+        file: PathBuf,
+    },
+    /// Analyze a list of ops at many values of one of its params, under every policy, and say where something changes.
+    Sweep {
+        /// A file, or - for standard input.
+        file: String,
+        /// The param, which has a range: param S = 1024 in 128..8192 step 128.
+        param: String,
+        /// Give another param another value, such as H=1024; may be repeated.
+        #[arg(long = "set", value_name = "PARAM=VALUE", value_parser = assignment)]
+        assignments: Vec<(String, i64)>,
+        #[command(flatten)]
+        choices: Choices,
+        /// Print JSON instead of a table.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Turn measured files of one GPU into a record of each fused pattern: latencies, bytes, rates and the speed-up.
+    Calibrate {
+        /// What scripts of programs saved on a GPU, or files as public/measured has them, with the op lists of their patterns beside the first.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// The device whose roofline tells what bounds a pattern, by id, or a file that a program's script saved on it; else the one
+        /// that the files name.
+        #[arg(long, value_name = "NAME|FILE", value_parser = known_device)]
+        device: Option<Device>,
+        /// Records of another GPU, as --json writes them: patterns that pay on one of both alone are noted. May be repeated.
+        #[arg(long, value_name = "FILE", value_parser = calibrations)]
+        against: Vec<Arc<Calibrations>>,
+        /// Print JSON, the form that page and command line read, instead of a report.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show a measurement of your own beside what is predicted: kernels, times, bytes, gaps, and what is worth fusing.
+    Measured {
+        /// The program: a file, or - for standard input.
+        file: String,
+        /// What its script saved, tables of ncu --csv or nsys stats, and traces of torch.profiler.
+        #[arg(required = true)]
+        measurements: Vec<PathBuf>,
+        /// Give a param another value, such as S=1024; may be repeated.
+        #[arg(long = "set", value_name = "PARAM=VALUE", value_parser = assignment)]
+        assignments: Vec<(String, i64)>,
+        /// Policy and device count where the files do not name them.
+        #[command(flatten)]
+        choices: Choices,
+        /// Print JSON instead of tables.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print every measured row beside what the model predicts, and the errors.
+    Report {
+        /// Where the measured files and their op lists are.
+        #[arg(default_value = "public/measured")]
+        folder: PathBuf,
+    },
+}
+
+/// Runs the command line with the arguments of the process. Pictures have the look of these sheets.
+pub fn main(sheets: StyleSheets) -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Analyze {
+            file,
+            assignments,
+            choices,
+            outputs,
+        } => read_file(&file, &assignments, &choices.options()).and_then(|analysed| {
+            if !outputs.json {
+                complain(&analysed.file, &analysed.text, &analysed.diagnostics);
+            }
+            let report = || analysed.report();
+            show(&analysed.analysis, report, &outputs)
+        }),
+        Command::Svg {
+            file,
+            picture,
+            unfused,
+            assignments,
+            choices,
+        } => read_and_complain(&file, &assignments, &choices.options())
+            .and_then(|analysed| print(&picture::svg(&analysed, picture, !unfused, sheets))),
+        Command::Precision {
+            file,
+            assignments,
+            sizes,
+            seed,
+            choices,
+        } => read_file(&file, &assignments, &choices.options()).and_then(|analysed| {
+            let setup = Setup {
+                seed,
+                sizes: sizes.into_iter().collect(),
+                ..Setup::default()
+            };
+            precision::precision(&analysed.parsed.program, &analysed.analysis, &setup)
+        }),
+        Command::Script { file, assignments } => {
+            read_and_complain(&file, &assignments, &Options::default())
+                .and_then(|analysed| script::script_of(&analysed))
+        }
+        Command::Code {
+            file,
+            kernel,
+            language,
+            assignments,
+            choices,
+        } => read_and_complain(&file, &assignments, &choices.options())
+            .and_then(|analysed| code::code(&analysed, kernel, language)),
+        Command::Notation { file } => read_source(&file).and_then(|source| {
+            complain(&source.name, &source.text, &source.parsed.diagnostics);
+            print(&source.notation())
+        }),
+        Command::Transformer {
+            seq_len,
+            hidden_dim,
+            num_heads,
+            dtype_bytes,
+            choices,
+            outputs,
+        } => transformer_block(seq_len, hidden_dim, num_heads, dtype_bytes)
+            .map_err(|d| vec![d])
+            .and_then(|(ops, externals)| analyze(&ops, &externals, &choices.options()))
+            .map_err(|problems| complain("transformer", "", &problems))
+            .and_then(|analysis| show(&analysis, || Report::new(&analysis, &[], ""), &outputs)),
+        Command::Lesson { file } => lesson::check_file(&file),
+        Command::Sweep {
+            file,
+            param,
+            assignments,
+            choices,
+            json,
+        } => sweep_file(&file, &param, &assignments, &choices, json),
+        Command::Calibrate {
+            files,
+            device,
+            against,
+            json,
+        } => calibrate::calibrate_files(&files, device.as_ref(), &against, json),
+        Command::Measured {
+            file,
+            measurements,
+            assignments,
+            choices,
+            json,
+        } => read_file(&file, &assignments, &choices.options())
+            .and_then(|analysed| measured::measured(&analysed, &measurements, json)),
+        Command::Report { folder } => compare::report(&folder),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failed) => ExitCode::FAILURE,
+    }
+}
+
+/// The command has failed and its reason has been printed.
+struct Failed;
+
+/// A file without an error, and its analysis.
+struct Analysed {
+    /// Its name.
+    file: String,
+    text: String,
+    parsed: Parsed,
+    analysis: Arc<Analysis>,
+    statement_of_op: IdVec<OpId, usize>,
+    /// Warnings and notes.
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Analysed {
+    fn report(&self) -> Report {
+        Report::new(&self.analysis, &self.diagnostics, &self.text)
+            .with_attributes(&self.parsed.program, &self.statement_of_op)
+    }
+}
+
+/// A file, whose warnings and notes are told.
+fn read_and_complain(
+    file: &str,
+    assignments: &[(String, i64)],
+    options: &Options,
+) -> Result<Analysed, Failed> {
+    let analysed = read_file(file, assignments, options)?;
+    complain(&analysed.file, &analysed.text, &analysed.diagnostics);
+    Ok(analysed)
+}
+
+fn read_file(
+    file: &str,
+    assignments: &[(String, i64)],
+    options: &Options,
+) -> Result<Analysed, Failed> {
+    let Source {
+        name: file,
+        text,
+        mut parsed,
+    } = read_source(file)?;
+    for (name, value) in assignments {
+        set_param(&mut parsed, name, *value)?;
+    }
+    let outcome = analyze_program(&parsed.program, options);
+    let diagnostics = all_diagnostics(&parsed, &outcome);
+    match outcome.analysis {
+        Some(analysis) if !has_errors(&diagnostics) => Ok(Analysed {
+            file,
+            text,
+            parsed,
+            analysis: Arc::new(analysis),
+            statement_of_op: outcome.statement_of_op,
+            diagnostics,
+        }),
+        _ => Err(complain(&file, &text, &diagnostics)),
+    }
+}
+
+fn sweep_file(
+    file: &str,
+    param: &str,
+    assignments: &[(String, i64)],
+    choices: &Choices,
+    is_json: bool,
+) -> Result<(), Failed> {
+    let options = choices.options();
+    let Analysed { parsed, .. } = read_file(file, assignments, &options)?;
+    let sweep = sweep_named(&parsed.program, param, &options)?;
+    print(&if is_json {
+        json(&sweep_report(&sweep, &options.device))?
+    } else {
+        sweep_table(&sweep, &options.device)
+    })
+}
+
+fn json(report: &impl Serialize) -> Result<String, Failed> {
+    let json = serde_json::to_string_pretty(report).map_err(|problem| {
+        tell(&format!("error: {problem}\n"));
+        Failed
+    })?;
+    Ok(json + "\n")
+}
+
+/// The report, with results that the library's report does not contain.
+#[derive(Serialize)]
+struct FullReport<'a> {
+    #[serde(flatten)]
+    report: Report,
+    /// Kernels that are attention, with their tiles.
+    attentions: Vec<AttentionReport<'a>>,
+    /// The decisions that led to the kernels, if requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decisions: Option<Vec<Step<'a>>>,
+    /// All policies, the best first, if requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policies: Option<Vec<PolicyReport>>,
+    /// The resources of each kernel, if requested and known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limits: Option<Vec<LimitsReport>>,
+}
+
+fn show(
+    analysis: &Analysis,
+    report: impl FnOnce() -> Report,
+    outputs: &Outputs,
+) -> Result<(), Failed> {
+    let text = if outputs.json {
+        let report = FullReport {
+            report: report(),
+            attentions: attentions(analysis),
+            decisions: outputs.steps.then(|| steps(analysis)),
+            policies: outputs.compare.map(|by| policies(analysis, by)),
+            limits: outputs
+                .limits
+                .then(|| limits::limits_report(analysis))
+                .flatten(),
+        };
+        json(&report)?
+    } else {
+        let mut text = table(analysis);
+        text.push_str(&attention_lines(analysis));
+        if let Some(by) = outputs.compare {
+            text.push_str(&policies_table(analysis, by));
+        }
+        if outputs.limits {
+            text.push_str(&limits::limits_table(analysis));
+        }
+        if outputs.steps {
+            text.push_str(&steps_table(analysis));
+        }
+        text
+    };
+    print(&text)
+}

@@ -1,0 +1,65 @@
+//! The bytes that each load and store in the code of a kernel stands for.
+
+use crate::kernel_code::{Access, Code, Kernel};
+use fuseline_core::analysis::Analysis;
+use fuseline_core::cost::traffic::{Access as Moved, Views};
+use fuseline_core::model::ids::{KernelId, TensorId};
+use hashbrown::{HashMap, HashSet};
+use rustc_hash::FxBuildHasher;
+
+/// For each line of a kernel's code the bytes that it moves; `None` for a line that moves none.
+///
+/// They are those of the analysis: each tensor counts once, where it is loaded first, so the lines that run add up to the
+/// bytes of the kernel. A line that fusion removed has the bytes that the op alone would move. `O(lines * reads)`.
+pub fn code_bytes(
+    analysis: &Analysis,
+    id: KernelId,
+    kernel: &Kernel,
+    code: &Code,
+) -> Vec<Option<u64>> {
+    let graph = &analysis.graph;
+    let views = Views::under(graph, analysis.options.conventions.reshape);
+    let has_base = |own: TensorId, tensor: TensorId| views.base[own] == views.base[tensor];
+    // A view stands for the tensor that it is another name of.
+    let moved = |accesses: &[Moved], tensor: TensorId| -> u64 {
+        let own = accesses.iter().filter(|own| has_base(own.tensor, tensor));
+        own.map(|own| own.bytes).sum()
+    };
+    let mut known = HashSet::<(TensorId, bool), FxBuildHasher>::default();
+    let mut removed_loads = HashMap::<TensorId, usize, FxBuildHasher>::default();
+    let mut bytes_of = |access: Access| {
+        let Access {
+            tensor,
+            is_store,
+            is_removed,
+        } = access;
+        if !is_removed {
+            let traffic = &analysis.fused.kernels.get(id)?.traffic;
+            let accesses = if is_store {
+                &traffic.writes[..]
+            } else {
+                &traffic.reads[..]
+            };
+            let is_first = known.insert((views.base[tensor], is_store));
+            return is_first.then(|| moved(accesses, tensor));
+        }
+        let alone = |op| &analysis.unfused.of_lone_op(op).traffic;
+        if is_store {
+            let op = graph.tensors[tensor].producer?;
+            return Some(moved(&alone(op).writes, tensor));
+        }
+        // The lines of a tensor stand in the order of the ops that would load it.
+        let mut removed = kernel.removed.iter();
+        let removed = removed.find(|removed| removed.tensor == tensor)?;
+        let place = removed_loads.entry(tensor).or_default();
+        let &(reader, name) = removed.readers.get(*place)?;
+        *place += 1;
+        let mut reads = alone(reader).reads.iter();
+        let read = reads.find(|read| read.tensor == name)?;
+        Some(read.bytes)
+    };
+    let lines = code.lines.iter();
+    lines
+        .map(|line| line.access.and_then(&mut bytes_of))
+        .collect()
+}

@@ -1,0 +1,144 @@
+//! What a statement says beside its inputs, as numbers.
+
+use fuseline_core::model::ids::{IdVec, OpId};
+use fuseline_core::model::program::{Attribute, AttributeValue, BinaryOp, Expr, ExprKind, Program};
+use fuseline_core::resolve::attributes_in_numbers;
+use std::collections::HashMap;
+
+/// The attributes and literals of one op.
+#[derive(Clone, Debug, Default)]
+pub struct Call {
+    /// Sizes and words; expressions have their values.
+    attributes: Vec<Attribute>,
+    /// Attributes with a value that is a number, whole or not.
+    numbers: Vec<(String, f64)>,
+    /// Numbers among the inputs, with their places, ascending.
+    pub literals: Vec<(usize, f64)>,
+}
+
+/// For each op what its statement in `program` says. `O(program + ops)`.
+pub fn calls(program: &Program, statement_of_op: &IdVec<OpId, usize>) -> IdVec<OpId, Call> {
+    let mut params = HashMap::with_capacity(program.params.len());
+    for param in &program.params {
+        params.entry(&*param.name.text).or_insert(param.value);
+    }
+    let attributes = attributes_in_numbers(program, statement_of_op.iter().copied());
+    let calls = statement_of_op.iter().zip(attributes);
+    calls
+        .map(|(&statement, attributes)| {
+            let Some(statement) = program.ops.get(statement) else {
+                return Call::default();
+            };
+            let numbers = (statement.attributes.iter()).filter_map(|attribute| {
+                let value = number_of(&attribute.value, &params)?;
+                Some((attribute.name.text.clone(), value))
+            });
+            let literals = statement.literals.iter();
+            Call {
+                numbers: numbers.collect(),
+                literals: literals
+                    .map(|literal| (literal.place, literal.text.parse().unwrap_or(f64::NAN)))
+                    .collect(),
+                attributes,
+            }
+        })
+        .collect()
+}
+
+impl Call {
+    fn value(&self, name: &str) -> Option<&AttributeValue> {
+        let mut attributes = self.attributes.iter();
+        let found = attributes.find(|attribute| attribute.name.text == name);
+        Some(&found?.value)
+    }
+
+    /// Whether the call states an attribute.
+    pub fn has(&self, name: &str) -> bool {
+        self.value(name).is_some()
+    }
+
+    /// The whole number that an attribute is.
+    pub fn size(&self, name: &str) -> Option<i64> {
+        match self.value(name)? {
+            AttributeValue::Size(size) => int_of(size),
+            _ => None,
+        }
+    }
+
+    /// The whole numbers of an attribute that takes one or a list.
+    pub fn sizes(&self, name: &str) -> Option<Vec<i64>> {
+        match self.value(name)? {
+            AttributeValue::Sizes(sizes) => sizes.iter().map(int_of).collect(),
+            _ => self.size(name).map(|size| vec![size]),
+        }
+    }
+
+    /// Height and width.
+    pub fn pair(&self, name: &str, default: usize) -> Option<[usize; 2]> {
+        let pair = match self.sizes(name).as_deref() {
+            None => return Some([default; 2]),
+            Some(&[both]) => [both; 2],
+            Some(&[height, width]) => [height, width],
+            Some(_) => return None,
+        };
+        Some([
+            usize::try_from(pair[0]).ok()?,
+            usize::try_from(pair[1]).ok()?,
+        ])
+    }
+
+    /// Whether an attribute is `true`.
+    pub fn is_set(&self, name: &str) -> bool {
+        matches!(self.value(name), Some(AttributeValue::Word(word)) if word == "true")
+    }
+
+    /// The number that an attribute is.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        let mut numbers = self.numbers.iter();
+        numbers
+            .find(|number| number.0 == name)
+            .map(|number| number.1)
+    }
+
+    /// A number without which the op has no meaning.
+    ///
+    /// # Errors
+    /// The end of a sentence about the op: which attribute to state.
+    pub fn stated(&self, name: &str) -> Result<f64, String> {
+        (self.number(name)).ok_or_else(|| format!("it has no number: state one with `{name}=`"))
+    }
+}
+
+fn int_of(expr: &Expr) -> Option<i64> {
+    match expr.kind {
+        ExprKind::Int(value) => Some(value),
+        _ => None,
+    }
+}
+
+fn number_of(value: &AttributeValue, params: &HashMap<&str, i64>) -> Option<f64> {
+    match value {
+        AttributeValue::Number(text) => text.parse().ok(),
+        AttributeValue::Size(expr) => real(expr, params),
+        AttributeValue::Word(word) => params.get(&**word).map(|&value| value as f64),
+        AttributeValue::Sizes(_) => None,
+    }
+}
+
+/// The value of an expression as a real number: `1/8` is no size, but a number. The parser bounds how deep it nests.
+fn real(expr: &Expr, params: &HashMap<&str, i64>) -> Option<f64> {
+    Some(match &expr.kind {
+        ExprKind::Int(value) => *value as f64,
+        ExprKind::Param(name) => *params.get(&**name)? as f64,
+        ExprKind::Negate(operand) => -real(operand, params)?,
+        ExprKind::Binary(operator, left, right) => {
+            let (left, right) = (real(left, params)?, real(right, params)?);
+            match operator {
+                BinaryOp::Add => left + right,
+                BinaryOp::Sub => left - right,
+                BinaryOp::Mul => left * right,
+                BinaryOp::Div => left / right,
+            }
+        }
+    })
+}

@@ -1,0 +1,113 @@
+//! The value of one op.
+
+use super::array::{Array, count, shape_words};
+use super::call::Call;
+use super::elementwise::elementwise;
+use super::layout::layout;
+use super::number::Arithmetic;
+use super::opaque::opaque;
+use super::products::product;
+use super::rows::reduction;
+use fuseline_core::model::dtype::DType;
+use fuseline_core::model::functions::{self, Function};
+use fuseline_core::model::op::Op;
+use fuseline_core::model::op_type::OpType;
+use fuseline_core::notation::spelling::quoted;
+
+/// An op with all that its value depends on beside its inputs.
+#[derive(Clone, Copy)]
+pub(super) struct Task<'a> {
+    pub(super) op: &'a Op,
+    pub(super) call: &'a Call,
+    /// The name of its function.
+    pub(super) function: &'a str,
+    /// Shape of the output.
+    pub(super) shape: &'a [usize],
+    pub(super) arithmetic: Arithmetic,
+    /// For functions that draw random numbers.
+    pub(super) seed: u64,
+    /// The name of the tensor that it writes.
+    pub(super) output: &'a str,
+    /// Element types of the tensors that it reads.
+    pub(super) input_dtypes: &'a [DType],
+    /// All its inputs are the same tensor.
+    pub(super) reads_one_tensor: bool,
+}
+
+impl Task<'_> {
+    pub(super) fn elements(&self) -> usize {
+        count(self.shape)
+    }
+}
+
+/// The elements of the output, before they are rounded to its element type.
+///
+/// # Errors
+/// Why the op has no value, as a clause about it.
+pub(super) fn evaluate(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, String> {
+    let function = function_of(task.op)?;
+    let values = match function.op_type {
+        OpType::Elementwise => elementwise(task, inputs),
+        OpType::Reduction => reduction(task, inputs),
+        OpType::Matmul => product(task, inputs),
+        OpType::Reshape => layout(task, inputs),
+        OpType::Opaque => opaque(task, inputs),
+    }?;
+    if values.len() == task.elements() {
+        Ok(values)
+    } else {
+        Err(unfit(task, inputs))
+    }
+}
+
+/// Why an operator that is not known has no value.
+pub fn unknown_operator(op: &Op) -> String {
+    let named = op.unknown.as_ref().and_then(|own| own.name.as_deref());
+    match named {
+        Some(name) => format!("what the operator {} computes is not known", quoted(name)),
+        None => "what an opaque operator computes is not known".to_owned(),
+    }
+}
+
+/// The function of an op. A matmul without one multiplies its operands as they are, and a reshape keeps the order.
+///
+/// # Errors
+/// What an op of a bare type computes is not known.
+pub fn function_of(op: &Op) -> Result<&'static Function, String> {
+    let name = match (op.function.as_deref(), op.op_type) {
+        (Some(name), _) => name,
+        (None, OpType::Matmul) => "matmul",
+        (None, OpType::Reshape) => "reshape",
+        (None, OpType::Opaque) => "opaque",
+        (None, op_type) => {
+            return Err(format!(
+                "`{}` does not say what it computes: name a function, such as `{}`",
+                op_type.name(),
+                if op_type == OpType::Elementwise {
+                    "relu"
+                } else {
+                    "sum"
+                }
+            ));
+        }
+    };
+    functions::find(name).ok_or_else(|| format!("there is no function {}", quoted(name)))
+}
+
+/// The reason of an op whose inputs do not have the shapes that its function takes.
+pub(super) fn unfit(task: &Task<'_>, inputs: &[Array<'_>]) -> String {
+    let shapes: Vec<String> = inputs
+        .iter()
+        .map(|input| shape_words(&input.shape))
+        .collect();
+    format!(
+        "`{}` of {} does not give {}",
+        task.function,
+        if shapes.is_empty() {
+            "nothing".to_owned()
+        } else {
+            shapes.join(" and ")
+        },
+        shape_words(task.shape)
+    )
+}

@@ -1,0 +1,161 @@
+//! Numbers for inputs and weights: of a scale that keeps a network in range, and fit for what reads them.
+
+use super::number::rounded;
+use super::random::Random;
+use fuseline_core::cost::work::matmul_k;
+use fuseline_core::model::dtype::DType;
+use fuseline_core::model::graph::Graph;
+use fuseline_core::model::ids::{IdVec, OpId, TensorId};
+use fuseline_core::model::op::{Op, TensorRole};
+use fuseline_core::model::op_type::OpType;
+
+/// The first op that reads a tensor, and at which place.
+fn first_reader(graph: &Graph, tensor: TensorId) -> Option<(OpId, usize)> {
+    let &op = graph.consumers[tensor].first()?;
+    let place = graph.inputs[op].iter().position(|&input| input == tensor)?;
+    Some((op, place))
+}
+
+/// Shape and element type of an external tensor. One that is not declared has those that its readers leave, or else those of
+/// the output of its first reader.
+pub fn type_of(graph: &Graph, tensor: TensorId) -> Option<(Vec<u64>, DType)> {
+    let known = graph.operand_shape(tensor);
+    let reader = first_reader(graph, tensor).map(|(op, _)| &graph.ops[op]);
+    let shape = known.or(reader.map(|op| &*op.shape))?.to_vec();
+    let dtype = graph.tensors[tensor].dtype;
+    Some((shape, dtype.or(reader.and_then(Op::element_type))?))
+}
+
+/// Its first `count` elements, rounded to its type, which is how all runs read them.
+pub(super) fn values(
+    graph: &Graph,
+    tensor: TensorId,
+    (shape, dtype): (&[usize], DType),
+    seed: u64,
+    count: usize,
+) -> Vec<f64> {
+    let mut random = Random::of(seed, graph.tensor_name(tensor));
+    let kind = kind_of(graph, tensor, shape, dtype);
+    let drawn = (0..count).map(|_| match kind {
+        Kind::Normal { mean, deviation } => mean + deviation * random.normal(),
+        Kind::Positive => 0.5 + random.normal().abs(),
+        Kind::Index { places } => random.below(places),
+        Kind::Small => random.below(16) - 8.0,
+        Kind::Coin => random.below(2),
+    });
+    drawn.map(|value| rounded(value, dtype)).collect()
+}
+
+/// Which numbers an external tensor gets, so that its readers compute something that tells.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// Normally distributed.
+    Normal {
+        /// Their mean.
+        mean: f64,
+        /// Their standard deviation.
+        deviation: f64,
+    },
+    /// What a logarithm, a root or a divisor needs.
+    Positive,
+    /// Indices of a dimension.
+    Index {
+        /// Its size.
+        places: u64,
+    },
+    /// Whole numbers around 0.
+    Small,
+    /// False or true, equally often.
+    Coin,
+}
+
+/// The kind of numbers that a tensor of this shape gets, by its first reader and the operand that it is there.
+pub fn kind_of(graph: &Graph, tensor: TensorId, shape: &[usize], dtype: DType) -> Kind {
+    let normal = |mean, deviation| Kind::Normal { mean, deviation };
+    let is_weight = graph.tensors[tensor].role == TensorRole::Weight;
+    let reader = first_reader(graph, tensor);
+    let function = reader.and_then(|(op, _)| graph.ops[op].function.as_deref());
+    let place = reader.map_or(0, |(_, place)| place);
+    let operands = reader.map_or(0, |(op, _)| graph.inputs[op].len());
+    if dtype == DType::Bool {
+        return Kind::Coin;
+    }
+    if dtype.is_integer() {
+        let places = index_places(graph, tensor);
+        return places.map_or(Kind::Small, |places| Kind::Index { places });
+    }
+    match (function, place) {
+        (Some("log" | "log2" | "log1p" | "sqrt" | "rsqrt" | "reciprocal" | "pow"), 0)
+        | (Some("div" | "floor_divide" | "remainder"), 1) => Kind::Positive,
+        (Some("batch_norm"), 2) if operands > 3 => Kind::Positive,
+        (Some("batch_norm"), 1) if operands > 3 => normal(0.0, 0.1),
+        (Some("layer_norm" | "rms_norm" | "group_norm" | "batch_norm_train" | "batch_norm"), 1)
+        | (Some("batch_norm"), 3) => normal(1.0, 0.1),
+        (Some("matmul" | "linear" | "conv1d" | "conv2d") | None, 1)
+            if is_weight && shape.len() > 1 =>
+        {
+            let k = reader
+                .and_then(|(op, _)| matmul_k(graph, op))
+                .unwrap_or(1)
+                .max(1);
+            normal(0.0, 1.0 / (k as f64).sqrt())
+        }
+        _ if is_weight && shape.len() < 2 => normal(0.0, 0.1),
+        _ => normal(0.0, 1.0),
+    }
+}
+
+/// The fewest places that a reader of an index has, also one that reads it behind ops that only move its elements; `None` if nothing
+/// is indexed by it. `O(reads behind it)`.
+fn index_places(graph: &Graph, tensor: TensorId) -> Option<u64> {
+    let mut carriers = vec![tensor];
+    let mut is_seen: IdVec<TensorId, bool> = IdVec::from_elem(false, graph.tensors.len());
+    let mut fewest: Option<u64> = None;
+    while let Some(index) = carriers.pop() {
+        if std::mem::replace(&mut is_seen[index], true) {
+            continue;
+        }
+        for &op in &graph.consumers[index] {
+            let own = places_of_reader(graph, op, index);
+            fewest = [fewest, own].into_iter().flatten().min();
+            if moves_elements_of(graph, op, index) {
+                carriers.push(graph.output[op]);
+            }
+        }
+    }
+    fewest
+}
+
+/// The places that this reader has for an index; `None` if it reads the tensor otherwise.
+fn places_of_reader(graph: &Graph, op: OpId, index: TensorId) -> Option<u64> {
+    let inputs: &[TensorId] = &graph.inputs[op];
+    let along_axis = |x| {
+        let axis = graph.ops[op].indexing.as_ref()?.axis;
+        graph.tensor_shape(x)?.get(axis).copied()
+    };
+    match (graph.ops[op].function.as_deref()?, inputs) {
+        ("embedding", &[own, table]) if own == index => graph.tensor_shape(table)?.first().copied(),
+        ("gather", &[x, own]) if own == index => along_axis(x),
+        ("scatter" | "scatter_add" | "index_copy" | "index_add", &[x, own, _]) if own == index => {
+            along_axis(x)
+        }
+        ("index", [x, indices @ ..]) => {
+            let place = indices.iter().position(|&own| own == index)?;
+            graph.tensor_shape(*x)?.get(place).copied()
+        }
+        ("one_hot", _) => graph.ops[op].shape.last().copied(),
+        _ => None,
+    }
+}
+
+/// Whether the elements of the output are elements of this input: views and copies, what is gathered, and integers of another type.
+fn moves_elements_of(graph: &Graph, op: OpId, input: TensorId) -> bool {
+    let function = graph.ops[op].function.as_deref();
+    let inputs = &graph.inputs[op];
+    match function {
+        Some("embedding") => inputs.get(1) == Some(&input),
+        Some("gather" | "index") => inputs.first() == Some(&input),
+        Some("cast") => true,
+        _ => graph.ops[op].op_type == OpType::Reshape,
+    }
+}

@@ -1,0 +1,185 @@
+//! Numbers as a GPU holds them: wide in registers, rounded to an element type where they are stored.
+
+use fuseline_core::model::dtype::DType;
+
+/// The nearest value of an element type, of two equally near ones the even one. A finite value beyond the largest becomes
+/// infinite; of eight-bit floats, which are E4M3 and have no infinity, not a number. Integers are cut off towards zero.
+///
+/// ```
+/// use fuseline_core::DType;
+/// use fuseline_codegen::interpret::rounded;
+/// assert_eq!(rounded(0.1, DType::F16), 0.0999755859375);
+/// assert_eq!(rounded(65_520.0, DType::F16), f64::INFINITY);
+/// ```
+pub fn rounded(value: f64, dtype: DType) -> f64 {
+    match dtype {
+        DType::F64 => value,
+        DType::F32 => single(value),
+        DType::Bf16 => BF16.rounded(value),
+        DType::F16 => F16.rounded(value),
+        DType::F8 => E4M3.rounded(value),
+        DType::I64 | DType::I32 | DType::I8 => whole(value, dtype),
+        DType::Bool => f64::from(u8::from(value != 0.0)),
+    }
+}
+
+/// What a register holds of a value of this type: all floats but f64 are computed in f32.
+pub(super) fn in_register(value: f64, dtype: DType) -> f64 {
+    if matches!(dtype, DType::Bf16 | DType::F16 | DType::F8) {
+        single(value)
+    } else {
+        rounded(value, dtype)
+    }
+}
+
+/// Without any rounding, but whole numbers stay whole.
+pub(super) fn exactly(value: f64, dtype: DType) -> f64 {
+    if is_float(dtype) {
+        value
+    } else {
+        rounded(value, dtype)
+    }
+}
+
+pub(super) const fn is_float(dtype: DType) -> bool {
+    matches!(
+        dtype,
+        DType::F64 | DType::F32 | DType::Bf16 | DType::F16 | DType::F8
+    )
+}
+
+/// In which type an op computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arithmetic {
+    /// Each step is rounded to f32.
+    Single,
+    /// Each step is rounded to f64.
+    Double,
+}
+
+impl Arithmetic {
+    /// The result of a step that was computed in f64. For a sum, product, quotient or square root of f32 values this is the
+    /// result in f32, because f64 has more than twice as many digits.
+    pub(super) fn round(self, value: f64) -> f64 {
+        match self {
+            Self::Single => single(value),
+            Self::Double => value,
+        }
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "rounding is meant")]
+fn single(value: f64) -> f64 {
+    f64::from(value as f32)
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "integers wrap, as in PyTorch"
+)]
+fn whole(value: f64, dtype: DType) -> f64 {
+    let whole = value as i64;
+    match dtype {
+        DType::I32 => f64::from(whole as i32),
+        DType::I8 => f64::from(whole as i8),
+        _ => whole as f64,
+    }
+}
+
+/// How a float type is stored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FloatFormat {
+    /// Binary digits, with the one before the point.
+    pub digits: i32,
+    /// Exponent of the smallest normal value.
+    pub min_exponent: i32,
+    /// Its largest finite value.
+    pub largest: f64,
+    /// What follows the largest value.
+    overflow: f64,
+}
+
+const F64: FloatFormat = FloatFormat {
+    digits: 53,
+    min_exponent: -1022,
+    largest: f64::MAX,
+    overflow: f64::INFINITY,
+};
+
+const F32: FloatFormat = FloatFormat {
+    digits: 24,
+    min_exponent: -126,
+    // (2 - 2^-23) * 2^127
+    largest: 3.402_823_466_385_288_6e38,
+    overflow: f64::INFINITY,
+};
+
+const F16: FloatFormat = FloatFormat {
+    digits: 11,
+    min_exponent: -14,
+    largest: 65_504.0,
+    overflow: f64::INFINITY,
+};
+
+const BF16: FloatFormat = FloatFormat {
+    digits: 8,
+    min_exponent: -126,
+    // (2 - 2^-7) * 2^127
+    largest: 3.389_531_389_251_535_5e38,
+    overflow: f64::INFINITY,
+};
+
+const E4M3: FloatFormat = FloatFormat {
+    digits: 4,
+    min_exponent: -6,
+    largest: 448.0,
+    overflow: f64::NAN,
+};
+
+impl FloatFormat {
+    /// That of an element type; `None` for whole numbers.
+    pub const fn of(dtype: DType) -> Option<Self> {
+        Some(match dtype {
+            DType::F64 => F64,
+            DType::F32 => F32,
+            DType::Bf16 => BF16,
+            DType::F16 => F16,
+            DType::F8 => E4M3,
+            DType::I64 | DType::I32 | DType::I8 | DType::Bool => return None,
+        })
+    }
+
+    /// From a finite value of this type to the next larger one in size.
+    ///
+    /// ```
+    /// use fuseline_core::DType;
+    /// use fuseline_codegen::interpret::FloatFormat;
+    /// let f16 = FloatFormat::of(DType::F16).unwrap();
+    /// assert_eq!([0.0, 1.0, 2049.0].map(|x| f16.spacing(x)), [2_f64.powi(-24), 2_f64.powi(-10), 2.0]);
+    /// ```
+    pub fn spacing(&self, value: f64) -> f64 {
+        let (_, above) = libm::frexp(value);
+        let exponent = if value == 0.0 {
+            self.min_exponent
+        } else {
+            (above - 1).max(self.min_exponent)
+        };
+        libm::ldexp(1.0, exponent - self.digits + 1)
+    }
+
+    fn rounded(&self, value: f64) -> f64 {
+        if value == 0.0 || value.is_nan() {
+            return value;
+        }
+        if value.is_infinite() {
+            return self.overflow.copysign(value);
+        }
+        let unit = self.spacing(value);
+        let rounded = (value / unit).round_ties_even() * unit;
+        if rounded.abs() > self.largest {
+            self.overflow.copysign(value)
+        } else {
+            rounded
+        }
+    }
+}

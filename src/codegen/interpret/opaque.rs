@@ -1,0 +1,203 @@
+//! Kernels of libraries: attention, sorting, and writes to the places of an index.
+
+use super::array::{Array, count, offset, walk};
+use super::elementwise::larger;
+use super::evaluate::{Task, unfit, unknown_operator};
+use super::layout::{axis_of, place_of};
+use fuseline_core::model::dtype::DType;
+use std::cmp::Ordering;
+
+/// The value of an opaque op.
+pub(super) fn opaque(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, String> {
+    match (task.function, inputs) {
+        ("opaque", _) => Err(unknown_operator(task.op)),
+        ("sdpa", [q, k, v, mask @ ..]) => {
+            attention(task, [q, k, v], mask.first()).ok_or_else(|| unfit(task, inputs))
+        }
+        ("topk" | "topk_indices" | "sort" | "argsort", [x]) => {
+            sorted(task, x).ok_or_else(|| unfit(task, inputs))
+        }
+        ("scatter" | "scatter_add", [x, index, source]) => scattered(task, [x, index, source]),
+        ("index_copy" | "index_add", [x, index, source]) => {
+            let size = task
+                .op
+                .indexing
+                .as_ref()
+                .map_or(0, |indexing| indexing.axis);
+            let mut shape = vec![1; x.shape.len()];
+            let own = shape.get_mut(size).zip(index.shape.first());
+            let (own, &places) = own.ok_or_else(|| unfit(task, inputs))?;
+            *own = places;
+            // The same place for all elements of a slice.
+            let places = Array {
+                shape: shape.into(),
+                values: index.values.clone(),
+            };
+            let values = places.broadcast(&source.shape);
+            let values = values.ok_or_else(|| unfit(task, inputs))?;
+            let places = Array {
+                shape: source.shape.clone(),
+                values,
+            };
+            scattered(task, [x, &places, source])
+        }
+        _ => Err(unfit(task, inputs)),
+    }
+}
+
+/// `softmax(q k^T * scale + mask) v`, row by row; a row that may look nowhere is 0, as in PyTorch.
+fn attention(
+    task: &Task<'_>,
+    [q, k, v]: [&Array<'_>; 3],
+    mask: Option<&Array<'_>>,
+) -> Option<Vec<f64>> {
+    let r = |value: f64| task.arithmetic.round(value);
+    let (heads, queries, head_size) = q.matrices()?;
+    let (key_heads, keys, key_size) = k.matrices()?;
+    let (value_heads, values, width) = v.matrices()?;
+    // Heads of q that share one of k and v.
+    let group = count(heads).checked_div(count(key_heads))?;
+    let fits = key_size == head_size
+        && values == keys
+        && value_heads == key_heads
+        && group * count(key_heads) == count(heads)
+        && count(heads) * queries * width == task.elements();
+    if !fits {
+        return None;
+    }
+    let of_scores = [heads, &[queries, keys]].concat();
+    let mask = match mask {
+        Some(mask) => Some(mask.broadcast(&of_scores)?),
+        None => None,
+    };
+    let chooses = task.input_dtypes.get(3) == Some(&DType::Bool);
+    let scale = task.call.number("scale");
+    let scale = r(scale.unwrap_or_else(|| 1.0 / (head_size as f64).sqrt()));
+    let is_causal = task.call.is_set("causal");
+    let row_of = |of: &Array<'_>, matrix: usize, row: usize, rows: usize, size: usize| {
+        let start = (matrix * rows + row) * size;
+        of.values.get(start..start + size).map(<[f64]>::to_vec)
+    };
+    let mut result = Vec::with_capacity(task.elements());
+    for head in 0..count(heads) {
+        let shared = head / group.max(1);
+        for query in 0..queries {
+            let own = row_of(q, head, query, queries, head_size)?;
+            let mut scores = Vec::with_capacity(keys);
+            for key in 0..keys {
+                let other = row_of(k, shared, key, keys, head_size)?;
+                let pairs = own.iter().zip(&other);
+                let product = pairs.fold(0.0, |sum, (a, b)| r(sum + a * b));
+                let place = (head * queries + query) * keys + key;
+                let given = mask.as_ref().and_then(|mask| mask.get(place)).copied();
+                let score = r(product * scale);
+                scores.push(match given {
+                    _ if is_causal && key > query => f64::NEG_INFINITY,
+                    Some(given) if chooses && given == 0.0 => f64::NEG_INFINITY,
+                    Some(given) if !chooses => r(score + given),
+                    _ => score,
+                });
+            }
+            let most = scores.iter().fold(f64::NEG_INFINITY, |a, &b| larger(b, a));
+            let powers = scores.iter().map(|score| r(libm::exp(r(score - most))));
+            let powers: Vec<f64> = powers.collect();
+            let sum = powers.iter().fold(0.0, |sum, power| r(sum + power));
+            let mut row = vec![0.0; width];
+            if most > f64::NEG_INFINITY || most.is_nan() {
+                for (key, power) in powers.iter().enumerate() {
+                    let value = row_of(v, shared, key, keys, width)?;
+                    let weight = r(power / sum);
+                    for (sum, value) in row.iter_mut().zip(value) {
+                        *sum = r(*sum + weight * value);
+                    }
+                }
+            }
+            result.extend(row);
+        }
+    }
+    Some(result)
+}
+
+/// Elements, or their places, along an axis in order; what is not a number counts as the largest.
+fn sorted(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
+    let axis = match &task.op.indexing {
+        Some(indexing) => indexing.axis,
+        None => axis_of(task, x.shape.len())?,
+    };
+    let &size = x.shape.get(axis)?;
+    let &kept = task.shape.get(axis)?;
+    let others_fit =
+        (0..x.shape.len()).all(|at| at == axis || x.shape[at] == *task.shape.get(at).unwrap_or(&0));
+    if kept > size || !others_fit || task.shape.len() != x.shape.len() {
+        return None;
+    }
+    let gives_places = matches!(task.function, "topk_indices" | "argsort");
+    let descends = task.function.starts_with("topk") || task.call.is_set("descending");
+    let inner = count(&x.shape[axis + 1..]);
+    let outer = count(&x.shape[..axis]);
+    let mut result = vec![0.0; task.elements()];
+    let order = |a: f64, b: f64| match (a.is_nan(), b.is_nan()) {
+        (false, false) => a.partial_cmp(&b).unwrap_or(Ordering::Equal),
+        (a, b) => a.cmp(&b),
+    };
+    for before in 0..outer {
+        for behind in 0..inner {
+            let row = (0..size).map(|place| {
+                let value = x.values.get((before * size + place) * inner + behind);
+                (value.copied().unwrap_or(f64::NAN), place)
+            });
+            let mut row: Vec<(f64, usize)> = row.collect();
+            row.sort_by(|a, b| {
+                let order = order(a.0, b.0);
+                if descends { order.reverse() } else { order }
+            });
+            for (place, (value, from)) in row.into_iter().take(kept).enumerate() {
+                let at = (before * kept + place) * inner + behind;
+                *result.get_mut(at)? = if gives_places { from as f64 } else { value };
+            }
+        }
+    }
+    Some(result)
+}
+
+/// `x` with elements of the source written, or added, where the index says along an axis; the last one written stays.
+fn scattered(task: &Task<'_>, [x, index, source]: [&Array<'_>; 3]) -> Result<Vec<f64>, String> {
+    let refuse = || unfit(task, &[x.clone(), index.clone(), source.clone()]);
+    let axis = task.op.indexing.as_ref().map(|indexing| indexing.axis);
+    let axis = axis
+        .filter(|&axis| axis < x.shape.len())
+        .ok_or_else(refuse)?;
+    let rank = x.shape.len();
+    let fits = index.shape == source.shape
+        && index.shape.len() == rank
+        && *x.shape == *task.shape
+        && (0..rank).all(|place| place == axis || index.shape[place] <= x.shape[place]);
+    if !fits {
+        return Err(refuse());
+    }
+    let adds = task.function.ends_with("add");
+    let mut result = x.values.to_vec();
+    let mut pairs = index.values.iter().zip(source.values.iter());
+    let mut wrong = None;
+    walk(&index.shape, |at| {
+        let Some((&place, &value)) = pairs.next() else {
+            return 0.0;
+        };
+        match place_of(place, x.shape[axis]) {
+            Ok(place) => {
+                let mut to = at.to_vec();
+                to[axis] = place;
+                if let Some(own) = result.get_mut(offset(&x.shape, &to)) {
+                    *own = if adds {
+                        task.arithmetic.round(*own + value)
+                    } else {
+                        value
+                    };
+                }
+            }
+            Err(reason) => wrong = Some(reason),
+        }
+        0.0
+    });
+    wrong.map_or(Ok(result), Err)
+}

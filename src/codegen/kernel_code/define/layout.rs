@@ -1,0 +1,232 @@
+//! Ops that move elements: where the element of the output stands in the input.
+
+use super::{Defined, Definition, Definitions, Operand};
+use crate::kernel_code::expression::{Binary, Expr};
+use crate::kernel_code::index::IndexId;
+use fuseline_core::model::operand_parts::{Heads, heads_between};
+use fuseline_core::resolve::dimension_of;
+
+impl Definitions<'_> {
+    pub(super) fn layout(&mut self, definition: &Definition<'_>) -> Defined {
+        let operands = self.operands(definition);
+        match (definition.function, &operands[..]) {
+            ("reshape" | "contiguous", &[x]) => self.kept(definition, x),
+            ("rearrange", &[x]) => self.rearranged(definition, x),
+            ("rearrange", _) => {
+                Err("it says only in which shape its inputs come together".to_owned())
+            }
+            ("concat", operands) => self.concatenated(definition, operands),
+            ("expand", &[x]) => self.aligned(definition, x),
+            ("pad", &[x]) => self.padded(definition, x),
+            ("embedding", &[index, table]) => {
+                let (&column, places) =
+                    (definition.at.split_last()).ok_or_else(|| definition.unfit())?;
+                let shape = self.shape_of_operand(index)?;
+                let place = self.expressions.ravel(&definition.op.shape, places);
+                let at = self.expressions.unravel(&shape, place);
+                let rows = self.shape_of_operand(table)?.first().copied();
+                let row = self.index_at(definition, index, &at, rows)?;
+                self.element(definition, table, &[row, column])
+            }
+            ("gather", &[x, index]) => {
+                let axis = (definition.op.indexing.as_ref()).map_or(0, |indexing| indexing.axis);
+                let size = self.shape_of_operand(x)?.get(axis).copied();
+                let mut at = definition.at.to_vec();
+                let place = self.index_at(definition, index, &at, size)?;
+                *at.get_mut(axis).ok_or_else(|| definition.unfit())? = place;
+                self.element(definition, x, &at)
+            }
+            ("index", [x, indices @ ..]) => self.indexed(definition, *x, indices),
+            ("one_hot", &[index]) => {
+                let (&class, places) =
+                    (definition.at.split_last()).ok_or_else(|| definition.unfit())?;
+                let index = self.element(definition, index, places)?;
+                let class = self.expressions.expr(Expr::Place(class));
+                Ok(self.binary(Binary::Equal, index, class))
+            }
+            ("interpolate" | "interpolate_bilinear", &[x]) => self.interpolated(definition, x),
+            (_, &[x]) => {
+                let at = self.source(definition, x)?;
+                self.element(definition, x, &at)
+            }
+            _ => Err(definition.unfit()),
+        }
+    }
+
+    /// The element at the same place in row-major order.
+    fn kept(&mut self, definition: &Definition<'_>, x: Operand) -> Defined {
+        let shape = self.shape_of_operand(x)?;
+        let place = self.expressions.ravel(&definition.op.shape, definition.at);
+        let at = self.expressions.unravel(&shape, place);
+        self.element(definition, x, &at)
+    }
+
+    /// Row-major order, unless the shapes tell that columns are split over heads or heads brought together.
+    fn rearranged(&mut self, definition: &Definition<'_>, x: Operand) -> Defined {
+        let shape = self.shape_of_operand(x)?;
+        let Some(heads) = heads_between(&shape, &definition.op.shape) else {
+            return self.kept(definition, x);
+        };
+        let at = match (heads, definition.at) {
+            (Heads::Split, [batch @ .., head, row, column]) => {
+                let d = definition.op.shape.last().copied().unwrap_or(1);
+                let first = self.expressions.times(*head, d);
+                let column = self.expressions.plus(first, *column, 1);
+                [batch, &[*row, column]].concat()
+            }
+            (Heads::Joined, [batch @ .., row, column]) => {
+                let d = shape.last().copied().unwrap_or(1);
+                let head = self.expressions.quotient(*column, d);
+                let column = self.expressions.remainder(*column, d);
+                [batch, &[head, *row, column]].concat()
+            }
+            _ => return Err(definition.unfit()),
+        };
+        self.element(definition, x, &at)
+    }
+
+    /// Where the element stands in the input, for ops whose elements each come from one place.
+    #[allow(clippy::cast_possible_wrap, reason = "sizes of tensors are below 2^63")]
+    fn source(&mut self, definition: &Definition<'_>, x: Operand) -> Result<Vec<IndexId>, String> {
+        let refuse = || definition.unfit();
+        let shape = self.shape_of_operand(x)?;
+        let rank = shape.len();
+        let mut at = definition.at.to_vec();
+        let indexing = definition.op.indexing.as_ref();
+        let stated = definition.call.size("axis").unwrap_or(-1);
+        match definition.function {
+            "transpose" => {
+                let perm = &indexing.ok_or_else(refuse)?.perm;
+                if perm.len() != rank || at.len() != rank {
+                    return Err(refuse());
+                }
+                for (&old, &place) in perm.iter().zip(definition.at) {
+                    *at.get_mut(old).ok_or_else(refuse)? = place;
+                }
+            }
+            "split" | "slice" => {
+                let indexing = indexing.ok_or_else(refuse)?;
+                let own = at.get_mut(indexing.axis).ok_or_else(refuse)?;
+                let stepped = self.expressions.times(*own, indexing.step);
+                *own = self.expressions.shifted(stepped, indexing.start as i64);
+            }
+            "repeat" => {
+                let added = at.len().checked_sub(rank).ok_or_else(refuse)?;
+                at.drain(..added);
+                for (own, &size) in at.iter_mut().zip(&shape) {
+                    *own = self.expressions.remainder(*own, size);
+                }
+            }
+            "repeat_interleave" => {
+                let axis = dimension_of(stated, rank).ok_or_else(refuse)?;
+                let times = definition.op.shape.get(axis).zip(shape.get(axis));
+                let times = times
+                    .and_then(|(all, own)| all.checked_div(*own))
+                    .ok_or_else(refuse)?;
+                let own = at.get_mut(axis).ok_or_else(refuse)?;
+                *own = self.expressions.quotient(*own, times);
+            }
+            "flip" => {
+                for axis in definition.call.sizes("axis").unwrap_or(vec![-1]) {
+                    let axis = dimension_of(axis, rank).ok_or_else(refuse)?;
+                    let own = at.get_mut(axis).ok_or_else(refuse)?;
+                    let last = self.expressions.constant(shape[axis] as i64 - 1);
+                    *own = self.expressions.plus(last, *own, -1);
+                }
+            }
+            "roll" => {
+                let axis = dimension_of(stated, rank).ok_or_else(refuse)?;
+                let &size = shape.get(axis).ok_or_else(refuse)?;
+                let shift = definition.call.size("shift").ok_or_else(refuse)?;
+                let back = shift.checked_rem_euclid(size as i64).ok_or_else(refuse)?;
+                let own = at.get_mut(axis).ok_or_else(refuse)?;
+                let shifted = self.expressions.shifted(*own, size as i64 - back);
+                *own = self.expressions.remainder(shifted, size);
+            }
+            name => return Err(format!("no kernel is generated for `{name}`")),
+        }
+        Ok(at)
+    }
+
+    fn concatenated(&mut self, definition: &Definition<'_>, operands: &[Operand]) -> Defined {
+        let axis = (definition.op.indexing.as_ref()).map_or(0, |indexing| indexing.axis);
+        let &place = definition.at.get(axis).ok_or_else(|| definition.unfit())?;
+        let mut pieces = Vec::with_capacity(operands.len());
+        let mut start = 0_i64;
+        for &operand in operands {
+            let shape = self.shape_of_operand(operand)?;
+            let size = shape.get(axis).copied().ok_or_else(|| definition.unfit())?;
+            let own = self.expressions.shifted(place, -start);
+            let mut at = definition.at.to_vec();
+            at[axis] = own;
+            let condition = self.expressions.inside(own, size);
+            let value = self.element_if(definition, operand, &at, condition)?;
+            let size = i64::try_from(size).map_err(|_| definition.unfit())?;
+            start = start.saturating_add(size);
+            let end = self.expressions.constant(start);
+            let is_before_end = self.expressions.expr(Expr::Below(place, end));
+            pieces.push((is_before_end, value));
+        }
+        let last = pieces.pop().ok_or_else(|| definition.unfit())?;
+        let rest = pieces.into_iter().rev();
+        Ok(rest.fold(last.1, |behind, (is_before_end, value)| {
+            self.expressions.select(is_before_end, value, behind)
+        }))
+    }
+
+    fn padded(&mut self, definition: &Definition<'_>, x: Operand) -> Defined {
+        let refuse = || definition.unfit();
+        let border = definition.call.sizes("pad").ok_or_else(refuse)?;
+        let shape = self.shape_of_operand(x)?;
+        let mut at = definition.at.to_vec();
+        for (place, sides) in border.chunks(2).enumerate() {
+            let axis = shape.len().checked_sub(place + 1).ok_or_else(refuse)?;
+            let own = at.get_mut(axis).ok_or_else(refuse)?;
+            *own = self.expressions.shifted(*own, -sides[0]);
+        }
+        let mut condition = None;
+        for (&place, &size) in at.iter().zip(&shape) {
+            if let Some(inside) = self.expressions.inside(place, size) {
+                condition = Some(self.expressions.both(condition, inside));
+            }
+        }
+        let value = self.element_if(definition, x, &at, condition)?;
+        Ok(match condition {
+            Some(condition) => {
+                let zero = self.number(0.0);
+                self.expressions.select(condition, value, zero)
+            }
+            None => value,
+        })
+    }
+
+    /// The value of an index as a place below `size`.
+    fn index_at(
+        &mut self,
+        definition: &Definition<'_>,
+        index: Operand,
+        at: &[IndexId],
+        size: Option<u64>,
+    ) -> Result<IndexId, String> {
+        let size = size.ok_or_else(|| definition.unfit())?;
+        let value = self.element(definition, index, at)?;
+        Ok(self.expressions.index_of(value, size))
+    }
+
+    /// `x[i, j, ..]`
+    fn indexed(&mut self, definition: &Definition<'_>, x: Operand, indices: &[Operand]) -> Defined {
+        let refuse = || definition.unfit();
+        let shape = self.shape_of_operand(x)?;
+        let behind = shape.len().checked_sub(indices.len()).ok_or_else(refuse)?;
+        let outer = definition.at.len().checked_sub(behind).ok_or_else(refuse)?;
+        let (places, inner) = definition.at.split_at(outer);
+        let sizes = definition.op.shape.get(..outer).ok_or_else(refuse)?;
+        let mut at = Vec::with_capacity(shape.len());
+        for (&index, &size) in indices.iter().zip(&shape) {
+            let value = self.broadcast(definition, index, sizes, places)?;
+            at.push(self.expressions.index_of(value, size));
+        }
+        at.extend(inner);
+        self.element(definition, x, &at)
+    }
+}

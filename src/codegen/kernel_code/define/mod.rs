@@ -1,0 +1,289 @@
+//! What one element of an op's output is, as an expression of elements of what its kernel reads.
+//!
+//! The value of a tensor that the kernel computes itself takes the place of its element, so a kernel needs no memory for
+//! what is inside it. The definitions give the numbers that [`interpret`](crate::interpret) gives.
+
+mod elementwise;
+mod layout;
+mod product;
+mod reduction;
+mod resample;
+
+use super::expression::{Binary, Expr, ExprId, Expressions, Fold, Unary};
+use super::index::{IndexId, VariableId};
+use crate::interpret::{Call, external_type, function_of, unknown_operator};
+use fuseline_core::model::dtype::DType;
+use fuseline_core::model::graph::Graph;
+use fuseline_core::model::ids::{IdVec, OpId, TensorId};
+use fuseline_core::model::op::{Op, element_count, shape_text};
+use fuseline_core::model::op_type::OpType;
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+/// Defines the values of a kernel.
+pub(super) struct Definitions<'a> {
+    pub(super) graph: &'a Graph,
+    calls: &'a IdVec<OpId, Call>,
+    /// The ops that the kernel computes, ascending.
+    ops: &'a [OpId],
+    pub(super) expressions: Expressions,
+    known: HashMap<(TensorId, Vec<IndexId>, Option<ExprId>), ExprId, FxBuildHasher>,
+    loops: HashMap<(OpId, usize), VariableId, FxBuildHasher>,
+}
+
+/// Where an op takes an operand from.
+#[derive(Clone, Copy)]
+enum Operand {
+    Tensor(TensorId),
+    /// A number in the place of an input.
+    Literal(f64),
+}
+
+/// An op whose output element is defined.
+#[derive(Clone, Copy)]
+struct Definition<'a> {
+    id: OpId,
+    op: &'a Op,
+    call: &'a Call,
+    function: &'static str,
+    /// The index of the element of its output.
+    at: &'a [IndexId],
+    /// What its reads are bound to: outside of it the element is not used.
+    only_if: Option<ExprId>,
+}
+
+impl Definition<'_> {
+    fn unfit(&self) -> String {
+        format!(
+            "the shapes that `{}` reads do not give {}",
+            self.function,
+            shape_text(&self.op.shape)
+        )
+    }
+}
+
+/// Why an expression has no definition, as a clause about its op.
+pub(super) type Defined = Result<ExprId, String>;
+
+impl<'a> Definitions<'a> {
+    pub(super) fn new(graph: &'a Graph, calls: &'a IdVec<OpId, Call>, ops: &'a [OpId]) -> Self {
+        Self {
+            graph,
+            calls,
+            ops,
+            expressions: Expressions::default(),
+            known: HashMap::default(),
+            loops: HashMap::default(),
+        }
+    }
+
+    /// The op of this kernel that writes the tensor.
+    pub(super) fn own_producer(&self, tensor: TensorId) -> Option<OpId> {
+        let op = self.graph.tensors[tensor].producer?;
+        self.ops.binary_search(&op).is_ok().then_some(op)
+    }
+
+    /// Shape and element type of a tensor.
+    pub(super) fn type_of(&self, tensor: TensorId) -> Result<(Vec<u64>, DType), String> {
+        let graph = self.graph;
+        let of = match graph.tensors[tensor].producer {
+            Some(op) => {
+                let op = &graph.ops[op];
+                op.element_type().map(|dtype| (op.shape.clone(), dtype))
+            }
+            None => external_type(graph, tensor),
+        };
+        of.ok_or_else(|| "the size of what it reads is not known".to_owned())
+    }
+
+    fn shape_of(&self, tensor: TensorId) -> Result<Vec<u64>, String> {
+        Ok(self.type_of(tensor)?.0)
+    }
+
+    /// The element of a tensor: read, or what the kernel computes for it.
+    ///
+    /// # Errors
+    /// Why an op that it depends on has no definition.
+    pub(super) fn value(
+        &mut self,
+        tensor: TensorId,
+        at: &[IndexId],
+        only_if: Option<ExprId>,
+    ) -> Defined {
+        let shape = self.shape_of(tensor)?;
+        // What lies inside can be read whether it is needed or not, and then it is the same for all that need it.
+        let only_if = only_if.filter(|_| !self.expressions.are_inside(at, &shape));
+        let key = (tensor, at.to_vec(), only_if);
+        if let Some(&known) = self.known.get(&key) {
+            return Ok(known);
+        }
+        let value = if let Some(op) = self.own_producer(tensor) {
+            let value = self.definition(op, at, only_if)?;
+            let value = self.converted(op, value);
+            let place = self.expressions.ravel(&self.graph.ops[op].shape, at);
+            self.expressions.is_element(value, tensor, place);
+            value
+        } else {
+            let place = self.expressions.ravel(&shape, at);
+            self.expressions.expr(Expr::Read {
+                tensor,
+                place,
+                only_if,
+            })
+        };
+        self.known.insert(key, value);
+        Ok(value)
+    }
+
+    /// Whole numbers lose their fraction, and truth values are 0 or 1; floats stay as wide as the kernel computes.
+    fn converted(&mut self, op: OpId, value: ExprId) -> ExprId {
+        let op = &self.graph.ops[op];
+        let function = op.function.as_deref();
+        match (function, op.element_type()) {
+            (
+                Some("cast" | "div" | "mean" | "scale" | "shift"),
+                Some(DType::I64 | DType::I32 | DType::I8),
+            ) => self.expressions.unary(Unary::Trunc, value),
+            (Some("cast"), Some(DType::Bool)) => {
+                let is_zero = self.expressions.unary(Unary::Not, value);
+                self.expressions.unary(Unary::Not, is_zero)
+            }
+            _ => value,
+        }
+    }
+
+    fn definition(&mut self, id: OpId, at: &[IndexId], only_if: Option<ExprId>) -> Defined {
+        let op = &self.graph.ops[id];
+        let function = function_of(op)?;
+        let definition = Definition {
+            id,
+            op,
+            call: &self.calls[id],
+            function: function.name,
+            at,
+            only_if,
+        };
+        match function.op_type {
+            OpType::Elementwise => self.elementwise(&definition),
+            OpType::Reduction => self.reduction(&definition),
+            OpType::Matmul => self.product(&definition),
+            OpType::Reshape => self.layout(&definition),
+            OpType::Opaque if function.name == "opaque" => Err(unknown_operator(op)),
+            OpType::Opaque if function.name == "sdpa" => self.attention(&definition),
+            OpType::Opaque => Err(format!("no kernel is generated for `{}`", function.name)),
+        }
+    }
+
+    /// The operands of an op in the order of its arguments.
+    fn operands(&self, definition: &Definition<'_>) -> Vec<Operand> {
+        let tensors = self.graph.inputs[definition.id].iter();
+        let mut operands: Vec<Operand> = tensors.map(|&tensor| Operand::Tensor(tensor)).collect();
+        for &(place, literal) in &definition.call.literals {
+            operands.insert(place.min(operands.len()), Operand::Literal(literal));
+        }
+        operands
+    }
+
+    fn shape_of_operand(&self, operand: Operand) -> Result<Vec<u64>, String> {
+        match operand {
+            Operand::Tensor(tensor) => self.shape_of(tensor),
+            Operand::Literal(_) => Ok(Vec::new()),
+        }
+    }
+
+    fn element(
+        &mut self,
+        definition: &Definition<'_>,
+        operand: Operand,
+        at: &[IndexId],
+    ) -> Defined {
+        match operand {
+            Operand::Tensor(tensor) if self.shape_of(tensor)?.len() != at.len() => {
+                Err(definition.unfit())
+            }
+            Operand::Tensor(tensor) => self.value(tensor, at, definition.only_if),
+            Operand::Literal(value) => Ok(self.expressions.number(value)),
+        }
+    }
+
+    /// The same, read only where a further condition holds.
+    fn element_if(
+        &mut self,
+        definition: &Definition<'_>,
+        operand: Operand,
+        at: &[IndexId],
+        condition: Option<ExprId>,
+    ) -> Defined {
+        let only_if = match condition {
+            Some(condition) => Some(self.expressions.both(definition.only_if, condition)),
+            None => definition.only_if,
+        };
+        let bound = Definition {
+            only_if,
+            ..*definition
+        };
+        self.element(&bound, operand, at)
+    }
+
+    /// The element of an operand that is broadcast into `shape`, at an index of that shape.
+    fn broadcast(
+        &mut self,
+        definition: &Definition<'_>,
+        operand: Operand,
+        shape: &[u64],
+        at: &[IndexId],
+    ) -> Defined {
+        let own = self.shape_of_operand(operand)?;
+        let added = (shape.len().checked_sub(own.len())).ok_or_else(|| definition.unfit())?;
+        let mut from = Vec::with_capacity(own.len());
+        for ((&size, &full), &place) in own.iter().zip(&shape[added..]).zip(&at[added..]) {
+            from.push(match size {
+                _ if size == full => place,
+                1 => self.expressions.constant(0),
+                _ => return Err(definition.unfit()),
+            });
+        }
+        self.element(definition, operand, &from)
+    }
+
+    /// The same at the index of the output.
+    fn aligned(&mut self, definition: &Definition<'_>, operand: Operand) -> Defined {
+        self.broadcast(definition, operand, &definition.op.shape, definition.at)
+    }
+
+    /// The variable of a loop of an op: the same each time the op is defined, so that equal sums are found equal.
+    fn loop_over(&mut self, definition: &Definition<'_>, which: usize, extent: u64) -> VariableId {
+        let expressions = &mut self.expressions;
+        let key = (definition.id, which);
+        *self.loops.entry(key).or_insert_with(|| {
+            let name = format!("k{}", expressions.variables.len());
+            expressions.variable(&name, extent)
+        })
+    }
+
+    fn number(&mut self, value: f64) -> ExprId {
+        self.expressions.number(value)
+    }
+
+    fn unary(&mut self, function: Unary, a: ExprId) -> ExprId {
+        self.expressions.unary(function, a)
+    }
+
+    fn binary(&mut self, function: Binary, a: ExprId, b: ExprId) -> ExprId {
+        self.expressions.binary(function, a, b)
+    }
+
+    fn with(&mut self, function: Binary, a: ExprId, b: f64) -> ExprId {
+        let b = self.number(b);
+        self.binary(function, a, b)
+    }
+
+    fn sum(&mut self, over: VariableId, value: ExprId) -> ExprId {
+        self.expressions.fold(Fold::Sum, over, value)
+    }
+
+    /// Elements of a shape.
+    fn count(definition: &Definition<'_>, shape: &[u64]) -> Result<u64, String> {
+        element_count(shape).ok_or_else(|| definition.unfit())
+    }
+}

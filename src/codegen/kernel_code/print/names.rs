@@ -1,0 +1,175 @@
+//! Names of values and tensors in code: those of the program as far as the language takes them.
+
+use crate::kernel_code::Kernel;
+use crate::kernel_code::expression::ExprId;
+use fuseline_core::model::graph::Graph;
+use fuseline_core::model::ids::{IdVec, TensorId};
+use hashbrown::{HashMap, HashSet};
+use rustc_hash::FxBuildHasher;
+
+/// After what code names its values and tensors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Naming {
+    /// After the tensors of the program, for one who reads it.
+    Program,
+    /// After their order alone, so that the kernels of equal layers have equal code, which a GPU compiles once.
+    Order,
+}
+
+/// The names in the code of one kernel. Each is used once.
+pub(super) struct Names {
+    naming: Naming,
+    used: HashSet<String, FxBuildHasher>,
+    values: HashMap<ExprId, String, FxBuildHasher>,
+    tensors: HashMap<TensorId, String, FxBuildHasher>,
+}
+
+impl Names {
+    /// The tensors have names that end in `suffix`; none is a word of the language or of its library.
+    pub(super) fn new(
+        graph: &Graph,
+        kernel: &Kernel,
+        words: &str,
+        suffix: &str,
+        naming: Naming,
+    ) -> Self {
+        let mut names = Self {
+            naming,
+            used: words.split_whitespace().map(str::to_owned).collect(),
+            values: HashMap::default(),
+            tensors: HashMap::default(),
+        };
+        for variable in &kernel.expressions.variables {
+            names.used.insert(variable.name.clone());
+            // Triton has masks of columns.
+            names.used.insert(format!("inside_{}", variable.name));
+        }
+        for place in 0..kernel.shared.len() {
+            names.used.insert(shared_name(place));
+        }
+        for place in 0..kernel.expressions.exprs.len() {
+            names.used.insert(kept_name(place));
+        }
+        let arguments = kernel.arguments.iter().map(|argument| argument.tensor);
+        let removed = kernel.removed.iter().map(|removed| removed.tensor);
+        for tensor in arguments.chain(removed) {
+            if !names.tensors.contains_key(&tensor) {
+                let name = format!("{}{suffix}", identifier(names.wanted(graph, tensor)));
+                let name = names.unused(name);
+                names.tensors.insert(tensor, name);
+            }
+        }
+        names
+    }
+
+    /// The name of a tensor in memory.
+    pub(super) fn tensor(&self, tensor: TensorId) -> &str {
+        self.tensors.get(&tensor).map_or("", String::as_str)
+    }
+
+    /// The name of a value; `None` before it has one.
+    pub(super) fn value(&self, expr: ExprId) -> Option<&str> {
+        self.values.get(&expr).map(String::as_str)
+    }
+
+    /// What a tensor, or a value that is one, would be named if the name is free.
+    pub(super) fn wanted<'a>(&self, graph: &'a Graph, tensor: TensorId) -> &'a str {
+        match self.naming {
+            Naming::Program => graph.tensor_name(tensor),
+            Naming::Order => "value",
+        }
+    }
+
+    /// Names a value, as near to this as is free.
+    pub(super) fn name(&mut self, expr: ExprId, wanted: &str) -> String {
+        if let Some(known) = self.values.get(&expr) {
+            return known.clone();
+        }
+        let name = self.unused(identifier(wanted));
+        self.values.insert(expr, name.clone());
+        name
+    }
+
+    /// A name for something else, as near to this as is free.
+    pub(super) fn other(&mut self, wanted: &str) -> String {
+        self.unused(identifier(wanted))
+    }
+
+    fn unused(&mut self, wanted: String) -> String {
+        if self.used.insert(wanted.clone()) {
+            return wanted;
+        }
+        let mut number = 2_usize;
+        loop {
+            let name = format!("{wanted}_{number}");
+            if self.used.insert(name.clone()) {
+                return name;
+            }
+            number += 1;
+        }
+    }
+}
+
+/// The name of what the threads of a row share.
+pub(super) fn shared_name(shared: usize) -> String {
+    format!("shared_{shared}")
+}
+
+/// The name of what a thread keeps of a value for its columns.
+pub(super) fn kept_name(place: usize) -> String {
+    format!("kept_{place}")
+}
+
+/// Letters, digits and single underscores, as every language takes them.
+fn identifier(name: &str) -> String {
+    let mut identifier = String::with_capacity(name.len());
+    for letter in name.chars() {
+        if letter.is_ascii_alphanumeric() {
+            identifier.push(letter);
+        } else if !identifier.is_empty() && !identifier.ends_with('_') {
+            identifier.push('_');
+        }
+    }
+    let trimmed = identifier.trim_end_matches('_').len();
+    identifier.truncate(trimmed);
+    if !identifier.starts_with(|first: char| first.is_ascii_alphabetic()) {
+        identifier.insert(0, 't');
+    }
+    identifier
+}
+
+/// How often each expression is read by others, by indices and by statements.
+pub(super) fn uses(kernel: &Kernel) -> IdVec<ExprId, usize> {
+    use crate::kernel_code::Statement;
+    use crate::kernel_code::schedule::visit;
+    let expressions = &kernel.expressions;
+    let mut written = HashSet::<ExprId, FxBuildHasher>::default();
+    let mut uses = IdVec::from_elem(0, expressions.exprs.len());
+    visit(&kernel.body, &mut |statement| match statement {
+        Statement::Let(expr)
+        | Statement::Loop { result: expr, .. }
+        | Statement::Reduce { result: expr, .. } => {
+            if written.insert(*expr) {
+                for operand in expressions.operands(*expr) {
+                    uses[operand] += 1;
+                }
+            }
+        }
+        Statement::Store { value, only_if, .. } => {
+            uses[*value] += 1;
+            if let Some(only_if) = only_if {
+                uses[*only_if] += 1;
+            }
+        }
+        Statement::Share { value, .. } => uses[*value] += 1,
+        Statement::Keep(expr) | Statement::Recall(expr) => uses[*expr] += 2,
+        Statement::Products { left, rights, .. } => {
+            uses[*left] += 1;
+            for right in rights {
+                uses[right.value] += 1;
+            }
+        }
+        Statement::Columns { .. } => {}
+    });
+    uses
+}

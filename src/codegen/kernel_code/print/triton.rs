@@ -1,0 +1,212 @@
+//! Triton: each program computes a block of elements, a row or a tile at once.
+
+mod language;
+mod statements;
+mod tile;
+
+use super::Code;
+use super::names::{Names, Naming};
+use super::text::Texts;
+use crate::kernel_code::expression::{Expr, Fold};
+use crate::kernel_code::index::VariableId;
+use crate::kernel_code::schedule::visit;
+use crate::kernel_code::{Grid, Kernel, Statement};
+use fuseline_core::model::dtype::DType;
+use fuseline_core::model::graph::Graph;
+use language::Triton;
+
+/// Elements of a block.
+const BLOCK: u64 = 1024;
+/// Most elements of a block in Triton.
+const MOST_ELEMENTS: u64 = 1 << 20;
+
+/// A kernel as a module of Python with a function `launch` of its tensors.
+///
+/// # Errors
+/// What of it has no form in Triton, as a clause.
+pub fn triton(graph: &Graph, kernel: &Kernel) -> Result<Code, String> {
+    if !kernel.shared.is_empty() {
+        return Err(
+            "its threads read what others of the same row computed, and a block of Triton has no such access"
+                .to_owned(),
+        );
+    }
+    let words = include_str!("triton_words.txt");
+    let language = Triton {
+        mask: None,
+        float: float_of(kernel),
+    };
+    let names = Names::new(graph, kernel, words, "_ptr", Naming::Program);
+    let mut printer = Printer {
+        texts: Texts::new(graph, kernel, language, names),
+        code: Code::default(),
+        indent: 0,
+        block: BLOCK,
+    };
+    printer.module()?;
+    Ok(printer.code)
+}
+
+fn float_of(kernel: &Kernel) -> &'static str {
+    let is_double = kernel.arguments.iter().any(|own| own.dtype == DType::F64);
+    if is_double {
+        "tl.float64"
+    } else {
+        "tl.float32"
+    }
+}
+
+struct Printer<'a> {
+    texts: Texts<'a, Triton>,
+    code: Code,
+    indent: usize,
+    /// Elements of the block of the present scope.
+    block: u64,
+}
+
+impl Printer<'_> {
+    fn line(&mut self, text: impl Into<String>) {
+        self.code.push(self.indent, text);
+    }
+
+    fn extent(&self, variable: VariableId) -> u64 {
+        self.texts.kernel.expressions.variables[variable].extent
+    }
+
+    fn name(&self, variable: VariableId) -> String {
+        self.texts.kernel.expressions.variables[variable]
+            .name
+            .clone()
+    }
+
+    fn module(&mut self) -> Result<(), String> {
+        let kernel = self.texts.kernel;
+        for line in [
+            "import triton",
+            "import triton.language as tl",
+            "from triton.language.extra import libdevice",
+            "",
+            "",
+        ] {
+            self.line(line);
+        }
+        self.helpers();
+        let names: Vec<String> = kernel
+            .arguments
+            .iter()
+            .map(|argument| self.texts.names.tensor(argument.tensor).to_owned())
+            .collect();
+        self.line("@triton.jit");
+        self.line(format!("def kernel({}):", names.join(", ")));
+        self.indent = 1;
+        let (programs, options) = match kernel.grid {
+            Grid::Elements(element) => (self.elements(element), ""),
+            Grid::Rows(row) => (self.rows(row)?, ""),
+            Grid::Tiles { batch, row, column } => self.tile([batch, row, column])?,
+        };
+        self.indent = 0;
+        self.line("");
+        self.line("");
+        let tensors = names.join(", ").replace("_ptr", "");
+        self.line(format!("def launch({tensors}):"));
+        self.indent = 1;
+        self.line(format!("kernel[({programs},)]({tensors}{options})"));
+        Ok(())
+    }
+
+    /// Functions that the kernel calls and Triton lacks.
+    fn helpers(&mut self) {
+        let expressions = &self.texts.kernel.expressions;
+        let draws = expressions
+            .exprs
+            .iter()
+            .any(|expr| matches!(expr, Expr::Uniform(..)));
+        let mut multiplies = false;
+        visit(&self.texts.kernel.body, &mut |statement| {
+            if let Statement::Reduce { result, .. } = statement {
+                multiplies |= matches!(
+                    self.texts.kernel.expressions.exprs[*result],
+                    Expr::Fold(Fold::Product, ..)
+                );
+            }
+        });
+        let helpers = [(draws, UNIFORM_AT), (multiplies, MULTIPLY)];
+        for (_, helper) in helpers.into_iter().filter(|(is_called, _)| *is_called) {
+            for line in helper.lines() {
+                let text = line.trim_start();
+                let indent = (line.len() - text.len()) / 4;
+                self.code.push(indent, text);
+            }
+            self.line("");
+            self.line("");
+        }
+    }
+
+    /// The number of the program; of tensors that 32 bits do not count, in 64.
+    fn program(&self) -> &'static str {
+        let mut arguments = self.texts.kernel.arguments.iter();
+        if arguments.any(|own| i32::try_from(own.elements).is_err()) {
+            "tl.program_id(0).to(tl.int64)"
+        } else {
+            "tl.program_id(0)"
+        }
+    }
+
+    /// Writes the body, and says how many programs run it.
+    fn elements(&mut self, element: VariableId) -> u64 {
+        let (name, extent) = (self.name(element), self.extent(element));
+        self.block = BLOCK.min(extent.next_power_of_two());
+        let block = self.block;
+        let program = self.program();
+        self.line(format!(
+            "{name} = {program} * {block} + tl.arange(0, {block})"
+        ));
+        if extent % block != 0 {
+            self.line(format!("inside = {name} < {extent}"));
+            self.texts.language.mask = Some("inside".to_owned());
+        }
+        self.statements(&self.texts.kernel.body);
+        extent.div_ceil(block)
+    }
+
+    fn rows(&mut self, row: VariableId) -> Result<u64, String> {
+        let kernel = self.texts.kernel;
+        let name = self.name(row);
+        let program = self.program();
+        self.line(format!("{name} = {program}"));
+        let mut columns = Vec::new();
+        visit(&kernel.body, &mut |statement| {
+            if let Some(column) = kernel.column_of(statement)
+                && !columns.contains(&column)
+            {
+                columns.push(column);
+            }
+        });
+        for column in columns {
+            let (name, extent) = (self.name(column), self.extent(column));
+            let block = extent.next_power_of_two();
+            if block > MOST_ELEMENTS {
+                return Err(format!(
+                    "a row of {extent} elements is longer than a block of Triton, {MOST_ELEMENTS}"
+                ));
+            }
+            self.line(format!("{name} = tl.arange(0, {block})"));
+            if block != extent {
+                self.line(format!("inside_{name} = {name} < {extent}"));
+            }
+        }
+        self.statements(&kernel.body);
+        Ok(self.extent(row))
+    }
+}
+
+/// `uniform` of the interpreter.
+const UNIFORM_AT: &str = "@triton.jit
+def uniform_at(key: tl.constexpr, place):
+    state = (place.to(tl.uint32) ^ key) * 747796405 + 2891336453
+    word = ((state >> ((state >> 28) + 4)) ^ state) * 277803737
+    return (((word >> 22) ^ word) >> 8).to(tl.float32) / 16777216.0";
+
+const MULTIPLY: &str = "@triton.jit
+def multiply(a, b):
+    return a * b";

@@ -1,0 +1,130 @@
+//! A tile of a product, and what follows it.
+
+use super::Printer;
+use super::language::type_of;
+use crate::kernel_code::expression::{Expr, ExprId};
+use crate::kernel_code::index::VariableId;
+use crate::kernel_code::{RightOperand, Statement, Tile};
+use fuseline_core::model::dtype::DType;
+
+/// Rows and columns of a tile and steps of K: of 16-bit operands, and of wider ones.
+const NARROW_TILE: [u64; 3] = [128, 128, 64];
+const WIDE_TILE: [u64; 3] = [64, 64, 32];
+
+impl Printer<'_> {
+    /// Writes a tile, and says how many programs run it and with which options.
+    pub(super) fn tile(
+        &mut self,
+        [batch, row, column]: [VariableId; 3],
+    ) -> Result<(u64, &'static str), String> {
+        let kernel = self.texts.kernel;
+        let Some(Tile {
+            over,
+            left: (left, left_body),
+            rights,
+            rest,
+        }) = kernel.tile()
+        else {
+            return Err("it has no product".to_owned());
+        };
+        let own = self.operand_type(left);
+        let is_same = |right: &RightOperand| self.operand_type(right.value) == own;
+        let dtype = if rights.iter().all(is_same) {
+            own
+        } else {
+            DType::F32
+        };
+        let is_narrow = matches!(dtype, DType::F16 | DType::Bf16 | DType::F8);
+        let [tile_rows, tile_columns, steps] = if is_narrow { NARROW_TILE } else { WIDE_TILE };
+        // All products together have as many sums as one alone.
+        let tile_columns = tile_columns / (rights.len() as u64).next_power_of_two();
+        let [rows, columns, k, batches] =
+            [row, column, over, batch].map(|variable| self.extent(variable));
+        let (down, across) = (rows.div_ceil(tile_rows), columns.div_ceil(tile_columns));
+        let [row, column, step, batch] =
+            [row, column, over, batch].map(|variable| self.name(variable));
+        let program = self.program();
+        self.line(format!("program = {program}"));
+        self.line(format!("{batch} = program // {}", down * across));
+        self.line(format!(
+            "{row} = (program // {across} % {down} * {tile_rows} + tl.arange(0, {tile_rows}))[:, None]"
+        ));
+        self.line(format!(
+            "{column} = (program % {across} * {tile_columns} + tl.arange(0, {tile_columns}))[None, :]"
+        ));
+        let float = self.texts.language.float;
+        for right in rights {
+            let sum = self.texts.named(right.result);
+            self.line(format!(
+                "{sum} = tl.zeros(({tile_rows}, {tile_columns}), {float})"
+            ));
+        }
+        self.line(format!("for first_k in range(0, {k}, {steps}):"));
+        self.indent += 1;
+        let outside = |name: &str, extent: u64, tile: u64| {
+            (!extent.is_multiple_of(tile)).then(|| format!("({name} < {extent})"))
+        };
+        let masks = |parts: [Option<String>; 2]| {
+            let parts: Vec<String> = parts.into_iter().flatten().collect();
+            (!parts.is_empty()).then(|| parts.join(" & "))
+        };
+        let along = |axis: &str| format!("{step} = (first_k + tl.arange(0, {steps})){axis}");
+        self.line(along("[None, :]"));
+        let own = outside(&row, rows, tile_rows);
+        self.texts.language.mask = masks([own, outside(&step, k, steps)]);
+        self.operand("left", (left, left_body), dtype);
+        self.line(along("[:, None]"));
+        let own = outside(&column, columns, tile_columns);
+        self.texts.language.mask = masks([own, outside(&step, k, steps)]);
+        let precision = if is_narrow {
+            ""
+        } else {
+            ", input_precision=\"ieee\""
+        };
+        for right in rights {
+            self.operand("right", (right.value, &right.body), dtype);
+            let sum = self.texts.named(right.result);
+            self.line(format!("{sum} = tl.dot(left, right, {sum}{precision})"));
+        }
+        self.indent -= 1;
+        self.texts.language.mask = masks([
+            outside(&row, rows, tile_rows),
+            outside(&column, columns, tile_columns),
+        ]);
+        for right in rights {
+            self.removed(right.result);
+        }
+        self.statements(rest);
+        let options = if is_narrow { ", num_warps=8" } else { "" };
+        Ok((batches * down * across, options))
+    }
+
+    /// The part of an operand that a step of K takes.
+    fn operand(&mut self, name: &str, (value, body): (ExprId, &[Statement]), dtype: DType) {
+        self.statements(body);
+        let mut text = self.texts.value(value);
+        let is_read = matches!(self.texts.expr(value), Expr::Read { only_if: None, .. });
+        if let (Some(mask), false) = (&self.texts.language.mask, is_read) {
+            text = format!("tl.where({mask}, {text}, 0.0)");
+        }
+        self.line(format!("{name} = ({text}).to({})", type_of(dtype)));
+    }
+
+    /// The element type in which matrix units take an operand: that of the tensor, where one alone is behind it.
+    fn operand_type(&self, value: ExprId) -> DType {
+        let expressions = &self.texts.kernel.expressions;
+        let named = expressions
+            .names
+            .get(&value)
+            .and_then(|&tensor| self.texts.graph.tensors[tensor].dtype);
+        let read = || match self.texts.expr(value) {
+            Expr::Read { tensor, .. } => Some(self.texts.dtype(tensor)),
+            Expr::Select(_, a, _) => match self.texts.expr(a) {
+                Expr::Read { tensor, .. } => Some(self.texts.dtype(tensor)),
+                _ => None,
+            },
+            _ => None,
+        };
+        named.or_else(read).unwrap_or(DType::F32)
+    }
+}

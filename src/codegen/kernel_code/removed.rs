@@ -1,0 +1,121 @@
+//! What a kernel does not move between memory and the chip because its ops are one kernel.
+
+use super::expression::{Expr, ExprId};
+use super::index::IndexId;
+use super::schedule::visit;
+use super::{Kernel, Statement};
+use fuseline_core::model::dtype::DType;
+use fuseline_core::model::graph::Graph;
+use fuseline_core::model::ids::{OpId, TensorId};
+use hashbrown::HashSet;
+use rustc_hash::FxBuildHasher;
+
+/// A tensor that each op of the kernel alone would store or load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Removed {
+    /// The value that is an element of it. It is computed, or loaded, by a statement.
+    pub value: ExprId,
+    /// The tensor.
+    pub tensor: TensorId,
+    /// Its element type.
+    pub dtype: DType,
+    /// The place of the element in row-major order.
+    pub place: IndexId,
+    /// The op that computes it would store it, and the kernel does not.
+    pub is_store_removed: bool,
+    /// The ops that would load it, and find its value in the kernel, with what each calls it: itself or a free view of it.
+    pub readers: Vec<(OpId, TensorId)>,
+}
+
+/// What is removed from a kernel of these ops, which are ascending and hold the views that they read through: for each
+/// tensor where its value is first known. A value that needs no statement, a number, has no such place.
+pub(super) fn removed(
+    graph: &Graph,
+    kernel: &Kernel,
+    ops: &[OpId],
+    is_view: impl Fn(OpId) -> bool,
+) -> Vec<Removed> {
+    let expressions = &kernel.expressions;
+    let is_own = |op: OpId| ops.binary_search(&op).is_ok();
+    // A free view has no bytes: those of the tensor behind it are loaded.
+    let base = |mut tensor: TensorId| {
+        while let Some(op) = graph.tensors[tensor].producer
+            && is_own(op)
+            && is_view(op)
+            && let Some(&input) = graph.inputs[op].first()
+        {
+            tensor = input;
+        }
+        tensor
+    };
+    let readers = |tensor: TensorId| {
+        let mut readers = Vec::new();
+        for &op in ops.iter().filter(|&&op| !is_view(op)) {
+            for &input in &graph.inputs[op] {
+                if base(input) == tensor && !readers.contains(&(op, input)) {
+                    readers.push((op, input));
+                }
+            }
+        }
+        readers
+    };
+    // What is loaded is loaded once under each name.
+    let further_readers = |tensor: TensorId| {
+        let mut loaded = Vec::new();
+        let mut readers = readers(tensor);
+        readers.retain(|&(_, name)| {
+            let is_loaded = loaded.contains(&name);
+            loaded.push(name);
+            is_loaded
+        });
+        readers
+    };
+    let is_stored = |tensor: TensorId| {
+        let mut written = kernel.arguments.iter().filter(|own| own.is_written);
+        written.any(|own| base(own.tensor) == tensor)
+    };
+    let mut known = HashSet::<TensorId, FxBuildHasher>::default();
+    let mut all = Vec::new();
+    let mut add = |value: ExprId| {
+        if let Expr::Read { tensor, place, .. } = expressions.exprs[value]
+            && known.insert(tensor)
+            && let Some(argument) = kernel.arguments.iter().find(|own| own.tensor == tensor)
+        {
+            all.push(Removed {
+                value,
+                tensor,
+                dtype: argument.dtype,
+                place,
+                is_store_removed: false,
+                readers: further_readers(tensor),
+            });
+        }
+        for &(tensor, place) in expressions.places.get(&value).into_iter().flatten() {
+            let producer = graph.tensors[tensor].producer;
+            let Some(op) = producer.filter(|&op| !is_view(op)) else {
+                continue;
+            };
+            if let Some(dtype) = graph.ops[op].element_type()
+                && known.insert(tensor)
+            {
+                all.push(Removed {
+                    value,
+                    tensor,
+                    dtype,
+                    place,
+                    is_store_removed: !is_stored(tensor),
+                    readers: readers(tensor),
+                });
+            }
+        }
+    };
+    visit(&kernel.body, &mut |statement| match statement {
+        Statement::Let(value)
+        | Statement::Loop { result: value, .. }
+        | Statement::Reduce { result: value, .. } => add(*value),
+        Statement::Products { rights, .. } => rights.iter().for_each(|right| add(right.result)),
+        _ => {}
+    });
+    all.retain(|removed| removed.is_store_removed || !removed.readers.is_empty());
+    all
+}

@@ -1,0 +1,141 @@
+//! Who computes what: the kind of a kernel, and its steps.
+
+mod elements;
+mod places;
+mod rows;
+mod stages;
+mod tiles;
+
+use super::define::Definitions;
+use super::expression::{Expr, ExprId, Expressions, MAX_VARIABLES};
+use super::{Argument, Grid, Kernel, SharedId, Statement};
+use crate::interpret::Call;
+use fuseline_core::model::graph::Graph;
+use fuseline_core::model::ids::{IdVec, OpId, TensorId};
+use fuseline_core::model::op::{Op, element_count};
+use fuseline_core::model::op_type::OpType;
+use fuseline_core::model::options::MAX_OPS;
+
+/// A value that the kernel writes.
+#[derive(Clone, Copy, Debug)]
+struct Output {
+    tensor: TensorId,
+    place: super::IndexId,
+    value: ExprId,
+    only_if: Option<ExprId>,
+}
+
+impl Output {
+    fn store(self) -> Statement {
+        Statement::Store {
+            tensor: self.tensor,
+            place: self.place,
+            value: self.value,
+            only_if: self.only_if,
+        }
+    }
+}
+
+/// What a schedule makes of the definitions of a kernel.
+struct Scheduled {
+    expressions: Expressions,
+    grid: Grid,
+    shared: IdVec<SharedId, u64>,
+    body: Vec<Statement>,
+}
+
+/// A kernel of these ops, ascending, that writes these tensors.
+///
+/// # Errors
+/// Why it has no code, as a clause.
+pub(super) fn kernel(
+    graph: &Graph,
+    calls: &IdVec<OpId, Call>,
+    ops: &[OpId],
+    written: &[TensorId],
+) -> Result<Kernel, String> {
+    if ops.len() > MAX_OPS {
+        return Err(format!("it has more than {MAX_OPS} ops"));
+    }
+    let definitions = || Definitions::new(graph, calls, ops);
+    let scheduled = match tiles::schedule(definitions, ops, written)? {
+        Some(tiles) => tiles,
+        None => match rows::schedule(definitions(), ops, written)? {
+            Some(rows) => rows,
+            None => elements::schedule(definitions(), written)?,
+        },
+    };
+    if scheduled.expressions.variables.len() > MAX_VARIABLES {
+        return Err("it has too many loops".to_owned());
+    }
+    let arguments = arguments(&Definitions::new(graph, calls, ops), &scheduled)?;
+    Ok(Kernel {
+        expressions: scheduled.expressions,
+        arguments,
+        grid: scheduled.grid,
+        shared: scheduled.shared,
+        body: scheduled.body,
+        removed: Vec::new(),
+    })
+}
+
+/// The tensors that are read and written, each once, in the order of the steps.
+fn arguments(
+    definitions: &Definitions<'_>,
+    scheduled: &Scheduled,
+) -> Result<Vec<Argument>, String> {
+    let (mut read, mut written) = (Vec::new(), Vec::new());
+    visit(&scheduled.body, &mut |statement| match statement {
+        Statement::Let(expr) => {
+            if let Expr::Read { tensor, .. } = scheduled.expressions.exprs[*expr]
+                && !read.contains(&tensor)
+            {
+                read.push(tensor);
+            }
+        }
+        Statement::Store { tensor, .. } if !written.contains(tensor) => written.push(*tensor),
+        _ => {}
+    });
+    let reads = read.into_iter().map(|tensor| (tensor, false));
+    let writes = written.into_iter().map(|tensor| (tensor, true));
+    reads
+        .chain(writes)
+        .map(|(tensor, is_written)| {
+            let (shape, dtype) = definitions.type_of(tensor)?;
+            let elements = element_count(&shape).ok_or("a tensor is too large")?;
+            Ok(Argument {
+                tensor,
+                dtype,
+                elements,
+                is_written,
+            })
+        })
+        .collect()
+}
+
+/// Goes over all statements, in their order.
+pub(super) fn visit<'a>(statements: &'a [Statement], each: &mut impl FnMut(&'a Statement)) {
+    for statement in statements {
+        each(statement);
+        match statement {
+            Statement::Loop { body, .. }
+            | Statement::Columns { body, .. }
+            | Statement::Reduce { body, .. } => visit(body, each),
+            Statement::Products {
+                left_body, rights, ..
+            } => {
+                visit(left_body, each);
+                for right in rights {
+                    visit(&right.body, each);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether the op reduces rows; a pool takes windows together instead.
+fn reduces_rows(op: &Op) -> bool {
+    let function = op.function.as_deref().unwrap_or_default();
+    op.op_type == OpType::Reduction && !function.contains("pool")
+}

@@ -1,0 +1,124 @@
+//! Where the tensors of a kernel stand in the order in which it goes over elements.
+//!
+//! A kernel goes over the elements of its product, or of its rows. What ops behind it move is written where it moves to.
+
+use crate::kernel_code::define::Definitions;
+use crate::kernel_code::expression::{ExprId, Expressions};
+use crate::kernel_code::index::IndexId;
+use fuseline_core::model::graph::Graph;
+use fuseline_core::model::ids::{OpId, TensorId};
+use fuseline_core::model::op::{Op, element_count};
+use fuseline_core::model::op_type::OpType;
+use fuseline_core::model::operand_parts::{Heads, heads_between};
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+/// For tensors of a kernel the element that belongs to the kernel's variables.
+pub(super) type Places = HashMap<TensorId, Place, FxBuildHasher>;
+
+/// The index of an element.
+#[derive(Clone)]
+pub(super) struct Place {
+    pub(super) at: Vec<IndexId>,
+    /// When there is one: what is behind the end of a slice belongs to no element of it.
+    pub(super) only_if: Option<ExprId>,
+}
+
+/// Follows the places through these ops, ascending.
+pub(super) fn follow(definitions: &mut Definitions<'_>, ops: &[OpId], places: &mut Places) {
+    let graph = definitions.graph;
+    for &op in ops {
+        let output = graph.output[op];
+        if places.contains_key(&output) {
+            continue;
+        }
+        let definition = &graph.ops[op];
+        let known = graph.inputs[op].iter().find_map(|input| {
+            let place = places.get(input)?;
+            Some((definitions.type_of(*input).ok()?.0, place.clone()))
+        });
+        let Some((shape, place)) = known else {
+            continue;
+        };
+        let moved = match definition.op_type {
+            OpType::Reshape => moved(definitions, graph, op, &shape, &place),
+            OpType::Elementwise | OpType::Reduction if shape == definition.shape => Some(place),
+            _ => None,
+        };
+        if let Some(place) = moved {
+            places.insert(output, place);
+        }
+    }
+}
+
+/// Where an op that puts each element to one place, or to none, puts it; `None` for the others.
+fn moved(
+    definitions: &mut Definitions<'_>,
+    graph: &Graph,
+    op: OpId,
+    shape: &[u64],
+    Place { at, only_if }: &Place,
+) -> Option<Place> {
+    let definition = &graph.ops[op];
+    if graph.inputs[op].len() != 1 {
+        return None;
+    }
+    let expressions = &mut definitions.expressions;
+    if let Some("slice" | "split") = definition.function.as_deref() {
+        let indexing = definition.indexing.as_ref().filter(|own| own.step <= 1)?;
+        let mut at = at.clone();
+        let own = at.get_mut(indexing.axis)?;
+        *own = expressions.shifted(*own, -i64::try_from(indexing.start).ok()?);
+        let size = *definition.shape.get(indexing.axis)?;
+        let only_if = match expressions.inside(*own, size) {
+            Some(inside) => Some(expressions.both(*only_if, inside)),
+            None => *only_if,
+        };
+        return Some(Place { at, only_if });
+    }
+    if element_count(shape) != element_count(&definition.shape) {
+        return None;
+    }
+    let at = renumbered(expressions, definition, shape, at)?;
+    Some(Place {
+        at,
+        only_if: *only_if,
+    })
+}
+
+/// The index of the same element in another shape or order.
+fn renumbered(
+    expressions: &mut Expressions,
+    definition: &Op,
+    shape: &[u64],
+    at: &[IndexId],
+) -> Option<Vec<IndexId>> {
+    let mut kept = || {
+        let place = expressions.ravel(shape, at);
+        expressions.unravel(&definition.shape, place)
+    };
+    match definition.function.as_deref().unwrap_or("reshape") {
+        "reshape" | "contiguous" => Some(kept()),
+        "transpose" => {
+            let perm = &definition.indexing.as_ref()?.perm;
+            perm.iter().map(|&old| at.get(old).copied()).collect()
+        }
+        "rearrange" => match (heads_between(shape, &definition.shape), at) {
+            (None, _) => Some(kept()),
+            (Some(Heads::Split), [batch @ .., row, column]) => {
+                let &d = definition.shape.last()?;
+                let head = expressions.quotient(*column, d);
+                let column = expressions.remainder(*column, d);
+                Some([batch, &[head, *row, column]].concat())
+            }
+            (Some(Heads::Joined), [batch @ .., head, row, column]) => {
+                let &d = shape.last()?;
+                let first = expressions.times(*head, d);
+                let column = expressions.plus(first, *column, 1);
+                Some([batch, &[*row, column]].concat())
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}

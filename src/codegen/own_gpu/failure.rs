@@ -1,0 +1,64 @@
+//! Why a program is not run on the visitor's GPU, or not to its end.
+
+use crate::interpret::NotRun;
+
+/// Each ends a run. The next press of the button starts anew.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Failure {
+    /// The browser has no WebGPU.
+    NoWebGpu,
+    /// WebGPU finds no GPU.
+    NoAdapter,
+    /// The GPU gives no device: what the browser says.
+    NoDevice(String),
+    /// The device is gone: what the browser says.
+    Lost(String),
+    /// The GPU has no room for the tensors.
+    OutOfMemory,
+    /// The device does not admit so much.
+    Limit {
+        /// What needs more, with how much, as a clause.
+        what: String,
+        /// How much is admitted.
+        limit: String,
+        /// What to change.
+        hint: &'static str,
+    },
+    /// A kernel is not valid.
+    Kernel {
+        /// Which one.
+        name: String,
+        /// What the browser says.
+        message: String,
+    },
+    /// Kernels without a shader, each with its reason.
+    NoShader(Vec<String>),
+    /// A rate of the GPU was not measured: why, as a clause.
+    NoRate(String),
+    /// No answer after this many seconds.
+    TooLong {
+        /// What was run.
+        name: String,
+        /// How long was waited, in seconds.
+        waited_s: f64,
+    },
+    /// The program cannot be run at all.
+    NotRun(NotRun),
+    /// The visitor has stopped it.
+    Stopped,
+    /// Anything else that the browser reports.
+    Other(String),
+}
+
+impl From<NotRun> for Failure {
+    fn from(refused: NotRun) -> Self {
+        Self::NotRun(refused)
+    }
+}
+
+impl Failure {
+    /// Whether the script for PyTorch is another way to a measurement.
+    pub const fn offers_script(&self) -> bool {
+        !matches!(self, Self::Stopped | Self::NotRun(_))
+    }
+}

@@ -1,0 +1,45 @@
+//! The model: pure, deterministic, panic-free; no I/O, no web type.
+//!
+//! In reading order: what is analysed ([`model`]), a program as text ([`notation`]) and its ops with their shapes
+//! ([`resolve`]), which ops run as one kernel ([`fusion`]), what kernels cost ([`cost`]), and all of it at once
+//! ([`analysis`]).
+
+pub mod analysis;
+pub use analysis::baseline::{estimate_memory_traffic, find_fusion_groups};
+pub use analysis::transformer::{FusionSummary, analyze_transformer_block};
+pub use analysis::{
+    Analysis, Comparison, Execution, Kernel, Outcome, TensorTraffic, analyze, analyze_graph,
+    analyze_program, analyze_program_with,
+};
+pub use completion::{Completion, CompletionKind, complete};
+pub use cost::roofline::{Placement, ridge_point};
+pub use cost::traffic::Traffic;
+pub use fusion::{Plan, plan};
+pub use model::bound::Bound;
+pub use model::build::build_graph;
+pub use model::device::{DEVICES, Device, default_device, device};
+pub use model::diagnostic::{Code, Diagnostic, Severity, Span};
+pub use model::dtype::DType;
+pub use model::fix::{Fix, TextEdit, edited};
+pub use model::graph::{Graph, NamedGraph, SizeSource, Tensor};
+pub use model::ids::{IdVec, KernelId, OpId, TensorId};
+pub use model::op::{Op, TensorDecl, TensorRole};
+pub use model::op_type::OpType;
+pub use model::options::{
+    Conventions, Externals, F32Matmul, FusionOptions, Objective, Options, Policy, ReshapeCost,
+};
+pub use model::partition::Partition;
+pub use model::program::Program;
+
+pub mod completion;
+pub mod cost;
+mod disjoint_sets;
+pub mod examples;
+pub mod fixes;
+pub mod fusion;
+pub mod input;
+pub mod json;
+pub mod model;
+pub mod notation;
+pub mod resolve;
+mod sorted;

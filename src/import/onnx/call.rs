@@ -1,0 +1,260 @@
+//! A node of a file as the rules see it: its attributes, and what is known about its inputs.
+
+use crate::onnx::proto::{Attribute, Node, TensorValue, shortest};
+use crate::onnx::words::word;
+use crate::params::Params;
+use crate::shapes::{Sizes, dimension, elements};
+use crate::size::Size;
+use crate::template::Blanks;
+use crate::value::{Scalar, Value, float_text};
+use crate::writer::Known;
+
+/// A node with what is known about its inputs.
+pub(super) struct Call<'a> {
+    pub(super) node: &'a Node,
+    /// In the order of the node; `None` for an input that is left out.
+    pub(super) inputs: Vec<Option<&'a Known>>,
+    /// What the file says about its output.
+    pub(super) output: Known,
+    /// Which output it is.
+    pub(super) output_index: usize,
+    /// The params of the import, for sizes.
+    pub(super) params: &'a Params,
+    /// Version of the operators of ONNX.
+    pub(super) version: i64,
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn operator(&self) -> &'a str {
+        &self.node.operator
+    }
+
+    fn stated(&self, name: &str) -> Option<&'a Attribute> {
+        self.node.attributes.iter().find(|own| own.name == name)
+    }
+
+    pub(super) fn int(&self, name: &str) -> Option<i64> {
+        self.stated(name)?.int
+    }
+
+    pub(super) fn float(&self, name: &str) -> Option<f64> {
+        self.stated(name)?.float.map(shortest)
+    }
+
+    pub(super) fn ints(&self, name: &str) -> Option<&'a [i64]> {
+        let attribute = self.stated(name)?;
+        (!attribute.ints.is_empty()).then_some(attribute.ints.as_slice())
+    }
+
+    pub(super) fn word(&self, name: &str) -> Option<&'a str> {
+        std::str::from_utf8(&self.stated(name)?.string).ok()
+    }
+
+    pub(super) fn tensor(&self, name: &str) -> Option<&'a TensorValue> {
+        self.stated(name)?.tensor.as_ref()
+    }
+
+    /// An attribute as the notation writes it.
+    pub(super) fn attribute_text(&self, name: &str) -> Option<String> {
+        let attribute = self.stated(name)?;
+        if let Some(number) = attribute.int {
+            return Some(number.to_string());
+        }
+        if let Some(number) = attribute.float {
+            return float_text(shortest(number));
+        }
+        if !attribute.ints.is_empty() {
+            return Some(format!("{:?}", attribute.ints));
+        }
+        self.word(name).map(str::to_owned)
+    }
+
+    pub(super) fn input_count(&self) -> usize {
+        self.inputs.len()
+    }
+
+    pub(super) fn input(&self, place: usize) -> Option<&'a Known> {
+        self.inputs.get(place).copied().flatten()
+    }
+
+    pub(super) fn shape(&self, place: usize) -> Option<&'a [Size]> {
+        self.input(place)?.shape.as_deref()
+    }
+
+    pub(super) fn rank(&self, place: usize) -> Option<usize> {
+        self.shape(place).map(<[Size]>::len)
+    }
+
+    pub(super) fn value(&self, place: usize) -> Option<&'a Value> {
+        self.input(place)?.value.as_ref()
+    }
+
+    /// The elements of an input, as sizes.
+    pub(super) fn sizes(&self, place: usize) -> Option<Sizes> {
+        self.value(place)?.sizes()
+    }
+
+    /// The whole numbers of an input, or of the attribute that older versions have in its place. `None` when neither is given, and
+    /// when the input is not known, which [`Self::has`] tells apart.
+    pub(super) fn numbers(&self, place: usize, name: &str) -> Option<Vec<i64>> {
+        match self.sizes(place) {
+            Some(sizes) => sizes.iter().map(Size::as_int).collect(),
+            None => self.ints(name).map(<[i64]>::to_vec),
+        }
+    }
+
+    /// Whether an input is given.
+    pub(super) fn has(&self, place: usize) -> bool {
+        self.input(place).is_some()
+    }
+
+    /// Number of elements of an input.
+    pub(super) fn elements(&self, place: usize) -> Option<Size> {
+        elements(self.shape(place)?)
+    }
+
+    /// The one number of an input as the notation writes it.
+    pub(super) fn number_text(&self, place: usize) -> Option<String> {
+        match self.value(place)?.only()? {
+            Scalar::Int(size) => size.as_int().map(|number| number.to_string()),
+            Scalar::Float(number) => float_text(*number),
+        }
+    }
+
+    pub(super) fn output_rank(&self) -> Option<usize> {
+        self.output.shape.as_ref().map(Vec::len)
+    }
+
+    /// A size at the defaults of the params.
+    pub(super) fn default_of(&self, size: &Size) -> Option<i64> {
+        size.value(&self.params.values)
+    }
+
+    /// Sizes as the notation writes them.
+    pub(super) fn list(&self, sizes: &[Size]) -> String {
+        self.params.list(sizes)
+    }
+
+    /// One size as the value of an attribute.
+    pub(super) fn one(&self, size: &Size) -> String {
+        self.params.one(size)
+    }
+
+    /// The dimensions that a reduction or a squeeze names, ascending.
+    pub(super) fn axes(&self, place: usize, rank: usize) -> Option<Vec<usize>> {
+        let named = self.numbers(place, "axes")?;
+        let axes = named.into_iter().map(|axis| dimension(axis, rank));
+        let mut axes: Vec<usize> = axes.collect::<Option<_>>()?;
+        axes.sort_unstable();
+        axes.dedup();
+        Some(axes)
+    }
+
+    /// The new shape of a node that keeps its elements, with its open size told where it can be; otherwise what the file says.
+    pub(super) fn reshaped(&self) -> Option<Sizes> {
+        self.computed_shape().or_else(|| self.output.shape.clone())
+    }
+
+    fn computed_shape(&self) -> Option<Sizes> {
+        let shape = self.shape(0)?;
+        match self.operator() {
+            "Reshape" => self.reshape(shape),
+            "Flatten" => {
+                let axis = self.int("axis").unwrap_or(1);
+                let rank = i64::try_from(shape.len()).ok()?;
+                let axis = if axis < 0 {
+                    axis.checked_add(rank)?
+                } else {
+                    axis
+                };
+                let (outer, inner) = shape.split_at_checked(usize::try_from(axis).ok()?)?;
+                Some(vec![elements(outer)?, elements(inner)?])
+            }
+            "Squeeze" => {
+                let axes = if self.has(1) || self.ints("axes").is_some() {
+                    self.axes(1, shape.len())?
+                } else {
+                    let is_one = |&d: &usize| shape.get(d).is_some_and(Size::is_one);
+                    (0..shape.len()).filter(is_one).collect()
+                };
+                let kept = shape
+                    .iter()
+                    .enumerate()
+                    .filter(|(place, _)| !axes.contains(place));
+                Some(kept.map(|(_, size)| size.clone()).collect())
+            }
+            "Unsqueeze" => {
+                let named = self.numbers(1, "axes")?;
+                let rank = shape.len().checked_add(named.len())?;
+                let axes = self.axes(1, rank)?;
+                let mut own = shape.iter();
+                let sizes = (0..rank).map(|place| {
+                    if axes.contains(&place) {
+                        Some(Size::from(1))
+                    } else {
+                        own.next().cloned()
+                    }
+                });
+                sizes.collect()
+            }
+            _ => None,
+        }
+    }
+
+    fn reshape(&self, shape: &[Size]) -> Option<Sizes> {
+        let wanted = match self.sizes(1) {
+            Some(sizes) => sizes,
+            None => self
+                .ints("shape")?
+                .iter()
+                .map(|&size| Size::from(size))
+                .collect(),
+        };
+        let keeps_zeros = self.int("allowzero") == Some(1);
+        let sizes = wanted.into_iter().enumerate();
+        let sizes = sizes.map(|(place, size)| match size.as_int() {
+            Some(0) if !keeps_zeros => shape.get(place).cloned(),
+            _ => Some(size),
+        });
+        let sizes: Sizes = sizes.collect::<Option<_>>()?;
+        let is_open = |size: &Size| size.as_int() == Some(-1);
+        let known: Sizes = sizes
+            .iter()
+            .filter(|size| !is_open(size))
+            .cloned()
+            .collect();
+        if known.len() == sizes.len() {
+            return Some(sizes);
+        }
+        let (all, known) = (elements(shape)?, elements(&known)?);
+        let open = all.div_exact(&known).or_else(|| {
+            // No size over the params: the number at their defaults.
+            let (all, known) = (self.default_of(&all)?, self.default_of(&known)?);
+            (all.checked_rem(known)? == 0).then(|| Size::from(all / known))
+        })?;
+        let filled = sizes
+            .into_iter()
+            .map(|size| if is_open(&size) { open.clone() } else { size });
+        Some(filled.collect())
+    }
+}
+
+impl Blanks for Call<'_> {
+    fn attribute(&self, name: &str) -> Option<String> {
+        self.attribute_text(name)
+    }
+
+    fn input(&self, name: &str) -> Option<String> {
+        Call::input(self, name.parse().ok()?).map(|input| input.name.clone())
+    }
+
+    fn word(&self, name: &str) -> Option<String> {
+        if let Some(place) = name.strip_prefix('#') {
+            return self.number_text(place.parse().ok()?);
+        }
+        match name.parse::<usize>() {
+            Ok(_) => Blanks::input(self, name),
+            Err(_) => word(name, self),
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Values that a file computes from shapes: exporters write the new shape of a reshape as `Shape`, `Gather` and `Concat`. Only a few
+//! elements are followed, whole numbers as sizes over the params.
+
+use crate::onnx::call::Call;
+use crate::onnx::proto::{Number, TensorValue};
+use crate::shapes::{Sizes, dimension};
+use crate::size::Size;
+use crate::value::{MAX_NUMBERS, Scalar, Value};
+
+/// The value of a constant, if it holds whole numbers or a few numbers.
+pub(super) fn value_of(tensor: &TensorValue) -> Option<Value> {
+    let numbers = tensor.numbers()?;
+    // The factors of a resize are a few floats.
+    let is_few = numbers.len() <= 8 || numbers.iter().all(|n| matches!(n, Number::Int(_)));
+    let shape = tensor.dims.iter().map(|&dim| usize::try_from(dim).ok());
+    Some(Value {
+        shape: shape.collect::<Option<_>>().filter(|_| is_few)?,
+        elements: numbers.into_iter().map(scalar).collect(),
+    })
+}
+
+fn scalar(number: Number) -> Scalar {
+    match number {
+        Number::Int(value) => Scalar::Int(Size::from(value)),
+        Number::Float(value) => Scalar::Float(value),
+    }
+}
+
+/// The value that a node gives, where it is known: whole numbers, or one number.
+pub(super) fn folded(call: &Call<'_>) -> Option<Value> {
+    let value = computed(call)?;
+    let is_constant = call.operator() == "Constant";
+    (is_constant || value.elements.len() == 1 || value.sizes().is_some()).then_some(value)
+}
+
+fn computed(call: &Call<'_>) -> Option<Value> {
+    let input = |place| call.value(place);
+    match call.operator() {
+        "Constant" => constant(call),
+        "Shape" => {
+            let shape = call.shape(0)?;
+            let place = |name, default: usize| match call.int(name) {
+                None => default,
+                Some(value) if value < 0 => shape.len().saturating_sub(back(value)),
+                Some(value) => usize::try_from(value).map_or(shape.len(), |v| v.min(shape.len())),
+            };
+            let sizes = shape.get(place("start", 0)..place("end", shape.len()));
+            Value::sizes_list(sizes.unwrap_or_default())
+        }
+        "Size" => Some(Value::scalar(Scalar::Int(call.elements(0)?))),
+        "Identity" | "Cast" => cast(call, input(0)?),
+        "Gather" => gather(call, input(0)?, input(1)?),
+        "Concat" => {
+            let values = (0..call.input_count()).map(input);
+            let values: Vec<&Value> = values.collect::<Option<_>>()?;
+            let is_list = |value: &&Value| value.shape.len() == 1;
+            let elements = values.iter().flat_map(|value| &value.elements);
+            let elements = elements.take(MAX_NUMBERS + 1).cloned();
+            values
+                .iter()
+                .all(is_list)
+                .then(|| Value::list(elements.collect()))?
+        }
+        "Unsqueeze" | "Squeeze" | "Reshape" | "Flatten" => {
+            let shape = call.reshaped()?;
+            let shape = shape
+                .iter()
+                .map(|size| usize::try_from(size.as_int()?).ok());
+            input(0)?.with_shape(shape.collect::<Option<_>>()?)
+        }
+        "Slice" => slice(call, input(0)?),
+        "ConstantOfShape" => {
+            let sizes = input(0)?.sizes()?;
+            let shape = sizes
+                .iter()
+                .map(|size| usize::try_from(size.as_int()?).ok());
+            let shape: Vec<usize> = shape.collect::<Option<_>>()?;
+            let count = shape.iter().try_fold(1_usize, |n, &d| n.checked_mul(d))?;
+            let filled = call.tensor("value").map(TensorValue::numbers);
+            let element = match filled {
+                Some(numbers) => scalar(*numbers?.first()?),
+                None => Scalar::Float(0.0),
+            };
+            let is_few = count <= 1 || matches!(element, Scalar::Int(_)) && count <= MAX_NUMBERS;
+            is_few.then(|| Value {
+                shape,
+                elements: vec![element; count],
+            })
+        }
+        "Range" => {
+            let number = |place| match input(place)?.only()? {
+                Scalar::Int(size) => size.as_int(),
+                Scalar::Float(_) => None,
+            };
+            let (start, limit, step) = (number(0)?, number(1)?, number(2)?);
+            if step == 0 {
+                return None;
+            }
+            let ends = move |value: &i64| (*value < limit) == (step > 0) && *value != limit;
+            let values = std::iter::successors(Some(start), move |value| value.checked_add(step));
+            let values: Vec<i64> = values.take_while(ends).take(MAX_NUMBERS + 1).collect();
+            Value::list(
+                values
+                    .into_iter()
+                    .map(|v| Scalar::Int(Size::from(v)))
+                    .collect(),
+            )
+        }
+        "ReduceProd" if call.output_rank() == Some(0) || input(0)?.shape.len() <= 1 => {
+            let product = input(0)?
+                .sizes()?
+                .iter()
+                .try_fold(Size::from(1), |n, s| n.mul(s))?;
+            Some(Value::scalar(Scalar::Int(product)))
+        }
+        "Neg" | "Sqrt" | "Reciprocal" | "Floor" | "Ceil" | "Not" | "Abs" => {
+            each(&[input(0)?], |elements| unary(call, elements.first()?))
+        }
+        "Add" | "Sub" | "Mul" | "Div" | "Mod" | "Pow" | "Equal" | "Min" | "Max" | "And" | "Or"
+        | "Less" | "Greater" => each(&[input(0)?, input(1)?], |elements| match elements {
+            [a, b] => binary(call, a, b),
+            _ => None,
+        }),
+        "Where" => each(
+            &[input(0)?, input(1)?, input(2)?],
+            |elements| match elements {
+                [condition, a, b] => {
+                    let holds = number(call, condition)? != 0.0;
+                    Some((if holds { *a } else { *b }).clone())
+                }
+                _ => None,
+            },
+        ),
+        _ => None,
+    }
+}
+
+fn back(value: i64) -> usize {
+    usize::try_from(value.unsigned_abs()).unwrap_or(usize::MAX)
+}
+
+fn constant(call: &Call<'_>) -> Option<Value> {
+    if let Some(tensor) = call.tensor("value") {
+        return value_of(tensor);
+    }
+    if let Some(value) = call.int("value_int") {
+        return Some(Value::scalar(Scalar::Int(Size::from(value))));
+    }
+    if let Some(value) = call.float("value_float") {
+        return Some(Value::scalar(Scalar::Float(value)));
+    }
+    Value::sizes_list(
+        &call
+            .ints("value_ints")?
+            .iter()
+            .map(|&i| Size::from(i))
+            .collect::<Sizes>(),
+    )
+}
+
+/// The same elements as another type: whole numbers stay sizes, because only they can be the shape of something.
+fn cast(call: &Call<'_>, value: &Value) -> Option<Value> {
+    // TensorProto.DataType: 1 f32, 10 f16, 11 f64, 16 bf16.
+    let to_float = matches!(call.int("to"), Some(1 | 10 | 11 | 16));
+    let elements = value.elements.iter().map(|element| match element {
+        Scalar::Float(number) if !to_float && call.operator() == "Cast" => {
+            Some(Scalar::Int(whole(*number)?))
+        }
+        other => Some(other.clone()),
+    });
+    Some(Value {
+        shape: value.shape.clone(),
+        elements: elements.collect::<Option<_>>()?,
+    })
+}
+
+/// The whole number towards zero.
+pub(super) fn whole(number: f64) -> Option<Size> {
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "checked to be far below 2^63"
+    )]
+    let whole = (number.abs() < 1e15).then_some(number as i64)?;
+    Some(Size::from(whole))
+}
+
+fn gather(call: &Call<'_>, data: &Value, index: &Value) -> Option<Value> {
+    if data.shape.len() != 1 || call.int("axis").unwrap_or(0) != 0 {
+        return None;
+    }
+    let places = index.sizes()?;
+    let elements = places.iter().map(|place| {
+        let place = dimension(place.as_int()?, data.elements.len())?;
+        data.elements.get(place).cloned()
+    });
+    Some(Value {
+        shape: index.shape.clone(),
+        elements: elements.collect::<Option<_>>()?,
+    })
+}
+
+fn slice(call: &Call<'_>, data: &Value) -> Option<Value> {
+    let number = |place: usize, name: &str, default: i64| match call.numbers(place, name) {
+        Some(list) => list.first().copied(),
+        None => Some(default),
+    };
+    let length = i64::try_from(data.elements.len()).ok()?;
+    let place = |value: i64| {
+        let value = if value < 0 {
+            value.saturating_add(length)
+        } else {
+            value
+        };
+        usize::try_from(value.clamp(0, length)).unwrap_or(0)
+    };
+    let [start, end] = [number(1, "starts", 0)?, number(2, "ends", length)?].map(place);
+    let step = number(4, "steps", 1)?;
+    if data.shape.len() != 1 || step != 1 {
+        return None;
+    }
+    Value::list(data.elements.get(start..end).unwrap_or_default().to_vec())
+}
+
+/// Applies `combine` to the elements of values, of which some may have a single element.
+fn each(values: &[&Value], combine: impl Fn(&[&Scalar]) -> Option<Scalar>) -> Option<Value> {
+    let longest = values
+        .iter()
+        .max_by_key(|v| (v.elements.len(), v.shape.len()))?;
+    let count = longest.elements.len();
+    let element = |place: usize| {
+        let at = |value: &&'_ Value| match value.elements.as_slice() {
+            [_] => Some(0),
+            elements => (elements.len() == count).then_some(place),
+        };
+        let elements = values.iter().map(|value| value.elements.get(at(value)?));
+        combine(&elements.collect::<Option<Vec<&Scalar>>>()?)
+    };
+    Some(Value {
+        shape: longest.shape.clone(),
+        elements: (0..count).map(element).collect::<Option<_>>()?,
+    })
+}
+
+/// The number at the defaults of the params.
+fn number(call: &Call<'_>, element: &Scalar) -> Option<f64> {
+    match element {
+        Scalar::Int(size) => call.default_of(size).map(|value| value as f64),
+        Scalar::Float(value) => Some(*value),
+    }
+}
+
+fn truth(holds: bool) -> Scalar {
+    Scalar::Int(Size::from(i64::from(holds)))
+}
+
+fn unary(call: &Call<'_>, element: &Scalar) -> Option<Scalar> {
+    let value = number(call, element)?;
+    match (call.operator(), element) {
+        ("Not", _) => Some(truth(value == 0.0)),
+        ("Neg", Scalar::Int(size)) => Some(Scalar::Int(Size::from(0).sub(size)?)),
+        ("Abs" | "Floor" | "Ceil", Scalar::Int(_)) if value >= 0.0 => Some(element.clone()),
+        ("Neg", _) => Some(Scalar::Float(-value)),
+        ("Abs", _) => Some(Scalar::Float(value.abs())),
+        ("Sqrt", _) => Some(Scalar::Float(value.sqrt())),
+        ("Reciprocal", _) => Some(Scalar::Float(value.recip())),
+        ("Floor", Scalar::Float(_)) => Some(Scalar::Float(value.floor())),
+        ("Ceil", Scalar::Float(_)) => Some(Scalar::Float(value.ceil())),
+        _ => None,
+    }
+}
+
+fn binary(call: &Call<'_>, a: &Scalar, b: &Scalar) -> Option<Scalar> {
+    let (left, right) = (number(call, a)?, number(call, b)?);
+    let operator = call.operator();
+    match operator {
+        "Equal" => return Some(truth(a == b || left.total_cmp(&right).is_eq())),
+        "Less" => return Some(truth(left < right)),
+        "Greater" => return Some(truth(left > right)),
+        "And" => return Some(truth(left != 0.0 && right != 0.0)),
+        "Or" => return Some(truth(left != 0.0 || right != 0.0)),
+        "Min" => return Some(if left <= right { a } else { b }.clone()),
+        "Max" => return Some(if left >= right { a } else { b }.clone()),
+        _ => {}
+    }
+    let (Scalar::Int(x), Scalar::Int(y)) = (a, b) else {
+        return Some(Scalar::Float(match operator {
+            "Add" => left + right,
+            "Sub" => left - right,
+            "Mul" => left * right,
+            "Div" => left / right,
+            "Pow" => left.powf(right),
+            _ => return None,
+        }));
+    };
+    let size = match operator {
+        "Add" => x.add(y),
+        "Sub" => x.sub(y),
+        "Mul" => x.mul(y),
+        // A quotient that is no size is a number that holds at the defaults.
+        "Div" => x.div_exact(y).or_else(|| {
+            let (x, y) = (call.default_of(x)?, call.default_of(y)?);
+            Some(Size::from(x.checked_div(y)?))
+        }),
+        "Mod" => {
+            let (x, y) = (call.default_of(x)?, call.default_of(y)?);
+            Some(Size::from(x.checked_rem_euclid(y)?))
+        }
+        _ => None,
+    };
+    size.map(Scalar::Int)
+}

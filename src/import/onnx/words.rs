@@ -1,0 +1,254 @@
+//! Works out the words of the table of operators: what depends on attributes, on shapes or on known inputs.
+
+use crate::onnx::call::Call;
+use crate::onnx::layout::{gather, image, pads, piece, slices};
+use crate::onnx::products::{gemm, matmul, window};
+use crate::onnx::proto::{Number, element_type};
+use crate::shapes::{Sizes, broadcast, dimension};
+use crate::size::Size;
+use crate::value::float_text;
+
+/// The text that stands for a word; `None` where the node is not of a form that the notation has.
+pub(super) fn word(name: &str, call: &Call<'_>) -> Option<String> {
+    match name {
+        "type" => element(call).map(str::to_owned),
+        "output" => Some(typed(
+            call,
+            call.output.shape.as_deref().or(made(call).as_deref())?,
+        )),
+        "bounds" => bounds(call),
+        "triangle" => triangle(call),
+        "fast_gelu" => {
+            let x = "gelu({0}, approximate=tanh)".to_owned();
+            (!call.has(1)).then_some(x)
+        }
+        "axes" => axes(call),
+        "axis_kept" => {
+            let axis = call.int("axis").unwrap_or(0);
+            Some(format!("axis={axis}{}", keepdim(call)))
+        }
+        "softmax_axis" => softmax_axis(call),
+        "count" => match call.int("k") {
+            Some(count) => Some(count.to_string()),
+            None => call.sizes(1)?.first().map(|size| call.one(size)),
+        },
+        "last_axis" => {
+            let axis = call.int("axis").unwrap_or(-1);
+            let is_last = axis == -1 || usize::try_from(axis).ok()? + 1 == call.rank(0)?;
+            is_last.then(|| "{0}".to_owned())
+        }
+        "channels" => call.shape(0)?.get(1).map(|size| call.one(size)),
+        "image_axes" => {
+            let axes: Vec<usize> = (2..call.rank(0)?).collect();
+            (!axes.is_empty()).then(|| format!("{axes:?}"))
+        }
+        "pool" | "window" => window(name, call),
+        "conv" => match call.rank(1)? {
+            3 => Some("conv1d".to_owned()),
+            4 => Some("conv2d".to_owned()),
+            _ => None,
+        },
+        "matmul" => matmul(call),
+        "gemm" => gemm(call),
+        "transposed" => {
+            let is_plain = call
+                .float("alpha")
+                .is_none_or(|alpha| alpha.total_cmp(&1.0).is_eq());
+            let no_batches = ["transBatchA", "transBatchB"]
+                .iter()
+                .all(|n| call.int(n).unwrap_or(0) == 0);
+            let flags =
+                [("transA", "transpose_a"), ("transB", "transpose_b")].map(|(own, flag)| {
+                    if call.int(own) == Some(1) {
+                        format!(", {flag}=true")
+                    } else {
+                        String::new()
+                    }
+                });
+            (is_plain && no_batches).then(|| flags.concat())
+        }
+        "four_dimensions" => (call.rank(0)? == 4 && !call.has(4)).then(|| "{0}".to_owned()),
+        "attention" => {
+            let causal = if call.int("is_causal") == Some(1) {
+                ", causal=true"
+            } else {
+                ""
+            };
+            let scale = call.float("scale").and_then(float_text);
+            let scale = scale.map_or_else(String::new, |scale| format!(", scale={scale}"));
+            Some(format!("{causal}{scale}"))
+        }
+        "shape" => call.reshaped().map(|shape| call.list(&shape)),
+        "perm" => match call.ints("perm") {
+            Some(perm) => Some(format!("{perm:?}")),
+            None => Some(format!(
+                "{:?}",
+                (0..call.rank(0)?).rev().collect::<Vec<_>>()
+            )),
+        },
+        "expanded" => {
+            let wanted = call.sizes(1);
+            let known = wanted.map(|wanted| call.shape(0).map(|own| broadcast(own, &wanted)));
+            known
+                .flatten()
+                .or_else(|| call.output.shape.clone())
+                .map(|shape| call.list(&shape))
+        }
+        "times" => call.sizes(1).map(|times| call.list(&times)),
+        "pads" => pads(call),
+        "all" => {
+            let places = (0..call.input_count()).filter(|&place| call.has(place));
+            let inputs: Vec<String> = places.map(|place| format!("{{{place}}}")).collect();
+            (inputs.len() > 1).then(|| inputs.join(", "))
+        }
+        "slices" => slices(call),
+        "piece" => piece(call),
+        "gather" => gather(call),
+        "scatter" => match call.word("reduction") {
+            None | Some("none") => Some("scatter".to_owned()),
+            Some("add") => Some("scatter_add".to_owned()),
+            Some(_) => None,
+        },
+        "image" => image(call),
+        "resize_mode" => match call.word("mode") {
+            None | Some("nearest") => Some("nearest".to_owned()),
+            Some("linear") => Some("bilinear".to_owned()),
+            Some(_) => None,
+        },
+        "fill" => fill(call),
+        _ => None,
+    }
+}
+
+/// The element type that a node gives.
+pub(super) fn element(call: &Call<'_>) -> Option<&'static str> {
+    let to = call.int("to").and_then(|to| i32::try_from(to).ok());
+    let like = || {
+        call.input(1)
+            .filter(|_| call.operator() == "CastLike")?
+            .dtype
+    };
+    Some(
+        to.and_then(element_type)
+            .or_else(like)
+            .or(call.output.dtype)?
+            .name(),
+    )
+}
+
+/// A type of the notation: `f32[B, 64]`.
+pub(super) fn typed(call: &Call<'_>, shape: &[Size]) -> String {
+    let filled = call
+        .tensor("value")
+        .and_then(|value| element_type(value.data_type));
+    let first = || {
+        call.input(0)
+            .filter(|_| call.operator() != "ConstantOfShape")?
+            .dtype
+    };
+    let dtype = call.output.dtype.or(filled).or_else(first);
+    let dtype = dtype.map_or("f32", |dtype| dtype.name());
+    format!("{dtype}{}", call.list(shape))
+}
+
+/// The shape of what is made from nothing, or laid out in blocks.
+fn made(call: &Call<'_>) -> Option<Sizes> {
+    match call.operator() {
+        "ConstantOfShape" => call.sizes(0),
+        "Range" => {
+            let number = |place: usize| call.sizes(place)?.into_iter().next();
+            let length = number(1)?.sub(&number(0)?)?;
+            Some(vec![length.div_exact(&number(2)?)?])
+        }
+        "DepthToSpace" | "SpaceToDepth" => {
+            let block = Size::from(call.int("blocksize")?);
+            let [batch, channels, height, width] = call.shape(0)? else {
+                return None;
+            };
+            let area = block.mul(&block)?;
+            Some(if call.operator() == "DepthToSpace" {
+                vec![
+                    batch.clone(),
+                    channels.div_exact(&area)?,
+                    height.mul(&block)?,
+                    width.mul(&block)?,
+                ]
+            } else {
+                vec![
+                    batch.clone(),
+                    channels.mul(&area)?,
+                    height.div_exact(&block)?,
+                    width.div_exact(&block)?,
+                ]
+            })
+        }
+        _ => None,
+    }
+}
+
+fn bounds(call: &Call<'_>) -> Option<String> {
+    let bound = |place: usize, name: &str| match (call.has(place), call.float(name)) {
+        (true, _) => Some(format!(", {name}={}", call.number_text(place)?)),
+        (false, Some(bound)) => Some(format!(", {name}={}", float_text(bound)?)),
+        (false, None) => Some(String::new()),
+    };
+    Some(bound(1, "min")? + &bound(2, "max")?)
+}
+
+fn triangle(call: &Call<'_>) -> Option<String> {
+    let function = if call.int("upper") == Some(0) {
+        "tril"
+    } else {
+        "triu"
+    };
+    let diagonal = if call.has(1) {
+        call.number_text(1)?
+    } else {
+        "0".to_owned()
+    };
+    Some(format!("{function}({{0}}, diagonal={diagonal})"))
+}
+
+fn keepdim(call: &Call<'_>) -> &'static str {
+    if call.int("keepdims") == Some(0) {
+        ", keepdim=false"
+    } else {
+        ""
+    }
+}
+
+fn axes(call: &Call<'_>) -> Option<String> {
+    let rank = call.rank(0)?;
+    let is_named = call.has(1) || call.ints("axes").is_some();
+    let named = if is_named {
+        call.axes(1, rank)?
+    } else {
+        Vec::new()
+    };
+    let text = match (named.as_slice(), rank) {
+        (_, 0) => return None,
+        ([], _) => format!("{:?}", (0..rank).collect::<Vec<_>>()),
+        ([only], _) => only.to_string(),
+        (named, _) => format!("{named:?}"),
+    };
+    Some(format!("axis={text}{}", keepdim(call)))
+}
+
+/// Before version 13 all dimensions from the axis on were one; that is the same for the last one.
+fn softmax_axis(call: &Call<'_>) -> Option<String> {
+    if call.version >= 13 {
+        return Some(call.int("axis").unwrap_or(-1).to_string());
+    }
+    let axis = dimension(call.int("axis").unwrap_or(1), call.rank(0)?)?;
+    (axis + 1 == call.rank(0)?).then(|| axis.to_string())
+}
+
+fn fill(call: &Call<'_>) -> Option<String> {
+    let Some(value) = call.tensor("value") else {
+        return Some("0".to_owned());
+    };
+    match value.numbers()?.first()? {
+        Number::Int(number) => Some(number.to_string()),
+        Number::Float(number) => float_text(*number),
+    }
+}

@@ -1,0 +1,269 @@
+//! A node of a graph as the rules see it: its arguments by the names of the operator's schema, and what it gives.
+
+use crate::params::{Params, identifier};
+use crate::pt2::elementwise;
+use crate::pt2::products::flops;
+use crate::pt2::reductions;
+use crate::pt2::schema::{Argument, Graph, Node, TensorMeta, Whole};
+use crate::pt2::symbols::Symbols;
+use crate::shapes::{Sizes, dimension};
+use crate::size::Size;
+use crate::template::Blanks;
+use crate::value::float_text;
+use crate::writer::{Known, Writer};
+use fuseline_core::model::dtype::DType;
+use fuseline_core::notation::written_name;
+use std::collections::{HashMap, HashSet};
+
+/// A node with what is known about its arguments, for one of its outputs.
+pub(super) struct Call<'a> {
+    pub(super) node: &'a Node,
+    /// `add` of `torch.ops.aten.add_.Tensor`, without the mark of what writes in place.
+    pub(super) operator: &'a str,
+    /// `Tensor` of `torch.ops.aten.add.Tensor`.
+    pub(super) overload: &'a str,
+    pub(super) graph: &'a Graph,
+    /// Places of tensors by their name in the graph.
+    pub(super) tensors: &'a HashMap<&'a str, usize>,
+    pub(super) written: &'a Writer,
+    pub(super) symbols: &'a Symbols<'a>,
+    /// All outputs of the node, `None` for one that is no tensor.
+    pub(super) outputs: &'a [Option<&'a str>],
+    /// Tensors of the graph that something reads.
+    pub(super) is_read: &'a HashSet<&'a str>,
+    /// Which output it is, its element type and its shape.
+    pub(super) place: usize,
+    pub(super) dtype: DType,
+    pub(super) shape: Sizes,
+    /// What stands for tensors that have been cast, by the argument.
+    pub(super) cast: HashMap<&'a str, String>,
+}
+
+impl<'a> Call<'a> {
+    /// An argument that is given.
+    pub(super) fn argument(&self, name: &str) -> Option<&'a Argument> {
+        let mut inputs = self.node.inputs.iter();
+        let named = inputs.find(|argument| argument.name == name)?;
+        (!matches!(named.arg, Argument::None)).then_some(&named.arg)
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.argument(name).is_some()
+    }
+
+    /// The place of the tensor of an argument.
+    pub(super) fn tensor_place(&self, name: &str) -> Option<usize> {
+        match self.argument(name)? {
+            Argument::Tensor(tensor) => self.tensors.get(tensor.as_str()).copied(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn known(&self, place: usize) -> Option<&'a Known> {
+        self.written.tensors.get(place)
+    }
+
+    pub(super) fn tensor(&self, name: &str) -> Option<&'a Known> {
+        self.known(self.tensor_place(name)?)
+    }
+
+    /// What the file says of the tensor of an argument.
+    pub(super) fn meta(&self, name: &str) -> Option<&'a TensorMeta> {
+        match self.argument(name)? {
+            Argument::Tensor(tensor) => self.graph.tensor_values.get(tensor),
+            _ => None,
+        }
+    }
+
+    /// The tensors of an argument that is a list.
+    pub(super) fn tensors_of(&self, name: &str) -> Option<Vec<Option<&'a Known>>> {
+        let Argument::Tensors(names) = self.argument(name)? else {
+            return None;
+        };
+        let known = names.iter().map(|name| {
+            let place = self.tensors.get(name.as_deref()?)?;
+            self.known(*place)
+        });
+        Some(known.collect())
+    }
+
+    pub(super) fn shape_of(&self, name: &str) -> Option<&'a [Size]> {
+        self.tensor(name)?.shape.as_deref()
+    }
+
+    pub(super) fn rank_of(&self, name: &str) -> Option<usize> {
+        self.shape_of(name).map(<[Size]>::len)
+    }
+
+    fn whole(&self, whole: &Whole) -> Option<Size> {
+        match whole {
+            Whole::AsInt(value) => Some(Size::from(*value)),
+            Whole::AsName(name) => {
+                let size = self.graph.sym_int_values.get(name)?;
+                Some(self.symbols.size(size).0)
+            }
+        }
+    }
+
+    /// A whole number, over the params where it is computed from sizes.
+    pub(super) fn size(&self, name: &str) -> Option<Size> {
+        match self.argument(name)? {
+            Argument::Int(whole) => self.whole(whole),
+            _ => None,
+        }
+    }
+
+    pub(super) fn int(&self, name: &str) -> Option<i64> {
+        self.size(name)?.as_int()
+    }
+
+    /// A list of whole numbers; one number is a list of one.
+    pub(super) fn sizes(&self, name: &str) -> Option<Sizes> {
+        match self.argument(name)? {
+            Argument::Int(whole) => Some(vec![self.whole(whole)?]),
+            Argument::Ints(list) => list.iter().map(|whole| self.whole(whole)).collect(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn ints(&self, name: &str) -> Option<Vec<i64>> {
+        self.sizes(name)?.iter().map(Size::as_int).collect()
+    }
+
+    /// A number, which may be whole or a truth value.
+    pub(super) fn number(&self, name: &str) -> Option<f64> {
+        match self.argument(name)? {
+            Argument::Float(number) => Some(*number),
+            Argument::Bool(holds) => Some(f64::from(u8::from(*holds))),
+            Argument::Int(Whole::AsInt(value)) => Some(*value as f64),
+            _ => None,
+        }
+    }
+
+    /// Whether a number is given that is not this one.
+    pub(super) fn differs(&self, name: &str, from: f64) -> bool {
+        self.has(name)
+            && self
+                .number(name)
+                .is_none_or(|number| !number.total_cmp(&from).is_eq())
+    }
+
+    pub(super) fn flag(&self, name: &str) -> bool {
+        matches!(self.argument(name), Some(Argument::Bool(true)))
+    }
+
+    pub(super) fn text(&self, name: &str) -> Option<&'a str> {
+        match self.argument(name)? {
+            Argument::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The dimension that an argument names.
+    pub(super) fn axis(&self, name: &str, rank: usize) -> Option<usize> {
+        dimension(self.int(name)?, rank)
+    }
+
+    /// The same, the first where none is given.
+    pub(super) fn axis_or_first(&self, name: &str, rank: usize) -> Option<usize> {
+        if self.has(name) {
+            self.axis(name, rank)
+        } else {
+            (rank > 0).then_some(0)
+        }
+    }
+
+    /// Whether something reads another output.
+    pub(super) fn uses(&self, place: usize) -> bool {
+        let output = self.outputs.get(place).copied().flatten();
+        output.is_some_and(|output| self.is_read.contains(output))
+    }
+
+    /// Another output, which has been written before.
+    pub(super) fn output(&self, place: usize) -> Option<&'a Known> {
+        let output = self.outputs.get(place).copied().flatten()?;
+        self.known(*self.tensors.get(output)?)
+    }
+
+    pub(super) fn params(&self) -> &'a Params {
+        &self.written.params
+    }
+
+    /// Whether a tensor has the element type of the output, and its shape where that is asked.
+    pub(super) fn is_known(&self, place: usize, has_shape: bool) -> bool {
+        self.known(place).is_some_and(|known| {
+            known.dtype == Some(self.dtype)
+                && (!has_shape || known.shape.as_deref() == Some(self.shape.as_slice()))
+        })
+    }
+
+    /// An op that reads all that the node reads.
+    pub(super) fn opaque(&self, operator: &str, counts: bool, stated: &str) -> String {
+        let mut seen = HashSet::new();
+        let names = self.node.tensors();
+        let places = names.filter_map(|name| self.tensors.get(name).copied());
+        let known = places
+            .filter(|place| seen.insert(*place))
+            .filter_map(|place| self.known(place));
+        let mut arguments: Vec<String> = known.map(|known| known.name.clone()).collect();
+        arguments.push(format!("name={}", written_name(&identifier(operator))));
+        if let Some(flops) = flops(self).filter(|_| counts) {
+            arguments.push(format!("flops={}", self.one(&flops)));
+        }
+        format!("y = opaque({}) : {stated}", arguments.join(", "))
+    }
+
+    pub(super) fn list(&self, sizes: &[Size]) -> String {
+        self.params().list(sizes)
+    }
+
+    pub(super) fn one(&self, size: &Size) -> String {
+        self.params().one(size)
+    }
+
+    /// A number as the notation writes it where an operand stands.
+    fn literal(&self, name: &str) -> Option<String> {
+        match self.argument(name)? {
+            Argument::Int(Whole::AsInt(value)) => Some(value.to_string()),
+            Argument::Float(number) if *number < f64::MIN => Some("-inf".to_owned()),
+            _ => number_text(self.number(name)?),
+        }
+    }
+}
+
+/// A float as the notation writes it. For an infinity stands the largest number of f32: only operands may be -inf.
+pub(super) fn number_text(number: f64) -> Option<String> {
+    float_text(number.clamp(-3.4e38, 3.4e38))
+}
+
+impl Blanks for Call<'_> {
+    fn attribute(&self, name: &str) -> Option<String> {
+        match self.argument(name)? {
+            Argument::Bool(holds) => Some(holds.to_string()),
+            Argument::Text(text) => Some((*text).clone()),
+            Argument::Int(_) => self.size(name).map(|size| self.one(&size)),
+            Argument::Ints(_) => self.sizes(name).map(|sizes| self.list(&sizes)),
+            _ => number_text(self.number(name)?),
+        }
+    }
+
+    fn input(&self, name: &str) -> Option<String> {
+        if let Some(cast) = self.cast.get(name) {
+            return Some(cast.clone());
+        }
+        self.tensor(name).map(|known| known.name.clone())
+    }
+
+    fn word(&self, name: &str) -> Option<String> {
+        match name {
+            "function" => Some(self.operator.trim_start_matches("special_").to_owned()),
+            "reduced" => reductions::reduced(self),
+            "eps" => Some(match self.number("eps") {
+                Some(eps) => format!(", eps={}", number_text(eps)?),
+                None => String::new(),
+            }),
+            "bounds" => elementwise::bounds(self),
+            _ => self.input(name).or_else(|| self.literal(name)),
+        }
+    }
+}

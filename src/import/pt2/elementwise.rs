@@ -1,0 +1,212 @@
+//! Operators over elements whose form depends on their arguments.
+
+use crate::pt2::call::{Call, number_text};
+use crate::pt2::lines::{Becomes, Cast};
+use fuseline_core::model::dtype::DType;
+
+fn lines(cast: Cast, lines: impl Into<String>) -> Becomes {
+    Becomes::Lines(cast, lines.into())
+}
+
+/// Two operands, of which one may be a number; like torch.compile, which computes nothing for `x + 0` and `x / 1`.
+fn binary(call: &Call<'_>, function: &str, neutral: Option<f64>) -> Option<Becomes> {
+    let function = match call.text("rounding_mode") {
+        None => function,
+        Some("floor") => "floor_divide",
+        Some(_) => return None,
+    };
+    if let (Some(place), Some(number)) = (call.tensor_place("self"), call.number("other"))
+        && neutral.is_some_and(|neutral| neutral.total_cmp(&number).is_eq())
+        && call.tensor("self").and_then(|known| known.shape.as_ref()) == Some(&call.shape)
+    {
+        return Some(Becomes::Same(place));
+    }
+    if !call.differs("alpha", 1.0) {
+        return Some(lines(
+            Cast::Result,
+            format!("{{y}} = {function}({{self}}, {{other}})"),
+        ));
+    }
+    let alpha = call.number("alpha")?;
+    if let Some(other) = call.number("other") {
+        let other = number_text(other * alpha)?;
+        let line = format!("{{y}} = {function}({{self}}, {other})");
+        return Some(lines(Cast::Result, line));
+    }
+    let alpha = number_text(alpha)?;
+    Some(lines(
+        Cast::Result,
+        format!(
+            "{{y}}_scaled = mul({{other}}, {alpha})\n{{y}} = {function}({{self}}, {{y}}_scaled)"
+        ),
+    ))
+}
+
+pub(super) fn add(call: &Call<'_>) -> Option<Becomes> {
+    binary(call, "add", Some(0.0))
+}
+
+pub(super) fn sub(call: &Call<'_>) -> Option<Becomes> {
+    binary(call, "sub", Some(0.0))
+}
+
+pub(super) fn mul(call: &Call<'_>) -> Option<Becomes> {
+    binary(call, "mul", Some(1.0))
+}
+
+pub(super) fn div(call: &Call<'_>) -> Option<Becomes> {
+    binary(call, "div", Some(1.0))
+}
+
+pub(super) fn rsub(call: &Call<'_>) -> Option<Becomes> {
+    (!call.differs("alpha", 1.0))
+        .then(|| Becomes::Lines(Cast::Result, "{y} = sub({other}, {self})".to_owned()))
+}
+
+pub(super) fn pow(call: &Call<'_>) -> Option<Becomes> {
+    call.argument("exponent")?;
+    let exponent = call.number("exponent");
+    let is = |number: f64| exponent.is_some_and(|own| own.total_cmp(&number).is_eq());
+    if is(2.0) {
+        Some(lines(Cast::Result, "{y} = square({self})"))
+    } else if is(0.5) {
+        Some(lines(Cast::Result, "{y} = sqrt({self})"))
+    } else if exponent.is_some() {
+        Some(lines(
+            Cast::Result,
+            "{y} = pow({self}, exponent={exponent=2})",
+        ))
+    } else {
+        Some(lines(Cast::Result, "{y} = pow({self}, {exponent})"))
+    }
+}
+
+/// `self + value * tensor1 * tensor2`, or over it.
+pub(super) fn add_product(call: &Call<'_>) -> Option<Becomes> {
+    let function = if call.operator == "addcdiv" {
+        "div"
+    } else {
+        "mul"
+    };
+    let product = format!("{{y}}_product = {function}({{tensor1}}, {{tensor2}})");
+    let sum = "{y} = add({self}, {y}_product)";
+    if call.differs("value", 1.0) {
+        let value = number_text(call.number("value")?)?;
+        return Some(lines(
+            Cast::Result,
+            format!(
+                "{product}\n{{y}}_scaled = mul({{y}}_product, {value})\n{{y}} = add({{self}}, {{y}}_scaled)"
+            ),
+        ));
+    }
+    Some(lines(Cast::Result, format!("{product}\n{sum}")))
+}
+
+/// A logical function of truth values; other types are combined bit by bit, which the notation has not.
+pub(super) fn bitwise(call: &Call<'_>) -> Option<Becomes> {
+    let is_bool = call.dtype == DType::Bool;
+    let name = call
+        .operator
+        .trim_matches('_')
+        .trim_start_matches("bitwise_");
+    let inputs = if name == "not" {
+        "{self}"
+    } else {
+        "{self}, {other}"
+    };
+    is_bool.then(|| Becomes::lines(format!("{{y}} = logical_{name}({inputs})")))
+}
+
+pub(super) fn elu(call: &Call<'_>) -> Option<Becomes> {
+    let is_plain = !call.differs("scale", 1.0) && !call.differs("input_scale", 1.0);
+    is_plain.then(|| Becomes::lines("{y} = elu({self}, alpha={alpha=1})".to_owned()))
+}
+
+pub(super) fn softplus(call: &Call<'_>) -> Option<Becomes> {
+    let is_plain = !call.differs("beta", 1.0) && !call.differs("threshold", 20.0);
+    is_plain.then(|| Becomes::lines("{y} = softplus({self})".to_owned()))
+}
+
+/// Bounds that are numbers, or tensors.
+pub(super) fn clamp(call: &Call<'_>) -> Option<Becomes> {
+    if !call.has("min") && !call.has("max") {
+        return None;
+    }
+    if call.tensor("min").is_none() && call.tensor("max").is_none() {
+        return Some(lines(Cast::Result, "{y} = clamp({self}{bounds})"));
+    }
+    Some(lines(
+        Cast::Result,
+        match (call.has("min"), call.has("max")) {
+            (true, true) => "{y}_above = maximum({self}, {min})\n{y} = minimum({y}_above, {max})",
+            (true, false) => "{y} = maximum({self}, {min})",
+            _ => "{y} = minimum({self}, {max})",
+        },
+    ))
+}
+
+/// `, min=0, max=6`.
+pub(super) fn bounds(call: &Call<'_>) -> Option<String> {
+    let default = |bound: f64| (call.operator == "hardtanh").then_some(bound);
+    let bound = |names: [&str; 2], default: Option<f64>| {
+        names.iter().find_map(|name| call.number(name)).or(default)
+    };
+    let text = |name: &str, bound: Option<f64>| match bound {
+        Some(bound) => Some(format!(", {name}={}", number_text(bound)?)),
+        None => Some(String::new()),
+    };
+    let (low, high) = if call.operator == "relu6" {
+        (Some(0.0), Some(6.0))
+    } else {
+        (
+            bound(["min", "min_val"], default(-1.0)),
+            bound(["max", "max_val"], default(1.0)),
+        )
+    };
+    Some(text("min", low)? + &text("max", high)?)
+}
+
+/// Nothing where the model is evaluated.
+pub(super) fn dropout(call: &Call<'_>) -> Option<Becomes> {
+    // In place its tensor is called otherwise.
+    let name = if call.has("input") { "input" } else { "self" };
+    let input = call.tensor_place(name)?;
+    let is_off = call.has("train") && !call.flag("train") || !call.differs("p", 0.0);
+    if is_off {
+        return Some(Becomes::Same(input));
+    }
+    let gives_mask = call.operator == "native_dropout" && call.uses(1);
+    (!gives_mask).then(|| Becomes::lines(format!("{{y}} = dropout({{{name}}}, p={{p=0.5}})")))
+}
+
+/// The first tensor, in another type where the output has one.
+pub(super) fn same(call: &Call<'_>) -> Option<Becomes> {
+    let mut inputs = call.node.inputs.iter();
+    let place = inputs.find_map(|argument| call.tensor_place(&argument.name))?;
+    Some(Becomes::Same(place))
+}
+
+/// What is written into a tensor, in its shape.
+pub(super) fn copy(call: &Call<'_>) -> Option<Becomes> {
+    let source = call.tensor_place("src")?;
+    if call.shape_of("src") == Some(call.shape.as_slice()) {
+        return Some(Becomes::Same(source));
+    }
+    Some(lines(Cast::Result, "{y} = expand({src})"))
+}
+
+/// One value everywhere.
+pub(super) fn full(call: &Call<'_>) -> Option<Becomes> {
+    let stated = ["fill_value", "value", "s"]
+        .iter()
+        .find_map(|name| call.number(name));
+    let value = if call.operator.contains("ones") {
+        1.0
+    } else {
+        stated.unwrap_or(0.0)
+    };
+    Some(lines(
+        Cast::None,
+        format!("{{y}} = full(value={})", number_text(value)?),
+    ))
+}

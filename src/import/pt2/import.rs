@@ -1,0 +1,412 @@
+//! Writes a program from the nodes of an exported program.
+
+use crate::pt2::call::Call;
+use crate::pt2::in_place::VIEWS;
+use crate::pt2::lines::{Becomes, becomes, text};
+use crate::pt2::naming::{Origin, Stack, give_names, word_of};
+use crate::pt2::schema::{Argument, Exported, Graph, NamedArgument, Node, TensorMeta, read};
+use crate::pt2::symbols::Symbols;
+use crate::shapes::Sizes;
+use crate::statement::statements;
+use crate::writer::{Known, Writer};
+use crate::{Imported, Problem};
+use fuseline_core::model::op::TensorRole;
+use fuseline_core::model::program::OpStatement;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+/// Most graphs inside each other.
+pub(super) const MAX_DEPTH: usize = 16;
+
+/// Functions whose result has the size that is annotated.
+const STATED: &[&str] = &[
+    "reshape",
+    "contiguous",
+    "rearrange",
+    "expand",
+    "full",
+    "arange",
+    "opaque",
+];
+
+/// The program of an exported program, whose JSON [`super::Archive`] gives. Ops that no output needs are left out. Near linear in
+/// nodes and reads.
+///
+/// # Errors
+/// What is wrong with the model, as the end of a sentence.
+pub fn import(json: &str) -> Result<Imported, Problem> {
+    let exported = read(json)?;
+    let mut written = Writer::default();
+    let symbols = Symbols::declared(&exported, &mut written)?;
+    let mut import = Import {
+        written,
+        symbols: &symbols,
+        origins: HashMap::new(),
+        fixed: 0,
+    };
+    let graph = &exported.graph_module.graph;
+    let given = import.externals(&exported)?;
+    let tensors = import.graph(graph, given, 0)?;
+    let outputs = graph.outputs.iter().flat_map(Argument::tensors);
+    let outputs = outputs.filter_map(|name| tensors.get(name).copied());
+    let outputs: Vec<usize> = outputs.collect();
+    let Import {
+        written,
+        origins,
+        fixed,
+        ..
+    } = import;
+    let mut imported = written.finish(&outputs)?;
+    give_names(&mut imported.program, &origins);
+    if fixed > 0 {
+        let sizes = if fixed == 1 {
+            "tensor has a size"
+        } else {
+            "tensors have sizes"
+        };
+        imported.notes.push(format!(
+            "{fixed} {sizes} that no expression of the notation tells; those of the example inputs stand for them."
+        ));
+    }
+    Ok(imported)
+}
+
+/// The import of an exported program.
+pub(super) struct Import<'a> {
+    pub(super) written: Writer,
+    symbols: &'a Symbols<'a>,
+    /// Where each op comes from, by the name of its output.
+    origins: HashMap<String, Origin>,
+    /// How many tensors have a size that is no expression of the notation.
+    fixed: usize,
+}
+
+/// A graph that is gone through.
+pub(super) struct Frame<'a> {
+    pub(super) graph: &'a Graph,
+    /// Places of tensors by their name.
+    pub(super) tensors: HashMap<&'a str, usize>,
+    is_read: HashSet<&'a str>,
+    /// The tensor whose memory each view shows.
+    pub(super) viewed: HashMap<&'a str, &'a str>,
+    /// The tensor that each result of an operator in place is.
+    pub(super) same: HashMap<&'a str, &'a str>,
+    depth: usize,
+}
+
+/// The operator of a node.
+struct Operator<'a> {
+    /// `add` of `torch.ops.aten.add_.Tensor`; empty where it is none of `ATen`.
+    name: &'a str,
+    overload: &'a str,
+    /// The outputs of the node, `None` for one that is no tensor.
+    outputs: Vec<Option<&'a str>>,
+}
+
+impl<'a> Import<'a> {
+    /// Declares inputs, parameters and buffers; gives their places.
+    fn externals(&mut self, exported: &'a Exported) -> Result<HashMap<&'a str, usize>, Problem> {
+        let graph = &exported.graph_module.graph;
+        let specs = exported.graph_module.signature.input_specs.iter();
+        let states = specs.filter_map(|spec| spec.parameter.as_ref().or(spec.buffer.as_ref()));
+        let paths: HashMap<&str, &str> = states
+            .map(|state| (state.arg.name.as_str(), state.path.as_str()))
+            .collect();
+        let mut given = HashMap::new();
+        // Inputs stand before weights.
+        for role in [TensorRole::Input, TensorRole::Weight] {
+            for name in graph.inputs.iter().flat_map(Argument::tensors) {
+                let path = paths.get(name).copied();
+                let (true, Some(meta)) = (
+                    path.is_some() == (role == TensorRole::Weight),
+                    graph.tensor_values.get(name),
+                ) else {
+                    continue;
+                };
+                self.written.spend(meta.sizes.len())?;
+                let constant = name.starts_with("c_lifted_tensor").then_some("constant");
+                let known = Known {
+                    name: self.written.names.claim(path.or(constant).unwrap_or(name)),
+                    dtype: Some(meta.dtype()),
+                    shape: Some(self.shape(meta).0),
+                    value: None,
+                };
+                let place = self.written.tensor(known);
+                self.written.external.push((place, role));
+                given.insert(name, place);
+            }
+        }
+        Ok(given)
+    }
+
+    pub(super) fn shape(&self, meta: &TensorMeta) -> (Sizes, bool) {
+        let sizes = meta.sizes.iter().map(|size| self.symbols.size(size));
+        let (sizes, exact): (Vec<_>, Vec<bool>) = sizes.unzip();
+        (sizes, exact.into_iter().all(|is_exact| is_exact))
+    }
+
+    /// Goes through a graph whose inputs stand at `given`; gives the places of all its tensors.
+    fn graph(
+        &mut self,
+        graph: &'a Graph,
+        given: HashMap<&'a str, usize>,
+        depth: usize,
+    ) -> Result<HashMap<&'a str, usize>, Problem> {
+        let read = graph.nodes.iter().flat_map(Node::tensors);
+        let outputs = graph.outputs.iter().flat_map(Argument::tensors);
+        let mut frame = Frame {
+            graph,
+            tensors: given,
+            is_read: read.chain(outputs).collect(),
+            viewed: HashMap::new(),
+            same: HashMap::new(),
+            depth,
+        };
+        for node in &graph.nodes {
+            self.node(node, &mut frame)?;
+        }
+        Ok(frame.tensors)
+    }
+
+    fn node(&mut self, node: &'a Node, frame: &mut Frame<'a>) -> Result<(), Problem> {
+        let outputs: Vec<Option<&str>> = node
+            .outputs
+            .iter()
+            .flat_map(Argument::tensor_names)
+            .collect();
+        if outputs.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        let mut weight = outputs.len();
+        for name in node.tensors() {
+            let Some(&place) = frame.tensors.get(name) else {
+                return Err(Problem::new(format!(
+                    "its node {} reads `{name}`, which nothing before it writes",
+                    node.target
+                )));
+            };
+            weight += 1 + self.written.rank(place);
+        }
+        self.written.spend(weight.saturating_mul(outputs.len()))?;
+        if self.inlined(node, &outputs, frame)? {
+            return Ok(());
+        }
+        let target = node.operator();
+        let (namespace, rest) = target.split_once('.').unwrap_or(("", target));
+        let (packet, overload) = rest.split_once('.').unwrap_or((rest, ""));
+        let in_place = packet.strip_suffix('_').filter(|name| !name.ends_with('_'));
+        let name = if namespace == "aten" {
+            in_place.unwrap_or(packet)
+        } else {
+            ""
+        };
+        let used = outputs.iter().enumerate();
+        let used = used.filter_map(|(place, output)| {
+            let output = output.filter(|output| frame.is_read.contains(output))?;
+            Some((place, output, frame.graph.tensor_values.get(output)?))
+        });
+        let mut used: Vec<(usize, &'a str, &'a TensorMeta)> = used.collect();
+        let is_list = node
+            .outputs
+            .iter()
+            .any(|output| matches!(output, Argument::Tensors(_)));
+        if !is_list {
+            // Places that are found come before the values at them.
+            used.reverse();
+        }
+        // What is written in place is read where the tensor is.
+        if used.is_empty()
+            && in_place.is_some()
+            && let Some(&output) = outputs.first()
+            && let Some(output) = output
+            && let Some(meta) = frame.graph.tensor_values.get(output)
+        {
+            used.push((0, output, meta));
+        }
+        let operator = Operator {
+            name,
+            overload,
+            outputs,
+        };
+        for (number, &used) in used.iter().enumerate() {
+            // FLOPs are counted once.
+            self.output(node, &operator, used, number == 0, frame)?;
+        }
+        let first = node.tensors().next();
+        let Some(first) = first.filter(|_| namespace == "aten") else {
+            return Ok(());
+        };
+        if in_place.is_some()
+            && let Some(Some(output)) = operator.outputs.first()
+        {
+            self.written_in_place(node, output, first, frame)?;
+        } else if VIEWS.contains(&name) {
+            frame.viewed.extend(
+                operator
+                    .outputs
+                    .iter()
+                    .flatten()
+                    .map(|&output| (output, first)),
+            );
+        }
+        Ok(())
+    }
+
+    /// Writes one output of a node, or finds the tensor that it is.
+    fn output(
+        &mut self,
+        node: &'a Node,
+        operator: &Operator<'a>,
+        (place, output, meta): (usize, &'a str, &'a TensorMeta),
+        counts: bool,
+        frame: &mut Frame<'a>,
+    ) -> Result<(), Problem> {
+        self.written.spend(meta.sizes.len())?;
+        let (shape, is_exact) = self.shape(meta);
+        self.fixed += usize::from(!is_exact);
+        let mut call = Call {
+            node,
+            operator: operator.name,
+            overload: operator.overload,
+            graph: frame.graph,
+            tensors: &frame.tensors,
+            written: &self.written,
+            symbols: self.symbols,
+            outputs: &operator.outputs,
+            is_read: &frame.is_read,
+            place,
+            dtype: meta.dtype(),
+            shape,
+            cast: HashMap::new(),
+        };
+        let stated = format!("{}{}", call.dtype.name(), call.list(&call.shape));
+        let is_real = meta.is_real()
+            && node.tensors().all(|name| {
+                frame
+                    .graph
+                    .tensor_values
+                    .get(name)
+                    .is_none_or(TensorMeta::is_real)
+            });
+        let ops = match becomes(&call).filter(|_| is_real) {
+            Some(Becomes::Same(place)) if call.is_known(place, false) => {
+                frame.tensors.insert(output, place);
+                return Ok(());
+            }
+            Some(Becomes::Reshape(place)) => {
+                let source = self.unshaped(place);
+                if call.is_known(source, true) {
+                    frame.tensors.insert(output, source);
+                    return Ok(());
+                }
+                let source = call.known(source).map_or("", |known| &known.name);
+                statements(&format!("y = reshape({source}) : {stated}"))
+            }
+            Some(Becomes::Same(place)) => {
+                let (name, dtype) = (
+                    call.known(place).map_or("", |known| &known.name),
+                    call.dtype,
+                );
+                let dtype = dtype.name();
+                statements(&format!("y = cast({name}, dtype={dtype}) : {stated}"))
+            }
+            Some(Becomes::Lines(cast, lines)) => {
+                let text = text(cast, &lines, &mut call);
+                text.and_then(|text| statements(&format!("{text} : {stated}")))
+            }
+            None => None,
+        };
+        let (ops, opaque) = if let Some(ops) = ops {
+            (ops, None)
+        } else {
+            let operator = node.operator();
+            let ops = statements(&call.opaque(operator, counts, &stated));
+            (ops.unwrap_or_default(), Some(operator.to_owned()))
+        };
+        let place = self.write(node, ops, output, is_exact, opaque.as_ref());
+        frame.tensors.insert(output, place);
+        Ok(())
+    }
+
+    /// Writes the statements of an output; gives its place.
+    pub(super) fn write(
+        &mut self,
+        node: &'a Node,
+        mut ops: Vec<OpStatement>,
+        output: &str,
+        is_exact: bool,
+        opaque: Option<&String>,
+    ) -> usize {
+        if let Some(last) = ops.last_mut()
+            && !is_exact
+            && !STATED.contains(&last.callee.text.as_str())
+        {
+            last.annotation = None;
+        }
+        let name = self.written.names.claim(output);
+        let before = self.written.ops.len();
+        let place = self.written.write(ops, &name, "", None, opaque);
+        let stack = Rc::new(Stack::of(&node.metadata));
+        for (op, ..) in self.written.ops.get(before..).unwrap_or_default() {
+            let origin = Origin {
+                stack: Rc::clone(&stack),
+                word: word_of(op),
+            };
+            self.origins.insert(op.output.text.clone(), origin);
+        }
+        place.unwrap_or(usize::MAX)
+    }
+
+    /// The tensor whose elements this one has in another shape only.
+    fn unshaped(&self, place: usize) -> usize {
+        let ops = &self.written.ops;
+        let written = ops.binary_search_by_key(&place, |(_, output, _)| *output);
+        let op = written.ok().and_then(|at| ops.get(at)).map(|(op, ..)| op);
+        let source = op
+            .filter(|op| op.callee.text == "reshape")
+            .and_then(|op| self.written.by_name.get(&op.inputs.first()?.text));
+        // A reshape reads none itself but where an op of several lines ends with one, whose source is no reshape.
+        source.copied().unwrap_or(place)
+    }
+
+    /// Goes through the one graph that an operator runs, such as a part without gradients; `false` where it has none or several.
+    fn inlined(
+        &mut self,
+        node: &'a Node,
+        outputs: &[Option<&'a str>],
+        frame: &mut Frame<'a>,
+    ) -> Result<bool, Problem> {
+        let is_graph = |argument: &&NamedArgument| matches!(argument.arg, Argument::Graph(_));
+        let mut graphs = node.inputs.iter().filter(is_graph);
+        let (Some(argument), None) = (graphs.next(), graphs.next()) else {
+            return Ok(false);
+        };
+        let Argument::Graph(graph) = &argument.arg else {
+            return Ok(false);
+        };
+        let given = node.tensors();
+        let given = given.filter_map(|name| frame.tensors.get(name).copied());
+        let given: Vec<usize> = given.collect();
+        let inputs: Vec<&str> = graph.inputs.iter().flat_map(Argument::tensors).collect();
+        let results: Vec<&str> = graph.outputs.iter().flat_map(Argument::tensors).collect();
+        if given.len() != inputs.len()
+            || results.len() != outputs.len()
+            || !node.target.contains("higher_order.wrap")
+        {
+            return Ok(false);
+        }
+        if frame.depth >= MAX_DEPTH {
+            return Err(Problem::new(format!(
+                "more than {MAX_DEPTH} of its graphs are inside each other"
+            )));
+        }
+        let given = inputs.into_iter().zip(given).collect();
+        let inner = self.graph(graph, given, frame.depth + 1)?;
+        for (output, result) in outputs.iter().zip(results) {
+            if let (Some(output), Some(&place)) = (output, inner.get(result)) {
+                frame.tensors.insert(output, place);
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,188 @@
+//! Operators that show the elements of a tensor in another shape or order.
+
+use crate::pt2::call::Call;
+use crate::pt2::lines::Becomes;
+use crate::pt2::schema::{SymInt, TensorMeta};
+use crate::shapes::{dimension, elements};
+use crate::size::size_of;
+use fuseline_core::model::program::{AttributeValue, OpStatement};
+
+/// The elements of the first tensor in the shape of the output, where PyTorch copies none.
+pub(super) fn reshape(call: &Call<'_>) -> Option<Becomes> {
+    let name = call.node.inputs.first()?.name.as_str();
+    let known = call.tensor(name)?;
+    let place = call.tensor_place(name)?;
+    if known.dtype != Some(call.dtype) {
+        return None;
+    }
+    let copies = matches!(call.operator, "reshape" | "flatten" | "reshape_as")
+        && !is_view(call, name)
+        && !is_attention(call, place);
+    if copies {
+        let shape = call.list(known.shape.as_deref()?);
+        return Some(Becomes::lines(format!(
+            "{{y}}_copy = contiguous({{{name}}}) : {}{shape}\n{{y}} = reshape({{y}}_copy)",
+            call.dtype.name()
+        )));
+    }
+    Some(Becomes::Reshape(place))
+}
+
+/// A view of any strides; one that shows all elements in their order is a reshape.
+pub(super) fn as_strided(call: &Call<'_>) -> Option<Becomes> {
+    let strides = |sizes: &[SymInt]| sizes.iter().map(SymInt::hint).collect::<Option<Vec<i64>>>();
+    let output = call.outputs.first().copied().flatten()?;
+    let output = call.graph.tensor_values.get(output)?;
+    let keeps_all = elements(call.shape_of("self")?)? == elements(&call.shape)?;
+    let in_order = |meta: &TensorMeta| {
+        let mut end = 1_i64;
+        let dims = strides(&meta.sizes)?
+            .into_iter()
+            .zip(strides(&meta.strides)?);
+        Some(dims.rev().all(|(size, stride)| {
+            let follows = size == 1 || stride == end;
+            end = end.saturating_mul(size);
+            follows
+        }))
+    };
+    let is_reshape = keeps_all && in_order(call.meta("self")?)? && in_order(output)?;
+    is_reshape.then_some(Becomes::Reshape(call.tensor_place("self")?))
+}
+
+/// A copy, where it lays the elements out anew; one in the same order is none to torch.compile.
+pub(super) fn clone(call: &Call<'_>) -> Option<Becomes> {
+    let place = call.tensor_place("self")?;
+    let strides = |sizes: &[SymInt]| sizes.iter().map(SymInt::hint).collect::<Vec<_>>();
+    let before = strides(&call.meta("self")?.strides);
+    let output = call.outputs.first().copied().flatten()?;
+    let after = strides(&call.graph.tensor_values.get(output)?.strides);
+    if before == after || is_attention(call, place) {
+        return Some(Becomes::Same(place));
+    }
+    Some(Becomes::lines("{y} = contiguous({self})"))
+}
+
+/// Whether a tensor is attention with its heads behind its rows: on a GPU attention writes it so, whatever the traced strides say.
+fn is_attention(call: &Call<'_>, place: usize) -> bool {
+    let ops = &call.written.ops;
+    let written = |name: &str| {
+        let place = *call.written.by_name.get(name)?;
+        let at = ops
+            .binary_search_by_key(&place, |(_, output, _)| *output)
+            .ok()?;
+        ops.get(at).map(|(op, ..)| op)
+    };
+    let Some(op) = call.known(place).and_then(|known| written(&known.name)) else {
+        return false;
+    };
+    let swaps = op.callee.text == "transpose" && perm_of(call, op) == Some(vec![0, 2, 1, 3]);
+    let source = op.inputs.first().and_then(|input| written(&input.text));
+    swaps && source.is_some_and(|source| source.callee.text == "sdpa")
+}
+
+fn perm_of(call: &Call<'_>, op: &OpStatement) -> Option<Vec<i64>> {
+    let attribute = op
+        .attributes
+        .iter()
+        .find(|attribute| attribute.name.text == "perm")?;
+    let AttributeValue::Sizes(list) = &attribute.value else {
+        return None;
+    };
+    let value = |expr| {
+        let mut param = |name: &str| call.params().index_of(name);
+        size_of(expr, &mut param)?.as_int()
+    };
+    list.iter().map(value).collect()
+}
+
+/// Whether the output can show the elements where they lie, judged at the example inputs: dimensions that run on in memory may be
+/// split and joined (`computeStride` of PyTorch).
+fn is_view(call: &Call<'_>, name: &str) -> bool {
+    let output = call.outputs.first().copied().flatten();
+    let (Some(old), Some(new)) = (
+        call.meta(name),
+        output.and_then(|output| call.graph.tensor_values.get(output)),
+    ) else {
+        return true;
+    };
+    let hints = |sizes: &[SymInt]| sizes.iter().map(SymInt::hint).collect::<Option<Vec<i64>>>();
+    let (Some(sizes), Some(strides), Some(wanted)) =
+        (hints(&old.sizes), hints(&old.strides), hints(&new.sizes))
+    else {
+        return true;
+    };
+    let mut wanted = wanted
+        .into_iter()
+        .rev()
+        .filter(|&size| size != 1)
+        .peekable();
+    let mut old = sizes
+        .iter()
+        .zip(&strides)
+        .rev()
+        .filter(|(size, _)| **size != 1)
+        .peekable();
+    while let Some((&size, &stride)) = old.next() {
+        // The longest run of dimensions that follow each other in memory.
+        let mut run = size;
+        let mut end = stride.saturating_mul(size);
+        while let Some((&size, &stride)) = old.peek().copied().filter(|(_, stride)| **stride == end)
+        {
+            run = run.saturating_mul(size);
+            end = stride.saturating_mul(size);
+            old.next();
+        }
+        let mut covered = 1_i64;
+        while covered < run {
+            match wanted.next() {
+                Some(size) => covered = covered.saturating_mul(size),
+                None => return false,
+            }
+        }
+        if covered != run {
+            return false;
+        }
+    }
+    true
+}
+
+pub(super) fn transpose(call: &Call<'_>) -> Option<Becomes> {
+    let rank = call.rank_of("self")?;
+    let place = call.tensor_place("self")?;
+    let mut perm: Vec<usize> = (0..rank).collect();
+    if let Some(dims) = call.ints("dims") {
+        perm = dims
+            .iter()
+            .map(|&dim| dimension(dim, rank))
+            .collect::<Option<_>>()?;
+    } else if rank >= 2 {
+        let names = if call.has("axis0") {
+            ["axis0", "axis1"]
+        } else {
+            ["dim0", "dim1"]
+        };
+        let swapped = if call.has(names[0]) {
+            names.map(|name| call.axis(name, rank))
+        } else {
+            [Some(rank - 2), Some(rank - 1)]
+        };
+        let [Some(a), Some(b)] = swapped else {
+            return None;
+        };
+        perm.swap(a, b);
+    }
+    if perm.iter().copied().eq(0..rank) {
+        return Some(Becomes::Same(place));
+    }
+    Some(Becomes::lines(format!(
+        "{{y}} = transpose({{self}}, perm={perm:?})"
+    )))
+}
+
+pub(super) fn expand(call: &Call<'_>) -> Option<Becomes> {
+    let place = call.tensor_place("self")?;
+    if call.shape_of("self") == Some(call.shape.as_slice()) {
+        return Some(Becomes::Same(place));
+    }
+    Some(Becomes::lines("{y} = expand({self})"))
+}

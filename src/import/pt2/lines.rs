@@ -1,0 +1,120 @@
+//! What a node becomes, by the table of operators: a tensor that is there already, or lines of the notation.
+
+use crate::pt2::call::Call;
+use crate::pt2::operators::{self, Rule};
+use crate::pt2::schema::{Argument, Whole};
+use crate::statement::apart;
+use crate::template::filled;
+use fuseline_core::model::dtype::DType;
+use std::fmt::Write;
+
+/// What an output of a node is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Becomes {
+    /// The tensor at this place, in the element type of the output.
+    Same(usize),
+    /// Its elements in the shape of the output.
+    Reshape(usize),
+    /// Lines with blanks, the last of which writes `{y}`.
+    Lines(Cast, String),
+}
+
+impl Becomes {
+    /// Lines whose operands keep their element types.
+    pub(super) fn lines(text: impl Into<String>) -> Self {
+        Self::Lines(Cast::None, text.into())
+    }
+}
+
+/// The element type in which an op computes, to which its operands are cast before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cast {
+    /// Their own.
+    None,
+    /// That of the output.
+    Result,
+    /// The widest of theirs.
+    Widest,
+    /// Truth values.
+    Bool,
+}
+
+/// Arguments that are no operands.
+const APART: &[&str] = &["condition", "mask", "index", "indices"];
+
+/// What the output becomes; `None` where the table has no answer.
+pub(super) fn becomes(call: &Call<'_>) -> Option<Becomes> {
+    let operator = operators::find(call.operator, call.overload)?;
+    let rule = match (operator.outputs.get(call.place), operator.is_list) {
+        (None, true) => operator.outputs.last()?,
+        (rule, _) => rule?,
+    };
+    match rule {
+        Rule::Lines(cast, lines) => Some(Becomes::Lines(*cast, lines.join("\n"))),
+        Rule::By(answer) => answer(call),
+    }
+}
+
+/// The text of lines for a node, casts before it. The last line writes `y`, which may have underscores behind it.
+pub(super) fn text(cast: Cast, lines: &str, call: &mut Call<'_>) -> Option<String> {
+    let names = call.node.tensors();
+    let places = names.filter_map(|name| call.tensors.get(name));
+    let names = places.filter_map(|&place| Some(call.known(place)?.name.as_str()));
+    let output = apart("y", names);
+    let mut text = String::new();
+    let target = match cast {
+        Cast::None => None,
+        Cast::Result => Some(call.dtype),
+        Cast::Bool => Some(DType::Bool),
+        Cast::Widest => widest(call),
+    };
+    for argument in &call.node.inputs {
+        let name = argument.name.as_str();
+        let Some(target) = target.filter(|_| !APART.contains(&name)) else {
+            continue;
+        };
+        match &argument.arg {
+            Argument::Tensor(tensor) => {
+                let place = call.tensors.get(tensor.as_str())?;
+                let known = call.known(*place)?;
+                if known.dtype != Some(target) {
+                    let (own, dtype) = (&known.name, target.name());
+                    // Writing to a `String` cannot fail.
+                    let _ = writeln!(text, "{output}_{name} = cast({own}, dtype={dtype})");
+                    call.cast.insert(name, format!("{output}_{name}"));
+                }
+            }
+            // A number that is computed from sizes is a tensor of one element.
+            Argument::Int(Whole::AsName(_)) if lines.contains(&format!("{{{name}}}")) => {
+                let _ = writeln!(text, "{output}_{name} = full() : {}[]", target.name());
+                call.cast.insert(name, format!("{output}_{name}"));
+            }
+            _ => {}
+        }
+    }
+    let lines: Vec<&str> = lines.lines().collect();
+    Some(text + &filled(&lines, call, &output)?)
+}
+
+/// The type in which PyTorch compares operands.
+fn widest(call: &Call<'_>) -> Option<DType> {
+    let width = |dtype: DType| match dtype {
+        DType::Bool => 0,
+        DType::I8 => 1,
+        DType::I32 => 2,
+        DType::I64 => 3,
+        DType::F8 => 4,
+        DType::F16 => 5,
+        DType::Bf16 => 6,
+        DType::F32 => 7,
+        DType::F64 => 8,
+    };
+    let inputs = call.node.inputs.iter();
+    let types = inputs.filter_map(|argument| call.tensor(&argument.name)?.dtype);
+    let types: Vec<DType> = types.collect();
+    // Two halves of which neither holds the other.
+    if types.contains(&DType::F16) && types.contains(&DType::Bf16) {
+        return Some(DType::F32);
+    }
+    types.into_iter().max_by_key(|&dtype| width(dtype))
+}

@@ -1,0 +1,149 @@
+//! The table of `ATen` operators: what each of them is in the notation, as `public/python/fuseline.py` writes it.
+//!
+//! In a line, `{self}` is the argument of that name in the operator's schema. An operator that writes in place has the row of the
+//! one that does not.
+
+use crate::pt2::call::Call;
+use crate::pt2::lines::{Becomes, Cast};
+use crate::pt2::{elementwise, indices, layout, pieces, products, reductions};
+
+/// What an output of an operator is.
+pub(super) enum Rule {
+    /// Lines of the notation, the last of which writes `{y}`.
+    Lines(Cast, &'static [&'static str]),
+    /// What depends on the arguments.
+    By(fn(&Call<'_>) -> Option<Becomes>),
+}
+
+/// A row of the table.
+pub(super) struct Operator {
+    /// Its names, some with an overload.
+    names: &'static [&'static str],
+    /// Its outputs; the last rule is that of all others where `is_list` says so, otherwise others are opaque.
+    pub(super) outputs: &'static [Rule],
+    /// Whether it gives any number of outputs of the same kind.
+    pub(super) is_list: bool,
+}
+
+const fn row(names: &'static [&'static str], outputs: &'static [Rule]) -> Operator {
+    Operator {
+        names,
+        outputs,
+        is_list: false,
+    }
+}
+
+const fn list(names: &'static [&'static str], outputs: &'static [Rule]) -> Operator {
+    Operator {
+        names,
+        outputs,
+        is_list: true,
+    }
+}
+
+/// The row of an operator of `ATen`, with this overload before all others.
+pub(super) fn find(name: &str, overload: &str) -> Option<&'static Operator> {
+    let is = |own: &&str, overload: Option<&str>| match own.split_once('.') {
+        Some((own, of)) => own == name && Some(of) == overload,
+        None => overload.is_none() && *own == name,
+    };
+    let with = |overload: Option<&str>| {
+        let mut rows = OPERATORS.iter();
+        rows.find(|row| row.names.iter().any(|own| is(own, overload)))
+    };
+    with(Some(overload)).or_else(|| with(None))
+}
+
+use Cast::{Bool, None as Own, Result as Typed, Widest};
+use Rule::{By, Lines};
+
+/// All operators that are understood, by kind.
+#[rustfmt::skip]
+static OPERATORS: &[Operator] = &[
+    // One input.
+    row(&["abs", "ceil", "cos", "erf", "special_erf", "exp", "exp2", "expm1", "floor", "hardsigmoid", "hardswish", "log", "log1p", "log2", "mish", "neg", "reciprocal", "relu", "round", "rsqrt", "selu", "sigmoid", "sign", "silu", "sin", "sqrt", "square", "tan", "tanh", "trunc"], &[Lines(Typed, &["{y} = {function}({self})"])]),
+    row(&["isnan", "isinf"], &[Lines(Own, &["{y} = {function}({self})"])]),
+    row(&["logical_not"], &[Lines(Bool, &["{y} = logical_not({self})"])]),
+    row(&["gelu"], &[Lines(Own, &["{y} = gelu({self}, approximate={approximate=none})"])]),
+    row(&["leaky_relu"], &[Lines(Own, &["{y} = leaky_relu({self}, slope={negative_slope=0.01})"])]),
+    row(&["elu"], &[By(elementwise::elu)]),
+    row(&["softplus"], &[By(elementwise::softplus)]),
+    row(&["glu"], &[Lines(Own, &["{y}_left = split({self}, parts=2, index=0, axis={dim=-1})", "{y}_right = split({self}, parts=2, index=1, axis={dim=-1})", "{y}_gate = sigmoid({y}_right)", "{y} = mul({y}_left, {y}_gate)"])]),
+    row(&["relu6", "hardtanh"], &[Lines(Typed, &["{y} = clamp({self}{bounds})"])]),
+    row(&["clamp", "clip", "clamp_min", "clamp_max"], &[By(elementwise::clamp)]),
+    row(&["dropout", "native_dropout", "feature_dropout", "alpha_dropout"], &[By(elementwise::dropout)]),
+    row(&["to", "_to_copy", "type_as", "alias", "detach", "lift", "lift_fresh", "lift_fresh_copy", "positive", "resolve_conj", "resolve_neg"], &[By(elementwise::same)]),
+    row(&["copy"], &[By(elementwise::copy)]),
+    row(&["clone", "contiguous"], &[By(layout::clone)]),
+    row(&["tril", "triu"], &[Lines(Own, &["{y} = {function}({self}, diagonal={diagonal=0})"])]),
+    // Two inputs, broadcast.
+    row(&["add"], &[By(elementwise::add)]),
+    row(&["sub", "subtract"], &[By(elementwise::sub)]),
+    row(&["mul", "multiply"], &[By(elementwise::mul)]),
+    row(&["div", "divide", "true_divide"], &[By(elementwise::div)]),
+    row(&["rsub"], &[By(elementwise::rsub)]),
+    row(&["pow"], &[By(elementwise::pow)]),
+    row(&["remainder", "floor_divide", "maximum", "minimum"], &[Lines(Typed, &["{y} = {function}({self}, {other})"])]),
+    row(&["max.other"], &[Lines(Typed, &["{y} = maximum({self}, {other})"])]),
+    row(&["min.other"], &[Lines(Typed, &["{y} = minimum({self}, {other})"])]),
+    row(&["eq", "ne", "lt", "le", "gt", "ge"], &[Lines(Widest, &["{y} = {function}({self}, {other})"])]),
+    row(&["logical_and", "logical_or", "logical_xor"], &[Lines(Bool, &["{y} = {function}({self}, {other})"])]),
+    row(&["bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "__and__", "__or__", "__xor__"], &[By(elementwise::bitwise)]),
+    row(&["addcmul", "addcdiv"], &[By(elementwise::add_product)]),
+    row(&["where.self", "where.ScalarOther", "where.ScalarSelf"], &[Lines(Typed, &["{y} = where({condition}, {self}, {other})"])]),
+    row(&["masked_fill"], &[Lines(Own, &["{y} = where({mask}, {value}, {self})"])]),
+    // Along axes.
+    row(&["sum", "mean", "amax", "amin", "prod", "any", "all"], &[By(reductions::sum)]),
+    row(&["var", "std"], &[By(reductions::spread)]),
+    row(&["var_mean", "std_mean"], &[By(reductions::spread), Lines(Typed, &["{y} = mean({self}, {reduced})"])]),
+    row(&["linalg_vector_norm", "norm"], &[By(reductions::norm)]),
+    row(&["max", "min"], &[By(reductions::extreme), By(reductions::extreme)]),
+    row(&["argmax", "argmin"], &[By(reductions::extreme)]),
+    row(&["softmax", "_softmax"], &[Lines(Typed, &["{y} = softmax({self}, axis={dim=-1})"])]),
+    row(&["log_softmax", "_log_softmax"], &[Lines(Typed, &["{y} = log_softmax({self}, axis={dim=-1})"])]),
+    row(&["cumsum"], &[Lines(Typed, &["{y} = cumsum({self}, axis={dim=-1})"])]),
+    row(&["layer_norm", "native_layer_norm"], &[By(reductions::layer_norm)]),
+    row(&["rms_norm", "_fused_rms_norm"], &[By(reductions::rms_norm)]),
+    row(&["group_norm", "native_group_norm", "instance_norm"], &[By(reductions::group_norm)]),
+    row(&["batch_norm", "native_batch_norm", "cudnn_batch_norm", "_native_batch_norm_legit_no_training", "_native_batch_norm_legit_functional", "_native_batch_norm_legit"], &[By(reductions::batch_norm)]),
+    // Products.
+    row(&["linear"], &[Lines(Own, &["{y} = linear({input}, {weight}, {bias?})"])]),
+    row(&["mm", "bmm", "matmul", "mv", "dot"], &[By(products::matmul)]),
+    row(&["addmm", "baddbmm"], &[By(products::add_matmul)]),
+    row(&["_grouped_mm"], &[By(products::grouped_matmul)]),
+    row(&["scaled_dot_product_attention", "_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention", "_scaled_dot_product_attention_math"], &[By(products::attention)]),
+    row(&["conv1d", "conv2d", "convolution", "_convolution"], &[By(products::convolution)]),
+    row(&["max_pool2d", "max_pool2d_with_indices", "avg_pool2d"], &[By(products::pool)]),
+    row(&["adaptive_avg_pool2d", "_adaptive_avg_pool2d"], &[By(products::adaptive_pool)]),
+    row(&["upsample_nearest2d.vec", "upsample_bilinear2d.vec"], &[By(products::interpolate)]),
+    // Other shapes of the same elements.
+    row(&["view", "_unsafe_view", "reshape", "unsqueeze", "squeeze", "flatten", "unflatten", "view_as", "reshape_as"], &[By(layout::reshape)]),
+    row(&["permute", "transpose", "t", "numpy_T", "mT", "swapaxes", "swapdims"], &[By(layout::transpose)]),
+    row(&["expand", "expand_as", "broadcast_to"], &[By(layout::expand)]),
+    row(&["as_strided"], &[By(layout::as_strided)]),
+    row(&["diff"], &[By(pieces::diff)]),
+    row(&["slice", "narrow"], &[By(pieces::slice)]),
+    row(&["select"], &[By(pieces::select)]),
+    list(&["split", "split_with_sizes", "chunk", "unsafe_split", "unsafe_split_with_sizes", "unsafe_chunk", "tensor_split"], &[By(pieces::split)]),
+    list(&["unbind"], &[By(pieces::unbind)]),
+    row(&["cat", "concat", "stack"], &[By(pieces::concat)]),
+    row(&["repeat", "tile"], &[By(pieces::repeat)]),
+    row(&["repeat_interleave.self_int"], &[By(pieces::repeat_interleave)]),
+    row(&["constant_pad_nd", "pad"], &[By(pieces::pad)]),
+    row(&["flip"], &[Lines(Own, &["{y} = flip({self}, axis={dims=0})"])]),
+    row(&["roll"], &[By(pieces::roll)]),
+    row(&["pixel_shuffle", "pixel_unshuffle", "channel_shuffle"], &[Lines(Own, &["{y} = rearrange({self})"])]),
+    // Indices.
+    row(&["embedding"], &[Lines(Own, &["{y} = embedding({indices}, {weight})"])]),
+    row(&["gather"], &[Lines(Own, &["{y} = gather({self}, {index}, axis={dim=0})"])]),
+    row(&["index_select"], &[By(indices::index_select)]),
+    row(&["index.Tensor"], &[By(indices::index)]),
+    row(&["index_put"], &[By(indices::index_put)]),
+    row(&["scatter.src", "scatter_add", "index_add", "index_copy"], &[By(indices::scatter)]),
+    row(&["topk"], &[By(indices::top), By(indices::top)]),
+    row(&["sort"], &[By(indices::sort), By(indices::sort)]),
+    row(&["argsort"], &[By(indices::sort)]),
+    // Made from nothing.
+    row(&["full", "full_like", "new_full", "scalar_tensor", "ones", "zeros", "ones_like", "zeros_like", "new_ones", "new_zeros", "empty", "empty_like", "new_empty", "empty_permuted", "empty_strided", "new_empty_strided", "fill", "zero"], &[By(elementwise::full)]),
+    row(&["arange"], &[Lines(Own, &["{y} = arange()"])]),
+];

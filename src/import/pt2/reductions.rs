@@ -1,0 +1,190 @@
+//! Operators along axes.
+
+use crate::pt2::call::{Call, number_text};
+use crate::pt2::lines::{Becomes, Cast};
+use crate::shapes::{dimension, elements};
+use crate::size::Size;
+use std::fmt::Write;
+
+/// The axes that a reduction names; all where it names none.
+fn axes(call: &Call<'_>) -> Option<Vec<usize>> {
+    let rank = call.rank_of("self")?;
+    let named = call.ints("dim").filter(|named| !named.is_empty());
+    match named {
+        Some(named) => named.iter().map(|&axis| dimension(axis, rank)).collect(),
+        None if call.has("dim") && call.ints("dim").is_none() => None,
+        None => Some((0..rank).collect()),
+    }
+}
+
+/// `axis=1, keepdim=true`.
+pub(super) fn reduced(call: &Call<'_>) -> Option<String> {
+    let axes = axes(call)?;
+    let axes = match axes.as_slice() {
+        [only] => only.to_string(),
+        list => format!("{list:?}"),
+    };
+    Some(format!("axis={axes}, keepdim={}", call.flag("keepdim")))
+}
+
+/// A reduction that computes in the type of its result; of a single number nothing.
+pub(super) fn sum(call: &Call<'_>) -> Option<Becomes> {
+    if call.rank_of("self") == Some(0) {
+        return call.tensor_place("self").map(Becomes::Same);
+    }
+    let function = match call.operator {
+        "amax" => "max",
+        "amin" => "min",
+        other => other,
+    };
+    let cast = if function.len() == 3 && function != "sum" && function != "any" && function != "all"
+    {
+        Cast::None
+    } else {
+        Cast::Result
+    };
+    Some(Becomes::Lines(
+        cast,
+        format!("{{y}} = {function}({{self}}, {{reduced}})"),
+    ))
+}
+
+/// Variance and deviation. The notation's variance is over one element less than there are.
+pub(super) fn spread(call: &Call<'_>) -> Option<Becomes> {
+    let is_biased = match (call.argument("correction"), call.argument("unbiased")) {
+        (Some(_), _) if !call.differs("correction", 0.0) => true,
+        (Some(_), _) if call.differs("correction", 1.0) => return None,
+        (_, Some(_)) => !call.flag("unbiased"),
+        _ => false,
+    };
+    let is_root = call.operator.starts_with("std");
+    let mut lines = vec![];
+    let mut last = "variance";
+    lines.push("{y}_variance = var({self}, {reduced})".to_owned());
+    if is_biased {
+        let shape = call.shape_of("self")?;
+        let sizes: Vec<Size> = axes(call)?
+            .iter()
+            .filter_map(|&axis| shape.get(axis).cloned())
+            .collect();
+        let count = elements(&sizes)?.as_int().filter(|&count| count > 0)? as f64;
+        let factor = number_text((count - 1.0) / count)?;
+        lines.push(format!("{{y}}_biased = mul({{y}}_{last}, {factor})"));
+        last = "biased";
+    }
+    if is_root {
+        lines.push(format!("{{y}}_root = sqrt({{y}}_{last})"));
+        last = "root";
+    }
+    let text = lines
+        .join("\n")
+        .replace(&format!("{{y}}_{last} ="), "{y} =");
+    Some(Becomes::lines(text))
+}
+
+/// The root of the sum of squares.
+pub(super) fn norm(call: &Call<'_>) -> Option<Becomes> {
+    let is_two = !call.differs("ord", 2.0) && !call.differs("p", 2.0);
+    is_two.then(|| {
+        let text = "{y}_squares = square({self})\n{y}_sum = sum({y}_squares, {reduced})\n{y} = sqrt({y}_sum)";
+        Becomes::Lines(Cast::Result, text.to_owned())
+    })
+}
+
+/// The largest or smallest element, or its place; along all axes at once where none is named.
+pub(super) fn extreme(call: &Call<'_>) -> Option<Becomes> {
+    let kind = call.operator;
+    let function = if call.place == 1 {
+        format!("arg{kind}")
+    } else {
+        kind.to_owned()
+    };
+    if call.has("dim") {
+        return Some(Becomes::lines(format!(
+            "{{y}} = {function}({{self}}, {{reduced}})"
+        )));
+    }
+    let count = call.one(&elements(call.shape_of("self")?)?);
+    let flat = format!("{{y}}_flat = reshape({{self}}, shape=[{count}])");
+    Some(Becomes::lines(format!(
+        "{flat}\n{{y}} = {function}({{y}}_flat, axis=0, keepdim=false)"
+    )))
+}
+
+/// A norm over the last dimensions, which are one in the notation.
+fn row_norm(call: &Call<'_>, function: &str, tensors: &[&str]) -> Option<Becomes> {
+    let is_shifted_alone = call.has("bias") && !call.has("weight");
+    let over = call.sizes("normalized_shape")?;
+    let shape = call.shape_of("input")?;
+    let outer = shape.get(..shape.len().checked_sub(over.len())?)?;
+    if is_shifted_alone {
+        return None;
+    }
+    let given: Vec<&str> = tensors
+        .iter()
+        .copied()
+        .filter(|name| call.has(name))
+        .collect();
+    if over.len() == 1 {
+        let inputs: Vec<String> = given.iter().map(|name| format!(", {{{name}}}")).collect();
+        return Some(Becomes::lines(format!(
+            "{{y}} = {function}({{input}}{}{{eps}})",
+            inputs.concat()
+        )));
+    }
+    let count = elements(&over)?;
+    let rows = call.list(&[outer, std::slice::from_ref(&count)].concat());
+    let mut text = format!("{{y}}_rows = reshape({{input}}, shape={rows})\n");
+    for name in &given {
+        let line = format!(
+            "{{y}}_{name} = reshape({{{name}}}, shape={})\n",
+            call.list(std::slice::from_ref(&count))
+        );
+        text.push_str(&line);
+    }
+    let inputs: Vec<String> = given.iter().map(|name| format!(", {{y}}_{name}")).collect();
+    // Writing to a `String` cannot fail.
+    let _ = writeln!(
+        text,
+        "{{y}}_norm = {function}({{y}}_rows{}{{eps}})",
+        inputs.concat()
+    );
+    text.push_str("{y} = reshape({y}_norm)");
+    Some(Becomes::lines(text))
+}
+
+pub(super) fn layer_norm(call: &Call<'_>) -> Option<Becomes> {
+    row_norm(call, "layer_norm", &["weight", "bias"])
+}
+
+pub(super) fn rms_norm(call: &Call<'_>) -> Option<Becomes> {
+    row_norm(call, "rms_norm", &["weight"])
+}
+
+pub(super) fn group_norm(call: &Call<'_>) -> Option<Becomes> {
+    let is_shifted_alone = call.has("bias") && !call.has("weight");
+    let groups = match call.operator {
+        "instance_norm" => call.shape_of("input")?.get(1)?.clone(),
+        _ => call.size("num_groups").or_else(|| call.size("group"))?,
+    };
+    let line = format!(
+        "{{y}} = group_norm({{input}}, {{weight?}}, {{bias?}}, groups={}{{eps}})",
+        call.one(&groups)
+    );
+    (!is_shifted_alone).then_some(Becomes::lines(line))
+}
+
+/// By running statistics, or by those of the batch.
+pub(super) fn batch_norm(call: &Call<'_>) -> Option<Becomes> {
+    let is_functional = matches!(
+        call.operator,
+        "_native_batch_norm_legit_functional" | "_native_batch_norm_legit"
+    );
+    let trains = call.flag("training") || is_functional && !call.has("training");
+    let line = if trains || !call.has("running_mean") {
+        "{y} = batch_norm({input}, {weight?}, {bias?}{eps}, training=true)"
+    } else {
+        "{y} = batch_norm({input}, {running_mean}, {running_var}, {weight?}, {bias?}{eps})"
+    };
+    (call.has("weight") == call.has("bias")).then(|| Becomes::lines(line.to_owned()))
+}

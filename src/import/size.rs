@@ -1,0 +1,184 @@
+//! Sizes as polynomials over the params, so that a size that a file computes (`batch * heads`) can be told and compared.
+
+use fuseline_core::model::diagnostic::Span;
+use fuseline_core::model::program::{BinaryOp, Expr, ExprKind};
+
+/// Most terms of a size; one with more becomes a number.
+const MAX_TERMS: usize = 12;
+
+/// Most params in one term.
+const MAX_DEGREE: usize = 6;
+
+/// A sum of terms, each an integer times params. The zero has no term.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Size {
+    /// The params of each term, by index, ascending, and its factor, which is not 0. Ascending by params.
+    terms: Vec<(Vec<usize>, i64)>,
+}
+
+impl From<i64> for Size {
+    fn from(value: i64) -> Self {
+        Self::of_terms(vec![(Vec::new(), value)]).unwrap_or(Self { terms: Vec::new() })
+    }
+}
+
+impl Size {
+    /// The param with this index.
+    pub(crate) fn param(index: usize) -> Self {
+        Self {
+            terms: vec![(vec![index], 1)],
+        }
+    }
+
+    fn of_terms(mut terms: Vec<(Vec<usize>, i64)>) -> Option<Self> {
+        terms.sort_unstable();
+        let mut sum: Vec<(Vec<usize>, i64)> = Vec::with_capacity(terms.len());
+        for (params, factor) in terms {
+            match sum.last_mut() {
+                Some(last) if last.0 == params => last.1 = last.1.checked_add(factor)?,
+                _ => sum.push((params, factor)),
+            }
+        }
+        sum.retain(|&(_, factor)| factor != 0);
+        let is_small = |(params, _): &(Vec<usize>, i64)| params.len() <= MAX_DEGREE;
+        (sum.len() <= MAX_TERMS && sum.iter().all(is_small)).then_some(Self { terms: sum })
+    }
+
+    /// The number, where no param is in it.
+    pub(crate) fn as_int(&self) -> Option<i64> {
+        match self.terms.as_slice() {
+            [] => Some(0),
+            [(params, factor)] if params.is_empty() => Some(*factor),
+            _ => None,
+        }
+    }
+
+    /// Number of its terms.
+    pub(crate) fn term_count(&self) -> usize {
+        self.terms.len()
+    }
+
+    /// Whether it is 1.
+    pub(crate) fn is_one(&self) -> bool {
+        self.as_int() == Some(1)
+    }
+
+    pub(crate) fn add(&self, other: &Self) -> Option<Self> {
+        Self::of_terms([self.terms.as_slice(), &other.terms].concat())
+    }
+
+    pub(crate) fn sub(&self, other: &Self) -> Option<Self> {
+        self.add(&other.mul(&Self::from(-1))?)
+    }
+
+    pub(crate) fn mul(&self, other: &Self) -> Option<Self> {
+        let mut terms = Vec::with_capacity(self.terms.len() * other.terms.len());
+        for (left, a) in &self.terms {
+            for (right, b) in &other.terms {
+                let mut params = [left.as_slice(), right].concat();
+                params.sort_unstable();
+                terms.push((params, a.checked_mul(*b)?));
+            }
+        }
+        Self::of_terms(terms)
+    }
+
+    /// The quotient where nothing remains: each term by a divisor of one term, or a multiple of the divisor.
+    pub(crate) fn div_exact(&self, divisor: &Self) -> Option<Self> {
+        if self == divisor && !self.terms.is_empty() {
+            return Some(Self::from(1));
+        }
+        let [(divisor, by)] = divisor.terms.as_slice() else {
+            // A multiple by one term: `(S + 1)*H / (S + 1)`.
+            let (first, last) = (divisor.terms.last()?, self.terms.last()?);
+            let lead = Self {
+                terms: vec![last.clone()],
+            };
+            let quotient = lead.div_exact(&Self {
+                terms: vec![first.clone()],
+            })?;
+            return (quotient.mul(divisor)? == *self).then_some(quotient);
+        };
+        let mut terms = Vec::with_capacity(self.terms.len());
+        for (params, factor) in &self.terms {
+            let mut left = params.clone();
+            for param in divisor {
+                let place = left.iter().position(|own| own == param)?;
+                left.remove(place);
+            }
+            if factor.checked_rem(*by)? != 0 {
+                return None;
+            }
+            terms.push((left, factor / by));
+        }
+        Self::of_terms(terms)
+    }
+
+    /// Its value where the params have these values.
+    pub(crate) fn value(&self, params: &[i64]) -> Option<i64> {
+        self.terms.iter().try_fold(0_i64, |sum, (names, factor)| {
+            let term = names.iter().try_fold(*factor, |product, &name| {
+                product.checked_mul(*params.get(name)?)
+            })?;
+            sum.checked_add(term)
+        })
+    }
+
+    /// As the notation writes it; `names` are those of the params.
+    pub(crate) fn expr(&self, names: &[String]) -> Expr {
+        let mut sum: Option<Expr> = None;
+        // Those with the most params first, numbers last, and a positive term in front.
+        let mut terms: Vec<_> = self.terms.iter().collect();
+        terms.sort_by_key(|(params, factor)| (*factor < 0, usize::MAX - params.len()));
+        for (params, factor) in terms {
+            let number = |value: i64| expr(ExprKind::Int(value));
+            let is_subtracted = sum.is_some() && *factor < 0 && *factor != i64::MIN;
+            let factor = if is_subtracted { -factor } else { *factor };
+            let mut product = (factor != 1 || params.is_empty()).then(|| number(factor));
+            for name in params.iter().filter_map(|&param| names.get(param)) {
+                let param = expr(ExprKind::Param(name.clone()));
+                product = Some(match product {
+                    None => param,
+                    Some(product) => binary(BinaryOp::Mul, product, param),
+                });
+            }
+            let term = product.unwrap_or_else(|| number(factor));
+            sum = Some(match sum {
+                None => term,
+                Some(sum) if is_subtracted => binary(BinaryOp::Sub, sum, term),
+                Some(sum) => binary(BinaryOp::Add, sum, term),
+            });
+        }
+        sum.unwrap_or_else(|| expr(ExprKind::Int(0)))
+    }
+}
+
+/// The size that an expression of the notation means; `None` past the limits of [`Size`], for a quotient that is no size, and
+/// for a name that `param` does not know. The parser limits the depth of an expression.
+pub(crate) fn size_of(expr: &Expr, param: &mut dyn FnMut(&str) -> Option<usize>) -> Option<Size> {
+    match &expr.kind {
+        ExprKind::Int(value) => Some(Size::from(*value)),
+        ExprKind::Param(name) => param(name).map(Size::param),
+        ExprKind::Negate(operand) => Size::from(0).sub(&size_of(operand, param)?),
+        ExprKind::Binary(operator, left, right) => {
+            let (left, right) = (size_of(left, param)?, size_of(right, param)?);
+            match operator {
+                BinaryOp::Add => left.add(&right),
+                BinaryOp::Sub => left.sub(&right),
+                BinaryOp::Mul => left.mul(&right),
+                BinaryOp::Div => left.div_exact(&right),
+            }
+        }
+    }
+}
+
+fn expr(kind: ExprKind) -> Expr {
+    Expr {
+        kind,
+        span: Span::default(),
+    }
+}
+
+fn binary(operator: BinaryOp, left: Expr, right: Expr) -> Expr {
+    expr(ExprKind::Binary(operator, Box::new(left), Box::new(right)))
+}

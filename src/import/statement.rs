@@ -1,0 +1,129 @@
+//! Statements of the notation from their text, and what is known about their output.
+
+use crate::params::Params;
+use crate::shapes::Sizes;
+use crate::size::Size;
+use crate::value::{Scalar, float_text};
+use crate::writer::Known;
+use fuseline_core::model::diagnostic::Span;
+use fuseline_core::model::dtype::DType;
+use fuseline_core::model::functions::{self, Function};
+use fuseline_core::model::program::{Argument, AttributeValue, Literal, Name, OpStatement};
+use fuseline_core::notation::parse;
+
+/// A size for each dimension; `None` where a file does not say it.
+pub(crate) type Dims = Vec<Option<Size>>;
+
+/// The statements of a text, if all of them can be read and are calls of known functions.
+pub(crate) fn statements(text: &str) -> Option<Vec<OpStatement>> {
+    let parsed = parse(text);
+    let is_known = |op: &OpStatement| functions::find(&op.callee.text).is_some();
+    let ops = parsed.program.ops;
+    let is_fine = parsed.diagnostics.is_empty() && ops.iter().all(is_known);
+    (is_fine && !ops.is_empty()).then_some(ops)
+}
+
+/// The name with as many underscores that no input has the name of something between, which is the name, `_` and a word.
+pub(crate) fn apart<'a>(output: &str, inputs: impl Iterator<Item = &'a str>) -> String {
+    let rests = inputs.filter_map(|input| input.strip_prefix(output));
+    let underscores = rests.map(|rest| rest.len() - rest.trim_start_matches('_').len());
+    format!("{output}{}", "_".repeat(underscores.max().unwrap_or(0)))
+}
+
+/// The inferred shape; a size that is a number there and a param in the file, with the same value, is the param. Without an
+/// inferred shape that of the file, if it states each size.
+pub(crate) fn together(
+    inferred: Option<Sizes>,
+    stated: Option<&Dims>,
+    params: &Params,
+) -> Option<Sizes> {
+    let Some(mut shape) = inferred else {
+        return stated?.iter().cloned().collect();
+    };
+    if let Some(stated) = stated.filter(|stated| stated.len() == shape.len()) {
+        for (size, stated) in shape.iter_mut().zip(stated) {
+            if let Some(stated) = stated
+                && size.as_int().is_some()
+                && size.as_int() == stated.value(&params.values)
+            {
+                *size = stated.clone();
+            }
+        }
+    }
+    Some(shape)
+}
+
+/// The element type that the notation gives the output of a statement.
+pub(crate) fn dtype_of(
+    function: &Function,
+    op: &OpStatement,
+    inputs: &[Option<&Known>],
+) -> Option<DType> {
+    if let Some(annotation) = &op.annotation {
+        return Some(annotation.dtype);
+    }
+    let mut attributes = op.attributes.iter();
+    if let Some(AttributeValue::Word(name)) = attributes
+        .find(|a| a.name.text == "dtype")
+        .map(|a| &a.value)
+    {
+        return name.parse().ok();
+    }
+    if let Some(dtype) = function.result_dtype() {
+        return Some(dtype);
+    }
+    inputs
+        .get(function.leading_input())
+        .copied()
+        .flatten()?
+        .dtype
+}
+
+/// Inputs and literals of a statement in which single known numbers stand as such, where the function takes them.
+pub(crate) fn literals(
+    function: &Function,
+    op: &OpStatement,
+    inputs: &[Option<&Known>],
+    params: &Params,
+) -> Option<(Vec<Name>, Vec<Literal>)> {
+    let rank = |known: &Known| known.shape.as_ref().map(Vec::len);
+    let known = inputs.iter().copied().flatten();
+    let widest = known
+        .filter(|known| known.value.is_none())
+        .filter_map(rank)
+        .max();
+    let (mut names, mut written) = (Vec::new(), Vec::new());
+    let mut known = inputs.iter();
+    for (place, (argument, _)) in op.arguments().into_iter().enumerate() {
+        let text = match argument {
+            Argument::Literal(text) => Some(text.to_owned()),
+            Argument::Tensor(_) => known.next().copied().flatten().and_then(|input| {
+                let fits = input.shape.as_ref().map(Vec::len) <= widest;
+                match input.value.as_ref()?.only().filter(|_| fits)? {
+                    Scalar::Int(size) => {
+                        size.value(&params.values).map(|number| number.to_string())
+                    }
+                    Scalar::Float(number) => float_text(*number),
+                }
+            }),
+        };
+        match (text, argument) {
+            (Some(text), _) => written.push(Literal {
+                place,
+                text,
+                span: Span::default(),
+            }),
+            (None, Argument::Tensor(name)) => names.push(nameless(name.to_owned())),
+            (None, Argument::Literal(_)) => {}
+        }
+    }
+    let is_allowed = function.takes_literals() && names.len() > function.leading_input();
+    is_allowed.then_some((names, written))
+}
+
+pub(crate) fn nameless(text: String) -> Name {
+    Name {
+        text,
+        span: Span::default(),
+    }
+}

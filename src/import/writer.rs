@@ -1,0 +1,153 @@
+//! Collects tensors and ops of a model under names of the notation.
+
+use crate::Problem;
+use crate::params::{Names, Params};
+use crate::shapes::{Sizes, infer};
+use crate::size::Size;
+use crate::statement::{Dims, dtype_of, literals, nameless, together};
+use crate::value::Value;
+use fuseline_core::model::dtype::DType;
+use fuseline_core::model::functions;
+use fuseline_core::model::op::TensorRole;
+use fuseline_core::model::program::OpStatement;
+use std::collections::HashMap;
+
+/// Most tensors that ops read, their sizes, and elements of folded values, so that a small file cannot fill the memory.
+const MAX_READS: usize = 1 << 22;
+
+/// What is known about a tensor.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known {
+    /// Its name in the notation.
+    pub(crate) name: String,
+    /// `None` for text, and where the file does not say.
+    pub(crate) dtype: Option<DType>,
+    /// `None` where it cannot be told.
+    pub(crate) shape: Option<Sizes>,
+    /// Its elements, if they are few and known.
+    pub(crate) value: Option<Value>,
+}
+
+/// The tensors and ops of a program that is being written.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    pub(crate) names: Names,
+    pub(crate) params: Params,
+    pub(crate) tensors: Vec<Known>,
+    /// Tensors by their name in the program.
+    pub(crate) by_name: HashMap<String, usize>,
+    /// External tensors, in the order of their declarations.
+    pub(crate) external: Vec<(usize, TensorRole)>,
+    /// Ops, each with its output and the name of its operator where it is opaque.
+    pub(crate) ops: Vec<(OpStatement, usize, Option<String>)>,
+    /// What is left of [`MAX_READS`].
+    reads_left: usize,
+}
+
+impl Default for Writer {
+    fn default() -> Self {
+        Self {
+            names: Names::default(),
+            params: Params::default(),
+            tensors: Vec::new(),
+            by_name: HashMap::new(),
+            external: Vec::new(),
+            ops: Vec::new(),
+            reads_left: MAX_READS,
+        }
+    }
+}
+
+impl Writer {
+    /// Adds a tensor; gives its place.
+    pub(crate) fn tensor(&mut self, known: Known) -> usize {
+        let place = self.tensors.len();
+        self.by_name.insert(known.name.clone(), place);
+        self.tensors.push(known);
+        place
+    }
+
+    /// The rank of a tensor; 0 where it is not known.
+    pub(crate) fn rank(&self, place: usize) -> usize {
+        let known = self.tensors.get(place);
+        known
+            .and_then(|known| known.shape.as_ref())
+            .map_or(0, Vec::len)
+    }
+
+    /// Counts what ops read, of which there is a most.
+    pub(crate) fn spend(&mut self, reads: usize) -> Result<(), Problem> {
+        let left = self.reads_left.checked_sub(reads);
+        self.reads_left = left.ok_or_else(|| {
+            Problem::new(format!(
+                "its ops read more than the {} million tensors and sizes that are opened at once",
+                MAX_READS >> 20
+            ))
+        })?;
+        Ok(())
+    }
+
+    /// Adds the statements of a node, the last of which writes its output, called `name`; gives its place. `title` is a wish for the
+    /// label.
+    pub(crate) fn write(
+        &mut self,
+        ops: Vec<OpStatement>,
+        name: &str,
+        title: &str,
+        dims: Option<&Dims>,
+        opaque: Option<&String>,
+    ) -> Option<usize> {
+        let mut written = None;
+        let mut renamed: HashMap<String, String> = HashMap::new();
+        let last = ops.last().map(|op| op.output.text.clone());
+        let last = last.unwrap_or_default();
+        for mut op in ops {
+            for input in &mut op.inputs {
+                if let Some(now) = renamed.get(&input.text) {
+                    input.text.clone_from(now);
+                }
+            }
+            let is_last = op.output.text == last;
+            if is_last {
+                name.clone_into(&mut op.output.text);
+                op.label = self.names.label(title).map(nameless);
+            } else {
+                let rest = op.output.text.strip_prefix(&last).unwrap_or_default();
+                let own = self.names.claim(&format!("{name}{rest}"));
+                renamed.insert(std::mem::replace(&mut op.output.text, own.clone()), own);
+            }
+            let Some(function) = functions::find(&op.callee.text) else {
+                continue;
+            };
+            let inputs = op.inputs.iter().map(|input| self.by_name.get(&input.text));
+            let inputs = inputs.map(|place| place.and_then(|&place| self.tensors.get(place)));
+            let inputs: Vec<Option<&Known>> = inputs.collect();
+            let dtype = dtype_of(function, &op, &inputs);
+            let shapes = inputs
+                .iter()
+                .map(|known| known.and_then(|known| known.shape.as_deref()));
+            let shapes: Option<Vec<&[Size]>> = match op.annotation {
+                Some(_) => Some(Vec::new()),
+                None => shapes.collect(),
+            };
+            let inferred = shapes.and_then(|shapes| infer(function, &op, &shapes, &self.params));
+            let dims = dims.filter(|_| is_last);
+            let shape = together(inferred, dims, &self.params);
+            let literals = literals(function, &op, &inputs, &self.params);
+            if let Some((inputs, literals)) = literals {
+                (op.inputs, op.literals) = (inputs, literals);
+            }
+            let place = self.tensor(Known {
+                name: op.output.text.clone(),
+                dtype,
+                shape,
+                value: None,
+            });
+            if is_last {
+                written = Some(place);
+            }
+            self.ops.push((op, place, opaque.cloned()));
+        }
+        written
+    }
+}

@@ -1,0 +1,128 @@
+//! Why an answer is right, from both sides of the condition that it is held against.
+
+use super::condition::{Condition, Operand};
+use super::quantity::{Metric, Quantity, Subject, kernel_names, tensor_named};
+use super::reason::{of_ops, reason};
+use super::solve::{value_before, with_param};
+use super::state::{PageState, Seen};
+use super::task::Things;
+use super::tensor_reason::of_tensors;
+use super::value::{Unit, Value};
+use super::wording::{Naming, join_sentences, noun, operand_words, relation_words, value_words};
+use fuseline_core::TensorId;
+use fuseline_view::present::words::capitalized;
+
+/// The things of a kind, with the names of their options.
+pub(super) fn things_of(things: Things, seen: &Seen) -> Vec<(String, Subject)> {
+    let (analysis, graph) = (&seen.analysis, &seen.analysis.graph);
+    match things {
+        Things::Tensors => (graph.tensors.iter_enumerated())
+            .filter(|(_, tensor)| !tensor.is_external())
+            .map(|(id, _)| graph.tensor_name(id).to_owned())
+            .map(|name| (name.clone(), Subject::Tensor(name)))
+            .collect(),
+        Things::Kernels => {
+            let kernels = analysis
+                .fused
+                .kernels
+                .iter()
+                .filter(|kernel| !kernel.is_free);
+            let subjects = kernels.map(|kernel| {
+                let first = kernel.ops.first().and_then(|&op| graph.ops.get(op));
+                Subject::Kernel(first.map_or_else(String::new, |op| op.name.clone()))
+            });
+            kernel_names(analysis).into_iter().zip(subjects).collect()
+        }
+    }
+}
+
+/// Most kernels of which the reason is told.
+const MAX_REASONS: usize = 2;
+
+pub(super) fn reason_for_things(
+    subjects: &[Subject],
+    condition: &Condition,
+    seen: &Seen,
+) -> String {
+    let tensors = subjects.iter().filter_map(|subject| match subject {
+        Subject::Tensor(name) => tensor_named(&seen.analysis, name).ok(),
+        _ => None,
+    });
+    let tensors: Vec<TensorId> = tensors.collect();
+    if !tensors.is_empty() {
+        return of_tensors(&seen.analysis, &tensors);
+    }
+    let reasons = subjects.iter().take(MAX_REASONS);
+    let reasons = reasons.map(|subject| reasons_of(&condition.about(subject), seen));
+    reasons.collect::<Vec<_>>().join(" ")
+}
+
+/// The reasons of both sides of a condition.
+pub(super) fn reasons_of(condition: &Condition, seen: &Seen) -> String {
+    let (left, right) = match condition {
+        Condition::OneKernel(names) => return of_ops(names, seen),
+        Condition::Compare { left, right, .. } => (left, right),
+    };
+    let other = match right {
+        Operand::Quantity { quantity, .. } => sided(quantity, seen),
+        Operand::Value(_) => String::new(),
+    };
+    join_sentences(&sided(left, seen), &other)
+}
+
+/// A quantity with its value and its reason.
+fn sided(quantity: &Quantity, seen: &Seen) -> String {
+    let Ok(value) = quantity.value(seen) else {
+        return String::new();
+    };
+    let why = reason(quantity, seen);
+    if matches!(quantity.metric, Metric::Place) {
+        return why;
+    }
+    let value = value_words(quantity.metric, &value);
+    let named = noun(quantity, seen, Naming::Ops);
+    join_sentences(&format!("{} is {value}.", capitalized(&named)), &why)
+}
+
+/// The left side of a condition at a value of a param and just before it, and what it is held against.
+pub(super) fn around(state: &PageState, param: &str, right: i64, when: &Condition) -> String {
+    let Condition::Compare {
+        left,
+        relation,
+        right: limit,
+    } = when
+    else {
+        return String::new();
+    };
+    let at = |value: i64| {
+        let seen = with_param(state, param, value)?.seen()?;
+        let is = value_words(left.metric, &left.value(&seen).ok()?);
+        let against = operand_words(left.metric, limit, &seen);
+        Some((
+            format!("at {}", param_value(param, value)),
+            is,
+            noun(left, &seen, Naming::Number),
+            against,
+        ))
+    };
+    let Some((from, is, named, against)) = at(right) else {
+        return String::new();
+    };
+    let wanted = match left.unit() {
+        Some(_) => format!(", which {} {against}", relation_words(*relation)),
+        None => String::new(),
+    };
+    let words = match value_before(state, param, right).and_then(at) {
+        Some((before, was, ..)) => {
+            format!("{before} {named} is {was}, {from} it is {is}{wanted}.")
+        }
+        None => format!("{from} {named} is {is}{wanted}."),
+    };
+    capitalized(&words)
+}
+
+/// `S = 1,920`.
+pub(super) fn param_value(param: &str, value: i64) -> String {
+    let value = Value::Number(value as f64, Unit::Count).text();
+    format!("`{param}` = {value}")
+}

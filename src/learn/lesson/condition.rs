@@ -1,0 +1,277 @@
+//! Conditions on a page's state: `bytes < 1.2 GB`, `share of tensor scores > 50 %`, `one kernel: softmax, scale`.
+
+use super::quantity::{Quantity, Subject, op_named};
+use super::state::Seen;
+use super::value::{Unit, Value, is_number, number_in};
+use std::fmt;
+
+/// Something that a state of the page fulfils or not.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    /// A quantity compares with another, or with a value.
+    Compare {
+        /// The left side.
+        left: Quantity,
+        /// How.
+        relation: Relation,
+        /// The right side.
+        right: Operand,
+    },
+    /// The ops of these names run in one kernel.
+    OneKernel(Vec<String>),
+}
+
+/// How two values compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// `<`
+    Less,
+    /// `<=`
+    AtMost,
+    /// `=`
+    Equal,
+    /// `!=`
+    Different,
+    /// `>=`
+    AtLeast,
+    /// `>`
+    More,
+}
+
+/// What a quantity is compared with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operand {
+    /// A number or a word.
+    Value(Value),
+    /// Another quantity, times a factor.
+    Quantity {
+        /// The factor: `50 % of bytes` is a half.
+        factor: f64,
+        /// The quantity.
+        quantity: Quantity,
+    },
+}
+
+const RELATIONS: [(&str, Relation); 6] = [
+    ("<", Relation::Less),
+    ("<=", Relation::AtMost),
+    ("=", Relation::Equal),
+    ("!=", Relation::Different),
+    (">=", Relation::AtLeast),
+    (">", Relation::More),
+];
+
+/// Numbers that differ by less, relative to the right one, are equal: both come out of the same arithmetic.
+const EQUAL: f64 = 1e-9;
+
+impl Condition {
+    /// Reads a condition.
+    ///
+    /// # Errors
+    /// What is wrong, and what may stand there.
+    ///
+    /// ```
+    /// use fuseline_learn::lesson::condition::Condition;
+    /// assert!(Condition::parse("bound of kernel softmax = compute").is_ok());
+    /// assert!(Condition::parse("bytes below 3").is_err());
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if let Some(names) = text.trim().strip_prefix("one kernel:") {
+            let names: Vec<String> = names
+                .split(',')
+                .map(|name| name.trim().to_owned())
+                .filter(|name| !name.is_empty())
+                .collect();
+            return if names.len() < 2 {
+                Err("name two ops or more: `one kernel: matmul1, relu`".to_owned())
+            } else {
+                Ok(Self::OneKernel(names))
+            };
+        }
+        let (at, len, relation) = relation_in(text).ok_or_else(|| {
+            "a condition compares with <, <=, =, !=, >= or >, with blanks around: `bytes < 1.2 GB`"
+                .to_owned()
+        })?;
+        let left = Quantity::parse(&text[..at])?;
+        let right = Operand::parse(text[at + len..].trim(), left.unit())?;
+        Ok(Self::Compare {
+            left,
+            relation,
+            right,
+        })
+    }
+
+    /// The same about `subject` wherever it says no other.
+    #[must_use]
+    pub fn about(&self, subject: &Subject) -> Self {
+        let mut about = self.clone();
+        if let Self::Compare { left, right, .. } = &mut about {
+            if left.subject == Subject::Program {
+                left.subject = subject.clone();
+            }
+            if let Operand::Quantity { quantity, factor } = right
+                && quantity.subject == Subject::Program
+                && (*factor - 1.0).abs() < EQUAL
+            {
+                quantity.subject = subject.clone();
+            }
+        }
+        about
+    }
+
+    /// Whether it holds.
+    ///
+    /// # Errors
+    /// Why that cannot be said: a name that the program does not have.
+    pub fn holds(&self, seen: &Seen) -> Result<bool, String> {
+        match self {
+            Self::OneKernel(names) => {
+                let mut kernels = Vec::with_capacity(names.len());
+                for name in names {
+                    let op = op_named(&seen.analysis, name)?;
+                    kernels.push(seen.analysis.partition.kernel_of.get(op).copied());
+                }
+                Ok(kernels.windows(2).all(|two| two[0] == two[1]))
+            }
+            Self::Compare {
+                left,
+                relation,
+                right,
+            } => relation.holds(&left.value(seen)?, &right.value(seen)?),
+        }
+    }
+
+    /// Both sides with their values: `bytes 1.31 GB, 1.20 GB`.
+    ///
+    /// # Errors
+    /// As [`Self::holds`].
+    pub fn values(&self, seen: &Seen) -> Result<Option<[Value; 2]>, String> {
+        match self {
+            Self::OneKernel(_) => Ok(None),
+            Self::Compare { left, right, .. } => Ok(Some([left.value(seen)?, right.value(seen)?])),
+        }
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OneKernel(names) => write!(f, "one kernel: {}", names.join(", ")),
+            Self::Compare {
+                left,
+                relation,
+                right,
+            } => write!(f, "{left} {} {right}", relation.sign()),
+        }
+    }
+}
+
+impl fmt::Display for Operand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value(value) => f.write_str(&value.text()),
+            Self::Quantity { quantity, .. } if self.is_whole() => write!(f, "{quantity}"),
+            Self::Quantity { factor, quantity } => write!(
+                f,
+                "{} of {quantity}",
+                Value::Number(100.0 * factor, Unit::Percent).text()
+            ),
+        }
+    }
+}
+
+/// Where a relation stands between blanks, its length, and which it is.
+fn relation_in(text: &str) -> Option<(usize, usize, Relation)> {
+    let found = RELATIONS.iter().filter_map(|&(sign, relation)| {
+        let at = text.find(&format!(" {sign} "))?;
+        Some((at + 1, sign.len(), relation))
+    });
+    found.min_by_key(|&(at, ..)| at)
+}
+
+impl Operand {
+    /// Whether it is a quantity itself and no part of one.
+    pub(super) fn is_whole(&self) -> bool {
+        matches!(self, Self::Quantity { factor, .. } if (factor - 1.0).abs() < EQUAL)
+    }
+
+    fn parse(text: &str, unit: Option<Unit>) -> Result<Self, String> {
+        let Some(unit) = unit else {
+            return Self::word(text);
+        };
+        if let Some((percent, quantity)) = text.split_once("% of ") {
+            return Ok(Self::Quantity {
+                factor: number_in(percent, Unit::Percent)? / 100.0,
+                quantity: Quantity::parse(quantity)?,
+            });
+        }
+        if is_number(text) {
+            return Ok(Self::Value(Value::Number(number_in(text, unit)?, unit)));
+        }
+        Ok(Self::Quantity {
+            factor: 1.0,
+            quantity: Quantity::parse(text)?,
+        })
+    }
+
+    fn word(text: &str) -> Result<Self, String> {
+        if text.is_empty() || text.contains(char::is_whitespace) {
+            return Err(format!(
+                "write one word instead of `{text}`: memory, compute, chip"
+            ));
+        }
+        Ok(Self::Value(Value::Word(text.to_owned())))
+    }
+
+    fn value(&self, seen: &Seen) -> Result<Value, String> {
+        match self {
+            Self::Value(value) => Ok(value.clone()),
+            Self::Quantity { factor, quantity } => match quantity.value(seen)? {
+                Value::Number(number, unit) => Ok(Value::Number(number * factor, unit)),
+                Value::Word(word) => Ok(Value::Word(word)),
+            },
+        }
+    }
+}
+
+impl Relation {
+    const fn sign(self) -> &'static str {
+        match self {
+            Self::Less => "<",
+            Self::AtMost => "<=",
+            Self::Equal => "=",
+            Self::Different => "!=",
+            Self::AtLeast => ">=",
+            Self::More => ">",
+        }
+    }
+
+    fn holds(self, left: &Value, right: &Value) -> Result<bool, String> {
+        match (left, right) {
+            (Value::Word(left), Value::Word(right)) => match self {
+                Self::Equal => Ok(left == right),
+                Self::Different => Ok(left != right),
+                _ => Err(format!("`{left}` is a word, which has no size")),
+            },
+            (&Value::Number(left, of_left), &Value::Number(right, of_right)) => {
+                if of_left != of_right {
+                    return Err(format!(
+                        "{} and {} do not compare",
+                        of_left.sample(),
+                        of_right.sample()
+                    ));
+                }
+                let is_equal = (left - right).abs() <= EQUAL * right.abs();
+                Ok(match self {
+                    Self::Less => left < right && !is_equal,
+                    Self::AtMost => left < right || is_equal,
+                    Self::Equal => is_equal,
+                    Self::Different => !is_equal,
+                    Self::AtLeast => left > right || is_equal,
+                    Self::More => left > right && !is_equal,
+                })
+            }
+            _ => Err("a word and a number do not compare".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! Why a quantity has its value, in the words that the page uses elsewhere.
+
+use super::quantity::{Kernels, Metric, Quantity, Subject, kernel_names, op_named, tensor_named};
+use super::resources;
+use super::state::Seen;
+use super::tensor_reason::{name_and_size, of_tensor, product};
+use super::time_reason::{limits_words, speedup, time_words};
+use super::wording::join_sentences;
+use fuseline_core::cost::traffic::Access;
+use fuseline_core::{Analysis, IdVec, Kernel, KernelId, OpId};
+use fuseline_view::present::explain::flops_text;
+use fuseline_view::present::figure::{self, Figure, Of, explanation};
+use fuseline_view::present::format::{format_bandwidth, format_bytes, format_flops, format_rate};
+use fuseline_view::present::names::{joined, listed, op_names};
+use fuseline_view::present::why::{EdgeOrder, WhyNot};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// Most names that a list gives.
+const MAX_NAMES: usize = 6;
+/// Most edges whose reason is told.
+const MAX_EDGES: usize = 2;
+
+/// Why a quantity has its value: sentences, or nothing where there is nothing to tell.
+pub(super) fn reason(quantity: &Quantity, seen: &Seen) -> String {
+    let analysis = quantity.analysis(seen);
+    let is_unfused = quantity.kernels == Kernels::Unfused;
+    match &quantity.subject {
+        Subject::Program => {
+            of_program(quantity.metric, analysis, &seen.statement_of_op, is_unfused)
+        }
+        Subject::Kernel(name) => {
+            let op = op_named(&analysis, name).ok();
+            let kernel = op.and_then(|op| analysis.partition.kernel_of.get(op).copied());
+            let of = if is_unfused {
+                of_unfused_ops
+            } else {
+                of_kernel
+            };
+            kernel.map_or_else(String::new, |kernel| of(&analysis, kernel, quantity.metric))
+        }
+        Subject::Op(name) => op_named(&analysis, name).map_or_else(
+            |_| String::new(),
+            |op| of_op(&analysis, op, quantity.metric),
+        ),
+        Subject::Tensor(name) => tensor_named(&analysis, name).map_or_else(
+            |_| String::new(),
+            |tensor| match quantity.metric {
+                Metric::Size => product(&analysis, tensor),
+                Metric::Bytes => join_sentences(
+                    &product(&analysis, tensor),
+                    &of_tensor(&analysis, tensor, &format!("`{name}`")),
+                ),
+                _ => of_tensor(&analysis, tensor, &name_and_size(&analysis, tensor)),
+            },
+        ),
+        Subject::Param(_) => String::new(),
+    }
+}
+
+fn of_program(
+    metric: Metric,
+    analysis: Arc<Analysis>,
+    statement_of_op: &IdVec<OpId, usize>,
+    is_unfused: bool,
+) -> String {
+    let (unfused, fused) = (&analysis.unfused.traffic, &analysis.fused.traffic);
+    match metric {
+        Metric::Kernels if is_unfused => "Unfused, each op is a kernel of its own.".to_owned(),
+        Metric::Kernels => kernels(analysis, statement_of_op),
+        Metric::Bytes | Metric::Reads | Metric::Writes => {
+            let traffic = if is_unfused { unfused } else { fused };
+            let run = if is_unfused {
+                &analysis.unfused
+            } else {
+                &analysis.fused
+            };
+            let [who, reads, writes] = match run.launches {
+                1 => ["The kernel", "reads", "writes"],
+                _ => ["The kernels together", "read", "write"],
+            };
+            format!(
+                "{who} {reads} {} and {writes} {}.",
+                format_bytes(traffic.bytes_read),
+                format_bytes(traffic.bytes_written)
+            )
+        }
+        Metric::Saved | Metric::Saving => format!(
+            "Op by op {} move, fused {}.",
+            format_bytes(unfused.total),
+            format_bytes(fused.total)
+        ),
+        Metric::Speedup => speedup(&analysis),
+        Metric::Ridge => calculation(&analysis, Of::Program, figure::Quantity::Ridge),
+        Metric::Time => {
+            let kernels = analysis.fused.kernels.iter_enumerated();
+            let slowest = kernels
+                .max_by(|(_, a), (_, b)| a.placement.time_s.total_cmp(&b.placement.time_s))
+                .map(|(id, _)| id);
+            slowest.map_or_else(String::new, |id| {
+                let words = of_kernel(&analysis, id, Metric::Time);
+                let kernel = analysis.fused.kernels.get(id);
+                match (analysis.fused.launches, kernel) {
+                    (2.., Some(kernel)) => {
+                        let names = op_names(&analysis.graph, &kernel.ops);
+                        format!("The longest kernel is `{names}`. {words}")
+                    }
+                    _ => words,
+                }
+            })
+        }
+        Metric::Flops | Metric::Intensity => {
+            let kernels = if is_unfused {
+                &analysis.unfused
+            } else {
+                &analysis.fused
+            };
+            let flops = kernels.kernels.iter().map(|kernel| kernel.work.flops());
+            work_and_bytes(
+                "The program does",
+                flops.sum(),
+                "moves",
+                kernels.traffic.total,
+            )
+        }
+        Metric::VectorRidge => vector_ridge(&analysis),
+        metric => resources::reason(&analysis, None, metric),
+    }
+}
+
+/// The calculation of a figure on one line, as the page tells it.
+fn calculation(analysis: &Analysis, of: Of, quantity: figure::Quantity) -> String {
+    let told = explanation(Figure::fused(of, quantity), analysis);
+    let line = told.and_then(|told| told.line());
+    line.map_or_else(String::new, |line| format!("{line}."))
+}
+
+/// The peak of the vector units over that of memory.
+fn vector_ridge(analysis: &Analysis) -> String {
+    let device = &analysis.options.device;
+    device.vector_flops_per_s.map_or_else(String::new, |peak| {
+        format!(
+            "{} / {}.",
+            format_rate(peak.value),
+            format_bandwidth(device.memory_bytes_per_s.value)
+        )
+    })
+}
+
+/// Which kernels have ops of these names.
+pub(super) fn of_ops(names: &[String], seen: &Seen) -> String {
+    let analysis = &seen.analysis;
+    let mut kernels: Vec<KernelId> = names
+        .iter()
+        .filter_map(|name| op_named(analysis, name).ok())
+        .filter_map(|op| analysis.partition.kernel_of.get(op).copied())
+        .collect();
+    kernels.sort_unstable();
+    kernels.dedup();
+    let kernels = kernels
+        .iter()
+        .filter_map(|&id| analysis.fused.kernels.get(id));
+    let listed: Vec<_> = kernels
+        .map(|kernel| format!("`{}`", op_names(&analysis.graph, &kernel.ops)))
+        .collect();
+    match listed.len() {
+        1 => format!("One kernel runs {}.", listed.join("")),
+        _ => format!(
+            "They run in {}.",
+            joined(listed.into_iter(), [", ", " and "], MAX_NAMES)
+        ),
+    }
+}
+
+/// The kernels by the names of their ops, and what keeps the costliest edges between them apart.
+fn kernels(analysis: Arc<Analysis>, statement_of_op: &IdVec<OpId, usize>) -> String {
+    let names = kernel_names(&analysis);
+    let quoted = names.iter().map(|name| format!("`{name}`"));
+    let list = if names.len() <= MAX_NAMES {
+        listed(quoted.collect())
+    } else {
+        joined(quoted, [", ", " and "], MAX_NAMES)
+    };
+    let edges =
+        WhyNot::new(analysis, statement_of_op, None).rows(EdgeOrder::Bytes, MAX_EDGES, None);
+    let mut words = match names.len() {
+        1 => format!("One kernel has all ops: {list}."),
+        count => format!("The {count} kernels are {list}."),
+    };
+    for row in edges.rows {
+        let reason = row.reason.trim_end_matches('.');
+        let names = row.names.replacen(" → ", "` and `", 1);
+        // Writing to a string cannot fail.
+        let _ = write!(words, " `{names}` stay apart: {reason}.");
+    }
+    words
+}
+
+fn of_kernel(analysis: &Analysis, id: KernelId, metric: Metric) -> String {
+    let Some(kernel) = analysis.fused.kernels.get(id) else {
+        return String::new();
+    };
+    match metric {
+        Metric::Bytes | Metric::Reads | Metric::Writes | Metric::Share | Metric::Saved => {
+            accesses(analysis, kernel)
+        }
+        Metric::Intensity => {
+            work_and_bytes("It does", kernel.work.flops(), "moves", kernel.bytes())
+        }
+        Metric::Bound => limits_words(analysis, kernel),
+        Metric::Time => time_words(analysis, id, kernel),
+        Metric::Flops => {
+            let ops = kernel.ops.iter().map(|&op| flops_text(&analysis.graph, op));
+            format!("{}.", joined(ops, ["; ", "; "], MAX_NAMES))
+        }
+        metric => resources::reason(analysis, Some(id), metric),
+    }
+}
+
+/// The ops of a kernel, each as a kernel of its own.
+fn of_unfused_ops(analysis: &Analysis, id: KernelId, metric: Metric) -> String {
+    if metric.is_of_device() {
+        return of_kernel(analysis, id, metric);
+    }
+    let kernels = (analysis.fused.kernels.get(id)).zip(analysis.comparisons.get(id));
+    kernels.map_or_else(String::new, |(kernel, before)| {
+        let flops = kernel.work.flops();
+        work_and_bytes("They do", flops, "move", before.unfused_bytes)
+    })
+}
+
+/// `It does 8.60 GFLOP and moves 18.9 MB.`
+fn work_and_bytes(does: &str, flops: u128, moves: &str, bytes: u64) -> String {
+    format!(
+        "{does} {} and {moves} {}.",
+        format_flops(flops),
+        format_bytes(bytes)
+    )
+}
+
+fn of_op(analysis: &Analysis, op: OpId, metric: Metric) -> String {
+    match metric {
+        Metric::Intensity | Metric::Bound | Metric::Time => {
+            let alone = analysis.unfused.of_lone_op(op);
+            match metric {
+                Metric::Intensity => {
+                    work_and_bytes("It does", alone.work.flops(), "moves", alone.bytes())
+                }
+                _ => limits_words(analysis, alone),
+            }
+        }
+        Metric::Flops => format!("{}.", flops_text(&analysis.graph, op)),
+        _ => accesses(analysis, analysis.unfused.of_lone_op(op)),
+    }
+}
+
+/// What a kernel reads and writes, by name.
+fn accesses(analysis: &Analysis, kernel: &Kernel) -> String {
+    let graph = &analysis.graph;
+    let list = |accesses: &[Access]| {
+        let accesses = accesses.iter();
+        let named = accesses.map(|access| {
+            format!(
+                "`{}` {}",
+                graph.tensor_name(access.tensor),
+                format_bytes(access.bytes)
+            )
+        });
+        joined(named, [", ", " and "], MAX_NAMES)
+    };
+    let (reads, writes) = (&kernel.traffic.reads, &kernel.traffic.writes);
+    match (reads.is_empty(), writes.is_empty()) {
+        (true, true) => "It moves nothing.".to_owned(),
+        (false, true) => format!("It reads {}.", list(reads)),
+        (true, false) => format!("It writes {}.", list(writes)),
+        (false, false) => format!("It reads {} and writes {}.", list(reads), list(writes)),
+    }
+}

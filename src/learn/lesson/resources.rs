@@ -1,0 +1,252 @@
+//! What kernels ask of a device: registers, blocks, bytes that its memory really has to read.
+
+use super::quantity::Metric;
+use super::value::{Unit, Value};
+use super::wording::join_sentences;
+use fuseline_core::analysis::device_model::{Product, device_count};
+use fuseline_core::analysis::limits::{KernelLimits, Warning, limits};
+use fuseline_core::model::op_type::OpType;
+use fuseline_core::{Analysis, KernelId};
+use fuseline_view::present::format::format_bytes;
+use fuseline_view::present::names::listed;
+use fuseline_view::present::warnings::warning_text;
+
+/// A figure of the whole program on its device. `None` where the metric is none of these, or the device is not known well enough.
+pub(super) fn of_program(analysis: &Analysis, metric: Metric) -> Option<Value> {
+    let hardware = &analysis.options.device.hardware;
+    Some(match metric {
+        Metric::Multiprocessors => Value::Number(hardware.multiprocessors?.value, Unit::Count),
+        Metric::Onchip => Value::bytes(analysis.options.device.on_chip_bytes()),
+        Metric::Dram => Value::Number(device_count(analysis)?.dram_read_bytes, Unit::Bytes),
+        Metric::Warnings => {
+            let limits = limits(analysis)?;
+            Value::count(limits.iter().map(hurting).sum())
+        }
+        Metric::Recomputed => {
+            Value::count(analysis.partition.recomputed.iter().map(<[_]>::len).sum())
+        }
+        _ => return None,
+    })
+}
+
+/// A figure of a kernel on its device, as [`of_program`].
+pub(super) fn of_kernel(analysis: &Analysis, id: KernelId, metric: Metric) -> Option<Value> {
+    match metric {
+        Metric::Dram => {
+            let bytes = device_count(analysis)?.kernels.get(id).copied()?;
+            return Some(Value::Number(bytes, Unit::Bytes));
+        }
+        Metric::Recomputed => {
+            return Some(Value::count(analysis.partition.recomputed.get(id)?.len()));
+        }
+        metric if is_of_launch(metric) || metric == Metric::Warnings => {}
+        _ => return None,
+    }
+    let limits = limits(analysis)?;
+    let limits = limits.get(id)?;
+    let count = |count: u64| Value::Number(count as f64, Unit::Count);
+    Some(match metric {
+        Metric::Registers => count(limits.registers_per_thread),
+        Metric::Occupancy => Value::Number(100.0 * limits.occupancy, Unit::Percent),
+        Metric::Blocks => count(limits.blocks),
+        Metric::Waves => count(limits.waves),
+        Metric::WavesFull => Value::Number(100.0 * limits.tiling?.wave_efficiency, Unit::Percent),
+        Metric::TilesFull => Value::Number(100.0 * limits.tiling?.tile_efficiency, Unit::Percent),
+        Metric::TileRows => Value::Number(limits.tiling?.tile.rows, Unit::Count),
+        Metric::TileColumns => Value::Number(limits.tiling?.tile.columns, Unit::Count),
+        Metric::Onchip => Value::bytes(limits.on_chip_bytes),
+        _ => Value::count(hurting(limits)),
+    })
+}
+
+/// Whether it is a resource of a launch: of its blocks, tiles and waves.
+const fn is_of_launch(metric: Metric) -> bool {
+    matches!(
+        metric,
+        Metric::Registers
+            | Metric::Occupancy
+            | Metric::Blocks
+            | Metric::Waves
+            | Metric::WavesFull
+            | Metric::TilesFull
+            | Metric::TileRows
+            | Metric::TileColumns
+            | Metric::Onchip
+    )
+}
+
+/// How often fusion costs a kernel time.
+fn hurting(limits: &KernelLimits) -> usize {
+    limits.warnings.iter().filter(|w| w.hurts()).count()
+}
+
+/// Why a figure of [`of_program`] or, with a kernel, of [`of_kernel`] has its value.
+pub(super) fn reason(analysis: &Analysis, id: Option<KernelId>, metric: Metric) -> String {
+    match metric {
+        Metric::Dram => dram(analysis, id),
+        Metric::Recomputed => recomputed(analysis, id),
+        Metric::Warnings => warnings(analysis, id),
+        metric if is_of_launch(metric) => {
+            id.map_or_else(String::new, |id| resources(analysis, id, metric))
+        }
+        _ => String::new(),
+    }
+}
+
+fn resources(analysis: &Analysis, id: KernelId, metric: Metric) -> String {
+    let limits = limits(analysis);
+    let Some(limits) = limits.as_ref().and_then(|limits| limits.get(id)) else {
+        return String::new();
+    };
+    let tiles = tiles(analysis, id, limits);
+    match metric {
+        Metric::Registers => registers(limits),
+        Metric::Occupancy => occupancy(analysis, limits),
+        Metric::Onchip => format!(
+            "A block can have {} of it.",
+            format_bytes(limits.on_chip_available_bytes)
+        ),
+        Metric::Waves | Metric::WavesFull => join_sentences(&tiles, &waves(analysis, limits)),
+        Metric::Blocks if tiles.is_empty() => {
+            format!("A block has {} threads.", limits.threads_per_block)
+        }
+        _ => tiles,
+    }
+}
+
+/// How many tiles cut a product: `The output has 2048 × 2048 elements, a tile 256 × 128: 8 × 16 = 128 tiles, a block each.`
+fn tiles(analysis: &Analysis, id: KernelId, limits: &KernelLimits) -> String {
+    let kernel = analysis.fused.kernels.get(id);
+    let mut ops = kernel.iter().flat_map(|kernel| kernel.ops.iter());
+    let product = ops.find_map(|&op| {
+        let is_matmul = analysis.graph.ops.get(op)?.op_type == OpType::Matmul;
+        is_matmul
+            .then(|| Product::of_op(&analysis.graph, op))
+            .flatten()
+    });
+    let (Some(tiling), Some(product)) = (limits.tiling, product) else {
+        return String::new();
+    };
+    let tile = tiling.tile;
+    let down = (product.rows / tile.rows).ceil();
+    let across = (product.columns / tile.columns).ceil();
+    let number = |count: f64| Value::Number(count, Unit::Count).text();
+    let batch = if product.batch > 1.0 {
+        format!("{} × ", number(product.batch))
+    } else {
+        String::new()
+    };
+    let [rows, columns] = [product.rows, product.columns].map(number);
+    let [tile_rows, tile_columns] = [tile.rows, tile.columns].map(number);
+    let [down, across, tiles] = [down, across, tiling.tiles].map(number);
+    format!(
+        "The output has {batch}{rows} × {columns} elements, a tile {tile_rows} × {tile_columns}: {batch}{down} × {across} = {tiles} tiles, a block each."
+    )
+}
+
+fn waves(analysis: &Analysis, limits: &KernelLimits) -> String {
+    let multiprocessors = analysis.options.device.hardware.multiprocessors;
+    let (Some(tiling), Some(multiprocessors)) = (limits.tiling, multiprocessors) else {
+        return String::new();
+    };
+    let (waves, places) = (tiling.waves, multiprocessors.value);
+    let all = waves * places;
+    format!(
+        "{waves} {} of {places} places: {} / {all} have work.",
+        if waves > 1.0 { "waves" } else { "wave" },
+        tiling.tiles
+    )
+}
+
+fn registers(limits: &KernelLimits) -> String {
+    match limits.tiling {
+        Some(tiling) => format!(
+            "A tile has {} × {} sums, which {} threads hold between them; the rest is addresses and operands.",
+            tiling.tile.rows, tiling.tile.columns, limits.threads_per_block
+        ),
+        None => format!(
+            "Up to {} tensors are live at once, with several elements of each in a thread; addresses take the rest.",
+            limits.live_values
+        ),
+    }
+}
+
+fn occupancy(analysis: &Analysis, limits: &KernelLimits) -> String {
+    let hardware = &analysis.options.device.hardware;
+    let Some(multiprocessor) = hardware.multiprocessor() else {
+        return String::new();
+    };
+    let number = |count: u32| Value::Number(f64::from(count), Unit::Count).text();
+    let on_chip = match limits.on_chip_bytes {
+        0 => String::new(),
+        bytes => format!(" and a block {} on chip", format_bytes(bytes)),
+    };
+    format!(
+        "A thread takes {} registers{on_chip}; a multiprocessor has {} registers for at most {} threads.",
+        limits.registers_per_thread,
+        number(multiprocessor.registers),
+        number(multiprocessor.threads),
+    )
+}
+
+fn dram(analysis: &Analysis, id: Option<KernelId>) -> String {
+    let kernel = id.and_then(|id| analysis.fused.kernels.get(id));
+    let needed = kernel.map_or(analysis.fused.traffic.bytes_read, |kernel| {
+        kernel.bytes_read
+    });
+    let operands = match (kernel, analysis.fused.launches) {
+        (Some(_), _) => "Its operands hold",
+        (None, 1) => "The operands of the kernel hold",
+        (None, _) => "The operands of all kernels hold",
+    };
+    let read = of_kernel_or_program(analysis, id).unwrap_or_default();
+    let again = if read > 1.01 * needed as f64 {
+        "; what the cache cannot keep is read again"
+    } else {
+        ", and each is read once"
+    };
+    format!("{operands} {}{again}.", format_bytes(needed))
+}
+
+/// Bytes that the device model expects to be read.
+fn of_kernel_or_program(analysis: &Analysis, id: Option<KernelId>) -> Option<f64> {
+    let count = device_count(analysis)?;
+    match id {
+        Some(id) => count.kernels.get(id).copied(),
+        None => Some(count.dram_read_bytes),
+    }
+}
+
+fn recomputed(analysis: &Analysis, id: Option<KernelId>) -> String {
+    let kernels = analysis.partition.recomputed.iter_enumerated();
+    let ops = kernels.filter(|&(kernel, _)| id.is_none_or(|id| id == kernel));
+    let names = ops.flat_map(|(_, ops)| ops.iter());
+    let names: Vec<_> = names
+        .filter_map(|&op| analysis.graph.ops.get(op))
+        .map(|op| format!("`{}`", op.name))
+        .collect();
+    if names.is_empty() {
+        return "Each op is computed once.".to_owned();
+    }
+    let names = listed(names);
+    format!("A kernel computes {names} again instead of reading what another one computed.")
+}
+
+fn warnings(analysis: &Analysis, id: Option<KernelId>) -> String {
+    let Some(limits) = limits(analysis) else {
+        return String::new();
+    };
+    let kernels = limits.iter_enumerated();
+    let shown = kernels.filter(|&(kernel, _)| id.is_none_or(|id| id == kernel));
+    let found = shown.flat_map(|(_, limits)| limits.warnings.iter());
+    let texts: Vec<_> = found
+        .filter(|warning| Warning::hurts(warning))
+        .map(|warning| format!("{}.", warning_text(warning).trim_end_matches('.')))
+        .take(3)
+        .collect();
+    if texts.is_empty() {
+        "Nothing that fusion does here costs time, as far as the model knows.".to_owned()
+    } else {
+        texts.join(" ")
+    }
+}

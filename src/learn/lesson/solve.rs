@@ -1,0 +1,171 @@
+//! How the engine does a task itself: by trying values, merges and choices.
+
+use super::condition::Condition;
+use super::state::{PageState, Seen};
+use super::task::{By, Kind, Task};
+use fuseline_core::analysis::why::Why;
+use fuseline_core::model::options::Switch;
+use fuseline_core::notation::edit::{set_dtype, set_param};
+use fuseline_core::notation::parse;
+use fuseline_core::resolve::{ParamValues, param_values};
+use fuseline_core::{DEVICES, DType, F32Matmul, Objective, Policy};
+use fuseline_view::present::manual::{Change, propose};
+use strum::VariantArray;
+
+/// Most values of a param that are tried.
+const MAX_VALUES: usize = 512;
+/// Most merges that are made one after the other.
+const MAX_MERGES: usize = 64;
+
+/// The state of the page with another value of a param; `None` if the program has no such param.
+pub fn with_param(state: &PageState, param: &str, value: i64) -> Option<PageState> {
+    let mut changed = state.clone();
+    let program = parse(&changed.shared.text).program;
+    let at = (program.params.iter()).position(|known| known.name.text == param)?;
+    changed.shared.text = set_param(&changed.shared.text, &program, at, value);
+    Some(changed)
+}
+
+/// The values of a param, ascending: those of its slider, of a very long one evenly spread ones.
+fn values(state: &PageState, param: &str) -> Option<Vec<i64>> {
+    let program = parse(&state.shared.text).program;
+    let at = (program.params.iter()).position(|known| known.name.text == param)?;
+    let values = param_values(&program, at + 1).pop().flatten()?;
+    let all: Vec<i64> = match values {
+        ParamValues::Listed(values) => values,
+        ParamValues::Steps { min, max, step } => {
+            let step = usize::try_from(step).ok()?.max(1);
+            (min..=max).step_by(step).collect()
+        }
+    };
+    let apart = all.len().div_ceil(MAX_VALUES).max(1);
+    Some(all.into_iter().step_by(apart).collect())
+}
+
+/// The value of a param's slider below another.
+pub(super) fn value_before(state: &PageState, param: &str, value: i64) -> Option<i64> {
+    let values = values(state, param)?;
+    values.into_iter().rev().find(|&known| known < value)
+}
+
+/// The least value of a param's slider from which on a condition holds at all values.
+///
+/// # Errors
+/// There is no such value, or no such param.
+pub fn first_value(state: &PageState, param: &str, when: &Condition) -> Result<i64, String> {
+    let values =
+        values(state, param).ok_or_else(|| format!("there is no param `{param}` with a range"))?;
+    let mut first = None;
+    for &value in values.iter().rev() {
+        let seen = with_param(state, param, value).and_then(|state| state.seen());
+        let seen = seen.ok_or_else(|| format!("the program has no graph at {param} = {value}"))?;
+        if !when.holds(&seen)? {
+            break;
+        }
+        first = Some(value);
+    }
+    first.ok_or_else(|| format!("`{when}` does not hold at the largest {param}"))
+}
+
+impl Task {
+    /// A state of the page in which a task to do is done, found by the engine; `None` if it finds none.
+    pub fn way(&self, state: &PageState) -> Option<PageState> {
+        let Kind::Do { by, .. } = &self.kind else {
+            return None;
+        };
+        let is_done = |state: &PageState| state.seen().is_some_and(|seen| self.is_done(&seen));
+        match by {
+            By::Param(param) => values(state, param)?
+                .into_iter()
+                .filter_map(|value| with_param(state, param, value))
+                .find(is_done),
+            By::Merge => merged(state, &is_done),
+            By::Choices => {
+                let one = choices(state);
+                let found = one.iter().find(|state| is_done(state)).cloned();
+                found.or_else(|| one.iter().flat_map(choices).find(is_done))
+            }
+        }
+    }
+}
+
+/// Merges by hand: the first single one that does it, else the best ones one after the other, else the cheapest kernels.
+fn merged(state: &PageState, is_done: &dyn Fn(&PageState) -> bool) -> Option<PageState> {
+    let mut now = state.clone();
+    for _ in 0..MAX_MERGES {
+        let next = merges(&now);
+        if let Some(done) = next.iter().find(|state| is_done(state)) {
+            return Some(done.clone());
+        }
+        let Some(best) = next.into_iter().next() else {
+            break;
+        };
+        now = best;
+    }
+    let mut optimal = state.clone();
+    optimal.shared.policy = Policy::Optimal;
+    is_done(&optimal).then_some(optimal)
+}
+
+/// All states with one more merge, the one that saves the most bytes first.
+fn merges(state: &PageState) -> Vec<PageState> {
+    let Some(seen) = state.seen() else {
+        return Vec::new();
+    };
+    let mut edges = Why::new(&seen.analysis).priced_edges();
+    edges.sort_by_key(|edge| std::cmp::Reverse(edge.price.saved_bytes()));
+    let kernel = |op| seen.analysis.partition.kernel_of.get(op).copied();
+    let merges = edges.iter().filter_map(|edge| {
+        let change = Change::Merge(kernel(edge.producer)?, kernel(edge.consumer)?);
+        changed(state, &seen, change)
+    });
+    merges.collect()
+}
+
+/// The state after a change by hand; `None` where it is not possible.
+pub fn changed(state: &PageState, seen: &Seen, change: Change) -> Option<PageState> {
+    let proposal = propose(
+        change,
+        &seen.text,
+        seen.program(),
+        &seen.analysis,
+        &seen.statement_of_op,
+    );
+    let mut next = state.clone();
+    next.shared.text = proposal.text?;
+    next.shared.policy = Policy::Manual;
+    Some(next)
+}
+
+/// All states that differ by one choice: policy, switch, objective, element type, device, TF32.
+fn choices(state: &PageState) -> Vec<PageState> {
+    let mut all = Vec::new();
+    let mut add = |change: &dyn Fn(&mut PageState)| {
+        let mut changed = state.clone();
+        change(&mut changed);
+        all.push(changed);
+    };
+    for &policy in Policy::VARIANTS {
+        add(&|state| state.shared.policy = policy);
+    }
+    for &switch in Switch::VARIANTS {
+        add(&|state| {
+            let flag = switch.flag(&mut state.shared.fusion);
+            *flag = !*flag;
+        });
+    }
+    for &objective in Objective::VARIANTS {
+        add(&|state| state.shared.fusion.objective = objective);
+    }
+    add(&|state| state.shared.conventions.f32_matmul = F32Matmul::Tf32);
+    for &dtype in DType::VARIANTS {
+        add(&|state| {
+            let program = parse(&state.shared.text).program;
+            state.shared.text = set_dtype(&state.shared.text, &program, dtype);
+        });
+    }
+    for device in DEVICES {
+        add(&|state| state.shared.device = device.clone());
+    }
+    all
+}

@@ -1,0 +1,63 @@
+//! Why a kernel takes its time.
+
+use super::wording::join_sentences;
+use fuseline_core::analysis::device_model::breakdown;
+use fuseline_core::cost::roofline::times;
+use fuseline_core::{Analysis, Kernel, KernelId};
+use fuseline_view::present::expected::longest_part;
+use fuseline_view::present::format::{format_bytes, format_flops, format_seconds};
+use fuseline_view::present::times::missing_text;
+use fuseline_view::present::words::capitalized;
+
+/// The times of both sides of a speedup.
+pub(super) fn speedup(analysis: &Analysis) -> String {
+    let [unfused_s, fused_s] = match &analysis.expected {
+        Some(expected) => [expected.unfused_s, expected.fused_s],
+        None => [analysis.unfused.time_s, analysis.fused.time_s],
+    };
+    format!(
+        "Op by op it takes {} for {}, fused {} for {}.",
+        format_seconds(unfused_s),
+        format_bytes(analysis.unfused.traffic.total),
+        format_seconds(fused_s),
+        format_bytes(analysis.fused.traffic.total)
+    )
+}
+
+/// The times that a kernel takes by each limit alone.
+pub(super) fn limits_words(analysis: &Analysis, kernel: &Kernel) -> String {
+    if kernel.is_free {
+        return "It is a view, which is not launched.".to_owned();
+    }
+    let (options, device) = (&analysis.options, &analysis.options.device);
+    let alone = times(options, kernel.work, kernel.bytes());
+    let arithmetic_s = alone.matrix_s.max(alone.vector_s).max(alone.vector_f64_s);
+    let words = format!(
+        "Its {} take {}, its {} {}, its launch {}.",
+        format_bytes(kernel.bytes()),
+        format_seconds(alone.memory_s),
+        format_flops(kernel.work.flops()),
+        format_seconds(arithmetic_s),
+        format_seconds(device.launch_s.value),
+    );
+    match missing_text(kernel, options) {
+        Some(missing) => format!("{words} {}.", capitalized(&missing)),
+        None => words,
+    }
+}
+
+pub(super) fn time_words(analysis: &Analysis, id: KernelId, kernel: &Kernel) -> String {
+    let longest = breakdown(analysis, id).and_then(|breakdown| longest_part(&breakdown));
+    match longest {
+        // An expected time has parts of its own.
+        Some(part) => format!("Most of it: {part}."),
+        None if kernel.is_free => limits_words(analysis, kernel),
+        None => join_sentences(
+            &limits_words(analysis, kernel),
+            &format!(
+                "The longer of the first two, with the launch: {}.",
+                format_seconds(kernel.placement.time_s)
+            ),
+        ),
+    }
+}

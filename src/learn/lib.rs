@@ -1,0 +1,5 @@
+//! What is learnt, solved and presented, as data.
+
+pub mod lesson;
+pub mod presenter;
+pub mod puzzle;

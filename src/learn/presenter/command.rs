@@ -1,0 +1,126 @@
+//! What a presenter commands, by keys of the page or of the window with the notes.
+
+use fuseline_view::page::view::View;
+use serde::{Deserialize, Serialize};
+use strum::VariantArray;
+
+/// A command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Command {
+    /// The answer to the task of the step, then the next step; without a lesson the fused program.
+    Next,
+    /// The step before; without a lesson the unfused program.
+    Previous,
+    /// Shows a view or takes it off.
+    Toggle(View),
+    /// Changes between the unfused and the fused program.
+    ToggleFused,
+    /// Changes between the lesson and the op list.
+    ToggleLesson,
+    /// Shows or hides the large pointer.
+    TogglePointer,
+    /// Makes the screen blank, so that all look at the speaker, or shows it again.
+    ToggleBlank,
+    /// Opens the window with the notes.
+    OpenNotes,
+    /// Shows or hides the code that leads a phone to the present state.
+    ToggleQrCode,
+    /// Goes back to the page.
+    End,
+}
+
+/// A command, its key and what to call it.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// The command.
+    pub command: Command,
+    /// Its keys, as events name them. Remote controls send `PageDown`, `PageUp` and `.`.
+    pub keys: &'static [&'static str],
+    /// Its first key, as it is printed on keyboards.
+    pub printed: &'static str,
+    /// What it does, in a word or two.
+    pub label: &'static str,
+}
+
+/// The commands that are no views.
+pub const KEYS: &[Key] = &[
+    Key {
+        command: Command::Previous,
+        keys: &["ArrowLeft", "PageUp"],
+        printed: "←",
+        label: "Back",
+    },
+    Key {
+        command: Command::Next,
+        keys: &["ArrowRight", "PageDown"],
+        printed: "→",
+        label: "Next",
+    },
+    Key {
+        command: Command::ToggleFused,
+        keys: &["f"],
+        printed: "F",
+        label: "Fused or not",
+    },
+    Key {
+        command: Command::ToggleLesson,
+        keys: &["t"],
+        printed: "T",
+        label: "Lesson or text",
+    },
+    Key {
+        command: Command::TogglePointer,
+        keys: &["p"],
+        printed: "P",
+        label: "Pointer",
+    },
+    Key {
+        command: Command::ToggleBlank,
+        keys: &["b", "."],
+        printed: "B",
+        label: "Blank",
+    },
+    Key {
+        command: Command::OpenNotes,
+        keys: &["n"],
+        printed: "N",
+        label: "Notes",
+    },
+    Key {
+        command: Command::ToggleQrCode,
+        keys: &["q"],
+        printed: "Q",
+        label: "QR code",
+    },
+    Key {
+        command: Command::End,
+        keys: &["Escape"],
+        printed: "Esc",
+        label: "End",
+    },
+];
+
+impl Command {
+    /// The command of a key, as its event names it. The digits from 1 are the views.
+    ///
+    /// ```
+    /// use fuseline_learn::presenter::command::Command;
+    /// use fuseline_view::page::view::View;
+    /// assert_eq!(Command::of_key("PageDown"), Some(Command::Next));
+    /// assert_eq!(Command::of_key("4"), Some(Command::Toggle(View::Graph)));
+    /// assert_eq!(Command::of_key("9"), None);
+    /// ```
+    pub fn of_key(key: &str) -> Option<Self> {
+        if let Ok(digit) = key.parse::<usize>() {
+            let view = View::VARIANTS.get(digit.checked_sub(1)?)?;
+            return Some(Self::Toggle(*view));
+        }
+        let key = if key.chars().count() == 1 {
+            key.to_ascii_lowercase()
+        } else {
+            key.to_owned()
+        };
+        let found = KEYS.iter().find(|known| known.keys.contains(&&*key))?;
+        Some(found.command)
+    }
+}

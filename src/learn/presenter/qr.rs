@@ -1,0 +1,64 @@
+//! A link as a QR code (ISO/IEC 18004), for the phones of a class.
+
+use qrcode::{Color, EcLevel, QrCode};
+use std::fmt::Write as _;
+
+/// Light modules around the code, without which readers do not find it.
+const QUIET_MODULES: usize = 4;
+
+/// A QR code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Code {
+    /// Its width and height in modules, with the light border.
+    pub side: usize,
+    /// Its dark modules as the data of an SVG path, a module being a unit.
+    pub path: String,
+}
+
+impl Code {
+    /// The code of a link. A projected code is clean, so it has the least correction, and with that the largest modules.
+    ///
+    /// # Errors
+    /// A sentence for the speaker where the link is longer than the 2,953 bytes that a code holds.
+    pub fn of(link: &str) -> Result<Self, String> {
+        let code = QrCode::with_error_correction_level(link, EcLevel::L).map_err(|_| {
+            format!(
+                "The link has {} bytes, and a QR code holds 2,953: the program is too long for it. Share the link itself, or a file.",
+                link.len()
+            )
+        })?;
+        let width = code.width();
+        let mut path = String::new();
+        for (at, _) in (0..)
+            .zip(code.to_colors())
+            .filter(|(_, color)| *color == Color::Dark)
+        {
+            let (row, column) = (at / width, at % width);
+            // Writing to a string does not fail.
+            let _ = write!(
+                path,
+                "M{} {}h1v1h-1z",
+                column + QUIET_MODULES,
+                row + QUIET_MODULES
+            );
+        }
+        Ok(Self {
+            side: width + 2 * QUIET_MODULES,
+            path,
+        })
+    }
+}
+
+/// Whether only this machine can follow a link: the page is served from itself.
+///
+/// ```
+/// use fuseline_learn::presenter::qr::is_of_this_machine;
+/// assert!(is_of_this_machine("http://127.0.0.1:8080/#v1.abc"));
+/// assert!(is_of_this_machine("http://localhost/fuseline/"));
+/// assert!(!is_of_this_machine("https://example.org/localhost"));
+/// ```
+pub fn is_of_this_machine(link: &str) -> bool {
+    let host = link.split("//").nth(1).unwrap_or_default();
+    let host = host.split(['/', ':', '#', '?']).next().unwrap_or_default();
+    host == "localhost" || host.starts_with("127.")
+}

@@ -1,0 +1,204 @@
+//! Ways to par: merges and cuts with their prices.
+
+use super::standing::{Posed, Standing, cost};
+use crate::lesson::state::Seen;
+use fuseline_core::analysis::why::{Price, Why};
+use fuseline_core::{Analysis, KernelId, Objective, OpId};
+use fuseline_view::present::manual::{Change, Proposal, propose};
+use fuseline_view::present::names::op_name;
+use std::collections::BTreeSet;
+
+/// A change on the way to par.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// The change of the kernels before it.
+    pub change: Change,
+    /// The ops of the edge that is merged or cut: producer and consumer, or two readers of one tensor.
+    pub edge: [OpId; 2],
+    /// What to do, and its price.
+    pub hint: String,
+    /// What was done, and its price.
+    pub done: String,
+    /// The text after it.
+    pub text: String,
+}
+
+impl Posed {
+    /// The steps from these kernels to par, which the first of them names as a hint: merges alone if always taking the one that
+    /// saves most leads there; otherwise what is together in no kernel of the optimum is cut first.
+    ///
+    /// `None` for another program, and where the engine finds no way. Takes an analysis a step, and one for each edge of a kernel
+    /// that is cut.
+    pub fn way(&self, seen: &Seen) -> Option<Vec<Step>> {
+        if !matches!(
+            self.standing(&seen.analysis, seen.has_error),
+            Standing::Graded(_)
+        ) {
+            return None;
+        }
+        let mut now = seen.clone();
+        let mut steps = Vec::new();
+        // Each cut makes one more kernel, each merge one less.
+        let most = 2 * now.analysis.graph.ops.len();
+        while !self.is_par(&now.analysis) && steps.len() <= most {
+            let is_cut = self.spanning(&now.analysis).is_some();
+            if (is_cut || steps.is_empty())
+                && let Some(merges) = self.best_merges(&now)
+            {
+                steps.extend(merges);
+                return Some(steps);
+            }
+            let (step, next) = if is_cut {
+                self.cut(&now)?
+            } else {
+                merge(&now, &|a, b| self.is_together(&now.analysis, a, b), false)?
+            };
+            steps.push(step);
+            now = next;
+        }
+        self.is_par(&now.analysis).then_some(steps)
+    }
+
+    /// Always the merge that saves most; `None` if that does not lead to par.
+    fn best_merges(&self, seen: &Seen) -> Option<Vec<Step>> {
+        let mut now = seen.clone();
+        let mut steps = Vec::new();
+        while !self.is_par(&now.analysis) {
+            let (step, next) = merge(&now, &|_, _| true, true)?;
+            steps.push(step);
+            now = next;
+        }
+        Some(steps)
+    }
+
+    /// The cheapest cut of a kernel that no kernel of the optimum holds.
+    fn cut(&self, now: &Seen) -> Option<(Step, Seen)> {
+        let kernel = self.spanning(&now.analysis)?;
+        let graph = &now.analysis.graph;
+        let ops = &now.analysis.partition.kernels[kernel];
+        let cuts = |reads: bool| {
+            let edges = ops.iter().flat_map(|&b| ops.iter().map(move |&a| [a, b]));
+            let apart = edges.filter(move |&[a, b]| {
+                a < b
+                    && self.optimum[a] != self.optimum[b]
+                    && reads == graph.predecessors[b].contains(&a)
+            });
+            let steps = apart.filter_map(|edge| {
+                let [producer, consumer] = edge;
+                step(now, Change::Cut { producer, consumer }, edge)
+            });
+            steps.min_by(|(_, a), (_, b)| {
+                let of = |seen: &Seen| cost(&seen.analysis).value();
+                of(a).total_cmp(&of(b))
+            })
+        };
+        // Two readers of one tensor may share a kernel without an edge between them.
+        cuts(true).or_else(|| cuts(false))
+    }
+
+    /// A kernel with ops that are in different kernels of the optimum.
+    fn spanning(&self, analysis: &Analysis) -> Option<KernelId> {
+        let mut kernels = analysis.partition.kernels.iter_enumerated();
+        let spans = kernels.find(|(_, ops)| {
+            let of = |op: &OpId| self.optimum[*op];
+            ops.windows(2).any(|two| of(&two[0]) != of(&two[1]))
+        });
+        spans.map(|(kernel, _)| kernel)
+    }
+
+    /// Whether the ops of two kernels are in one kernel of the optimum.
+    fn is_together(&self, analysis: &Analysis, a: KernelId, b: KernelId) -> bool {
+        let of = |kernel: KernelId| {
+            let first = analysis.partition.kernels.get(kernel)?.first()?;
+            self.optimum.get(*first)
+        };
+        of(a) == of(b)
+    }
+}
+
+/// The best legal merge of two kernels that may be merged.
+fn merge(
+    now: &Seen,
+    may: &dyn Fn(KernelId, KernelId) -> bool,
+    is_gain_only: bool,
+) -> Option<(Step, Seen)> {
+    let analysis = &now.analysis;
+    let why = Why::new(analysis);
+    let mut merges: Vec<([OpId; 2], Price)> = (pairs(analysis).into_iter())
+        .filter_map(|(a, b, edge)| {
+            let price = may(a, b).then(|| why.merge(a, b).ok()).flatten()?;
+            (!is_gain_only || price.is_gain(analysis)).then_some((edge, price))
+        })
+        .collect();
+    let saved = |price: &Price| match analysis.options.fusion.objective {
+        Objective::Bytes => price.saved_bytes() as f64,
+        Objective::Time | Objective::Measured => price.bound_saved_s().unwrap_or(0.0),
+    };
+    merges.sort_by(|(_, a), (_, b)| saved(b).total_cmp(&saved(a)));
+    merges.into_iter().find_map(|(edge, _)| {
+        let [a, b] = edge.map(|op| analysis.partition.kernel_of[op]);
+        step(now, Change::Merge(a, b), edge)
+    })
+}
+
+/// A change with its effect; `None` if it is not possible.
+fn step(now: &Seen, change: Change, edge: [OpId; 2]) -> Option<(Step, Seen)> {
+    let Proposal {
+        words, done, text, ..
+    } = propose(
+        change,
+        &now.text,
+        now.program(),
+        &now.analysis,
+        &now.statement_of_op,
+    );
+    let text = text?;
+    let next = Seen::of(&text, &now.analysis.options).filter(|next| !next.has_error)?;
+    let graph = &now.analysis.graph;
+    let [first, second] = edge.map(|op| op_name(graph, op));
+    let hint = match change {
+        Change::Merge(..) if graph.predecessors[edge[1]].contains(&edge[0]) => {
+            format!("Look at the edge from {first} to {second}. {words}")
+        }
+        Change::Merge(..) => {
+            format!("{first} and {second} read the same tensor. {words}")
+        }
+        Change::Cut { .. } => format!(
+            "From here the best merges do not lead to par: {first} and {second} share a kernel that is in the way. {words}"
+        ),
+    };
+    let step = Step {
+        change,
+        edge,
+        hint,
+        done,
+        text,
+    };
+    Some((step, next))
+}
+
+/// All two kernels that share a tensor, each once, with two ops that do: those with an edge first.
+fn pairs(analysis: &Analysis) -> Vec<(KernelId, KernelId, [OpId; 2])> {
+    let graph = &analysis.graph;
+    let kernel_of = &analysis.partition.kernel_of;
+    let edges = graph.predecessors.iter_enumerated();
+    let mut shared: Vec<[OpId; 2]> = edges
+        .flat_map(|(consumer, producers)| producers.iter().map(move |&p| [p, consumer]))
+        .collect();
+    if analysis.options.fusion.horizontal {
+        for readers in graph.consumers.iter() {
+            let two = readers.iter().enumerate();
+            shared
+                .extend(two.flat_map(|(at, &a)| readers.iter().skip(at + 1).map(move |&b| [a, b])));
+        }
+    }
+    let mut known = BTreeSet::new();
+    shared.retain(|edge| {
+        let [a, b] = edge.map(|op| kernel_of[op]);
+        a != b && known.insert((a.min(b), a.max(b)))
+    });
+    let pairs = shared.into_iter();
+    pairs
+        .map(|edge| (kernel_of[edge[0]], kernel_of[edge[1]], edge))
+        .collect()
+}

@@ -1,0 +1,334 @@
+//! Files that open: which kind a file is, by its first bytes, and what a model becomes.
+
+use crate::opened::Converted;
+use crate::present::names::counted;
+use fuseline_core::analysis::measured::Measurements;
+use fuseline_core::input::MAX_INPUT_BYTES;
+use fuseline_core::model::calibration::Calibrations;
+use fuseline_core::model::device::DeviceProbe;
+use fuseline_core::notation::import::{Form, form_of};
+use fuseline_core::notation::print;
+use fuseline_import::onnx::{self, Skim, is_onnx};
+use fuseline_import::profile::{Kind, Recognised, is_packed, recognise, unpacked_start};
+use fuseline_import::pt2::{self, Archive, is_archive};
+use fuseline_import::{Imported, Problem};
+use std::fmt::Write;
+use std::io::{Read, Seek, SeekFrom};
+use std::ops::Range;
+
+/// Bytes of a file that tell its kind.
+pub const START_BYTES: u64 = 65_536;
+/// Bytes of what a packed file holds that tell its kind.
+const UNPACKED_START_BYTES: usize = 65_536;
+
+/// What a file is, judged by its first bytes; by its name only where a program has a form of its own that has to be converted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// Notation, JSON or `Op(...)` lines.
+    Text,
+    /// A model, to be read with [`ModelReader`].
+    Model(ModelFormat),
+    /// A measurement, packed by gzip or not, to be read with [`Reader`](fuseline_import::profile::Reader).
+    Profile(Kind),
+    /// Measured patterns, as [`Measurements`] reads them, of which records are made.
+    Measurements,
+    /// Records of fused patterns, as [`Calibrations`] reads them.
+    Calibrations,
+    /// The rates of a GPU alone, as [`DeviceProbe`] reads them.
+    Device,
+    /// Something that is not opened, and what to do, as the end of a sentence.
+    Other(&'static str),
+}
+
+/// Forms of models that are read by slices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelFormat {
+    /// ONNX.
+    Onnx,
+    /// A zip archive, as `torch.export.save` writes one.
+    Pt2,
+}
+
+impl ModelFormat {
+    /// What such a file is called.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Onnx => "ONNX",
+            Self::Pt2 => ".pt2",
+        }
+    }
+}
+
+/// First bytes of files that are not opened, and what they are.
+const OTHERS: &[(&[u8], &str)] = &[
+    (
+        b"GGUF",
+        "it is a GGUF file, which holds weights and no graph: export the model to ONNX",
+    ),
+    (
+        b"\x89HDF",
+        "it is an HDF5 file, as Keras saves models: export the model to ONNX",
+    ),
+    (
+        b"\x80",
+        "it is a Python pickle, as old versions of PyTorch save weights: export the model to ONNX",
+    ),
+    (
+        b"\x93NUMPY",
+        "it is a NumPy array, which holds no graph: export the model to ONNX",
+    ),
+    (
+        b"\x28\xb5\x2f\xfd",
+        "it is compressed by zstd: unpack it first",
+    ),
+    (b"\xff\xfe", "it is a text in UTF-16: save it as UTF-8"),
+    (b"\xfe\xff", "it is a text in UTF-16: save it as UTF-8"),
+];
+
+/// The kind of a file that starts with these bytes, of which [`START_BYTES`] are enough.
+///
+/// ```
+/// use fuseline_view::opened::model_file::{FileKind, ModelFormat, kind_of};
+/// assert_eq!(kind_of("mlp.fuse", b"y = relu(x) : f16[8]"), FileKind::Text);
+/// assert_eq!(kind_of("mlp", &[0x08, 0x0a, 0x12, 0x07]), FileKind::Model(ModelFormat::Onnx));
+/// assert!(matches!(kind_of("weights", b"GGUF\x03"), FileKind::Other(_)));
+/// ```
+pub fn kind_of(name: &str, start: &[u8]) -> FileKind {
+    if !is_packed(start) {
+        return kind_of_content(name, start);
+    }
+    let name = name.strip_suffix(".gz").unwrap_or(name);
+    match kind_of_content(name, &unpacked_start(start, UNPACKED_START_BYTES)) {
+        FileKind::Profile(kind) => FileKind::Profile(kind),
+        // Models are read at places of their own choice, and what else there is is small.
+        _ => FileKind::Other(
+            "it is packed by gzip, and of packed files only measurements are read: unpack it first",
+        ),
+    }
+}
+
+fn kind_of_content(name: &str, start: &[u8]) -> FileKind {
+    if let Some((_, what)) = OTHERS.iter().find(|(magic, _)| start.starts_with(magic)) {
+        return FileKind::Other(what);
+    }
+    let text = String::from_utf8_lossy(start);
+    if Calibrations::begins(&text) {
+        return FileKind::Calibrations;
+    }
+    if Measurements::begins(&text) {
+        return FileKind::Measurements;
+    }
+    if DeviceProbe::begins(&text) {
+        return FileKind::Device;
+    }
+    match recognise(name, start) {
+        Some(Recognised::Readable(kind)) => return FileKind::Profile(kind),
+        Some(Recognised::Convertible(how)) => return FileKind::Other(how),
+        None => {}
+    }
+    if is_archive(start) {
+        return FileKind::Model(ModelFormat::Pt2);
+    }
+    if is_onnx(start) {
+        return FileKind::Model(ModelFormat::Onnx);
+    }
+    let is_flatbuffer = start.get(4..8) == Some(b"TFL3");
+    // A header of JSON after its length in eight bytes.
+    let is_safetensors =
+        start.get(2..9) == Some(b"\0\0\0\0\0\0{") || start.get(3..9) == Some(b"\0\0\0\0\0{");
+    match start {
+        _ if is_flatbuffer => {
+            FileKind::Other("it is a TensorFlow Lite file: export the model to ONNX")
+        }
+        _ if is_safetensors => FileKind::Other(
+            "it is a safetensors file, which holds weights and no graph: export the model to ONNX",
+        ),
+        start if start.contains(&0) => FileKind::Other(
+            "it is neither a text, an ONNX model, whose first byte is 8, nor a zip archive",
+        ),
+        _ if is_python(&text) => FileKind::Other(
+            "it is a Python program, which would have to run: let fuseline.export(model, *inputs) of public/python/fuseline.py (on the page: Open, A PyTorch model) write the model's ops, and open those",
+        ),
+        _ => FileKind::Text,
+    }
+}
+
+/// Whether a text imports modules, and is no list of `Op(...)` lines.
+fn is_python(text: &str) -> bool {
+    let mut lines = text.lines();
+    let imports = lines.any(|line| {
+        line.starts_with("import ") || line.starts_with("from ") && line.contains(" import ")
+    });
+    imports && form_of(text) == Form::Notation
+}
+
+/// Reads the graph of a model by slices, which it asks for.
+#[derive(Debug)]
+pub struct ModelReader {
+    format: ModelFormat,
+    walk: Walk,
+}
+
+#[derive(Debug)]
+enum Walk {
+    Onnx(Skim),
+    Pt2(Archive),
+}
+
+impl ModelReader {
+    /// A reader of a file of this size.
+    pub fn new(format: ModelFormat, file_bytes: u64) -> Self {
+        let walk = match format {
+            ModelFormat::Onnx => Walk::Onnx(Skim::new(file_bytes)),
+            ModelFormat::Pt2 => Walk::Pt2(Archive::new(file_bytes)),
+        };
+        Self { format, walk }
+    }
+
+    /// The slice that is wanted next, in bytes of the file; `None` when all has been read.
+    pub fn wanted(&self) -> Option<Range<u64>> {
+        match &self.walk {
+            Walk::Onnx(skim) => skim.wanted(),
+            Walk::Pt2(archive) => archive.wanted(),
+        }
+    }
+
+    /// Which part has been read, from 0 to 1.
+    pub fn progress(&self) -> f64 {
+        match &self.walk {
+            Walk::Onnx(skim) => skim.progress(),
+            Walk::Pt2(archive) => archive.progress(),
+        }
+    }
+
+    /// Takes the bytes of the wanted slice.
+    ///
+    /// # Errors
+    /// A sentence for the visitor: what was expected, and where reading stopped.
+    pub fn feed(&mut self, slice: &[u8]) -> Result<(), String> {
+        let fed = match &mut self.walk {
+            Walk::Onnx(skim) => skim.feed(slice),
+            Walk::Pt2(archive) => archive.feed(slice),
+        };
+        fed.map_err(|problem| stopped(self.format, &problem))
+    }
+
+    /// The program of a file whose last slice has been read.
+    ///
+    /// # Errors
+    /// As [`Self::feed`].
+    pub fn finish(self) -> Result<Converted, String> {
+        let imported = match self.walk {
+            Walk::Onnx(skim) => skim.finish().and_then(|model| onnx::import(&model)),
+            Walk::Pt2(archive) => archive.finish().and_then(|json| pt2::import(&json)),
+        };
+        let imported = imported.map_err(|problem| stopped(self.format, &problem))?;
+        converted(self.format, &imported)
+    }
+}
+
+/// Reads the graph of a model from a file.
+///
+/// # Errors
+/// As [`ModelReader::feed`].
+pub fn read_model(format: ModelFormat, mut file: impl Read + Seek) -> Result<Converted, String> {
+    let name = format.name();
+    let said = |problem: std::io::Error| format!("This {name} file could not be read: {problem}.");
+    let bytes = file.seek(SeekFrom::End(0)).map_err(said)?;
+    let mut reader = ModelReader::new(format, bytes);
+    let mut slice = Vec::new();
+    while let Some(wanted) = reader.wanted() {
+        file.seek(SeekFrom::Start(wanted.start)).map_err(said)?;
+        slice.clear();
+        (&mut file)
+            .take(wanted.end - wanted.start)
+            .read_to_end(&mut slice)
+            .map_err(said)?;
+        reader.feed(&slice)?;
+    }
+    reader.finish()
+}
+
+fn converted(format: ModelFormat, imported: &Imported) -> Result<Converted, String> {
+    let text = print(&imported.program);
+    let name = format.name();
+    if text.len() > MAX_INPUT_BYTES {
+        return Err(format!(
+            "This {name} file was not opened: its {} ops are more than the {} MB of notation that are read.",
+            imported.program.ops.len(),
+            MAX_INPUT_BYTES / 1_000_000
+        ));
+    }
+    let notes = notes(imported);
+    let comments: Vec<String> = notes.iter().map(|note| format!("# {note}\n")).collect();
+    let ops = counted(imported.program.ops.len(), "op");
+    let origin = match format {
+        ModelFormat::Onnx => "ONNX",
+        ModelFormat::Pt2 => "PyTorch",
+    };
+    let summary = [vec![format!("{ops} from {origin} became notation.")], notes].concat();
+    Ok(Converted {
+        text: comments.concat() + &text,
+        summary: summary.join(" "),
+        is_incomplete: imported.shapeless > 0,
+    })
+}
+
+fn stopped(format: ModelFormat, problem: &Problem) -> String {
+    format!("This {} file was not opened: {problem}.", format.name())
+}
+
+/// Most names of operators in a note.
+const MAX_NAMED: usize = 8;
+
+/// What the visitor should know about an import, a sentence each.
+fn notes(imported: &Imported) -> Vec<String> {
+    let mut notes = Vec::new();
+    let params = &imported.program.params;
+    if !params.is_empty() {
+        let values = params
+            .iter()
+            .map(|p| format!("{} = {}", p.name.text, p.value));
+        let values: Vec<String> = values.collect();
+        notes.push(format!(
+            "Sizes that the file leaves open are params: {}.",
+            listed(&values)
+        ));
+    }
+    if !imported.opaque.is_empty() {
+        let count = counted(imported.opaque.values().sum(), "op");
+        let named = imported.opaque.iter();
+        let named: Vec<String> = named
+            .map(|(name, count)| format!("{count} {name}"))
+            .collect();
+        let verb = if imported.opaque.values().sum::<usize>() == 1 {
+            "is"
+        } else {
+            "are"
+        };
+        notes.push(format!(
+            "{count} {verb} not understood and counted as opaque: {}.",
+            listed(&named)
+        ));
+    }
+    if imported.shapeless > 0 {
+        let count = counted(imported.shapeless, "op");
+        notes.push(format!(
+            "The shape of {count} could not be told from the file: write it after a colon."
+        ));
+    }
+    notes.extend(imported.notes.iter().cloned());
+    notes
+}
+
+fn listed(items: &[String]) -> String {
+    let mut text = items
+        .get(..MAX_NAMED.min(items.len()))
+        .unwrap_or_default()
+        .join(", ");
+    if let Some(more) = items.len().checked_sub(MAX_NAMED).filter(|&more| more > 0) {
+        // Writing to a `String` cannot fail.
+        let _ = write!(text, " and {more} more");
+    }
+    text.replace(['\n', '\r'], " ")
+}

@@ -1,0 +1,71 @@
+//! Names and labels of kernels that several charts use.
+
+use crate::picture::charts::scene::Label;
+use crate::present::format::{format_bytes, format_intensity, format_rate};
+use crate::present::names::{counted, joined, op_name, short_name};
+use crate::present::times::{TimeText, bound_name};
+use fuseline_core::{Analysis, KernelId, OpId, Placement};
+
+/// Characters of a name, at most.
+const NAME_CHARS: usize = 28;
+/// Ops that a kernel is named after, at most.
+const OPS_NAMED: usize = 3;
+
+/// `ffn_up + gelu`, or the first ops and how many more there are.
+pub(super) fn short_op_names(analysis: &Analysis, ops: &[OpId]) -> String {
+    let names = ops
+        .iter()
+        .map(|&op| short_name(op_name(&analysis.graph, op), NAME_CHARS));
+    joined(names, [" + "; 2], OPS_NAMED)
+}
+
+/// `kernel 7: ffn_up + gelu`.
+pub(super) fn kernel_heading(analysis: &Analysis, kernel: KernelId) -> String {
+    let ops = analysis
+        .fused
+        .kernels
+        .get(kernel)
+        .map_or(&[][..], |k| &k.ops);
+    format!(
+        "kernel {}: {}",
+        kernel.number(),
+        short_op_names(analysis, ops)
+    )
+}
+
+/// Adds to the label of a point how many other kernels are there.
+pub(super) fn add_others(label: &mut Label, other_count: usize) {
+    if other_count > 0 {
+        let also = format!("{} here", counted(other_count, "more kernel"));
+        label.name = format!("{}, {also}", label.name);
+        label.facts.push(("and", also));
+    }
+}
+
+/// The label of a point of the roofline: intensity, rate, bytes, bound and time.
+pub(super) fn point_label(
+    heading: String,
+    placement: &Placement,
+    bytes: u64,
+    time: TimeText,
+) -> Label {
+    let mut facts = Vec::new();
+    if let Some(intensity) = placement.intensity {
+        facts.push(("intensity", format_intensity(intensity)));
+    }
+    if let Some(rate) = placement.attainable_flops_per_s {
+        let what = if placement.is_incomplete() {
+            "attainable at most"
+        } else {
+            "attainable"
+        };
+        facts.push((what, format_rate(rate)));
+    }
+    facts.push(("moves", format_bytes(bytes)));
+    facts.push(("bound by", bound_name(placement.bound).to_owned()));
+    match time.bound_beside() {
+        None => facts.push(("lower bound", time.time)),
+        Some(bound) => facts.extend([("expected", time.time), ("lower bound", bound)]),
+    }
+    Label::new(heading, facts)
+}

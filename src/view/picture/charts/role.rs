@@ -1,0 +1,157 @@
+//! What the marks of charts stand for.
+
+use fuseline_core::Policy;
+use strum::IntoStaticStr;
+
+/// What a mark stands for. Its name in kebab case, after `mark-`, is the CSS class of its marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case", prefix = "mark-")]
+pub enum Role {
+    /// A grid line.
+    Mesh,
+    /// An axis and its ticks.
+    Axis,
+    /// The text at a tick.
+    AxisText,
+    /// What an axis shows.
+    AxisTitle,
+    /// The slope of the roofline: memory bandwidth.
+    MemoryRoof,
+    /// The peak of the matrix units.
+    MatrixRoof,
+    /// The peak of the vector units.
+    VectorRoof,
+    /// The name and figure of a roof.
+    RoofText,
+    /// The line between memory-bound and compute-bound.
+    Ridge,
+    /// The intensity of the ridge.
+    RidgeText,
+    /// The name of the memory-bound or the compute-bound region.
+    RegionText,
+    /// One op, run alone.
+    OpPoint,
+    /// The ops of a kernel before fusion.
+    HollowPoint,
+    /// A fused kernel.
+    SolidPoint,
+    /// A kernel under a policy, among those of all policies.
+    Policy(Policy),
+    /// The curve of a policy.
+    PolicyCurve(Policy),
+    /// The number of a crossing.
+    CrossingNumber,
+    /// Where a crossing is on a curve.
+    CrossingRing,
+    /// A kernel of the pinned state.
+    PinnedPoint,
+    /// A kernel as it ran on a GPU.
+    MeasuredPoint,
+    /// The bytes of the pinned state.
+    PinnedBar,
+    /// Their figure.
+    PinnedText,
+    /// The arrow from the hollow to the solid point.
+    Link,
+    /// Its head.
+    LinkHead,
+    /// The line from a kernel's number to its point, where they are not close.
+    Leader,
+    /// The background of a kernel's number, which shows the kernel's label too.
+    NumberPlate,
+    /// The number of a kernel.
+    Number,
+    /// Bytes read.
+    Read,
+    /// Bytes written.
+    Write,
+    /// Bytes read before fusion, beside those after.
+    ReadBefore,
+    /// Bytes written before fusion, beside those after.
+    WriteBefore,
+    /// A time as it was measured.
+    MeasuredTime,
+    /// The same as predicted.
+    PredictedTime,
+    /// Bytes that fusion saves.
+    Saved,
+    /// The figure of these bytes.
+    SavedText,
+    /// Connects a kernel's segments in both bars.
+    Ribbon,
+    /// The name of a bar.
+    BarText,
+    /// The figure of a bar.
+    BarFigure,
+    /// Bytes that grow with the square of the sequence length.
+    SquareCurve,
+    /// A point of that curve.
+    SquarePoint,
+    /// Bytes with tiles that are read again for each block of queries.
+    TileCurve,
+    /// A point of that curve.
+    TilePoint,
+    /// Bytes that grow linearly with the sequence length.
+    LineCurve,
+    /// A point of that curve.
+    LinePoint,
+    /// A measured run of library kernels.
+    EagerPoint,
+    /// A measured run of compiled kernels.
+    CompiledPoint,
+    /// A measured run of compiled kernels, matmuls included.
+    TunedPoint,
+    /// An operand of a matmul.
+    Operand,
+    /// The part of an operand that a wave reads.
+    WaveStrip,
+    /// The part that a tile reads.
+    TileStrip,
+    /// The part of that which one step along K reads.
+    TileStep,
+    /// The tiles of a wave; waves take a few colours in turn.
+    Wave(u8),
+    /// A line between tiles.
+    TileLine,
+    /// What is computed for nothing: beyond the output, or by an idle multiprocessor.
+    TileWaste,
+    /// The frame of a tile.
+    TileFrame,
+    /// What an op that follows needs, and the tile does not have.
+    TileNeeds,
+    /// The letter of a matrix.
+    TileText,
+}
+
+impl Role {
+    /// The CSS classes of marks in this role.
+    pub fn class(self) -> String {
+        let role: &'static str = self.into();
+        match self {
+            Self::Policy(policy) | Self::PolicyCurve(policy) => {
+                format!("{role} {role}-{}", policy.name())
+            }
+            Self::Wave(color) => format!("{role} {role}-{color}"),
+            _ => role.to_owned(),
+        }
+    }
+
+    /// Whether marks in this role are hatched.
+    pub const fn is_hatched(self) -> bool {
+        matches!(self, Self::Write | Self::WriteBefore | Self::TileWaste)
+    }
+
+    /// Whether marks in this role are drawn on top when their kernel is selected or pointed at.
+    pub const fn is_raised(self) -> bool {
+        matches!(
+            self,
+            Self::HollowPoint
+                | Self::SolidPoint
+                | Self::MeasuredPoint
+                | Self::Link
+                | Self::LinkHead
+                | Self::NumberPlate
+                | Self::Number
+        )
+    }
+}

@@ -1,0 +1,428 @@
+//! A matmul in tiles, to scale: A on the left, B above, the output in the corner between them, coloured by wave.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "colours and characters are few"
+)]
+
+use crate::picture::charts::marks::{line, rect, text, text_width};
+use crate::picture::charts::scene::{Anchor, Label, Mark, Point, Role, Scene, Shape};
+use crate::picture::charts::tiling_places::{Places, Span};
+use crate::present::format::{format_bytes, format_exact, format_percent};
+use crate::present::names::{counted, op_name, short_name};
+use crate::present::tiling::{TilingReport, first_refused, needs_text, sizes_text, tile_text};
+use fuseline_core::Analysis;
+use fuseline_core::analysis::tiling::{Needs, TileBlock, Tiled, merged};
+use std::ops::Range;
+
+/// Waves, or groups of waves, that are drawn one by one.
+const MOST_BANDS: u64 = 48;
+/// Colours that waves take in turn.
+const WAVE_COLORS: u64 = 6;
+/// Lines between tiles are drawn where they are at least this far apart.
+const LEAST_LINE_SPACING: f64 = 4.0;
+/// Characters of an op's name, at most.
+const NAME_CHARS: usize = 24;
+
+/// Draws a matmul in its tiles into a frame of `size` units. At most a few hundred marks, however many tiles there are.
+pub fn scene(analysis: &Analysis, report: &TilingReport, size: (f64, f64)) -> Scene {
+    let places = Places::new(&report.tiled, size);
+    let mut picture = Picture {
+        tiled: &report.tiled,
+        places,
+        marks: Vec::new(),
+        focus_order: Vec::new(),
+    };
+    picture.operands();
+    picture.waves();
+    picture.lines();
+    picture.waste();
+    picture.tile(analysis, report);
+    picture.slots();
+    let name = op_name(&analysis.graph, report.tiled.matmul.op);
+    let mut scene = Scene::new(
+        (size.0, places.height()),
+        format!("{name} in tiles of {}", tile_text(report.tiled.tile)),
+        description(&report.tiled),
+        picture.marks,
+    );
+    scene.focus_order = picture.focus_order;
+    scene
+}
+
+struct Picture<'a> {
+    tiled: &'a Tiled,
+    places: Places,
+    marks: Vec<Mark>,
+    focus_order: Vec<usize>,
+}
+
+impl Picture<'_> {
+    /// Adds a mark that the arrow keys reach.
+    fn named(&mut self, mark: Mark, label: Label) {
+        self.focus_order.push(self.marks.len());
+        self.marks.push(mark.named(label));
+    }
+
+    fn span(&mut self, role: Role, span: Span) {
+        self.marks.push(span.mark(role));
+    }
+
+    /// A and B with their sizes, and the strips of the first wave in them.
+    fn operands(&mut self) {
+        let matmul = self.tiled.matmul;
+        let [left, right] = matmul.element_bytes;
+        let bytes = |rows: u64, columns: u64, element_bytes: u64| {
+            format_bytes(rows.saturating_mul(columns).saturating_mul(element_bytes))
+        };
+        let shape = |rows: u64, columns: u64| format!("{} × {}", exact(rows), exact(columns));
+        for (span, heading, rows, columns, element_bytes) in [
+            (
+                self.places.left(),
+                "A, left operand",
+                matmul.rows,
+                matmul.inner,
+                left,
+            ),
+            (
+                self.places.right(),
+                "B, right operand",
+                matmul.inner,
+                matmul.columns,
+                right,
+            ),
+        ] {
+            let label = Label::new(
+                heading,
+                vec![
+                    ("shape", shape(rows, columns)),
+                    ("bytes", bytes(rows, columns, element_bytes)),
+                ],
+            );
+            self.named(span.mark(Role::Operand), label);
+        }
+        let blocks = self.first_wave();
+        let strips = |side: fn(&TileBlock) -> &Range<u64>| {
+            merged(blocks.iter().map(|block| side(block).clone()).collect())
+        };
+        for rows in strips(|block| &block.rows) {
+            self.span(Role::WaveStrip, self.places.rows_of_left(&rows));
+        }
+        for columns in strips(|block| &block.columns) {
+            self.span(Role::WaveStrip, self.places.columns_of_right(&columns));
+        }
+        let Places { margin, .. } = self.places;
+        let (left, right) = (self.places.left(), self.places.right());
+        let dimension = |letter: &str, size: u64| format!("{letter} = {}", exact(size));
+        let middle = |span: Span| {
+            (
+                f64::midpoint(span.left, span.right),
+                f64::midpoint(span.top, span.bottom),
+            )
+        };
+        self.marks.extend([
+            text(
+                Role::AxisTitle,
+                (middle(right).0, right.top - 8.0),
+                Anchor::Middle,
+                dimension("N", matmul.columns),
+            ),
+            text(
+                Role::AxisTitle,
+                (left.left, right.top - 8.0),
+                Anchor::Start,
+                dimension("K", matmul.inner),
+            ),
+            turned(
+                (left.left - margin / 2.0 + 4.0, middle(left).1),
+                dimension("M", matmul.rows),
+            ),
+        ]);
+        for (span, letter) in [(left, "A"), (right, "B")] {
+            // Away from the strips of the tile.
+            let (x, y) = (middle(span).0, (span.bottom - 10.0).max(middle(span).1));
+            let is_wide = span.right - span.left > 24.0 && span.bottom - span.top > 18.0;
+            if is_wide {
+                self.marks
+                    .push(text(Role::TileText, (x, y + 4.0), Anchor::Middle, letter));
+            }
+        }
+    }
+
+    /// The tiles of the first wave, as far as they are of the first product.
+    fn first_wave(&self) -> Vec<TileBlock> {
+        self.tiled.grid.blocks(self.tiled.tiles_of_wave(0))
+    }
+
+    /// The tiles of the first product, coloured by wave.
+    fn waves(&mut self) {
+        let tiled = self.tiled;
+        let one = tiled.grid.tiles_of_one();
+        for band in bands(tiled, one.div_ceil(tiled.wave_tiles)) {
+            let (start, end) = (
+                tiled.tiles_of_wave(band.start).start,
+                tiled.tiles_of_wave(band.end - 1).end,
+            );
+            let label = wave_label(tiled, &band);
+            let mut blocks = tiled.grid.blocks(start..end.min(one));
+            let area = |block: &TileBlock| {
+                (block.rows.end - block.rows.start)
+                    .saturating_mul(block.columns.end - block.columns.start)
+            };
+            blocks.sort_by_key(|block| std::cmp::Reverse(area(block)));
+            for (place, block) in blocks.iter().enumerate() {
+                let mark = self.places.tiles(block).mark(wave_role(&band));
+                if place == 0 {
+                    self.named(mark, label.clone());
+                } else {
+                    self.marks.push(mark.named(label.clone()));
+                }
+            }
+        }
+    }
+
+    /// Lines between tiles, where there is room.
+    fn lines(&mut self) {
+        let grid = self.tiled.grid;
+        let all = self.places.output();
+        let (width, height) = self.places.tile_size();
+        if width >= LEAST_LINE_SPACING {
+            for column in 1..grid.columns {
+                let x = self.places.column(column);
+                self.marks
+                    .push(line(Role::TileLine, &[(x, all.top), (x, all.bottom)]));
+            }
+        }
+        if height >= LEAST_LINE_SPACING {
+            for row in 1..grid.rows {
+                let y = self.places.row(row);
+                self.marks
+                    .push(line(Role::TileLine, &[(all.left, y), (all.right, y)]));
+            }
+        }
+    }
+
+    /// What tiles at the edges compute beyond the output.
+    fn waste(&mut self) {
+        let Tiled {
+            matmul, grid, tile, ..
+        } = *self.tiled;
+        let label = Label::new(
+            "beyond the output",
+            vec![
+                (
+                    "rows computed for nothing",
+                    exact(grid.rows * tile.rows - matmul.rows),
+                ),
+                (
+                    "columns",
+                    exact(grid.columns * tile.columns - matmul.columns),
+                ),
+                (
+                    "tile efficiency",
+                    format_percent(self.tiled.tiling.tile_efficiency * 100.0),
+                ),
+            ],
+        );
+        let spans = self.places.waste();
+        for (place, span) in spans.into_iter().enumerate() {
+            let mark = span.mark(Role::TileWaste);
+            if place == 0 {
+                self.named(mark, label.clone());
+            } else {
+                self.marks.push(mark.named(label.clone()));
+            }
+        }
+    }
+
+    /// One tile, the strips that it reads, its step along K, and what it lacks for an op that follows.
+    fn tile(&mut self, analysis: &Analysis, report: &TilingReport) {
+        let tiled = self.tiled;
+        let (row, column) = self.shown_tile();
+        let strips = [
+            self.places.rows_of_left(&(row..row + 1)),
+            self.places.columns_of_right(&(column..column + 1)),
+        ];
+        for span in strips {
+            self.span(Role::TileStrip, span);
+        }
+        for span in self.places.steps(strips, tiled.tile.depth) {
+            self.span(Role::TileStep, span);
+        }
+        let needed = first_refused(report).and_then(|follower| {
+            let Needs::Block { rows, columns } = follower.needs else {
+                return None;
+            };
+            let name = short_name(op_name(&analysis.graph, follower.op), NAME_CHARS);
+            let heading = format!("{name} is refused");
+            let why = needs_text(analysis, tiled, follower).replace('`', "");
+            let span = self.places.needed((row, column), (rows, columns));
+            Some((span, Label::new(heading, vec![("", why)])))
+        });
+        if let Some((span, label)) = needed {
+            self.named(span.mark(Role::TileNeeds), label);
+        }
+        let joined: Vec<&str> = report
+            .followers
+            .iter()
+            .filter(|follower| follower.joins())
+            .map(|follower| op_name(&analysis.graph, follower.op))
+            .collect();
+        let mut facts = vec![
+            ("reads", format_bytes(tiled.bytes_of(tiled.tile_strips()))),
+            ("in steps along K", exact(tiled.steps())),
+        ];
+        if !joined.is_empty() {
+            facts.push((
+                "then on the same elements",
+                short_name(&joined.join(", "), 60),
+            ));
+        }
+        let block = TileBlock {
+            rows: row..row + 1,
+            columns: column..column + 1,
+        };
+        let mark = self.places.tiles(&block).mark(Role::TileFrame);
+        let heading = format!("a tile of {} × {}", tiled.tile.rows, tiled.tile.columns);
+        self.named(mark, Label::new(heading, facts));
+        let (left, bottom) = (self.places.output().left, self.places.slots().top);
+        let then = if joined.is_empty() {
+            "nothing follows on a tile".to_owned()
+        } else {
+            format!("then on the same tile: {}", joined.join(", "))
+        };
+        let room = self.places.slots().right - left;
+        let most = (room / 8.0).max(8.0);
+        let shown = short_name(&then, most as usize);
+        self.marks.push(text(
+            Role::AxisTitle,
+            (left, bottom - 26.0),
+            Anchor::Start,
+            shown,
+        ));
+    }
+
+    /// A tile in the middle of the first wave.
+    fn shown_tile(&self) -> (u64, u64) {
+        let grid = &self.tiled.grid;
+        let tiles = self.tiled.wave_tiles.min(grid.tiles_of_one());
+        grid.place(tiles / 2)
+    }
+
+    /// The slots of all waves in order, the idle ones of the last hatched.
+    fn slots(&mut self) {
+        let tiled = self.tiled;
+        let waves = tiled.waves();
+        let strip = self.places.slots();
+        let x_of = |wave: f64| strip.left + (strip.right - strip.left) * wave / waves as f64;
+        let caption = format!(
+            "{} on {} multiprocessors",
+            counted(usize::try_from(waves).unwrap_or(usize::MAX), "wave"),
+            exact(tiled.wave_tiles)
+        );
+        self.marks.push(text(
+            Role::AxisTitle,
+            (strip.left, strip.top - 6.0),
+            Anchor::Start,
+            caption.clone(),
+        ));
+        let efficiency = format!(
+            "{} of the slots compute",
+            format_percent(tiled.tiling.wave_efficiency * 100.0)
+        );
+        let room = strip.right - strip.left - text_width(&caption);
+        if room > text_width(&efficiency) + 12.0 {
+            let at = (strip.right, strip.top - 6.0);
+            self.marks
+                .push(text(Role::AxisTitle, at, Anchor::End, efficiency));
+        }
+        for band in bands(tiled, waves) {
+            let cell = Span {
+                left: x_of(band.start as f64),
+                right: x_of(band.end as f64),
+                ..strip
+            };
+            let mark = cell.mark(wave_role(&band));
+            self.named(mark, wave_label(tiled, &band));
+        }
+        let busy = tiled.grid.tiles() as f64 / tiled.wave_tiles as f64;
+        if busy < waves as f64 {
+            let idle = Span {
+                left: x_of(busy),
+                ..strip
+            };
+            let slots = waves.saturating_mul(tiled.wave_tiles) - tiled.grid.tiles();
+            let label = Label::new("idle slots of the last wave", vec![("slots", exact(slots))]);
+            self.named(idle.mark(Role::TileWaste), label);
+        }
+    }
+}
+
+/// The waves one by one, or as many at a time as keep them few.
+fn bands(tiled: &Tiled, waves: u64) -> impl Iterator<Item = Range<u64>> + use<> {
+    let at_a_time = tiled.waves().div_ceil(MOST_BANDS).max(1);
+    let count = waves.div_ceil(at_a_time);
+    (0..count).map(move |band| {
+        let start = band * at_a_time;
+        start..(start + at_a_time).min(waves)
+    })
+}
+
+fn wave_role(band: &Range<u64>) -> Role {
+    let place = band.start / (band.end - band.start).max(1);
+    Role::Wave((place % WAVE_COLORS) as u8)
+}
+
+fn wave_label(tiled: &Tiled, band: &Range<u64>) -> Label {
+    let first = tiled.tiles_of_wave(band.start);
+    if band.end - band.start > 1 {
+        let last = tiled.tiles_of_wave(band.end - 1);
+        return Label::new(
+            format!("waves {} to {}", exact(band.start + 1), exact(band.end)),
+            vec![("tiles", exact(last.end - first.start))],
+        );
+    }
+    let busy = first.end - first.start;
+    let read = format_bytes(tiled.bytes_of(tiled.shared_strips(first)));
+    Label::new(
+        format!("wave {}", exact(band.start + 1)),
+        vec![
+            (
+                "tiles",
+                format!("{} of {} slots", exact(busy), exact(tiled.wave_tiles)),
+            ),
+            ("reads, strips shared", read),
+        ],
+    )
+}
+
+fn description(tiled: &Tiled) -> String {
+    let batch = match tiled.matmul.batch {
+        1 => String::new(),
+        batch => format!(" The first of {} products is drawn.", exact(batch)),
+    };
+    format!(
+        "{}. The output is cut into {} tiles in {} waves, drawn to scale with A on its left and B above it; a side that would be too thin to see is drawn wider. One tile is framed with the strips that it reads.{batch}",
+        sizes_text(&tiled.matmul),
+        exact(tiled.grid.tiles()),
+        exact(tiled.waves()),
+    )
+}
+
+fn turned(at: Point, words: String) -> Mark {
+    let mut mark = text(Role::AxisTitle, at, Anchor::Middle, words);
+    if let Shape::Text { turn_deg, .. } = &mut mark.shape {
+        *turn_deg = -90.0;
+    }
+    mark
+}
+
+fn exact(count: u64) -> String {
+    format_exact(count.into())
+}
+
+impl Span {
+    fn mark(self, role: Role) -> Mark {
+        rect(role, (self.left, self.top), (self.right, self.bottom))
+    }
+}

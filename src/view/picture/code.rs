@@ -1,0 +1,369 @@
+//! The text as highlighted lines with underlined diagnostics, drawn behind the editor's text area.
+
+use fuseline_core::model::diagnostic::{Diagnostic, Severity, Span};
+use fuseline_core::notation::{TokenKind, highlight};
+use std::cmp::Reverse;
+use std::ops::Range;
+
+/// Bytes up to which the shown lines are coloured by token; a single line may be as long as the text.
+const MAX_COLORED_BYTES: usize = 200_000;
+
+/// One line of the text.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct CodeLine {
+    /// Its pieces; concatenated, they are the line.
+    pub pieces: Vec<CodePiece>,
+    /// The highest severity of its diagnostics.
+    pub worst: Option<Severity>,
+    /// Whether a part of the line is selected.
+    pub is_selected: bool,
+}
+
+/// A run of characters with the same style.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CodePiece {
+    /// The characters.
+    pub text: String,
+    /// The CSS class of its token kind; empty for plain text.
+    pub class: &'static str,
+    /// The highest severity of its diagnostics.
+    pub mark: Option<Severity>,
+}
+
+/// The size of a text in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextSize {
+    /// Number of lines; an empty text has one.
+    pub lines: usize,
+    /// Characters of its longest line.
+    pub columns: usize,
+}
+
+/// The size of `text`. `O(text)`.
+pub fn text_size(text: &str) -> TextSize {
+    let columns = text.split('\n').map(|line| line.chars().count());
+    TextSize {
+        lines: line_of(text, text.len()) + 1,
+        columns: columns.max().unwrap_or(0),
+    }
+}
+
+/// The lines of `text` in a range of line numbers, counted from 0, as far as they exist. A line with a byte of `selected`
+/// is selected.
+///
+/// Linear in the lines and spans, and as fast in the text as a search for line ends and params.
+pub fn code_lines(
+    text: &str,
+    lines: Range<usize>,
+    diagnostics: &[Diagnostic],
+    selected: &[Span],
+) -> Vec<CodeLine> {
+    let spans = line_spans(text, lines);
+    let (Some(first), Some(last)) = (spans.first(), spans.last()) else {
+        return Vec::new();
+    };
+    let within = Span::new(first.start, last.end);
+    let mut selected = selected.to_vec();
+    selected.retain(|selected| touch(*selected, within));
+    let pieces = if within.end - within.start > MAX_COLORED_BYTES {
+        vec![(within, TokenKind::Space)]
+    } else {
+        highlight(text, within)
+    };
+    let mut pieces = pieces.into_iter().peekable();
+    let marks = marks(text, within, diagnostics);
+    let mut marks = marks.into_iter().peekable();
+    let line = |&span: &Span| {
+        let mut line = CodeLine {
+            is_selected: selected.iter().any(|selected| touch(*selected, span)),
+            ..CodeLine::default()
+        };
+        let mut start = span.start;
+        // A token or a mark may continue on the next line.
+        while start < span.end {
+            while pieces.next_if(|(piece, _)| piece.end <= start).is_some() {}
+            while marks.next_if(|(mark, _)| mark.end <= start).is_some() {}
+            let (piece, kind) = pieces.peek().copied().unwrap_or((within, TokenKind::Space));
+            let (end, mark) = match marks.peek() {
+                Some((mark, severity)) if mark.start <= start => (mark.end, Some(*severity)),
+                Some((mark, _)) => (mark.start, None),
+                None => (within.end, None),
+            };
+            let end = end.min(piece.end).min(span.end);
+            line.add(Span::new(start, end).slice(text), class(kind), mark);
+            start = end;
+        }
+        line
+    };
+    let mut lines: Vec<CodeLine> = spans.iter().map(line).collect();
+    for diagnostic in diagnostics {
+        // The line is marked even where a diagnostic at its end has no character to underline.
+        if let Some(start) = diagnostic.span.map(|span| span.start)
+            && (within.start..=within.end).contains(&start)
+            && let Some(line) = lines.get_mut(spans.partition_point(|span| span.end < start))
+        {
+            line.worst = line.worst.max(Some(diagnostic.severity));
+        }
+    }
+    lines
+}
+
+impl CodeLine {
+    /// Appends text.
+    fn add(&mut self, text: &str, class: &'static str, mark: Option<Severity>) {
+        match self.pieces.last_mut() {
+            Some(last) if last.class == class && last.mark == mark => last.text.push_str(text),
+            _ => self.pieces.push(CodePiece {
+                text: text.to_owned(),
+                class,
+                mark,
+            }),
+        }
+    }
+}
+
+/// The spans of a range of lines, as far as they exist, without line breaks.
+fn line_spans(text: &str, lines: Range<usize>) -> Vec<Span> {
+    let ends = text.match_indices('\n').map(|(at, _)| at);
+    let mut start = 0;
+    let spans = ends.chain([text.len()]).map(|end| {
+        let span = Span::new(start, end);
+        start = end + 1;
+        span
+    });
+    spans.skip(lines.start).take(lines.len()).collect()
+}
+
+/// Whether two spans overlap or adjoin.
+fn touch(a: Span, b: Span) -> bool {
+    a.start <= b.end && b.start <= a.end
+}
+
+/// The 0-based line of a byte offset.
+pub fn line_of(text: &str, offset: usize) -> usize {
+    text.bytes().take(offset).filter(|&b| b == b'\n').count()
+}
+
+/// Characters before a byte offset on its line.
+pub fn column_of(text: &str, offset: usize) -> usize {
+    let start = line_at(text, offset).start;
+    text.get(start..offset)
+        .map_or(0, |before| before.chars().count())
+}
+
+/// The bytes of the line that contains a byte offset, without its line break.
+pub fn line_at(text: &str, offset: usize) -> Span {
+    let (before, after) = text.as_bytes().split_at(offset.min(text.len()));
+    let is_break = |&b: &u8| b == b'\n';
+    Span::new(
+        before.iter().rposition(is_break).map_or(0, |at| at + 1),
+        (after.iter().position(is_break)).map_or(text.len(), |at| before.len() + at),
+    )
+}
+
+/// The byte offset of an offset in UTF-16 units, in which browsers count; the end of the text for offsets past it.
+pub fn byte_of_utf16(text: &str, units: usize) -> usize {
+    let mut units_before = 0;
+    let mut characters = characters(text);
+    characters
+        .find(|(_, width)| {
+            let is_there = units_before >= units;
+            units_before += width;
+            is_there
+        })
+        .map_or(text.len(), |(byte, _)| byte)
+}
+
+/// The offset in UTF-16 units of a byte offset.
+pub fn utf16_of_byte(text: &str, byte: usize) -> usize {
+    let characters = characters(text).take_while(|&(at, _)| at < byte);
+    characters.map(|(_, width)| width).sum()
+}
+
+/// The byte offset of each character, and its width in UTF-16 units. In a text area `\r\n` is one character.
+fn characters(text: &str) -> impl Iterator<Item = (usize, usize)> {
+    text.char_indices().map(|(at, c)| {
+        let is_joined = c == '\r' && text.as_bytes().get(at + 1) == Some(&b'\n');
+        (at, if is_joined { 0 } else { c.len_utf16() })
+    })
+}
+
+const fn class(kind: TokenKind) -> &'static str {
+    match kind {
+        TokenKind::Keyword => "tok-keyword",
+        TokenKind::Param => "tok-param",
+        TokenKind::Label => "tok-label",
+        TokenKind::Function => "tok-function",
+        TokenKind::Attribute => "tok-attribute",
+        TokenKind::Number => "tok-number",
+        TokenKind::Dtype => "tok-dtype",
+        TokenKind::Comment => "tok-comment",
+        TokenKind::Tensor | TokenKind::Punctuation | TokenKind::Error | TokenKind::Space => "",
+    }
+}
+
+/// The spans that are underlined, in order and without overlaps. Of overlapping diagnostics the one that begins first wins,
+/// and of two that begin together the more severe.
+fn marks(text: &str, within: Span, diagnostics: &[Diagnostic]) -> Vec<(Span, Severity)> {
+    let mut found: Vec<(Span, Severity)> = diagnostics
+        .iter()
+        .filter(|d| d.severity != Severity::Note)
+        .filter_map(|d| Some((d.span?, d.severity)))
+        .filter(|(span, _)| touch(*span, within))
+        .map(|(span, severity)| (at_least_one_character(text, span), severity))
+        .collect();
+    found.sort_by_key(|&(span, severity)| (span.start, Reverse(severity)));
+    let mut end = 0;
+    found.retain_mut(|(span, _)| {
+        span.start = span.start.max(end);
+        let is_left = span.start < span.end;
+        if is_left {
+            end = span.end;
+        }
+        is_left
+    });
+    found
+}
+
+fn at_least_one_character(text: &str, span: Span) -> Span {
+    let end = span.end.min(text.len());
+    let next = || text.get(span.start..)?.chars().next();
+    if span.start < end {
+        Span::new(span.start, end)
+    } else {
+        Span::new(span.start, span.start + next().map_or(0, char::len_utf8))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CodeLine, TextSize, byte_of_utf16, code_lines, line_at, text_size, utf16_of_byte};
+    use fuseline_core::model::diagnostic::{Code, Diagnostic, Severity, Span};
+
+    fn all_lines(text: &str, diagnostics: &[Diagnostic]) -> Vec<CodeLine> {
+        code_lines(text, 0..usize::MAX, diagnostics, &[])
+    }
+
+    fn joined(text: &str, diagnostics: &[Diagnostic]) -> String {
+        let lines: Vec<String> = all_lines(text, diagnostics)
+            .iter()
+            .map(|line| line.pieces.iter().map(|p| p.text.as_str()).collect())
+            .collect();
+        lines.join("\n")
+    }
+
+    fn findings() -> [Diagnostic; 3] {
+        [
+            Diagnostic::error(Code::Syntax, "here").at(Span::new(3, 9)),
+            Diagnostic::warning(Code::Syntax, "and here").at(Span::new(5, 200)),
+            Diagnostic::warning(Code::Syntax, "nowhere").at(Span::new(0, 0)),
+        ]
+    }
+
+    #[test]
+    fn pieces_join_to_the_text() {
+        for text in ["", "\n", "y = relu(x)\n\n# é\n", "a\nb", "param S = 4\r\n"] {
+            assert_eq!(joined(text, &[]), text);
+            assert_eq!(joined(text, &findings()), text);
+        }
+    }
+
+    #[test]
+    fn some_lines_look_as_they_do_among_all() {
+        let text = "\
+y = add(
+  x, k=S,
+  param
+)
+
+param S = 3 # and more
+ ) z = `relu
+é: w = relu(é) : f16[S
+  , S]
+";
+        let all = all_lines(text, &findings());
+        assert_eq!(all.len(), 10);
+        for first in 0..=all.len() {
+            for end in first..=all.len() {
+                let some = code_lines(text, first..end, &findings(), &[]);
+                assert_eq!(some, all[first..end], "{first}..{end}");
+            }
+        }
+        assert_eq!(code_lines(text, 8..99, &findings(), &[]), all[8..]);
+    }
+
+    #[test]
+    fn a_mark_stands_under_its_span_and_on_its_line() {
+        let text = "y = relu(x)\nz = gellu(y)";
+        let wrong =
+            Diagnostic::error(Code::UnknownFunction, "no such function").at(Span::new(16, 21));
+        let lines = all_lines(text, &[wrong]);
+        assert_eq!(lines.len(), 2);
+        assert_eq!(
+            (lines[0].worst, lines[1].worst),
+            (None, Some(Severity::Error))
+        );
+        let marked: Vec<&str> = lines[1]
+            .pieces
+            .iter()
+            .filter(|p| p.mark.is_some())
+            .map(|p| p.text.as_str())
+            .collect();
+        assert_eq!(marked, ["gellu"]);
+    }
+
+    #[test]
+    fn all_lines_of_what_is_selected_are_selected() {
+        let text = "a = relu(x)\nb = add(\n a,\n x)\nc = relu(b)";
+        let selected = |places: &[Span]| -> Vec<bool> {
+            let lines = code_lines(text, 0..9, &[], places);
+            lines.iter().map(|line| line.is_selected).collect()
+        };
+        let b = Span::new(12, 28);
+        assert_eq!(b.slice(text), "b = add(\n a,\n x)");
+        assert_eq!(selected(&[b]), [false, true, true, true, false]);
+        let (a, c) = (Span::new(0, 11), Span::new(29, 40));
+        assert_eq!(selected(&[a, c]), [true, false, false, false, true]);
+    }
+
+    #[test]
+    fn a_text_has_the_size_of_its_lines() {
+        let size = |lines, columns| TextSize { lines, columns };
+        assert_eq!(text_size(""), size(1, 0));
+        assert_eq!(text_size("é\nabc\n"), size(3, 3));
+    }
+
+    #[test]
+    fn offsets_convert_both_ways() {
+        let text = "aé𝄞z";
+        for (byte, units) in [(0, 0), (1, 1), (3, 2), (7, 4), (8, 5)] {
+            assert_eq!(byte_of_utf16(text, units), byte);
+            assert_eq!(utf16_of_byte(text, byte), units);
+        }
+        assert_eq!(byte_of_utf16(text, 99), 8);
+    }
+
+    #[test]
+    fn a_line_end_of_two_characters_is_one_unit() {
+        let text = "a\r\nb\rc";
+        for (byte, units) in [(0, 0), (1, 1), (3, 2), (4, 3), (5, 4), (6, 5)] {
+            assert_eq!(byte_of_utf16(text, units), byte);
+            assert_eq!(utf16_of_byte(text, byte), units);
+        }
+    }
+
+    #[test]
+    fn a_line_is_found_from_any_place_in_it() {
+        let text = "ab\n\ncd";
+        for (offset, line) in [
+            (0, "ab"),
+            (2, "ab"),
+            (3, ""),
+            (4, "cd"),
+            (6, "cd"),
+            (99, "cd"),
+        ] {
+            assert_eq!(line_at(text, offset).slice(text), line);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The result of the layout: where each op, kernel, external tensor and edge is drawn.
+
+use super::frames::Frame;
+use super::geometry::{Point, Rect};
+use super::metrics::MARGIN;
+use super::repeats::Repeats;
+use super::viewport::Size;
+use borsh::{BorshDeserialize, BorshSerialize};
+use fuseline_core::model::ids::define_ids;
+use fuseline_core::{IdVec, KernelId, OpId, TensorId};
+use serde::Serialize;
+
+define_ids! {
+    /// A pill of a [`DagLayout`].
+    pub struct PillId;
+}
+
+/// A graph with positions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
+pub struct DagLayout {
+    /// Width of the whole.
+    pub width: f64,
+    /// Height of the whole.
+    pub height: f64,
+    /// The box of each op.
+    pub ops: IdVec<OpId, OpBox>,
+    /// The panel of each kernel, which encloses its ops.
+    pub panels: IdVec<KernelId, Rect>,
+    /// Tensors that enter or leave the program.
+    pub pills: IdVec<PillId, Pill>,
+    /// Sorted by producer and consumer.
+    pub edges: Vec<Edge>,
+    /// For each op the place of the label with its output's size; `None` where a pill shows the size.
+    pub size_labels: IdVec<OpId, Option<Rect>>,
+    /// What is repeated and drawn once. The places of what is hidden are those of what is shown in its stead.
+    pub repeats: Repeats,
+    /// Around the shown round of each repeat.
+    pub frames: Vec<Frame>,
+}
+
+impl DagLayout {
+    /// Width and height of the whole.
+    pub const fn size(&self) -> Size {
+        (self.width, self.height)
+    }
+
+    /// The horizontal place in the middle of the first view: that of the first kernel, or one a little to the left, so that no tag
+    /// of a frame is cut off by the left border of a canvas of this width.
+    pub fn start_x(&self, canvas_width: f64) -> f64 {
+        let first = self.panels.iter().next();
+        let center = first.map_or(self.width / 2.0, |panel| panel.center().x);
+        let border = center - canvas_width / 2.0;
+        let tags = self.frames.iter().map(|frame| frame.tag);
+        let lefts = tags
+            .filter(|tag| tag.right() > border)
+            .map(|tag| tag.x - MARGIN);
+        lefts.fold(border, f64::min) + canvas_width / 2.0
+    }
+
+    /// Number of ops that are drawn.
+    pub fn shown_op_count(&self) -> usize {
+        let shown = (self.ops.ids()).filter(|&op| self.repeats.shows_op(op));
+        shown.count()
+    }
+
+    /// Whether an edge starts at the pill of a weight.
+    pub fn brings_weight(&self, edge: &Edge) -> bool {
+        let EdgeEnd::Pill(pill) = edge.from else {
+            return false;
+        };
+        (self.pills.get(pill)).is_some_and(|pill| pill.kind == PillKind::Weight)
+    }
+}
+
+/// The box of one op.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
+pub struct OpBox {
+    /// Its place.
+    pub rect: Rect,
+    /// The function, or the op type when no function is known.
+    pub function: String,
+    /// The op's name, cut to the width that the function leaves.
+    pub label: String,
+}
+
+/// A tensor that enters or leaves the program.
+#[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
+pub struct Pill {
+    /// One tensor; several in the last pill of an op that reads very many.
+    pub tensors: Vec<TensorId>,
+    /// How the tensor takes part in the program.
+    pub kind: PillKind,
+    /// Its place.
+    pub rect: Rect,
+    /// The tensor's name, cut to the width of the pill.
+    pub text: String,
+}
+
+/// How the tensor of a pill takes part in the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[derive(BorshSerialize, BorshDeserialize)]
+pub enum PillKind {
+    /// An activation from outside.
+    Input,
+    /// A parameter of the model.
+    Weight,
+    /// A result, which no op reads.
+    Output,
+}
+
+/// A tensor drawn from its producer to one consumer.
+///
+/// Edges of one tensor share their first points, so they look like one line that branches.
+#[derive(Clone, Debug, PartialEq, Serialize, BorshSerialize, BorshDeserialize)]
+pub struct Edge {
+    /// The tensor.
+    pub tensor: TensorId,
+    /// Where it starts.
+    pub from: EdgeEnd,
+    /// Where it ends.
+    pub to: EdgeEnd,
+    /// Corners, ends included; every piece is horizontal or vertical.
+    pub points: Vec<Point>,
+}
+
+/// What an edge connects; ops sort before pills.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[derive(BorshSerialize, BorshDeserialize)]
+pub enum EdgeEnd {
+    /// The box of an op.
+    Op(OpId),
+    /// A pill.
+    Pill(PillId),
+}
+
+impl EdgeEnd {
+    /// The op, if it is one.
+    pub const fn op(self) -> Option<OpId> {
+        match self {
+            Self::Op(op) => Some(op),
+            Self::Pill(_) => None,
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! What depends on bytes in the drawing of a layout: widths of edges, texts of size labels and pills, names for screen
+//! readers.
+
+use super::dag_layout::{Edge, EdgeEnd, Pill, PillKind};
+use super::metrics::{BOLD, OP_PADDING, PILL_WIDTHS, SMALL_FONT_PX, fit_text, text_width};
+use super::repeats::{Repeat, Repeats};
+use crate::present::format::format_count;
+use crate::present::format::{format_bytes, format_exact, format_percent};
+use crate::present::names::{joined, short_name};
+use fuseline_core::analysis::Execution;
+use fuseline_core::model::op::shape_text;
+use fuseline_core::{Analysis, IdVec, KernelId, OpId, SizeSource, TensorId};
+use std::sync::Arc;
+
+/// Width of a size label beyond that of its text.
+const SIZE_LABEL_PADDING: f64 = 12.0;
+/// A name that is cut to fewer characters says nothing.
+const LEAST_NAME_CHARS: usize = 3;
+/// Characters of a name in texts for screen readers and in tooltips.
+const SPOKEN_NAME_CHARS: usize = 120;
+
+/// An op's box.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpLook {
+    /// Shape of the output, cut to the box.
+    pub shape: String,
+    /// Its name for screen readers.
+    pub name: String,
+}
+
+/// An edge.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct EdgeLook {
+    /// The tensor goes through DRAM; else fusion keeps it on chip, or it is a view, which costs nothing.
+    pub is_dram: bool,
+    /// Width of the line of a DRAM edge.
+    pub width_px: f64,
+}
+
+/// The label on the edge of a tensor that an op produces.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SizeLabelLook {
+    /// The tensor goes through DRAM. The label of one on chip is hidden.
+    pub is_shown: bool,
+    /// The name, bytes, and the number of readers when several kernels read the tensor.
+    pub text: String,
+    /// Width of the label.
+    pub width_px: f64,
+    /// Its tooltip.
+    pub title: String,
+}
+
+/// The tag of a repeat.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RepeatLook {
+    /// How many rounds there are.
+    pub count: String,
+    /// What all of them move.
+    pub bytes: String,
+    /// Its name for screen readers.
+    pub name: String,
+}
+
+/// The pill of a tensor that enters or leaves the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PillLook {
+    /// Bytes, with a tilde when they are assumed.
+    pub text: String,
+    /// Its tooltip.
+    pub title: String,
+}
+
+/// Width of a DRAM edge. It grows with the square root of the bytes up to the `most` of any tensor, so that tensors of
+/// 16 MB and of 256 MB are told apart at a glance.
+fn edge_width_px(bytes: u64, most: u64) -> f64 {
+    const LEAST_PX: f64 = 1.5;
+    let share = (bytes as f64 / most.max(1) as f64).clamp(0.0, 1.0);
+    LEAST_PX + (widest_edge_px(most) - LEAST_PX) * share.sqrt()
+}
+
+/// Width of the widest edge: 3 px up to 10 kB and one more for each power of ten, so that a program of small tensors is
+/// not all thick lines. At most 8 px, less than the distance of two lines.
+pub fn widest_edge_px(most: u64) -> f64 {
+    let powers = (most.max(1) as f64).log10() - 4.0;
+    3.0 + powers.clamp(0.0, 5.0)
+}
+
+/// Bytes of the largest tensor that goes through memory op by op, whose edge is the widest; fused and unfused alike.
+fn widest_edge_bytes(analysis: &Analysis) -> u64 {
+    most_bytes(analysis, &analysis.unfused)
+}
+
+/// Bytes of the largest tensor that goes through memory in a view, and the width of its edge. `None` where none does.
+pub fn widest_edge(analysis: &Analysis, is_fused: bool) -> Option<(u64, f64)> {
+    let shown = if is_fused {
+        &analysis.fused
+    } else {
+        &analysis.unfused
+    };
+    let bytes = most_bytes(analysis, shown);
+    (bytes > 0).then(|| (bytes, edge_width_px(bytes, widest_edge_bytes(analysis))))
+}
+
+fn most_bytes(analysis: &Analysis, execution: &Execution) -> u64 {
+    let kernels = execution.kernels.iter().map(|run| &run.traffic);
+    let tensors = kernels.flat_map(|traffic| {
+        let reads = traffic.reads.iter().map(|read| read.tensor);
+        reads.chain(traffic.writes.iter().map(|write| write.tensor))
+    });
+    let bytes = tensors.map(|tensor| analysis.tensors[tensor].bytes);
+    bytes.max().unwrap_or(0)
+}
+
+/// The look of each part of a layout. It is computed when it is asked for, so parts out of sight cost nothing.
+pub struct Looks {
+    analysis: Arc<Analysis>,
+    is_fused: bool,
+    /// Kernel and tensor of each read, sorted.
+    reads: Vec<(KernelId, TensorId)>,
+    /// Bytes of the widest edge.
+    widest_edge_bytes: u64,
+    /// How many kernels read each tensor.
+    readers: IdVec<TensorId, usize>,
+    /// Whether a kernel writes each tensor.
+    is_written: IdVec<TensorId, bool>,
+}
+
+impl Looks {
+    /// The looks for the fused kernels, or for one kernel for each op. `O(ops + reads log reads)`.
+    pub fn new(analysis: Arc<Analysis>, is_fused: bool) -> Self {
+        let mut reads = Vec::new();
+        let mut readers = IdVec::from_elem(0, analysis.graph.tensors.len());
+        let mut is_written = IdVec::from_elem(false, analysis.graph.tensors.len());
+        let execution = if is_fused {
+            &analysis.fused
+        } else {
+            &analysis.unfused
+        };
+        for (kernel, run) in execution.kernels.iter_enumerated() {
+            for read in &run.traffic.reads {
+                reads.push((kernel, read.tensor));
+                readers[read.tensor] += 1;
+            }
+            for write in &run.traffic.writes {
+                is_written[write.tensor] = true;
+            }
+        }
+        reads.sort_unstable();
+        Self {
+            widest_edge_bytes: widest_edge_bytes(&analysis),
+            analysis,
+            is_fused,
+            reads,
+            readers,
+            is_written,
+        }
+    }
+
+    fn is_read_by(&self, op: OpId, tensor: TensorId) -> bool {
+        let kernel = if self.is_fused {
+            self.analysis.partition.kernel_of[op]
+        } else {
+            KernelId::of_lone_op(op)
+        };
+        self.reads.binary_search(&(kernel, tensor)).is_ok()
+    }
+
+    fn is_through_memory(&self, tensor: TensorId) -> bool {
+        self.is_written[tensor] || self.readers[tensor] > 0
+    }
+
+    /// An op whose box has this width.
+    pub fn op(&self, op: OpId, width: f64) -> OpLook {
+        let definition = &self.analysis.graph.ops[op];
+        let tensor = self.analysis.graph.output[op];
+        let shape = shape_text(&definition.shape);
+        let function = definition.operator();
+        let mut name = spoken(&definition.name);
+        if ![definition.op_type.name(), &definition.name].contains(&function) {
+            name = format!("{name}, {}", spoken(function));
+        }
+        let kernel = self.analysis.partition.kernel_of[op].number();
+        let kernels = self.analysis.partition.kernels.len();
+        let output = if self.is_through_memory(tensor) {
+            format!("{} through memory", format_bytes(self.bytes(tensor)))
+        } else {
+            "stays on chip".to_owned()
+        };
+        OpLook {
+            name: format!(
+                "{name}, {}, kernel {kernel} of {kernels}, output {}, {output}",
+                definition.op_type.name(),
+                spoken(&shape)
+            ),
+            shape: fit_text(&shape, width - 2.0 * OP_PADDING, SMALL_FONT_PX),
+        }
+    }
+
+    /// The name of a fused kernel's panel for screen readers.
+    pub fn panel_name(&self, kernel: KernelId) -> String {
+        let ops = &self.analysis.partition.kernels[kernel];
+        let names = ops
+            .iter()
+            .map(|&op| spoken(&self.analysis.graph.ops[op].name));
+        let names = joined(names, [", ", " and "], 4);
+        let run = &self.analysis.fused.kernels[kernel];
+        let before = self.analysis.comparisons[kernel].unfused_bytes;
+        let saved = if before > run.bytes() {
+            let part = (before - run.bytes()) as f64 / before as f64 * 100.0;
+            format!(", {} less than op by op", format_percent(part))
+        } else {
+            String::new()
+        };
+        format!(
+            "kernel {} of {}: {names}, {} through memory{saved}",
+            kernel.number(),
+            self.analysis.partition.kernels.len(),
+            format_bytes(run.bytes()),
+        )
+    }
+
+    /// An edge of the layout.
+    pub fn edge(&self, edge: &Edge) -> EdgeLook {
+        let is_dram = match edge.to {
+            EdgeEnd::Op(op) => self.is_read_by(op, edge.tensor),
+            EdgeEnd::Pill(_) => self.is_written[edge.tensor],
+        };
+        EdgeLook {
+            is_dram,
+            width_px: edge_width_px(self.bytes(edge.tensor), self.widest_edge_bytes),
+        }
+    }
+
+    /// The size label below an op, at most this wide. It names the tensor, where the op's box does not.
+    pub fn size_label(&self, op: OpId, most_width: f64) -> SizeLabelLook {
+        const FONT_PX: f64 = BOLD * SMALL_FONT_PX;
+        let tensor = self.analysis.graph.output[op];
+        let room = most_width - SIZE_LABEL_PADDING;
+        let mut size = format_bytes(self.bytes(tensor));
+        if self.readers[tensor] > 1 {
+            size = format!("{size} x{}", self.readers[tensor]);
+        }
+        let size = fit_text(&size, room, FONT_PX);
+        let name = self.analysis.graph.tensor_name(tensor);
+        let rest = room - text_width(&format!(" {size}"), FONT_PX);
+        let fitted = fit_text(name, rest, FONT_PX);
+        let is_told = name != self.analysis.graph.ops[op].name
+            && (fitted == name || fitted.chars().count() > LEAST_NAME_CHARS);
+        let text = if is_told {
+            format!("{fitted} {size}")
+        } else {
+            size
+        };
+        let width = text_width(&text, FONT_PX) + SIZE_LABEL_PADDING;
+        SizeLabelLook {
+            is_shown: self.is_through_memory(tensor),
+            width_px: width.round(),
+            text,
+            title: self.title(tensor),
+        }
+    }
+
+    /// The tag of a repeat. Linear in its kernels.
+    pub fn repeat(&self, run: &Repeat) -> RepeatLook {
+        let kernels = run.all().map(KernelId::new);
+        let bytes: u64 = if self.is_fused {
+            kernels
+                .map(|kernel| self.analysis.fused.kernels[kernel].bytes())
+                .sum()
+        } else {
+            let comparisons = kernels.map(|kernel| &self.analysis.comparisons[kernel]);
+            comparisons.map(|comparison| comparison.unfused_bytes).sum()
+        };
+        let bytes = format_bytes(bytes);
+        let [rounds, kernels] = [run.rounds, run.kernels * run.rounds].map(format_count);
+        RepeatLook {
+            count: format!("× {rounds}"),
+            name: format!(
+                "{rounds} equal rounds, each reads what the one before writes: {kernels} kernels, {bytes} through memory in all. Unfold them"
+            ),
+            bytes,
+        }
+    }
+
+    /// A pill of the layout.
+    pub fn pill(&self, pill: &Pill) -> PillLook {
+        let sum: u64 = pill.tensors.iter().map(|&t| self.bytes(t)).sum();
+        let is_assumed = pill
+            .tensors
+            .iter()
+            .any(|&t| self.analysis.tensors[t].source == SizeSource::Assumed);
+        let is_ignored = pill.kind != PillKind::Output
+            && pill
+                .tensors
+                .iter()
+                .all(|&t| self.analysis.tensors[t].source == SizeSource::Ignored);
+        let text = if is_ignored {
+            "not counted".to_owned()
+        } else if is_assumed {
+            format!("~{}", format_bytes(sum))
+        } else {
+            format_bytes(sum)
+        };
+        let kind = match pill.kind {
+            PillKind::Input => "input",
+            PillKind::Weight => "weight",
+            PillKind::Output => "result",
+        };
+        let title = match pill.tensors[..] {
+            [tensor] => format!("{kind} {}", self.title(tensor)),
+            _ => format!(
+                "{} tensors from outside, {text}",
+                format_count(pill.tensors.len())
+            ),
+        };
+        PillLook {
+            text: fit_text(&text, PILL_WIDTHS.1 - 8.0, SMALL_FONT_PX),
+            title,
+        }
+    }
+
+    fn bytes(&self, tensor: TensorId) -> u64 {
+        self.analysis.tensors[tensor].bytes
+    }
+
+    /// A tensor, its size, and how many kernels read and write it.
+    fn title(&self, tensor: TensorId) -> String {
+        let bytes = self.bytes(tensor);
+        let size = match self.analysis.tensors[tensor].source {
+            SizeSource::Ignored => "not counted".to_owned(),
+            SizeSource::Assumed => format!(
+                "assumed {}: as large as the output of its reader",
+                format_bytes(bytes)
+            ),
+            SizeSource::Inferred => format!("{} (inferred)", format_bytes(bytes)),
+            SizeSource::Produced | SizeSource::Declared => {
+                format!(
+                    "{} ({} bytes)",
+                    format_bytes(bytes),
+                    format_exact(bytes.into())
+                )
+            }
+        };
+        let written = if self.is_written[tensor] {
+            "written once, "
+        } else {
+            ""
+        };
+        let read = match self.readers[tensor] {
+            0 => "read by no kernel".to_owned(),
+            1 => "read by 1 kernel".to_owned(),
+            n => format!("read by {n} kernels"),
+        };
+        let name = self.analysis.graph.tensor_name(tensor);
+        format!("{}: {size}, {written}{read}", spoken(name))
+    }
+}
+
+/// Which of several equal rounds a kernel runs in, where the graph shows one of them.
+pub fn round_note(repeats: &Repeats, kernel: KernelId) -> Option<String> {
+    let (run, round) = repeats.round_of(kernel)?;
+    let (round, rounds) = (format_count(round + 1), format_count(run.rounds));
+    Some(format!(
+        "This is round {round} of {rounds} equal ones, of which the graph shows the first."
+    ))
+}
+
+/// A name, shortened for screen readers and tooltips.
+fn spoken(name: &str) -> String {
+    short_name(name, SPOKEN_NAME_CHARS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn width_tells_bytes() {
+        let width = |bytes| edge_width_px(bytes, 100_000_000);
+        assert!((width(100_000_000) - 7.0).abs() < 1e-9);
+        assert!((width(25_000_000) - 4.25).abs() < 1e-9);
+        assert!(
+            width(100_000_000) > 2.3 * width(6_250_000),
+            "16 times the bytes"
+        );
+        assert!((edge_width_px(0, 0) - 1.5).abs() < 1e-9);
+        assert!((edge_width_px(u64::MAX, u64::MAX) - 8.0).abs() < 1e-9);
+        assert!((edge_width_px(u64::MAX, 1) - 3.0).abs() < 1e-9);
+    }
+}

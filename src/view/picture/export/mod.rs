@@ -1,0 +1,162 @@
+//! Pictures as files: SVG with a light ground, a caption and all colours inside.
+
+mod chart;
+mod drawing;
+mod element;
+mod graph;
+mod styles;
+
+pub use chart::chart;
+pub use drawing::Drawing;
+pub use graph::graph;
+pub use styles::StyleSheets;
+
+use super::charts::{Charted, by_kernel_scene_of, roofline, traffic_bars};
+use super::dag::DagLayout;
+use super::dag::viewport::Size;
+use super::dag::wrap::in_columns;
+use fuseline_core::Analysis;
+use std::sync::Arc;
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
+/// Where a picture goes. Charts are drawn for their width, so that their texts have the size of the page's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Format {
+    /// Proportions of the frame in which a graph is as large as can be.
+    pub frame: Size,
+    /// Width of a chart, in CSS pixels.
+    pub chart_width: f64,
+    /// Height of the roofline over its width.
+    pub roofline_ratio: f64,
+    /// Height of the bars of traffic over their width.
+    pub traffic_ratio: f64,
+}
+
+/// For screens and slides.
+pub const SCREEN: Format = Format {
+    frame: (4.0, 3.0),
+    chart_width: 960.0,
+    roofline_ratio: 0.62,
+    traffic_ratio: 0.25,
+};
+/// For a sheet of A4 or Letter: a page for the graph, a page for both charts and tables below them.
+pub const PAPER: Format = Format {
+    frame: (180.0, 190.0),
+    chart_width: 680.0,
+    roofline_ratio: 0.42,
+    traffic_ratio: 0.22,
+};
+
+/// Columns of a graph, at most.
+const MAX_COLUMNS: usize = 8;
+
+/// The pictures of a program. Names are those of the command line, of files, and of the views of an embedded page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, VariantArray, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
+pub enum PictureKind {
+    /// Ops, kernels and tensors.
+    Graph,
+    /// The roofline.
+    Roofline,
+    /// Memory traffic, all kernels in one bar.
+    Traffic,
+    /// Memory traffic, a row for each kernel.
+    ByKernel,
+}
+
+impl PictureKind {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// Its label.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Graph => "Graph",
+            Self::Roofline => "Roofline",
+            Self::Traffic => "Memory traffic",
+            Self::ByKernel => "Traffic by kernel",
+        }
+    }
+
+    /// What its marks mean, for the caption.
+    pub const fn key(self, is_fused: bool) -> &'static str {
+        match (self, is_fused) {
+            (Self::Graph, true) => {
+                "Boxes with a number: kernels. Solid lines: tensors through memory, the wider the larger; dotted lines: tensors that stay on chip."
+            }
+            (Self::Graph, false) => {
+                "Each op is a kernel of its own. Lines: tensors through memory, the wider the larger."
+            }
+            (Self::Roofline, true) => {
+                "Hollow: the ops of a kernel, unfused. Solid: the kernel. Small: an op alone."
+            }
+            (Self::Roofline, false) => "Hollow: the ops of a kernel, unfused. Small: an op alone.",
+            (Self::Traffic | Self::ByKernel, _) => "Solid: read. Hatched: written.",
+        }
+    }
+}
+
+/// What a program looks like on the page.
+#[derive(Clone, Copy)]
+pub struct Pictured<'a> {
+    /// The program.
+    pub analysis: &'a Arc<Analysis>,
+    /// Where it is drawn, in one column.
+    pub layout: &'a DagLayout,
+    /// Whether the kernels are shown, or every op by itself.
+    pub is_fused: bool,
+}
+
+impl Pictured<'_> {
+    /// A picture. A graph has as many columns as are largest in the frame.
+    pub fn drawing(self, kind: PictureKind, format: Format) -> Drawing {
+        let Self {
+            analysis,
+            layout,
+            is_fused,
+        } = self;
+        let charted = Charted {
+            analysis,
+            repeats: &layout.repeats,
+            is_fused,
+            // A file shows one state.
+            pinned: None,
+            measured: None,
+        };
+        let width = format.chart_width;
+        let sized = |ratio: f64| (width, width * ratio);
+        match kind {
+            PictureKind::Graph => match fitted(layout, format.frame) {
+                Some(wrapped) => graph(analysis, &wrapped, is_fused),
+                None => graph(analysis, layout, is_fused),
+            },
+            PictureKind::Roofline => chart(
+                &roofline::scene_of(charted, sized(format.roofline_ratio), None),
+                is_fused,
+            ),
+            PictureKind::Traffic => chart(
+                &traffic_bars::scene_of(charted, sized(format.traffic_ratio), None),
+                is_fused,
+            ),
+            PictureKind::ByKernel => chart(&by_kernel_scene_of(charted, width, None), is_fused),
+        }
+    }
+}
+
+/// The layout in the number of columns at which it is largest in the frame; `None` where that is one.
+fn fitted(layout: &DagLayout, frame: Size) -> Option<DagLayout> {
+    let scale = |size: Size| (frame.0 / size.0).min(frame.1 / size.1);
+    let mut best = (scale(layout.size()), None);
+    for columns in 2..=MAX_COLUMNS {
+        let Some(wrapped) = in_columns(layout, columns) else {
+            break;
+        };
+        let scale = scale(wrapped.size());
+        if scale > best.0 {
+            best = (scale, Some(wrapped));
+        }
+    }
+    best.1
+}

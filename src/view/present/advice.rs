@@ -1,0 +1,116 @@
+//! What would save time, in the words of an engineer.
+
+use super::figure::{Number, Saved};
+use super::format::format_count;
+use super::names::op_names;
+use super::options::{policy_title, switch_name};
+use super::why::saved_text;
+use borsh::{BorshDeserialize, BorshSerialize};
+use fuseline_core::analysis::advice::{Advice, Advised, advise};
+use fuseline_core::analysis::why::RoundsPrice;
+use fuseline_core::model::options::Switch;
+use fuseline_core::{Analysis, IdVec, KernelId, OpId, Policy};
+
+/// Something that would save time.
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
+pub struct AdviceRow {
+    /// The change.
+    pub advice: Advice,
+    /// What to do; quoted parts are code.
+    pub action: String,
+    /// What it costs beside the work, or where it is done; empty if there is nothing to say.
+    pub caveat: String,
+    /// What it would save.
+    pub price: RoundsPrice,
+    /// The time that it would save as a part of the program's, in percent.
+    pub share_percent: f64,
+}
+
+impl AdviceRow {
+    /// What it would save, as it is shown.
+    pub fn saved(&self, saved: Saved) -> String {
+        match saved {
+            Saved::Share => Number::Percent(self.share_percent).text(),
+            Saved::Bytes | Saved::Time => saved_text(self.price.total(), saved),
+        }
+    }
+}
+
+/// A row for each advice, the largest saving first. Takes as long as [`advise`].
+pub fn advice_rows(analysis: &Analysis, statement_of_op: &IdVec<OpId, usize>) -> Vec<AdviceRow> {
+    let advised = advise(analysis, statement_of_op).into_iter();
+    advised
+        .filter_map(|advised| row(analysis, &advised))
+        .collect()
+}
+
+fn row(analysis: &Analysis, advised: &Advised) -> Option<AdviceRow> {
+    let (action, caveat) = advice_words(analysis, advised)?;
+    let saved_s = advised.price.total().time_s()?;
+    Some(AdviceRow {
+        advice: advised.advice,
+        action,
+        caveat,
+        price: advised.price,
+        share_percent: saved_s / analysis.time_s() * 100.0,
+    })
+}
+
+/// What was chosen to follow an advice, as the page calls it; `None` for one that changes the text.
+pub fn set_words(advice: Advice) -> Option<String> {
+    Some(format!("Set: {}.", changed_words(advice)?))
+}
+
+/// What an advice chooses, as the page calls it; `None` for one that changes the text.
+pub(super) fn changed_words(advice: Advice) -> Option<String> {
+    let switch = |switch| format!("{}, among the options of the fusion", switch_name(switch));
+    match advice {
+        Advice::Compile => Some(format!("fusion by {}", policy_title(Policy::Inductor))),
+        Advice::Attention => Some(switch(Switch::Attention)),
+        Advice::MaxAutotune => Some(switch(Switch::MaxAutotune)),
+        Advice::Tf32 => Some("matmuls on f32 in TF32, in the byte counting".to_owned()),
+        Advice::Merge(..) => None,
+    }
+}
+
+/// What to do, and what it costs beside the work or where it is done.
+pub(super) fn advice_words(analysis: &Analysis, advised: &Advised) -> Option<(String, String)> {
+    let names = |kernel: KernelId| {
+        let ops = analysis.partition.kernels.get(kernel)?;
+        Some(op_names(&analysis.graph, ops).replace('`', ""))
+    };
+    let in_every_round = match advised.price.rounds {
+        1 => String::new(),
+        rounds => format!(
+            "The same in {} rounds; the figures are for all of them.",
+            format_count(rounds)
+        ),
+    };
+    let (action, caveat) = match advised.advice {
+        Advice::Compile => ("Compile the model with `torch.compile`.".to_owned(), ""),
+        Advice::Attention => (
+            "Call `scaled_dot_product_attention` for the attention, so that its scores never reach memory."
+                .to_owned(),
+            "",
+        ),
+        Advice::MaxAutotune => (
+            "Compile with `mode=\"max-autotune\"`: a generated matmul takes what follows it as its epilogue."
+                .to_owned(),
+            "Compiling takes minutes, and a generated matmul may be slower than the library's.",
+        ),
+        Advice::Tf32 => (
+            "Allow TF32 with `torch.set_float32_matmul_precision(\"high\")`.".to_owned(),
+            "Operands of matmuls keep 10 of the 23 bits of their mantissa.",
+        ),
+        Advice::Merge(a, b) => {
+            let (first, second) = (names(a)?, names(b)?);
+            let action = format!(
+                "Write kernel {} (`{first}`) and kernel {} (`{second}`) as one, for example in Triton.",
+                a.number(),
+                b.number()
+            );
+            (action, in_every_round.as_str())
+        }
+    };
+    Some((action, caveat.to_owned()))
+}

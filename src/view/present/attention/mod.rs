@@ -1,0 +1,282 @@
+//! The tab on attention: sizes that a visitor chooses, tiles, and bytes by each count.
+
+mod figures;
+
+pub use figures::{ByteRow, TileRow, byte_rows, tile_rows};
+
+use crate::present::format::{format_bytes, format_flops};
+use crate::present::options::ChoiceWords;
+use fuseline_core::fusion::attention::{AttentionShape, Growth, LoopOrder, Tiles};
+use fuseline_core::model::device::Device;
+use std::ops::RangeInclusive;
+use strum::{EnumIter, IntoStaticStr};
+
+/// Lengths of the sequence on the slider and in the chart, as powers of two: 128 to 131,072.
+pub const LENGTH_POWERS: RangeInclusive<u32> = 7..=17;
+
+/// Sizes that a visitor chose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AttentionSizes {
+    /// Rows of Q, K and V; the same number, as in self-attention.
+    pub shape: AttentionShape,
+    /// On-chip memory, if it is not that of the device.
+    pub own_on_chip_bytes: Option<u64>,
+    /// The outer loop.
+    pub order: LoopOrder,
+}
+
+impl Default for AttentionSizes {
+    fn default() -> Self {
+        Self {
+            shape: AttentionShape {
+                heads: 16,
+                group: 1,
+                queries: 2048,
+                keys: 2048,
+                head_size: 64,
+                bytes_per_element: 2,
+            },
+            own_on_chip_bytes: None,
+            order: LoopOrder::default(),
+        }
+    }
+}
+
+/// A size that can be chosen. Its name is part of the ids of its fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+pub enum AttentionSize {
+    /// Rows of Q, K and V.
+    #[strum(serialize = "n")]
+    Length,
+    /// Columns of Q, K and V.
+    #[strum(serialize = "d")]
+    HeadSize,
+    /// KiB on chip.
+    #[strum(serialize = "m")]
+    OnChip,
+    /// Heads of all sequences together.
+    #[strum(serialize = "heads")]
+    Heads,
+}
+
+/// The places of a slider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SliderRange {
+    /// The first place.
+    pub min: u64,
+    /// The last place.
+    pub max: u64,
+    /// From one place to the next.
+    pub step: u64,
+}
+
+impl AttentionSize {
+    /// Its letter in formulas.
+    pub const fn letter(self) -> &'static str {
+        match self {
+            Self::Length => "N",
+            Self::HeadSize => "d",
+            Self::OnChip => "M/KiB",
+            Self::Heads => "heads",
+        }
+    }
+
+    /// Its letter and its meaning.
+    pub fn name(self) -> String {
+        let what = match self {
+            Self::Length => "length of the sequence",
+            Self::HeadSize => "size of a head",
+            Self::OnChip => "on chip",
+            Self::Heads => return self.letter().to_owned(),
+        };
+        format!("{}, {what}", self.letter())
+    }
+
+    /// The largest value that can be typed; counts of bytes stay far below 2^64.
+    pub const fn max(self) -> u64 {
+        match self {
+            Self::Length => 1 << 20,
+            Self::HeadSize | Self::OnChip => 1024,
+            Self::Heads => 1 << 16,
+        }
+    }
+
+    /// The places of its slider; `None` for a size that is only typed. The slider of the length goes over powers of
+    /// two.
+    pub fn slider(self) -> Option<SliderRange> {
+        let (min, max, step) = match self {
+            Self::Length => (
+                (*LENGTH_POWERS.start()).into(),
+                (*LENGTH_POWERS.end()).into(),
+                1,
+            ),
+            Self::HeadSize => (16, 256, 16),
+            Self::OnChip => (16, 512, 1),
+            Self::Heads => return None,
+        };
+        Some(SliderRange { min, max, step })
+    }
+}
+
+impl AttentionSizes {
+    /// The sizes of an attention in the program; its number of keys is the length.
+    #[must_use]
+    pub const fn of_program(self, shape: AttentionShape) -> Self {
+        Self {
+            shape: AttentionShape {
+                queries: shape.keys,
+                ..shape
+            },
+            ..self
+        }
+    }
+
+    /// The sizes after a slider was moved to a place; `None` if no size belongs to the place.
+    pub fn with_slider(self, size: AttentionSize, place: &str) -> Option<Self> {
+        let place: u64 = place.parse().ok()?;
+        let value = match size {
+            AttentionSize::Length => 1_u64.checked_shl(u32::try_from(place).ok()?)?,
+            _ => place,
+        };
+        self.with(size, value)
+    }
+
+    /// The sizes after a value was typed; `None` where it is no size.
+    pub fn with_typed(self, size: AttentionSize, value: &str) -> Option<Self> {
+        self.with(size, value.parse().ok()?)
+    }
+
+    fn with(mut self, size: AttentionSize, value: u64) -> Option<Self> {
+        if !(1..=size.max()).contains(&value) {
+            return None;
+        }
+        match size {
+            AttentionSize::Length => (self.shape.queries, self.shape.keys) = (value, value),
+            AttentionSize::HeadSize => self.shape.head_size = value,
+            AttentionSize::OnChip => self.own_on_chip_bytes = Some(value * 1024),
+            AttentionSize::Heads => self.shape.heads = value,
+        }
+        Some(self)
+    }
+
+    /// The present value of a size.
+    pub fn value(&self, size: AttentionSize, device: &Device) -> u64 {
+        match size {
+            AttentionSize::Length => self.shape.queries,
+            AttentionSize::HeadSize => self.shape.head_size,
+            AttentionSize::OnChip => self.on_chip_bytes(device) / 1024,
+            AttentionSize::Heads => self.shape.heads,
+        }
+    }
+
+    /// Where the slider of a size stands.
+    pub fn slider_place(&self, size: AttentionSize, device: &Device) -> u64 {
+        let value = self.value(size, device);
+        match size {
+            AttentionSize::Length => value.max(1).ilog2().into(),
+            _ => value,
+        }
+    }
+
+    /// Memory on chip that one block has.
+    pub fn on_chip_bytes(&self, device: &Device) -> u64 {
+        self.own_on_chip_bytes
+            .unwrap_or_else(|| device.on_chip_bytes())
+    }
+
+    /// The bytes at a length of the sequence.
+    pub fn growth_at(&self, length: u64, device: &Device) -> Growth {
+        let on_chip_bytes = self.on_chip_bytes(device);
+        Growth::at(length, &self.shape, on_chip_bytes, self.order)
+    }
+}
+
+/// Over which tiles the outer loop goes.
+pub const fn loop_words(order: LoopOrder) -> ChoiceWords {
+    match order {
+        LoopOrder::Queries => ChoiceWords {
+            name: "over Q",
+            sentence: "FlashAttention-2: K and V are read again for each tile of Q.",
+        },
+        LoopOrder::Keys => ChoiceWords {
+            name: "over K and V",
+            sentence: "The first paper: O is read and written for each tile of K.",
+        },
+    }
+}
+
+/// A way to count the bytes of attention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter)]
+pub enum AttentionCount {
+    /// Three kernels: grows with the square of the length.
+    ScoresInMemory,
+    /// One kernel without a cache.
+    TilesFetchedAnew,
+    /// One kernel and a cache that holds K and V of one head: grows with the length.
+    TensorsOnce,
+}
+
+impl AttentionCount {
+    /// Its name for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ScoresInMemory => "three kernels, scores in memory",
+            Self::TilesFetchedAnew => "one kernel, each tile fetched anew",
+            Self::TensorsOnce => "one kernel, every tensor once",
+        }
+    }
+
+    /// Bytes by this count.
+    pub const fn bytes(self, growth: &Growth) -> u64 {
+        match self {
+            Self::ScoresInMemory => growth.standard_bytes,
+            Self::TilesFetchedAnew => growth.tiled_bytes,
+            Self::TensorsOnce => growth.compulsory_bytes,
+        }
+    }
+
+    /// The elements of one head, as a formula. With g heads that share K and V, all four matrices have
+    /// `2Nd + 2Nd / g`.
+    const fn formula(self, sizes: &AttentionSizes) -> &'static str {
+        match (self, sizes.shape.group, sizes.order) {
+            (Self::ScoresInMemory, 0 | 1, _) => "4Nd + 4N²",
+            (Self::ScoresInMemory, ..) => "2Nd + 2Nd / g + 4N²",
+            (Self::TilesFetchedAnew, _, LoopOrder::Queries) => "2Nd + T_r · 2Nd + N",
+            (Self::TilesFetchedAnew, _, LoopOrder::Keys) => "3Nd + 2N + T_c (3Nd + 4N)",
+            (Self::TensorsOnce, 0 | 1, _) => "4Nd",
+            (Self::TensorsOnce, ..) => "2Nd + 2Nd / g",
+        }
+    }
+}
+
+/// What else to know about the figures, in sentences.
+pub fn notes(sizes: &AttentionSizes, device: &Device) -> Vec<String> {
+    let shape = &sizes.shape;
+    let tiles = Tiles::new(shape, sizes.on_chip_bytes(device));
+    let (head_bytes, name) = (shape.head_bytes(), &device.name);
+    let head = format!("K and V of one head are {}", format_bytes(head_bytes));
+    let shared = (shape.group > 1).then(|| {
+        let group = shape.group;
+        format!(
+            "Each head of K and V is shared by g = {group} heads; each of them loads its own tiles."
+        )
+    });
+    let cache = match device.hardware.l2_bytes {
+        Some(l2) if head_bytes as f64 <= l2.value => format!(
+            "{head} and fit the last cache of {name}: tiles that are loaded again come from there, and each tensor moves through memory about once."
+        ),
+        Some(_) => format!(
+            "{head}, more than the last cache of {name} holds: tiles that are loaded again come from memory."
+        ),
+        None => format!("{head}."),
+    };
+    let rescaling = format!(
+        "Rescaling for each tile of keys adds {}; the backward pass with the loop over K and V moves {}.",
+        format_flops(shape.rescaling(tiles).vector_flops),
+        format_bytes(shape.backward_bytes(tiles)),
+    );
+    let rest =
+        "The rest of the page counts every tensor once, also where attention runs as one kernel.";
+    let all = [shared, Some(cache), Some(rescaling), Some(rest.to_owned())];
+    all.into_iter().flatten().collect()
+}

@@ -1,0 +1,145 @@
+//! Measured fused patterns, in sentences.
+
+use crate::present::format::{format_amount, format_percent, format_ratio};
+use crate::present::names::counted;
+use fuseline_core::Options;
+use fuseline_core::model::calibration::{Calibrations, FusionCalibration};
+use fuseline_core::notation::spelling::printable;
+use fuseline_import::calibrate::{Calibrated, MAX_PATTERN_OPS, NoRecord};
+use fuseline_import::surprises::{Surprise, USUAL_SPEEDUP, WORTHWHILE, surprises};
+use std::fmt::Write as _;
+
+/// A threshold in percent as a ratio.
+pub fn speedup_text(percent: u32) -> String {
+    format_ratio(f64::from(percent) / 100.0)
+}
+
+/// Which measurements the objective *measured* has, in a sentence or two.
+pub fn measured_patterns(options: &Options) -> String {
+    let Some(calibrations) = options.calibrations() else {
+        return format!(
+            "Nobody measured patterns on {}: the model decides. Records of your own (fuseline calibrate --json) can be dropped on the page.",
+            options.device.name
+        );
+    };
+    format!(
+        "{} of fused patterns were measured on {}; the nearest size counts. Where a pattern was not measured, or was faster but not as one kernel, the model decides, and the tab Steps says so.",
+        counted(calibrations.patterns.len(), "run"),
+        printable(&calibrations.device)
+    )
+}
+
+/// That records of the visitor's own decide from now on.
+pub fn taken(calibrations: &Calibrations) -> String {
+    let runs = counted(calibrations.patterns.len(), "run");
+    format!(
+        "{runs} of fused patterns on {} decide where the optimum is searched in measured time (Fusion: optimal, Options), until the page is left.",
+        printable(&calibrations.device)
+    )
+}
+
+/// The heading of a record: its ops and its sizes.
+pub fn heading(record: &FusionCalibration) -> String {
+    let sizes: Vec<String> = (record.extra_params.iter())
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    let ops = record.operators.join(" + ");
+    format!("{}: {ops} ({})", record.fusion_pattern, sizes.join(", "))
+}
+
+/// A surprise, in a sentence.
+pub fn surprise_sentence(surprise: &Surprise, record: &FusionCalibration) -> String {
+    let speedup = format_ratio(record.speedup_factor);
+    match surprise {
+        Surprise::Slower => format!("the fused run is slower: {speedup}"),
+        Surprise::Unusual => {
+            let [least, most] =
+                [USUAL_SPEEDUP.start(), USUAL_SPEEDUP.end()].map(|&x| format_ratio(x));
+            format!(
+                "memory bounds it, and {speedup} is not from {least} to {most}, which is usual then"
+            )
+        }
+        Surprise::Unexpected(expected) => format!(
+            "the device model expects {}, and {speedup} was measured",
+            format_ratio(*expected)
+        ),
+        Surprise::Elsewhere {
+            device,
+            speedup: elsewhere,
+            flops,
+        } => format!(
+            "on {} it was {} as fast at {}, so fusing pays on one of both GPUs alone (more than {})",
+            printable(device),
+            format_ratio(*elsewhere),
+            format_amount(*flops, "FLOP"),
+            format_ratio(WORTHWHILE)
+        ),
+        Surprise::Apart => format!(
+            "{} ran, so this does not tell what one kernel would bring",
+            counted(record.fused_kernels, "kernel")
+        ),
+    }
+}
+
+/// Why there is no record of a pattern, in a sentence.
+pub fn skipped_sentence(pattern: &str, reason: NoRecord) -> String {
+    let reason = match reason {
+        NoRecord::Unreadable => {
+            "its program cannot be analysed, and `fuseline analyze` says why".to_owned()
+        }
+        NoRecord::Unpaired => {
+            "it has no eager run and another one to compare, both with a time: run its script where PyTorch finds a GPU".to_owned()
+        }
+        NoRecord::TooLarge(ops) => format!(
+            "it has {ops} ops, and the search tries kernels of up to {MAX_PATTERN_OPS}. `fuseline measured PROGRAM FILE` finds measured patterns in it"
+        ),
+        NoRecord::Empty => "its kernels move no bytes".to_owned(),
+    };
+    format!("no record of {}: {reason}", printable(pattern))
+}
+
+/// All records for people, as lines, beside those of other GPUs.
+pub fn report(calibrated: &Calibrated, others: &[Calibrations]) -> String {
+    // Writing to a `String` cannot fail.
+    let mut text = String::new();
+    let Calibrations {
+        device,
+        torch,
+        patterns,
+    } = &calibrated.records;
+    let _ = writeln!(text, "Fused patterns on {device}, PyTorch {torch}");
+    for (record, &expected) in patterns.iter().zip(&calibrated.expected_speedups) {
+        let _ = writeln!(text, "\n{}", heading(record));
+        let run = |text: &mut String, name: &str, latency_ms: f64, gflops: f64, kernels: usize| {
+            let _ = writeln!(
+                text,
+                "  {name:<8} {latency_ms:.4} ms ({gflops:.1} GFLOP/s, {})",
+                counted(kernels, "kernel")
+            );
+        };
+        run(
+            &mut text,
+            "unfused",
+            record.unfused_latency_ms,
+            record.unfused_gflops,
+            record.unfused_kernels,
+        );
+        run(
+            &mut text,
+            "fused",
+            record.fused_latency_ms,
+            record.fused_gflops,
+            record.fused_kernels,
+        );
+        let _ = writeln!(
+            text,
+            "  speedup  {:.2}x, {} less memory traffic",
+            record.speedup_factor,
+            format_percent(record.memory_reduction * 100.0)
+        );
+        for surprise in surprises(record, expected, others) {
+            let _ = writeln!(text, "  note: {}", surprise_sentence(&surprise, record));
+        }
+    }
+    text
+}

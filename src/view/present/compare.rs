@@ -1,0 +1,137 @@
+//! The rows of the table of all policies.
+
+use super::certificates::certificate_text;
+use super::explain::{assumed, has_assumed_size, total_bytes};
+use super::format::{format_bytes, format_change, format_count, format_exact};
+use super::memory::fits;
+use super::names::{counted, joined, op_name};
+use super::times::{TimeText, total_times};
+use fuseline_core::analysis::compare::{Compared, DifferingEdge, ranked};
+use fuseline_core::{Analysis, Graph, Objective, OpId, OpType, Policy};
+
+/// Edges that a row names.
+const NAMED_EDGES: usize = 3;
+
+/// Edges that the tooltip of a row names.
+const TOOLTIP_EDGES: usize = 30;
+
+/// The result of one policy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolicyRow {
+    /// The policy.
+    pub policy: Policy,
+    /// A note for the comparison with other policies; often empty.
+    pub note: String,
+    /// How many kernels run.
+    pub kernels: String,
+    /// Bytes that they move.
+    pub bytes: String,
+    /// The same, exactly.
+    pub exact_bytes: String,
+    /// What fusion does to the bytes.
+    pub change: String,
+    /// Their time.
+    pub time: TimeText,
+    /// The memory that their tensors need at once.
+    pub memory: String,
+    /// Whether that is more than the device has.
+    pub is_too_large: bool,
+    /// Number of edges that it treats differently from the chosen policy.
+    pub differing: String,
+    /// The first of these edges.
+    pub differing_edges: String,
+    /// More of them, for a tooltip.
+    pub more_differing_edges: String,
+}
+
+/// A row for each policy, the best by bytes or time first; `chosen` is the one that the others are compared with.
+pub fn policy_rows(all: &[Compared], chosen: Policy, by: Objective) -> Vec<PolicyRow> {
+    let ranked = ranked(all, by).into_iter();
+    ranked.map(|compared| row(compared, chosen)).collect()
+}
+
+fn row(compared: &Compared, chosen: Policy) -> PolicyRow {
+    let Compared {
+        policy,
+        analysis,
+        differing,
+    } = compared;
+    let (fused, graph) = (&analysis.fused, &analysis.graph);
+    let is_chosen = *policy == chosen;
+    let is_assumed = fused.kernels.iter().any(has_assumed_size);
+    let [_, time] = total_times(analysis);
+    PolicyRow {
+        policy: *policy,
+        note: note(*policy, analysis),
+        kernels: format_count(fused.launches),
+        bytes: total_bytes(fused),
+        exact_bytes: format!("{} B", format_exact(fused.traffic.total.into())),
+        change: assumed(is_assumed, &format_change(analysis.savings_pct)),
+        time,
+        memory: assumed(is_assumed, &format_bytes(fused.peak_memory.bytes)),
+        is_too_large: fits(fused, &analysis.options.device) == Some(false),
+        differing: if is_chosen {
+            "–".to_owned()
+        } else {
+            format_count(differing.len())
+        },
+        differing_edges: if is_chosen {
+            "the chosen one".to_owned()
+        } else {
+            edge_names(graph, differing, NAMED_EDGES)
+        },
+        more_differing_edges: edge_names(graph, differing, TOOLTIP_EDGES),
+    }
+}
+
+fn note(policy: Policy, analysis: &Analysis) -> String {
+    let of_policy = policy_note(policy, analysis);
+    let notes = [
+        Some(of_policy).filter(|note| !note.is_empty()),
+        rate_note(analysis),
+    ];
+    notes.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// At which rate matmuls run that no library call computes.
+fn rate_note(analysis: &Analysis) -> Option<String> {
+    let expected = analysis.expected.as_ref()?;
+    let matmuls = counted(expected.generated_matmuls, "generated matmul");
+    let share = expected.generated_share * 100.0;
+    (expected.generated_matmuls > 0)
+        .then(|| format!("{matmuls}, at {share:.0} % of the library's rate"))
+}
+
+fn policy_note(policy: Policy, analysis: &Analysis) -> String {
+    if let Some(certificate) = &analysis.certificate {
+        certificate_text(certificate)
+    } else if policy == Policy::Inductor && has_flash_kernel(analysis) {
+        // Without this note it would seem to beat an optimum that is proven for kernels with one matmul each.
+        "with attention as one kernel".to_owned()
+    } else if policy == Policy::Manual && is_unstated(analysis) {
+        "no kernels stated yet".to_owned()
+    } else {
+        String::new()
+    }
+}
+
+/// Whether no op of the text has a kernel mark.
+fn is_unstated(analysis: &Analysis) -> bool {
+    (analysis.graph.ops.iter()).all(|op| op.kernel.is_none())
+}
+
+/// Whether the compiler uses a flash kernel: none of its other kernels has two matmuls.
+fn has_flash_kernel(analysis: &Analysis) -> bool {
+    let is_matmul = |op: &&OpId| analysis.graph.ops[**op].op_type == OpType::Matmul;
+    let mut kernels = analysis.partition.kernels.iter();
+    kernels.any(|ops| ops.iter().filter(is_matmul).count() > 1)
+}
+
+fn edge_names(graph: &Graph, edges: &[DifferingEdge], most: usize) -> String {
+    let name = |edge: &DifferingEdge| {
+        let [from, to] = [edge.producer, edge.consumer].map(|op| op_name(graph, op));
+        let how = if edge.is_fused { "fused" } else { "apart" };
+        format!("{from} → {to} {how}")
+    };
+    joined(edges.iter().map(name), ["; ", "; and "], most)
+}

@@ -1,0 +1,214 @@
+//! Bytes of kernels, ops and tensors, access by access.
+
+use super::{Found, How, Number, Quantity, Run, Term, Worked};
+use crate::present::explain::{has_assumed_size, size_factors, whole_reason};
+use crate::present::names::op_name;
+use fuseline_core::analysis::{Analysis, Execution, Kernel};
+use fuseline_core::cost::traffic::Access;
+use fuseline_core::model::graph::SizeSource;
+use fuseline_core::model::ids::{KernelId, OpId, TensorId};
+
+/// What a kernel reads, writes, or both. Written bytes rest on no assumed size.
+pub(super) fn of_kernel(analysis: &Analysis, kernel: &Kernel, quantity: Quantity) -> Found {
+    let (reads, writes) = (&kernel.traffic.reads[..], &kernel.traffic.writes[..]);
+    let (bytes, reads, writes) = match quantity {
+        Quantity::BytesRead => (kernel.bytes_read, reads, &[][..]),
+        Quantity::BytesWritten => (kernel.bytes_written, &[][..], writes),
+        _ => (kernel.bytes(), reads, writes),
+    };
+    let term = |verb: &str, access: &Access| {
+        let name = analysis.graph.tensor_name(access.tensor);
+        access_term(analysis, &kernel.ops, format!("{verb} {name}"), *access)
+    };
+    let terms = reads.iter().map(|access| term("reads", access));
+    let terms = terms.chain(writes.iter().map(|access| term("writes", access)));
+    let notes = reads.iter().filter_map(|access| {
+        let whole = whole_reason(&analysis.graph, &kernel.ops, access.tensor)?;
+        Some(format!(
+            "{}: {whole}.",
+            analysis.graph.tensor_name(access.tensor)
+        ))
+    });
+    let is_assumed = !reads.is_empty() && has_assumed_size(kernel);
+    let sum = Worked::sum(terms.collect());
+    Found {
+        notes: notes.collect(),
+        ..Found::new(Term::worked("", Number::Bytes(bytes), sum).assumed(is_assumed))
+    }
+}
+
+/// What the ops of a fused kernel move one by one.
+pub(super) fn of_ops(analysis: &Analysis, id: KernelId) -> Found {
+    let kernel = &analysis.fused.kernels[id];
+    let bytes = analysis.comparisons[id].unfused_bytes;
+    let terms = kernel.ops.iter().map(|&op| {
+        let alone = analysis.unfused.of_lone_op(op);
+        Term::given(op_name(&analysis.graph, op), Number::Bytes(alone.bytes()))
+            .assumed(has_assumed_size(alone))
+    });
+    let sum = Worked::sum(terms.collect());
+    // The table marks both figures of a kernel alike.
+    Found::new(Term::worked("", Number::Bytes(bytes), sum).assumed(has_assumed_size(kernel)))
+}
+
+/// The part of the bytes of its ops that a fused kernel does not move.
+pub(super) fn saving_of_kernel(analysis: &Analysis, id: KernelId) -> Found {
+    let (before, kernel) = (&analysis.comparisons[id], &analysis.fused.kernels[id]);
+    saving([before.unfused_bytes, kernel.bytes()], false)
+}
+
+/// The saved part of the bytes, unfused and fused.
+pub(super) fn saving(bytes: [u64; 2], is_assumed: bool) -> Found {
+    let term = saved_part(["unfused", "fused"], bytes.map(Number::Bytes));
+    Found::new(term.assumed(is_assumed))
+}
+
+/// By what part of the first number the second one is smaller.
+pub(super) fn saved_part([first, second]: [&str; 2], [before, after]: [Number; 2]) -> Term {
+    let saved = match (before, after) {
+        (Number::Bytes(before), Number::Bytes(after)) => {
+            Number::SavedBytes(before.cast_signed() - after.cast_signed())
+        }
+        _ => Number::SavedSeconds(before.value() - after.value()),
+    };
+    // Nothing over nothing has no quotient.
+    let percent = if saved.value() == 0.0 {
+        0.0
+    } else {
+        saved.value() / before.value() * 100.0
+    };
+    let difference = vec![Term::given(first, before), Term::given(second, after)];
+    let saved = Term::worked("saved", saved, Worked::new(How::Difference, difference));
+    let worked = Worked::new(How::Percent, vec![saved, Term::given(first, before)]);
+    Term {
+        worked: (before.value() > 0.0).then_some(worked),
+        ..Term::given("", Number::SavedPercent(percent))
+    }
+}
+
+/// What all kernels move of a tensor.
+pub(super) fn of_tensor(analysis: &Analysis, tensor: TensorId, run: Run) -> Found {
+    let traffic = &analysis.tensors[tensor];
+    let (execution, bytes) = match run {
+        Run::Unfused => (&analysis.unfused, traffic.unfused_bytes),
+        Run::Fused => (&analysis.fused, traffic.fused_bytes),
+    };
+    let sum = Worked::sum(accesses_to(analysis, execution, tensor, run));
+    Found::new(Term::worked("", Number::Bytes(bytes), sum))
+}
+
+/// What a fused kernel reads or writes of a tensor, or no longer moves of it; `None` where that is nothing.
+pub(super) fn of_tensor_at(
+    analysis: &Analysis,
+    id: KernelId,
+    tensor: TensorId,
+    quantity: Quantity,
+) -> Option<Found> {
+    let kernel = &analysis.fused.kernels[id];
+    let terms = |kernel: &Kernel, by: &str| {
+        let access = |verb: &str, access: &Access| {
+            access_term(analysis, &kernel.ops, format!("{verb}{by}"), *access)
+        };
+        let reads = kernel.traffic.reads.iter();
+        let writes = kernel.traffic.writes.iter();
+        let is_it = |access: &&Access| access.tensor == tensor;
+        let reads = reads.filter(is_it).map(|read| access("read", read));
+        let writes = writes.filter(is_it).map(|write| access("written", write));
+        [reads.collect::<Vec<_>>(), writes.collect()]
+    };
+    let [reads, writes] = terms(kernel, "");
+    let found = |terms: Vec<Term>| {
+        let bytes = total(&terms);
+        let is_assumed = terms.iter().any(|term| term.is_assumed);
+        let term = Term::worked("", Number::Bytes(bytes), Worked::sum(terms));
+        (bytes > 0).then(|| Found::new(term.assumed(is_assumed)))
+    };
+    match quantity {
+        Quantity::BytesRead => found(reads),
+        Quantity::BytesWritten => found(writes),
+        Quantity::BytesVanished => {
+            let alone = kernel.ops.iter().flat_map(|&op| {
+                let name = op_name(&analysis.graph, op);
+                let alone = analysis.unfused.of_lone_op(op);
+                terms(alone, &format!(" by {name}")).into_iter().flatten()
+            });
+            let alone: Vec<Term> = alone.collect();
+            let moved = [reads, writes].concat();
+            let [before, after] = [total(&alone), total(&moved)];
+            let sum = |name: &str, bytes: u64, terms: Vec<Term>| {
+                Term::worked(name, Number::Bytes(bytes), Worked::sum(terms))
+            };
+            let difference = Worked::new(
+                How::Difference,
+                vec![sum("one by one", before, alone), sum("fused", after, moved)],
+            );
+            let vanished = before.checked_sub(after).filter(|&bytes| bytes > 0)?;
+            Some(Found::new(Term::worked(
+                "",
+                Number::Bytes(vanished),
+                difference,
+            )))
+        }
+        _ => None,
+    }
+}
+
+fn total(terms: &[Term]) -> u64 {
+    let bytes = terms.iter().map(|term| match term.number {
+        Number::Bytes(bytes) => bytes,
+        _ => 0,
+    });
+    bytes.sum()
+}
+
+fn accesses_to(
+    analysis: &Analysis,
+    execution: &Execution,
+    tensor: TensorId,
+    run: Run,
+) -> Vec<Term> {
+    let mut terms = Vec::new();
+    for (id, kernel) in execution.kernels.iter_enumerated() {
+        let who = |verb: &str| match (run, kernel.ops.first()) {
+            (Run::Unfused, Some(&op)) => format!("{verb} by {}", op_name(&analysis.graph, op)),
+            _ => format!("{verb} by kernel {}", id.number()),
+        };
+        let reads = kernel.traffic.reads.iter().map(|access| ("read", access));
+        let writes = kernel
+            .traffic
+            .writes
+            .iter()
+            .map(|access| ("written", access));
+        for (verb, access) in reads
+            .chain(writes)
+            .filter(|(_, access)| access.tensor == tensor)
+        {
+            terms.push(access_term(analysis, &kernel.ops, who(verb), *access));
+        }
+    }
+    terms
+}
+
+/// An access with the factors of its bytes: those of the first op whose shapes give them.
+fn access_term(analysis: &Analysis, ops: &[OpId], name: String, access: Access) -> Term {
+    let readers = ops.iter().filter_map(|&op| {
+        let (shape, width) = size_factors(analysis, op, access)?;
+        let bytes = shape
+            .iter()
+            .try_fold(u64::from(width), |product, &side| product.checked_mul(side));
+        (bytes == Some(access.bytes)).then_some((shape, width))
+    });
+    let worked = readers.into_iter().next().map(|(shape, width)| {
+        let sides = shape.into_iter().map(Number::Count);
+        let factors = sides.chain([Number::Bytes(width.into())]);
+        Worked::new(
+            How::Product,
+            factors.map(|factor| Term::given("", factor)).collect(),
+        )
+    });
+    Term {
+        worked,
+        ..Term::given(name, Number::Bytes(access.bytes))
+            .assumed(access.source == SizeSource::Assumed)
+    }
+}

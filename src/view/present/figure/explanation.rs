@@ -1,0 +1,80 @@
+//! What is told about a number.
+
+use super::{Convention, Figure, Term, counted, said};
+use fuseline_core::Analysis;
+
+/// What is told about a figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// What it is.
+    pub title: String,
+    /// Of what: `kernel 3: softmax`.
+    pub subject: String,
+    /// The figure as it is shown.
+    pub value: String,
+    /// The formula in symbols.
+    pub formula: &'static str,
+    /// The number, and the formula with the figures of this program; `None` where it is not known.
+    pub term: Option<Term>,
+    /// What it leaves out, and what else bears on it.
+    pub notes: Vec<String>,
+    /// The options that decide how it is counted.
+    pub conventions: Vec<Convention>,
+    /// Where it comes from.
+    pub sources: Vec<String>,
+}
+
+impl Explanation {
+    /// Of a number that is shown as its term is; a dash where there is none.
+    pub fn of(
+        title: impl Into<String>,
+        subject: impl Into<String>,
+        formula: &'static str,
+        term: impl Into<Option<Term>>,
+    ) -> Self {
+        let term = term.into();
+        Self {
+            title: title.into(),
+            subject: subject.into(),
+            value: term.as_ref().map_or_else(|| "–".to_owned(), Term::text),
+            formula,
+            term,
+            notes: Vec::new(),
+            conventions: Vec::new(),
+            sources: Vec::new(),
+        }
+    }
+
+    /// With the conventions and sources of a figure of the analysis that it is computed from, if it has none of them yet.
+    pub(super) fn counted_as(mut self, figure: Figure, analysis: &Analysis) -> Self {
+        let Some(counted) = counted(figure.of, analysis) else {
+            return self;
+        };
+        let conventions = said::conventions(figure, counted);
+        let sources = said::sources(figure, counted);
+        add_missing(&mut self.conventions, conventions);
+        add_missing(&mut self.sources, sources);
+        self
+    }
+
+    /// All digits, where it is shown with less. A word has none.
+    pub fn exact(&self) -> Option<String> {
+        let number = self.term.as_ref()?.number;
+        let exact = number.exact();
+        (self.value.ends_with(&number.text()) && exact != self.value).then_some(exact)
+    }
+
+    /// The calculation with its result: `312 TFLOP/s / 2.04 TB/s = 153 FLOP/B`. `None` for a sum of many terms.
+    pub fn line(&self) -> Option<String> {
+        let line = self.term.as_ref()?.worked.as_ref()?.line()?;
+        Some(format!("{line} = {}", self.value))
+    }
+}
+
+fn add_missing<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
+    for one in more {
+        if !all.contains(&one) {
+            all.push(one);
+        }
+    }
+}

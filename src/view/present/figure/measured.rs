@@ -1,0 +1,176 @@
+//! What was measured on a GPU, and what the device model predicts for it.
+
+use super::said::{Convention, measured_source, policy_sources};
+use super::{Explanation, How, Number, Term, Worked};
+use crate::present::measured::{
+    Comparison, PredictedRow, Quantity, size_text, source_notes, variant_text,
+};
+use crate::present::names::{names_of_ops, short_name};
+use fuseline_core::Device;
+use fuseline_core::analysis::measured::{Measurements, PredictedKernel, RESHAPE};
+use fuseline_core::model::device::RatesFrom;
+
+/// Characters of the name of a kernel that ran.
+const NAME_CHARS: usize = 60;
+
+/// A number of a row of measurements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MeasuredFigure {
+    /// The relative error of the prediction.
+    Error,
+    /// The prediction.
+    Expected,
+    /// What was measured.
+    Measured,
+    /// Kernels that are predicted.
+    ExpectedKernels,
+    /// Kernels that ran.
+    MeasuredKernels,
+}
+
+/// What is told about a number of a row of measurements; `None` where the row has no such number.
+pub fn measured_explanation(
+    file: &Measurements,
+    row: &PredictedRow,
+    quantity: Quantity,
+    figure: MeasuredFigure,
+) -> Option<Explanation> {
+    let comparison = Comparison::of(row, quantity)?;
+    let name = quantity.name();
+    let (title, formula, term) = match figure {
+        MeasuredFigure::Error => (
+            format!("error of the expected {name}"),
+            "expected / measured − 1",
+            error(row, quantity, &comparison),
+        ),
+        MeasuredFigure::Expected => (
+            format!("expected {name}"),
+            match quantity {
+                Quantity::Time => "Σ over kernels (time)",
+                Quantity::Reads => "Σ over kernels (bytes read from memory)",
+                Quantity::Speedup => "time of the eager run / time of this run",
+            },
+            expected(row, quantity, &comparison),
+        ),
+        MeasuredFigure::Measured => (
+            format!("measured {name}"),
+            match quantity {
+                Quantity::Time => "time of one run on the GPU",
+                Quantity::Reads => "bytes that its kernels read from memory on the GPU",
+                Quantity::Speedup => "time of the eager run / time of this run",
+            },
+            measured(row, quantity, &comparison),
+        ),
+        MeasuredFigure::ExpectedKernels => (
+            "expected kernels".to_owned(),
+            "kernels − views + further launches",
+            launches(row),
+        ),
+        MeasuredFigure::MeasuredKernels => (
+            "measured kernels".to_owned(),
+            "kernels that ran on the GPU",
+            kernels_that_ran(row),
+        ),
+    };
+    let policy = row.row.variant.policy();
+    let [_, measurement] = source_notes(file);
+    let device = file.listed_device();
+    let calibration = device.and_then(Device::calibration);
+    let of_model = measured_source(
+        device.map_or("", |device| &*device.name),
+        (calibration.as_ref()).map_or(&RatesFrom::Device, |calibration| &calibration.rates_from),
+    );
+    let sources = match figure {
+        MeasuredFigure::Error => vec![of_model, measurement],
+        MeasuredFigure::Expected => vec![of_model],
+        MeasuredFigure::ExpectedKernels => policy_sources(policy),
+        MeasuredFigure::Measured | MeasuredFigure::MeasuredKernels => {
+            let method = "docs/measurement.md has the method.".to_owned();
+            vec![measurement, method]
+        }
+    };
+    let conventions = match figure {
+        MeasuredFigure::Measured | MeasuredFigure::MeasuredKernels => Vec::new(),
+        _ => vec![Convention::reshape(RESHAPE), Convention::policy(policy)],
+    };
+    let variant = variant_text(row.row.variant);
+    let subject = format!("{} {}, {variant}", row.row.pattern, size_text(&row.row));
+    Some(Explanation {
+        conventions,
+        sources,
+        ..Explanation::of(title, subject, formula, term)
+    })
+}
+
+fn error(row: &PredictedRow, quantity: Quantity, comparison: &Comparison) -> Term {
+    let sides = vec![
+        expected(row, quantity, comparison).called("expected"),
+        measured(row, quantity, comparison).called("measured"),
+    ];
+    let worked = Worked::new(How::RelativeError, sides);
+    Term::worked("", Number::Error(comparison.error()), worked)
+}
+
+fn expected(row: &PredictedRow, quantity: Quantity, comparison: &Comparison) -> Term {
+    let number = quantity.number(comparison.predicted);
+    let of_kernels = |number: fn(&PredictedKernel) -> Number| Some(sum_of_kernels(row, number));
+    Term {
+        worked: match quantity {
+            Quantity::Time => of_kernels(|kernel| Number::Seconds(kernel.time_s)),
+            Quantity::Reads => of_kernels(|kernel| Quantity::Reads.number(kernel.dram_read_bytes)),
+            Quantity::Speedup => over_eager(row, |(predicted, _)| predicted),
+        },
+        ..Term::given("", number)
+    }
+}
+
+fn measured(row: &PredictedRow, quantity: Quantity, comparison: &Comparison) -> Term {
+    Term {
+        worked: match quantity {
+            Quantity::Time | Quantity::Reads => None,
+            Quantity::Speedup => over_eager(row, |(_, measured)| measured),
+        },
+        ..Term::given("", quantity.number(comparison.measured))
+    }
+}
+
+/// The time of the eager run over that of this one.
+fn over_eager(row: &PredictedRow, side: fn((f64, f64)) -> f64) -> Option<Worked> {
+    let time = |name, times| Term::given(name, Number::Seconds(side(times)));
+    let (eager, own) = (
+        time("eager", row.eager_s?),
+        time("in this run", row.times_s()),
+    );
+    Some(Worked::quotient(eager, own))
+}
+
+fn sum_of_kernels(row: &PredictedRow, number: impl Fn(&PredictedKernel) -> Number) -> Worked {
+    let kernels = row.predicted.kernels.iter().zip(1..);
+    let term = |(kernel, place): (&PredictedKernel, usize)| {
+        let ops = names_of_ops(kernel.ops.iter().map(String::as_str));
+        Term::given(format!("kernel {place}: {ops}"), number(kernel))
+    };
+    Worked::sum(kernels.map(term).collect())
+}
+
+fn launches(row: &PredictedRow) -> Term {
+    let number = Number::Count(row.predicted.launches as u64);
+    let worked = sum_of_kernels(row, |kernel| Number::Count(kernel.launches as u64));
+    Term::worked("", number, worked)
+}
+
+/// The kernels that ran, those of one name together.
+fn kernels_that_ran(row: &PredictedRow) -> Term {
+    let names = &row.row.kernels;
+    let mut counts: Vec<(&str, u64)> = Vec::new();
+    for name in names {
+        match counts.iter_mut().find(|(known, _)| known == name) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((name, 1)),
+        }
+    }
+    let terms = (counts.into_iter())
+        .map(|(name, count)| Term::given(short_name(name, NAME_CHARS), Number::Count(count)));
+    let worked = Worked::sum(terms.collect());
+    Term::worked("", Number::Count(names.len() as u64), worked)
+}

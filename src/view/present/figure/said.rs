@@ -1,0 +1,331 @@
+//! The options that decide how a figure is counted, and where it comes from.
+
+use super::{Figure, Of, Quantity, Resource, Run};
+use crate::present::format::format_seconds;
+use crate::present::options::{
+    ChoiceWords, externals_words, f32_matmul_words, policy_summary, policy_title, reshape_words,
+};
+use crate::present::words::capitalized;
+use fuseline_core::model::device::{MEASURED_WITH, RatesFrom, Source};
+use fuseline_core::model::functions;
+use fuseline_core::{
+    Analysis, DType, Device, Kernel, Op, OpId, OpType, Options, Policy, ReshapeCost,
+};
+use std::collections::BTreeSet;
+
+/// Most functions whose count is told.
+const MAX_FUNCTIONS: usize = 4;
+
+/// The papers of the kernel that never writes the scores.
+const ATTENTION_SOURCE: &str =
+    "Attention as one kernel: Dao et al., FlashAttention, 2022; Dao, FlashAttention-2, 2023.";
+
+/// An option, what it is now, and what that means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Convention {
+    /// The option and its value: `A reshape is a copy`.
+    pub choice: String,
+    /// What that means, in a sentence.
+    pub sentence: String,
+}
+
+impl Convention {
+    /// An option with what is chosen.
+    pub fn of_words(option: &str, words: ChoiceWords) -> Self {
+        Self {
+            choice: format!("{option} {}", words.name),
+            sentence: words.sentence.to_owned(),
+        }
+    }
+
+    /// How a reshape counts.
+    pub(super) fn reshape(cost: ReshapeCost) -> Self {
+        Self::of_words("A reshape is", reshape_words(cost))
+    }
+
+    /// Who chose the kernels.
+    pub(super) fn policy(policy: Policy) -> Self {
+        Self {
+            choice: format!("Fusion: {}", policy_title(policy)),
+            sentence: format!("{}.", capitalized(policy_summary(policy))),
+        }
+    }
+}
+
+/// The type of matmuls on f32.
+pub fn f32_matmul(options: &Options) -> Convention {
+    Convention::of_words(
+        "A matmul on f32 is computed in",
+        f32_matmul_words(options.conventions.f32_matmul),
+    )
+}
+
+/// The kernels that a figure counts.
+#[derive(Clone, Copy)]
+pub(super) struct Counted<'a> {
+    analysis: &'a Analysis,
+    kernels: &'a [Kernel],
+}
+
+impl<'a> Counted<'a> {
+    pub(super) fn program(analysis: &'a Analysis) -> Self {
+        let kernels = analysis.fused.kernels.as_slice();
+        Self { analysis, kernels }
+    }
+
+    pub(super) fn kernel(analysis: &'a Analysis, kernel: &'a Kernel) -> Self {
+        let kernels = std::slice::from_ref(kernel);
+        Self { analysis, kernels }
+    }
+
+    fn ops(self) -> impl Iterator<Item = &'a Op> {
+        let ops = self.kernels.iter().flat_map(|kernel| &kernel.ops);
+        ops.map(move |&op| &self.analysis.graph.ops[op])
+    }
+
+    fn reads_externals(self) -> bool {
+        let tensors = &self.analysis.graph.tensors;
+        let mut reads = self.kernels.iter().flat_map(|kernel| &kernel.traffic.reads);
+        reads.any(|access| tensors[access.tensor].is_external())
+    }
+
+    fn has_f32_matmul(self) -> bool {
+        let mut kernels = self.kernels.iter();
+        kernels.any(|kernel| kernel.work.matrix_dtype == Some(DType::F32))
+    }
+
+    fn has_attention(self) -> bool {
+        let is_matmul = |op: &&OpId| self.analysis.graph.ops[**op].op_type == OpType::Matmul;
+        let mut kernels = self.kernels.iter();
+        kernels.any(|kernel| kernel.ops.iter().filter(is_matmul).count() > 1)
+    }
+}
+
+/// The options that decide how a figure is counted.
+pub(super) fn conventions(figure: Figure, counted: Counted<'_>) -> Vec<Convention> {
+    let options = &counted.analysis.options;
+    let counting = options.conventions;
+    let externals = || {
+        Convention::of_words(
+            "Inputs and weights count",
+            externals_words(counting.externals),
+        )
+    };
+    let reshape = || Convention::reshape(counting.reshape);
+    let f32_matmul = || f32_matmul(options);
+    let launch = || Convention {
+        choice: format!(
+            "A launch takes {}",
+            format_seconds(options.device.launch_s.value)
+        ),
+        sentence: "Set under “Options”, beside the policy.".to_owned(),
+    };
+    let policy = || Convention::policy(options.policy);
+    let (is_bytes, is_time) = match figure.quantity {
+        Quantity::Bytes
+        | Quantity::BytesRead
+        | Quantity::BytesWritten
+        | Quantity::BytesVanished
+        | Quantity::Saving
+        | Quantity::Intensity => (true, false),
+        Quantity::LimitedBy
+        | Quantity::Time
+        | Quantity::LowerBound
+        | Quantity::Speedup
+        | Quantity::BoundSpeedup => (true, true),
+        Quantity::Launches
+        | Quantity::Flops
+        | Quantity::Ridge
+        | Quantity::PeakMemory
+        | Quantity::DeviceMemory
+        | Quantity::Resource(_)
+        | Quantity::Differing => (false, false),
+    };
+    let is_of_views = is_bytes || figure.quantity == Quantity::Launches;
+    let is_read = is_bytes && figure.quantity != Quantity::BytesWritten;
+    let is_of_policy = matches!(figure.of, Of::Program | Of::Policy(_))
+        && figure.run == Run::Fused
+        && !matches!(figure.quantity, Quantity::Ridge | Quantity::Flops);
+    [
+        (is_read && counted.reads_externals()).then(externals),
+        (is_of_views && counted.ops().any(Op::is_view)).then(reshape),
+        (is_time && counted.has_f32_matmul()).then(f32_matmul),
+        is_time.then(launch),
+        is_of_policy.then(policy),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Where a figure comes from.
+pub(super) fn sources(figure: Figure, counted: Counted<'_>) -> Vec<String> {
+    let analysis = counted.analysis;
+    let is_expected = analysis.expected.is_some();
+    match figure.quantity {
+        Quantity::Bytes
+        | Quantity::BytesRead
+        | Quantity::BytesWritten
+        | Quantity::BytesVanished
+        | Quantity::Saving => bytes_sources(counted),
+        Quantity::Launches if figure.run == Run::Unfused => {
+            vec!["Unfused, each op is a kernel of its own.".to_owned()]
+        }
+        Quantity::Launches | Quantity::Differing => policy_sources(analysis.options.policy),
+        Quantity::Flops => flops_sources(figure.of, counted),
+        Quantity::Intensity => {
+            let mut sources = flops_sources(figure.of, counted);
+            sources.extend(bytes_sources(counted));
+            sources
+        }
+        Quantity::Time | Quantity::Speedup if is_expected => {
+            let expected = analysis.expected.as_ref();
+            let rates_from = expected.map_or(&RatesFrom::Device, |expected| &expected.rates_from);
+            vec![measured_source(
+                &analysis.options.device.name,
+                rates_from,
+            )]
+        }
+        Quantity::LimitedBy
+        | Quantity::Ridge
+        | Quantity::Time
+        | Quantity::LowerBound
+        | Quantity::Speedup
+        | Quantity::BoundSpeedup => device_sources(analysis),
+        Quantity::DeviceMemory | Quantity::Resource(Resource::OnChipAvailable) => {
+            hardware_sources(analysis)
+        }
+        Quantity::Resource(resource) => resource_sources(resource, counted),
+        Quantity::PeakMemory => vec![
+            "Fuseline's rule: kernels run in their order; a tensor is live from the kernel that writes it to the last one that reads it, a result to the end. Workspaces of libraries are not counted.".to_owned(),
+        ],
+    }
+}
+
+/// Compulsory traffic, and the papers of the kernel that never writes the scores.
+fn bytes_sources(counted: Counted<'_>) -> Vec<String> {
+    let rule = "Fuseline's rule, compulsory traffic: a kernel reads each tensor that it needs from outside once, and writes each output once that another kernel needs or nobody reads. Shapes and types are those of the text, so bytes are exact.";
+    [
+        Some(rule),
+        counted.has_attention().then_some(ATTENTION_SOURCE),
+    ]
+    .into_iter()
+    .flatten()
+    .map(str::to_owned)
+    .collect()
+}
+
+/// What decides about kernels under a policy.
+pub(super) fn policy_sources(policy: Policy) -> Vec<String> {
+    let source = match policy {
+        Policy::Inductor => {
+            "A prediction of TorchInductor 2.11, the compiler behind torch.compile: docs/inductor.md."
+        }
+        Policy::Optimal => "A search over all legal kernels; the headline says what it has proven.",
+        Policy::Manual => "The @kernel marks of the text.",
+        Policy::Rules => "Fuseline's baseline rules, which the tab “Steps” replays.",
+        Policy::None => "Each op is a kernel of its own.",
+    };
+    vec![source.to_owned()]
+}
+
+/// What the functions of a kernel count; of a program there would be many.
+fn flops_sources(of: Of, counted: Counted<'_>) -> Vec<String> {
+    let rule = "A multiply-add counts 2; the tab “Functions” lists what each function counts.";
+    let names: BTreeSet<&str> = match of {
+        Of::Kernel(_) | Of::Op(_) => {
+            (counted.ops().filter_map(|op| op.function.as_deref())).collect()
+        }
+        Of::Program | Of::Policy(_) | Of::Tensor(_) | Of::TensorAt(..) => BTreeSet::new(),
+    };
+    let counts = names.into_iter().filter_map(|name| {
+        let function = functions::find(name)?;
+        let flops = function.flops_per_element;
+        let source = function.flops_source;
+        (flops > 1).then(|| format!("{name}, {flops} for each element: {source}."))
+    });
+    let counts = counts.take(MAX_FUNCTIONS);
+    [rule.to_owned()].into_iter().chain(counts).collect()
+}
+
+/// Estimates of what a compiler chooses, and the device that they are for.
+fn resource_sources(resource: Resource, counted: Counted<'_>) -> Vec<String> {
+    let estimate = match resource {
+        Resource::WaveEfficiency | Resource::TileEfficiency => {
+            "Fuseline's estimate of the tiles that a library chooses: docs/tiling.md."
+        }
+        _ => {
+            "Fuseline's estimate, compared with the kernels of a compiler in docs/measurement.md; another compiler may choose otherwise."
+        }
+    };
+    let attention = counted.has_attention().then_some(ATTENTION_SOURCE);
+    let own = [Some(estimate), attention].into_iter().flatten();
+    let device = hardware_sources(counted.analysis);
+    own.map(str::to_owned).chain(device).collect()
+}
+
+/// The figures of a multiprocessor and of the memory.
+fn hardware_sources(analysis: &Analysis) -> Vec<String> {
+    let device = &analysis.options.device;
+    let is_confirmed = device
+        .hardware
+        .multiprocessor()
+        .is_some_and(|m| m.is_confirmed);
+    vec![hardware_source(device, "Figures", is_confirmed)]
+}
+
+/// Where a figure of the hardware comes from.
+pub fn hardware_source(device: &Device, what: &str, is_confirmed: bool) -> String {
+    let unchecked = if is_confirmed {
+        ""
+    } else {
+        "; from memory and not checked"
+    };
+    let (name, citation) = (&device.name, device.citation());
+    format!("{what} of {name}: {citation}{unchecked}.")
+}
+
+/// The rates that the roofline uses.
+fn device_sources(analysis: &Analysis) -> Vec<String> {
+    let device = &analysis.options.device;
+    let rates = format!(
+        "Dense peak rates of {}: {}.",
+        device.name,
+        device.citation()
+    );
+    let figures = [
+        Some(device.memory_bytes_per_s),
+        device.vector_flops_per_s,
+        device.matrix_f16_flops_per_s,
+    ];
+    let is_recalled = figures
+        .into_iter()
+        .flatten()
+        .any(|figure| !figure.is_confirmed);
+    let recalled =
+        "Some of them are from memory and not checked; “GPU figures” marks them with “?”.";
+    let launch = "The launch time is an order of magnitude, not a measured figure.";
+    let is_listed = device.source != Source::Custom && !device.launch_s.is_confirmed;
+    let mut sources = vec![rates];
+    sources.extend(is_recalled.then(|| recalled.to_owned()));
+    sources.extend(is_listed.then(|| launch.to_owned()));
+    sources
+}
+
+/// The rates that the device model uses on this device.
+pub(super) fn measured_source(device: &str, rates_from: &RatesFrom) -> String {
+    match rates_from {
+        RatesFrom::Device => format!(
+            "Rates measured on an {device}: {MEASURED_WITH}; docs/measurement.md has the errors."
+        ),
+        RatesFrom::Scaled(from) => format!(
+            "Rates measured on an {from} ({MEASURED_WITH}), scaled to the bandwidth, cache and multiprocessors of the {device}; docs/measurement.md has the errors on one."
+        ),
+        RatesFrom::Probe {
+            measured_on,
+            others_from,
+        } => format!(
+            "Rates of memory, multiprocessors and launches measured on this {device} on {measured_on}; what the probe does not tell is scaled by the nearest of them from an {others_from} ({MEASURED_WITH}). Nobody measured the result."
+        ),
+    }
+}

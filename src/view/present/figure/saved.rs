@@ -1,0 +1,196 @@
+//! What a change saves: what runs now takes so much more than what then would.
+
+use super::{Explanation, Figure, How, Number, Of, Quantity, Run, Term, Worked, whole};
+use crate::present::advice::{AdviceRow, changed_words};
+use crate::present::explain::has_assumed_size;
+use crate::present::format::format_count;
+use crate::present::names::counted;
+use crate::present::why::saved_time_title;
+use borsh::{BorshDeserialize, BorshSerialize};
+use fuseline_core::analysis::Analysis;
+use fuseline_core::analysis::advice::Advice;
+use fuseline_core::analysis::why::{Cost, Price, RoundsPrice};
+use fuseline_core::model::ids::KernelId;
+
+/// What is saved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, BorshSerialize, BorshDeserialize)]
+pub enum Saved {
+    /// Bytes through memory.
+    Bytes,
+    /// Time.
+    Time,
+    /// The time as a part of that of the program.
+    Share,
+}
+
+impl Saved {
+    /// What a saving of this price is.
+    pub fn number(self, price: Price) -> Option<Number> {
+        match self {
+            Self::Bytes => Some(Number::SavedBytes(price.saved_bytes())),
+            Self::Time | Self::Share => Some(Number::SavedSeconds(price.time_s()?)),
+        }
+    }
+
+    /// What of a cost is compared.
+    fn of(self, cost: Cost, is_expected: bool) -> Option<Number> {
+        match self {
+            Self::Bytes => Some(Number::Bytes(cost.bytes)),
+            Self::Time | Self::Share => {
+                let seconds = if is_expected {
+                    cost.expected_s
+                } else {
+                    cost.bound_s
+                };
+                Some(Number::Seconds(seconds?))
+            }
+        }
+    }
+
+    const fn quantity(self, is_expected: bool) -> Quantity {
+        match self {
+            Self::Bytes => Quantity::Bytes,
+            Self::Time | Self::Share if is_expected => Quantity::Time,
+            Self::Time | Self::Share => Quantity::LowerBound,
+        }
+    }
+
+    fn title(self, analysis: &Analysis) -> &'static str {
+        match self {
+            Self::Bytes => "bytes to save",
+            Self::Time => saved_time_title(analysis).0,
+            Self::Share => "time to save, as a share of the program's",
+        }
+    }
+}
+
+/// What is told about what running two kernels as one would save; `None` where the analysis has no such kernels.
+pub fn merge_explanation(
+    analysis: &Analysis,
+    kernels: [KernelId; 2],
+    price: RoundsPrice,
+    saved: Saved,
+) -> Option<Explanation> {
+    let is_expected = price.total().is_expected();
+    let quantity = saved.quantity(is_expected);
+    let mut figures = Vec::new();
+    for id in kernels {
+        let first = analysis.fused.kernels.get(id)?.ops.first().copied();
+        figures.extend(first.map(|first| Figure::fused(Of::Kernel(first), quantity)));
+    }
+    let term = merge_term(analysis, kernels, price, saved);
+    let note = match saved {
+        _ if term.is_none() => Some("No kernel runs the matmuls of both, so there is no time."),
+        Saved::Bytes => Some(
+            "As one kernel, what one computes for the other stays on chip, and what both read is read once.",
+        ),
+        Saved::Time | Saved::Share if is_expected => {
+            Some("The accesses that remain hit the cache as before the merge.")
+        }
+        Saved::Time | Saved::Share => None,
+    };
+    let [a, b] = kernels.map(KernelId::number);
+    let rounds = match price.rounds {
+        1 => String::new(),
+        rounds => format!(", in each of {} rounds", format_count(rounds)),
+    };
+    let formula = match saved {
+        Saved::Bytes => "bytes of both kernels − bytes of the two as one kernel",
+        Saved::Time => "time of both kernels − time of the two as one kernel",
+        Saved::Share => "time to save / time of the program",
+    };
+    let subject = format!("kernels {a} and {b} as one{rounds}");
+    let told = Explanation {
+        notes: note.map(str::to_owned).into_iter().collect(),
+        ..Explanation::of(saved.title(analysis), subject, formula, term)
+    };
+    let counted_as = |told: Explanation, figure| told.counted_as(figure, analysis);
+    Some(figures.into_iter().fold(told, counted_as))
+}
+
+/// `None` where no kernel does the work of both.
+fn merge_term(
+    analysis: &Analysis,
+    kernels: [KernelId; 2],
+    price: RoundsPrice,
+    saved: Saved,
+) -> Option<Term> {
+    let total = price.total();
+    let number = |cost| saved.of(cost, total.is_expected());
+    let mut now = Vec::new();
+    for id in kernels {
+        let kernel = analysis.fused.kernels.get(id)?;
+        let name = whole::name(analysis, Run::Fused, id, kernel);
+        let number = number(Cost::of_kernel(analysis, id)?)?;
+        now.push(Term::given(name, number).assumed(has_assumed_size(kernel)));
+    }
+    let mut then = vec![Term::given("in this round", number(price.own.after)?)];
+    let is_repeated = price.rounds > 1;
+    if is_repeated {
+        let others = format!("in {}", counted(price.rounds - 1, "other round"));
+        now.push(Term::given(&*others, number(price.others.before)?));
+        then.push(Term::given(others, number(price.others.after)?));
+    }
+    let before = number(total.before)?;
+    let sides = [
+        Term::worked("of both kernels", before, Worked::new(How::Sum, now)),
+        Term {
+            worked: is_repeated.then(|| Worked::new(How::Sum, then)),
+            ..Term::given("as one kernel", number(total.after)?)
+        },
+    ];
+    difference(saved, total, sides)
+}
+
+fn difference(saved: Saved, price: Price, sides: [Term; 2]) -> Option<Term> {
+    let worked = Worked::new(How::Difference, sides.into());
+    Some(Term::worked("", saved.number(price)?, worked))
+}
+
+/// What is told about what an advice would save.
+pub fn advice_explanation(
+    analysis: &Analysis,
+    row: &AdviceRow,
+    saved: Saved,
+) -> Option<Explanation> {
+    let told = match row.advice {
+        Advice::Merge(a, b) => merge_explanation(analysis, [a, b], row.price, saved)?,
+        _ => change_explanation(analysis, row, saved)?,
+    };
+    let Saved::Share = saved else {
+        return Some(told);
+    };
+    let time = told.term?.called("saved");
+    let of_program = Term::given("of the program", Number::Seconds(analysis.time_s()));
+    let share = Worked::new(How::Percent, vec![time, of_program]);
+    let term = Term::worked("", Number::Percent(row.share_percent), share);
+    Some(Explanation {
+        value: term.text(),
+        term: Some(term),
+        ..told
+    })
+}
+
+/// What is told about what other options would save.
+fn change_explanation(analysis: &Analysis, row: &AdviceRow, saved: Saved) -> Option<Explanation> {
+    let price = row.price.own;
+    let is_expected = price.is_expected();
+    let side = |name: &str, cost| Some(Term::given(name, saved.of(cost, is_expected)?));
+    let sides = [
+        side("now", price.before)?,
+        side("with the change", price.after)?,
+    ];
+    let formula = match saved {
+        Saved::Bytes => "bytes of the program now − bytes with the change",
+        Saved::Time => "time of the program now − time with the change",
+        Saved::Share => "time to save / time of the program",
+    };
+    let term = difference(saved, price, sides);
+    let changed = changed_words(row.advice)?;
+    let told = Explanation {
+        notes: vec![format!("What changes: {changed}.")],
+        ..Explanation::of(saved.title(analysis), "the whole program", formula, term)
+    };
+    let figure = Figure::fused(Of::Program, saved.quantity(is_expected));
+    Some(told.counted_as(figure, analysis))
+}

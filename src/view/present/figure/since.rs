@@ -1,0 +1,46 @@
+//! How a figure has changed since a state was pinned.
+
+use super::{Explanation, Figure, How, Number, Term, Worked, bytes, explanation};
+use fuseline_core::Analysis;
+
+/// What is told about a figure of a pinned state.
+pub fn explanation_of_pinned(figure: Figure, pinned: &Analysis) -> Option<Explanation> {
+    let told = explanation(figure, pinned)?;
+    Some(Explanation {
+        subject: format!("the pinned state, {}", told.subject),
+        ..told
+    })
+}
+
+/// What is told about the change of a figure, pinned and now, that is shown as `change`.
+pub fn explanation_of_change(
+    [before, after]: [(Figure, &Analysis); 2],
+    change: String,
+) -> Option<Explanation> {
+    let before = explanation(before.0, before.1)?;
+    let told = explanation(after.0, after.1)?;
+    let [pinned, now] = [&before, &told].map(|told| told.term.as_ref().map(|term| term.number));
+    let (formula, term) = match (pinned?, now?) {
+        (Number::Count(pinned), Number::Count(now)) => {
+            let terms = vec![
+                Term::given("now", Number::Count(now)),
+                Term::given("pinned", Number::Count(pinned)),
+            ];
+            let more = Number::Amount(now as f64 - pinned as f64, "");
+            let worked = Worked::new(How::Difference, terms);
+            ("now − pinned", Term::worked("", more, worked))
+        }
+        numbers => (
+            "(pinned − now) / pinned",
+            bytes::saved_part(["pinned", "now"], numbers.into()),
+        ),
+    };
+    Some(Explanation {
+        title: format!("{}, against the pinned state", told.title),
+        value: change,
+        formula,
+        term: Some(term),
+        notes: Vec::new(),
+        ..told
+    })
+}

@@ -1,0 +1,113 @@
+//! What a policy costs at a value of a swept param.
+
+use super::said::{Convention, conventions, policy_sources, sources};
+use super::{Counted, Explanation, Figure, Number, Of, Quantity, Term, Worked, formula};
+use crate::present::format::{format_exact, format_ratio};
+use crate::present::options::policy_title;
+use crate::present::sweep::{measure_title, param_text, relative};
+use fuseline_core::analysis::Analysis;
+use fuseline_core::analysis::sweep::{Figures, Measure, Sweep};
+use fuseline_core::model::options::Policy;
+
+/// What is told about what a policy of a sweep costs at a value of the param; `None` where the sweep has no such point. The
+/// analysis is that of the program at its present value.
+pub fn swept_explanation(
+    sweep: &Sweep,
+    value: i64,
+    policy: Policy,
+    measure: Measure,
+    analysis: &Analysis,
+) -> Option<Explanation> {
+    let point = sweep.points.iter().find(|point| point.value == value)?;
+    let place = sweep.policies.iter().position(|&other| other == policy)?;
+    let figures = point.figures.get(place)?;
+    let quantity = match measure {
+        Measure::Bytes => Quantity::Bytes,
+        Measure::Time if sweep.is_expected => Quantity::Time,
+        Measure::Time => Quantity::LowerBound,
+        Measure::Kernels => Quantity::Launches,
+        Measure::Intensity => Quantity::Intensity,
+    };
+    let of_none = point.figures.first().filter(|_| policy != Policy::None);
+    let multiple = of_none.and_then(|none| multiple(measure, figures, none));
+    // The policy of a sweep is not the chosen one.
+    let counted = Counted::program(analysis);
+    let figure = Figure::unfused(Of::Program, quantity);
+    let mut conventions = conventions(figure, counted);
+    conventions.push(Convention::policy(policy));
+    let title = measure_title(measure, sweep, &analysis.options.device);
+    let at = param_text(&sweep.param, value);
+    Some(Explanation {
+        notes: (multiple.into_iter())
+            .chain([whence(measure, figures, value, policy, analysis)])
+            .collect(),
+        conventions,
+        sources: match measure {
+            Measure::Kernels => policy_sources(policy),
+            _ => sources(figure, counted),
+        },
+        ..Explanation::of(
+            title,
+            format!("the whole program at {at}, under {}", policy_title(policy)),
+            formula(Figure::fused(Of::Program, quantity), analysis),
+            term(measure, figures),
+        )
+    })
+}
+
+/// A figure of a sweep; `None` where it is not known.
+pub(in crate::present) fn swept_number(measure: Measure, figures: &Figures) -> Option<Number> {
+    Some(match measure {
+        Measure::Bytes => Number::Bytes(figures.bytes),
+        Measure::Time => Number::Seconds(figures.time_s),
+        Measure::Kernels => Number::Count(figures.kernels as u64),
+        Measure::Intensity => Number::Intensity(figures.intensity()?),
+    })
+}
+
+fn term(measure: Measure, figures: &Figures) -> Option<Term> {
+    let number = swept_number(measure, figures)?;
+    let quotient = |flops| {
+        Worked::quotient(
+            Term::given("", Number::Flops(flops)),
+            Term::given("", Number::Bytes(figures.bytes)),
+        )
+    };
+    let of_intensity = |flops| matches!(measure, Measure::Intensity).then(|| quotient(flops));
+    Some(Term {
+        worked: figures.flops.and_then(of_intensity),
+        ..Term::given("", number)
+    })
+}
+
+/// The figure against that of *none*.
+fn multiple(measure: Measure, figures: &Figures, none: &Figures) -> Option<String> {
+    let multiple = format_ratio(relative(measure, figures, none)?);
+    let [own, none] = [figures, none].map(|figures| swept_number(measure, figures));
+    let line = Worked::quotient(Term::given("", own?), Term::given("", none?)).line()?;
+    Some(format!("{multiple} of what none has: {line}."))
+}
+
+/// Where the terms are, which a sweep does not keep.
+fn whence(
+    measure: Measure,
+    figures: &Figures,
+    value: i64,
+    policy: Policy,
+    analysis: &Analysis,
+) -> String {
+    let press = format!(
+        "Press {} at the start of the row",
+        format_exact(value.unsigned_abs().into())
+    );
+    let is_chosen = policy == analysis.options.policy;
+    let place = match measure {
+        Measure::Intensity if figures.flops.is_none() => {
+            return "The FLOPs of an op are not known.".to_owned();
+        }
+        Measure::Intensity => "“Kernels” has the FLOPs and the bytes of each kernel",
+        _ if is_chosen => "the number of the headline has its terms",
+        _ => "the number of the policy in “Compare” has its terms",
+    };
+    format!("{press}: {place}.")
+}

@@ -1,0 +1,242 @@
+//! Figures of the whole program: sums over its kernels, and quotients of these.
+
+use super::{Found, How, Number, Quantity, Run, Term, Worked, bytes, memory, work};
+use crate::present::explain::has_assumed_size;
+use crate::present::names::{op_name, op_names};
+use crate::present::times::{COLD, TimeKind, missing_text, total_times};
+use fuseline_core::analysis::{Analysis, Execution, Kernel};
+use fuseline_core::model::ids::KernelId;
+use fuseline_core::model::work::Work;
+
+/// A figure of the whole program; `None` if it has none of this quantity.
+pub(super) fn found(analysis: &Analysis, quantity: Quantity, run: Run) -> Option<Found> {
+    let execution = execution(analysis, run);
+    let traffic = execution.traffic;
+    let total = |bytes, of: fn(&Kernel) -> u64| {
+        let term =
+            |id, kernel: &Kernel| (name(analysis, run, id, kernel), Number::Bytes(of(kernel)));
+        sum(execution, Number::Bytes(bytes), term)
+    };
+    Some(match quantity {
+        Quantity::Bytes => Found::new(total(traffic.total, Kernel::bytes)),
+        Quantity::BytesRead => Found::new(total(traffic.bytes_read, |kernel| kernel.bytes_read)),
+        Quantity::BytesWritten => {
+            let term = total(traffic.bytes_written, |kernel| kernel.bytes_written);
+            // No written size is assumed.
+            Found::new(term.assumed(false))
+        }
+        Quantity::Saving => bytes::saving(
+            [analysis.unfused.traffic.total, analysis.fused.traffic.total],
+            analysis.unfused.kernels.iter().any(has_assumed_size),
+        ),
+        Quantity::Launches => launches(analysis, run),
+        Quantity::Flops => flops(analysis, run),
+        Quantity::Time => time(analysis, run),
+        Quantity::LowerBound => bound(analysis, run),
+        Quantity::Speedup => speedup(analysis, Quantity::Time)?,
+        Quantity::BoundSpeedup => speedup(analysis, Quantity::LowerBound)?,
+        Quantity::PeakMemory => memory::peak(analysis, run),
+        Quantity::Ridge => work::ridge_for_f16(analysis)?,
+        Quantity::DeviceMemory => memory::of_device(analysis)?,
+        Quantity::Intensity
+        | Quantity::LimitedBy
+        | Quantity::Differing
+        | Quantity::BytesVanished
+        | Quantity::Resource(_) => return None,
+    })
+}
+
+fn execution(analysis: &Analysis, run: Run) -> &Execution {
+    match run {
+        Run::Unfused => &analysis.unfused,
+        Run::Fused => &analysis.fused,
+    }
+}
+
+/// The name of a kernel in a sum: that of its op where each op is a kernel.
+pub(super) fn name(analysis: &Analysis, run: Run, id: KernelId, kernel: &Kernel) -> String {
+    match (run, kernel.ops.first()) {
+        (Run::Unfused, Some(&op)) => op_name(&analysis.graph, op).to_owned(),
+        // It only computes ops of other kernels once more.
+        (_, None) => format!("kernel {}", id.number()),
+        _ => format!(
+            "kernel {}: {}",
+            id.number(),
+            op_names(&analysis.graph, &kernel.ops)
+        ),
+    }
+}
+
+/// The sum of a number of each kernel.
+fn sum(
+    execution: &Execution,
+    total: Number,
+    term: impl Fn(KernelId, &Kernel) -> (String, Number),
+) -> Term {
+    let terms = execution.kernels.iter_enumerated().map(|(id, kernel)| {
+        let (name, number) = term(id, kernel);
+        Term::given(name, number).assumed(has_assumed_size(kernel))
+    });
+    let worked = Worked::sum(terms.collect());
+    let is_assumed = execution.kernels.iter().any(has_assumed_size);
+    Term::worked("", total, worked).assumed(is_assumed)
+}
+
+fn launches(analysis: &Analysis, run: Run) -> Found {
+    let execution = execution(analysis, run);
+    let kernels = execution.kernels.len();
+    let views = execution
+        .kernels
+        .iter()
+        .filter(|kernel| kernel.is_free)
+        .count();
+    let launched = kernels - views;
+    let further = execution.launches - launched;
+    let count = |name: &str, count: usize| Term::given(name, Number::Count(count as u64));
+    let kernels_term = if views == 0 {
+        count("kernels", kernels)
+    } else {
+        let both = vec![
+            count("kernels", kernels),
+            count("views, which are not launched", views),
+        ];
+        Term {
+            worked: Some(Worked::new(How::Difference, both)),
+            ..count("kernels that are launched", launched)
+        }
+    };
+    let further = count(
+        "further launches, for copies and for second halves of reductions",
+        further,
+    );
+    let worked = Worked::sum(vec![kernels_term, further]);
+    Found::new(Term::worked(
+        "",
+        Number::Count(execution.launches as u64),
+        worked,
+    ))
+}
+
+fn flops(analysis: &Analysis, run: Run) -> Found {
+    let execution = execution(analysis, run);
+    let kernels = execution.kernels.iter();
+    let work = kernels.fold(Work::default(), |sum, kernel| sum.and(kernel.work));
+    let term = sum(execution, Number::Flops(work.flops()), |id, kernel| {
+        (
+            name(analysis, run, id, kernel),
+            Number::Flops(kernel.work.flops()),
+        )
+    });
+    let unknown = execution
+        .kernels
+        .iter()
+        .find(|kernel| kernel.work.is_unknown);
+    let missing = unknown.and_then(|kernel| missing_text(kernel, &analysis.options));
+    let found = work::at_least_known(Found::new(term.assumed(false)), work.is_unknown);
+    Found {
+        notes: missing
+            .map(|missing| format!("{missing}."))
+            .into_iter()
+            .collect(),
+        ..found
+    }
+}
+
+/// The time: expected where it is known, otherwise the lower bound.
+fn time(analysis: &Analysis, run: Run) -> Found {
+    let Some(expected) = &analysis.expected else {
+        return bound(analysis, run);
+    };
+    let [unfused, fused] = total_times(analysis);
+    // What the ops of each fused kernel take one by one is known, not each alone.
+    let of_kernel = |id: KernelId, kernel: &Kernel| {
+        let ops = name(analysis, Run::Fused, id, kernel);
+        let times = expected.kernels.get(id);
+        match run {
+            Run::Unfused => (
+                format!("the ops of {ops}, one by one"),
+                Number::Seconds(times.map_or(0.0, |times| times.unfused_s)),
+            ),
+            Run::Fused => (
+                ops,
+                Number::Seconds(times.map_or(0.0, |times| times.time_s)),
+            ),
+        }
+    };
+    let (seconds, text) = match run {
+        Run::Unfused => (expected.unfused_s, unfused),
+        Run::Fused => (expected.fused_s, fused),
+    };
+    let term = sum(&analysis.fused, Number::Seconds(seconds), of_kernel);
+    Found {
+        formula: None,
+        value: text.time,
+        term: Some(term),
+        notes: Vec::new(),
+    }
+}
+
+/// The lower bound of the time.
+fn bound(analysis: &Analysis, run: Run) -> Found {
+    let [unfused, fused] = total_times(analysis);
+    let text = match run {
+        Run::Unfused => unfused,
+        Run::Fused => fused,
+    };
+    let execution = execution(analysis, run);
+    let term = sum(
+        execution,
+        Number::Seconds(execution.time_s),
+        |id, kernel| {
+            (
+                name(analysis, run, id, kernel),
+                Number::Seconds(kernel.placement.time_s),
+            )
+        },
+    );
+    let missing = execution.first_incomplete();
+    let missing = missing.and_then(|kernel| missing_text(kernel, &analysis.options));
+    let below = text.is_below.then(|| {
+        format!(
+            "The {} time lies below it, because the cache still holds data: it is the bound{COLD}.",
+            TimeKind::of(analysis).name()
+        )
+    });
+    Found {
+        formula: None,
+        value: text.bound.unwrap_or(text.time),
+        term: Some(term),
+        notes: missing
+            .map(|missing| format!("{missing}."))
+            .into_iter()
+            .chain(below)
+            .collect(),
+    }
+}
+
+/// Unfused over fused time; `None` where nothing runs.
+fn speedup(analysis: &Analysis, quantity: Quantity) -> Option<Found> {
+    let ratio = match (&analysis.expected, quantity) {
+        (Some(expected), Quantity::Time) => expected.speedup(),
+        _ => analysis.speedup,
+    };
+    let of_run = |run, name: &str| {
+        let found = found(analysis, quantity, run)?;
+        Some(Term {
+            name: name.to_owned(),
+            worked: None,
+            ..found.term?
+        })
+    };
+    let (unfused, fused) = (
+        of_run(Run::Unfused, "unfused")?,
+        of_run(Run::Fused, "fused")?,
+    );
+    let is_assumed = analysis.unfused.kernels.iter().any(has_assumed_size);
+    let takes_time = fused.number.value() > 0.0;
+    let term = Term {
+        worked: takes_time.then(|| Worked::quotient(unfused, fused)),
+        ..Term::given("", Number::Ratio(ratio)).assumed(is_assumed)
+    };
+    (analysis.fused.launches > 0).then(|| Found::new(term))
+}

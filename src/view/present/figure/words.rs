@@ -1,0 +1,119 @@
+//! What a figure is, what it is of, and its formula in symbols.
+
+use super::{Figure, Of, Quantity, Resource, Run, kernel_from};
+use crate::present::names::{op_name, op_names};
+use crate::present::options::policy_title;
+use crate::present::times::TimeKind;
+use fuseline_core::Analysis;
+
+/// What a figure is.
+pub(super) fn title(figure: Figure, analysis: &Analysis) -> String {
+    let time = TimeKind::of(analysis).title();
+    let what = match figure.quantity {
+        Quantity::Bytes => "memory traffic",
+        Quantity::BytesRead => "bytes read",
+        Quantity::BytesWritten => "bytes written",
+        Quantity::Saving => return "change of the memory traffic".to_owned(),
+        Quantity::Launches => "kernels",
+        Quantity::Flops => return "FLOPs".to_owned(),
+        Quantity::Intensity => return "arithmetic intensity".to_owned(),
+        Quantity::LimitedBy => return "what takes longest".to_owned(),
+        Quantity::Ridge => return "ridge point".to_owned(),
+        Quantity::Time => time,
+        Quantity::LowerBound => TimeKind::LowerBound.title(),
+        Quantity::Speedup => return format!("{time}, unfused over fused"),
+        Quantity::BoundSpeedup => return "lower bounds, unfused over fused".to_owned(),
+        Quantity::PeakMemory => "peak memory",
+        Quantity::Differing => return "edges that differ from the chosen policy".to_owned(),
+        Quantity::DeviceMemory => return "memory of the device".to_owned(),
+        Quantity::BytesVanished => return "bytes that fusion saves".to_owned(),
+        Quantity::Resource(resource) => return resource.title().to_owned(),
+    };
+    match figure.run {
+        Run::Unfused => format!("{what}, unfused"),
+        Run::Fused => format!("{what}, fused"),
+    }
+}
+
+/// What it is of.
+pub(super) fn subject(of: Of, analysis: &Analysis) -> String {
+    let graph = &analysis.graph;
+    match of {
+        Of::Program => "the whole program".to_owned(),
+        Of::Policy(policy) => format!("the whole program under {}", policy_title(policy)),
+        Of::Kernel(first) => kernel_from(analysis, first).map_or_else(String::new, |id| {
+            let ops = op_names(graph, &analysis.fused.kernels[id].ops);
+            format!("kernel {}: {ops}", id.number())
+        }),
+        Of::Op(op) => format!("{} alone", op_name(graph, op)),
+        Of::Tensor(tensor) => graph.tensor_name(tensor).to_owned(),
+        Of::TensorAt(first, tensor) => {
+            let kernel = subject(Of::Kernel(first), analysis);
+            format!("{} in {kernel}", graph.tensor_name(tensor))
+        }
+    }
+}
+
+/// The formula of a figure in symbols.
+pub(super) fn formula(figure: Figure, analysis: &Analysis) -> &'static str {
+    let Figure { quantity, run, of } = figure;
+    let is_program = matches!(of, Of::Program | Of::Policy(_));
+    let is_expected = analysis.expected.is_some();
+    match quantity {
+        Quantity::Bytes => match (of, run) {
+            (Of::Tensor(_) | Of::TensorAt(..), _) => {
+                "Σ over its accesses (elements × bytes per element)"
+            }
+            (Of::Program | Of::Policy(_), Run::Fused) => {
+                "Σ over kernels (bytes read + bytes written)"
+            }
+            (Of::Program | Of::Policy(_) | Of::Kernel(_), Run::Unfused) => {
+                "Σ over ops (bytes read + bytes written)"
+            }
+            _ => "Σ over tensors read + Σ over tensors written (elements × bytes per element)",
+        },
+        Quantity::BytesRead if is_program => "Σ over kernels (bytes read)",
+        Quantity::BytesWritten if is_program => "Σ over kernels (bytes written)",
+        Quantity::BytesRead => "Σ over tensors read (elements × bytes per element)",
+        Quantity::BytesWritten => "Σ over tensors written (elements × bytes per element)",
+        Quantity::Saving => "(unfused bytes − fused bytes) / unfused bytes",
+        Quantity::Launches => "kernels − views + further launches",
+        Quantity::Flops if is_program => "Σ over kernels (FLOPs)",
+        Quantity::Flops => "Σ over ops (FLOPs)",
+        Quantity::Intensity => "FLOPs / (bytes read + bytes written)",
+        Quantity::LimitedBy => "max(bytes / bandwidth, FLOPs / peak, launch)",
+        Quantity::Ridge => "peak / bandwidth",
+        Quantity::Time if is_program && is_expected => "Σ over kernels (time)",
+        Quantity::Time if is_expected => {
+            "Σ over phases max(bytes / bandwidth, arithmetic / rate) + fixed time"
+        }
+        Quantity::Time | Quantity::LowerBound if is_program => {
+            "Σ over kernels (max(bytes / bandwidth, FLOPs / peak) + launches × launch time)"
+        }
+        Quantity::Time | Quantity::LowerBound => {
+            "max(bytes / bandwidth, FLOPs / peak) + launches × launch time"
+        }
+        Quantity::Speedup | Quantity::BoundSpeedup => "unfused time / fused time",
+        Quantity::PeakMemory => "max over kernels Σ over live tensors (bytes)",
+        Quantity::Differing => {
+            "edges that one of the two policies keeps inside a kernel and the other does not"
+        }
+        Quantity::BytesVanished => "Σ accesses of its ops one by one − Σ accesses of the kernel",
+        Quantity::DeviceMemory | Quantity::Resource(_) => "a figure of the device",
+    }
+}
+
+impl Resource {
+    const fn title(self) -> &'static str {
+        match self {
+            Self::OnChip => "on-chip memory of a block",
+            Self::OnChipAvailable => "on-chip memory that a block can allocate",
+            Self::Registers => "registers of a thread",
+            Self::Occupancy => "occupancy",
+            Self::Blocks => "blocks",
+            Self::Waves => "waves",
+            Self::WaveEfficiency => "wave efficiency",
+            Self::TileEfficiency => "tile efficiency",
+        }
+    }
+}

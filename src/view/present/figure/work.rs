@@ -1,0 +1,161 @@
+//! FLOPs, and how they compare with bytes.
+
+use super::{Found, How, Number, Term, Worked};
+use crate::present::explain::{FlopFactors, flop_factors};
+use crate::present::format::at_least;
+use crate::present::names::op_name;
+use crate::present::times::{bound_name, missing_text};
+use fuseline_core::analysis::{Analysis, Kernel};
+use fuseline_core::cost::roofline::peaks;
+use fuseline_core::cost::work::op_work;
+use fuseline_core::model::device::Figure as DeviceFigure;
+use fuseline_core::model::dtype::DType;
+use fuseline_core::model::ids::{KernelId, OpId};
+use fuseline_core::model::work::Work;
+
+/// The FLOPs of the ops of a kernel.
+pub(super) fn flops_of_kernel(analysis: &Analysis, id: KernelId) -> Found {
+    let kernel = &analysis.fused.kernels[id];
+    let own = kernel.ops.iter().map(|&op| op_flops(analysis, op, ""));
+    let again = analysis.partition.recomputed[id].iter();
+    let again = again.map(|&op| op_flops(analysis, op, " once more"));
+    let mut terms: Vec<Term> = own.chain(again).collect();
+    let of_ops = terms.iter().map(|term| match term.number {
+        Number::Flops(flops) => flops,
+        _ => 0,
+    });
+    let beyond = kernel.work.flops().saturating_sub(of_ops.sum());
+    terms.push(Term::given(
+        "rescaling of the sums of each tile of keys",
+        Number::Flops(beyond),
+    ));
+    let number = Number::Flops(kernel.work.flops());
+    let found = Found::new(Term::worked("", number, Worked::sum(terms)));
+    if kernel.work.is_unknown {
+        return unknown(analysis, kernel);
+    }
+    found
+}
+
+fn op_flops(analysis: &Analysis, op: OpId, suffix: &str) -> Term {
+    let graph = &analysis.graph;
+    let name = format!("{}{suffix}", op_name(graph, op));
+    let flops = op_work(graph, op).flops();
+    let factor = |name: &str, count: u64| Term::given(name, Number::Count(count));
+    let factors = match flop_factors(graph, op) {
+        FlopFactors::Matmul { sides, k: Some(k) } => {
+            let sides = sides.iter().map(|&side| factor("", side));
+            let factors = [factor("", 2)].into_iter().chain(sides);
+            factors.chain([factor("(K)", k)]).collect()
+        }
+        FlopFactors::Each {
+            flops,
+            elements,
+            of,
+        } => {
+            vec![factor("for each", flops), factor(of, elements)]
+        }
+        FlopFactors::Matmul { k: None, .. } | FlopFactors::Nothing | FlopFactors::Stated => {
+            Vec::new()
+        }
+    };
+    let product = factors
+        .iter()
+        .try_fold(1_u128, |product, factor| match factor.number {
+            Number::Count(count) => product.checked_mul(count.into()),
+            _ => None,
+        });
+    Term {
+        // A rewritten op has the work of those that it stands for.
+        worked: (product == Some(flops) && !factors.is_empty())
+            .then(|| Worked::new(How::Product, factors)),
+        ..Term::given(name, Number::Flops(flops))
+    }
+}
+
+/// FLOPs for each byte of a kernel.
+pub(super) fn intensity(analysis: &Analysis, kernel: &Kernel) -> Found {
+    let Some(intensity) = kernel.placement.intensity else {
+        return unknown(analysis, kernel);
+    };
+    let worked = Worked::quotient(
+        Term::given("", Number::Flops(kernel.work.flops())),
+        Term::given("", Number::Bytes(kernel.bytes())),
+    );
+    let ridge = ridge_of_kernel(analysis, kernel).and_then(|ridge| ridge.term);
+    let notes = ridge.map(|ridge| {
+        let (side, roof) = if intensity < ridge.number.value() {
+            ("Left", "memory")
+        } else {
+            ("Right", "arithmetic")
+        };
+        let at = ridge.text();
+        format!("{side} of the ridge at {at}: the roof over it is that of {roof}.")
+    });
+    Found {
+        notes: notes.into_iter().collect(),
+        ..Found::new(Term::worked("", Number::Intensity(intensity), worked))
+    }
+}
+
+/// What stands where a figure is not known or there is none.
+fn unknown(analysis: &Analysis, kernel: &Kernel) -> Found {
+    let (value, note) = if kernel.work.is_unknown {
+        ("unknown", missing_text(kernel, &analysis.options))
+    } else {
+        let why = "A kernel without FLOPs or without bytes has no point on the roofline";
+        ("–", Some(why.to_owned()))
+    };
+    Found {
+        formula: None,
+        value: value.to_owned(),
+        term: None,
+        notes: note.into_iter().map(|note| format!("{note}.")).collect(),
+    }
+}
+
+/// Where the peak for the arithmetic of a kernel meets the bandwidth. `None` where no peak is known.
+pub(super) fn ridge_of_kernel(analysis: &Analysis, kernel: &Kernel) -> Option<Found> {
+    let peak = peaks(&analysis.options, kernel.work).roof(kernel.work);
+    Some(ridge(analysis, peak?))
+}
+
+/// Where the peak of f16 matmuls meets the bandwidth.
+pub(super) fn ridge_for_f16(analysis: &Analysis) -> Option<Found> {
+    let f16 = Work {
+        matrix_dtype: Some(DType::F16),
+        ..Work::default()
+    };
+    let peak = peaks(&analysis.options, f16).roof(f16)?;
+    Some(ridge(analysis, peak))
+}
+
+fn ridge(analysis: &Analysis, peak: DeviceFigure) -> Found {
+    let bandwidth = analysis.options.device.memory_bytes_per_s.value;
+    let worked = Worked::quotient(
+        Term::given("", Number::Amount(peak.value, "FLOP/s")),
+        Term::given("", Number::Amount(bandwidth, "B/s")),
+    );
+    Found::new(Term::worked(
+        "",
+        Number::Intensity(peak.value / bandwidth),
+        worked,
+    ))
+}
+
+/// The FLOPs of all kernels: a lower bound where the K of a matmul is unknown.
+pub(super) fn at_least_known(found: Found, is_unknown: bool) -> Found {
+    Found {
+        value: at_least(is_unknown, &found.value),
+        ..found
+    }
+}
+
+/// What limits a kernel, in the words of the table.
+pub(super) fn limit_name(kernel: &Kernel) -> &'static str {
+    if kernel.is_free {
+        "–"
+    } else {
+        bound_name(kernel.placement.bound)
+    }
+}

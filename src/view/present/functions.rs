@@ -1,0 +1,106 @@
+//! The reference of the functions: how each is called, what it costs and where the count comes from.
+
+use fuseline_core::OpType;
+use fuseline_core::model::functions::{
+    AttributeSpec, FUNCTIONS, Function, ShapeRule, find_attribute,
+};
+
+/// A function as the reference describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionRow {
+    /// Its name.
+    pub name: &'static str,
+    /// How it is called; what is in brackets may be left out: `softmax(x, [axis])`.
+    pub signature: String,
+    /// Its op type.
+    pub op_type: &'static str,
+    /// What it computes.
+    pub summary: &'static str,
+    /// The shape of its result.
+    pub shape: &'static str,
+    /// FLOPs, with what they are counted for; empty where the source says it all.
+    pub flops: String,
+    /// The operations that the count adds up.
+    pub flops_source: &'static str,
+    /// Its attributes.
+    pub attributes: Vec<&'static AttributeSpec>,
+}
+
+/// The functions with a text in their name, op type or description, those with it in the name first. Case does not count.
+pub fn function_rows(wanted: &str) -> Vec<FunctionRow> {
+    let wanted = wanted.trim().to_lowercase();
+    let is_named = |function: &&Function| function.name.contains(&wanted);
+    let is_described = |function: &&Function| {
+        let words = [function.summary, function.op_type.name()];
+        words
+            .iter()
+            .any(|words| words.to_lowercase().contains(&wanted))
+    };
+    let named = FUNCTIONS.iter().filter(is_named);
+    let described = FUNCTIONS
+        .iter()
+        .filter(|function| !is_named(function) && is_described(function));
+    named.chain(described).map(function_row).collect()
+}
+
+fn function_row(function: &Function) -> FunctionRow {
+    let per_element = match function.op_type {
+        OpType::Elementwise => Some("each element of the result"),
+        OpType::Reduction => Some("each element of the input"),
+        OpType::Reshape if function.flops_per_element > 0 => Some("each element of the result"),
+        OpType::Opaque if function.flops_per_element > 0 => Some(match function.counted_input() {
+            0 => "each element of the input",
+            _ => "each element of src",
+        }),
+        _ => None,
+    };
+    FunctionRow {
+        name: function.name,
+        signature: format!("{}({})", function.name, function.arguments()),
+        op_type: function.op_type.name(),
+        summary: function.summary,
+        shape: shape_words(function.shape_rule),
+        flops: per_element.map_or_else(String::new, |what| {
+            format!("{} for {what}", function.flops_per_element)
+        }),
+        flops_source: function.flops_source,
+        attributes: (function.attributes.iter())
+            .filter_map(|name| find_attribute(name))
+            .collect(),
+    }
+}
+
+const fn shape_words(rule: ShapeRule) -> &'static str {
+    match rule {
+        ShapeRule::Broadcast => "the inputs broadcast, as in NumPy",
+        ShapeRule::SameAsFirst | ShapeRule::Scatter | ShapeRule::IndexAlong => {
+            "that of the first input"
+        }
+        ShapeRule::PerChannel => "that of the first input [B, C, ..]; the others are [C]",
+        ShapeRule::Reduce => "that of the input with the axis reduced",
+        ShapeRule::Matmul => "[.., M, K] by [.., K, N] gives [.., M, N]",
+        ShapeRule::Linear => "[.., K] by [N, K] gives [.., N]",
+        ShapeRule::Conv1d => "[B, C, L] by [O, C/groups, K] gives [B, O, L']",
+        ShapeRule::Conv2d => "[B, C, H, W] by [O, C/groups, KH, KW] gives [B, O, H', W']",
+        ShapeRule::Pool2d => "[B, C, H, W] gives [B, C, H', W']",
+        ShapeRule::Reshape => "the stated one, of as many elements",
+        ShapeRule::Stated => "the stated one",
+        ShapeRule::Transpose => "the dimensions in another order",
+        ShapeRule::Split => "one piece of the axis",
+        ShapeRule::Concat => "the axis as long as all inputs together",
+        ShapeRule::Slice => "a part of the axis",
+        ShapeRule::Expand => "the stated one, into which the input broadcasts",
+        ShapeRule::Repeat => "each dimension `times` as long",
+        ShapeRule::Interleave => "the axis `times` as long",
+        ShapeRule::Embedding => "[..] and [rows, D] give [.., D]",
+        ShapeRule::Gather => "that of the index",
+        ShapeRule::Pad => "the last dimensions longer by `pad`",
+        ShapeRule::Attention => "q [.., S, D], k [.., T, D] and v [.., T, E] give [.., S, E]",
+        ShapeRule::AdaptivePool2d => "[B, C, H, W] gives [B, C, size]",
+        ShapeRule::Resample => "[B, C, H, W] gives [B, C, size], or `times` as high and wide",
+        ShapeRule::Moved => "that of the input",
+        ShapeRule::OneHot => "[..] gives [.., classes]",
+        ShapeRule::Index => "that of the indices, and the dimensions that are not indexed",
+        ShapeRule::TopK => "the axis `count` long",
+    }
+}

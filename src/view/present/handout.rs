@@ -1,0 +1,77 @@
+//! The kernels on a sheet of paper: as many as fit, those that move most.
+
+use super::format::{format_bytes, format_count};
+use super::kernels::kernel_rows;
+use super::names::short_name;
+use super::times::TimeKind;
+use fuseline_core::{Analysis, KernelId};
+use std::cmp::Reverse;
+
+/// Rows that fit below the charts.
+pub const KERNEL_ROWS: usize = 12;
+/// Characters of the names of a kernel's ops, so that a row is one line.
+const NAME_CHARS: usize = 44;
+
+/// A kernel in one line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SheetRow {
+    /// The kernel.
+    pub kernel: KernelId,
+    /// The names of its ops, shortened.
+    pub ops: String,
+    /// Its work.
+    pub flops: String,
+    /// Bytes that it moves.
+    pub bytes: String,
+    /// FLOPs for each byte.
+    pub intensity: String,
+    /// What limits its speed.
+    pub bound: &'static str,
+    /// Its time.
+    pub time: String,
+}
+
+/// Kernels that are listed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SheetRows {
+    /// In the order in which they run.
+    pub rows: Vec<SheetRow>,
+    /// What the times are.
+    pub time_title: &'static str,
+    /// How many are left out, and what they move; empty if all are listed.
+    pub rest: String,
+}
+
+/// The `most` kernels that move most bytes. `O(kernels log kernels)`.
+pub fn largest_kernels(analysis: &Analysis, most: usize) -> SheetRows {
+    let kernels = &analysis.fused.kernels;
+    let mut order: Vec<KernelId> = kernels.ids().collect();
+    order.sort_by_key(|&kernel| (Reverse(kernels[kernel].bytes()), kernel));
+    let rest = order.split_off(most.min(order.len()));
+    let rows = kernel_rows(analysis, kernels.len()).into_iter();
+    let rows = rows
+        .filter(|row| order.contains(&row.kernel))
+        .map(|row| SheetRow {
+            kernel: row.kernel,
+            ops: short_name(&row.ops.replace('`', ""), NAME_CHARS),
+            flops: row.figures.flops,
+            bytes: row.figures.fused_bytes,
+            intensity: row.figures.intensity,
+            bound: row.figures.bound,
+            time: row.figures.time.time,
+        });
+    let bytes: u64 = rest.iter().map(|&kernel| kernels[kernel].bytes()).sum();
+    SheetRows {
+        rows: rows.collect(),
+        time_title: TimeKind::of(analysis).name(),
+        rest: match rest.len() {
+            0 => String::new(),
+            1 => format!("1 more kernel moves {}.", format_bytes(bytes)),
+            count => format!(
+                "{} more kernels move {} together.",
+                format_count(count),
+                format_bytes(bytes)
+            ),
+        },
+    }
+}

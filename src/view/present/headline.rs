@@ -1,0 +1,141 @@
+//! The effect of fusion on the whole program, in a few figures.
+
+use super::certificates::certificate_text;
+use super::explain::{assumed, has_assumed_size, total_bytes};
+use super::format::{format_change, format_count, format_exact, format_ratio};
+use super::times::{COLD, TimeKind, missing_text, time_note, total_times};
+use fuseline_core::Analysis;
+
+/// Bytes, kernels and time, before and after fusion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Headline {
+    /// Bytes through memory, unfused.
+    pub unfused_bytes: String,
+    /// Bytes through memory, fused.
+    pub fused_bytes: String,
+    /// Change by fusion, in percent.
+    pub change: String,
+    /// Whether the bytes change at all.
+    pub is_changed: bool,
+    /// Both and the difference, exactly.
+    pub exact_bytes: String,
+    /// Launched kernels, unfused.
+    pub unfused_kernels: String,
+    /// Launched kernels, fused.
+    pub fused_kernels: String,
+    /// What the times are, and the device: `expected on H200`.
+    pub time_label: String,
+    /// Time, unfused.
+    pub unfused_time: String,
+    /// Time, fused.
+    pub fused_time: String,
+    /// The quotient of both: a speedup, or one by the lower bounds. `None` where nothing runs.
+    pub ratio: Option<String>,
+    /// Whether the times differ as they are written.
+    pub is_time_changed: bool,
+    /// Both lower bounds, beside expected times.
+    pub bounds: Option<String>,
+    /// How the times are found, and what they leave out.
+    pub time_note: String,
+    /// The result of a search; `None` if the policy does not search.
+    pub search: Option<SearchResult>,
+}
+
+/// What a search minimized, and whether the result is proven.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchResult {
+    /// What it minimized.
+    pub objective: String,
+    /// Whether the result is proven optimal.
+    pub certificate: String,
+}
+
+/// The figures of a program.
+pub fn headline(analysis: &Analysis) -> Headline {
+    let (unfused, fused) = (&analysis.unfused, &analysis.fused);
+    let device = &analysis.options.device;
+    let saved_bytes = fused.traffic.saved_by_fusion;
+    let exact = |bytes: u64| format_exact(bytes.into());
+    let kind = TimeKind::of(analysis);
+    let missing =
+        (unfused.first_incomplete()).and_then(|kernel| missing_text(kernel, &analysis.options));
+    let [unfused_time, fused_time] = total_times(analysis);
+    let is_below = unfused_time.is_below || fused_time.is_below;
+    let runs = fused.launches > 0;
+    let is_assumed = unfused.kernels.iter().any(has_assumed_size);
+    let ratio = |ratio: f64| assumed(is_assumed, &format_ratio(ratio));
+    Headline {
+        unfused_bytes: total_bytes(unfused),
+        fused_bytes: total_bytes(fused),
+        change: assumed(is_assumed, &format_change(analysis.savings_pct)),
+        is_changed: saved_bytes != 0,
+        exact_bytes: format!(
+            "{} B read and written unfused, {} B fused, {} B {}",
+            exact(unfused.traffic.total),
+            exact(fused.traffic.total),
+            exact(saved_bytes.unsigned_abs()),
+            if saved_bytes < 0 { "more" } else { "saved" },
+        ),
+        unfused_kernels: format_count(unfused.launches),
+        fused_kernels: format_count(fused.launches),
+        time_label: format!("{} on {}", kind.name(), device.name),
+        ratio: runs.then(|| match &analysis.expected {
+            Some(expected) => format!("{} as fast", ratio(expected.speedup())),
+            None => format!("{} by bounds", ratio(analysis.speedup)),
+        }),
+        bounds: (unfused_time.bound.zip(fused_time.bound)).map(|(unfused, fused)| {
+            let cold = if is_below { COLD } else { "" };
+            let quotient = ratio(analysis.speedup);
+            format!("bounds {unfused} → {fused}{cold}, {quotient}")
+        }),
+        is_time_changed: unfused_time.time != fused_time.time,
+        unfused_time: unfused_time.time,
+        fused_time: fused_time.time,
+        time_note: match missing {
+            Some(missing) => format!("{} {missing}.", time_note(analysis)),
+            None => time_note(analysis),
+        },
+        search: analysis
+            .certificate
+            .as_ref()
+            .map(|certificate| SearchResult {
+                objective: format!("least {}", certificate.objective.noun()),
+                certificate: certificate_text(certificate),
+            }),
+    }
+}
+
+impl Headline {
+    /// The same as one text, for screen readers.
+    pub fn sentence(&self) -> String {
+        let Self {
+            unfused_bytes,
+            fused_bytes,
+            change,
+            unfused_kernels,
+            fused_kernels,
+            time_label,
+            unfused_time,
+            fused_time,
+            ..
+        } = self;
+        let ratio = match &self.ratio {
+            Some(ratio) => format!(", {ratio}"),
+            None => String::new(),
+        };
+        let kernels_become = if unfused_kernels == "1" {
+            "kernel becomes"
+        } else {
+            "kernels become"
+        };
+        let search = match &self.search {
+            Some(search) => format!(" Kernels: {}.", search.certificate),
+            None => String::new(),
+        };
+        format!(
+            "Memory traffic {unfused_bytes} unfused, {fused_bytes} fused, {change}. \
+             {unfused_kernels} {kernels_become} {fused_kernels}. \
+             Time, {time_label}: {unfused_time} unfused, {fused_time} fused{ratio}.{search}"
+        )
+    }
+}

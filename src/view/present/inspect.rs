@@ -1,0 +1,396 @@
+//! One op, edge, kernel or tensor with the arithmetic behind its figures, and what can be done about it.
+
+use super::explain::{
+    access_text, assumed, flops_text, has_assumed_size, source_reason, source_text, whole_reason,
+};
+use super::figure::{Figure, Of, Part, Quantity};
+use super::format::{format_bytes, format_change, format_intensity};
+use super::limits::harms;
+use super::manual::{Change, producer_beside};
+use super::names::{counted, joined, op_name, op_names, quoted_op};
+use super::times::{COLD, TimeKind, bound_name, kernel_time, time_lines};
+use fuseline_core::analysis::Kernel;
+use fuseline_core::fusion::attention::find;
+use fuseline_core::{Analysis, Graph, KernelId, OpId, TensorId, TensorTraffic};
+
+/// Most lines of arithmetic of one kind.
+const MAX_LINES: usize = 12;
+
+/// What is told about what a visitor has clicked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Inspected {
+    /// What it is.
+    pub heading: String,
+    /// The kernel that it is or runs in.
+    pub kernel: Option<KernelId>,
+    /// Its figures: what, and how much.
+    pub facts: Vec<Fact>,
+    /// The arithmetic behind them, a line for each part.
+    pub worked: Vec<String>,
+    /// What follows from it, in sentences; quoted parts are code.
+    pub notes: Vec<String>,
+    /// The two ops whose separation is explained beside it.
+    pub asked: Option<(OpId, OpId)>,
+    /// Those two by name, where the heading does not name them; quoted parts are code.
+    pub asked_names: String,
+    /// What can be done by hand, if the text allows it: a cut before an op or on an edge, the merge of an edge. Those of a kernel with
+    /// its neighbours are [offers](super::merges::merge_offers).
+    pub change: Option<Change>,
+    /// Whether running attention as one kernel would bring the two ops together.
+    pub is_attention: bool,
+}
+
+/// Something that is known about what was clicked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fact {
+    /// What it says.
+    pub what: &'static str,
+    /// Its words, in order; a number is a part of its own.
+    pub parts: Vec<Part>,
+}
+
+impl Fact {
+    fn new<const N: usize>(what: &'static str, parts: [Part; N]) -> Self {
+        Self {
+            what,
+            parts: parts.into(),
+        }
+    }
+
+    /// All words.
+    pub fn text(&self) -> String {
+        Part::text_of(&self.parts)
+    }
+}
+
+/// A fact of words alone.
+fn said(what: &'static str, text: impl Into<String>) -> Fact {
+    Fact::new(what, [Part::words(text)])
+}
+
+/// A fact that is one number.
+fn number(what: &'static str, text: impl Into<String>, figure: impl Into<Option<Figure>>) -> Fact {
+    Fact::new(what, [Part::number(text, figure)])
+}
+
+impl Inspected {
+    /// The same, with an edge on which a kernel of `ops` ends explained beside it, else one on which it begins.
+    fn with_neighbour(mut self, analysis: &Analysis, ops: &[OpId]) -> Self {
+        if let Some((producer, consumer)) = neighbours(analysis, ops) {
+            let graph = &analysis.graph;
+            let [from, to] = [producer, consumer].map(|op| quoted_op(graph, op));
+            self.asked = Some((producer, consumer));
+            self.asked_names = format!("{from} → {to}. ");
+            self.is_attention = are_parts_of_attention(analysis, producer, consumer);
+        }
+        self
+    }
+}
+
+/// The last edge that leaves a kernel of which these are ops, else the first that enters it.
+fn neighbours(analysis: &Analysis, ops: &[OpId]) -> Option<(OpId, OpId)> {
+    let (graph, partition) = (&analysis.graph, &analysis.partition);
+    let is_apart = |&(producer, consumer): &(OpId, OpId)| {
+        !partition.computes(partition.kernel_of[consumer], producer)
+    };
+    let leaving = ops.iter().rev().flat_map(|&op| {
+        let readers = graph.successors[op].iter();
+        readers.map(move |&reader| (op, reader))
+    });
+    let entering = ops.iter().flat_map(|&op| {
+        let producers = graph.predecessors[op].iter();
+        producers.map(move |&producer| (producer, op))
+    });
+    leaving.chain(entering).find(is_apart)
+}
+
+/// Whether two ops belong to one attention that the options leave in pieces. `O(ops)`.
+fn are_parts_of_attention(analysis: &Analysis, first: OpId, second: OpId) -> bool {
+    let is_of_both = |ops: &[OpId]| ops.contains(&first) && ops.contains(&second);
+    !analysis.options.fusion.attention
+        && (find(&analysis.graph).iter()).any(|attention| is_of_both(&attention.ops))
+}
+
+/// An op: its result, its arithmetic, and what it moves when it runs alone. `None` if there is no such op.
+/// `O(accesses)`, and of its kernel.
+pub fn inspect_op(analysis: &Analysis, op: OpId) -> Option<Inspected> {
+    let graph = &analysis.graph;
+    let definition = graph.ops.get(op)?;
+    let kernel = *analysis.partition.kernel_of.get(op)?;
+    let alone = analysis.unfused.of_lone_op(op);
+    let name = op_name(graph, op);
+    let function = definition.operator();
+    let heading = if function == name {
+        name.to_owned()
+    } else {
+        format!("{name}: {function}")
+    };
+    let together = analysis.partition.kernels[kernel].len() - 1;
+    let mut facts = vec![said("result", tensor_text(graph, graph.output[op]))];
+    facts.push(said(
+        "runs in",
+        match together {
+            0 => format!("kernel {}, alone", kernel.number()),
+            others => format!(
+                "kernel {} with {}",
+                kernel.number(),
+                counted(others, "other op")
+            ),
+        },
+    ));
+    facts.push(number(
+        "alone it moves",
+        assumed(has_assumed_size(alone), &format_bytes(alone.bytes())),
+        Figure::unfused(Of::Op(op), Quantity::Bytes),
+    ));
+    if let Some(intensity) = alone.placement.intensity {
+        facts.push(number(
+            "intensity alone",
+            format_intensity(intensity),
+            Figure::unfused(Of::Op(op), Quantity::Intensity),
+        ));
+    }
+    let mut worked = vec![format!("FLOPs: {}", flops_text(graph, op))];
+    worked.extend(access_lines(analysis, op, alone));
+    let change = producer_beside(analysis, op).map(|producer| Change::Cut {
+        producer,
+        consumer: op,
+    });
+    Some(
+        Inspected {
+            heading,
+            kernel: Some(kernel),
+            facts,
+            worked,
+            notes: whole_notes(graph, &[op], alone),
+            change,
+            ..Inspected::default()
+        }
+        .with_neighbour(analysis, &[op]),
+    )
+}
+
+/// For each tensor that a kernel of these ops reads and needs a part of, why it counts whole.
+fn whole_notes(graph: &Graph, ops: &[OpId], kernel: &Kernel) -> Vec<String> {
+    let reads = kernel.traffic.reads.iter();
+    let notes = reads.filter_map(|access| {
+        let whole = whole_reason(graph, ops, access.tensor)?;
+        Some(format!("{}: {whole}.", graph.tensor_name(access.tensor)))
+    });
+    notes.take(MAX_LINES).collect()
+}
+
+/// A tensor on its way from one op to another: its bytes, and whether they reach memory. `None` if there are no such ops.
+pub fn inspect_edge(analysis: &Analysis, producer: OpId, consumer: OpId) -> Option<Inspected> {
+    let graph = &analysis.graph;
+    let tensor = *graph.output.get(producer)?;
+    let (from, to) = (
+        op_name(graph, producer),
+        op_name(graph, graph.ops.get(consumer).map(|_| consumer)?),
+    );
+    let (a, b) = (
+        analysis.partition.kernel_of[producer],
+        analysis.partition.kernel_of[consumer],
+    );
+    let traffic = &analysis.tensors[tensor];
+    let mut facts = vec![said("tensor", tensor_text(graph, tensor))];
+    let is_together = analysis.partition.computes(b, producer);
+    facts.push(said(
+        "runs",
+        if is_together {
+            format!("inside kernel {}", b.number())
+        } else {
+            format!("from kernel {} to kernel {}", a.number(), b.number())
+        },
+    ));
+    facts.extend(moved(tensor, traffic));
+    let mut notes = Vec::new();
+    if is_together {
+        notes.push(if traffic.is_on_chip {
+            "It stays on chip: it is neither written to memory nor read from it.".to_owned()
+        } else {
+            "This reader takes it on chip. It is written all the same, because it is a result or another kernel reads it.".to_owned()
+        });
+    }
+    let whole = whole_reason(graph, &[consumer], tensor);
+    notes.extend(whole.map(|whole| format!("{}: {whole}.", graph.tensor_name(tensor))));
+    let change = match is_together {
+        false => Some(Change::Merge(a, b)),
+        true if a == b => Some(Change::Cut { producer, consumer }),
+        true => None,
+    };
+    Some(Inspected {
+        heading: format!("{from} → {to}"),
+        kernel: is_together.then_some(b),
+        facts,
+        worked: size_lines(analysis, consumer, tensor),
+        notes,
+        asked: (!is_together).then_some((producer, consumer)),
+        asked_names: String::new(),
+        change,
+        is_attention: !is_together && are_parts_of_attention(analysis, producer, consumer),
+    })
+}
+
+/// A fused kernel: its bytes before and after, its arithmetic and its time. `None` if there is no such kernel.
+/// `O(accesses)` of the kernel, and of all kernels for what hurts.
+pub fn inspect_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Inspected> {
+    let graph = &analysis.graph;
+    let fused = analysis.fused.kernels.get(kernel)?;
+    let before = analysis.comparisons.get(kernel)?;
+    let bytes = |bytes| assumed(has_assumed_size(fused), &format_bytes(bytes));
+    let saved = before.unfused_bytes as f64 - fused.bytes() as f64;
+    let percent = saved / (before.unfused_bytes as f64).max(1.0) * 100.0;
+    // A kernel that only computes ops of others once more is known by none.
+    let of = fused.ops.first().map(|&first| Of::Kernel(first));
+    let figure = |quantity| Some(Figure::fused(of?, quantity));
+    let unfused = of.map(|of| Figure::unfused(of, Quantity::Bytes));
+    let mut facts = vec![
+        Fact::new(
+            "bytes",
+            [
+                Part::number(bytes(before.unfused_bytes), unfused),
+                Part::words(" → "),
+                Part::number(bytes(fused.bytes()), figure(Quantity::Bytes)),
+                Part::words(", "),
+                Part::number(format_change(percent), figure(Quantity::Saving)),
+            ],
+        ),
+        time_fact(analysis, kernel, figure),
+    ];
+    if let Some(intensity) = fused.placement.intensity {
+        let intensity = format_intensity(intensity);
+        facts.push(number("intensity", intensity, figure(Quantity::Intensity)));
+    }
+    if !fused.is_free {
+        let bound = bound_name(fused.placement.bound);
+        facts.push(number("bound by", bound, figure(Quantity::LimitedBy)));
+    }
+    let harm = harms(analysis).get(kernel).cloned().unwrap_or_default();
+    let mut notes = whole_notes(graph, &fused.ops, fused);
+    if !harm.is_empty() {
+        notes.insert(0, format!("What hurts: {harm}."));
+    }
+    let inspected = Inspected {
+        heading: format!(
+            "kernel {}: {}",
+            kernel.number(),
+            op_names(graph, &fused.ops)
+        ),
+        kernel: Some(kernel),
+        facts,
+        worked: time_lines(analysis, kernel),
+        notes,
+        ..Inspected::default()
+    }
+    .with_neighbour(analysis, &fused.ops);
+    Some(inspected)
+}
+
+/// The time of a kernel, and its bound beside it: `454 µs, bound 208 µs`.
+fn time_fact(
+    analysis: &Analysis,
+    kernel: KernelId,
+    figure: impl Fn(Quantity) -> Option<Figure>,
+) -> Fact {
+    let time = kernel_time(analysis, kernel).unwrap_or_default();
+    let cold = if time.is_below { COLD } else { "" };
+    let bound = time.bound.map(|bound| {
+        [
+            Part::words(", bound "),
+            Part::number(bound, figure(Quantity::LowerBound)),
+            Part::words(cold),
+        ]
+    });
+    let time = Part::number(time.time, figure(Quantity::Time));
+    Fact {
+        what: TimeKind::of(analysis).name(),
+        parts: [time]
+            .into_iter()
+            .chain(bound.into_iter().flatten())
+            .collect(),
+    }
+}
+
+/// What all kernels move of a tensor, before and after.
+fn moved(tensor: TensorId, traffic: &TensorTraffic) -> [Fact; 2] {
+    let of = Of::Tensor(tensor);
+    [
+        number(
+            "moved unfused",
+            format_bytes(traffic.unfused_bytes),
+            Figure::unfused(of, Quantity::Bytes),
+        ),
+        number(
+            "moved fused",
+            format_bytes(traffic.fused_bytes),
+            Figure::fused(of, Quantity::Bytes),
+        ),
+    ]
+}
+
+/// A tensor from outside, or a result: its size, where that comes from, and who writes and reads it. `None` if there is no such
+/// tensor.
+pub fn inspect_tensor(analysis: &Analysis, tensor: TensorId) -> Option<Inspected> {
+    let graph = &analysis.graph;
+    let traffic = analysis.tensors.get(tensor)?;
+    let readers = &graph.consumers[tensor];
+    let producer = graph.tensors[tensor].producer;
+    let mut facts = vec![said("tensor", tensor_text(graph, tensor))];
+    facts.push(said("size", source_text(traffic.source)));
+    facts.extend(producer.map(|op| said("written by", op_name(graph, op))));
+    if !readers.is_empty() {
+        let names = readers.iter().map(|&op| op_name(graph, op));
+        facts.push(said("read by", joined(names, [", ", " and "], MAX_LINES)));
+    }
+    facts.extend(moved(tensor, traffic));
+    let accesses = readers.first().copied().or(producer);
+    let worked = accesses.map(|op| size_lines(analysis, op, tensor));
+    let reason = source_reason(analysis, readers, tensor, traffic.source);
+    Some(Inspected {
+        heading: graph.tensor_name(tensor).to_owned(),
+        facts,
+        worked: worked.unwrap_or_default(),
+        notes: [
+            Some(format!("Its size: {reason}.")),
+            (producer.is_some() && graph.is_final(tensor))
+                .then(|| "The program returns it.".to_owned()),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+        ..Inspected::default()
+    })
+}
+
+/// `scores : f16[32, 2048, 2048]`; without the type where it is not known.
+fn tensor_text(graph: &Graph, tensor: TensorId) -> String {
+    let name = graph.tensor_name(tensor);
+    let Some(shape) = graph.tensor_shape(tensor) else {
+        return name.to_owned();
+    };
+    let dims: Vec<String> = shape.iter().map(u64::to_string).collect();
+    let dtype = graph.tensors[tensor].dtype.map_or("", |dtype| dtype.name());
+    format!("{name} : {dtype}[{}]", dims.join(", "))
+}
+
+/// How the bytes of a tensor are computed that an op reads.
+fn size_lines(analysis: &Analysis, op: OpId, tensor: TensorId) -> Vec<String> {
+    let bytes = format_bytes(analysis.tensors[tensor].bytes);
+    let size = access_text(analysis, op, tensor);
+    let line = size.map(|size| format!("{size} = {bytes} for each access"));
+    line.into_iter().collect()
+}
+
+/// A line for each access of an op that runs alone.
+fn access_lines(analysis: &Analysis, op: OpId, alone: &Kernel) -> Vec<String> {
+    let graph = &analysis.graph;
+    let reads = alone.traffic.reads.iter().map(|access| ("reads", access));
+    let writes = alone.traffic.writes.iter().map(|access| ("writes", access));
+    let lines = reads.chain(writes).map(|(verb, access)| {
+        let size = access_text(analysis, op, access.tensor).unwrap_or_default();
+        let name = graph.tensor_name(access.tensor);
+        format!("{verb} {name}: {size} = {}", format_bytes(access.bytes))
+    });
+    lines.take(MAX_LINES).collect()
+}

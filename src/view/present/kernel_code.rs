@@ -1,0 +1,111 @@
+//! A kernel as code: its lines, the bytes that each moves, and those that fusion removed.
+
+use super::format::format_bytes;
+use fuseline_codegen::code_bytes::code_bytes;
+use fuseline_codegen::kernel_code::{CodeLanguage, Line, of_kernel};
+use fuseline_core::model::program::Program;
+use fuseline_core::{Analysis, IdVec, KernelId, OpId, ReshapeCost, TensorId};
+
+/// What is shown of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KernelCode {
+    /// It runs.
+    Lines {
+        /// What runs, to be copied.
+        text: String,
+        /// The same line by line, with those that fusion removed.
+        lines: Vec<CodeLine>,
+    },
+    /// It has no code; why, as a clause.
+    Refused(String),
+    /// Nothing runs.
+    Nothing,
+}
+
+/// A line of code as it is shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CodeLine {
+    /// With its indentation.
+    pub text: String,
+    /// What it moves between memory and the chip.
+    pub moved: Option<Moved>,
+}
+
+/// A load or a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// The tensor.
+    pub tensor: TensorId,
+    /// Its kind, and the name of the tensor, in a sentence.
+    pub words: String,
+    /// Its bytes; none for a tensor that was loaded before.
+    pub bytes: Option<String>,
+    /// Fusion removed it.
+    pub is_removed: bool,
+}
+
+impl KernelCode {
+    /// Why there are no lines where nothing runs.
+    pub const NOTHING: &str =
+        "Nothing runs for this kernel: its views are other ways to read what other kernels wrote.";
+    /// What the colours of its lines mean.
+    pub const COLOURS: &str = "A load or store has the colour of the kernel that writes its tensor, and is grey where none does: inputs and weights. What fusion removed is struck through.";
+    /// What the code is.
+    pub const NOTE: &str = "Fuseline wrote this from one form for all languages, with the sizes compiled in. It is not what torch.compile emits.";
+}
+
+/// The sentence for a kernel that is refused.
+pub fn no_code(reason: &str) -> String {
+    format!("This kernel has no code: {reason}.")
+}
+
+/// A kernel of an analysis in a language. Linear in the program, beside the kernel itself.
+pub fn kernel_code(
+    analysis: &Analysis,
+    program: &Program,
+    statement_of_op: &IdVec<OpId, usize>,
+    kernel: KernelId,
+    language: CodeLanguage,
+) -> KernelCode {
+    let views_are_free = analysis.options.conventions.reshape == ReshapeCost::View;
+    let (graph, partition) = (&analysis.graph, &analysis.partition);
+    let coded = of_kernel(
+        program,
+        graph,
+        statement_of_op,
+        partition,
+        views_are_free,
+        kernel,
+    );
+    let own = match coded {
+        Ok(Some(own)) => own,
+        Ok(None) => return KernelCode::Nothing,
+        Err(reason) => return KernelCode::Refused(reason),
+    };
+    let code = match language.code(graph, &own) {
+        Ok(code) => code,
+        Err(reason) => return KernelCode::Refused(reason),
+    };
+    let bytes = code_bytes(analysis, kernel, &own, &code);
+    let line = |(line, bytes): (&Line, Option<u64>)| CodeLine {
+        text: line.indented(),
+        moved: line.access.map(|access| {
+            let name = graph.tensor_name(access.tensor);
+            let kind = if access.is_store { "store" } else { "load" };
+            Moved {
+                tensor: access.tensor,
+                words: match (access.is_removed, bytes) {
+                    (true, _) => format!("{kind} of {name}, removed by fusion"),
+                    (false, Some(_)) => format!("{kind} of {name}"),
+                    (false, None) => format!("{kind} of {name}, counted above"),
+                },
+                bytes: bytes.map(format_bytes),
+                is_removed: access.is_removed,
+            }
+        }),
+    };
+    KernelCode::Lines {
+        text: code.text(),
+        lines: code.lines.iter().zip(bytes).map(line).collect(),
+    }
+}

@@ -1,0 +1,177 @@
+//! The rows of the table of kernels.
+
+use super::limits::harms;
+use crate::present::explain::{assumed, has_assumed_size};
+use crate::present::format::{
+    at_least, format_bytes, format_exact, format_flops, format_intensity,
+};
+use crate::present::names::op_names;
+use crate::present::times::{Seconds, TimeText, bound_name, missing_text};
+use fuseline_core::model::work::Work;
+use fuseline_core::{Analysis, KernelId, OpId};
+
+/// A fused kernel with its figures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelRow {
+    /// Its first op, which identifies the row while kernels come and go.
+    pub first_op: OpId,
+    /// Its id in the analysis.
+    pub kernel: KernelId,
+    /// The names of its ops.
+    pub ops: String,
+    /// Warnings that fusion costs time here; empty if there are none.
+    pub harm: String,
+    /// Its figures.
+    pub figures: Figures,
+}
+
+/// The figures of a kernel, or the sum of all.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figures {
+    /// Its work.
+    pub flops: String,
+    /// Bytes that its ops move when each is a kernel.
+    pub unfused_bytes: String,
+    /// Bytes that it moves.
+    pub fused_bytes: String,
+    /// Both, exactly.
+    pub exact_bytes: String,
+    /// Bytes that it reads.
+    pub bytes_read: String,
+    /// Bytes that it writes.
+    pub bytes_written: String,
+    /// FLOPs for each byte.
+    pub intensity: String,
+    /// What limits its speed.
+    pub bound: &'static str,
+    /// What its time leaves out; `None` where it counts all work.
+    pub missing: Option<String>,
+    /// Its time.
+    pub time: TimeText,
+    /// The time of its ops when each is a kernel, beside it.
+    pub times: String,
+}
+
+/// A row for each of the first `max_rows` kernels. `O(ops + reads)`.
+pub fn kernel_rows(analysis: &Analysis, max_rows: usize) -> Vec<KernelRow> {
+    let harms = harms(analysis);
+    let expected = |kernel| Some(*analysis.expected.as_ref()?.kernels.get(kernel)?);
+    let kernels = analysis.fused.kernels.iter_enumerated();
+    let rows = kernels.zip(&analysis.comparisons).take(max_rows);
+    rows.filter_map(|((kernel, fused), before)| {
+        let unknown = if fused.work.is_unknown {
+            "unknown"
+        } else {
+            "–"
+        };
+        let placement = &fused.placement;
+        let figures = figures(&Totals {
+            work: fused.work,
+            unfused_bytes: before.unfused_bytes,
+            fused_bytes: fused.bytes(),
+            bytes_read: fused.bytes_read,
+            bytes_written: fused.bytes_written,
+            has_assumed_size: has_assumed_size(fused),
+            missing: missing_text(fused, &analysis.options),
+            bounds_s: [before.unfused_time_s, placement.time_s],
+            expected_s: expected(kernel).map(|times| [times.unfused_s, times.time_s]),
+        });
+        Some(KernelRow {
+            first_op: *fused.ops.first()?,
+            kernel,
+            ops: op_names(&analysis.graph, &fused.ops),
+            harm: harms.get(kernel).cloned().unwrap_or_default(),
+            figures: Figures {
+                flops: if fused.work.is_unknown {
+                    unknown.to_owned()
+                } else {
+                    figures.flops
+                },
+                intensity: placement
+                    .intensity
+                    .map_or_else(|| unknown.to_owned(), format_intensity),
+                bound: if fused.is_free {
+                    "–"
+                } else {
+                    bound_name(placement.bound)
+                },
+                ..figures
+            },
+        })
+    })
+    .collect()
+}
+
+/// The sum of all kernels.
+pub fn kernel_total(analysis: &Analysis) -> Figures {
+    let (before, after) = (&analysis.unfused, &analysis.fused);
+    let kernels = after.kernels.iter();
+    let expected = analysis.expected.as_ref();
+    figures(&Totals {
+        work: kernels.fold(Work::default(), |sum, kernel| sum.and(kernel.work)),
+        unfused_bytes: before.traffic.total,
+        fused_bytes: after.traffic.total,
+        bytes_read: after.traffic.bytes_read,
+        bytes_written: after.traffic.bytes_written,
+        has_assumed_size: after.kernels.iter().any(has_assumed_size),
+        missing: (after.first_incomplete())
+            .and_then(|kernel| missing_text(kernel, &analysis.options)),
+        bounds_s: [before.time_s, after.time_s],
+        expected_s: expected.map(|times| [times.unfused_s, times.fused_s]),
+    })
+}
+
+/// The figures that a kernel and the sum of all share.
+struct Totals {
+    work: Work,
+    unfused_bytes: u64,
+    fused_bytes: u64,
+    bytes_read: u64,
+    bytes_written: u64,
+    has_assumed_size: bool,
+    missing: Option<String>,
+    /// Unfused and fused.
+    bounds_s: [f64; 2],
+    /// Unfused and fused.
+    expected_s: Option<[f64; 2]>,
+}
+
+fn figures(totals: &Totals) -> Figures {
+    let bytes = |bytes| assumed(totals.has_assumed_size, &format_bytes(bytes));
+    let is_incomplete = totals.missing.is_some();
+    let [unfused_bound_s, bound_s] = totals.bounds_s;
+    let unfused_s = totals.expected_s.map(|[unfused_s, _]| unfused_s);
+    let time = |bound_s, expected_s| {
+        TimeText::new(Seconds {
+            bound_s,
+            is_incomplete,
+            expected_s,
+            is_assumed: totals.has_assumed_size,
+        })
+    };
+    let unfused = time(unfused_bound_s, unfused_s).joined();
+    let fused_s = totals.expected_s.map(|[_, fused_s]| fused_s);
+    let time = time(bound_s, fused_s);
+    let times = format!("{unfused} unfused, {} fused", time.joined());
+    let times = match &totals.missing {
+        None => times,
+        Some(missing) => format!("{times}; {missing}"),
+    };
+    Figures {
+        flops: at_least(totals.work.is_unknown, &format_flops(totals.work.flops())),
+        unfused_bytes: bytes(totals.unfused_bytes),
+        fused_bytes: bytes(totals.fused_bytes),
+        exact_bytes: format!(
+            "{} B unfused, {} B fused",
+            format_exact(totals.unfused_bytes.into()),
+            format_exact(totals.fused_bytes.into()),
+        ),
+        bytes_read: bytes(totals.bytes_read),
+        bytes_written: format_bytes(totals.bytes_written),
+        intensity: String::new(),
+        bound: "",
+        missing: totals.missing.clone(),
+        time,
+        times,
+    }
+}

@@ -1,0 +1,85 @@
+//! Whether a program fits the memory of its device, in words.
+
+use crate::present::explain::{assumed, has_assumed_size};
+use crate::present::figure::{Figure, Of, Part, Quantity};
+use crate::present::format::format_bytes;
+use crate::present::names::op_names;
+use fuseline_core::Analysis;
+use fuseline_core::analysis::Execution;
+use fuseline_core::model::device::Device;
+
+/// Whether the tensors of a program that are live at once fit the device; `None` if its memory is unknown.
+pub fn fits(execution: &Execution, device: &Device) -> Option<bool> {
+    let memory = device.hardware.memory_bytes?;
+    Some(execution.peak_memory.bytes as f64 <= memory.value)
+}
+
+/// The most memory that tensors need at once: `4.71 GB of 85.1 GB`, with what the device has if that is known.
+pub fn memory_text(execution: &Execution, device: &Device) -> String {
+    let needed = needed_text(execution);
+    match capacity_text(device) {
+        Some(capacity) => format!("{needed} of {capacity}"),
+        None => needed,
+    }
+}
+
+/// What the tab of limits says about memory, in a sentence.
+pub fn memory_sentence(analysis: &Analysis) -> Vec<Part> {
+    memory_warning(analysis).unwrap_or_else(|| {
+        let mut parts = vec![Part::words("Memory: "), needed_part(analysis)];
+        if let Some(capacity) = capacity_part(&analysis.options.device) {
+            parts.extend([Part::words(" of "), capacity]);
+        }
+        parts.push(Part::words(
+            " where the most tensors are live, with inputs and weights held throughout.",
+        ));
+        parts
+    })
+}
+
+/// Where the fused program does not fit the device: how much it needs, and in which kernel. `None` if it fits or
+/// the memory of the device is unknown.
+pub fn memory_warning(analysis: &Analysis) -> Option<Vec<Part>> {
+    let device = &analysis.options.device;
+    if fits(&analysis.fused, device)? {
+        return None;
+    }
+    let kernel = analysis.fused.peak_memory.kernel?;
+    let ops = op_names(&analysis.graph, &analysis.fused.kernels.get(kernel)?.ops);
+    let number = kernel.number();
+    Some(vec![
+        Part::words(format!(
+            "Does not fit: while kernel {number} ({ops}) runs, "
+        )),
+        needed_part(analysis),
+        Part::words(format!(" of tensors are live, and {} has ", device.name)),
+        capacity_part(device)?,
+        Part::words("."),
+    ])
+}
+
+fn needed_part(analysis: &Analysis) -> Part {
+    let figure = Figure::fused(Of::Program, Quantity::PeakMemory);
+    Part::number(needed_text(&analysis.fused), figure)
+}
+
+fn capacity_part(device: &Device) -> Option<Part> {
+    let figure = Figure::fused(Of::Program, Quantity::DeviceMemory);
+    Some(Part::number(capacity_text(device)?, figure))
+}
+
+fn needed_text(execution: &Execution) -> String {
+    let is_assumed = execution.kernels.iter().any(has_assumed_size);
+    assumed(is_assumed, &format_bytes(execution.peak_memory.bytes))
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the cast saturates, and no device has so much memory"
+)]
+pub(super) fn capacity_text(device: &Device) -> Option<String> {
+    let memory = device.hardware.memory_bytes?;
+    let mark = if memory.is_confirmed { "" } else { " ?" };
+    Some(format!("{}{mark}", format_bytes(memory.value as u64)))
+}

@@ -1,0 +1,83 @@
+//! Names of ops and counts of things in sentences and labels.
+
+use crate::present::format::format_count;
+use fuseline_core::model::graph::Graph;
+use fuseline_core::model::ids::OpId;
+use fuseline_core::notation::spelling::{first_chars, printable};
+
+/// What a list of texts shows of one: its first line that is not empty, without the sign of a comment.
+pub fn title(text: &str) -> &str {
+    let mut lines = text.lines().map(|line| line.trim_start_matches('#').trim());
+    lines.find(|line| !line.is_empty()).unwrap_or("(empty)")
+}
+
+/// The op's name; empty for an op that the graph does not have.
+pub fn op_name(graph: &Graph, op: OpId) -> &str {
+    graph.ops.get(op).map_or("", |op| op.name.as_str())
+}
+
+/// The op's name, marked as code: `` `relu` ``.
+pub fn quoted_op(graph: &Graph, op: OpId) -> String {
+    format!("`{}`", printable(op_name(graph, op)))
+}
+
+/// A name of at most this many characters, cut if it is longer, because a name can have any length.
+pub fn short_name(name: &str, most_chars: usize) -> String {
+    first_chars(name, most_chars)
+}
+
+/// The first `most` names and how many more there are: `a, b and 3 more`.
+///
+/// ```
+/// use fuseline_view::present::names::joined;
+/// assert_eq!(joined(["a", "b", "c"].into_iter(), [", ", " and "], 2), "a, b and 1 more");
+/// assert_eq!(joined(["a", "b"].into_iter(), [" + "; 2], 2), "a + b");
+/// ```
+pub fn joined(
+    mut names: impl ExactSizeIterator<Item = impl AsRef<str>>,
+    [between, before_more]: [&str; 2],
+    most: usize,
+) -> String {
+    let mut text = String::new();
+    for (place, name) in names.by_ref().take(most).enumerate() {
+        if place > 0 {
+            text.push_str(between);
+        }
+        text.push_str(name.as_ref());
+    }
+    match names.len() {
+        0 => text,
+        more => format!("{text}{before_more}{} more", format_count(more)),
+    }
+}
+
+/// All of some things as a list in a sentence: `a, b and c`.
+///
+/// ```
+/// use fuseline_view::present::names::listed;
+/// assert_eq!(listed(vec!["a".into(), "b".into(), "c".into()]), "a, b and c");
+/// ```
+pub fn listed(mut things: Vec<String>) -> String {
+    match (things.pop(), things.is_empty()) {
+        (None, _) => String::new(),
+        (Some(only), true) => only,
+        (Some(last), false) => format!("{} and {last}", things.join(", ")),
+    }
+}
+
+/// The names of a kernel's ops as people read them: `matmul + bias + relu`, of a long kernel the first ones.
+pub fn op_names(graph: &Graph, ops: &[OpId]) -> String {
+    names_of_ops(ops.iter().map(|&op| op_name(graph, op)))
+}
+
+/// The same of ops that are known by name.
+pub(super) fn names_of_ops<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
+    const NAMED: usize = 12;
+    joined(names.map(printable), [" + "; 2], NAMED)
+}
+
+/// `1 kernel`, `2 kernels`, `1,200 kernels`.
+pub fn counted(count: usize, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", format_count(count))
+}

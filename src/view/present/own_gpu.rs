@@ -1,0 +1,381 @@
+//! A run on the visitor's own GPU, in rows and sentences.
+
+use crate::present::format::{
+    format_amount, format_bandwidth, format_bytes, format_error, format_exact, format_rate,
+    format_ratio, format_scientific, format_seconds,
+};
+use crate::present::names::{counted, listed, op_names};
+use crate::present::words::capitalized;
+use fuseline_codegen::interpret::NotRun;
+use fuseline_codegen::kernel_code::{LONGEST_SHARED_ROW, TILE};
+use fuseline_codegen::own_gpu::check::{TOLERANCE, TOLERATED_F32_ERRORS};
+use fuseline_codegen::own_gpu::{Check, Checks, Failure, Outcome, Output, WANTED_RUN_S, max_bytes};
+use fuseline_core::model::device::DeviceProbe;
+use fuseline_core::model::op::{Op, element_count};
+use fuseline_core::{Graph, KernelId, OpId, OpType, TensorId};
+use std::collections::HashMap;
+
+/// Stands where nothing was measured.
+const NOTHING: &str = "–";
+/// Kernels without a shader that are named in a sentence.
+const NAMED_KERNELS: usize = 3;
+
+/// Fewer groups of threads than a large GPU has multiprocessors.
+const FEW_GROUPS: u64 = 128;
+
+/// Times of a fused kernel, or of all.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimeRow {
+    /// The kernel; `None` for all together.
+    pub kernel: Option<KernelId>,
+    /// Its first op.
+    pub first_op: Option<OpId>,
+    /// The names of its ops.
+    pub name: String,
+    /// Of its ops, each as a kernel of its own.
+    pub unfused: TimePair,
+    /// Of the kernel.
+    pub fused: TimePair,
+}
+
+/// Predicted and measured, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TimePair {
+    /// By the model, from the rates of this GPU.
+    pub predicted_s: f64,
+    /// On this GPU.
+    pub measured_s: f64,
+}
+
+impl TimePair {
+    /// Predicted, measured, and the relative error of the prediction.
+    pub fn texts(self) -> [String; 3] {
+        let measured = if self.measured_s > 0.0 {
+            format_seconds(self.measured_s)
+        } else {
+            NOTHING.to_owned()
+        };
+        let error = self.predicted_s / self.measured_s - 1.0;
+        [
+            format_seconds(self.predicted_s),
+            measured,
+            format_error(error),
+        ]
+    }
+}
+
+/// A row for each fused kernel, in their order. `O(ops)`.
+pub fn time_rows(outcome: &Outcome) -> Vec<TimeRow> {
+    let analysis = &outcome.predicted;
+    let kernels = analysis.fused.kernels.iter_enumerated();
+    kernels
+        .map(|(id, kernel)| TimeRow {
+            kernel: Some(id),
+            first_op: kernel.ops.first().copied(),
+            name: op_names(&analysis.graph, &kernel.ops),
+            unfused: TimePair {
+                predicted_s: analysis.comparisons[id].unfused_time_s,
+                measured_s: outcome.unfused_kernel_s(id),
+            },
+            fused: TimePair {
+                predicted_s: kernel.placement.time_s,
+                measured_s: outcome.fused.kernel_s(id).unwrap_or(0.0),
+            },
+        })
+        .collect()
+}
+
+/// All kernels together, which were timed as one run.
+pub fn total_row(outcome: &Outcome) -> TimeRow {
+    let analysis = &outcome.predicted;
+    TimeRow {
+        kernel: None,
+        first_op: None,
+        name: "all kernels".to_owned(),
+        unfused: TimePair {
+            predicted_s: analysis.unfused.time_s,
+            measured_s: outcome.unfused.total_s,
+        },
+        fused: TimePair {
+            predicted_s: analysis.fused.time_s,
+            measured_s: outcome.fused.total_s,
+        },
+    }
+}
+
+/// Whether all results are right, in sentences.
+pub fn verdict(checks: &Result<Checks, NotRun>) -> Vec<String> {
+    let Checks { unfused, fused, .. } = match checks {
+        Ok(checks) => checks,
+        Err(NotRun { message, .. }) => {
+            return vec![format!(
+                "Results were not compared, because the interpreter cannot follow: {message}."
+            )];
+        }
+    };
+    let wrong = [("unfused", unfused), ("fused", fused)]
+        .into_iter()
+        .filter_map(|(how, check)| Some((how, check.first_wrong()?)));
+    let mut told: Vec<String> = wrong
+        .map(|(how, output)| {
+            let name = output.name.replace('`', "");
+            format!("The {how} run is wrong from `{name}` on: its times mean nothing.")
+        })
+        .collect();
+    if told.is_empty() {
+        let results = results(fused).count();
+        let agrees = if results == 1 { "agrees" } else { "agree" };
+        told.push(format!(
+            "{} {agrees} with the interpreter, unfused and fused.",
+            counted(results, "result")
+        ));
+    }
+    told
+}
+
+/// Whether all results are right, and what fusion brings.
+pub fn headline(outcome: &Outcome) -> Vec<String> {
+    let mut told = verdict(&outcome.checks);
+    let named = |ratio: Option<f64>| ratio.map_or_else(|| NOTHING.to_owned(), format_ratio);
+    let from = format_seconds(outcome.unfused.total_s);
+    let to = format_seconds(outcome.fused.total_s);
+    told.push(format!(
+        "Fusion brings {} here, from {from} to {to}; predicted {}.",
+        named(outcome.speedup()),
+        named(outcome.predicted_speedup())
+    ));
+    told
+}
+
+/// What was measured of the GPU itself.
+pub fn rates_text(measured: &DeviceProbe) -> String {
+    let exponentials = match measured.exp_per_s {
+        Some(per_s) => format!("exponentials at {}", format_amount(per_s, "/s")),
+        None => "no time for exponentials".to_owned(),
+    };
+    let products = match measured.shader_product_flops_per_s {
+        Some(per_s) => format!("matmuls in a shader at {}", format_rate(per_s)),
+        None => "no time for matmuls".to_owned(),
+    };
+    format!(
+        "{}: copies at {}, multiply-adds in f32 at {}, {products}, {exponentials}, {} a launch.",
+        measured.name,
+        format_bandwidth(measured.memory_bytes_per_s),
+        format_rate(measured.vector_flops_per_s),
+        format_seconds(measured.kernel_s)
+    )
+}
+
+/// What WebGPU does not tell, and what that means for the GPU as a device.
+pub const NOT_MEASURED: &str = "A page cannot measure matrix units, caches or the size of the memory. As a device of the page this GPU computes products on its vector units, and its times are those of the roofline; the script for PyTorch measures the rest.";
+
+/// How it was run: sizes, types and clock.
+pub fn notes(outcome: &Outcome) -> Vec<String> {
+    let mut told = vec![
+        "Predictions are the roofline with the rates of this GPU. Matmuls and convolutions count at the rate of a large square matmul in a shader, without matrix units.".to_owned(),
+    ];
+    told.extend(slower_note(&outcome.predicted.graph));
+    told.extend(sizes_notes(outcome));
+    told.push("All floats are f32 here, so a tensor of f16 takes 4 bytes an element.".to_owned());
+    told.push(if outcome.has_clock {
+        "Times are of the GPU's own clock: each launch was repeated until 5 ms had passed, with warm caches; medians of 5 rounds. Kernels of equal code were timed once.".to_owned()
+    } else {
+        "This GPU has no clock for pages, so the page's own was read: each launch was repeated until 50 ms had passed, and the way to the GPU and back is part of it. Kernels of equal code were timed once.".to_owned()
+    });
+    told
+}
+
+/// For what of the program the shaders of this page take longer than the roofline says: on an H100 two to eight times, for cumulative
+/// sums some hundred times. `O(ops)`.
+fn slower_note(graph: &Graph) -> Option<String> {
+    let is_function = |name: &str| {
+        let mut functions = graph.ops.iter().filter_map(|op| op.function.as_deref());
+        functions.any(|function| function.starts_with(name))
+    };
+    let reductions = || {
+        let ops = graph.ops.iter_enumerated();
+        ops.filter(|(_, op)| op.op_type == OpType::Reduction)
+    };
+    let is_small_product = |op: &Op| {
+        let elements = element_count(&op.shape);
+        op.op_type == OpType::Matmul
+            && elements.is_some_and(|elements| elements < FEW_GROUPS * TILE * TILE)
+    };
+    // How many rows, and the elements of one.
+    let rows = || {
+        let inputs = reductions().filter_map(|(op, _)| graph.inputs[op].first());
+        inputs.filter_map(|&input| {
+            let (&row, rows) = graph.tensor_shape(input)?.split_last()?;
+            Some((element_count(rows)?, row))
+        })
+    };
+    let causes = [
+        (
+            is_function("conv"),
+            "convolutions (the place of each element that they read is computed)",
+        ),
+        (
+            is_function("cumsum"),
+            "cumulative sums (each element adds up all before it)",
+        ),
+        (
+            reductions().any(|(_, op)| op.axes != 0),
+            "reductions along other axes than the last (threads beside each other read far apart)",
+        ),
+        (
+            rows().any(|(_, row)| row > LONGEST_SHARED_ROW),
+            "long rows (they are read again in each pass)",
+        ),
+        (
+            rows().any(|(rows, _)| rows < FEW_GROUPS),
+            "few rows (each has one group of threads)",
+        ),
+        (
+            graph.ops.iter().any(is_small_product),
+            "small matmuls (each tile of 64 x 64 has one group of threads)",
+        ),
+    ];
+    let causes = causes.into_iter().filter(|(is_there, _)| *is_there);
+    let causes: Vec<String> = causes.map(|(_, cause)| cause.to_owned()).collect();
+    (!causes.is_empty())
+        .then(|| format!("Its shaders are slower than that for {}.", listed(causes)))
+}
+
+/// At which sizes results were compared and times taken, and why not at the program's own.
+fn sizes_notes(outcome: &Outcome) -> Vec<String> {
+    let Outcome {
+        own_sizes,
+        timed_sizes,
+        limits,
+        ..
+    } = outcome;
+    let mut told = Vec::new();
+    let pairs = own_sizes.iter().zip(timed_sizes);
+    let reduced: Vec<String> = pairs
+        .filter(|(own, timed)| own != timed)
+        .map(|((name, own), (_, timed))| format!("{name} = {timed} instead of {own}"))
+        .collect();
+    if reduced.is_empty() {
+        told.push("Timed at the program's own sizes.".to_owned());
+    } else {
+        told.push(format!(
+            "Timed at {}, so that no tensor has more than {}, all have no more than {}, and a run takes {} at most by estimate. The sliders choose smaller sizes.",
+            reduced.join(", "),
+            format_bytes(limits.max_tensor_bytes()),
+            format_bytes(max_bytes(limits)),
+            format_seconds(WANTED_RUN_S)
+        ));
+    }
+    if let Ok(checks) = &outcome.checks
+        && checks.sizes != *timed_sizes
+    {
+        told.push(format!(
+            "Compared at {}, which the interpreter computes quickly.",
+            sizes(&checks.sizes)
+        ));
+    }
+    told
+}
+
+fn sizes(sizes: &[(String, i64)]) -> String {
+    let sizes: Vec<String> = sizes
+        .iter()
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
+    sizes.join(", ")
+}
+
+fn results(check: &Check) -> impl Iterator<Item = &Output> {
+    check.outputs.iter().filter(|output| output.is_result)
+}
+
+/// A result beside the interpreter's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckRow {
+    /// Its name.
+    pub name: String,
+    /// How many elements were compared.
+    pub elements: String,
+    /// The largest error of an element, unfused and fused.
+    pub errors: [String; 2],
+    /// The largest error that is tolerated.
+    pub tolerance: String,
+    /// Whether both are right.
+    pub is_right: bool,
+}
+
+/// A row for each result of the program. Linear in the tensors.
+pub fn check_rows(outcome: &Outcome) -> Vec<CheckRow> {
+    let Ok(checks) = &outcome.checks else {
+        return Vec::new();
+    };
+    let fused: HashMap<TensorId, &Output> = results(&checks.fused)
+        .map(|output| (output.tensor, output))
+        .collect();
+    let pairs = results(&checks.unfused)
+        .filter_map(|unfused| Some((unfused, *fused.get(&unfused.tensor)?)));
+    pairs
+        .map(|(unfused, fused)| CheckRow {
+            name: unfused.name.clone(),
+            elements: format_exact(unfused.elements as u128),
+            errors: [unfused, fused].map(|output| error_text(output.max_error)),
+            tolerance: error_text(unfused.tolerance),
+            is_right: unfused.is_right() && fused.is_right(),
+        })
+        .collect()
+}
+
+fn error_text(error: f64) -> String {
+    if error.is_infinite() {
+        "not finite".to_owned()
+    } else if error > 0.0 {
+        format_scientific(error)
+    } else {
+        "0".to_owned()
+    }
+}
+
+/// Why errors are tolerated that far.
+pub fn tolerance_note() -> String {
+    format!(
+        "Tolerated is {} of the largest value of a tensor, or {TOLERATED_F32_ERRORS} times the error that the interpreter makes in f32 itself: a GPU adds in another order, and WGSL lets exp, tanh and the like differ in their last digits.",
+        format_scientific(TOLERANCE)
+    )
+}
+
+/// What happened and what to do, in sentences.
+pub fn failure_text(failure: &Failure) -> String {
+    match failure {
+            Failure::NoWebGpu => "This browser has no WebGPU, so nothing can be run on your GPU here. Chrome, Edge and Safari 26 have it.".to_owned(),
+            Failure::NoAdapter => "WebGPU finds no GPU on this machine, or the browser does not let pages use it.".to_owned(),
+            Failure::NoDevice(message) => format!("The GPU could not be opened: {}.", clause(message)),
+            Failure::Lost(message) if message.is_empty() => "The connection to the GPU was lost. Run again to open it anew.".to_owned(),
+            Failure::Lost(message) => format!("The connection to the GPU was lost: {}. Run again to open it anew.", clause(message)),
+            Failure::OutOfMemory => "The GPU has no room for the tensors. Make sizes smaller, or close other programs that use it.".to_owned(),
+            Failure::Limit { what, limit, hint } => {
+ format!("{}, and this GPU admits {limit}. {}.", capitalized(what), capitalized(hint))
+}
+            Failure::Kernel { name, message } => format!("The browser refuses {name}: {}.", clause(message)),
+            Failure::NoShader(kernels) => {
+                let named = kernels.iter().take(NAMED_KERNELS).cloned();
+                let mut named: Vec<String> = named.collect();
+            if let more @ 1.. = kernels.len().saturating_sub(NAMED_KERNELS) {
+                named.push(format!("and {}", counted(more, "more kernel")));
+            }
+            let named = named.join("; ");
+                format!("Not all kernels can be run here. {}.", capitalized(&named))
+            }
+            Failure::NoRate(why) => format!("The rates of this GPU could not be measured: {}. Run again while nothing else uses it.", clause(why)),
+            Failure::TooLong { name, waited_s } => format!("{} took longer than {waited_s} s and was given up. Make sizes smaller.", capitalized(name)),
+            Failure::NotRun(NotRun { message, hint }) if hint.is_empty() => format!("Not run: {message}."),
+            Failure::NotRun(NotRun { message, hint }) => format!("Not run: {message}; {hint}."),
+            Failure::Stopped => "Stopped.".to_owned(),
+            Failure::Other(message) => format!("The GPU could not run this: {}.", clause(message)),
+        }
+}
+
+/// A message of the browser inside a sentence: its first line, without a full stop.
+fn clause(message: &str) -> &str {
+    let first = message.trim().lines().next().unwrap_or_default();
+    first.trim_end_matches('.')
+}

@@ -1,0 +1,210 @@
+//! The present figures against those of a pinned state: other sizes, device, policy or text.
+
+use super::explain::{assumed, has_assumed_size, total_bytes};
+use super::format::{format_bytes, format_change, format_count};
+use super::names::{joined, op_names};
+use super::options::policy_title;
+use super::times::{TimeKind, total_times};
+use crate::present::sweep::param_text;
+use fuseline_core::notation::spelling::printable;
+use fuseline_core::{Analysis, Device, IdVec, KernelId, OpId, Policy, Program};
+use std::collections::HashMap;
+
+/// A pinned figure, and what has become of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Against {
+    /// The figure of the pinned state.
+    pub pinned: String,
+    /// The change since then: `−14.6 %`, `+2`, `the same`; empty where the two cannot be compared.
+    pub change: String,
+    /// Whether there is one.
+    pub is_changed: bool,
+}
+
+/// The figures of the headline against those of the pinned state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeadlineAgainst {
+    /// Bytes through memory, fused.
+    pub bytes: Against,
+    /// Launched kernels.
+    pub kernels: Against,
+    /// Time, fused.
+    pub time: Against,
+}
+
+impl HeadlineAgainst {
+    /// The same as one text, for screen readers.
+    pub fn sentence(&self) -> String {
+        let one = |what: &str, against: &Against| {
+            let Against { pinned, change, .. } = against;
+            let change = if change.is_empty() {
+                "not comparable"
+            } else {
+                change
+            };
+            format!("{what} {pinned} pinned, {change}")
+        };
+        format!(
+            "Against the pinned state: {}; {}; {}.",
+            one("memory traffic", &self.bytes),
+            one("kernels", &self.kernels),
+            one("time", &self.time)
+        )
+    }
+}
+
+const SAME: &str = "the same";
+
+/// The figures of `now` against those of `pinned`, both fused.
+pub fn headline_against(pinned: &Analysis, now: &Analysis) -> HeadlineAgainst {
+    let bytes = [pinned, now].map(|analysis| analysis.fused.traffic.total);
+    let kernels = [pinned, now].map(|analysis| analysis.fused.launches);
+    let kinds = [pinned, now].map(TimeKind::of);
+    let [_, time] = total_times(pinned);
+    let is_assumed = [pinned, now]
+        .iter()
+        .any(|analysis| analysis.unfused.kernels.iter().any(has_assumed_size));
+    let against = |pinned: String, change: Option<String>| Against {
+        pinned,
+        is_changed: change.is_some(),
+        change: change.unwrap_or_else(|| SAME.to_owned()),
+    };
+    let percent =
+        |figures: [f64; 2]| change_text(figures).map(|change| assumed(is_assumed, &change));
+    HeadlineAgainst {
+        bytes: against(
+            total_bytes(&pinned.fused),
+            percent(bytes.map(|bytes| bytes as f64)),
+        ),
+        kernels: against(
+            format_count(kernels[0]),
+            (kernels[0] != kernels[1]).then(|| {
+                let sign = if kernels[1] > kernels[0] { "+" } else { "−" };
+                format!("{sign}{}", format_count(kernels[0].abs_diff(kernels[1])))
+            }),
+        ),
+        time: if kinds[0] == kinds[1] {
+            against(time.time, percent([pinned, now].map(Analysis::time_s)))
+        } else {
+            // An expected time against a bound says nothing.
+            Against {
+                pinned: format!("{} ({})", time.time, kinds[0].name()),
+                change: String::new(),
+                is_changed: false,
+            }
+        },
+    }
+}
+
+/// The change from the first figure to the second; `None` where it rounds to nothing.
+fn change_text([before, now]: [f64; 2]) -> Option<String> {
+    /// Half of the last digit that is written, in percent.
+    const ROUNDS_TO_NOTHING: f64 = 0.05;
+    if before == 0.0 {
+        return (now != 0.0).then(|| "new".to_owned());
+    }
+    let saved_pct = (1.0 - now / before) * 100.0;
+    (saved_pct.abs() >= ROUNDS_TO_NOTHING).then(|| format_change(saved_pct))
+}
+
+/// A kernel against the one of the same ops in the pinned state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KernelAgainst {
+    /// No kernel of the pinned state has just its ops.
+    New,
+    /// The same ops, with other figures or not.
+    Known {
+        /// The first op of that kernel, in the pinned state.
+        first_op: OpId,
+        /// The change of its bytes; `None` for none.
+        bytes: Option<String>,
+        /// The change of its time.
+        time: Option<String>,
+    },
+}
+
+impl KernelAgainst {
+    /// The words of the table where they are no numbers.
+    pub const fn words(&self) -> Option<&'static str> {
+        match self {
+            Self::New => Some("new"),
+            Self::Known {
+                bytes: None,
+                time: None,
+                ..
+            } => Some(SAME),
+            Self::Known { .. } => None,
+        }
+    }
+}
+
+/// A kernel by the names of its ops.
+fn names_of(analysis: &Analysis, kernel: KernelId) -> Vec<&str> {
+    let ops = &analysis.partition.kernels[kernel];
+    ops.iter()
+        .map(|&op| analysis.graph.ops[op].name.as_str())
+        .collect()
+}
+
+fn by_names(analysis: &Analysis) -> HashMap<Vec<&str>, KernelId> {
+    let kernels = analysis.partition.kernels.ids();
+    kernels
+        .map(|kernel| (names_of(analysis, kernel), kernel))
+        .collect()
+}
+
+fn time_s(analysis: &Analysis, kernel: KernelId) -> f64 {
+    let expected = analysis.expected.as_ref();
+    let expected_s = expected.and_then(|expected| Some(expected.kernels.get(kernel)?.time_s));
+    expected_s.unwrap_or(analysis.fused.kernels[kernel].placement.time_s)
+}
+
+/// Each kernel of `now` against that of the same ops in `pinned`. `O(ops)`.
+pub fn kernels_against(pinned: &Analysis, now: &Analysis) -> IdVec<KernelId, KernelAgainst> {
+    let known = by_names(pinned);
+    let is_one_kind = TimeKind::of(pinned) == TimeKind::of(now);
+    let against = |kernel: KernelId| {
+        let other = known.get(&names_of(now, kernel)).copied();
+        let first_op = other.and_then(|other| pinned.partition.kernels[other].first().copied());
+        let (Some(other), Some(first_op)) = (other, first_op) else {
+            return KernelAgainst::New;
+        };
+        let bytes = [
+            pinned.fused.kernels[other].bytes(),
+            now.fused.kernels[kernel].bytes(),
+        ];
+        let times = [time_s(pinned, other), time_s(now, kernel)];
+        KernelAgainst::Known {
+            first_op,
+            bytes: change_text(bytes.map(|bytes| bytes as f64)),
+            time: change_text(times).filter(|_| is_one_kind),
+        }
+    };
+    now.partition.kernels.ids().map(against).collect()
+}
+
+/// The kernels of the pinned state of which no kernel now has just the ops; `None` where there are none.
+pub fn gone_kernels(pinned: &Analysis, now: &Analysis) -> Option<String> {
+    const NAMED: usize = 6;
+    let known = by_names(now);
+    let kernels = pinned.partition.kernels.iter_enumerated();
+    let gone = kernels.filter(|(kernel, _)| !known.contains_key(&names_of(pinned, *kernel)));
+    let gone: Vec<String> = gone
+        .map(|(kernel, ops)| {
+            let bytes = format_bytes(pinned.fused.kernels[kernel].bytes());
+            format!("{} ({bytes})", op_names(&pinned.graph, ops))
+        })
+        .collect();
+    let names = joined(gone.iter(), ["; ", " and "], NAMED);
+    (!gone.is_empty()).then(|| format!("Only in the pinned state: {names}."))
+}
+
+/// What a pinned state is: its sizes, its device and its policy.
+pub fn pinned_title(program: &Program, device: &Device, policy: Policy) -> String {
+    const SIZES: usize = 4;
+    let sizes = program.params.iter().take(SIZES);
+    let sizes = sizes.map(|param| param_text(&param.name.text, param.value));
+    let choices = [device.name.to_string(), policy_title(policy).to_owned()];
+    let all: Vec<String> = sizes.chain(choices).collect();
+    printable(&all.join(", ")).into_owned()
+}

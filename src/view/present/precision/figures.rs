@@ -1,0 +1,221 @@
+//! Errors and elements of a run, each with its formula and its figures.
+
+use super::{error_text, place_text, ratio_words};
+use crate::present::figure::{Convention, Explanation, How, Number, Term, Worked};
+use crate::present::format::{format_digits, format_scientific};
+use crate::present::names::counted;
+use crate::present::words::capitalized;
+use fuseline_codegen::interpret::{FloatFormat, Interpretation, Run, Stored, TensorRuns};
+use fuseline_core::TensorId;
+use fuseline_core::model::dtype::DType;
+use fuseline_core::notation::spelling::printable;
+
+/// Digits of a number that explains another one.
+const FEW: usize = 4;
+/// Digits that tell all f32 apart.
+const OF_F32: usize = 9;
+
+const RUNS: &str = "Fuseline's run: the same inputs once in f64, once with each op as a kernel, and once by the kernels of the policy.";
+const ROUNDING: &str = "IEEE 754: a value is stored as the nearest one of its type, of two equally near ones as the even one.";
+const ORDER: &str = "Sums go in the order of the elements. A GPU adds in another order, which changes f32 sums by errors of f32.";
+
+/// A tensor of a run.
+#[derive(Clone, Copy)]
+pub(super) struct Told<'a> {
+    pub(super) ran: &'a Interpretation,
+    pub(super) tensor: TensorId,
+    pub(super) runs: &'a TensorRuns,
+}
+
+impl<'a> Told<'a> {
+    fn of(
+        self,
+        title: impl Into<String>,
+        formula: &'static str,
+        term: Option<Term>,
+    ) -> Explanation {
+        let Self { ran, tensor, runs } = self;
+        let name = printable(ran.graph.tensor_name(tensor));
+        let elements = counted(runs.elements, "element");
+        let subject = format!("{name}: {elements} in {}", runs.dtype.name());
+        let sizes: Vec<String> = (ran.sizes.iter())
+            .map(|(name, size)| format!("{} = {size}", printable(name)))
+            .collect();
+        let sizes = match &sizes[..] {
+            [] => String::new(),
+            sizes => format!(": {}", sizes.join(", ")),
+        };
+        let inputs = Convention {
+            choice: "Inputs are normal random numbers".to_owned(),
+            sentence: format!("Seed and sizes are chosen on this tab{sizes}."),
+        };
+        Explanation {
+            conventions: vec![inputs],
+            sources: [RUNS, ROUNDING, ORDER].map(str::to_owned).to_vec(),
+            ..Explanation::of(title, subject, formula, term)
+        }
+    }
+
+    fn stored(self, run: Run) -> &'a Stored {
+        match run {
+            Run::Unfused => &self.runs.unfused,
+            Run::Fused => &self.runs.fused,
+        }
+    }
+
+    /// The relative error of the tensor in a run.
+    pub(super) fn error(self, run: Run) -> Explanation {
+        let stored = self.stored(run);
+        let error = stored.error;
+        let place = place_text(self.runs, stored.is_stored);
+        let mut notes = vec![format!(
+            "{}. The largest difference of an element is {}.",
+            capitalized(&place),
+            format_digits(error.max_abs, FEW)
+        )];
+        if error.overflowed > 0 {
+            notes.push(
+                "They are infinite or not a number, where the exact ones are finite.".to_owned(),
+            );
+            notes.extend(self.largest(stored.is_stored));
+        } else {
+            notes.push("A length is the square root of the sum of the squares of the elements. Errors of the tensors before are part of the difference.".to_owned());
+        }
+        Explanation {
+            value: error_text(self.runs, error),
+            notes,
+            ..self.of(
+                format!("error {}", run_name(run)),
+                "length of (values − exact values) / length of the exact values",
+                (error.overflowed == 0).then(|| self.error_term(run)),
+            )
+        }
+    }
+
+    fn error_term(self, run: Run) -> Term {
+        let error = self.stored(run).error;
+        let length = |name, length| Term::given(name, Number::Digits(length, FEW));
+        let worked = Worked::quotient(
+            length("(difference)", error.difference_length),
+            length("(exact)", error.exact_length),
+        );
+        Term {
+            // Nothing over nothing has no quotient.
+            worked: (error.exact_length > 0.0).then_some(worked),
+            ..Term::given(run_name(run), Number::Scientific(error.relative))
+        }
+    }
+
+    /// How many times smaller fusion makes the error.
+    pub(super) fn ratio(self) -> Explanation {
+        let [unfused, fused] =
+            [Run::Unfused, Run::Fused].map(|run| self.stored(run).error.relative);
+        let words = ratio_words(unfused, fused);
+        let worked = || {
+            let [unfused, fused] = [Run::Unfused, Run::Fused].map(|run| self.error_term(run));
+            Worked::quotient(unfused, fused)
+        };
+        let term = match words {
+            Some(_) => None,
+            None => Some(Term::worked("", Number::Ratio(unfused / fused), worked())),
+        };
+        let told = self.of(
+            "error unfused over fused",
+            "error unfused / error fused",
+            term,
+        );
+        let errors = format!(
+            "The error is {} unfused and {} fused.",
+            format_scientific(unfused),
+            format_scientific(fused)
+        );
+        match words {
+            Some(words) => Explanation {
+                value: words.to_owned(),
+                notes: vec![errors],
+                ..told
+            },
+            None => told,
+        }
+    }
+
+    /// An element in the run in f64.
+    pub(super) fn exact_element(self, place: usize, value: f64) -> Explanation {
+        self.of(
+            format!("element {place}, exact"),
+            "all ops in f64",
+            Some(Term::given("", Number::Digits(value, OF_F32))),
+        )
+    }
+
+    /// An element in a run that rounds.
+    pub(super) fn element(self, run: Run, place: usize, exact: f64, value: f64) -> Explanation {
+        let difference = value - exact;
+        let terms = vec![
+            Term::given("exact", Number::Digits(exact, OF_F32)),
+            Term::given("changed by rounding", Number::Digits(difference, FEW)),
+        ];
+        let term = Term {
+            worked: difference.is_finite().then(|| Worked::new(How::Sum, terms)),
+            ..Term::given("", Number::Digits(value, OF_F32))
+        };
+        let is_stored = self.stored(run).is_stored;
+        let mut notes = vec![format!(
+            "{}.",
+            capitalized(&place_text(self.runs, is_stored))
+        )];
+        if value.is_finite() {
+            notes.extend(self.steps(is_stored, difference, value));
+        } else {
+            notes.extend(self.largest(is_stored));
+        }
+        if difference.is_finite() && difference != 0.0 && exact != 0.0 {
+            notes.push(format!(
+                "Its relative error is {}.",
+                format_scientific((difference / exact).abs())
+            ));
+        }
+        Explanation {
+            notes,
+            ..self.of(
+                format!("element {place}, {}", run_name(run)),
+                "exact value + what rounding changed",
+                Some(term),
+            )
+        }
+    }
+
+    /// The type in which its elements are held: what is kept is wide.
+    fn held_in(self, is_stored: bool) -> DType {
+        match self.runs.dtype {
+            DType::F16 | DType::Bf16 | DType::F8 if !is_stored => DType::F32,
+            dtype => dtype,
+        }
+    }
+
+    /// How far a value is from the exact one, in steps of its type.
+    fn steps(self, is_stored: bool, difference: f64, value: f64) -> Option<String> {
+        let dtype = self.held_in(is_stored);
+        let step = FloatFormat::of(dtype)?.spacing(value);
+        let steps = format_digits((difference / step).abs(), 2);
+        Some(format!(
+            "Near it two neighbours in {} are {} apart, and rounding moves a value by at most half of that. The difference is {steps} of it.",
+            dtype.name(),
+            format_digits(step, FEW),
+        ))
+    }
+
+    fn largest(self, is_stored: bool) -> Option<String> {
+        let dtype = self.held_in(is_stored);
+        let largest = FloatFormat::of(dtype)?.largest;
+        let (name, largest) = (dtype.name(), format_digits(largest, FEW));
+        Some(format!("The largest finite {name} is {largest}."))
+    }
+}
+
+const fn run_name(run: Run) -> &'static str {
+    match run {
+        Run::Unfused => "unfused",
+        Run::Fused => "fused",
+    }
+}

@@ -1,0 +1,274 @@
+//! Where a program rounds, unfused and fused, and what that does to its numbers.
+
+mod figures;
+
+use self::figures::Told;
+use super::figure::Explanation;
+use super::format::{format_count, format_digits, format_ratio, format_scientific};
+use super::names::{counted, joined};
+use fuseline_codegen::interpret::{Error, Interpretation, NotRun, Run, Setup, Stored, TensorRuns};
+use fuseline_core::notation::spelling::printable;
+use fuseline_core::{DType, KernelId, Partition, TensorId};
+
+/// A tensor that an op writes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PrecisionRow {
+    /// Its id, which identifies the row.
+    pub tensor: TensorId,
+    /// Its name.
+    pub name: String,
+    /// The fused kernel that computes it.
+    pub kernel: KernelId,
+    /// Its element type.
+    pub dtype: &'static str,
+    /// What becomes of it where each op is a kernel: `stored in f16`.
+    pub unfused: String,
+    /// What becomes of it in the fused kernel.
+    pub fused: String,
+    /// Whether the fused kernel keeps it in wider registers.
+    pub is_kept: bool,
+    /// Its relative error, unfused.
+    pub unfused_error: Explanation,
+    /// Its relative error, fused.
+    pub fused_error: Explanation,
+    /// The largest differences, for a tip.
+    pub largest: String,
+    /// How many times smaller fusion makes the error.
+    pub ratio: Explanation,
+}
+
+/// An element of a tensor in all runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NumberRow {
+    /// Its place, from 0.
+    pub place: usize,
+    /// Its exact value.
+    pub exact: Explanation,
+    /// Its value where each op is a kernel.
+    pub unfused: Explanation,
+    /// Its value in the fused kernel.
+    pub fused: Explanation,
+}
+
+/// A row for each of the first `max_rows` tensors that have a value, in the order in which they are written.
+pub fn precision_rows(
+    ran: &Interpretation,
+    partition: &Partition,
+    max_rows: usize,
+) -> Vec<PrecisionRow> {
+    let written = ran.graph.output.iter_enumerated();
+    let rows = written.filter_map(|(op, &tensor)| {
+        let runs = ran.tensors[tensor].as_ref()?;
+        let kernel = *partition.kernel_of.get(op)?;
+        let told = Told { ran, tensor, runs };
+        let most = |stored: &Stored| format_digits(stored.error.max_abs, 9);
+        Some(PrecisionRow {
+            tensor,
+            name: printable(ran.graph.tensor_name(tensor)).into_owned(),
+            kernel,
+            dtype: runs.dtype.name(),
+            unfused: place_text(runs, runs.unfused.is_stored),
+            fused: place_text(runs, runs.fused.is_stored),
+            is_kept: !runs.fused.is_stored,
+            unfused_error: told.error(Run::Unfused),
+            fused_error: told.error(Run::Fused),
+            largest: format!(
+                "largest difference {} unfused, {} fused",
+                most(&runs.unfused),
+                most(&runs.fused)
+            ),
+            ratio: told.ratio(),
+        })
+    });
+    rows.take(max_rows).collect()
+}
+
+/// Number of tensors that have a row.
+pub fn precision_row_count(ran: &Interpretation) -> usize {
+    let written = ran.graph.output.iter();
+    written
+        .filter(|&&tensor| ran.tensors[tensor].is_some())
+        .count()
+}
+
+fn place_text(runs: &TensorRuns, is_stored: bool) -> String {
+    let name = runs.dtype.name();
+    match (is_stored, runs.dtype) {
+        (true, _) => format!("stored in {name}"),
+        (false, DType::F16 | DType::Bf16 | DType::F8) => "kept in f32".to_owned(),
+        (false, _) => format!("kept in {name}"),
+    }
+}
+
+fn error_text(runs: &TensorRuns, error: Error) -> String {
+    match error.overflowed {
+        0 => format_scientific(error.relative),
+        overflowed => format!(
+            "{} of {} overflow",
+            format_count(overflowed),
+            format_count(runs.elements)
+        ),
+    }
+}
+
+/// What stands in the place of the ratio of two errors that have none.
+const fn ratio_words(unfused: f64, fused: f64) -> Option<&'static str> {
+    match (unfused, fused) {
+        (0.0, 0.0) => Some("both exact"),
+        (_, 0.0) => Some("exact when fused"),
+        (a, b) if a.is_infinite() && b.is_infinite() => Some("both overflow"),
+        (a, _) if a.is_infinite() => Some("no overflow when fused"),
+        (_, b) if b.is_infinite() => Some("overflows when fused"),
+        _ => None,
+    }
+}
+
+/// What fusion does to the error of the result, in a sentence.
+pub fn precision_sentence(ran: &Interpretation) -> String {
+    let Some(result) = ran.result() else {
+        return "No result of the program has a value.".to_owned();
+    };
+    let name = printable(ran.graph.tensor_name(result));
+    let [Some(unfused), Some(fused)] =
+        [Run::Unfused, Run::Fused].map(|run| ran.error_of(result, run))
+    else {
+        return format!("`{name}` has no value.");
+    };
+    let [before, after] = [unfused, fused].map(|error| format_scientific(error.relative));
+    match (unfused.relative, fused.relative) {
+        (0.0, 0.0) => format!("The result `{name}` is exact, unfused and fused."),
+        (a, b) if a.is_infinite() && b.is_infinite() => {
+            format!("The result `{name}` overflows, unfused and fused.")
+        }
+        (a, _) if a.is_infinite() => format!(
+            "The result `{name}` overflows when each op stores its output. Fused, its error is {after}."
+        ),
+        (_, b) if b.is_infinite() => {
+            format!("The result `{name}` overflows when fused. Unfused, its error is {before}.")
+        }
+        (_, 0.0) => {
+            format!("The error of the result `{name}` is {before} unfused; fused, it is exact.")
+        }
+        (a, b) => {
+            let change = if a >= 1.005 * b {
+                format!("{} times smaller when fused", times(a / b))
+            } else if b >= 1.005 * a {
+                format!("{} times larger when fused", times(b / a))
+            } else {
+                "the same when fused".to_owned()
+            };
+            format!(
+                "The error of the result `{name}` is {change}: {before} unfused, {after} fused."
+            )
+        }
+    }
+}
+
+fn times(ratio: f64) -> String {
+    format_ratio(ratio).trim_end_matches('x').to_owned()
+}
+
+/// Where rounding happens: for each of the first `max_kernels` fused kernels what it stores and what it keeps.
+pub fn roundings(ran: &Interpretation, partition: &Partition, max_kernels: usize) -> Vec<String> {
+    let kernels = partition.kernels.iter_enumerated().take(max_kernels);
+    let sentences = kernels.filter_map(|(kernel, ops)| {
+        let tensors = ops.iter().filter_map(|&op| {
+            let tensor = *ran.graph.output.get(op)?;
+            let runs = ran.tensors[tensor].as_ref()?;
+            let name = format!(
+                "`{}`",
+                printable(ran.graph.tensor_name(tensor)).replace('`', "")
+            );
+            Some((runs, name))
+        });
+        let (stored, kept): (Vec<_>, Vec<_>) = tensors.partition(|(runs, _)| runs.fused.is_stored);
+        let stored: Vec<String> = (stored.iter())
+            .map(|(runs, name)| format!("{name} to {}", runs.dtype.name()))
+            .collect();
+        let kept: Vec<&String> = kept.iter().map(|(_, name)| name).collect();
+        let mut parts = Vec::new();
+        if !stored.is_empty() {
+            parts.push(format!(
+                "rounds {}",
+                joined(stored.iter(), [", ", " and "], NAMED)
+            ));
+        }
+        if !kept.is_empty() {
+            parts.push(format!(
+                "keeps {} unrounded",
+                joined(kept.iter(), [", ", " and "], NAMED)
+            ));
+        }
+        let verb = parts.join(" and ");
+        (!verb.is_empty()).then(|| format!("Kernel {} {verb}.", kernel.number()))
+    });
+    sentences.collect()
+}
+
+/// Most tensors that a sentence names.
+const NAMED: usize = 12;
+
+/// The first elements of a tensor.
+pub fn number_rows(ran: &Interpretation, tensor: TensorId) -> Vec<NumberRow> {
+    let Some(Some(runs)) = ran.tensors.get(tensor) else {
+        return Vec::new();
+    };
+    let told = Told { ran, tensor, runs };
+    let all = runs
+        .exact
+        .iter()
+        .zip(&runs.unfused.first)
+        .zip(&runs.fused.first);
+    let rows = all
+        .enumerate()
+        .map(|(place, ((&exact, &unfused), &fused))| NumberRow {
+            place,
+            exact: told.exact_element(place, exact),
+            unfused: told.element(Run::Unfused, place, exact, unfused),
+            fused: told.element(Run::Fused, place, exact, fused),
+        });
+    rows.collect()
+}
+
+/// What the run stands on: its sizes, and which ops have no value.
+pub fn run_notes(ran: &Interpretation, setup: &Setup) -> Vec<String> {
+    let mut notes = Vec::new();
+    let sizes = ran
+        .sizes
+        .iter()
+        .map(|(name, value)| format!("`{}` = {value}", printable(name).replace('`', "")));
+    let sizes: Vec<String> = sizes.collect();
+    let with = if sizes.is_empty() {
+        String::new()
+    } else {
+        format!(" with {}", joined(sizes.iter(), [", ", " and "], NAMED))
+    };
+    notes.push(format!(
+        "Computed{with} on normal random numbers of seed {}; error is the length of the difference from f64 over the length of the tensor.",
+        setup.seed
+    ));
+    let count = ran.refused.len();
+    for refused in ran.refused.iter().take(3) {
+        let name = ran.graph.ops.get(refused.op).map_or("", |op| &op.name);
+        notes.push(format!(
+            "`{}` has no value: {}.",
+            printable(name).replace('`', ""),
+            refused.reason
+        ));
+    }
+    if count > 3 {
+        notes.push(format!(
+            "And {} without a value.",
+            counted(count - 3, "more op")
+        ));
+    }
+    notes
+}
+
+/// Why nothing is computed, in one sentence or two.
+pub fn not_run_text(refused: &NotRun) -> String {
+    match &*refused.hint {
+        "" => format!("Not computed: {}.", refused.message),
+        hint => format!("Not computed: {}. To mend it, {hint}.", refused.message),
+    }
+}

@@ -1,0 +1,142 @@
+//! Functions of single elements.
+
+use super::super::{shape_of, torch_dtype};
+use super::{Task, number_of};
+use fuseline_core::model::dtype::DType;
+
+impl Task<'_> {
+    pub(super) fn elementwise(&self) -> Result<String, String> {
+        let name = self.function.name;
+        let binary = |sign: &str| Ok(format!("{} {sign} {}", self.operand(0)?, self.operand(1)?));
+        let called = |function: &str| Ok(format!("{function}({})", self.operands.join(", ")));
+        let x = || self.operand(0);
+        let shape = shape_of(&self.op.shape);
+        match (name, self.operands.len()) {
+            ("mask", 1) => self.causal(),
+            ("add" | "mask", _) => binary("+"),
+            ("sub", _) => binary("-"),
+            ("mul", _) => binary("*"),
+            ("div", _) => binary("/"),
+            ("pow", 1) => Ok(format!("{} ** {}", x()?, self.number("exponent")?)),
+            ("pow", _) => binary("**"),
+            ("lt", _) => binary("<"),
+            ("le", _) => binary("<="),
+            ("gt", _) => binary(">"),
+            ("ge", _) => binary(">="),
+            ("eq", _) => binary("=="),
+            ("ne", _) => binary("!="),
+            ("maximum" | "minimum", _) => self.bounded(),
+            ("neg", _) => Ok(format!("-{}", x()?)),
+            ("relu" | "silu" | "selu" | "softplus" | "mish" | "hardsigmoid" | "hardswish", _) => {
+                called(&format!("F.{name}"))
+            }
+            ("leaky_relu", _) => {
+                let slope = self.call.number("slope").unwrap_or(0.01);
+                Ok(format!("F.leaky_relu({}, {slope:?})", x()?))
+            }
+            ("elu", _) => {
+                let alpha = self.call.number("alpha").unwrap_or(1.0);
+                Ok(format!("F.elu({}, {alpha:?})", x()?))
+            }
+            ("gelu", _) => Ok(format!("F.gelu({}, approximate=\"tanh\")", x()?)),
+            ("gelu_erf", _) => called("F.gelu"),
+            ("scale", _) => Ok(format!("{} * {}", x()?, self.number("factor")?)),
+            ("shift", _) => Ok(format!("{} + {}", x()?, self.number("amount")?)),
+            ("tril" | "triu", _) => {
+                let diagonal = self.call.size("diagonal").unwrap_or(0);
+                Ok(format!("torch.{name}({}, {diagonal})", x()?))
+            }
+            ("full", _) => {
+                let dtype = torch_dtype(self.op.element_type().unwrap_or(DType::F32));
+                let value = self.number("value")?;
+                Ok(format!(
+                    "torch.full({shape}, {value}, dtype={dtype}, device=DEVICE)"
+                ))
+            }
+            ("arange", _) => {
+                let dtype = torch_dtype(self.op.element_type().unwrap_or(DType::I64));
+                let count: u64 = self.op.shape.iter().product();
+                Ok(format!(
+                    "torch.arange({count}, dtype={dtype}, device=DEVICE).reshape({shape})"
+                ))
+            }
+            ("dropout", _) => {
+                let p = self.call.number("p").unwrap_or(0.5);
+                Ok(format!("F.dropout({}, {p:?}, training=True)", x()?))
+            }
+            ("cast", _) => Ok(format!(
+                "{}.to({})",
+                x()?,
+                torch_dtype(self.op.element_type().unwrap_or(DType::F32))
+            )),
+            ("clamp", _) => {
+                let bounds = ["min", "max"].into_iter().filter_map(|bound| {
+                    Some(format!(", {bound}={}", number_of(self.call.number(bound)?)))
+                });
+                Ok(format!(
+                    "torch.clamp({}{})",
+                    x()?,
+                    bounds.collect::<String>()
+                ))
+            }
+            ("rotary", _) => {
+                let (x, cos, sin) = (x()?, self.operand(1)?, self.operand(2)?);
+                let half = self.op.shape.last().map_or(0, |size| size / 2);
+                Ok(format!(
+                    "{x} * {cos} + torch.cat((-{x}[..., {half}:], {x}[..., :{half}]), -1) * {sin}"
+                ))
+            }
+            ("batch_norm", 3) => {
+                let of_channel = self.of_channel();
+                Ok(format!(
+                    "{} * {}.view({of_channel}) + {}.view({of_channel})",
+                    x()?,
+                    self.operand(1)?,
+                    self.operand(2)?
+                ))
+            }
+            ("batch_norm", _) => {
+                let eps = self.call.number("eps").unwrap_or(1e-5);
+                Ok(format!(
+                    "F.batch_norm({}, eps={eps:?})",
+                    self.operands.join(", ")
+                ))
+            }
+            _ => called(&format!("torch.{name}")),
+        }
+    }
+
+    /// `-1, 1, 1`: a value for each channel, with a dimension of 1 for each one behind it.
+    fn of_channel(&self) -> String {
+        let behind = self.op.shape.len().saturating_sub(2);
+        format!("-1{}", ", 1".repeat(behind))
+    }
+
+    /// Above the diagonal minus infinity. The last row sees all columns.
+    fn causal(&self) -> Result<String, String> {
+        let x = self.operand(0)?;
+        let (rows, columns) = match self.op.shape[..] {
+            [.., rows, columns] => (rows, columns),
+            [columns] => (1, columns),
+            [] => (1, 1),
+        };
+        let diagonal = columns.saturating_sub(rows) + 1;
+        Ok(format!(
+            "{x}.masked_fill(torch.ones({rows}, {columns}, dtype=torch.bool, device=DEVICE).triu({diagonal}), float(\"-inf\"))"
+        ))
+    }
+
+    /// The larger or the smaller of two, one of which may be a number.
+    fn bounded(&self) -> Result<String, String> {
+        let name = self.function.name;
+        let bound = if name == "maximum" { "min" } else { "max" };
+        match (&self.operands[..], &self.call.literals[..]) {
+            ([a, b], []) => Ok(format!("torch.{name}({a}, {b})")),
+            ([a, b], [(place, _)]) => {
+                let (x, number) = if *place == 0 { (b, a) } else { (a, b) };
+                Ok(format!("torch.clamp({x}, {bound}={number})"))
+            }
+            _ => Err(self.refuse()),
+        }
+    }
+}

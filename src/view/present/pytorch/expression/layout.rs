@@ -1,0 +1,131 @@
+//! Ops that move elements and compute nothing.
+
+use super::super::shape_of;
+use super::Task;
+use fuseline_core::model::op::Indexing;
+use fuseline_core::model::operand_parts::{Heads, heads_between};
+
+impl Task<'_> {
+    pub(super) fn layout(&self) -> Result<String, String> {
+        let name = self.function.name;
+        let x = self.operand(0)?;
+        let shape = shape_of(&self.op.shape);
+        match name {
+            "reshape" => Ok(format!("{x}.reshape({shape})")),
+            "contiguous" => Ok(format!("{x}.reshape({shape}).contiguous()")),
+            "rearrange" => self.rearranged(),
+            "transpose" => {
+                let perm: Vec<String> =
+                    self.indexing()?.perm.iter().map(usize::to_string).collect();
+                Ok(format!("{x}.permute({})", perm.join(", ")))
+            }
+            "split" | "slice" => {
+                let Indexing {
+                    axis, start, step, ..
+                } = *self.indexing()?;
+                let &size = self.op.shape.get(axis).ok_or_else(|| self.refuse())?;
+                let end = start + (size.saturating_sub(1)) * step + 1;
+                let step = if step == 1 {
+                    String::new()
+                } else {
+                    format!(":{step}")
+                };
+                let before = ":, ".repeat(axis);
+                Ok(format!("{x}[{before}{start}:{end}{step}]"))
+            }
+            "concat" => {
+                let axis = self.indexing()?.axis;
+                Ok(format!("torch.cat(({}), {axis})", self.operands.join(", ")))
+            }
+            "expand" => Ok(format!("{x}.expand({shape})")),
+            "repeat" => {
+                let own = self.shape(0).ok_or_else(|| self.refuse())?;
+                let added = self.op.shape.len().saturating_sub(own.len());
+                let own = std::iter::repeat_n(&1, added).chain(own);
+                let times: Vec<u64> = (self.op.shape.iter().zip(own))
+                    .map(|(size, own)| size / own.max(&1))
+                    .collect();
+                Ok(format!("{x}.repeat({})", shape_of(&times)))
+            }
+            "repeat_interleave" => {
+                let own = self.shape(0).ok_or_else(|| self.refuse())?;
+                let sizes = own.iter().zip(&self.op.shape);
+                let axis = sizes.clone().position(|(own, size)| own != size);
+                let axis = axis.unwrap_or(own.len().saturating_sub(1));
+                let times = self.op.shape.get(axis).zip(own.get(axis));
+                let times = times.map_or(1, |(size, own)| size / own.max(&1));
+                Ok(format!("{x}.repeat_interleave({times}, dim={axis})"))
+            }
+            "embedding" => Ok(format!("F.embedding({x}, {})", self.operand(1)?)),
+            "gather" => {
+                let axis = self.indexing()?.axis;
+                Ok(format!("torch.gather({x}, {axis}, {})", self.operand(1)?))
+            }
+            "index" => {
+                let indices = self.operands.get(1..).unwrap_or_default();
+                Ok(format!("{x}[{}]", indices.join(", ")))
+            }
+            "one_hot" => {
+                let classes = self.op.shape.last().ok_or_else(|| self.refuse())?;
+                Ok(format!("F.one_hot({x}, {classes})"))
+            }
+            "flip" => {
+                let axes = self.call.sizes("axis").unwrap_or(vec![-1]);
+                let axes: Vec<String> = axes.iter().map(i64::to_string).collect();
+                Ok(format!("{x}.flip({})", axes.join(", ")))
+            }
+            "roll" => {
+                let shift = self.call.size("shift").ok_or_else(|| self.refuse())?;
+                Ok(format!("{x}.roll({shift}, {})", self.indexing()?.axis))
+            }
+            "interpolate" | "interpolate_bilinear" => {
+                let size = self.op.shape.get(2..).ok_or_else(|| self.refuse())?;
+                let mode = if name == "interpolate" {
+                    "nearest"
+                } else {
+                    "bilinear"
+                };
+                let aligns = self.call.is_set("align_corners");
+                let corners = if aligns { ", align_corners=True" } else { "" };
+                let size = shape_of(size);
+                Ok(format!(
+                    "F.interpolate({x}, {size}, mode=\"{mode}\"{corners})"
+                ))
+            }
+            "pad" => {
+                let border = self.call.sizes("pad").ok_or_else(|| self.refuse())?;
+                let border: Vec<String> = border.iter().map(i64::to_string).collect();
+                Ok(format!("F.pad({x}, ({}))", border.join(", ")))
+            }
+            _ => Err(self.refuse()),
+        }
+    }
+
+    /// Columns split over heads, or heads brought together; else the elements in their order.
+    fn rearranged(&self) -> Result<String, String> {
+        let shape = shape_of(&self.op.shape);
+        let [x] = &self.operands[..] else {
+            let flat: Vec<String> = self
+                .operands
+                .iter()
+                .map(|x| format!("{x}.flatten()"))
+                .collect();
+            return Ok(format!("torch.cat(({})).reshape({shape})", flat.join(", ")));
+        };
+        let own = self.shape(0).ok_or_else(|| self.refuse())?;
+        match heads_between(own, &self.op.shape) {
+            Some(Heads::Split) => {
+                let [batch @ .., heads, rows, d] = &self.op.shape[..] else {
+                    return Err(self.refuse());
+                };
+                let split = [batch, &[*rows, *heads, *d]].concat();
+                Ok(format!(
+                    "{x}.reshape({}).transpose(-3, -2)",
+                    shape_of(&split)
+                ))
+            }
+            Some(Heads::Joined) => Ok(format!("{x}.transpose(-3, -2).reshape({shape})")),
+            None => Ok(format!("{x}.reshape({shape})")),
+        }
+    }
+}

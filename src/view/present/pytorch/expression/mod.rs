@@ -1,0 +1,206 @@
+//! One op as an expression of PyTorch. The meaning of each function is that of `core::interpret`.
+
+mod elementwise;
+mod layout;
+mod opaque;
+mod products;
+mod rows;
+
+use super::names::Names;
+use super::torch_dtype;
+use fuseline_codegen::interpret::{Call, function_of};
+use fuseline_core::model::dtype::DType;
+use fuseline_core::model::functions::Function;
+use fuseline_core::model::graph::Graph;
+use fuseline_core::model::ids::{OpId, TensorId};
+use fuseline_core::model::op::{Indexing, Op};
+use fuseline_core::model::op_type::OpType;
+
+/// An op and what its value depends on.
+struct Task<'a> {
+    graph: &'a Graph,
+    id: OpId,
+    op: &'a Op,
+    function: &'static Function,
+    call: &'a Call,
+    /// Its operands in their order, numbers among them as they are written.
+    operands: Vec<String>,
+}
+
+/// The value of an op, of the element type of its output.
+///
+/// # Errors
+/// Why PyTorch has no such op, as a clause about it.
+pub(super) fn expression(
+    graph: &Graph,
+    names: &Names,
+    id: OpId,
+    call: &Call,
+) -> Result<String, String> {
+    let op = &graph.ops[id];
+    let function = function_of(op)?;
+    let operand = |&tensor: &TensorId| {
+        let name = names.of_tensor(tensor);
+        if is_widened(function, graph.tensors[tensor].dtype) {
+            format!("{name}.to(torch.float32)")
+        } else {
+            name.to_owned()
+        }
+    };
+    let mut operands: Vec<String> = graph.inputs[id].iter().map(operand).collect();
+    let is_whole = |&tensor: &TensorId| graph.tensors[tensor].dtype.is_some_and(DType::is_integer);
+    let of_integers = graph.inputs[id].iter().all(is_whole);
+    for &(place, number) in &call.literals {
+        let number = if of_integers && number.fract() == 0.0 {
+            // A float would make floats of them, which are no indices.
+            format!("{number:.0}")
+        } else {
+            number_of(number)
+        };
+        operands.insert(place.min(operands.len()), number);
+    }
+    let task = Task {
+        graph,
+        id,
+        op,
+        function,
+        call,
+        operands,
+    };
+    if task.is_scaled_product() {
+        return Err("PyTorch multiplies f8 only where each call states its scales".to_owned());
+    }
+    let value = match task.function.op_type {
+        OpType::Elementwise => task.elementwise(),
+        OpType::Reduction => task.reduction(),
+        OpType::Matmul => task.product(),
+        OpType::Reshape => task.layout(),
+        OpType::Opaque => task.opaque(),
+    }?;
+    Ok(task.of_type(value))
+}
+
+/// A number of Python.
+fn number_of(value: f64) -> String {
+    if value.is_finite() {
+        format!("{value:?}")
+    } else if value.is_nan() {
+        "float(\"nan\")".to_owned()
+    } else {
+        format!("float(\"{}inf\")", if value < 0.0 { "-" } else { "" })
+    }
+}
+
+impl Task<'_> {
+    fn refuse(&self) -> String {
+        format!("a script knows no `{}` of these shapes", self.function.name)
+    }
+
+    fn operand(&self, place: usize) -> Result<&str, String> {
+        self.operands
+            .get(place)
+            .map(String::as_str)
+            .ok_or_else(|| self.refuse())
+    }
+
+    fn shape(&self, place: usize) -> Option<&[u64]> {
+        let &tensor = self.graph.inputs[self.id].get(place)?;
+        self.graph.operand_shape(tensor)
+    }
+
+    /// The element type in which the function gets the operand.
+    fn dtype(&self, place: usize) -> Option<DType> {
+        let &tensor = self.graph.inputs[self.id].get(place)?;
+        let dtype = self.graph.tensors[tensor].dtype;
+        if is_widened(self.function, dtype) {
+            Some(DType::F32)
+        } else {
+            dtype
+        }
+    }
+
+    /// A product with f8 in it.
+    fn is_scaled_product(&self) -> bool {
+        let inputs = self.graph.inputs[self.id].iter();
+        let mut dtypes = inputs.map(|&tensor| self.graph.tensors[tensor].dtype);
+        (self.function.op_type == OpType::Matmul || self.function.name == "sdpa")
+            && (self.op.element_type() == Some(DType::F8) || dtypes.any(|d| d == Some(DType::F8)))
+    }
+
+    /// The type that PyTorch gives the value without a word; `None` where that is not known.
+    fn natural_dtype(&self) -> Option<DType> {
+        if let Some(dtype) = self.function.result_dtype() {
+            return Some(dtype);
+        }
+        match self.function.name {
+            "cast" | "full" | "arange" => self.op.dtype,
+            "where" => promoted(self.dtype(1), self.dtype(2)),
+            "embedding" => self.dtype(1),
+            "matmul" | "linear" | "conv1d" | "conv2d" | "sdpa" => self.op.element_type(),
+            _ if self.function.op_type == OpType::Elementwise => {
+                let places = 1..self.graph.inputs[self.id].len();
+                places.fold(self.dtype(0), |dtype, place| {
+                    promoted(dtype, self.dtype(place))
+                })
+            }
+            _ => self.dtype(0),
+        }
+    }
+
+    /// The value, in the element type of the output.
+    fn of_type(&self, value: String) -> String {
+        match self.op.element_type() {
+            Some(dtype) if self.natural_dtype() != Some(dtype) => {
+                format!("({value}).to({})", torch_dtype(dtype))
+            }
+            _ => value,
+        }
+    }
+
+    /// An operand of a product in the element type of the output, which PyTorch wants of both.
+    fn factor(&self, place: usize) -> Result<String, String> {
+        let operand = self.operand(place)?;
+        let dtype = self.op.element_type();
+        match dtype {
+            Some(dtype) if self.dtype(place).is_some_and(|own| own != dtype) => {
+                Ok(format!("{operand}.to({})", torch_dtype(dtype)))
+            }
+            _ => Ok(operand.to_owned()),
+        }
+    }
+
+    fn number(&self, attribute: &str) -> Result<String, String> {
+        self.call.stated(attribute).map(number_of)
+    }
+
+    fn indexing(&self) -> Result<&Indexing, String> {
+        self.op.indexing.as_deref().ok_or_else(|| self.refuse())
+    }
+}
+
+/// Whether the function gets the operand in f32: PyTorch moves and casts elements of f8, and calculates nothing with them.
+fn is_widened(function: &Function, dtype: Option<DType>) -> bool {
+    dtype == Some(DType::F8) && function.op_type != OpType::Reshape
+}
+
+/// The type of a calculation with both.
+fn promoted(a: Option<DType>, b: Option<DType>) -> Option<DType> {
+    let rank = |dtype: DType| match dtype {
+        DType::Bool => 0,
+        DType::I8 => 1,
+        DType::I32 => 2,
+        DType::I64 => 3,
+        DType::F8 => 4,
+        DType::F16 | DType::Bf16 => 5,
+        DType::F32 => 6,
+        DType::F64 => 7,
+    };
+    let (Some(a), Some(b)) = (a, b) else {
+        return a.or(b);
+    };
+    match (a, b) {
+        (DType::F16, DType::Bf16) | (DType::Bf16, DType::F16) => Some(DType::F32),
+        _ if rank(a) >= rank(b) => Some(a),
+        _ => Some(b),
+    }
+}

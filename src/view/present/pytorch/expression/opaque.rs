@@ -1,0 +1,72 @@
+//! Kernels of libraries, and operators that are not known.
+
+use super::{Task, number_of};
+use fuseline_codegen::interpret::unknown_operator;
+use fuseline_core::model::dtype::DType;
+
+impl Task<'_> {
+    pub(super) fn opaque(&self) -> Result<String, String> {
+        let name = self.function.name;
+        match name {
+            "opaque" => Err(unknown_operator(self.op)),
+            "sdpa" => self.attention(),
+            "topk" | "topk_indices" => {
+                let axis = self.indexing()?.axis;
+                let count = self.op.shape.get(axis).ok_or_else(|| self.refuse())?;
+                let part = usize::from(name == "topk_indices");
+                Ok(format!(
+                    "torch.topk({}, {count}, {axis})[{part}]",
+                    self.operand(0)?
+                ))
+            }
+            "sort" | "argsort" => {
+                let axis = self.call.size("axis").unwrap_or(-1);
+                let descending = if self.call.is_set("descending") {
+                    ", descending=True"
+                } else {
+                    ""
+                };
+                let part = usize::from(name == "argsort");
+                let x = self.operand(0)?;
+                Ok(format!(
+                    "torch.sort({x}, dim={axis}{descending}, stable=True)[{part}]"
+                ))
+            }
+            "scatter" | "scatter_add" | "index_copy" | "index_add" => {
+                let axis = self.indexing()?.axis;
+                let [x, index, source] = &self.operands[..] else {
+                    return Err(self.refuse());
+                };
+                Ok(format!("torch.{name}({x}, {axis}, {index}, {source})"))
+            }
+            _ => Err(self.refuse()),
+        }
+    }
+
+    fn attention(&self) -> Result<String, String> {
+        let factors: Vec<String> = (0..3)
+            .map(|place| self.factor(place))
+            .collect::<Result<_, _>>()?;
+        let is_causal = self.call.is_set("causal");
+        let mask = match self.operands.get(3) {
+            // PyTorch takes a mask or the word, not both.
+            Some(_) if is_causal => return Err(self.refuse()),
+            Some(_) if self.dtype(3) == Some(DType::Bool) => {
+                format!(", {}", self.operand(3)?)
+            }
+            Some(_) => format!(", {}", self.factor(3)?),
+            None if is_causal => ", is_causal=True".to_owned(),
+            None => String::new(),
+        };
+        let scale = self.call.number("scale");
+        let scale = scale.map_or(String::new(), |scale| {
+            format!(", scale={}", number_of(scale))
+        });
+        let is_grouped = self.call.is_set("enable_gqa");
+        let grouped = if is_grouped { ", enable_gqa=True" } else { "" };
+        Ok(format!(
+            "F.scaled_dot_product_attention({}{mask}{scale}{grouped})",
+            factors.join(", ")
+        ))
+    }
+}

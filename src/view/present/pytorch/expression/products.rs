@@ -1,0 +1,126 @@
+//! Matrix products and convolutions.
+
+use super::Task;
+use fuseline_core::model::operand_parts::{Sides, packed_parts};
+use std::ops::Range;
+
+impl Task<'_> {
+    pub(super) fn product(&self) -> Result<String, String> {
+        let name = self.function.name;
+        match name {
+            "matmul" => self.matmul(),
+            "linear" => Ok(format!("F.linear({})", self.factors()?)),
+            "conv1d" | "conv2d" => {
+                let pairs = [("stride", 1), ("padding", 0), ("dilation", 1)].into_iter();
+                let pairs = pairs.filter_map(|(name, default)| {
+                    let pair = self.call.pair(name, default)?;
+                    let [height, width] = pair;
+                    let is_flat = self.function.name == "conv1d";
+                    let stated = if is_flat {
+                        format!(", {name}={width}")
+                    } else {
+                        format!(", {name}=({height}, {width})")
+                    };
+                    (pair != [default; 2]).then_some(stated)
+                });
+                let groups = self.call.size("groups").filter(|&groups| groups != 1);
+                let groups = groups.map_or(String::new(), |groups| format!(", groups={groups}"));
+                Ok(format!(
+                    "F.{name}({}{}{groups})",
+                    self.factors()?,
+                    pairs.collect::<String>()
+                ))
+            }
+            _ => Err(self.refuse()),
+        }
+    }
+
+    fn matmul(&self) -> Result<String, String> {
+        let turned = |operand: String, attribute: &str| {
+            if self.call.is_set(attribute) {
+                format!("{operand}.mT")
+            } else {
+                operand
+            }
+        };
+        let left = turned(self.factor(0)?, "transpose_a");
+        let last = self.operands.len().saturating_sub(1);
+        let right = turned(self.factor(last)?, "transpose_b");
+        if !self.call.has("k") {
+            return Ok(self.times(&left, &right, last));
+        }
+        self.packed(left, right, last)
+    }
+
+    /// Operands that may hold more than the matmul reads.
+    fn packed(&self, left: String, right: String, last: usize) -> Result<String, String> {
+        let refuse = || self.refuse();
+        let sides = |shape: &[u64], attribute: &str| match *shape {
+            [.., rows, columns] if self.call.is_set(attribute) => Some(Sides {
+                rows: columns,
+                columns: rows,
+            }),
+            [.., rows, columns] => Some(Sides { rows, columns }),
+            _ => None,
+        };
+        let of = |place: usize, attribute: &str| sides(self.shape(place)?, attribute);
+        let k = self.op.k.ok_or_else(refuse)?;
+        let output = sides(&self.op.shape, "").ok_or_else(refuse)?;
+        let left_sides = of(0, "transpose_a").ok_or_else(refuse)?;
+        let right_sides = of(last, "transpose_b").ok_or_else(refuse)?;
+        let inputs = &self.graph.inputs[self.id];
+        let is_same = last == 0 || inputs.first() == inputs.get(last);
+        let parts = packed_parts(output, k, left_sides, right_sides, is_same);
+        let parts = parts.ok_or_else(refuse)?;
+        let columns = |operand: String, range: &Range<u64>, all: u64| {
+            if range.end - range.start == all {
+                operand
+            } else {
+                format!("{operand}[..., {}:{}]", range.start, range.end)
+            }
+        };
+        let left = columns(left, &parts.left, left_sides.columns);
+        let right = columns(right, &parts.right, right_sides.columns);
+        let turned = if parts.is_right_transposed { ".mT" } else { "" };
+        let right = format!("{right}{turned}");
+        let (left_rank, right_rank) = (
+            self.shape(0).map(<[u64]>::len),
+            self.shape(last).map(<[u64]>::len),
+        );
+        if right_rank <= left_rank {
+            return Ok(self.times(&left, &right, last));
+        }
+        self.grouped(&left, &right, k, last).ok_or_else(refuse)
+    }
+
+    /// Groups of rows, each with a matrix of its own, as experts have them. The program does not say where a group ends: here all
+    /// are equal, which costs as much.
+    fn grouped(&self, left: &str, right: &str, k: u64, last: usize) -> Option<String> {
+        let (&[_, _], &[groups, _, _], &[rows, columns]) =
+            (self.shape(0)?, self.shape(last)?, &self.op.shape[..])
+        else {
+            return None;
+        };
+        let group_rows = rows.checked_div(groups)?;
+        (group_rows * groups == rows).then(|| {
+            format!(
+                "torch.bmm({left}.reshape({groups}, {group_rows}, {k}), {right}).reshape({rows}, {columns})"
+            )
+        })
+    }
+
+    /// A product of two tensors. torch.compile knows attention by `bmm` where there is one batch dimension: `@` would insert
+    /// `expand`s.
+    fn times(&self, left: &str, right: &str, last: usize) -> String {
+        match (self.shape(0), self.shape(last)) {
+            (Some([a, _, _]), Some([b, _, _])) if a == b => format!("torch.bmm({left}, {right})"),
+            _ => format!("{left} @ {right}"),
+        }
+    }
+
+    fn factors(&self) -> Result<String, String> {
+        let factors = (0..self.operands.len()).map(|place| self.factor(place));
+        let factors: Vec<String> = factors.collect::<Result<_, _>>()?;
+        Ok(factors.join(", "))
+    }
+}

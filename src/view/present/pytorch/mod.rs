@@ -1,0 +1,183 @@
+//! A program as a script of PyTorch: its ops eager and compiled, checked against each other and timed on the GPU of whoever
+//! runs it.
+
+mod expression;
+mod names;
+
+use self::expression::expression;
+use self::names::Names;
+use crate::present::names::{joined, op_name};
+use fuseline_codegen::interpret::{Kind, calls, external_type, kind_of};
+use fuseline_core::Analysis;
+use fuseline_core::model::dtype::DType;
+use fuseline_core::model::graph::Graph;
+use fuseline_core::model::ids::{IdVec, OpId, TensorId};
+use fuseline_core::model::program::Program;
+use fuseline_core::notation::print;
+use std::fmt::Write as _;
+
+/// What every script does with its program, with names in capitals where that stands.
+const BENCH: &str = include_str!("bench.py");
+
+/// A script, or what of the program PyTorch cannot run.
+pub type Script = Result<String, Vec<Unwritable>>;
+
+/// An op or an input that has no counterpart in PyTorch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unwritable {
+    /// Its name.
+    pub name: String,
+    /// Why, as a clause.
+    pub reason: String,
+}
+
+/// Why there is no script, in a sentence.
+pub fn refusal(unwritable: &[Unwritable]) -> String {
+    /// Ops that the sentence names.
+    const NAMED: usize = 2;
+    let each = unwritable
+        .iter()
+        .map(|Unwritable { name, reason }| format!("{name}: {reason}"));
+    let each = joined(each, ["; ", " and "], NAMED);
+    format!("There is no PyTorch script of this program. {each}.")
+}
+
+/// The script of a program that is called `title`. `O(program + ops)`.
+///
+/// # Errors
+/// Ops of a bare type, which do not say what they compute, and element types that PyTorch does not compute in.
+pub fn script(
+    title: &str,
+    program: &Program,
+    analysis: &Analysis,
+    statement_of_op: &IdVec<OpId, usize>,
+) -> Script {
+    let graph = &analysis.graph;
+    let names = Names::of(graph);
+    let mut unwritable = Vec::new();
+    let mut inputs = String::new();
+    let externals: Vec<TensorId> = (graph.tensors.ids())
+        .filter(|&tensor| graph.tensors[tensor].is_external())
+        .collect();
+    for &tensor in &externals {
+        match input(graph, tensor) {
+            // Writing to a string cannot fail.
+            Ok(line) => drop(writeln!(inputs, "        {line},")),
+            Err(reason) => unwritable.push(Unwritable {
+                name: graph.tensor_name(tensor).to_owned(),
+                reason,
+            }),
+        }
+    }
+    let mut body = String::new();
+    let calls = calls(program, statement_of_op);
+    for (id, op) in graph.ops.iter_enumerated() {
+        match expression(graph, &names, id, &calls[id]) {
+            Ok(value) => {
+                let output = names.of_tensor(graph.output[id]);
+                let label = if op.name == op.output {
+                    String::new()
+                } else {
+                    format!("  # {}", one_line(&op.name))
+                };
+                let _ = writeln!(body, "    {output} = {value}{label}");
+            }
+            Err(reason) => unwritable.push(Unwritable {
+                name: op_name(graph, id).to_owned(),
+                reason,
+            }),
+        }
+    }
+    if !unwritable.is_empty() {
+        return Err(unwritable);
+    }
+    let list = |tensors: &[TensorId]| {
+        let names: Vec<&str> = tensors.iter().map(|&t| names.of_tensor(t)).collect();
+        names.join(", ")
+    };
+    let returned = results(graph);
+    let mut shapes = String::new();
+    for &op in &returned {
+        let op = &graph.ops[op];
+        let dtype = torch_dtype(op.element_type().unwrap_or(DType::F32));
+        let _ = writeln!(shapes, "    ({}, {dtype}),", shape_of(&op.shape));
+    }
+    let returned: Vec<TensorId> = returned.iter().map(|&op| graph.output[op]).collect();
+    let returned = list(&returned);
+    let has_random = (graph.ops.iter()).any(|op| op.function.as_deref() == Some("dropout"));
+    let title = one_line(title);
+    let arguments = list(&externals);
+    Ok(BENCH
+        .replace("__TITLE__", &title)
+        .replace("__DIGEST__", &graph.digest())
+        .replace("__HAS_RANDOM__", if has_random { "True" } else { "False" })
+        .replace("    __RESULTS__\n", &shapes)
+        .replace("        __INPUTS__\n", &inputs)
+        .replace("__ARGUMENTS__", &arguments)
+        .replace("    __BODY__\n", &body)
+        .replace("__RETURNED__", &returned)
+        .replace("__TEXT__", &quoted(&print(program))))
+}
+
+/// A text that ends no comment and no string early.
+fn one_line(text: &str) -> String {
+    text.replace(['\n', '\r', '\\', '"'], " ")
+}
+
+/// A text as it stands between three quotes of Python.
+fn quoted(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+/// What the program returns: what no op reads, and what is marked.
+fn results(graph: &Graph) -> Vec<OpId> {
+    let ops = graph.ops.iter_enumerated();
+    let returned = ops.filter(|(id, op)| op.is_output || graph.successors[*id].is_empty());
+    returned.map(|(id, _)| id).collect()
+}
+
+/// How the script draws an input or a weight.
+fn input(graph: &Graph, tensor: TensorId) -> Result<String, String> {
+    let (shape, dtype) = external_type(graph, tensor)
+        .ok_or_else(|| "its shape or its element type is not known".to_owned())?;
+    let sizes: Vec<usize> = (shape.iter())
+        .map(|&size| usize::try_from(size).unwrap_or(usize::MAX))
+        .collect();
+    let dtype_name = torch_dtype(dtype);
+    let shape = shape_of(&shape);
+    Ok(match kind_of(graph, tensor, &sizes, dtype) {
+        Kind::Normal { mean, deviation } => {
+            format!("normal({shape}, {dtype_name}, {mean:?}, {deviation:?})")
+        }
+        Kind::Positive => format!("positive({shape}, {dtype_name})"),
+        Kind::Index { places } => format!("whole({shape}, {dtype_name}, 0, {places})"),
+        Kind::Small => format!("whole({shape}, {dtype_name}, -8, 8)"),
+        Kind::Coin => format!("whole({shape}, {dtype_name}, 0, 2)"),
+    })
+}
+
+/// A shape as a tuple.
+fn shape_of(shape: &[u64]) -> String {
+    match shape {
+        [one] => format!("({one},)"),
+        sizes => {
+            let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+            format!("({})", sizes.join(", "))
+        }
+    }
+}
+
+/// An element type in PyTorch.
+fn torch_dtype(dtype: DType) -> &'static str {
+    match dtype {
+        DType::F64 => "torch.float64",
+        DType::F32 => "torch.float32",
+        DType::Bf16 => "torch.bfloat16",
+        DType::F16 => "torch.float16",
+        DType::I64 => "torch.int64",
+        DType::I32 => "torch.int32",
+        DType::I8 => "torch.int8",
+        DType::Bool => "torch.bool",
+        DType::F8 => "torch.float8_e4m3fn",
+    }
+}

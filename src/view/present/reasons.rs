@@ -1,0 +1,282 @@
+//! Why ops do not run as one kernel, in words.
+
+use crate::present::figure::Saved;
+use crate::present::format::{format_bytes, format_count, format_exact, format_seconds};
+use crate::present::names::quoted_op;
+use crate::present::times::TimeKind;
+use borsh::{BorshDeserialize, BorshSerialize};
+use fuseline_core::analysis::why::{Price, Verdict};
+use fuseline_core::fusion::loops::Loop;
+use fuseline_core::fusion::manual::Refused;
+use fuseline_core::fusion::reason::Reason;
+use fuseline_core::fusion::rows::RowDomain;
+use fuseline_core::model::diagnostic::{Code, Diagnostic, merged};
+use fuseline_core::model::graph::Graph;
+use fuseline_core::model::op_type::OpType;
+use fuseline_core::notation::Parsed;
+use fuseline_core::{Analysis, Outcome, Program};
+use std::collections::HashSet;
+
+/// A verdict in a sentence or two.
+#[derive(Clone, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
+pub struct SaidVerdict {
+    /// Its parts, in order; a number is a part of its own.
+    pub parts: Vec<VerdictPart>,
+    /// What its numbers are of.
+    pub price: Option<Price>,
+}
+
+/// A part of a verdict.
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
+pub struct VerdictPart {
+    /// Its words; quoted parts are code.
+    pub text: String,
+    /// What is saved, where it is such a number.
+    pub saved: Option<Saved>,
+}
+
+impl SaidVerdict {
+    /// Words without a number.
+    pub fn words(text: impl Into<String>) -> Self {
+        let mut said = Self::default();
+        said.push(text, None);
+        said
+    }
+
+    /// All words.
+    pub fn text(&self) -> String {
+        self.parts.iter().map(|part| part.text.as_str()).collect()
+    }
+
+    fn push(&mut self, text: impl Into<String>, saved: Option<Saved>) {
+        let text = text.into();
+        self.parts.push(VerdictPart { text, saved });
+    }
+}
+
+/// The verdict in words.
+pub fn said_verdict(analysis: &Analysis, verdict: &Verdict) -> SaidVerdict {
+    let graph = &analysis.graph;
+    let Verdict::Apart { reason, price } = verdict else {
+        return SaidVerdict::words("They run in one kernel.");
+    };
+    let why = reason_text(graph, reason);
+    // A kernel that cannot run, or whose ops share nothing, has no meaningful price.
+    if let Reason::Cycle { .. } | Reason::NotConnected { .. } = reason {
+        return SaidVerdict::words(format!("Apart: {why}."));
+    }
+    let verb = |is_saved: bool| if is_saved { "save" } else { "cost" };
+    let bytes = price.saved_bytes();
+    let saves_bytes = bytes >= 0;
+    let mut said = SaidVerdict::words(format!(
+        "Apart: {why}. As one kernel they would {} ",
+        verb(saves_bytes)
+    ));
+    said.price = Some(*price);
+    said.push(format_bytes(bytes.unsigned_abs()), Some(Saved::Bytes));
+    let Some(saved_s) = price.time_s() else {
+        said.push(
+            "; there is no time for it, as no kernel runs both matmuls.",
+            None,
+        );
+        return said;
+    };
+    let saves_time = saved_s >= 0.0;
+    let joint = match (saves_bytes, saves_time) {
+        (true, false) | (false, true) => format!(" but {} ", verb(saves_time)),
+        _ => " and ".to_owned(),
+    };
+    said.push(joint, None);
+    said.push(format_seconds(saved_s.abs()), Some(Saved::Time));
+    said.push(format!(" {}.", time_scope(analysis)), None);
+    said
+}
+
+/// What a saved time is a part of, as the end of a phrase.
+pub fn time_scope(analysis: &Analysis) -> &'static str {
+    match TimeKind::of(analysis) {
+        TimeKind::Expected => "of the expected time",
+        TimeKind::Estimated => "of the estimated time",
+        TimeKind::LowerBound => "of the lower bound",
+    }
+}
+
+/// Why ops do not run as one kernel, as the end of a sentence.
+pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
+    let later_first =
+        matches!(reason, Reason::MatmulAndReduction { matmul, reduction } if reduction < matmul);
+    if let &Reason::LibraryCall { matmul } = reason
+        && let [add] = graph.successors[matmul][..]
+        && graph.ops[add].function.as_deref() == Some("add")
+        && let readers @ [_, ..] = &graph.successors[add][..]
+        && readers
+            .iter()
+            .all(|&op| graph.ops[op].op_type == OpType::Elementwise)
+    {
+        return format!(
+            "the matmul {} is a library call, which takes the `add` behind it only if other than elementwise ops follow that",
+            quoted_op(graph, matmul)
+        );
+    }
+    match reason.clone().map_ops(|op| quoted_op(graph, op)) {
+        Reason::TooManyOps { ops, limit } => beyond_limit("have", ops, "ops", limit),
+        Reason::TwoMatmuls { first, second } => {
+            format!("a kernel runs one matmul, and this would run {first} and {second}")
+        }
+        Reason::MatmulAndReduction { matmul, reduction } if later_first => format!(
+            "the reduction {reduction} works in whole rows and the matmul {matmul} in tiles, and no kernel does both"
+        ),
+        Reason::MatmulAndReduction { matmul, reduction } => format!(
+            "the matmul {matmul} works in tiles and never sees the whole row that the reduction {reduction} needs"
+        ),
+        Reason::Opaque { opaque } => {
+            format!("{opaque} runs as a kernel of its own, from a library or unknown, which takes no other op")
+        }
+        Reason::MatmulStarts { matmul, before } => {
+            format!("the matmul {matmul} starts its kernel, and {before} comes before it")
+        }
+        Reason::TooManyReductions { reductions, limit } => {
+            beyond_limit("have", reductions, "reductions", limit)
+        }
+        Reason::RowDomains {
+            reduction,
+            rows,
+            other,
+            other_rows,
+        } => format!(
+            "the reduction {reduction} goes over {}, {other} over {}",
+            rows_text(rows),
+            rows_text(other_rows)
+        ),
+        Reason::MixesRows { reduction, reshape } => format!(
+            "{reshape} moves elements between the rows of {reduction} inside the kernel"
+        ),
+        Reason::ReductionEnds { reduction, after } => {
+            format!("the reduction {reduction} ends its kernel, and {after} comes after it")
+        }
+        Reason::OnChip {
+            reduction,
+            values,
+            needed_bytes,
+            available_bytes,
+        } => format!(
+            "a row of each of {values} tensors stays on chip while {reduction} runs: {}, and a block can have {}",
+            format_bytes(needed_bytes),
+            format_bytes(available_bytes)
+        ),
+        Reason::TooManyOperands { operands, limit } => {
+            beyond_limit("read and write", operands, "tensors", limit)
+        }
+        Reason::NotConnected { first, second } => {
+            format!("no tensor connects {first} and {second} inside the kernel")
+        }
+        Reason::Cycle { path } => {
+            format!("the kernel would wait for itself: {}", path.join(" → "))
+        }
+        Reason::AnotherConsumer { consumer } => {
+            format!("{consumer} reads the tensor as well, so the rules write it to memory")
+        }
+        Reason::TooManyNodes { nodes, limit } => beyond_limit("have", nodes, "nodes", limit),
+        Reason::LibraryCall { matmul } => {
+            format!("the matmul {matmul} is a library call, which takes only views and one `add` behind it")
+        }
+        Reason::Loops { first, second } => {
+            format!("one kernel is {}, the other {}", loop_text(first), loop_text(second))
+        }
+        Reason::Reordered => {
+            "the buffer is read in another order than it is written in".to_owned()
+        }
+        Reason::TooLittleShared {
+            shared_bytes,
+            places,
+        } => format!(
+            "neither reads the output of the other, and they share {} at a distance of {places} kernels",
+            format_bytes(shared_bytes)
+        ),
+        Reason::KeepsMemory {
+            kept_elements,
+            shared_bytes,
+        } => format!(
+            "together they share {}, which is not worth keeping buffers of {} elements that one after the other could take the same memory",
+            format_bytes(shared_bytes),
+            format_exact(kept_elements.into())
+        ),
+        Reason::Between { through } => format!("{through} has to run between them"),
+        Reason::TooFar { places } => {
+            format!("{places} kernels stand between them, too many to reorder")
+        }
+        Reason::NotCompared => "the compiler never compares their kernels: it compares kernels that access a common buffer in the same order, each with the next few of them".to_owned(),
+        Reason::TooManyCycles { rounds } => format!(
+            "the stated kernels still form cycles after {rounds} rounds of splitting, so every kernel is split"
+        ),
+        Reason::NotStated => "it is allowed, but the text does not state this kernel".to_owned(),
+        Reason::NotWorthIt => "it is allowed, but saves nothing".to_owned(),
+        Reason::NotLookedAt => "it is allowed, but this policy does not try it".to_owned(),
+    }
+}
+
+fn beyond_limit(verb: &str, count: usize, things: &str, limit: usize) -> String {
+    let [count, limit] = [count, limit].map(format_count);
+    format!("the kernel would {verb} {count} {things}, and {limit} is the limit")
+}
+
+fn rows_text(rows: RowDomain) -> String {
+    let apart = match rows.stride {
+        1 => String::new(),
+        0 => ", along several axes".to_owned(),
+        stride => format!(", {stride} elements apart"),
+    };
+    format!("{} rows of {}{apart}", rows.rows, rows.width)
+}
+
+fn loop_text(space: Loop) -> String {
+    let count = |elements: u64| format_exact(elements.into());
+    match space {
+        Loop::Library => "a library call".to_owned(),
+        Loop::Template(elements) => format!("a matmul of {} elements", count(elements)),
+        Loop::Pointwise(elements) => format!("a loop over {} elements", count(elements)),
+        Loop::Reduction { rows, width, .. } => {
+            format!("a reduction of {} rows of {}", count(rows), count(width))
+        }
+    }
+}
+
+/// A kernel mark as code; its number can differ from that in the pictures.
+pub fn stated_kernel(kernel: u32) -> String {
+    format!("`@kernel {kernel}`")
+}
+
+/// All diagnostics of a text in text order: the parser's, those of the analysis, and those of stated kernels.
+pub fn all_diagnostics(parsed: &Parsed, outcome: &Outcome) -> Vec<Diagnostic> {
+    let mut of_analysis = outcome.diagnostics.clone();
+    of_analysis.extend(refused_kernels(&parsed.program, outcome));
+    merged(parsed.diagnostics.clone(), of_analysis)
+}
+
+/// Diagnostics for the stated kernels of `program` that are not legal.
+pub fn refused_kernels(program: &Program, outcome: &Outcome) -> Vec<Diagnostic> {
+    let Some(analysis) = &outcome.analysis else {
+        return Vec::new();
+    };
+    let mut told = HashSet::new();
+    let mut finding = |refused: &Refused| {
+        let &statement = outcome.statement_of_op.get(refused.op)?;
+        if program.block_of_op(statement).is_some() && !told.insert((statement, refused.kernel)) {
+            // Told for another round.
+            return None;
+        }
+        let op = program.ops.get(statement);
+        let message = format!(
+            "{} is not legal: {}",
+            stated_kernel(refused.kernel),
+            reason_text(&analysis.graph, &refused.reason)
+        );
+        Some(Diagnostic {
+            span: op.map(|op| op.kernel.map_or(op.span, |kernel| kernel.span)),
+            ..Diagnostic::warning(Code::IllegalKernel, message)
+                .hint("it runs in pieces; give some of its ops another number, or none")
+                .about(statement)
+        })
+    };
+    analysis.refused.iter().filter_map(&mut finding).collect()
+}

@@ -1,0 +1,258 @@
+//! The params of a program as sliders and number boxes.
+
+use super::format::format_exact;
+use fuseline_core::Program;
+use fuseline_core::model::program::Param;
+use fuseline_core::notation::print_expr;
+use fuseline_core::notation::spelling::shortened;
+use fuseline_core::resolve::{ParamValues, param_values};
+
+/// A param.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SliderRow {
+    /// Its name in expressions; unique.
+    pub name: String,
+    /// What it is, as the comment behind it says up to its first colon or semicolon; empty without one.
+    pub about: String,
+    /// Its value.
+    pub value: i64,
+    /// The values of the slider; without them there is only a number box.
+    values: Option<ParamValues>,
+    /// The ends of their range.
+    ends: [i64; 2],
+    /// What they must divide; empty if nothing.
+    dividend: String,
+}
+
+/// The numbers of an `<input type="range">`. Where only some values of a range count, they are the places of these values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SliderTrack {
+    /// Its smallest value.
+    pub min: i64,
+    /// Its largest value.
+    pub max: i64,
+    /// The distance of two values.
+    pub step: i64,
+    /// Where it stands.
+    pub at: i64,
+}
+
+impl SliderRow {
+    /// The slider; `None` without a range.
+    pub fn track(&self) -> Option<SliderTrack> {
+        Some(match self.values.as_ref()? {
+            &ParamValues::Steps { min, max, step } => SliderTrack {
+                min,
+                max,
+                step,
+                at: self.value,
+            },
+            listed @ ParamValues::Listed(values) => {
+                let place = values.binary_search(&listed.nearest(self.value));
+                let short = |place: usize| i64::try_from(place).unwrap_or(i64::MAX);
+                SliderTrack {
+                    min: 0,
+                    max: short(values.len() - 1),
+                    step: 1,
+                    at: short(place.unwrap_or_default()),
+                }
+            }
+        })
+    }
+
+    /// The value of the slider when it stands at `at`.
+    pub fn value_at(&self, at: i64) -> i64 {
+        match &self.values {
+            Some(ParamValues::Listed(values)) => {
+                let place = usize::try_from(at).unwrap_or_default();
+                values[place.min(values.len() - 1)]
+            }
+            _ => at,
+        }
+    }
+
+    /// The smallest and the largest value, if there is a range.
+    pub fn ends(&self) -> Option<[i64; 2]> {
+        self.values.as_ref().map(|_| self.ends)
+    }
+
+    /// The next value of the slider above or below; without a range each whole number is one.
+    pub fn stepped(&self, is_up: bool) -> i64 {
+        let value = self.value;
+        match &self.values {
+            None if is_up => value.saturating_add(1),
+            None => value.saturating_sub(1).max(1),
+            Some(ParamValues::Listed(values)) => {
+                let above = values.partition_point(|&known| known <= value);
+                let below = values.partition_point(|&known| known < value);
+                let next = if is_up {
+                    values.get(above)
+                } else {
+                    values[..below].last()
+                };
+                next.copied().unwrap_or(value)
+            }
+            &Some(ParamValues::Steps { min, max, step }) => {
+                let steps = (value.clamp(min, max) - min) / step;
+                let at = |steps: i64| min + steps * step;
+                if is_up {
+                    let last = (max - min) / step;
+                    at((steps + 1).min(last))
+                } else if at(steps) < value {
+                    at(steps)
+                } else {
+                    at((steps - 1).max(0))
+                }
+            }
+        }
+    }
+
+    /// What may be typed: more than the steps of the slider.
+    pub fn entry_hint(&self) -> String {
+        let [min, max] = self.ends.map(grouped);
+        match &self.values {
+            None => "any whole number from 1 on".to_owned(),
+            Some(ParamValues::Steps { step: 1, .. }) => {
+                format!("any whole number from {min} to {max}")
+            }
+            &Some(ParamValues::Steps { step, .. }) => {
+                let step = grouped(step);
+                format!("any whole number from {min} to {max}; the slider moves in steps of {step}")
+            }
+            Some(ParamValues::Listed(_)) => {
+                format!(
+                    "a number from {min} to {max} that divides {}",
+                    self.dividend
+                )
+            }
+        }
+    }
+
+    /// The value of a typed number.
+    ///
+    /// # Errors
+    /// Why it is no value of the param, as a sentence.
+    pub fn entered(&self, text: &str) -> Result<i64, String> {
+        let (name, shown) = (&self.name, shown_number(text));
+        let value = match size_of(text) {
+            Some(value) => Some(value),
+            None if is_past_sizes(text) => None,
+            None => {
+                let problem = match shown.as_str() {
+                    "" => "The box was empty".to_owned(),
+                    shown => format!("{shown} is no size"),
+                };
+                return Err(format!(
+                    "{problem}. Write a whole number, such as 4096, 4k for 4 × 1024, or 1e3."
+                ));
+            }
+        };
+        match &self.values {
+            Some(values) if value.is_none_or(|value| !values.contains(value)) => {
+                let nearest = grouped(values.nearest(value.unwrap_or(i64::MAX)));
+                let dividend = &self.dividend;
+                let [min, max] = self.ends.map(grouped);
+                Err(if dividend.is_empty() {
+                    format!("{name} goes from {min} to {max}, and {shown} is outside.")
+                } else {
+                    format!(
+                        "{name} goes from {min} to {max} and divides {dividend}: {shown} does not fit, {nearest} does."
+                    )
+                })
+            }
+            _ => match value {
+                None => Err(format!("{shown} is past 2^63.")),
+                Some(value) if value < 1 => Err(format!("{name} is a size, so at least 1.")),
+                Some(value) => Ok(value),
+            },
+        }
+    }
+}
+
+/// A typed text in a sentence; digits in groups.
+fn shown_number(text: &str) -> String {
+    let text = text.trim();
+    match text.parse::<i128>() {
+        Ok(value) => {
+            let sign = if value < 0 { "-" } else { "" };
+            format!("{sign}{}", format_exact(value.unsigned_abs()))
+        }
+        Err(_) => shortened(text),
+    }
+}
+
+fn grouped(value: i64) -> String {
+    format_exact(value.unsigned_abs().into())
+}
+
+/// The count that a text like `4096`, `16,384`, `4k` or `1e3` means; `k` and `M` are powers of 1024, as is usual for sizes
+/// of tensors. A separator stands before three digits.
+fn size_of(text: &str) -> Option<i64> {
+    let (digits, unit) = digits_and_unit(text)?;
+    if let Ok(value) = digits.parse::<i64>() {
+        return value.checked_mul(unit.into());
+    }
+    let value = digits.parse::<f64>().ok()? * f64::from(unit);
+    // Up to 2^53 every whole number is exact, and is printed without a fraction.
+    let is_exact = value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0;
+    is_exact.then(|| value.to_string().parse().ok())?
+}
+
+/// Whether a text is a number above all sizes.
+fn is_past_sizes(text: &str) -> bool {
+    let value = digits_and_unit(text).and_then(|(digits, unit)| {
+        let is_number = digits.starts_with(|c: char| c.is_ascii_digit());
+        let value = digits.parse::<f64>().ok().filter(|_| is_number)?;
+        Some(value * f64::from(unit))
+    });
+    value.is_some_and(|value| value >= i64::MAX as f64)
+}
+
+/// A number without separators, and what its unit stands for.
+fn digits_and_unit(text: &str) -> Option<(String, i32)> {
+    let text = text.trim();
+    let (number, unit) = match text.char_indices().next_back()? {
+        (end, 'k' | 'K') => (&text[..end], 1024_i32),
+        (end, 'm' | 'M') => (&text[..end], 1024 * 1024),
+        _ => (text, 1),
+    };
+    let mut groups = number
+        .trim()
+        .split([' ', '\u{a0}', '\u{202f}', '_', ',', '\'', '’']);
+    let mut digits = groups.next()?.to_owned();
+    for group in groups {
+        let is_group = group.len() == 3 && group.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_group || digits.is_empty() {
+            return None;
+        }
+        digits.push_str(group);
+    }
+    Some((digits, unit))
+}
+
+/// The first `max_rows` params of a text, in its order.
+pub fn slider_rows(text: &str, program: &Program, max_rows: usize) -> Vec<SliderRow> {
+    let values = param_values(program, max_rows);
+    let rows = program.params.iter().zip(values).map(|(param, values)| {
+        let range = param.range.as_ref();
+        let dividing = range.and_then(|range| range.dividing.as_ref());
+        SliderRow {
+            name: param.name.text.clone(),
+            about: about(text, param),
+            value: param.value,
+            values,
+            ends: range.map_or_else(Default::default, |range| [range.min, range.max]),
+            dividend: dividing.map_or_else(String::new, print_expr),
+        }
+    });
+    rows.collect()
+}
+
+/// What the comment behind a param says that it is.
+fn about(text: &str, param: &Param) -> String {
+    let rest = text.get(param.span.end..).unwrap_or_default();
+    let line = rest.lines().next().unwrap_or_default();
+    let comment = line.trim_start().strip_prefix('#').unwrap_or_default();
+    let words = comment.split([':', ';']).next().unwrap_or_default();
+    shortened(words.trim())
+}

@@ -1,0 +1,333 @@
+//! The tables of the page to take away: exact numbers with their units in the head, as CSV.
+
+use super::advice::advice_words;
+use super::decisions::decision_text;
+use super::names::op_name;
+use super::reasons::reason_text;
+use super::times::bound_name;
+use super::warnings::warning_text;
+use crate::present::certificates::certificate_text;
+use borsh::{BorshDeserialize, BorshSerialize};
+use fuseline_core::analysis::advice::advise;
+use fuseline_core::analysis::compare::{Compared, compare, ranked};
+use fuseline_core::analysis::limits::limits;
+use fuseline_core::analysis::why::{Verdict, Why};
+use fuseline_core::fusion::record::record;
+use fuseline_core::{Analysis, IdVec, KernelId, Objective, OpId};
+use strum::{IntoStaticStr, VariantArray};
+
+/// The tables that can be taken away. Names are those of files.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, VariantArray, IntoStaticStr, BorshSerialize, BorshDeserialize,
+)]
+#[strum(serialize_all = "kebab-case")]
+pub enum TableKind {
+    /// A row for each kernel.
+    Kernels,
+    /// What would save time.
+    Advice,
+    /// A row for each policy.
+    Compare,
+    /// A row for each edge between two ops.
+    Edges,
+    /// The decisions of the policy.
+    Steps,
+    /// What each kernel asks of the device.
+    Limits,
+}
+
+impl TableKind {
+    /// Its name, in files.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// Its label: that of the tab with the table.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Kernels => "Kernels",
+            Self::Advice => "What to do",
+            Self::Compare => "Compare",
+            Self::Edges => "Why not",
+            Self::Steps => "Steps",
+            Self::Limits => "Limits",
+        }
+    }
+}
+
+/// A table of exact values; an unknown one is empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// The names of the columns, with units.
+    pub head: Vec<&'static str>,
+    /// As many cells as columns in each.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table of an analysis. `statement_of_op` gives for each op its statement. What is told about edges, policies and decisions
+    /// takes as long as for their tabs.
+    pub fn new(kind: TableKind, analysis: &Analysis, statement_of_op: &IdVec<OpId, usize>) -> Self {
+        match kind {
+            TableKind::Kernels => kernels(analysis),
+            TableKind::Advice => advice(analysis, statement_of_op),
+            TableKind::Compare => policies(analysis),
+            TableKind::Edges => edges(analysis),
+            TableKind::Steps => steps(analysis),
+            TableKind::Limits => kernel_limits(analysis),
+        }
+    }
+
+    /// The table as CSV: commas, `CRLF`, and quotes where a cell needs them (RFC 4180).
+    pub fn csv(&self) -> String {
+        let mut writer = csv::WriterBuilder::new()
+            .terminator(csv::Terminator::CRLF)
+            .from_writer(Vec::new());
+        let mut write = || {
+            writer.write_record(&self.head)?;
+            for row in &self.rows {
+                writer.write_record(row)?;
+            }
+            writer.flush().map_err(csv::Error::from)
+        };
+        // Writing to memory cannot fail, and all rows are as long as the head.
+        let written = write().ok().and_then(|()| writer.into_inner().ok());
+        String::from_utf8(written.unwrap_or_default()).unwrap_or_default()
+    }
+}
+
+/// A number in full; empty if there is none.
+fn known<T: ToString>(value: Option<T>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+fn names(analysis: &Analysis, ops: &[OpId]) -> String {
+    let names = ops.iter().map(|&op| op_name(&analysis.graph, op));
+    names.collect::<Vec<_>>().join(" + ")
+}
+
+fn kernels(analysis: &Analysis) -> Table {
+    let rows = analysis.fused.kernels.iter_enumerated();
+    let rows = rows
+        .zip(&analysis.comparisons)
+        .map(|((id, kernel), before)| {
+            let expected = analysis.expected.as_ref();
+            let expected = expected.and_then(|expected| expected.kernels.get(id));
+            let placement = &kernel.placement;
+            vec![
+                id.number().to_string(),
+                names(analysis, &kernel.ops),
+                names(analysis, &analysis.partition.recomputed[id]),
+                kernel.work.matrix_flops.to_string(),
+                kernel.work.vector_flops.to_string(),
+                before.unfused_bytes.to_string(),
+                kernel.bytes_read.to_string(),
+                kernel.bytes_written.to_string(),
+                known(placement.intensity),
+                known(placement.attainable_flops_per_s),
+                bound_name(placement.bound).to_owned(),
+                before.unfused_time_s.to_string(),
+                placement.time_s.to_string(),
+                known(expected.map(|expected| expected.unfused_s)),
+                known(expected.map(|expected| expected.time_s)),
+            ]
+        });
+    Table {
+        rows: rows.collect(),
+        head: vec![
+            "kernel",
+            "ops",
+            "recomputed ops",
+            "matrix FLOPs",
+            "vector FLOPs",
+            "bytes unfused",
+            "bytes read",
+            "bytes written",
+            "intensity (FLOP/B)",
+            "attainable (FLOP/s)",
+            "bound by",
+            "lower bound unfused (s)",
+            "lower bound (s)",
+            "expected unfused (s)",
+            "expected (s)",
+        ],
+    }
+}
+
+fn advice(analysis: &Analysis, statement_of_op: &IdVec<OpId, usize>) -> Table {
+    let advised = advise(analysis, statement_of_op);
+    let rows = advised.iter().filter_map(|advised| {
+        let (action, caveat) = advice_words(analysis, advised)?;
+        let price = advised.price.total();
+        Some(vec![
+            action.replace('`', ""),
+            caveat,
+            price.saved_bytes().to_string(),
+            known(price.bound_saved_s()),
+            known(price.expected_saved_s()),
+            known(
+                price
+                    .time_s()
+                    .map(|saved_s| saved_s / analysis.time_s() * 100.0),
+            ),
+        ])
+    });
+    Table {
+        rows: rows.collect(),
+        head: vec![
+            "what to do",
+            "note",
+            "saves (B)",
+            "lower bound falls by (s)",
+            "expected to save (s)",
+            "share of the time (%)",
+        ],
+    }
+}
+
+fn policies(analysis: &Analysis) -> Table {
+    let all = compare(analysis);
+    let row = |compared: &Compared| {
+        let Analysis {
+            fused,
+            expected,
+            certificate,
+            savings_pct,
+            ..
+        } = &*compared.analysis;
+        vec![
+            compared.policy.name().to_owned(),
+            fused.launches.to_string(),
+            fused.traffic.bytes_read.to_string(),
+            fused.traffic.bytes_written.to_string(),
+            fused.traffic.total.to_string(),
+            savings_pct.to_string(),
+            fused.time_s.to_string(),
+            known(expected.as_ref().map(|expected| expected.fused_s)),
+            fused.peak_memory.bytes.to_string(),
+            compared.differing.len().to_string(),
+            certificate
+                .as_ref()
+                .map(certificate_text)
+                .unwrap_or_default(),
+        ]
+    };
+    Table {
+        rows: ranked(&all, Objective::Bytes)
+            .into_iter()
+            .map(row)
+            .collect(),
+        head: vec![
+            "policy",
+            "kernels",
+            "bytes read",
+            "bytes written",
+            "bytes",
+            "saved (%)",
+            "lower bound (s)",
+            "expected (s)",
+            "peak memory (B)",
+            "edges unlike the chosen policy",
+            "note",
+        ],
+    }
+}
+
+fn edges(analysis: &Analysis) -> Table {
+    let graph = &analysis.graph;
+    let rows = Why::new(analysis).edges().into_iter().map(|edge| {
+        let (reason, price) = match &edge.verdict {
+            Verdict::Fused => (String::new(), None),
+            Verdict::Apart { reason, price } => (reason_text(graph, reason), Some(price)),
+        };
+        vec![
+            op_name(graph, edge.producer).to_owned(),
+            op_name(graph, edge.consumer).to_owned(),
+            graph.tensor_name(edge.tensor).to_owned(),
+            if price.is_none() { "yes" } else { "no" }.to_owned(),
+            reason.replace('`', ""),
+            known(price.map(|price| price.saved_bytes())),
+            known(price.and_then(|price| price.bound_saved_s())),
+            known(price.and_then(|price| price.expected_saved_s())),
+        ]
+    });
+    Table {
+        rows: rows.collect(),
+        head: vec![
+            "from",
+            "to",
+            "tensor",
+            "fused",
+            "why not",
+            "fusing saves (B)",
+            "lower bound falls by (s)",
+            "expected to save (s)",
+        ],
+    }
+}
+
+fn steps(analysis: &Analysis) -> Table {
+    let graph = &analysis.graph;
+    let record = record(graph, &analysis.options);
+    let kernels = record.kernel_counts(graph).into_iter().skip(1);
+    let rows = record.decisions.iter().zip(kernels).zip(1_u64..);
+    let rows = rows.map(|((decision, kernels), step)| {
+        vec![
+            step.to_string(),
+            decision.kind().to_owned(),
+            names(analysis, &decision.ops()),
+            decision_text(graph, decision).replace('`', ""),
+            kernels.to_string(),
+        ]
+    });
+    Table {
+        rows: rows.collect(),
+        head: vec!["step", "kind", "ops", "decision", "kernels after it"],
+    }
+}
+
+fn kernel_limits(analysis: &Analysis) -> Table {
+    let all = limits(analysis).unwrap_or_default();
+    let ops = |kernel: KernelId| {
+        let kernel = analysis.fused.kernels.get(kernel);
+        kernel
+            .map(|kernel| names(analysis, &kernel.ops))
+            .unwrap_or_default()
+    };
+    let rows = all.iter_enumerated().map(|(kernel, limits)| {
+        let warnings = limits.warnings.iter().map(warning_text);
+        vec![
+            kernel.number().to_string(),
+            ops(kernel),
+            limits.on_chip_bytes.to_string(),
+            limits.on_chip_available_bytes.to_string(),
+            limits.live_values.to_string(),
+            limits.registers_per_thread.to_string(),
+            limits.threads_per_block.to_string(),
+            limits.blocks.to_string(),
+            (limits.occupancy * 100.0).to_string(),
+            limits.waves.to_string(),
+            known(limits.tiling.map(|tiling| tiling.wave_efficiency * 100.0)),
+            known(limits.tiling.map(|tiling| tiling.tile_efficiency * 100.0)),
+            warnings.collect::<Vec<_>>().join("; "),
+        ]
+    });
+    Table {
+        rows: rows.collect(),
+        head: vec![
+            "kernel",
+            "ops",
+            "on chip (B)",
+            "on chip, available (B)",
+            "live values",
+            "registers per thread",
+            "threads per block",
+            "blocks",
+            "occupancy (%)",
+            "waves",
+            "wave efficiency (%)",
+            "tile efficiency (%)",
+            "warnings",
+        ],
+    }
+}

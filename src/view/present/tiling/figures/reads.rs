@@ -1,0 +1,290 @@
+//! What tiles and waves read, and how much arithmetic that is for each byte.
+
+use super::{FigureRow, Figures};
+use crate::present::figure::{Convention, Explanation, How, Number, Term, Worked, f32_matmul};
+use crate::present::format::format_intensity;
+use crate::present::tiling::{exact, order_words};
+use fuseline_core::analysis::tiling::{MOST_WAVES, Strips, Tiled};
+use fuseline_core::model::dtype::DType;
+use fuseline_core::ridge_point;
+
+const STRIPS: &str = "CUTLASS, Efficient GEMM in CUDA: a block reads a strip of each operand.";
+const ORDER: &str = "Triton's tutorial on matmuls, L2 cache optimizations.";
+const ONCE: &str = "Compulsory traffic: what has to be read if the cache loses nothing.";
+const TWICE: &str = "A multiply-add counts 2.";
+
+/// With what a FLOP is.
+fn counts_twice(mut told: Explanation) -> Explanation {
+    told.sources.push(TWICE.to_owned());
+    told
+}
+
+impl Figures<'_> {
+    pub(super) fn reads(self) -> Vec<FigureRow> {
+        vec![
+            self.one_tile(),
+            self.first_wave(),
+            self.all_tiles(),
+            self.all_waves(),
+            self.compulsory(),
+            self.tile_intensity(),
+            self.wave_intensity(),
+        ]
+    }
+
+    fn one_tile(self) -> FigureRow {
+        let formula = "(BM + BN) · K · bytes of an element";
+        let Tiled { matmul, tile, .. } = self.tiled;
+        let is_clipped = tile.rows > matmul.rows || tile.columns > matmul.columns;
+        let note = "The tile is larger than the output and reads what there is.";
+        Explanation {
+            notes: is_clipped.then(|| note.to_owned()).into_iter().collect(),
+            ..self.told("one tile", formula, self.tile_bytes(), STRIPS)
+        }
+        .into()
+    }
+
+    fn first_wave(self) -> FigureRow {
+        let strips = self.tiled.shared_strips(self.tiled.tiles_of_wave(0));
+        let formula = "its rows of A, its columns of B, each once";
+        let bytes = self.bytes("", strips, strip_terms(strips));
+        self.shared("first wave, strips shared", formula, bytes)
+            .into()
+    }
+
+    fn all_tiles(self) -> FigureRow {
+        let grid = &self.tiled.grid;
+        let mut each = self.once();
+        for (term, of_tiles, count) in [
+            (0, "columns of tiles", grid.columns),
+            (1, "rows of tiles", grid.rows),
+        ] {
+            each[term].push(Term::count(of_tiles, count));
+        }
+        let [rows, columns] = each;
+        let sides = [
+            Term::product("rows", rows),
+            Term::product("columns", columns),
+        ];
+        let bytes = self.bytes("all tiles", self.tiled.separate_strips(), sides);
+        let formula = "A once for each column of tiles, B once for each row";
+        let told = self.told("all tiles, each by itself", formula, bytes, STRIPS);
+        self.beside_once(
+            told,
+            "This is what moves between the cache and the multiprocessors.",
+        )
+    }
+
+    fn all_waves(self) -> FigureRow {
+        let title = "all waves, strips shared in a wave";
+        let formula = "sum of the waves: what the cache keeps in a wave, and nothing between waves";
+        match self.waves_bytes() {
+            Some(bytes) => {
+                let note = "What a GPU reads from memory is between this and the compulsory bytes.";
+                self.beside_once(self.shared(title, formula, bytes), note)
+            }
+            None => self.uncounted(title, formula).into(),
+        }
+    }
+
+    fn compulsory(self) -> FigureRow {
+        self.told("compulsory", "A and B once", self.once_bytes(), ONCE)
+            .into()
+    }
+
+    fn tile_intensity(self) -> FigureRow {
+        let Tiled { matmul, tile, .. } = self.tiled;
+        let strips = self.tiled.tile_strips();
+        let [rows, columns] = self.strips_of_tile(strips);
+        let factors = vec![Term::count("", 2), rows, columns, self.inner()];
+        let intensity = intensity_term(self.tiled.tile_intensity(), factors, self.tile_bytes());
+        let formula = "2 · BM · BN · K / bytes of one tile";
+        let is_whole = tile.rows <= matmul.rows && tile.columns <= matmul.columns;
+        let note = "K stands above and below: only the tile and the bytes of an element decide it.";
+        Explanation {
+            notes: is_whole.then(|| note.to_owned()).into_iter().collect(),
+            ..counts_twice(self.told("intensity of a tile", formula, intensity, STRIPS))
+        }
+        .into()
+    }
+
+    fn wave_intensity(self) -> FigureRow {
+        let title = "intensity with shared strips";
+        let formula = "2 · M · N · K · products / bytes of all waves";
+        let (Some(intensity), Some(bytes)) = (self.tiled.wave_intensity(), self.waves_bytes())
+        else {
+            return self.uncounted(title, formula).into();
+        };
+        let matmul = &self.tiled.matmul;
+        let mut factors = vec![
+            Term::count("", 2),
+            Term::count("(M)", matmul.rows),
+            Term::count("(N)", matmul.columns),
+            self.inner(),
+        ];
+        factors.extend(self.products());
+        let told = self.shared(title, formula, intensity_term(intensity, factors, bytes));
+        let told = counts_twice(told);
+        let options = &self.analysis.options;
+        let dtype = self.analysis.graph.ops[matmul.op].element_type();
+        let dtype = dtype.unwrap_or(DType::F16);
+        let Some(ridge) = ridge_point(&options.device, dtype, options.conventions.f32_matmul)
+        else {
+            return told.into();
+        };
+        let (side, what) = if intensity < ridge {
+            ("below", "reading takes longer than the arithmetic")
+        } else {
+            ("above", "the arithmetic takes longer than reading")
+        };
+        let at = format!("{side} the ridge of {}", format_intensity(ridge));
+        let mut conventions = told.conventions;
+        conventions.extend((dtype == DType::F32).then(|| f32_matmul(options)));
+        FigureRow {
+            after: format!(", {at}"),
+            ..Explanation {
+                notes: vec![format!("It is {at}: at the peaks of the device, {what}.")],
+                conventions,
+                ..told
+            }
+            .into()
+        }
+    }
+
+    /// A figure of tiles that share strips, which their order decides.
+    fn shared(self, title: &str, formula: &'static str, term: Term) -> Explanation {
+        let words = order_words(self.tiled.grid.group_rows);
+        let note = "Tiles that run at the same time read the same strips, which the cache holds: in a wave each strip counts once.";
+        Explanation {
+            notes: vec![note.to_owned()],
+            conventions: vec![Convention::of_words("Order of the tiles:", words)],
+            ..self.told(title, formula, term, ORDER)
+        }
+    }
+
+    /// What stands where there are too many waves.
+    fn uncounted(self, title: &str, formula: &'static str) -> Explanation {
+        let waves = exact(MOST_WAVES);
+        Explanation {
+            value: format!("not counted above {waves} waves"),
+            term: None,
+            ..self.shared(title, formula, Term::count("", self.tiled.waves()))
+        }
+    }
+
+    /// Bytes with how many times those of each operand once they are.
+    fn beside_once(self, told: Explanation, note: &str) -> FigureRow {
+        let once = self.once_bytes();
+        let Some(bytes) = &told.term else {
+            return told.into();
+        };
+        let ratio = Number::Ratio(bytes.number.value() / once.number.value().max(1.0)).text();
+        let of_once = format!(
+            "{ratio} of each operand once: {} / {}.",
+            bytes.text(),
+            once.text()
+        );
+        let mut notes = told.notes;
+        notes.extend([note.to_owned(), of_once]);
+        FigureRow {
+            after: format!(", {ratio} of once"),
+            ..Explanation { notes, ..told }.into()
+        }
+    }
+
+    fn tile_bytes(self) -> Term {
+        let strips = self.tiled.tile_strips();
+        self.bytes("one tile", strips, self.strips_of_tile(strips))
+    }
+
+    fn once_bytes(self) -> Term {
+        let [rows, columns] = self.once();
+        let sides = [
+            Term::product("rows", rows),
+            Term::product("columns", columns),
+        ];
+        self.bytes("each operand once", self.tiled.compulsory_strips(), sides)
+    }
+
+    fn waves_bytes(self) -> Option<Term> {
+        let strips = self.tiled.strips_of_waves()?;
+        let term = |name, count| Term::count(name, count);
+        let sides = [
+            term("rows in all waves", strips.rows),
+            term("columns in all waves", strips.columns),
+        ];
+        Some(self.bytes("all waves", strips, sides))
+    }
+
+    /// All rows and columns of all products, as factors.
+    fn once(self) -> [Vec<Term>; 2] {
+        let matmul = &self.tiled.matmul;
+        [("(M)", matmul.rows), ("(N)", matmul.columns)].map(|(name, size)| {
+            let mut factors = vec![Term::count(name, size)];
+            factors.extend(self.products());
+            factors
+        })
+    }
+
+    /// The sides of a tile, or of the output where that is smaller.
+    fn strips_of_tile(self, strips: Strips) -> [Term; 2] {
+        let tile = self.tiled.tile;
+        let name = |side, tile_side, letter| if side == tile_side { letter } else { "" };
+        [
+            Term::count(name(strips.rows, tile.rows, "(BM)"), strips.rows),
+            Term::count(name(strips.columns, tile.columns, "(BN)"), strips.columns),
+        ]
+    }
+
+    fn inner(self) -> Term {
+        Term::count("(K)", self.tiled.matmul.inner)
+    }
+
+    /// Bytes of strips along K, one operand after the other.
+    fn bytes(self, name: &str, strips: Strips, [rows, columns]: [Term; 2]) -> Term {
+        let tiled = self.tiled;
+        let [left, right] = tiled.matmul.element_bytes;
+        let operand = |name: &str, strips, side, element_bytes| {
+            let factors = vec![
+                side,
+                self.inner(),
+                Term::given("", Number::Bytes(element_bytes)),
+            ];
+            let number = Number::Bytes(tiled.bytes_of(strips));
+            Term::worked(name, number, Worked::new(How::Product, factors))
+        };
+        let of_rows = Strips {
+            columns: 0,
+            ..strips
+        };
+        let of_columns = Strips { rows: 0, ..strips };
+        let terms = vec![
+            operand("A", of_rows, rows, left),
+            operand("B", of_columns, columns, right),
+        ];
+        let number = Number::Bytes(tiled.bytes_of(strips));
+        Term::worked(name, number, Worked::new(How::Sum, terms))
+    }
+}
+
+fn strip_terms(strips: Strips) -> [Term; 2] {
+    [("rows", strips.rows), ("columns", strips.columns)]
+        .map(|(name, count)| Term::count(name, count))
+}
+
+/// FLOPs, which are a product, for each byte.
+fn intensity_term(intensity: f64, factors: Vec<Term>, bytes: Term) -> Term {
+    let product = factors.iter().fold(1_u128, |product, factor| {
+        product.saturating_mul(match factor.number {
+            Number::Count(count) => count.into(),
+            _ => 1,
+        })
+    });
+    let flops = Number::Flops(product);
+    let flops = Term::worked("", flops, Worked::new(How::Product, factors));
+    Term::worked(
+        "",
+        Number::Intensity(intensity),
+        Worked::quotient(flops, bytes),
+    )
+}

@@ -1,0 +1,258 @@
+//! Times in words: expected where the device was measured, otherwise lower bounds.
+
+use crate::present::expected::breakdown_lines;
+use crate::present::explain::{assumed, has_assumed_size};
+use crate::present::figure::{Limit, Worked, limits_of};
+use crate::present::format::{at_least, format_seconds};
+use fuseline_core::analysis::device_model::breakdown;
+use fuseline_core::analysis::{Analysis, Execution, Kernel};
+use fuseline_core::cost::roofline::{MissingFigure, missing_figure};
+use fuseline_core::model::bound::Bound;
+use fuseline_core::model::device::RatesFrom;
+use fuseline_core::model::ids::KernelId;
+use fuseline_core::model::options::Options;
+
+/// What the times of an analysis say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeKind {
+    /// What the device model expects, with rates measured on the device.
+    Expected,
+    /// The same where rates are scaled from those of another device, all or those that a probe does not tell.
+    Estimated,
+    /// The roofline.
+    LowerBound,
+}
+
+impl TimeKind {
+    /// The kind of all times of an analysis.
+    pub fn of(analysis: &Analysis) -> Self {
+        let expected = analysis.expected.as_ref();
+        Self::of_rates(expected.map(|expected| &expected.rates_from))
+    }
+
+    /// The kind of times with these rates, if there are any.
+    pub const fn of_rates(rates_from: Option<&RatesFrom>) -> Self {
+        match rates_from {
+            None => Self::LowerBound,
+            Some(RatesFrom::Device) => Self::Expected,
+            Some(RatesFrom::Scaled(_) | RatesFrom::Probe { .. }) => Self::Estimated,
+        }
+    }
+
+    /// In one or two words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Expected => "expected",
+            Self::Estimated => "estimated",
+            Self::LowerBound => "lower bound",
+        }
+    }
+
+    /// The title of a figure or a column.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Expected => "expected time",
+            Self::Estimated => "estimated time",
+            Self::LowerBound => "lower bound of the time",
+        }
+    }
+}
+
+/// How the times of an analysis are found, in a sentence or two.
+pub fn time_note(analysis: &Analysis) -> String {
+    const BOUND: &str = "the longest of bytes / bandwidth and FLOPs / peak, plus a launch";
+    let device = &analysis.options.device.name;
+    let rates_from = match &analysis.expected {
+        None => {
+            let is_complete = analysis.fused.first_incomplete().is_none();
+            let unmeasured = match analysis.options.device.calibration() {
+                Some(_) if is_complete => {
+                    " No time is expected, because arithmetic of this program was not measured: matmuls were in 16-bit floats, and nothing in f64."
+                }
+                _ => "",
+            };
+            return format!(
+                "Times are lower bounds at full peak rates: {BOUND}. Kernels take longer on {device}, unless their data is still in its cache.{unmeasured}"
+            );
+        }
+        Some(expected) => &expected.rates_from,
+    };
+    let rates = match rates_from {
+        RatesFrom::Device => {
+            format!("Expected times: the device model, with rates measured on an {device}")
+        }
+        RatesFrom::Scaled(from) => format!(
+            "Estimated times: the device model, with rates measured on an {from} and scaled to the bandwidth, cache and multiprocessors of the {device}"
+        ),
+        RatesFrom::Probe {
+            measured_on,
+            others_from,
+        } => format!(
+            "Estimated times: the device model, with the rates that a probe measured on this {device} on {measured_on}, and others scaled by them from an {others_from}"
+        ),
+    };
+    format!(
+        "{rates}, for a program that runs again and again. Bound: {BOUND}, with all bytes from memory; an expected time can lie below it where the cache still holds data."
+    )
+}
+
+/// A time before it is put into words.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Seconds {
+    /// The lower bound.
+    pub bound_s: f64,
+    /// The bound leaves out FLOPs, as [`missing_text`] says.
+    pub is_incomplete: bool,
+    /// The expected time, where it is known.
+    pub expected_s: Option<f64>,
+    /// An assumed size is in both.
+    pub is_assumed: bool,
+}
+
+/// A time, and the lower bound beside it where that is another figure.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TimeText {
+    /// The time: expected where it is known, otherwise the lower bound.
+    pub time: String,
+    /// The lower bound, beside an expected time.
+    pub bound: Option<String>,
+    /// The expected time lies below the bound, because the cache still holds data that the bound reads from memory.
+    pub is_below: bool,
+}
+
+/// What is added to a bound that an expected time lies below.
+pub const COLD: &str = " with a cold cache";
+
+impl TimeText {
+    /// Both figures in words.
+    pub fn new(seconds: Seconds) -> Self {
+        let text = |value: f64| assumed(seconds.is_assumed, &format_seconds(value));
+        let bound = at_least(seconds.is_incomplete, &text(seconds.bound_s));
+        match seconds.expected_s {
+            None => Self {
+                time: bound,
+                ..Self::default()
+            },
+            Some(expected_s) => Self {
+                is_below: expected_s < seconds.bound_s,
+                time: text(expected_s),
+                bound: Some(bound),
+            },
+        }
+    }
+
+    /// The bound beside the time: `208 µs`, `208 µs with a cold cache` where the time lies below it.
+    pub fn bound_beside(&self) -> Option<String> {
+        let cold = if self.is_below { COLD } else { "" };
+        Some(format!("{}{cold}", self.bound.as_ref()?))
+    }
+
+    /// Both in one text: `454 µs (bound 208 µs)`.
+    pub fn joined(&self) -> String {
+        match self.bound_beside() {
+            None => self.time.clone(),
+            Some(bound) => format!("{} (bound {bound})", self.time),
+        }
+    }
+}
+
+/// The time of a fused kernel.
+pub fn kernel_time(analysis: &Analysis, kernel: KernelId) -> Option<TimeText> {
+    let fused = analysis.fused.kernels.get(kernel)?;
+    let expected = analysis.expected.as_ref();
+    let expected = expected.and_then(|expected| expected.kernels.get(kernel));
+    Some(TimeText::new(Seconds {
+        bound_s: fused.placement.time_s,
+        is_incomplete: fused.placement.is_incomplete(),
+        expected_s: expected.map(|expected| expected.time_s),
+        is_assumed: has_assumed_size(fused),
+    }))
+}
+
+/// The time of the whole program, unfused and fused.
+pub fn total_times(analysis: &Analysis) -> [TimeText; 2] {
+    let Analysis {
+        unfused,
+        fused,
+        expected,
+        ..
+    } = analysis;
+    let text = |execution: &Execution, expected_s| {
+        TimeText::new(Seconds {
+            bound_s: execution.time_s,
+            is_incomplete: execution.first_incomplete().is_some(),
+            expected_s,
+            is_assumed: execution.kernels.iter().any(has_assumed_size),
+        })
+    };
+    let expected = expected.as_ref();
+    [
+        text(unfused, expected.map(|expected| expected.unfused_s)),
+        text(fused, expected.map(|expected| expected.fused_s)),
+    ]
+}
+
+/// What limits the speed of a kernel, in a word or two.
+pub const fn bound_name(bound: Bound) -> &'static str {
+    match bound {
+        Bound::Memory => "memory",
+        Bound::Matrix => "matrix units",
+        Bound::Vector => "vector units",
+        Bound::Launch => "launch",
+        Bound::Unknown => "unknown",
+    }
+}
+
+/// How the time of a fused kernel is computed, one line for each part.
+pub fn time_lines(analysis: &Analysis, id: KernelId) -> Vec<String> {
+    let options = &analysis.options;
+    let Some(kernel) = analysis.fused.kernels.get(id) else {
+        return Vec::new();
+    };
+    if kernel.is_free {
+        return vec!["a view, which is not launched: 0 s".to_owned()];
+    }
+    let line = |limit: &Limit| match limit.term() {
+        None => format!("{}: no peak is known", limit.name),
+        Some(term) => {
+            let line = term
+                .worked
+                .as_ref()
+                .and_then(Worked::line)
+                .unwrap_or_default();
+            format!("{}: {line} = {}", term.name, term.text())
+        }
+    };
+    let mut lines: Vec<String> = limits_of(options, kernel).iter().map(line).collect();
+    let placement = &kernel.placement;
+    let further = analysis.partition.further_launches.get(id).copied();
+    let launches = match further.unwrap_or(0) {
+        0 => "launch".to_owned(),
+        further => format!("for each of {} launches", further + 1),
+    };
+    lines.push(format!(
+        "lower bound: the longest of these + {} {launches} = {}",
+        format_seconds(options.device.launch_s.value),
+        at_least(placement.is_incomplete(), &format_seconds(placement.time_s))
+    ));
+    lines.extend(missing_text(kernel, options));
+    if let Some(breakdown) = breakdown(analysis, id) {
+        lines.extend(breakdown_lines(&breakdown, TimeKind::of(analysis).name()));
+        if breakdown.time_s() < placement.time_s {
+            lines.push("It lies below the bound, which reads all bytes from memory: the cache still holds some of them.".to_owned());
+        }
+    }
+    lines
+}
+
+/// What the time of a kernel leaves out: `no peak is known for f64 on this device; the time leaves its arithmetic out`.
+pub fn missing_text(kernel: &Kernel, options: &Options) -> Option<String> {
+    let unknown_peak = |of: &str| format!("no peak is known for {of} on this device");
+    let missing = match missing_figure(options, kernel.work)? {
+        MissingFigure::K => "the length K of a matmul is not known".to_owned(),
+        MissingFigure::PeakOf(dtype) => unknown_peak(dtype.name()),
+        MissingFigure::MatrixPeak => unknown_peak("matrix units"),
+        MissingFigure::VectorPeak => unknown_peak("vector units"),
+    };
+    Some(format!("{missing}; the time leaves its arithmetic out"))
+}

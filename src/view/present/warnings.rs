@@ -1,0 +1,48 @@
+//! Warnings about fused kernels, in words.
+
+use crate::present::format::{format_bytes, format_percent, format_seconds};
+use fuseline_core::analysis::limits::Warning;
+
+/// The warning in a sentence.
+pub fn warning_text(warning: &Warning) -> String {
+    match *warning {
+        Warning::Spills { wanted, available } => format!(
+            "a thread wants about {wanted} registers and can have {available}: the rest spills to memory"
+        ),
+        Warning::RowTooLong {
+            wanted_bytes,
+            available_bytes,
+        } => format!(
+            "a row needs {} on chip and a block can have {}: it is read again",
+            format_bytes(wanted_bytes),
+            format_bytes(available_bytes)
+        ),
+        Warning::LostParallelism {
+            blocks,
+            multiprocessors,
+        } => format!(
+            "{blocks} blocks for {multiprocessors} multiprocessors: its ops alone would keep all of them busy"
+        ),
+        Warning::PartialWave {
+            tiles,
+            multiprocessors,
+            efficiency,
+        } => format!(
+            "{tiles} tiles on {multiprocessors} multiprocessors: {} of the slots compute",
+            format_percent(efficiency * 100.0)
+        ),
+        Warning::Recompute { added_s, saved_s } => format!(
+            "computing again takes {}, reading would take {}",
+            format_seconds(added_s),
+            format_seconds(saved_s)
+        ),
+        Warning::HardlyPays {
+            saved_bytes,
+            speedup,
+        } => format!(
+            "bound by arithmetic: saves {}, but only {} of the time",
+            format_bytes(saved_bytes),
+            format_percent((1.0 - 1.0 / speedup) * 100.0)
+        ),
+    }
+}
