@@ -33,7 +33,7 @@ pub use model::program::Program;
 
 pub mod completion;
 pub mod cost;
-mod disjoint_sets;
+pub mod disjoint_sets;
 pub mod examples;
 pub mod fixes;
 pub mod fusion;
@@ -49,4 +49,4 @@ pub mod own_gpu;
 pub mod profile;
 pub mod pt2;
 pub mod resolve;
-mod sorted;
+pub mod sorted;

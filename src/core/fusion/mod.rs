@@ -19,7 +19,7 @@ mod pieces;
 mod plan;
 pub mod reason;
 pub mod record;
-pub(crate) mod region;
+pub mod region;
 pub mod rows;
 pub(super) mod rules;
 pub mod siblings;
