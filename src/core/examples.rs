@@ -85,14 +85,3 @@ pub static EXAMPLES: &[Example] = &[
     example!("examples", "llama", "Whole blocks", "Llama block", "Rotary embedding is seven ops a side, one kernel by the rules. The optimum puts it behind the matmul, whose tile must hold columns d/2 apart."),
     example!("examples", "resnet_bottleneck", "Whole blocks", "ResNet bottleneck", "Ten ops become three kernels, one for each convolution; the wide image is read twice and written once."),
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_page_starts_with_an_example_that_exists() {
-        assert!(example(START).is_some());
-        assert_eq!(example("no such example"), None);
-    }
-}

@@ -33,7 +33,7 @@ pub use model::program::Program;
 
 pub mod completion;
 pub mod cost;
-mod disjoint_sets;
+pub mod disjoint_sets;
 pub mod examples;
 pub mod fixes;
 pub mod fusion;
@@ -42,4 +42,4 @@ pub mod json;
 pub mod model;
 pub mod notation;
 pub mod resolve;
-mod sorted;
+pub mod sorted;

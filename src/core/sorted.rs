@@ -7,7 +7,7 @@ const LOOKED_UP: usize = 8;
 
 /// Calls `each` with the items of `a` that are in `b`, and their equals there. Both ascend; items of `a` may repeat.
 /// `O(shorter log longer)` beside the calls, and no more than both lengths.
-pub(crate) fn common<'l, A, B>(
+pub fn common<'l, A, B>(
     a: &'l [A],
     b: &'l [B],
     compare: impl Fn(&A, &B) -> Ordering,
@@ -35,27 +35,5 @@ pub(crate) fn common<'l, A, B>(
                 each(item, other);
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::common;
-
-    #[test]
-    fn finds_common_items_whichever_list_is_longer() {
-        let long: Vec<u32> = (0..100).map(|item| item * 3).collect();
-        let both = |a: &[u32], b: &[u32]| {
-            let mut both = Vec::new();
-            common(a, b, u32::cmp, |&x, _| both.push(x));
-            both
-        };
-        assert_eq!(both(&[1, 3, 6, 200, 297], &long), [3, 6, 297]);
-        assert_eq!(both(&long, &[1, 3, 6, 200, 297]), [3, 6, 297]);
-        assert_eq!(both(&[1, 2, 4], &[2, 3, 4, 5]), [2, 4]);
-        assert!(both(&[], &long).is_empty());
-        assert_eq!(both(&[2, 3, 3, 3, 4], &[3]), [3, 3, 3]);
-        assert_eq!(both(&[3, 3, 4], &[3, 4]), [3, 3, 4]);
-        assert_eq!(both(&[3, 3], &long), [3, 3]);
     }
 }

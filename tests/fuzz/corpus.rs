@@ -159,6 +159,13 @@ pub(crate) fn profiles() -> Vec<Vec<u8>> {
     packed.chain(plain.iter().cloned()).collect()
 }
 
+/// Inputs that have no meaning of their own, for entries that draw all from them.
+pub(crate) fn numbers() -> Vec<Vec<u8>> {
+    (0..64_u32)
+        .map(|number| bytes(format!("{number:064}")))
+        .collect()
+}
+
 /// A file as gzip packs it.
 pub(crate) fn packed(file: &[u8]) -> Vec<u8> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());

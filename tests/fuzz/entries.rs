@@ -1,6 +1,7 @@
 //! The ways in, each a function of bytes. Choices are drawn from the input, so that an input fails again on its own.
 
-use crate::corpus;
+use crate::known::{self, Known};
+use crate::{corpus, searches};
 use fuseline::app::jobs::is_quick;
 use fuseline_core::analysis::compare::compare;
 use fuseline_core::analysis::limits::limits;
@@ -59,27 +60,62 @@ pub(crate) struct Entry {
     /// What mutations start from.
     pub(crate) corpus: fn() -> Vec<Vec<u8>>,
     pub(crate) run: fn(&[u8]),
+    /// What each run tries once, before mutated inputs.
+    pub(crate) known: &'static [Known],
+    /// Mutated inputs that each run tries, however little time it has.
+    pub(crate) least: u64,
+}
+
+/// An entry of mutated inputs only.
+const fn mutations(name: &'static str, corpus: fn() -> Vec<Vec<u8>>, run: fn(&[u8])) -> Entry {
+    Entry {
+        name,
+        corpus,
+        run,
+        known: &[],
+        least: 0,
+    }
+}
+
+/// An entry whose inputs stand for random graphs, of which each run tries this many.
+const fn graphs(name: &'static str, run: fn(&[u8]), least: u64) -> Entry {
+    Entry {
+        least,
+        ..mutations(name, corpus::numbers, run)
+    }
 }
 
 #[rustfmt::skip]
 pub(crate) static ENTRIES: &[Entry] = &[
-    Entry { name: "notation", corpus: corpus::notation, run: notation },
-    Entry { name: "json", corpus: corpus::json_lists, run: json },
-    Entry { name: "op_lines", corpus: corpus::op_lines, run: op_lines },
-    Entry { name: "links", corpus: corpus::links, run: links },
-    Entry { name: "edits", corpus: corpus::notation, run: edits },
-    Entry { name: "pictures", corpus: corpus::notation, run: pictures },
-    Entry { name: "policies", corpus: corpus::notation, run: policies },
-    Entry { name: "answers", corpus: corpus::notation, run: answers },
-    Entry { name: "onnx", corpus: corpus::onnx, run: onnx },
-    Entry { name: "pt2", corpus: corpus::pt2, run: pt2 },
-    Entry { name: "graphs", corpus: corpus::graphs, run: json },
-    Entry { name: "measured", corpus: corpus::measured, run: measured },
-    Entry { name: "profiles", corpus: corpus::profiles, run: profiles },
+    Entry { known: known::NOTATION, ..mutations("notation", corpus::notation, notation) },
+    mutations("json", corpus::json_lists, json),
+    Entry { known: known::OP_LINES, ..mutations("op_lines", corpus::op_lines, op_lines) },
+    mutations("links", corpus::links, links),
+    mutations("edits", corpus::notation, edits),
+    Entry { known: known::PICTURES, ..mutations("pictures", corpus::notation, pictures) },
+    mutations("policies", corpus::notation, policies),
+    Entry { known: known::ANSWERS, ..mutations("answers", corpus::notation, answers) },
+    Entry { known: known::ONNX, ..mutations("onnx", corpus::onnx, onnx) },
+    Entry { known: known::PT2, ..mutations("pt2", corpus::pt2, pt2) },
+    mutations("graphs", corpus::graphs, json),
+    mutations("measured", corpus::measured, measured),
+    Entry { known: known::PROFILES, ..mutations("profiles", corpus::profiles, profiles) },
+    graphs("optima", searches::optima, 2000),
+    graphs("both_costs", searches::both_costs, 1000),
+    graphs("shuffled", searches::shuffled, 300),
+    graphs("long_shuffled", searches::long_shuffled, 40),
+    graphs("other_policies", searches::other_policies, 300),
+    graphs("on_chip", searches::on_chip, 300),
+    graphs("cut_budgets", searches::cut_budgets, 300),
+    graphs("ladders", searches::ladders, 120),
+    graphs("larger_budgets", searches::larger_budgets, 24),
+    graphs("chains", searches::chains, 60),
+    Entry { known: known::HARD, ..graphs("hard", searches::hard, 24) },
+    graphs("fusable", searches::fusable, 24),
 ];
 
 /// Random choices that an input decides.
-fn choices_of(input: &[u8]) -> TestRng {
+pub(crate) fn choices_of(input: &[u8]) -> TestRng {
     let mut hasher = DefaultHasher::new();
     input.hash(&mut hasher);
     let mut seed = [0; 32];

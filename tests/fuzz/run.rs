@@ -1,6 +1,7 @@
-//! One entry for a time: known failures, then mutated inputs.
+//! One entry: known inputs and failures once, then mutated inputs for a time.
 
 use crate::entries::Entry;
+use crate::known::Known;
 use crate::mutate::mutated;
 use cpu_time::ProcessTime;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,6 +12,8 @@ use std::time::{Duration, Instant};
 
 /// Longest processor time of one input.
 const LIMIT: Duration = Duration::from_secs(10);
+/// That of an input that is made in code: it is larger, and without optimization it takes ten times as long.
+const KNOWN_LIMIT: Duration = Duration::from_secs(30);
 
 pub(crate) enum Outcome {
     /// What was tried, in one line.
@@ -25,11 +28,41 @@ const STACK_BYTES: usize = 4 << 20;
 /// The input that is tried.
 struct Present {
     since: ProcessTime,
-    input: Arc<Vec<u8>>,
+    trial: Trial,
     what: String,
 }
 
-/// Tries inputs of an entry for this time, from this seed on.
+/// An input that is made in code, with what must come of it, or bytes.
+#[derive(Clone)]
+enum Trial {
+    Known(&'static Known),
+    Bytes(Arc<Vec<u8>>),
+}
+
+impl Trial {
+    fn run(&self, entry: &Entry) {
+        match self {
+            Self::Known(known) => (known.check)(),
+            Self::Bytes(input) => (entry.run)(input),
+        }
+    }
+
+    fn limit(&self) -> Duration {
+        match self {
+            Self::Known(_) => KNOWN_LIMIT,
+            Self::Bytes(_) => LIMIT,
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Known(_) => &[],
+            Self::Bytes(input) => input,
+        }
+    }
+}
+
+/// Tries all known inputs of an entry, then mutated ones for this time, from this seed on.
 pub(crate) fn run(entry: &'static Entry, time: Duration, seed: u64) -> Outcome {
     let tries = std::thread::Builder::new().stack_size(STACK_BYTES);
     let tries = tries.spawn(move || tried(entry, time, seed));
@@ -45,36 +78,54 @@ fn tried(entry: &'static Entry, time: Duration, seed: u64) -> Outcome {
     watch(entry, Arc::clone(&present));
     let current = folder().join("current");
     let _ = std::fs::create_dir_all(folder());
-    let began = Instant::now();
     let corpus = (entry.corpus)();
-    let seeds = (seed..).map(|seed| (format!("seed {seed}"), mutated(&corpus, seed)));
-    let mut known = found(entry).into_iter();
-    let known_count = known.len();
-    let mut seeds = seeds.take_while(|_| began.elapsed() < time);
-    let (mut count, mut worst) = (0_u64, (Duration::ZERO, 0));
-    while let Some((what, input)) = known.next().or_else(|| seeds.next()) {
+    let made = entry.known.iter().map(|known| {
+        let what = format!("known input \"{}\"", known.name);
+        (what, Trial::Known(known))
+    });
+    let found = found(entry).into_iter();
+    let found = found.map(|(file, input)| (file, Trial::Bytes(Arc::new(input))));
+    let mut known = made.chain(found);
+    let (mut count, mut mutated_count) = (0_u64, 0);
+    let mut worst = (Duration::ZERO, 0, String::new());
+    // The time is for mutated inputs, so it begins with the first of them.
+    let mut began = None;
+    loop {
+        let (what, trial) = if let Some(known) = known.next() {
+            known
+        } else if mutated_count < entry.least
+            || began.get_or_insert_with(Instant::now).elapsed() < time
+        {
+            let seed = seed + mutated_count;
+            mutated_count += 1;
+            let input = Arc::new(mutated(&corpus, seed));
+            (format!("seed {seed}"), Trial::Bytes(input))
+        } else {
+            break;
+        };
         // A stack overflow ends the process: then this file says where.
         let _ = std::fs::write(&current, format!("{} {what}\n", entry.name));
-        let (since, input) = (ProcessTime::now(), Arc::new(input));
+        let since = ProcessTime::now();
         let trying = Present {
             since,
-            input: Arc::clone(&input),
-            what,
+            trial: trial.clone(),
+            what: what.clone(),
         };
         keep(&present, Some(trying));
-        let result = quietly(|| (entry.run)(&input));
+        let result = quietly(|| trial.run(entry));
         let taken = since.elapsed();
         let tried = keep(&present, None);
         if let (Err(message), Some(tried)) = (result, tried) {
             return Outcome::Failed(failure(entry, &tried, &message));
         }
-        worst = worst.max((taken, input.len()));
+        worst = worst.max((taken, trial.bytes().len(), what));
         count += 1;
     }
-    let (time, bytes) = worst;
+    let (time, bytes, what) = worst;
     Outcome::Passed(format!(
-        "{:<9} {count:>8} inputs, {known_count} of them known; the slowest took {:.0} ms, {bytes} bytes",
+        "{:<9} {count:>8} inputs, {} of them known; the slowest took {:.0} ms: {what}, {bytes} bytes",
         entry.name,
+        count - mutated_count,
         time.as_secs_f64() * 1e3
     ))
 }
@@ -99,9 +150,9 @@ fn watch(entry: &'static Entry, present: Arc<Mutex<Option<Present>>>) {
             std::thread::sleep(Duration::from_millis(200));
             let present = lock(&present);
             if let Some(tried) = present.as_ref()
-                && tried.since.elapsed() > LIMIT
+                && tried.since.elapsed() > tried.trial.limit()
             {
-                let message = format!("it takes longer than {} s", LIMIT.as_secs());
+                let message = format!("it takes longer than {} s", tried.trial.limit().as_secs());
                 println!("{}", failure(entry, tried, &message));
                 std::process::exit(1);
             }
@@ -122,12 +173,15 @@ fn quietly(run: impl FnOnce()) -> Result<(), String> {
     result.map_err(|_| lock(&message).clone())
 }
 
-/// Stores the input and says where.
+/// Stores the input, unless it is made in code, and says where.
 fn failure(entry: &Entry, tried: &Present, message: &str) -> String {
+    let Trial::Bytes(input) = &tried.trial else {
+        return format!("{} FAILED at {}: {message}", entry.name, tried.what);
+    };
     let mut hasher = DefaultHasher::new();
-    tried.input.hash(&mut hasher);
+    input.hash(&mut hasher);
     let path = folder().join(format!("{}-{:016x}", entry.name, hasher.finish()));
-    let place = match std::fs::write(&path, tried.input.as_slice()) {
+    let place = match std::fs::write(&path, input.as_slice()) {
         Ok(()) => path.display().to_string(),
         Err(problem) => format!("{} (not stored: {problem})", path.display()),
     };

@@ -7,7 +7,7 @@ use fuseline_core::examples::EXAMPLES;
 use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, Op, OpType, Options, Policy, TensorDecl, analyze, analyze_program};
 use fuseline_view::picture::charts::by_kernel_scene;
-use fuseline_view::picture::charts::scene::{Scene, Shape};
+use fuseline_view::picture::charts::scene::{Anchor, Mark, Role, Scene, Shape};
 use fuseline_view::picture::charts::{roofline, traffic_bars};
 use fuseline_view::picture::export::chart;
 
@@ -171,4 +171,25 @@ fn discs_and_rectangles_have_an_outline() {
         height: 4.0,
     };
     assert_eq!(rectangle.path_data(), "M1 2.5h3v4h-3Z");
+}
+
+/// Plotters draws axes ten times as large, in whole pixels.
+#[test]
+fn lines_and_texts_of_axes_are_scaled_down_and_have_their_roles() {
+    let scene = roofline::scene(&exercise(), WIDE, None);
+    assert_eq!((scene.width, scene.height), WIDE);
+    let line = Shape::Path {
+        points: vec![(95.9, 30.0), (95.9, 513.9)],
+        is_closed: false,
+    };
+    // A baseline is 0.35 em below the middle of its text, which is at 513.9.
+    let text = Shape::Text {
+        at: (88.0, 518.1),
+        anchor: Anchor::End,
+        turn_deg: 0.0,
+        text: "100 GFLOP/s".to_owned(),
+    };
+    for mark in [Mark::new(Role::Axis, line), Mark::new(Role::AxisText, text)] {
+        assert!(scene.marks.contains(&mark), "{mark:?}");
+    }
 }

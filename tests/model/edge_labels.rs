@@ -5,7 +5,7 @@ use crate::repeats::of_text;
 use fuseline_core::examples::{EXAMPLES, example};
 use fuseline_core::{Analysis, Policy};
 use fuseline_view::picture::dag::layout;
-use fuseline_view::picture::dag::looks::{Looks, widest_edge};
+use fuseline_view::picture::dag::looks::{Looks, edge_width_px, widest_edge};
 use fuseline_view::picture::dag::minimap::Minimap;
 use fuseline_view::picture::dag::viewport::Viewport;
 use std::sync::Arc;
@@ -126,4 +126,18 @@ fn the_minimap_covers_nothing_at_first() {
         }
     }
     assert!(found > 4, "{found} corners are free");
+}
+
+#[test]
+fn width_tells_bytes() {
+    let width = |bytes| edge_width_px(bytes, 100_000_000);
+    assert!((width(100_000_000) - 7.0).abs() < 1e-9);
+    assert!((width(25_000_000) - 4.25).abs() < 1e-9);
+    assert!(
+        width(100_000_000) > 2.3 * width(6_250_000),
+        "16 times the bytes"
+    );
+    assert!((edge_width_px(0, 0) - 1.5).abs() < 1e-9);
+    assert!((edge_width_px(u64::MAX, u64::MAX) - 8.0).abs() < 1e-9);
+    assert!((edge_width_px(u64::MAX, 1) - 3.0).abs() < 1e-9);
 }

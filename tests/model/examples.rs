@@ -1,7 +1,7 @@
 //! The examples: folder and table agree, none has diagnostics, and their numbers equal those computed by hand.
 
 use fuseline_core::analysis::transformer::transformer_block;
-use fuseline_core::examples::{EXAMPLES, Example, example};
+use fuseline_core::examples::{EXAMPLES, Example, START, example};
 use fuseline_core::model::program::Program;
 use fuseline_core::notation::edit::set_param;
 use fuseline_core::notation::parse;
@@ -288,4 +288,10 @@ proptest! {
             assert_no_finding(&text, &text);
         }
     }
+}
+
+#[test]
+fn the_page_starts_with_an_example_that_exists() {
+    assert!(example(START).is_some());
+    assert_eq!(example("no such example"), None);
 }

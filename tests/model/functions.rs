@@ -1,8 +1,8 @@
 //! The output shape of each function, and the inputs that it refuses.
 
 use crate::resolve::{ops, resolved};
-use fuseline_core::model::functions::{FUNCTIONS, Function, find};
-use fuseline_core::{Code, DType};
+use fuseline_core::model::functions::{ATTRIBUTES, FUNCTIONS, Function, find, find_attribute};
+use fuseline_core::{Code, DType, OpType};
 use std::collections::BTreeSet;
 
 /// Declarations for the calls below.
@@ -391,4 +391,52 @@ fn what_does_not_fit_is_refused_with_its_figures() {
         );
         assert!(problem.hint.is_some() && problem.span.is_some(), "{call}");
     }
+}
+
+#[test]
+fn every_row_is_consistent() {
+    let mut names = BTreeSet::new();
+    for f in FUNCTIONS {
+        assert!(names.insert(f.name), "{} twice", f.name);
+        assert!(f.min_inputs <= f.max_inputs, "{}", f.name);
+        assert!(!f.summary.is_empty() && !f.flops_source.is_empty());
+        let is_counted = match f.op_type {
+            OpType::Elementwise | OpType::Reduction => f.max_inputs > 0,
+            OpType::Matmul => false,
+            // Most move elements only, and a library's kernel may count otherwise.
+            OpType::Reshape | OpType::Opaque => f.flops_per_element > 0,
+        };
+        assert_eq!(f.flops_per_element > 0, is_counted, "{}", f.name);
+        for attribute in f.attributes {
+            assert!(
+                find_attribute(attribute).is_some(),
+                "{attribute} of {}",
+                f.name
+            );
+        }
+    }
+    for spec in ATTRIBUTES {
+        assert!(
+            FUNCTIONS.iter().any(|f| f.attributes.contains(&spec.name)),
+            "{}",
+            spec.name
+        );
+    }
+}
+
+#[test]
+fn flops_of_an_element() {
+    let flops = |name| find(name).map(|f| f.flops_per_element);
+    for (name, count) in [
+        ("add", 1),
+        ("relu", 1),
+        ("gelu", 8),
+        ("sum", 1),
+        ("max", 1),
+        ("softmax", 5),
+        ("layer_norm", 8),
+    ] {
+        assert_eq!(flops(name), Some(count), "{name}");
+    }
+    assert_eq!(flops("no_such_function"), None);
 }

@@ -258,28 +258,6 @@ fn element_types_survive() {
     assert_eq!(resolve(&program).ops[0].dtype, Some(DType::Bf16));
 }
 
-#[test]
-fn twenty_thousand_ops_are_imported() {
-    let lines: Vec<String> = (0..20_000)
-        .map(|op| {
-            format!(
-                "Op(\"op{op}\", \"elementwise\", [\"t{op}\"], \"t{}\", (4,), 2),",
-                op + 1
-            )
-        })
-        .collect();
-    let parsed = read_op_lines(&lines.join("\n"));
-    assert_eq!(
-        (parsed.program.ops.len(), parsed.diagnostics.len()),
-        (20_000, 0)
-    );
-    let (ops, externals) = (
-        resolve(&parsed.program).ops,
-        resolve(&parsed.program).externals,
-    );
-    assert_eq!((ops.len(), externals.len()), (20_000, 0));
-}
-
 mod properties {
     use super::*;
     use proptest::prelude::*;

@@ -7,20 +7,34 @@ use fuseline_codegen::kernel_code::{
 use fuseline_core::{DType, TensorId};
 use std::collections::HashMap;
 
-/// The elements of tensors.
-pub(crate) type Memory = HashMap<TensorId, Vec<f64>>;
+/// The elements of tensors, by the numbers of the tensors: a table of hashes is slow without optimization.
+#[derive(Clone, Default)]
+pub(crate) struct Memory(Vec<Option<Vec<f64>>>);
+
+impl Memory {
+    pub(crate) fn insert(&mut self, tensor: TensorId, elements: Vec<f64>) {
+        if self.0.len() <= tensor.index() {
+            self.0.resize(tensor.index() + 1, None);
+        }
+        self.0[tensor.index()] = Some(elements);
+    }
+
+    pub(crate) fn of(&self, tensor: TensorId) -> &[f64] {
+        self.0[tensor.index()].as_deref().unwrap()
+    }
+}
 
 /// What a thread, or a group of them, knows.
 struct Machine<'a> {
     kernel: &'a Kernel,
     memory: &'a mut Memory,
-    variables: HashMap<VariableId, u64>,
+    variables: Vec<Option<u64>>,
     /// What was computed, each in the scope that knows it.
     values: Vec<Option<f64>>,
     /// The expressions of all scopes, the inner ones last.
     known: Vec<ExprId>,
-    /// By the column that keeps it.
-    kept: HashMap<(ExprId, u64), f64>,
+    /// For each expression what its columns keep.
+    kept: Vec<Vec<Option<f64>>>,
     shared: HashMap<(SharedId, i64), f64>,
     /// The column of the loop over columns.
     column: u64,
@@ -35,10 +49,10 @@ pub(crate) fn run(kernel: &Kernel, memory: &mut Memory) {
     let mut machine = Machine {
         kernel,
         memory,
-        variables: HashMap::new(),
+        variables: vec![None; kernel.expressions.variables.len()],
         values: vec![None; kernel.expressions.exprs.len()],
         known: Vec::new(),
-        kept: HashMap::new(),
+        kept: vec![Vec::new(); kernel.expressions.exprs.len()],
         shared: HashMap::new(),
         column: 0,
     };
@@ -46,7 +60,7 @@ pub(crate) fn run(kernel: &Kernel, memory: &mut Memory) {
         Grid::Elements(variable) | Grid::Rows(variable) => {
             for place in 0..machine.extent(variable) {
                 machine.forget();
-                machine.variables.insert(variable, place);
+                machine.variables[variable.index()] = Some(place);
                 machine.all(&kernel.body);
             }
         }
@@ -56,7 +70,9 @@ pub(crate) fn run(kernel: &Kernel, memory: &mut Memory) {
                     for of_column in 0..machine.extent(column) {
                         machine.forget();
                         let places = [(batch, of_batch), (row, of_row), (column, of_column)];
-                        machine.variables.extend(places);
+                        for (variable, place) in places {
+                            machine.variables[variable.index()] = Some(place);
+                        }
                         machine.all(&kernel.body);
                     }
                 }
@@ -71,9 +87,9 @@ impl Machine<'_> {
     }
 
     fn forget(&mut self) {
-        self.variables.clear();
+        self.variables.fill(None);
         self.leave(0);
-        self.kept.clear();
+        self.kept.iter_mut().for_each(Vec::clear);
         self.shared.clear();
     }
 
@@ -107,11 +123,11 @@ impl Machine<'_> {
     fn each(&mut self, over: VariableId, mut inside: impl FnMut(&mut Self)) {
         for place in 0..self.extent(over) {
             let outside = self.known.len();
-            self.variables.insert(over, place);
+            self.variables[over.index()] = Some(place);
             inside(self);
             self.leave(outside);
         }
-        self.variables.remove(&over);
+        self.variables[over.index()] = None;
     }
 
     fn folded(&mut self, result: ExprId, body: &[Statement], is_columns: bool) {
@@ -119,7 +135,7 @@ impl Machine<'_> {
         let mut folded = fold.start();
         self.each(over, |machine| {
             if is_columns {
-                machine.column = machine.variables[&over];
+                machine.column = machine.variables[over.index()].unwrap();
             }
             machine.all(body);
             let next = machine.value(value);
@@ -142,15 +158,21 @@ impl Machine<'_> {
             Statement::Loop { result, body } => self.folded(*result, body, false),
             Statement::Reduce { result, body } => self.folded(*result, body, true),
             Statement::Columns { column, body } => self.each(*column, |machine| {
-                machine.column = machine.variables[column];
+                machine.column = machine.variables[column.index()].unwrap();
                 machine.all(body);
             }),
             Statement::Keep(expr) => {
                 let value = self.value(*expr);
-                self.kept.insert((*expr, self.column), value);
+                let (kept, column) = (
+                    &mut self.kept[expr.index()],
+                    usize::try_from(self.column).unwrap(),
+                );
+                kept.resize(kept.len().max(column + 1), None);
+                kept[column] = Some(value);
             }
             Statement::Recall(expr) => {
-                let value = self.kept[&(*expr, self.column)];
+                let column = usize::try_from(self.column).unwrap();
+                let value = self.kept[expr.index()][column].unwrap();
                 self.know(*expr, value);
             }
             Statement::Share {
@@ -181,7 +203,7 @@ impl Machine<'_> {
                     } else {
                         rounded(value, argument.dtype)
                     };
-                    self.memory.get_mut(tensor).unwrap()[place] = stored;
+                    self.memory.0[tensor.index()].as_mut().unwrap()[place] = stored;
                 }
             }
             Statement::Products {
@@ -226,8 +248,8 @@ impl Machine<'_> {
             factor
                 * match atom {
                     Atom::Variable(variable) => {
-                        let known = self.variables.get(&variable);
-                        i64::try_from(*known.unwrap()).unwrap()
+                        let known = self.variables[variable.index()];
+                        i64::try_from(known.unwrap()).unwrap()
                     }
                     Atom::Quotient(inner, divisor) => self
                         .index(inner)
@@ -252,7 +274,7 @@ impl Machine<'_> {
                 only_if,
             } => match only_if {
                 Some(only_if) if self.value(only_if) == 0.0 => f64::NAN,
-                _ => self.memory[&tensor][usize::try_from(self.index(place)).unwrap()],
+                _ => self.memory.of(tensor)[usize::try_from(self.index(place)).unwrap()],
             },
             Expr::Shared(shared, place) => self.shared[&(shared, self.index(place))],
             Expr::Place(place) => self.index(place) as f64,

@@ -1,9 +1,6 @@
 //! Exported programs that are broken, hostile or something else: each ends in a sentence.
 
 use crate::pt2_files::{archive, file, named, node, node_of, program, tensor};
-use fuseline_core::model::diagnostic::has_errors;
-use fuseline_core::notation::parse;
-use fuseline_core::{Options, analyze_program};
 use fuseline_view::opened::Converted;
 use fuseline_view::opened::model_file::{ModelFormat, read_model};
 use serde_json::{Value, json};
@@ -163,53 +160,6 @@ fn what_is_wrong_with_a_graph_is_said() {
     let nan = json.replace("\"major\":8", "\"major\":NaN");
     let said = refused(&archive(&[("models/model.json", nan.as_bytes(), false)]));
     assert!(said.contains("NaN is no number of JSON"), "{said}");
-}
-
-#[test]
-fn hostile_sizes_are_refused_or_told_by_the_notation() {
-    // A shape of very many sizes that many nodes read; a chain of ops that read two tensors each.
-    let many = |rank: usize, nodes: usize| {
-        let mut tensors = vec![("x".to_owned(), tensor(&vec![1; rank]))];
-        tensors.extend((1..=nodes).map(|node| (format!("t{node}"), tensor(&[1]))));
-        let name = |node: usize| match node {
-            0 => "x".to_owned(),
-            node => format!("t{node}"),
-        };
-        let list = (0..nodes).map(|n| node("frobnicate.default", &["x", &name(n)], &name(n + 1)));
-        let tensors = tensors.iter();
-        let tensors: Vec<(&str, Value)> = tensors
-            .map(|(name, meta)| (name.as_str(), meta.clone()))
-            .collect();
-        program(&tensors, &list.collect::<Vec<_>>(), &name(nodes))
-    };
-    let expected = "its ops read more than the 4 million tensors and sizes that are opened at once";
-    assert_eq!(refused(&file(&many(3000, 1400))), expected);
-    // Products that overflow are the notation's to tell.
-    let vast = program(
-        &[
-            ("x", tensor(&[i64::MAX, i64::MAX])),
-            ("y", tensor(&[i64::MAX, i64::MAX])),
-        ],
-        &[node("relu.default", &["x"], "y")],
-        "y",
-    );
-    let text = read(&file(&vast)).unwrap().text;
-    let outcome = analyze_program(&parse(&text).program, &Options::default());
-    assert!(has_errors(&outcome.diagnostics), "{text}");
-    // More text than is read as notation, by long paths of modules.
-    let mut long = many(1, 30_000);
-    let nodes = long["graph_module"]["graph"]["nodes"]
-        .as_array_mut()
-        .unwrap();
-    for node in nodes {
-        let stack = format!("k,{},Module", "m".repeat(119));
-        node["metadata"] = json!({ "nn_module_stack": stack });
-    }
-    let said = read(&file(&long)).unwrap_err();
-    assert!(
-        said.contains("30000 ops are more than the 8 MB of notation that are read"),
-        "{said}"
-    );
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Names as PyTorch has them: understood where the function is the same, else answered.
 
 use fuseline_core::fixes::sound_fixes;
-use fuseline_core::model::functions::pytorch::ANSWERS;
+use fuseline_core::model::functions::find;
+use fuseline_core::model::functions::pytorch::{ALIASES, ANSWERS};
 use fuseline_core::notation::parse;
 use fuseline_core::resolve::resolve;
 use fuseline_core::{Code, Severity};
+use std::collections::BTreeSet;
 
 const HEAD: &str = "\
 input x : f16[8, 6]
@@ -293,4 +295,23 @@ fn what_an_invalid_line_may_read_is_not_called_unread() {
         notes("input x : f16[4]\ninput z : f16[4]\ny = x + + x\n"),
         unread
     );
+}
+
+#[test]
+fn every_name_of_pytorch_leads_to_a_row() {
+    let mut names = BTreeSet::new();
+    for alias in ALIASES {
+        assert!(names.insert(alias.name), "{} twice", alias.name);
+        let attributes = find(alias.function).map(|function| function.attributes);
+        assert!(attributes.is_some(), "{}", alias.name);
+        for attribute in alias.needs {
+            let attributes = attributes.unwrap_or_default();
+            assert!(attributes.contains(attribute), "{}", alias.name);
+        }
+    }
+    let mut names = BTreeSet::new();
+    for answer in ANSWERS {
+        assert!(names.insert(answer.name), "{} twice", answer.name);
+        assert_eq!(answer.inputs > 0, !answer.lines.is_empty());
+    }
 }

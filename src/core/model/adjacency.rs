@@ -167,29 +167,3 @@ impl<K: Id, T> Index<K> for Adjacency<K, T> {
         self.get(key).unwrap_or(&[])
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::model::adjacency::Adjacency;
-    use crate::model::ids::{OpId, TensorId};
-
-    #[test]
-    fn reads_back_and_inverts() {
-        let tensors =
-            |ids: &[usize]| -> Vec<TensorId> { ids.iter().map(|&t| TensorId::new(t)).collect() };
-        let mut reads: Adjacency<OpId, TensorId> = Adjacency::default();
-        for list in [&[2, 0, 2][..], &[], &[0]] {
-            reads.push(tensors(list));
-        }
-        assert_eq!(
-            reads.iter().collect::<Vec<_>>(),
-            [tensors(&[2, 0, 2]), vec![], tensors(&[0])]
-        );
-        let readers = reads.inverted(3);
-        assert_eq!(
-            readers.iter().collect::<Vec<_>>(),
-            [&[OpId::new(0), OpId::new(2)][..], &[], &[OpId::new(0)]]
-        );
-        assert_eq!(&reads[OpId::new(7)], []);
-    }
-}

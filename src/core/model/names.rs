@@ -9,26 +9,27 @@ use std::hash::BuildHasher;
 /// A hash table of four bytes a name, which stays in a near cache for a hundred thousand of them. Kept for
 /// `cargo bench --bench core`: at 10,000 ops the std map with the same hasher, keyed by `&str` and by `Cow<str>`, makes
 /// *ops to analysis* 11 % and *text to analysis* 14 % slower (`IndexSet`: 4 % and 17 %).
-pub(crate) struct Names {
+pub struct Names {
     places: HashTable<u32>,
 }
 
 impl Names {
-    pub(crate) fn with_capacity(count: usize) -> Self {
+    /// No names, with capacity for this many.
+    pub fn with_capacity(count: usize) -> Self {
         Self {
             places: HashTable::with_capacity(count),
         }
     }
 
     /// The index of a known name.
-    pub(crate) fn find<'a>(&self, name: &str, name_of: &dyn Fn(usize) -> &'a str) -> Option<usize> {
+    pub fn find<'a>(&self, name: &str, name_of: &dyn Fn(usize) -> &'a str) -> Option<usize> {
         let is_same = |&place: &u32| name_of(place as usize) == name;
         let place = self.places.find(FxBuildHasher.hash_one(name), is_same)?;
         Some(*place as usize)
     }
 
     /// The index of a name, and whether it is new. A new name gets the index `next`, where the caller adds it.
-    pub(crate) fn place<'a>(
+    pub fn place<'a>(
         &mut self,
         name: &str,
         next: usize,
@@ -45,22 +46,5 @@ impl Names {
                 (next, true)
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::model::names::Names;
-
-    #[test]
-    fn each_name_has_one_place() {
-        let texts: Vec<String> = (0..1000).map(|i| format!("t{}", i % 700)).collect();
-        let mut names = Names::with_capacity(0);
-        let name_of = |place: usize| texts[place].as_str();
-        for (i, text) in texts.iter().enumerate() {
-            assert_eq!(names.place(text, i, &name_of), (i % 700, i < 700));
-        }
-        assert_eq!(names.find("t699", &name_of), Some(699));
-        assert_eq!(names.find("t700", &name_of), None);
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 ///
 /// # Errors
 /// A cycle: each node is a predecessor of the next one, the last node of the first.
-pub(crate) fn topological_order<I: Id>(predecessors: &IdVec<I, Vec<I>>) -> Result<Vec<I>, Vec<I>> {
+pub fn topological_order<I: Id>(predecessors: &IdVec<I, Vec<I>>) -> Result<Vec<I>, Vec<I>> {
     let (order, missing) = run(predecessors);
     if order.len() == predecessors.len() {
         Ok(order)
@@ -20,7 +20,7 @@ pub(crate) fn topological_order<I: Id>(predecessors: &IdVec<I, Vec<I>>) -> Resul
 }
 
 /// The nodes that neither are on a cycle nor depend on one, in the same order.
-pub(crate) fn runnable<I: Id>(predecessors: &IdVec<I, Vec<I>>) -> Vec<I> {
+pub fn runnable<I: Id>(predecessors: &IdVec<I, Vec<I>>) -> Vec<I> {
     run(predecessors).0
 }
 
@@ -74,42 +74,4 @@ fn cycle<I: Id>(predecessors: &IdVec<I, Vec<I>>, missing: &IdVec<I, usize>) -> V
     let start = smallest.map_or(0, |(at, _)| at);
     cycle.rotate_left(start);
     cycle
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::model::ids::{IdVec, OpId};
-    use crate::model::order::{runnable, topological_order};
-
-    fn ops(ids: &[usize]) -> Vec<OpId> {
-        ids.iter().map(|&id| OpId::new(id)).collect()
-    }
-
-    fn predecessors(lists: &[&[usize]]) -> IdVec<OpId, Vec<OpId>> {
-        lists.iter().map(|list| ops(list)).collect()
-    }
-
-    #[test]
-    fn keeps_a_sorted_list_and_sorts_another_stably() {
-        let sorted = predecessors(&[&[], &[0], &[]]);
-        assert_eq!(topological_order(&sorted), Ok(ops(&[0, 1, 2])));
-        let unsorted = predecessors(&[&[2], &[], &[]]);
-        assert_eq!(topological_order(&unsorted), Ok(ops(&[1, 2, 0])));
-    }
-
-    #[test]
-    fn names_the_cycle_and_not_what_depends_on_it() {
-        // Edges 0 <- 1 <- 2 <- 1; node 3 is free.
-        let cyclic = predecessors(&[&[1], &[2], &[1], &[]]);
-        assert_eq!(topological_order(&cyclic), Err(ops(&[1, 2])));
-        let itself = predecessors(&[&[0]]);
-        assert_eq!(topological_order(&itself), Err(ops(&[0])));
-    }
-
-    #[test]
-    fn runs_what_depends_on_no_cycle() {
-        // 0 is free, 1 <-> 2 is a cycle, 3 depends on it, 4 depends on 0.
-        let some = predecessors(&[&[], &[2], &[1], &[2], &[0]]);
-        assert_eq!(runnable(&some), ops(&[0, 4]));
-    }
 }

@@ -6,7 +6,7 @@
 
 mod align;
 mod neighbours;
-mod operations;
+pub mod operations;
 
 pub use neighbours::{Neighbours, SHORT_LAUNCHES, short_neighbours};
 

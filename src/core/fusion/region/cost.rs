@@ -58,8 +58,9 @@ impl Cost {
 /// Measures the time of kernels in integers. The time to move some bytes and that of a launch are whole ticks, so kernels
 /// that are bound by memory take equally long in sum if they move equally much.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Clock {
-    pub(crate) ticks_per_s: f64,
+pub struct Clock {
+    /// Ticks of a second.
+    pub ticks_per_s: f64,
     /// The binary logarithm of the ticks for each byte.
     byte_shift: i32,
     launch_ticks: u64,
@@ -72,7 +73,7 @@ pub(crate) struct Clock {
 )]
 impl Clock {
     /// The finest clock on which `longest_s` takes at most a quarter of a `u64`.
-    pub(crate) fn new(device: &Device, longest_s: f64) -> Self {
+    pub fn new(device: &Device, longest_s: f64) -> Self {
         let bytes_per_s = device.memory_bytes_per_s.value;
         let bytes = (longest_s * bytes_per_s).max(1.0);
         let byte_shift = (62.0 - bytes.log2()).floor() as i32;
@@ -141,8 +142,8 @@ impl Region<'_> {
     ///
     /// Counts like [`TrafficCount::of_kernel`](crate::cost::traffic::TrafficCount::of_kernel), but from
     /// the tables of the region: with that function the hard graphs of `tests/bench/core.rs` take 209 ms
-    /// instead of 87, and 48 blocks of GPT-2 take 4.1 ms instead of 3.5. A test below checks that both agree.
-    pub(crate) fn bytes(&self, set: Set) -> u64 {
+    /// instead of 87, and 48 blocks of GPT-2 take 4.1 ms instead of 3.5. `tests/model/region.rs` checks that both agree.
+    pub fn bytes(&self, set: Set) -> u64 {
         let written: u64 = Bits(set)
             .filter(|&place| self.is_written(place, set))
             .map(|place| self.written_bytes[place])
@@ -151,7 +152,7 @@ impl Region<'_> {
     }
 
     /// Time of a kernel of these ops, which moves `bytes`.
-    pub(crate) fn ticks(&self, set: Set, bytes: u64, clock: Clock) -> u64 {
+    pub fn ticks(&self, set: Set, bytes: u64, clock: Clock) -> u64 {
         let alone = self.busy();
         let busy = Bits(set).fold(Times::default(), |sum, op| sum.and(alone[op]));
         let launch_ticks = if self.is_free(set) {
@@ -183,65 +184,5 @@ impl Region<'_> {
             Objective::Measured => self.measured_ticks(set, ticks, clock),
         };
         Cost::of(self.context.options, bytes, ticks, ties)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::cost::roofline::place;
-    use crate::cost::traffic::kernel_traffic;
-    use crate::cost::work::{op_work, work_of_ops};
-    use crate::examples::EXAMPLES;
-    use crate::fusion::region::{Clock, Region, RegionContext};
-    use crate::model::options::{Conventions, Externals, MAX_OPS, Options, ReshapeCost};
-    use crate::model::partition::Partition;
-    use crate::{KernelId, OpId, analyze_program, notation};
-    use strum::VariantArray;
-
-    /// The tables of a region give what [`kernel_traffic`] counts for the same ops.
-    #[test]
-    fn sets_of_a_region_cost_what_kernels_of_their_ops_cost() {
-        let mut random = 1_u64;
-        for example in EXAMPLES {
-            for (externals, reshape) in Externals::VARIANTS.iter().flat_map(|&externals| {
-                ReshapeCost::VARIANTS
-                    .iter()
-                    .map(move |&reshape| (externals, reshape))
-            }) {
-                let options = Options {
-                    conventions: Conventions {
-                        externals,
-                        reshape,
-                        ..Conventions::default()
-                    },
-                    ..Options::default()
-                };
-                let program = notation::parse(example.text).program;
-                let analysis = analyze_program(&program, &options).analysis;
-                let analysis = analysis.unwrap_or_else(|| unreachable!());
-                let graph = analysis.graph;
-                let context = RegionContext::new(&graph, &options);
-                let ops: Vec<OpId> = graph.ops.ids().take(MAX_OPS).collect();
-                let region = Region::of(&context, &ops);
-                let clock = Clock::new(&options.device, analysis.unfused.time_s);
-                for _ in 0..200 {
-                    // Sets of a quarter of the ops and larger ones.
-                    random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-                    let set = (random ^ random >> 31) & (random.rotate_left(23)) & region.all();
-                    let ops = region.ops_of(set);
-                    let kernel_of = |op: OpId| KernelId::new(usize::from(!ops.contains(&op)));
-                    let kernels = graph.ops.ids().map(kernel_of).collect();
-                    let kernels = Partition::of_ops(kernels, 2);
-                    let mut traffic = kernel_traffic(&graph, &kernels, options.conventions);
-                    let bytes = traffic.next().map_or(0, |kernel| kernel.total());
-                    assert_eq!(region.bytes(set), bytes, "{} {set:b}", example.id);
-                    let work = work_of_ops(ops.iter(), |op| op_work(&graph, op));
-                    let is_free = ops.iter().all(|&op| context.is_view(op));
-                    let time_s = place(&options, work, bytes, is_free).time_s;
-                    let ticks = region.ticks(set, bytes, clock) as f64;
-                    assert!((ticks - time_s * clock.ticks_per_s).abs() <= 1e-9 * ticks);
-                }
-            }
-        }
     }
 }

@@ -16,11 +16,12 @@ use crate::model::options::{MAX_OPS, Options};
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-pub(super) use cost::{Clock, Cost};
+pub use cost::Clock;
+pub(super) use cost::Cost;
 
 define_ids! {
     /// An op by its place in a region.
-    pub(super) struct LocalOp;
+    pub(crate) struct LocalOp;
     /// A tensor that ops of a region read.
     pub(super) struct ValueId;
 }
@@ -36,7 +37,7 @@ impl LocalOp {
 pub type Set = u64;
 
 /// The program that regions are part of.
-pub(crate) struct RegionContext<'a> {
+pub struct RegionContext<'a> {
     /// Its graph.
     pub(super) graph: &'a Graph,
     /// Policy, conventions and device.
@@ -46,7 +47,7 @@ pub(crate) struct RegionContext<'a> {
 
 impl<'a> RegionContext<'a> {
     /// `O(ops)`.
-    pub(crate) fn new(graph: &'a Graph, options: &'a Options) -> Self {
+    pub fn new(graph: &'a Graph, options: &'a Options) -> Self {
         Self {
             graph,
             options,
@@ -68,13 +69,13 @@ impl<'a> RegionContext<'a> {
     }
 
     /// Whether the op is a free view.
-    pub(super) fn is_view(&self, op: OpId) -> bool {
+    pub fn is_view(&self, op: OpId) -> bool {
         self.views.is_view[op]
     }
 }
 
 /// Some ops of a graph. Its relations follow paths inside the region, so the region should be convex.
-pub(super) struct Region<'a> {
+pub struct Region<'a> {
     pub(super) context: &'a RegionContext<'a>,
     /// In execution order.
     pub(super) ops: IdVec<LocalOp, OpId>,
@@ -157,7 +158,7 @@ impl Iterator for Bits {
 
 impl<'a> Region<'a> {
     /// The region of these ops, ascending, of which the first [`MAX_OPS`] count. `O(ops^2 + reads log reads)`.
-    pub(super) fn of(context: &'a RegionContext<'a>, ops: &[OpId]) -> Self {
+    pub fn of(context: &'a RegionContext<'a>, ops: &[OpId]) -> Self {
         let mut region = Self::related(context, ops);
         region.read_values();
         region.tie();
@@ -218,7 +219,7 @@ impl<'a> Region<'a> {
     }
 
     /// All ops.
-    pub(super) fn all(&self) -> Set {
+    pub fn all(&self) -> Set {
         match self.ops.len() {
             MAX_OPS.. => u64::MAX,
             ops => (1 << ops) - 1,
@@ -226,7 +227,7 @@ impl<'a> Region<'a> {
     }
 
     /// The ops of a set, ascending.
-    pub(super) fn ops_of(&self, set: Set) -> Vec<OpId> {
+    pub fn ops_of(&self, set: Set) -> Vec<OpId> {
         Bits(set).map(|place| self.ops[place]).collect()
     }
 

@@ -4,10 +4,14 @@ use crate::picture::charts::scene::Point;
 
 /// An upright rectangle, in the scene's units.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Bounds {
+pub struct Bounds {
+    /// Its left edge.
     pub left: f64,
+    /// Its upper edge.
     pub top: f64,
+    /// Its right edge.
     pub right: f64,
+    /// Its lower edge.
     pub bottom: f64,
 }
 

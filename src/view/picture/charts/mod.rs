@@ -2,7 +2,7 @@
 
 pub mod attention_growth;
 mod axis;
-mod bounds;
+pub mod bounds;
 mod bytes_axis;
 mod frame;
 pub mod gpu_times;
@@ -10,7 +10,7 @@ mod kernel_bytes;
 mod labels;
 mod marks;
 pub mod measured_scatter;
-mod occupancy;
+pub mod occupancy;
 mod recording;
 mod role;
 pub mod roofline;

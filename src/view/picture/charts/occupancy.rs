@@ -26,7 +26,7 @@ impl LabelSpace {
 }
 
 /// The occupied cells of a plot.
-pub(super) struct OccupancyGrid {
+pub struct OccupancyGrid {
     plot: Bounds,
     columns: usize,
     rows: usize,
@@ -35,7 +35,7 @@ pub(super) struct OccupancyGrid {
 
 impl OccupancyGrid {
     /// A grid over `plot`, all of it free.
-    pub(super) fn new(plot: Bounds) -> Self {
+    pub fn new(plot: Bounds) -> Self {
         let columns = cells(plot.width()) + 1;
         let rows = cells(plot.height()) + 1;
         Self {
@@ -47,7 +47,7 @@ impl OccupancyGrid {
     }
 
     /// Whether all of `wanted` is on the plot and free.
-    pub(super) fn is_free(&self, wanted: &Bounds) -> bool {
+    pub fn is_free(&self, wanted: &Bounds) -> bool {
         wanted.left >= self.plot.left
             && wanted.top >= self.plot.top
             && wanted.right <= self.plot.right
@@ -58,7 +58,7 @@ impl OccupancyGrid {
     }
 
     /// Occupies the part of `area` that is on the plot.
-    pub(super) fn occupy(&mut self, area: &Bounds) {
+    pub fn occupy(&mut self, area: &Bounds) {
         for cell in self.cells_of(area) {
             if let Some(is_occupied) = self.is_occupied.get_mut(cell) {
                 *is_occupied = true;
@@ -142,31 +142,4 @@ fn points_along([from, to]: [Point; 2]) -> impl Iterator<Item = Point> {
 )]
 fn cells(length: f64) -> usize {
     (length / CELL).floor().clamp(0.0, 1e4) as usize
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::picture::charts::occupancy::*;
-
-    fn bounds([left, top, right, bottom]: [f64; 4]) -> Bounds {
-        Bounds {
-            left,
-            top,
-            right,
-            bottom,
-        }
-    }
-
-    #[test]
-    fn what_is_occupied_is_not_free() {
-        let mut grid = OccupancyGrid::new(bounds([10.0, 10.0, 110.0, 60.0]));
-        let wanted = bounds([20.0, 20.0, 40.0, 30.0]);
-        assert!(grid.is_free(&wanted));
-        grid.occupy(&bounds([39.0, 29.0, 200.0, 31.0]));
-        assert!(!grid.is_free(&wanted));
-        assert!(grid.is_free(&bounds([20.0, 20.0, 35.0, 26.0])));
-        for beyond in [[5.0, 20.0, 15.0, 26.0], [100.0, 20.0, 111.0, 26.0]] {
-            assert!(!grid.is_free(&bounds(beyond)), "{beyond:?}");
-        }
-    }
 }

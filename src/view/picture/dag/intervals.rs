@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 
 /// The line of each interval: the lowest that no overlapping interval before it uses. Intervals come sorted by their
 /// starts; two overlap when one ends where the other starts. `O(n log n)`.
-pub(super) fn assign_lines<T: Copy + Ord>(
-    intervals: impl IntoIterator<Item = (T, T)>,
-) -> Vec<usize> {
+pub fn assign_lines<T: Copy + Ord>(intervals: impl IntoIterator<Item = (T, T)>) -> Vec<usize> {
     let mut free: BTreeSet<usize> = BTreeSet::new();
     let mut busy: BTreeSet<(T, usize)> = BTreeSet::new();
     (intervals.into_iter())
@@ -20,15 +18,4 @@ pub(super) fn assign_lines<T: Copy + Ord>(
             line
         })
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::assign_lines;
-
-    #[test]
-    fn overlapping_intervals_have_lines_of_their_own() {
-        let lines = assign_lines([(0, 4), (1, 2), (2, 3), (3, 9), (5, 6)]);
-        assert_eq!(lines, [0, 1, 2, 1, 0]);
-    }
 }

@@ -72,7 +72,7 @@ pub struct PillLook {
 
 /// Width of a DRAM edge. It grows with the square root of the bytes up to the `most` of any tensor, so that tensors of
 /// 16 MB and of 256 MB are told apart at a glance.
-fn edge_width_px(bytes: u64, most: u64) -> f64 {
+pub fn edge_width_px(bytes: u64, most: u64) -> f64 {
     const LEAST_PX: f64 = 1.5;
     let share = (bytes as f64 / most.max(1) as f64).clamp(0.0, 1.0);
     LEAST_PX + (widest_edge_px(most) - LEAST_PX) * share.sqrt()
@@ -368,23 +368,4 @@ pub fn round_note(repeats: &Repeats, kernel: KernelId) -> Option<String> {
 /// A name, shortened for screen readers and tooltips.
 fn spoken(name: &str) -> String {
     short_name(name, SPOKEN_NAME_CHARS)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn width_tells_bytes() {
-        let width = |bytes| edge_width_px(bytes, 100_000_000);
-        assert!((width(100_000_000) - 7.0).abs() < 1e-9);
-        assert!((width(25_000_000) - 4.25).abs() < 1e-9);
-        assert!(
-            width(100_000_000) > 2.3 * width(6_250_000),
-            "16 times the bytes"
-        );
-        assert!((edge_width_px(0, 0) - 1.5).abs() < 1e-9);
-        assert!((edge_width_px(u64::MAX, u64::MAX) - 8.0).abs() < 1e-9);
-        assert!((edge_width_px(u64::MAX, 1) - 3.0).abs() < 1e-9);
-    }
 }

@@ -57,12 +57,12 @@ pub(super) const TAG_PX: (f64, f64) = (148.0, 26.0);
 const RESERVED_DIGITS: usize = 5;
 
 /// Estimated width of `text` in a system font of this size.
-pub(crate) fn text_width(text: &str, font_px: f64) -> f64 {
+pub fn text_width(text: &str, font_px: f64) -> f64 {
     text.chars().map(|c| char_em(c) * font_px).sum()
 }
 
 /// `text`, cut to `width` with an ellipsis. Reads no further than `width`, however long the text is.
-pub(super) fn fit_text(text: &str, width: f64, font_px: f64) -> String {
+pub fn fit_text(text: &str, width: f64, font_px: f64) -> String {
     let ellipsis = char_em('…') * font_px;
     let mut used = 0.0;
     // End of the longest prefix after which the ellipsis fits.
@@ -82,7 +82,7 @@ pub(super) fn fit_text(text: &str, width: f64, font_px: f64) -> String {
 }
 
 /// Width of the text of a shape with this rank and large dimensions.
-pub(super) fn reserved_shape_width(rank: usize) -> f64 {
+pub fn reserved_shape_width(rank: usize) -> f64 {
     let digits = rank.saturating_mul(RESERVED_DIGITS) as f64 * char_em('0');
     let separators = rank.saturating_sub(1) as f64 * (char_em(',') + char_em(' '));
     (digits + separators + 2.0 * char_em('[')) * SMALL_FONT_PX
@@ -98,28 +98,5 @@ fn char_em(c: char) -> f64 {
         '\0'..='\x7f' => 0.6,
         '\u{80}'..='\u{2fff}' => 0.66,
         _ => 1.1,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_text_is_cut_to_the_width() {
-        let long = "a_very_long_name_".repeat(600);
-        let short = fit_text(&long, 100.0, 11.0);
-        assert!(short.ends_with('…'));
-        assert!(text_width(&short, 11.0) <= 100.0);
-        assert!(text_width(&short, 11.0) > 80.0);
-        assert_eq!(fit_text("gelu", 100.0, 11.0), "gelu");
-        assert_eq!(fit_text("", 0.0, 11.0), "");
-        assert_eq!(fit_text("名前名前名前", 30.0, 11.0), "名…");
-    }
-
-    #[test]
-    fn the_reserved_width_holds_large_shapes() {
-        let text = fuseline_core::model::op::shape_text(&[16384, 65536, 12288]);
-        assert!(text_width(&text, SMALL_FONT_PX) <= reserved_shape_width(3));
     }
 }

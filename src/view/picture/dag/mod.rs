@@ -36,7 +36,7 @@ mod folded;
 pub mod frames;
 mod geometry;
 mod heights;
-mod intervals;
+pub mod intervals;
 mod kernel_layers;
 mod kernel_layout;
 mod lanes;

@@ -1,12 +1,34 @@
-//! Traces of more kernels than are kept: the last ones count, and the visitor is told.
+//! Traces of more kernels than are kept: the last ones count, and the visitor is told. Packed files that stand for very much.
 
-use crate::profiles::{file, profile};
+use super::{Known, known};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use fuseline_core::notation::parse;
 use fuseline_core::{Options, Policy, analyze_program};
 use fuseline_import::matching::match_kernels;
-use fuseline_import::profile::{Kind, MAX_KERNELS, MeasuredRun, Profile, read_profile};
+use fuseline_import::profile::{Kind, MAX_KERNELS, MeasuredRun, Profile, Reader, read_profile};
 use fuseline_view::present::profile::notes;
 use std::fmt::Write;
+use std::io::Write as _;
+use std::path::Path;
+
+pub(crate) static PROFILES: &[Known] = known![
+    a_range_that_keeps_its_kernels_is_a_run,
+    the_latest_kernels_are_kept_in_whatever_order_they_come,
+    the_last_call_of_a_program_that_repeats_is_found_where_the_first_one_is_cut,
+    what_unpacks_to_much_is_read_in_parts,
+];
+
+fn packed(content: &[u8]) -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+    packed.write_all(content).unwrap();
+    packed.finish().unwrap()
+}
+
+fn file(name: &str) -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/model/measured_files");
+    std::fs::read(folder.join(name)).unwrap()
+}
 
 /// A trace of kernels with these names, one each microsecond in the order of `starts`, and ranges behind them as PyTorch writes them.
 fn trace(
@@ -43,7 +65,6 @@ fn runs(profile: &Profile) -> Vec<String> {
     profile.runs.iter().map(told).collect()
 }
 
-#[test]
 fn a_range_that_keeps_its_kernels_is_a_run() {
     const COUNT: usize = MAX_KERNELS + 10;
     let of = |ranges: &[(&str, usize, usize)]| {
@@ -74,7 +95,6 @@ fn a_range_that_keeps_its_kernels_is_a_run() {
 }
 
 /// More than twice as many as are kept, in an order that a profiler of several streams may write.
-#[test]
 fn the_latest_kernels_are_kept_in_whatever_order_they_come() {
     const COUNT: usize = MAX_KERNELS * 2 + 70_001;
     let backward = trace(&["a", "b", "c", "d", "e"], (0..COUNT).rev(), &[]);
@@ -84,9 +104,8 @@ fn the_latest_kernels_are_kept_in_whatever_order_they_come() {
     assert_eq!(runs(&backward), [format!("- {MAX_KERNELS} from b, cut")]);
 }
 
-#[test]
 fn the_last_call_of_a_program_that_repeats_is_found_where_the_first_one_is_cut() {
-    let eager = profile("trace_eager.json");
+    let eager = read_profile(Kind::Trace, &file("trace_eager.json")).unwrap();
     let names: Vec<&str> = eager.runs[0]
         .kernels
         .iter()
@@ -116,5 +135,49 @@ fn the_last_call_of_a_program_that_repeats_is_found_where_the_first_one_is_cut()
     assert_eq!(
         notes[1].text,
         "The first 10,000 kernels of the trace were passed over, because the last 200,000 are read; a run that begins among them is left out."
+    );
+}
+
+/// A packed file of a few kilobytes may stand for gigabytes: the caller is asked again after each megabyte, and no text grows without end.
+fn what_unpacks_to_much_is_read_in_parts() {
+    let events = b"["
+        .iter()
+        .chain(b"{},".repeat(1_000_000).iter())
+        .copied()
+        .collect::<Vec<u8>>();
+    let bytes = packed(&events);
+    assert!(bytes.len() < 10_000);
+    let mut reader = Reader::new(Kind::Trace);
+    let (mut rest, mut parts) = (&bytes[..], 0);
+    while !rest.is_empty() {
+        rest = &rest[reader.push_part(rest).unwrap()..];
+        parts += 1;
+    }
+    assert_eq!(parts, 3);
+
+    let long = [b"[{\"name\": \"".to_vec(), vec![b'a'; 18 << 20]].concat();
+    let said = read_profile(Kind::Trace, &packed(&long)).unwrap_err();
+    assert!(
+        said.starts_with(
+            "This trace has more than 16 MB without an end of a value before line 1, byte 16"
+        ),
+        "{said}"
+    );
+
+    let mut names = b"Start (ns),Duration (ns),Name\n".to_vec();
+    for number in 0..80 {
+        names.extend(
+            [
+                format!("1,1,{number}").as_bytes(),
+                &vec![b'a'; 900_000],
+                b"\n",
+            ]
+            .concat(),
+        );
+    }
+    let said = read_profile(Kind::Table, &packed(&names)).unwrap_err();
+    assert_eq!(
+        said,
+        "Line 76 of this table: The names of the kernels in this file have more than 64 MB."
     );
 }

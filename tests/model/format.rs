@@ -1,0 +1,76 @@
+//! Numbers as people read them.
+
+use fuseline_view::present::format::{
+    format_bandwidth, format_bytes, format_exact, format_flops, format_intensity, format_percent,
+    format_rate, format_ratio, format_seconds,
+};
+
+#[test]
+fn bytes_have_three_digits_and_a_decimal_prefix() {
+    let cases: [(u64, &str); 12] = [
+        (0, "0 B"),
+        (1, "1 B"),
+        (999, "999 B"),
+        (1000, "1.00 kB"),
+        (9_994, "9.99 kB"),
+        (9_996, "10.0 kB"),
+        (33_554_432, "33.6 MB"),
+        (268_435_456, "268 MB"),
+        (999_499_999, "999 MB"),
+        (999_500_000, "1.00 GB"),
+        (1_962_934_272, "1.96 GB"),
+        ((1 << 63) - 1, "9.22 EB"),
+    ];
+    for (bytes, text) in cases {
+        assert_eq!(format_bytes(bytes), text, "{bytes}");
+    }
+}
+
+#[test]
+fn flops_and_rates_reach_every_prefix() {
+    assert_eq!(format_flops(0), "0 FLOP");
+    assert_eq!(format_flops(1_374_389_534_720), "1.37 TFLOP");
+    assert_eq!(format_flops(u128::MAX), "3.40e38 FLOP");
+    assert_eq!(format_rate(312e12), "312 TFLOP/s");
+    assert_eq!(format_rate(19.5e12), "19.5 TFLOP/s");
+    assert_eq!(format_bandwidth(2.039e12), "2.04 TB/s");
+    assert_eq!(format_rate(f64::INFINITY), "– FLOP/s");
+}
+
+#[test]
+fn seconds_go_down_to_picoseconds() {
+    assert_eq!(format_seconds(0.0), "0 s");
+    assert_eq!(format_seconds(12.34), "12.3 s");
+    assert_eq!(format_seconds(1.0), "1.00 s");
+    assert_eq!(format_seconds(0.9996), "1.00 s");
+    assert_eq!(format_seconds(0.001_234), "1.23 ms");
+    assert_eq!(format_seconds(4.4e-6), "4.40 µs");
+    assert_eq!(format_seconds(999.6e-9), "1.00 µs");
+    assert_eq!(format_seconds(7.5e-9), "7.50 ns");
+    assert_eq!(format_seconds(2e-12), "2.00 ps");
+    assert_eq!(format_seconds(2e-14), "0.0200 ps");
+}
+
+#[test]
+fn intensities_ratios_and_percentages() {
+    assert_eq!(format_intensity(156.0), "156 FLOP/B");
+    assert_eq!(format_intensity(0.25), "0.250 FLOP/B");
+    assert_eq!(format_intensity(1365.3), "1,365 FLOP/B");
+    assert_eq!(format_ratio(1.1709), "1.17x");
+    assert_eq!(format_ratio(19_918.2), "19,918x");
+    assert_eq!(
+        [0.1, 0.954, 0.9999].map(format_ratio),
+        ["0.10x", "0.95x", "1.00x"]
+    );
+    assert_eq!(format_percent(14.599), "14.6 %");
+    assert_eq!(format_percent(-0.01), "0.0 %");
+    assert_eq!(format_percent(f64::NAN), "–");
+}
+
+#[test]
+fn exact_counts_keep_every_digit() {
+    assert_eq!(format_exact(0), "0");
+    assert_eq!(format_exact(999), "999");
+    assert_eq!(format_exact(1000), "1,000");
+    assert_eq!(format_exact(2_298_478_592), "2,298,478,592");
+}
