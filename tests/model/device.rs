@@ -138,6 +138,5 @@ fn figures_of_ones_own_stay_within_what_a_device_can_be() {
 
 #[test]
 fn a_block_has_the_memory_on_chip_that_its_device_lets_it_have() {
-    use fuseline::core::device;
-    assert_eq!(device("h200").map(|d| d.on_chip_bytes()), Some(232_448));
+    assert_eq!(device("h200").map(Device::on_chip_bytes), Some(232_448));
 }

@@ -111,7 +111,7 @@ fn an_error_has_a_sign() {
 fn digits_are_as_many_as_wanted() {
     use fuseline::present::format::format_digits;
     assert_eq!(
-        [0.1353352832, 65_504.0, -2.0, 1e-9].map(|x| format_digits(x, 4)),
+        [0.135_335_283_2, 65_504.0, -2.0, 1e-9].map(|x| format_digits(x, 4)),
         ["0.1353", "65,504", "−2", "1.000e−9"]
     );
 }

@@ -383,7 +383,7 @@ fn inputs_follow_from_seed_and_name() {
 #[test]
 fn numbers_are_rounded_to_their_type() {
     use fuseline::core::{DType, interpret::rounded};
-    assert_eq!(rounded(0.1, DType::F16), 0.0999755859375);
+    assert_eq!(rounded(0.1, DType::F16), 0.099_975_585_937_5);
     assert_eq!(rounded(65_520.0, DType::F16), f64::INFINITY);
 }
 
