@@ -50,7 +50,7 @@ fn an_expected_time_below_its_bound_says_why() {
             continue;
         };
         let rows = kernel_rows(analysis, usize::MAX);
-        for (row, kernel) in rows.iter().zip(analysis.fused.kernels) {
+        for (row, kernel) in rows.iter().zip(&analysis.fused.kernels) {
             let expected_s = expected.kernels[row.kernel].time_s;
             let is_below = expected_s < kernel.placement.time_s;
             let texts = [
