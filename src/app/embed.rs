@@ -45,13 +45,6 @@ pub struct Views {
 
 impl Views {
     /// The views in the value of `?embed=`.
-    ///
-    /// ```
-    /// use fuseline::app::embed::{View, Views};
-    /// let views = Views::named("graph,roofline");
-    /// assert_eq!(views.shown, [View::Graph, View::Roofline]);
-    /// assert_eq!(views.problem, None);
-    /// ```
     pub fn named(names: &str) -> Self {
         let names = names
             .split(',')

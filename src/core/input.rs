@@ -17,15 +17,6 @@ const MAX_DEPTH: usize = 128;
 ///
 /// # Errors
 /// Its size, the limit and what to do, as the end of a sentence.
-///
-/// ```
-/// use fuseline_core::input::check_size;
-/// assert_eq!(check_size(8_000_000), Ok(()));
-/// assert_eq!(
-///     check_size(53_000_000).unwrap_err(),
-///     "it has 53.0 MB, and at most 8 MB are read: split the program, or use the command line, which reads more"
-/// );
-/// ```
 pub fn check_size(bytes: usize) -> Result<(), String> {
     if bytes <= MAX_INPUT_BYTES {
         return Ok(());

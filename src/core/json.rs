@@ -28,15 +28,6 @@ fn number_of_python(text: &str, line: usize, column: usize) -> Option<&'static s
 ///
 /// # Errors
 /// What is wrong and where, in the value and in the text: ``rows[1]: missing field `time_us` at line 14 column 3``.
-///
-/// ```
-/// use fuseline_core::json::read_json;
-/// assert_eq!(read_json::<Vec<u8>>("[1, 2]"), Ok(vec![1, 2]));
-/// let problem = read_json::<Vec<u8>>("[1, 256]").unwrap_err();
-/// assert_eq!(problem, "[1]: invalid value: integer `256`, expected u8 at line 1 column 7");
-/// let problem = read_json::<Vec<f64>>("[1.5, NaN]").unwrap_err();
-/// assert_eq!(problem, "[1]: NaN is no number of JSON at line 1 column 7");
-/// ```
 pub fn read_json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let text = text.trim_start_matches(is_blank);
     let mut reader = serde_json::Deserializer::from_str(text);

@@ -107,6 +107,8 @@ pub(crate) static ENTRIES: &[Entry] = &[
     graphs("other_policies", searches::other_policies, 300),
     graphs("on_chip", searches::on_chip, 300),
     graphs("cut_budgets", searches::cut_budgets, 300),
+    graphs("attention", searches::attention, 1000),
+    graphs("attention_or_not", searches::attention_or_not, 600),
     graphs("ladders", searches::ladders, 120),
     graphs("larger_budgets", searches::larger_budgets, 24),
     graphs("chains", searches::chains, 60),

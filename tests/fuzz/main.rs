@@ -36,6 +36,9 @@ mod partitions;
 #[path = "../model/pt2_files.rs"]
 #[allow(dead_code, reason = "a part of it is used here")]
 mod pt2_files;
+#[path = "../model/random_attention.rs"]
+#[allow(dead_code, reason = "a part of it is used here")]
+mod random_attention;
 #[path = "../model/random_graph.rs"]
 #[allow(dead_code, reason = "a part of it is used here")]
 mod random_graph;

@@ -228,3 +228,12 @@ fn impossible_records_are_refused_with_their_place() {
     let kind = kind_of("records.json", text(1.5).as_bytes());
     assert_eq!(kind, FileKind::Calibrations);
 }
+
+#[test]
+fn a_day_is_read_written_and_counted_from_1970() {
+    use fuseline_core::model::day::Day;
+    let day: Day = "2026-11-23".parse().unwrap();
+    assert_eq!(day.to_string(), "2026-11-23");
+    assert_eq!(Day::of_unix_ms(1_795_392_000_000), Some(day));
+    assert!("2026-02-30".parse::<Day>().is_err());
+}

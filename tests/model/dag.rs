@@ -210,3 +210,14 @@ fn nothing_gives_an_empty_picture() {
     let analysis = analyze(&[], &[], &Options::default()).unwrap();
     assert_clean("empty", &analysis);
 }
+
+#[test]
+fn corners_of_a_path_are_round() {
+    use fuseline_view::picture::dag::{Point, path::path_data};
+    let points = [
+        Point::new(0.0, 0.0),
+        Point::new(0.0, 20.0),
+        Point::new(30.0, 20.0),
+    ];
+    assert_eq!(path_data(&points, 8.0), "M0 0L0 12Q0 20 8 20L30 20");
+}

@@ -135,3 +135,8 @@ fn figures_of_ones_own_stay_within_what_a_device_can_be() {
     assert!(!figures(1e18).is_plausible() && !figures(1e-9).is_plausible());
     assert!(!Device::custom(1e39, 312e12, 19.5e12, 0.0).is_plausible());
 }
+
+#[test]
+fn a_block_has_the_memory_on_chip_that_its_device_lets_it_have() {
+    assert_eq!(device("h200").map(Device::on_chip_bytes), Some(232_448));
+}

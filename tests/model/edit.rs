@@ -379,3 +379,14 @@ fn pasted_lines_share_no_line_with_what_was_there() {
     assert_eq!(pasted("aa\nbb", 1, 4), format!("a\n{ops}b"));
     assert_eq!(pasted("a\nb\n", 0, 3), ops);
 }
+
+#[test]
+fn a_param_that_divides_another_follows_it() {
+    use fuseline_core::notation::{edit::set_param, parse};
+    let text = "param H = 768 in 128..8192 # wide\nparam heads = 96 in 8..128 dividing H";
+    let edited = set_param(text, &parse(text).program, 0, 1024);
+    assert_eq!(
+        edited,
+        "param H = 1024 in 128..8192 # wide\nparam heads = 64 in 8..128 dividing H"
+    );
+}

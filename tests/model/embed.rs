@@ -150,3 +150,11 @@ fn a_change_says_what_is_shown_in_figures() {
         (&json!(1), &json!([]))
     );
 }
+
+#[test]
+fn views_are_named_in_the_address() {
+    use fuseline::app::embed::{View, Views};
+    let views = Views::named("graph,roofline");
+    assert_eq!(views.shown, [View::Graph, View::Roofline]);
+    assert_eq!(views.problem, None);
+}

@@ -464,3 +464,10 @@ fn few_fixes_are_tried_on_a_text_that_is_long_when_its_blocks_are_written_out() 
     assert_eq!(fixes(3), 3);
     assert_eq!(fixes(3_000), 1);
 }
+
+#[test]
+fn a_fix_edits_the_text_where_it_says() {
+    use fuseline_core::{Fix, Span, TextEdit};
+    let fix = Fix::new("Write `relu`", TextEdit::replace(Span::new(4, 8), "relu"));
+    assert_eq!(fix.applied("y = rleu(x)").as_deref(), Some("y = relu(x)"));
+}

@@ -74,3 +74,44 @@ fn exact_counts_keep_every_digit() {
     assert_eq!(format_exact(1000), "1,000");
     assert_eq!(format_exact(2_298_478_592), "2,298,478,592");
 }
+
+#[test]
+fn bytes_of_the_transformer_block() {
+    use fuseline_view::present::format::format_bytes;
+    assert_eq!(format_bytes(2_298_478_592), "2.30 GB");
+    assert_eq!(format_bytes(512), "512 B");
+}
+
+#[test]
+fn precise_numbers_have_six_digits() {
+    use fuseline_view::present::format::format_precisely;
+    assert_eq!(format_precisely(454.2139e-6, "s"), "454.214 µs");
+    assert_eq!(format_precisely(0.0, "s"), "0 s");
+}
+
+#[test]
+fn a_change_has_a_sign() {
+    use fuseline_view::present::format::format_change;
+    assert_eq!(
+        [14.6, -98.9, 0.0].map(format_change),
+        ["−14.6 %", "+98.9 %", "0 %"]
+    );
+}
+
+#[test]
+fn an_error_has_a_sign() {
+    use fuseline_view::present::format::format_error;
+    assert_eq!(
+        [0.047, -0.047, f64::NAN].map(format_error),
+        ["+4.7 %", "−4.7 %", "–"]
+    );
+}
+
+#[test]
+fn digits_are_as_many_as_wanted() {
+    use fuseline_view::present::format::format_digits;
+    assert_eq!(
+        [0.135_335_283_2, 65_504.0, -2.0, 1e-9].map(|x| format_digits(x, 4)),
+        ["0.1353", "65,504", "−2", "1.000e−9"]
+    );
+}

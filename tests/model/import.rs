@@ -309,3 +309,10 @@ mod properties {
         }
     }
 }
+
+#[test]
+fn names_of_pytorch_are_element_types() {
+    use fuseline_core::DType;
+    assert_eq!(DType::named("torch.bfloat16"), Some(DType::Bf16));
+    assert_eq!(DType::named("complex64"), None);
+}

@@ -89,3 +89,21 @@ fn ops_become_the_plainest_statement_that_means_the_same() {
         assert_eq!(own.inputs, inputs);
     }
 }
+
+#[test]
+fn ops_become_statements() {
+    use fuseline_core::notation::{import::program_of_ops, print};
+    use fuseline_core::{Op, OpType::*};
+    let ops = [
+        Op::new("matmul1", Matmul, &["x", "w1"], "y1", &[1024, 4096], 2),
+        Op::new("y2", Elementwise, &["y1"], "y2", &[1024, 4096], 2).with_function("relu"),
+    ];
+    let (program, _) = program_of_ops(&ops, &[]);
+    assert_eq!(
+        print(&program),
+        "\
+matmul1: y1 = matmul(x, w1) : f16[1024, 4096]
+         y2 = relu(y1) : f16[1024, 4096]
+"
+    );
+}

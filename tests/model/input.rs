@@ -111,3 +111,26 @@ proptest! {
         prop_assert_eq!(read_value(&value).unwrap(), value);
     }
 }
+
+#[test]
+fn a_size_beyond_the_limit_is_told_with_both_figures() {
+    use fuseline_core::input::check_size;
+    assert_eq!(check_size(8_000_000), Ok(()));
+    assert_eq!(
+        check_size(53_000_000).unwrap_err(),
+        "it has 53.0 MB, and at most 8 MB are read: split the program, or use the command line, which reads more"
+    );
+}
+
+#[test]
+fn an_error_in_json_names_its_place() {
+    use fuseline_core::json::read_json;
+    assert_eq!(read_json::<Vec<u8>>("[1, 2]"), Ok(vec![1, 2]));
+    let problem = read_json::<Vec<u8>>("[1, 256]").unwrap_err();
+    assert_eq!(
+        problem,
+        "[1]: invalid value: integer `256`, expected u8 at line 1 column 7"
+    );
+    let problem = read_json::<Vec<f64>>("[1.5, NaN]").unwrap_err();
+    assert_eq!(problem, "[1]: NaN is no number of JSON at line 1 column 7");
+}

@@ -379,3 +379,22 @@ fn inputs_follow_from_seed_and_name() {
     );
     assert_ne!(one, inputs("input x : f16[8]\ny = neg(x)", 2));
 }
+
+#[test]
+fn numbers_are_rounded_to_their_type() {
+    use fuseline_codegen::interpret::rounded;
+    use fuseline_core::DType;
+    assert_eq!(rounded(0.1, DType::F16), 0.099_975_585_937_5);
+    assert_eq!(rounded(65_520.0, DType::F16), f64::INFINITY);
+}
+
+#[test]
+fn neighbours_of_a_number_are_as_far_apart_as_its_digits_say() {
+    use fuseline_codegen::interpret::FloatFormat;
+    use fuseline_core::DType;
+    let f16 = FloatFormat::of(DType::F16).unwrap();
+    assert_eq!(
+        [0.0, 1.0, 2049.0].map(|x| f16.spacing(x)),
+        [2_f64.powi(-24), 2_f64.powi(-10), 2.0]
+    );
+}

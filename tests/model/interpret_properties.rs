@@ -3,11 +3,14 @@
 
 use crate::random_graph;
 use fuseline_codegen::interpret::{Interpretation, Setup, interpret, interpret_graph};
-use fuseline_core::examples::EXAMPLES;
+use fuseline_core::examples::{EXAMPLES, Example};
 use fuseline_core::model::functions::FUNCTIONS;
 use fuseline_core::notation::parse;
-use fuseline_core::{Op, OpType, Options, Policy, TensorDecl, analyze_program, build_graph, plan};
+use fuseline_core::{
+    Op, OpType, Options, Partition, Policy, TensorDecl, analyze_program, build_graph, plan,
+};
 use proptest::prelude::*;
+use std::sync::LazyLock;
 use strum::VariantArray;
 
 /// Gives each op a function that takes its inputs, picked by its place.
@@ -103,18 +106,34 @@ proptest! {
     }
 }
 
-/// Every op of every example has a value, and fusion makes no result much worse.
-#[test]
-fn every_example_runs() {
-    for example in EXAMPLES {
-        let program = parse(example.text).program;
-        if program.ops.is_empty() {
-            continue;
-        }
+/// An example that ran with the kernels of the rules, as the page runs it first.
+pub(crate) struct RanExample {
+    pub(crate) example: &'static Example,
+    pub(crate) kernels: Partition,
+    pub(crate) ran: Interpretation,
+}
+
+/// All examples with ops.
+pub(crate) static RAN_EXAMPLES: LazyLock<Vec<RanExample>> = LazyLock::new(|| {
+    let programs = EXAMPLES.iter().map(|e| (e, parse(e.text).program));
+    let with_ops = programs.filter(|(_, program)| !program.ops.is_empty());
+    let ran = with_ops.map(|(example, program)| {
         let options = Options::of_policy(Policy::Rules);
         let analysis = analyze_program(&program, &options).analysis.unwrap();
         let ran = interpret(&program, &analysis.partition, &Setup::default());
-        let ran = ran.unwrap_or_else(|refused| panic!("{}: {refused:?}", example.id));
+        RanExample {
+            example,
+            kernels: analysis.partition,
+            ran: ran.unwrap_or_else(|refused| panic!("{}: {refused:?}", example.id)),
+        }
+    });
+    ran.collect()
+});
+
+/// Every op of every example has a value, and fusion makes no result much worse.
+#[test]
+fn every_example_runs() {
+    for RanExample { example, ran, .. } in RAN_EXAMPLES.iter() {
         assert_eq!(ran.refused, [], "{}", example.id);
         let result = ran.tensors[ran.result().unwrap()].as_ref().unwrap();
         let [unfused, fused] = [&result.unfused, &result.fused].map(|run| run.error.relative);

@@ -327,3 +327,44 @@ fn no_cut_of_a_lesson_stops_the_reader() {
         }
     }
 }
+
+#[test]
+fn a_condition_needs_a_relation_and_a_unit() {
+    use fuseline_learn::lesson::condition::Condition;
+    assert!(Condition::parse("bound of kernel softmax = compute").is_ok());
+    assert!(Condition::parse("bytes below 3").is_err());
+}
+
+#[test]
+fn progress_comes_back_from_its_text() {
+    use fuseline_learn::lesson::progress::Progress;
+    let mut progress = Progress::default();
+    progress.finish("exercise", 2);
+    assert_eq!(Progress::read(&progress.write()), progress);
+    assert_eq!(Progress::read("{"), Progress::default());
+}
+
+#[test]
+fn a_quantity_names_its_kernels_and_its_tensor() {
+    use fuseline_learn::lesson::quantity::{Metric, Quantity, Subject};
+    let quantity = Quantity::parse("unfused bytes of tensor scores").unwrap();
+    assert_eq!(quantity.metric, Metric::Bytes);
+    assert_eq!(quantity.subject, Subject::Tensor("scores".into()));
+}
+
+#[test]
+fn a_number_is_read_with_its_unit() {
+    use fuseline_learn::lesson::value::{Unit, number_in};
+    assert_eq!(number_in("1.2 GB", Unit::Bytes), Ok(1.2e9));
+    assert_eq!(number_in("3,328", Unit::Count), Ok(3328.0));
+    assert_eq!(number_in("134,5 MB", Unit::Bytes), Ok(134.5e6));
+    assert!(number_in("12", Unit::Bytes).is_err(), "MB or GB?");
+}
+
+#[test]
+fn a_share_may_be_a_part_of_one() {
+    use fuseline_learn::lesson::value::{Unit, parts_in};
+    assert_eq!(parts_in("97 %", Unit::Percent), Ok(97.0));
+    assert_eq!(parts_in("0.97", Unit::Percent), Ok(97.0));
+    assert_eq!(parts_in("33/132", Unit::Percent), Ok(25.0));
+}

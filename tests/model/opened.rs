@@ -73,3 +73,17 @@ fn what_holds_no_ops_is_refused_with_its_reason() {
     );
     assert!(refused("Op(1)").starts_with("Nothing could be read from this Op(...) lines: "));
 }
+
+#[test]
+fn the_kind_of_a_file_is_that_of_its_first_bytes() {
+    use fuseline_view::opened::model_file::{FileKind, ModelFormat, kind_of};
+    assert_eq!(kind_of("mlp.fuse", b"y = relu(x) : f16[8]"), FileKind::Text);
+    assert_eq!(
+        kind_of("mlp", &[0x08, 0x0a, 0x12, 0x07]),
+        FileKind::Model(ModelFormat::Onnx)
+    );
+    assert!(matches!(
+        kind_of("weights", b"GGUF\x03"),
+        FileKind::Other(_)
+    ));
+}

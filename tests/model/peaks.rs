@@ -268,3 +268,28 @@ fn a_program_in_f64_has_no_roof_of_f32() {
         assert_eq!(units.collect::<Vec<_>>(), words);
     }
 }
+
+#[test]
+fn the_ridge_is_rate_over_bandwidth() {
+    use fuseline_core::{DType, Device, F32Matmul, ridge_point};
+    let device = Device::custom(2e12, 312e12, 19.5e12, 0.0);
+    assert_eq!(
+        ridge_point(&device, DType::F16, F32Matmul::F32),
+        Some(156.0)
+    );
+}
+
+#[test]
+fn a_rate_of_integers_is_known_where_it_is_given() {
+    use fuseline_core::model::device::Rate;
+    use fuseline_core::{DType, Device, F32Matmul};
+    let device = Device::custom(2e12, 312e12, 19.5e12, 2e-6);
+    assert_eq!(device.matrix_peak(DType::I8, F32Matmul::F32), None);
+    let device = device.with_rate(Rate::MatrixI8, 624e12);
+    assert_eq!(
+        device
+            .matrix_peak(DType::I8, F32Matmul::F32)
+            .map(|peak| peak.value),
+        Some(624e12)
+    );
+}

@@ -225,3 +225,55 @@ fn scanned(code: &Code) -> String {
     assert_eq!(grids.len(), 1);
     grids[0].decode().unwrap().1
 }
+
+#[test]
+fn keys_are_commands() {
+    use fuseline_learn::presenter::command::Command;
+    use fuseline_view::page::view::View;
+    assert_eq!(Command::of_key("PageDown"), Some(Command::Next));
+    assert_eq!(Command::of_key("4"), Some(Command::Toggle(View::Graph)));
+    assert_eq!(Command::of_key("9"), None);
+}
+
+#[test]
+fn a_presenter_is_ahead_of_the_plan_in_time_or_behind() {
+    use fuseline_learn::presenter::plan::standing;
+    assert_eq!(
+        standing("exercise", 5 * 60).as_deref(),
+        Some("in time: until minute 10")
+    );
+    assert_eq!(
+        standing("exercise", 13 * 60).as_deref(),
+        Some("3 min behind the plan")
+    );
+    assert_eq!(
+        standing("roofline", 8 * 60).as_deref(),
+        Some("2 min ahead of the plan")
+    );
+}
+
+#[test]
+fn the_clock_counts_hours_and_minutes() {
+    assert_eq!(fuseline_learn::presenter::plan::clock(3_900), "1:05");
+}
+
+#[test]
+fn an_address_of_this_machine_is_told_from_others() {
+    use fuseline_learn::presenter::qr::is_of_this_machine;
+    assert!(is_of_this_machine("http://127.0.0.1:8080/#v1.abc"));
+    assert!(is_of_this_machine("http://localhost/fuseline/"));
+    assert!(!is_of_this_machine("https://example.org/localhost"));
+}
+
+#[test]
+fn a_step_shows_its_first_two_views_beside_the_operations() {
+    use fuseline_learn::presenter::views::Presented;
+    use fuseline_view::page::view::View;
+    let presented = Presented::of_step(&[View::Sizes, View::Roofline, View::Graph]);
+    assert!(
+        [View::Operations, View::Sizes, View::Roofline]
+            .iter()
+            .all(|&view| presented.shows(view))
+    );
+    assert!(!presented.shows(View::Graph));
+}

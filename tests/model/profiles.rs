@@ -448,3 +448,16 @@ fn devices_by_the_names_of_drivers() {
         );
     }
 }
+
+#[test]
+fn the_base_name_of_a_kernel_is_without_templates_and_namespaces() {
+    use fuseline_import::profile::base_name;
+    assert_eq!(
+        base_name("void at::native::(anonymous namespace)::row_kernel<float>(int)"),
+        "row_kernel"
+    );
+    assert_eq!(
+        base_name("triton_poi_fused_add_0"),
+        "triton_poi_fused_add_0"
+    );
+}

@@ -191,3 +191,31 @@ proptest! {
         let _ = read_state(written);
     }
 }
+
+#[test]
+fn a_fragment_has_only_characters_of_addresses() {
+    use fuseline_view::page::links::{fragment_of, packed_in};
+    assert_eq!(fragment_of("eN+/AA==").unwrap(), "v1.eN-_AA");
+    assert_eq!(packed_in("v1.eN-_AA").unwrap(), "eN+/AA");
+}
+
+#[test]
+fn a_listed_lesson_is_linked_by_its_name_and_step() {
+    use fuseline_view::page::links::{listed_lesson_fragment, listed_lesson_in};
+    assert_eq!(listed_lesson_fragment("exercise", 3), "lesson=exercise.3");
+    assert_eq!(listed_lesson_in("lesson=exercise.3"), Some(("exercise", 3)));
+    assert_eq!(listed_lesson_in("lesson=exercise"), Some(("exercise", 1)));
+}
+
+#[test]
+fn a_state_comes_back_from_its_link() {
+    use fuseline_view::page::links::{SharedState, read_state, write_state};
+    let state = SharedState {
+        text: "y = relu(x) : f16[1024]".into(),
+        ..SharedState::default()
+    };
+    assert_eq!(
+        read_state(write_state(&state).unwrap().into()).unwrap(),
+        state
+    );
+}

@@ -11,6 +11,9 @@ use fuseline_core::{
 };
 use fuseline_view::present::sweep::{crossing_rows, swept_params};
 use proptest::prelude::*;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 
 fn example(id: &str) -> &'static str {
     EXAMPLES.iter().find(|e| e.id == id).unwrap().text
@@ -93,9 +96,23 @@ fn relation(measure: Measure, [one, other]: [&Analysis; 2]) -> Relation {
     }
 }
 
+/// Analyses of a text with other values of a param, each computed once.
+#[derive(Default)]
+struct Analysed(RefCell<HashMap<(i64, Policy), Rc<Analysis>>>);
+
+impl Analysed {
+    fn at(&self, text: &str, param: &str, value: i64, policy: Policy) -> Rc<Analysis> {
+        let mut known = self.0.borrow_mut();
+        let analysis = known
+            .entry((value, policy))
+            .or_insert_with(|| Rc::new(analysis_at(text, param, value, policy).unwrap()));
+        Rc::clone(analysis)
+    }
+}
+
 /// Whether what a crossing says from its value on is so at another value, by an analysis of the text with that value.
-fn holds(text: &str, param: &str, crossing: &Crossing, value: i64) -> bool {
-    let of = |policy| analysis_at(text, param, value, policy).unwrap();
+fn holds(analysed: &Analysed, text: &str, param: &str, crossing: &Crossing, value: i64) -> bool {
+    let of = |policy| analysed.at(text, param, value, policy);
     let of_all =
         |holds: &dyn Fn(&Analysis) -> bool| crossing.policies.iter().all(|&p| holds(&of(p)));
     match &crossing.change {
@@ -124,7 +141,7 @@ fn holds(text: &str, param: &str, crossing: &Crossing, value: i64) -> bool {
         Change::Largest { tensors, .. } => {
             // Where the two are equally large, either may count as the largest.
             let leaders = |value| {
-                let analysis = analysis_at(text, param, value, Policy::None).unwrap();
+                let analysis = analysed.at(text, param, value, Policy::None);
                 let ops = analysis.graph.output.iter();
                 let sizes: Vec<(u64, String)> = ops
                     .map(|&t| {
@@ -203,14 +220,15 @@ fn from_its_value_on_a_crossing_holds_and_not_at_the_value_before() {
         ) else {
             continue;
         };
+        let analysed = Analysed::default();
         for crossing in &sweep.crossings {
             let title = text.lines().next().unwrap();
             assert!(
-                holds(text, &param, crossing, crossing.value),
+                holds(&analysed, text, &param, crossing, crossing.value),
                 "{title} {param}: {crossing:?}"
             );
             assert!(
-                !holds(text, &param, crossing, crossing.before),
+                !holds(&analysed, text, &param, crossing, crossing.before),
                 "{title} {param}: {crossing:?}"
             );
             // Between the two the slider has only values at which the text has an error.

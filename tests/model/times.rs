@@ -15,6 +15,7 @@ use fuseline_view::present::reasons::said_verdict;
 use fuseline_view::present::times::{TimeKind, time_lines, total_times};
 use fuseline_view::present::why::saved_time_title;
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 use strum::VariantArray;
 
 fn on(id: &str, policy: Policy, text: &str) -> Analysis {
@@ -28,32 +29,33 @@ fn on(id: &str, policy: Policy, text: &str) -> Analysis {
 }
 
 /// Every example under each policy on the devices with measured rates.
-fn expected() -> impl Iterator<Item = Analysis> {
-    EXAMPLES.iter().flat_map(|example| {
+static EXPECTED: LazyLock<Vec<Analysis>> = LazyLock::new(|| {
+    let each = EXAMPLES.iter().flat_map(|example| {
         let ids = ["h200", "h100"].into_iter();
         ids.flat_map(move |id| {
             let policies = Policy::VARIANTS.iter();
             policies.map(move |&policy| on(id, policy, example.text))
         })
-    })
-}
+    });
+    each.collect()
+});
 
 /// The bound reads all bytes from memory. Whatever else an expected time leaves out, it may lie below only for what the cache serves,
 /// and it says so beside both.
 #[test]
 fn an_expected_time_below_its_bound_says_why() {
     let mut below = 0;
-    for analysis in expected() {
+    for analysis in EXPECTED.iter() {
         let Some(expected) = &analysis.expected else {
             continue;
         };
-        let rows = kernel_rows(&analysis, usize::MAX);
+        let rows = kernel_rows(analysis, usize::MAX);
         for (row, kernel) in rows.iter().zip(&analysis.fused.kernels) {
             let expected_s = expected.kernels[row.kernel].time_s;
             let is_below = expected_s < kernel.placement.time_s;
             let texts = [
                 row.figures.time.joined(),
-                time_lines(&analysis, row.kernel).concat(),
+                time_lines(analysis, row.kernel).concat(),
             ];
             assert_eq!(
                 texts[0].contains("with a cold cache"),
@@ -67,7 +69,7 @@ fn an_expected_time_below_its_bound_says_why() {
                 "{}",
                 texts[1]
             );
-            let parts = breakdown(&analysis, row.kernel).unwrap();
+            let parts = breakdown(analysis, row.kernel).unwrap();
             let what = format!("{parts:?}");
             assert!(
                 !is_below || what.contains("CacheBytes"),
@@ -78,7 +80,7 @@ fn an_expected_time_below_its_bound_says_why() {
         }
         let is_below = expected.fused_s < analysis.fused.time_s
             || expected.unfused_s < analysis.unfused.time_s;
-        let bounds = headline(&analysis).bounds.unwrap();
+        let bounds = headline(analysis).bounds.unwrap();
         assert_eq!(bounds.contains("with a cold cache"), is_below, "{bounds}");
     }
     assert!(below > 50, "{below}");
@@ -87,16 +89,16 @@ fn an_expected_time_below_its_bound_says_why() {
 /// The worked lines are the figure, and each rate in them leads to it.
 #[test]
 fn an_expected_time_is_worked_out() {
-    for analysis in expected() {
+    for analysis in EXPECTED.iter() {
         let Some(expected) = &analysis.expected else {
             continue;
         };
-        let kind = TimeKind::of(&analysis).name();
+        let kind = TimeKind::of(analysis).name();
         for kernel in analysis.fused.kernels.ids() {
             let time_s = expected.kernels[kernel].time_s;
-            let parts = breakdown(&analysis, kernel).unwrap();
+            let parts = breakdown(analysis, kernel).unwrap();
             assert!((parts.time_s() - time_s).abs() <= 1e-9 * time_s);
-            let lines = time_lines(&analysis, kernel);
+            let lines = time_lines(analysis, kernel);
             if analysis.fused.kernels[kernel].is_free {
                 continue;
             }

@@ -176,12 +176,6 @@ pub fn place(options: &Options, work: Work, bytes: u64, is_free: bool) -> Placem
 }
 
 /// Intensity at which the peak of matmuls on `dtype` meets the bandwidth, in FLOP/byte.
-///
-/// ```
-/// use fuseline_core::{ridge_point, Device, DType, F32Matmul};
-/// let device = Device::custom(2e12, 312e12, 19.5e12, 0.0);
-/// assert_eq!(ridge_point(&device, DType::F16, F32Matmul::F32), Some(156.0));
-/// ```
 pub fn ridge_point(device: &Device, dtype: DType, f32_matmul: F32Matmul) -> Option<f64> {
     device
         .matrix_peak(dtype, f32_matmul)

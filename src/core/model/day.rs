@@ -8,15 +8,6 @@ use std::str::FromStr;
 use time::{Date, Duration, Month};
 
 /// A day of the calendar in UTC, written as `2026-11-23`.
-///
-/// ```
-/// use fuseline_core::model::day::Day;
-/// let day: Day = "2026-11-23".parse()?;
-/// assert_eq!(day.to_string(), "2026-11-23");
-/// assert_eq!(Day::of_unix_ms(1_795_392_000_000), Some(day));
-/// assert!("2026-02-30".parse::<Day>().is_err());
-/// # Ok::<(), String>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Day(Date);

@@ -42,12 +42,6 @@ impl DType {
 
     /// The type that a program calls so: by its name in the notation, or as PyTorch, NumPy, MLIR and C have it, in letters of
     /// any case. An unsigned byte is an `i8`.
-    ///
-    /// ```
-    /// use fuseline_core::DType;
-    /// assert_eq!(DType::named("torch.bfloat16"), Some(DType::Bf16));
-    /// assert_eq!(DType::named("complex64"), None);
-    /// ```
     pub fn named(name: &str) -> Option<Self> {
         let name = name.to_lowercase();
         let name = name.strip_prefix("torch.").unwrap_or(&name);

@@ -48,12 +48,6 @@ impl Fix {
     }
 
     /// The corrected text; `None` if the edits do not fit it. `O(text)`.
-    ///
-    /// ```
-    /// use fuseline_core::{Fix, Span, TextEdit};
-    /// let fix = Fix::new("Write `relu`", TextEdit::replace(Span::new(4, 8), "relu"));
-    /// assert_eq!(fix.applied("y = rleu(x)").as_deref(), Some("y = relu(x)"));
-    /// ```
     pub fn applied(&self, text: &str) -> Option<String> {
         edited(text, &self.edits)
     }

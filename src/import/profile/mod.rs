@@ -234,12 +234,6 @@ impl MeasuredRun {
 
 /// The name of a kernel's function without namespaces, template arguments and parameters, in which profilers differ:
 /// `elementwise_kernel` of `void at::native::elementwise_kernel<128, 4, ...>(int, ...)`.
-///
-/// ```
-/// use fuseline_import::profile::base_name;
-/// assert_eq!(base_name("void at::native::(anonymous namespace)::row_kernel<float>(int)"), "row_kernel");
-/// assert_eq!(base_name("triton_poi_fused_add_0"), "triton_poi_fused_add_0");
-/// ```
 pub fn base_name(name: &str) -> &str {
     const UNNAMED: [&str; 2] = ["(anonymous namespace)", "<unnamed>"];
     let mut rest = name.strip_prefix("void ").unwrap_or(name);

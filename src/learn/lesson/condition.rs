@@ -69,12 +69,6 @@ impl Condition {
     ///
     /// # Errors
     /// What is wrong, and what may stand there.
-    ///
-    /// ```
-    /// use fuseline_learn::lesson::condition::Condition;
-    /// assert!(Condition::parse("bound of kernel softmax = compute").is_ok());
-    /// assert!(Condition::parse("bytes below 3").is_err());
-    /// ```
     pub fn parse(text: &str) -> Result<Self, String> {
         if let Some(names) = text.trim().strip_prefix("one kernel:") {
             let names: Vec<String> = names

@@ -54,14 +54,6 @@ impl Quantity {
     ///
     /// # Errors
     /// What is wrong, and what may stand there.
-    ///
-    /// ```
-    /// use fuseline_learn::lesson::quantity::{Metric, Quantity, Subject};
-    /// let quantity = Quantity::parse("unfused bytes of tensor scores")?;
-    /// assert_eq!(quantity.metric, Metric::Bytes);
-    /// assert_eq!(quantity.subject, Subject::Tensor("scores".into()));
-    /// # Ok::<(), String>(())
-    /// ```
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut rest = text.trim();
         let (first, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));

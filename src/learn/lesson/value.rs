@@ -141,14 +141,6 @@ const fn whole(number: f64) -> u64 {
 ///
 /// # Errors
 /// What is wrong and what to write instead.
-///
-/// ```
-/// use fuseline_learn::lesson::value::{number_in, Unit};
-/// assert_eq!(number_in("1.2 GB", Unit::Bytes), Ok(1.2e9));
-/// assert_eq!(number_in("3,328", Unit::Count), Ok(3328.0));
-/// assert_eq!(number_in("134,5 MB", Unit::Bytes), Ok(134.5e6));
-/// assert!(number_in("12", Unit::Bytes).is_err(), "MB or GB?");
-/// ```
 pub fn number_in(text: &str, unit: Unit) -> Result<f64, String> {
     let text = text.trim();
     let (number, written) = split_number(text);
@@ -178,13 +170,6 @@ pub fn number_in(text: &str, unit: Unit) -> Result<f64, String> {
 ///
 /// # Errors
 /// As [`number_in`].
-///
-/// ```
-/// use fuseline_learn::lesson::value::{parts_in, Unit};
-/// assert_eq!(parts_in("97 %", Unit::Percent), Ok(97.0));
-/// assert_eq!(parts_in("0.97", Unit::Percent), Ok(97.0));
-/// assert_eq!(parts_in("33/132", Unit::Percent), Ok(25.0));
-/// ```
 pub fn parts_in(text: &str, unit: Unit) -> Result<f64, String> {
     if unit != Unit::Percent {
         return number_in(text, unit);

@@ -102,14 +102,6 @@ pub const KEYS: &[Key] = &[
 
 impl Command {
     /// The command of a key, as its event names it. The digits from 1 are the views.
-    ///
-    /// ```
-    /// use fuseline_learn::presenter::command::Command;
-    /// use fuseline_view::page::view::View;
-    /// assert_eq!(Command::of_key("PageDown"), Some(Command::Next));
-    /// assert_eq!(Command::of_key("4"), Some(Command::Toggle(View::Graph)));
-    /// assert_eq!(Command::of_key("9"), None);
-    /// ```
     pub fn of_key(key: &str) -> Option<Self> {
         if let Ok(digit) = key.parse::<usize>() {
             let view = View::VARIANTS.get(digit.checked_sub(1)?)?;

@@ -104,13 +104,6 @@ pub fn plan() -> Vec<Planned> {
 
 /// How far a speaker is from the plan, `elapsed_s` after the beginning, in a lesson of the page: in words for the speaker. `None`
 /// for a lesson that is not in the plan.
-///
-/// ```
-/// use fuseline_learn::presenter::plan::standing;
-/// assert_eq!(standing("exercise", 5 * 60).as_deref(), Some("in time: until minute 10"));
-/// assert_eq!(standing("exercise", 13 * 60).as_deref(), Some("3 min behind the plan"));
-/// assert_eq!(standing("roofline", 8 * 60).as_deref(), Some("2 min ahead of the plan"));
-/// ```
 pub fn standing(lesson: &str, elapsed_s: u64) -> Option<String> {
     let is_it =
         |planned: &Planned| matches!(planned.part.activity, Activity::Lesson(id) if id == lesson);
@@ -126,10 +119,6 @@ pub fn standing(lesson: &str, elapsed_s: u64) -> Option<String> {
 }
 
 /// A time since the beginning, in hours and minutes.
-///
-/// ```
-/// assert_eq!(fuseline_learn::presenter::plan::clock(3_900), "1:05");
-/// ```
 pub fn clock(elapsed_s: u64) -> String {
     format!("{}:{:02}", elapsed_s / 3600, elapsed_s / 60 % 60)
 }

@@ -23,14 +23,6 @@ impl Default for Presented {
 
 impl Presented {
     /// The views for a step of a lesson that points at `look`: the lesson, and the first picture that it points at.
-    ///
-    /// ```
-    /// use fuseline_learn::presenter::views::Presented;
-    /// use fuseline_view::page::view::View;
-    /// let presented = Presented::of_step(&[View::Sizes, View::Roofline, View::Graph]);
-    /// assert!([View::Operations, View::Sizes, View::Roofline].iter().all(|&view| presented.shows(view)));
-    /// assert!(!presented.shows(View::Graph));
-    /// ```
     pub fn of_step(look: &[View]) -> Self {
         let is_other = |view: &View| !view.is_band() && *view != View::Operations;
         let picture = look.iter().copied().find(is_other);

@@ -86,13 +86,6 @@ const OTHERS: &[(&[u8], &str)] = &[
 ];
 
 /// The kind of a file that starts with these bytes, of which [`START_BYTES`] are enough.
-///
-/// ```
-/// use fuseline_view::opened::model_file::{FileKind, ModelFormat, kind_of};
-/// assert_eq!(kind_of("mlp.fuse", b"y = relu(x) : f16[8]"), FileKind::Text);
-/// assert_eq!(kind_of("mlp", &[0x08, 0x0a, 0x12, 0x07]), FileKind::Model(ModelFormat::Onnx));
-/// assert!(matches!(kind_of("weights", b"GGUF\x03"), FileKind::Other(_)));
-/// ```
 pub fn kind_of(name: &str, start: &[u8]) -> FileKind {
     if !is_packed(start) {
         return kind_of_content(name, start);

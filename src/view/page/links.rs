@@ -103,13 +103,6 @@ impl ShareError {
 ///
 /// # Errors
 /// [`ShareError::TooLarge`] past [`MAX_LINK_BYTES`].
-///
-/// ```
-/// use fuseline_view::page::links::{fragment_of, packed_in};
-/// assert_eq!(fragment_of("eN+/AA==")?, "v1.eN-_AA");
-/// assert_eq!(packed_in("v1.eN-_AA")?, "eN+/AA");
-/// # Ok::<(), fuseline_view::page::links::ShareError>(())
-/// ```
 pub fn fragment_of(base64: &str) -> Result<String, ShareError> {
     versioned(VERSION, base64)
 }
@@ -123,13 +116,6 @@ pub fn lesson_fragment_of(base64: &str) -> Result<String, ShareError> {
 }
 
 /// The fragment for a step, from 1, of a lesson of the page.
-///
-/// ```
-/// use fuseline_view::page::links::{listed_lesson_fragment, listed_lesson_in};
-/// assert_eq!(listed_lesson_fragment("exercise", 3), "lesson=exercise.3");
-/// assert_eq!(listed_lesson_in("lesson=exercise.3"), Some(("exercise", 3)));
-/// assert_eq!(listed_lesson_in("lesson=exercise"), Some(("exercise", 1)));
-/// ```
 pub fn listed_lesson_fragment(id: &str, step: usize) -> String {
     format!("{LISTED_LESSON}{id}.{step}")
 }
@@ -203,13 +189,6 @@ pub fn packed_in(fragment: &str) -> Result<String, ShareError> {
 ///
 /// # Errors
 /// [`ShareError::TooLarge`] past [`MAX_STATE_BYTES`].
-///
-/// ```
-/// use fuseline_view::page::links::{read_state, write_state, SharedState};
-/// let state = SharedState { text: "y = relu(x) : f16[1024]".into(), ..SharedState::default() };
-/// assert_eq!(read_state(write_state(&state)?.into())?, state);
-/// # Ok::<(), fuseline_view::page::links::ShareError>(())
-/// ```
 pub fn write_state(state: &SharedState) -> Result<String, ShareError> {
     let default = SharedState::default();
     let mut header = String::new();

@@ -9,12 +9,6 @@ const LARGE: [&str; 11] = ["", "k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q"]
 const SMALL: [&str; 5] = ["", "m", "µ", "n", "p"];
 
 /// Bytes: `33.6 MB`. Whole bytes below 1 kB.
-///
-/// ```
-/// use fuseline_view::present::format::format_bytes;
-/// assert_eq!(format_bytes(2_298_478_592), "2.30 GB");
-/// assert_eq!(format_bytes(512), "512 B");
-/// ```
 pub fn format_bytes(bytes: u64) -> String {
     format_whole(u128::from(bytes), "B")
 }
@@ -62,12 +56,6 @@ pub fn format_seconds(seconds: f64) -> String {
 }
 
 /// An amount with six digits, for those who compare: `454.214 µs`.
-///
-/// ```
-/// use fuseline_view::present::format::format_precisely;
-/// assert_eq!(format_precisely(454.2139e-6, "s"), "454.214 µs");
-/// assert_eq!(format_precisely(0.0, "s"), "0 s");
-/// ```
 pub fn format_precisely(amount: f64, unit: &str) -> String {
     let small = SMALL.iter().zip(0_i32..).skip(1);
     let small = small.map(|(prefix, power)| (amount * 1000_f64.powi(power), prefix));
@@ -113,11 +101,6 @@ pub fn format_percent(percent: f64) -> String {
 }
 
 /// The change of a total by a saving in percent.
-///
-/// ```
-/// use fuseline_view::present::format::format_change;
-/// assert_eq!([14.6, -98.9, 0.0].map(format_change), ["−14.6 %", "+98.9 %", "0 %"]);
-/// ```
 pub fn format_change(saved_percent: f64) -> String {
     let sign = match saved_percent {
         saved if saved > 0.0 => "−",
@@ -128,11 +111,6 @@ pub fn format_change(saved_percent: f64) -> String {
 }
 
 /// A relative error with its sign.
-///
-/// ```
-/// use fuseline_view::present::format::format_error;
-/// assert_eq!([0.047, -0.047, f64::NAN].map(format_error), ["+4.7 %", "−4.7 %", "–"]);
-/// ```
 pub fn format_error(error: f64) -> String {
     if !error.is_finite() {
         return "–".to_owned();
@@ -158,11 +136,6 @@ pub fn format_ratio(ratio: f64) -> String {
 }
 
 /// A number without a unit, with so many significant digits and no zeros at its end; far from 1 with its power of ten.
-///
-/// ```
-/// use fuseline_view::present::format::format_digits;
-/// assert_eq!([0.1353352832, 65_504.0, -2.0, 1e-9].map(|x| format_digits(x, 4)), ["0.1353", "65,504", "−2", "1.000e−9"]);
-/// ```
 pub fn format_digits(value: f64, digits: usize) -> String {
     plain(value, |size| {
         if !(1e-4..1e9).contains(&size) {

@@ -27,12 +27,6 @@ pub fn short_name(name: &str, most_chars: usize) -> String {
 }
 
 /// The first `most` names and how many more there are: `a, b and 3 more`.
-///
-/// ```
-/// use fuseline_view::present::names::joined;
-/// assert_eq!(joined(["a", "b", "c"].into_iter(), [", ", " and "], 2), "a, b and 1 more");
-/// assert_eq!(joined(["a", "b"].into_iter(), [" + "; 2], 2), "a + b");
-/// ```
 pub fn joined(
     mut names: impl ExactSizeIterator<Item = impl AsRef<str>>,
     [between, before_more]: [&str; 2],
@@ -52,11 +46,6 @@ pub fn joined(
 }
 
 /// All of some things as a list in a sentence: `a, b and c`.
-///
-/// ```
-/// use fuseline_view::present::names::listed;
-/// assert_eq!(listed(vec!["a".into(), "b".into(), "c".into()]), "a, b and c");
-/// ```
 pub fn listed(mut things: Vec<String>) -> String {
     match (things.pop(), things.is_empty()) {
         (None, _) => String::new(),

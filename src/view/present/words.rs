@@ -23,12 +23,6 @@ pub fn pieces(sentence: &str) -> impl Iterator<Item = Piece<'_>> {
 }
 
 /// A sentence begins with a capital letter.
-///
-/// ```
-/// use fuseline_view::present::words::capitalized;
-/// assert_eq!(capitalized("a launch"), "A launch");
-/// assert_eq!(capitalized(""), "");
-/// ```
 pub fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     (letters.next()).map_or_else(String::new, |first| {

@@ -199,11 +199,6 @@ impl Device {
 
     /// On-chip memory in which one block of a kernel can keep values, in bytes: the shared memory that a block
     /// can allocate. A device without this figure counts as the default device.
-    ///
-    /// ```
-    /// use fuseline_core::device;
-    /// assert_eq!(device("h200").map(|d| d.on_chip_bytes()), Some(232_448));
-    /// ```
     pub fn on_chip_bytes(&self) -> u64 {
         match self.hardware.on_chip {
             OnChip::Multiprocessor(multiprocessor) => multiprocessor.shared_bytes_per_block.into(),
@@ -264,15 +259,6 @@ impl Device {
     /// A custom device. Rates in FLOP/s, bandwidth in byte/s; `matrix` is that of f16 and bf16 operands. A rate
     /// that is not finite and positive is unknown, as all those of [`Rate`] are that are not given here; such a
     /// bandwidth is replaced by that of the default device.
-    ///
-    /// ```
-    /// use fuseline_core::model::device::Rate;
-    /// use fuseline_core::{DType, Device, F32Matmul};
-    /// let device = Device::custom(2e12, 312e12, 19.5e12, 2e-6);
-    /// assert_eq!(device.matrix_peak(DType::I8, F32Matmul::F32), None);
-    /// let device = device.with_rate(Rate::MatrixI8, 624e12);
-    /// assert_eq!(device.matrix_peak(DType::I8, F32Matmul::F32).map(|peak| peak.value), Some(624e12));
-    /// ```
     pub fn custom(
         memory_bytes_per_s: f64,
         matrix_flops_per_s: f64,

@@ -26,13 +26,6 @@ use crate::resolve::params_following;
 use strum::VariantArray;
 
 /// Sets the value of a param. Other params that shall divide it, and no longer do, get their nearest value that does.
-///
-/// ```
-/// use fuseline_core::notation::{edit::set_param, parse};
-/// let text = "param H = 768 in 128..8192 # wide\nparam heads = 96 in 8..128 dividing H";
-/// let edited = set_param(text, &parse(text).program, 0, 1024);
-/// assert_eq!(edited, "param H = 1024 in 128..8192 # wide\nparam heads = 64 in 8..128 dividing H");
-/// ```
 pub fn set_param(text: &str, program: &Program, param_index: usize, value: i64) -> String {
     let values = params_following(program, param_index, value);
     let edits = (program.params.iter().zip(values))

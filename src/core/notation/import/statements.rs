@@ -19,20 +19,6 @@ use std::collections::HashMap;
 ///
 /// An op keeps its function if the table has it and its shapes fit it. Each op that loses its function gets a
 /// warning with its index. `O(ops + reads)`.
-///
-/// ```
-/// use fuseline_core::notation::{import::program_of_ops, print};
-/// use fuseline_core::{Op, OpType::*};
-/// let ops = [
-///     Op::new("matmul1", Matmul, &["x", "w1"], "y1", &[1024, 4096], 2),
-///     Op::new("y2", Elementwise, &["y1"], "y2", &[1024, 4096], 2).with_function("relu"),
-/// ];
-/// let (program, _) = program_of_ops(&ops, &[]);
-/// assert_eq!(print(&program), "\
-/// matmul1: y1 = matmul(x, w1) : f16[1024, 4096]
-///          y2 = relu(y1) : f16[1024, 4096]
-/// ");
-/// ```
 pub fn program_of_ops(ops: &[Op], tensors: &[TensorDecl]) -> (Program, Vec<Diagnostic>) {
     program_of_calls(ops, &[], &[], tensors)
 }

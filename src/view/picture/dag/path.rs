@@ -4,12 +4,6 @@ use super::geometry::Point;
 use crate::picture::path_data::{push_command, rounded};
 
 /// Path data of a polyline whose corners are rounded by at most `radius`.
-///
-/// ```
-/// use fuseline_view::picture::dag::{path::path_data, Point};
-/// let points = [Point::new(0.0, 0.0), Point::new(0.0, 20.0), Point::new(30.0, 20.0)];
-/// assert_eq!(path_data(&points, 8.0), "M0 0L0 12Q0 20 8 20L30 20");
-/// ```
 pub fn path_data(points: &[Point], radius: f64) -> String {
     let mut data = String::with_capacity(points.len() * 20);
     let Some(first) = points.first() else {
