@@ -1,9 +1,9 @@
 //! Feeds every way in with hostile and large inputs, and with mutated examples. A panic, an overflow, or an input that takes
 //! too long is a failure.
 //!
-//! `cargo test --test fuzz [ENTRY]` tries the known inputs once. `FUZZ_SECONDS` is the time for mutated inputs of all entries
-//! together, and `FUZZ_SEED` the first seed. With `--profile fuzzing` the same inputs take a fraction of the time. An input that fails is stored in `target/fuzz/`. Once it is mended, move it to
-//! `tests/fuzz/found/ENTRY/`, whose files are tried first in every run.
+//! `cargo test --test fuzz [ENTRY]` tries the known inputs once. `FUZZ_SECONDS` is the time for mutated inputs of all
+//! entries together, and `FUZZ_SEED` the first seed. An input that fails is stored in `target/fuzz/`. Once it is mended,
+//! move it to `tests/fuzz/found/ENTRY/`, whose files are tried first in every run.
 #![allow(
     clippy::print_stdout,
     reason = "the report of a test without a harness"

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// Longest processor time of one input.
 const LIMIT: Duration = Duration::from_secs(10);
-/// That of an input that is made in code: it is larger, and without optimization it takes ten times as long.
+/// That of an input that is made in code, which is larger.
 const KNOWN_LIMIT: Duration = Duration::from_secs(30);
 
 pub(crate) enum Outcome {

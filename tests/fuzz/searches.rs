@@ -1,5 +1,5 @@
-//! The exact search on random graphs, each entry a property. The search takes ten times as long without optimization, so its
-//! properties stand here; its cases by hand are in `tests/model/optimal_cases.rs`.
+//! The exact search on random graphs, each entry a property. They stand here because they take the longest, and because
+//! `./dev fuzz` tries other graphs for as long as you like. Cases by hand are in `tests/model/optimal_cases.rs`.
 
 use crate::entries::choices_of;
 use crate::partitions::{
