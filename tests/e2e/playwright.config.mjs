@@ -13,7 +13,7 @@ export default defineConfig({
   // For a machine that is busy with other work. A test that passes waits for none of these.
   timeout: 120_000,
   expect: { timeout: 20_000 },
-  reporter: [['list']],
+  reporter: [['list'], ['./slowest.mjs']],
   use: {
     viewport: { width: 1366, height: 768 },
     actionTimeout: 30_000,
