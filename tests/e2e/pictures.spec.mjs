@@ -1,7 +1,7 @@
 // The graph, the roofline and the traffic bars, and the selection that they share.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { chooseExample, chooseView, editor, exampleTitles, kernelButton, kernels, roofline, slider, traffic, write } from './visitor.mjs';
+import { chooseExample, chooseView, editor, kernelButton, kernels, roofline, slider, traffic, write } from './visitor.mjs';
 
 const marks = (region) => region.getByRole('button', { name: /^(?!Enlarge)/ });
 
@@ -159,14 +159,6 @@ test('an empty program draws empty charts', async ({ page }) => {
   await expect(roofline(page)).toBeVisible();
   await write(page, '# only a comment\n');
   await expect(roofline(page)).toBeVisible();
-});
-
-test('every example draws its charts', async ({ page }) => {
-  for (const title of ['Diamond', 'ResNet block', 'Multi-head attention, projection']) {
-    await chooseExample(page, title);
-    await expect(marks(roofline(page)).first()).toBeVisible();
-    await expect(marks(traffic(page)).first()).toBeVisible();
-  }
 });
 
 test('while a slider is held the axis of the bars holds all that it comes to, and fits again when it is let go', async ({ page }) => {
@@ -329,16 +321,5 @@ test.describe('the graph', () => {
     await page.keyboard.press('ControlOrMeta+Shift+z');
     await expect(op(page, 'before')).toHaveCount(0);
     await expect(graph(page).getByRole('group', { name: /^graph of/ })).toBeFocused();
-  });
-
-  test('every example is drawn', async ({ page }) => {
-    for (const title of await exampleTitles(page)) {
-      await chooseExample(page, title);
-      const name = await graph(page).getByRole('group', { name: /^graph of/ }).getAttribute('aria-label');
-      // Of equal rounds one is drawn.
-      const [, all, shown] = name.match(/^graph of (\d+) operations in \d+ kernels(?:, (\d+) of them drawn for all that are equal)?$/);
-      if (!shown) { expect((await kernels(page)).flat(), title).toHaveLength(Number(all)); }
-      await expect(graph(page).locator('.dag-op-box'), title).toHaveCount(Number(shown ?? all));
-    }
   });
 });
