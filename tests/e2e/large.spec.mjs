@@ -8,7 +8,7 @@ import {
 } from './visitor.mjs';
 
 /** Enough for the worker. */
-const BLOCKS = 32;
+const BLOCKS = 40;
 const OPS = BLOCKS * OPS_PER_BLOCK;
 const LARGE = gpt2Blocks(BLOCKS);
 

@@ -141,7 +141,7 @@ for (const [screen, viewport] of Object.entries({ phone: { width: 360, height: 7
       await field(page).fill('add');
       await expect(place(page)).toHaveText(/^1 of/);
       expect((await canvas(page).boundingBox()).height, 'the search leaves the graph its height').toBe(height);
-      expect(await findingsInBothColours(page)).toEqual([]);
+      expect(await findingsInBothColours(page, '.graph')).toEqual([]);
       await field(page).press('Escape');
     });
     for (const name of ['Fit', 'Unfold', 'Fit']) {

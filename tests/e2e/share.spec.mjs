@@ -46,13 +46,9 @@ const DAMAGED = /link is damaged/;
 const HOSTILE = {
   'garbage': ['#%00%ff<script>alert(1)</script>', /is no Fuseline link/],
   'an unknown version': ['#v9.abcdef', /another version of Fuseline/],
-  'nothing behind the version': ['#v1.', DAMAGED],
-  'no base64': ['#v1.!!!!', DAMAGED],
-  'base64 of an impossible length': ['#v1.AAAAA', DAMAGED],
   'no zlib': ['#v1.AAAAAAAAAAAAAAAA', DAMAGED],
   'cut off': [whole.slice(0, -12), DAMAGED],
   'one character changed': [whole.replace(/.(.{20})$/, (all, rest) => (all[0] === 'A' ? 'B' : 'A') + rest), DAMAGED],
-  'a wrong checksum': [whole.replace(/.(.)$/, (all, rest) => (all[0] === 'A' ? 'B' : 'A') + rest), DAMAGED],
   'something behind its end': [`${whole}AAAA`, DAMAGED],
   'no state in it': [fragmentOf('no empty line'), DAMAGED],
   'a zip bomb': [fragmentOf(Buffer.alloc(200 * 1024 * 1024, 'a')), /unpacks to more than/],

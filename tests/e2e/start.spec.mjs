@@ -43,7 +43,7 @@ for (const kind of ['wasm', 'js']) {
     const files = kind === 'wasm' ? '**/*.wasm' : /\/fuseline-[^/]*\.js$/;
     await page.route(files, (route) => route.fulfill({ status: 404 }));
     await page.goto(site);
-    await expect(page.getByRole('alert')).toContainText(/newer version was published.*Reload the page/);
+    await expect(page.getByRole('alert')).toContainText(/Fuseline did not start.*newer version was published.*Reload the page/);
     expect(await accessibilityFindings(page)).toEqual([]);
     await page.unroute(files);
     await page.getByRole('button', { name: 'Reload' }).click();

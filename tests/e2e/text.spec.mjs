@@ -69,7 +69,7 @@ test('an undeclared tensor is a warning that says how to declare it', async ({ p
   await expect.poll(() => kernels(page)).toHaveLength(1);
 });
 
-test('undo and redo, by buttons and by keys', async ({ page }) => {
+test('undo and redo, by buttons and by keys', { tag: '@firefox' }, async ({ page }) => {
   const [undo, redo] = [page.getByRole('button', { name: 'Undo', exact: true }), page.getByRole('button', { name: 'Redo', exact: true })];
   const start = await editor(page).inputValue();
   await expect(undo).toBeDisabled();
@@ -92,7 +92,7 @@ test('undo and redo, by buttons and by keys', async ({ page }) => {
   await expect(editor(page)).toHaveValue(THREE_OPS);
 });
 
-test('undo puts the caret at the end of what changed, and leaves a selection alone that is made after it', async ({ page }) => {
+test('undo puts the caret at the end of what changed, and leaves a selection alone that is made after it', { tag: '@firefox' }, async ({ page }) => {
   await write(page, THREE_OPS);
   await picker(page, 'Type').selectOption('f32');
   await expect(editor(page)).toHaveValue(THREE_OPS.replaceAll('f16', 'f32'));
@@ -129,7 +129,7 @@ test('undo and redo bring the example back with its text', async ({ page }) => {
   await expect(watch).toContainText('Watch for Drag the sequence length');
 });
 
-test('the text survives a reload', async ({ page }) => {
+test('the text survives a reload', { tag: '@firefox' }, async ({ page }) => {
   await write(page, THREE_OPS);
   await page.reload();
   await expect(editor(page)).toHaveValue(THREE_OPS);
