@@ -36,7 +36,8 @@ test('what an edge would save is explained by its two kernels, in its row, in th
   await test.step('a row, which is not selected by it', async () => {
     await numbers(row).first().click();
     await expect(told).toBeInViewport({ ratio: 1 });
-    for (const words of ['kernels 2 and 3 as one', 'kernel 2: attn_scores', 'kernel 3: softmax']) await expect(told).toContainText(words);
+    const parts = ['kernels 2 and 3 as one', 'bytes of both kernels − bytes of the two as one kernel', 'kernel 2: attn_scores', 'kernel 3: softmax'];
+    for (const words of parts) await expect(told).toContainText(words);
     await expect(line(told)).toHaveText(/^= [\d.]+ [MG]B of both kernels − [\d.]+ [MG]B as one kernel$/);
     await expect(told.locator('.explanation-value strong')).toHaveText(shown[0]);
     await expect(row.getByRole('button', { name: /→/ })).toHaveAttribute('aria-pressed', 'false');
@@ -85,6 +86,7 @@ test('the numbers of advice, of a sweep and of measurements are explained, and k
     const value = await row.getByRole('rowheader').innerText();
     await numbers(row).nth(1).click();
     await expect(card(page, 'bytes moved')).toContainText(`S = ${value}, under rules`);
+    await expect(card(page, 'bytes moved')).toContainText('Σ over kernels (bytes read + bytes written)');
     expect(await accessibilityFindings(page)).toEqual([]);
     const bytes = await numbers(row).nth(1).innerText();
     await page.keyboard.press('Escape');
