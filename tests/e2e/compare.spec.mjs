@@ -13,18 +13,7 @@ test.beforeEach(async ({ page, open }) => {
   await page.getByRole('tab', { name: 'Compare' }).click();
 });
 
-test('each policy has the numbers of the command line', async ({ page }) => {
-  const text = await editor(page).inputValue();
-  for (const [policy, title] of Object.entries(POLICIES)) {
-    const report = commandLine(['analyze', '-', '--policy', policy], text);
-    const exact = await row(page, title).locator('[title$=" B"]').getAttribute('title');
-    expect(Number(exact.replace(/\D/g, '')), policy).toBe(report.fused_traffic.total);
-  }
-  await expect(row(page, 'optimal')).toContainText('proven optimal in bytes');
-  await expect(row(page, 'none')).toContainText('apart');
-});
-
-test('policies are ranked by bytes or by time, and manual stands among them once a kernel is stated', async ({ page }) => {
+test('each policy has the numbers of the command line, ranked by bytes or by time', async ({ page }) => {
   const names = () => panel(page).locator('tbody button[aria-pressed]').allTextContents();
   const text = await editor(page).inputValue();
   for (const by of ['time', 'bytes']) {
@@ -32,33 +21,39 @@ test('policies are ranked by bytes or by time, and manual stands among them once
     const { policies } = commandLine(['analyze', '-', '--compare', by], text);
     await expect.poll(names).toEqual(policies.map(({ policy }) => POLICIES[policy]));
   }
+  for (const [policy, title] of Object.entries(POLICIES)) {
+    const report = commandLine(['analyze', '-', '--policy', policy], text);
+    const exact = await row(page, title).locator('[title$=" B"]').getAttribute('title');
+    expect(Number(exact.replace(/\D/g, '')), policy).toBe(report.fused_traffic.total);
+  }
+  await expect(row(page, 'optimal')).toContainText('proven optimal in bytes');
+  await expect(row(page, 'none')).toContainText('apart');
+  // A policy of the visitor's own joins them once it is chosen.
   expect(await names()).not.toContain('manual');
   await picker(page, 'Fusion').selectOption('manual');
   await expect.poll(names).toContain('manual');
 });
 
-test('a row chooses its policy, by pointer and by keys, and edges are counted against it', async ({ page }) => {
+test('a policy is chosen by its row and by its markers on one roofline, by pointer and by keys', async ({ page }) => {
   await expect(page.getByRole('button', { name: 'rules', exact: true })).toHaveAttribute('aria-pressed', 'true');
   await row(page, 'torch.compile').getByRole('cell').last().click();
   await expect(picker(page, 'Fusion')).toHaveValue('inductor');
   await expect(page.getByRole('button', { name: 'torch.compile', exact: true })).toHaveAttribute('aria-pressed', 'true');
-  await page.getByRole('button', { name: 'optimal', exact: true }).focus();
+  await page.getByRole('button', { name: 'none', exact: true }).focus();
   await page.keyboard.press('Enter');
-  await expect(picker(page, 'Fusion')).toHaveValue('optimal');
-  await expect(page.getByRole('button', { name: 'optimal', exact: true })).toBeFocused();
-  await expect(row(page, 'optimal')).toContainText('the chosen one');
-});
+  await expect(picker(page, 'Fusion')).toHaveValue('none');
+  await expect(page.getByRole('button', { name: 'none', exact: true })).toBeFocused();
+  await expect(row(page, 'none')).toContainText('the chosen one');
 
-test('all policies stand on one roofline, with a legend, and a marker chooses its policy', async ({ page }) => {
-  await expect(panel(page).getByRole('button', { name: /^optimal, kernel 1:/ })).toHaveCount(0);
+  const marker = (policy) => panel(page).getByRole('button', { name: new RegExp(`^${policy}, kernel 1:`) });
+  await expect(marker('optimal')).toHaveCount(0);
   await page.getByRole('checkbox', { name: 'All on one roofline' }).check();
   for (const policy of Object.values(POLICIES)) {
     await expect(panel(page).getByRole('listitem').filter({ hasText: policy })).toBeVisible();
-    await expect(panel(page).getByRole('button', { name: new RegExp(`^${policy}, kernel 1:`) })).toBeVisible();
+    await expect(marker(policy)).toBeVisible();
   }
   expect(await accessibilityFindings(page)).toEqual([]);
-  const marker = panel(page).getByRole('button', { name: /^optimal, kernel 1:/ });
-  await marker.focus();
+  await marker('optimal').focus();
   await page.keyboard.press('Enter');
   await expect(picker(page, 'Fusion')).toHaveValue('optimal');
 });

@@ -3,7 +3,7 @@
 import { expect, test } from './fixture.mjs';
 import { chooseExample, chooseView, kernelButton, picker } from './visitor.mjs';
 
-const SCREENS = { phone: { width: 390, height: 844 }, laptop: { width: 1366, height: 768 }, larger: { width: 1440, height: 900 }, projector: { width: 1920, height: 1080 } };
+const SCREENS = { phone: { width: 390, height: 844 }, laptop: { width: 1366, height: 768 }, larger: { width: 1440, height: 900 }, projector: { width: 1920, height: 1080 }, studio: { width: 2560, height: 1440 } };
 const graph = (page) => page.getByRole('region', { name: 'Graph' });
 const op = (page, name) => graph(page).locator(`.dag-op-box[aria-label^="${name},"]`).first();
 
@@ -21,16 +21,27 @@ const covered = (page) => graph(page).evaluate((panel) => {
 });
 
 for (const [screen, viewport] of Object.entries(SCREENS)) {
-  test(`neither buttons nor the minimap cover a node: ${screen}`, async ({ page, open }) => {
+  test(`no node is covered, and the tensors of a kernel are told without a cut where the table has room: ${screen}`, async ({ page, open }) => {
     await page.setViewportSize(viewport);
     await open();
-    for (const title of ['Transformer block', 'GPT-2 block', 'Diamond', 'Two-layer MLP']) {
-      const options = await picker(page, 'Example').locator('option').allTextContents();
-      if (!options.includes(title)) continue;
-      await chooseExample(page, title);
-      await expect(graph(page).locator('.dag-op-box').first()).toBeVisible();
-      expect(await covered(page), title).toEqual([]);
-    }
+    await test.step('neither buttons nor the minimap cover a node', async () => {
+      for (const title of ['GPT-2 block', 'Diamond', 'Two-layer MLP', 'Transformer block']) {
+        const options = await picker(page, 'Example').locator('option').allTextContents();
+        if (!options.includes(title)) continue;
+        await chooseExample(page, title);
+        await expect(graph(page).locator('.dag-op-box').first()).toBeVisible();
+        expect(await covered(page), title).toEqual([]);
+      }
+    });
+    await test.step('the tensors of a kernel', async () => {
+      await kernelButton(page, 3).click();
+      const ledger = page.getByRole('group', { name: 'Tensors of this kernel' });
+      await expect(ledger.getByRole('columnheader', { name: 'vanished' })).toBeAttached();
+      const overhang = await ledger.evaluate((scroll) => scroll.scrollWidth - scroll.clientWidth);
+      if (viewport.width >= 1000) expect(overhang).toBe(0);
+      // The card beside the graph scrolls down only.
+      expect(await page.locator('.inspector').evaluateAll((cards) => cards.map((card) => card.scrollWidth - card.clientWidth))).toEqual([0]);
+    });
   });
 }
 
@@ -109,17 +120,3 @@ test('the sign for a harm is explained where a row has it', async ({ page, open 
     await expect(words).toHaveCount(has ? 1 : 0);
   }
 });
-
-for (const [screen, viewport] of Object.entries({ ...SCREENS, studio: { width: 2560, height: 1440 } })) {
-  test(`the tensors of a kernel are told without a cut where the table has room: ${screen}`, async ({ page, open }) => {
-    await page.setViewportSize(viewport);
-    await open();
-    await kernelButton(page, 3).click();
-    const ledger = page.getByRole('group', { name: 'Tensors of this kernel' });
-    await expect(ledger.getByRole('columnheader', { name: 'vanished' })).toBeAttached();
-    const overhang = await ledger.evaluate((scroll) => scroll.scrollWidth - scroll.clientWidth);
-    if (viewport.width >= 1000) expect(overhang).toBe(0);
-    // The card beside the graph scrolls down only.
-    expect(await page.locator('.inspector').evaluateAll((cards) => cards.map((card) => card.scrollWidth - card.clientWidth))).toEqual([0]);
-  });
-}

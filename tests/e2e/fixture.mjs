@@ -3,15 +3,41 @@
 
 import { test as base, expect } from '@playwright/test';
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { serve } from './server.mjs';
+import { SharedPage } from './shared_page.mjs';
 
 export { expect };
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** The built command line, with which the page is compared. */
+const FUSELINE = resolve(ROOT, process.env.FUSELINE ?? 'target/debug/fuseline');
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Reports what goes wrong in a page of the site. */
+async function watch(page, { origin }, report) {
+  page.on('console', (message) => {
+    const isOwn = message.text() === 'Service Worker registration blocked by Playwright';
+    if (['error', 'warning'].includes(message.type()) && !isOwn) report(`console ${message.type()}: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => report(`uncaught: ${error.message}`));
+  page.on('dialog', (dialog) => { report(`dialog: ${dialog.message()}`); void dialog.dismiss(); });
+  page.context().on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(`${origin}/`) && !/^(data|blob):/.test(url)) report(`request to ${url}`);
+  });
+  page.context().on('response', (response) => {
+    if (response.status() >= 400) report(`${response.status()} for ${response.url()}`);
+  });
+  await page.addInitScript(() => {
+    addEventListener('securitypolicyviolation', (event) => {
+      console.error(`policy violated: ${event.violatedDirective} by ${event.blockedURI || event.sourceFile}`);
+    });
+  });
+}
 
 export const test = base.extend({
   /** Where dist/ is served: under a sub-path, as a page of somebody's site would be. */
@@ -25,27 +51,26 @@ export const test = base.extend({
   /** What went wrong in the browser so far; a test that provokes a message takes it out. */
   problems: async ({}, use) => { await use([]); },
 
-  page: async ({ page, context, site, problems }, use) => {
-    const { origin } = new URL(site);
-    page.on('console', (message) => {
-      const isOwn = message.text() === 'Service Worker registration blocked by Playwright';
-      if (['error', 'warning'].includes(message.type()) && !isOwn) problems.push(`console ${message.type()}: ${message.text()}`);
-    });
-    page.on('pageerror', (error) => problems.push(`uncaught: ${error.message}`));
-    page.on('dialog', (dialog) => { problems.push(`dialog: ${dialog.message()}`); void dialog.dismiss(); });
-    context.on('request', (request) => {
-      const url = request.url();
-      if (!url.startsWith(`${origin}/`) && !/^(data|blob):/.test(url)) problems.push(`request to ${url}`);
-    });
-    context.on('response', (response) => {
-      if (response.status() >= 400) problems.push(`${response.status()} for ${response.url()}`);
-    });
-    await page.addInitScript(() => {
-      addEventListener('securitypolicyviolation', (event) => {
-        console.error(`policy violated: ${event.violatedDirective} by ${event.blockedURI || event.sourceFile}`);
-      });
-    });
-    await use(page);
+  sharedPage: [async ({ site }, use) => {
+    await use(new SharedPage((page, report) => watch(page, new URL(site), report)));
+  }, { scope: 'worker' }],
+
+  /** Has one page. It is a new context where a test chooses options that a page has from its beginning. */
+  context: async ({ browser, site, sharedPage, problems, viewport, hasTouch, forcedColors, serviceWorkers }, use) => {
+    if (!hasTouch && !forcedColors && serviceWorkers === 'block') {
+      const page = await sharedPage.take(browser, site, viewport);
+      sharedPage.problems = problems;
+      await use(page.context());
+      return;
+    }
+    const context = await browser.newContext();
+    await watch(await context.newPage(), new URL(site), (problem) => problems.push(problem));
+    await use(context);
+    await context.close();
+  },
+
+  page: async ({ context, problems }, use) => {
+    await use(context.pages()[0]);
     expect(problems).toEqual([]);
   },
 
@@ -59,17 +84,32 @@ export const test = base.extend({
   },
 });
 
-/** Findings of axe-core on the page as it stands, one line each. */
-export async function accessibilityFindings(page) {
-  await page.evaluate(AXE);
-  const { violations } = await page.evaluate(() => globalThis.axe.run(document, {
-    runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-  }));
+const ALL_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** Findings of axe-core on the page as it stands, or on a part of it, one line each. */
+export async function accessibilityFindings(page, { within = 'html', rules = ALL_RULES } = {}) {
+  if (!await page.evaluate(() => 'axe' in globalThis)) await page.evaluate(AXE);
+  const { violations } = await page.evaluate(([selector, runOnly]) => globalThis.axe.run(selector, {
+    runOnly,
+    resultTypes: ['violations'], // no details of what is well
+  }), [within, rules]);
   return violations.flatMap(({ id, help, nodes }) => nodes.map((node) => `${id}: ${help}: ${node.target} ${node.failureSummary}`));
+}
+
+/** The same in light and in dark colours. What has nothing to do with colours is looked for once. */
+export async function findingsInBothColours(page, within) {
+  const light = await accessibilityFindings(page, { within });
+  await page.emulateMedia({ colorScheme: 'dark' });
+  expect(await page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches)).toBe(true);
+  // Colours that change in steps have arrived.
+  await page.evaluate(() => { for (const motion of document.getAnimations()) if (motion instanceof CSSTransition) motion.finish(); });
+  const dark = await accessibilityFindings(page, { within, rules: ['color-contrast', 'link-in-text-block'] });
+  await page.emulateMedia({ colorScheme: 'light' });
+  return [...light, ...dark.map((finding) => `in dark colours: ${finding}`)];
 }
 
 /** What the command line says about a program, as JSON. */
 export function commandLine(args, input) {
-  const command = ['run', '--quiet', '--locked', '--', ...args, '--json'];
-  return JSON.parse(execFileSync('cargo', command, { cwd: ROOT, input, encoding: 'utf8', maxBuffer: 1e9 }));
+  if (!existsSync(FUSELINE)) throw new Error(`${FUSELINE} is missing: run \`cargo build\`, or set FUSELINE to the built program`);
+  return JSON.parse(execFileSync(FUSELINE, [...args, '--json'], { input, encoding: 'utf8', maxBuffer: 1e9 }));
 }

@@ -46,7 +46,7 @@ test('a correction by key leads back into the text', async ({ page }) => {
   await expect(editor(page)).toBeFocused();
 });
 
-test('a word is completed by the keyboard alone', async ({ page }) => {
+test('a word is completed by the keyboard alone', { tag: '@firefox' }, async ({ page }) => {
   await write(page, 'input hidden : f16[1024, 1024]\n');
   await editor(page).press('ControlOrMeta+End');
   await page.keyboard.type('y = soft');

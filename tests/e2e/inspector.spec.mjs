@@ -8,7 +8,7 @@ const graph = (page) => page.getByRole('region', { name: 'Graph' });
 const card = (page, name) => page.getByRole('region', { name });
 
 for (const [screen, viewport] of Object.entries(SCREENS)) {
-  test(`an op, an edge, a kernel, a tensor and a point are told about in sight: ${screen}`, async ({ page, open }) => {
+  test(`an op, an edge, a kernel, a tensor and a point are told about in sight: ${screen}`, { tag: screen === 'laptop' ? '@firefox' : [] }, async ({ page, open }) => {
     await page.setViewportSize(viewport);
     await open();
     const close = () => page.getByRole('button', { name: 'Close', exact: true }).click();
@@ -45,7 +45,7 @@ for (const [screen, viewport] of Object.entries(SCREENS)) {
   });
 }
 
-test('a line is hit beside it, and the card merges what it tells about', async ({ page, open }) => {
+test('a line is hit beside it, and the card merges what it tells about', { tag: '@firefox' }, async ({ page, open }) => {
   await open();
   const before = await kernels(page);
   await picker(page, 'Fusion').selectOption('none');
@@ -101,7 +101,7 @@ test('a card says why its kernel ends there, and has no button that cannot work'
   await expect.poll(async () => (await kernels(page)).some((ops) => ['attn_scores', 'softmax'].every((name) => ops.includes(name)))).toBe(true);
 });
 
-test('on a laptop the buttons of a card are in sight, on a phone no tooltip stays', async ({ page, open }) => {
+test('on a laptop the buttons of a card are in sight, on a phone no tooltip stays', { tag: '@firefox' }, async ({ page, open }) => {
   await page.setViewportSize(SCREENS.laptop);
   await open();
   await picker(page, 'GPU').selectOption('h200');
@@ -123,7 +123,7 @@ test('on a laptop the buttons of a card are in sight, on a phone no tooltip stay
   await expect(page.locator('.chart-tip')).toHaveCount(0);
 });
 
-test('its tensors are told in sight', async ({ page, open }) => {
+test('its tensors are told in sight', { tag: '@firefox' }, async ({ page, open }) => {
   for (const screen of ['laptop', 'phone']) {
     await page.setViewportSize(SCREENS[screen]);
     await open();

@@ -35,8 +35,7 @@ test('the manifest names what browsers ask for before they install a page', asyn
   expect(sizeOf(await (await request.get(touchIcon)).body())).toBe('180x180');
 });
 
-test('Chromium finds nothing that keeps it from installing the page', async ({ page, open, browserName }) => {
-  test.skip(browserName !== 'chromium', 'asks Chromium itself, by its own protocol');
+test('Chromium finds nothing that keeps it from installing the page', async ({ page, open }) => {
   await open();
   const browser = await page.context().newCDPSession(page);
   const { errors } = await browser.send('Page.getAppManifest');

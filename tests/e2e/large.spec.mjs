@@ -7,7 +7,8 @@ import {
   editor, followLink, fragmentOf, grouped, headlineBytes, problemList, picker, put, slider, storedTexts,
 } from './visitor.mjs';
 
-const BLOCKS = 48;
+/** Enough for the worker. */
+const BLOCKS = 40;
 const OPS = BLOCKS * OPS_PER_BLOCK;
 const LARGE = gpt2Blocks(BLOCKS);
 
@@ -30,7 +31,7 @@ async function withholdWorker(page) {
   return start;
 }
 
-test('a large program has the figures of the command line, and its slider moves them', async ({ page, open }) => {
+test('a large program has the figures and the reasons of the command line, and its slider moves them', async ({ page, open }) => {
   await open();
   await picker(page, 'Fusion').selectOption('inductor');
   await put(page, LARGE);
@@ -39,21 +40,16 @@ test('a large program has the figures of the command line, and its slider moves 
   const bytes = await headlineBytes(page);
   expect(bytes.unfused).toBe(report.unfused_traffic.total);
   expect(bytes.fused).toBe(report.fused_traffic.total);
+
+  await tab(page, 'Why not').click();
+  await expect(rows(page)).toHaveCount(100);
+  const edge = await rows(page).first().locator('button.link').textContent();
+  const [producer, consumer] = edge.split(' → ');
+  const { reason } = report.edges.find((one) => one.producer === producer && one.consumer === consumer);
+  await expect(rows(page).first().locator('.why-reason')).toHaveText(reason.replaceAll('`', ''));
+
   await slider(page, 'S').press('ArrowRight');
   await expect.poll(() => headlineBytes(page)).not.toEqual(bytes);
-});
-
-test('its export is the report of the command line', async ({ page, open }) => {
-  await open();
-  await put(page, LARGE);
-  await graphOf(page, OPS);
-  const download = page.waitForEvent('download');
-  await page.getByText('Export', { exact: true }).click();
-  await page.getByRole('button', { name: /^Analysis/ }).click();
-  const saved = JSON.parse(readFileSync(await (await download).path(), 'utf8'));
-  const { kernels, edges } = commandLine(['analyze', '-'], LARGE);
-  expect(saved.kernels).toEqual(kernels);
-  expect(saved.edges).toEqual(edges);
 });
 
 test('while it computes the page says so, keeps the last picture, and answers', async ({ page, open }) => {
@@ -73,7 +69,16 @@ test('while it computes the page says so, keeps the last picture, and answers', 
   await expect(work(page)).toHaveText('');
 });
 
-test('what takes too long can be stopped, and begun again', async ({ page, open }) => {
+/** The worker gets nothing to do until the returned function is called. */
+async function silenceWorker(page) {
+  await page.evaluate(() => {
+    globalThis.post = Worker.prototype.postMessage;
+    Worker.prototype.postMessage = () => {};
+  });
+  return () => page.evaluate(() => { Worker.prototype.postMessage = globalThis.post; });
+}
+
+test('what takes too long can be stopped and begun again, and an edit after a stop is computed', async ({ page, open }) => {
   await open();
   const start = await withholdWorker(page);
   await put(page, LARGE);
@@ -86,6 +91,13 @@ test('what takes too long can be stopped, and begun again', async ({ page, open 
   await put(page, LARGE);
   await work(page).getByRole('button', { name: 'Stop' }).click();
   start();
+  await put(page, `${LARGE}last = relu(y_0)\n`);
+  await graphOf(page, OPS + 1);
+
+  const listen = await silenceWorker(page);
+  await put(page, LARGE);
+  await work(page).getByRole('button', { name: 'Stop' }).click();
+  await listen();
   await work(page).getByRole('button', { name: 'Compute it' }).press('Enter');
   await graphOf(page, OPS);
   await expect(work(page)).toHaveText('');
@@ -93,28 +105,14 @@ test('what takes too long can be stopped, and begun again', async ({ page, open 
   await expect.poll(() => page.evaluate(() => document.activeElement.localName)).not.toBe('body');
 });
 
-test('an edit after a stop is computed', async ({ page, open }) => {
-  await open();
-  const start = await withholdWorker(page);
-  await put(page, LARGE);
-  await work(page).getByRole('button', { name: 'Stop' }).click();
-  start();
-  await put(page, `${LARGE}last = relu(y_0)\n`);
-  await graphOf(page, OPS + 1);
-});
-
 test('a tab that is computed after a stop does not begin what was stopped', async ({ page, open }) => {
   await open();
   await put(page, LARGE);
   await graphOf(page, OPS);
-  // The worker gets nothing to do.
-  await page.evaluate(() => {
-    globalThis.post = Worker.prototype.postMessage;
-    Worker.prototype.postMessage = () => {};
-  });
+  const listen = await silenceWorker(page);
   await put(page, `${LARGE}last = relu(y_0)\n`);
   await work(page).getByRole('button', { name: 'Stop' }).click();
-  await page.evaluate(() => { Worker.prototype.postMessage = globalThis.post; });
+  await listen();
   await tab(page, 'Compare').click();
   await expect(rows(page)).toHaveCount(4);
   await expect(work(page)).toContainText('Stopped');
@@ -139,7 +137,7 @@ test('a worker that cannot be loaded costs nothing but its answers', async ({ pa
   expect(provoked.every((problem) => problem.includes('404'))).toBe(true);
 });
 
-test('the tabs of a large program fill in', async ({ page, open }) => {
+test('the tabs of a large program fill in, the selected edge has a row and an answer, and the export is that of the command line', async ({ page, open }) => {
   await open();
   await put(page, LARGE);
   await graphOf(page, OPS);
@@ -156,6 +154,18 @@ test('the tabs of a large program fill in', async ({ page, open }) => {
   await field.fill('mean1_7');
   await field.press('Enter');
   await expect(page.locator('.why-ask')).toContainText('mean1_7');
+
+  await page.locator('.dag-size-label.is-shown').first().click();
+  const selected = page.locator('.results tr.is-selected');
+  await expect(selected).toHaveCount(1);
+  await expect(page.locator('.inspector')).toContainText('Apart: ');
+  await expect(details(page).getByRole('status')).toHaveText(/^Apart: /);
+  await details(page).getByRole('button', { name: /more/ }).click();
+  // The selected one may come after them.
+  await expect.poll(() => rows(page).count()).toBeGreaterThanOrEqual(200);
+  await expect(selected).toHaveCount(1);
+  await page.keyboard.press('Escape');
+
   await tab(page, 'Steps').click();
   const count = page.locator('.steps-now');
   await expect(count).toContainText(/^Step [\d,]+ of [\d,]+/);
@@ -166,6 +176,14 @@ test('the tabs of a large program fill in', async ({ page, open }) => {
   await page.getByRole('button', { name: 'Last step' }).click();
   await expect(canvas(page)).toHaveAccessibleName(kernels);
   expect(await accessibilityFindings(page)).toEqual([]);
+
+  const download = page.waitForEvent('download');
+  await page.getByText('Export', { exact: true }).click();
+  await page.getByRole('button', { name: /^Analysis/ }).click();
+  const saved = JSON.parse(readFileSync(await (await download).path(), 'utf8'));
+  const report = commandLine(['analyze', '-'], LARGE);
+  expect(saved.kernels).toEqual(report.kernels);
+  expect(saved.edges).toEqual(report.edges);
 });
 
 test('a cut by hand selects the kernel that the op is in afterwards', async ({ page, open }) => {
@@ -183,20 +201,6 @@ test('a cut by hand selects the kernel that the op is in afterwards', async ({ p
   await expect(selected).toHaveAccessibleName(/^kernel \d+ of/);
   const name = await selected.getAttribute('aria-label');
   expect(name).toContain('scaled1_0');
-});
-
-test('reasons of the compiler come with its decisions', async ({ page, open }) => {
-  await open();
-  await picker(page, 'Fusion').selectOption('inductor');
-  await put(page, LARGE);
-  await graphOf(page, OPS);
-  await tab(page, 'Why not').click();
-  await expect(rows(page)).toHaveCount(100);
-  const report = commandLine(['analyze', '-', '--policy', 'inductor'], LARGE);
-  const edge = await rows(page).first().locator('button.link').textContent();
-  const [producer, consumer] = edge.split(' → ');
-  const { reason } = report.edges.find((one) => one.producer === producer && one.consumer === consumer);
-  await expect(rows(page).first().locator('.why-reason')).toHaveText(reason.replaceAll('`', ''));
 });
 
 test('a merge in a large program says what it would save, and is made as soon as that is known', async ({ page, open }) => {
@@ -222,23 +226,7 @@ test('a merge in a large program says what it would save, and is made as soon as
   await expect(canvas(page)).toHaveAccessibleName(new RegExp(`^graph of ${grouped(OPS)} operations in ${grouped(OPS - 1)} kernels`));
 });
 
-test('the selected edge of a large program has a row and an answer', async ({ page, open }) => {
-  await open();
-  await put(page, LARGE);
-  await graphOf(page, OPS);
-  await tab(page, 'Why not').click();
-  await page.locator('.dag-size-label.is-shown').first().click();
-  const selected = page.locator('.results tr.is-selected');
-  await expect(selected).toHaveCount(1);
-  await expect(page.locator('.inspector')).toContainText('Apart: ');
-  await expect(details(page).getByRole('status')).toHaveText(/^Apart: /);
-  await details(page).getByRole('button', { name: /more/ }).click();
-  // The selected one may come after them.
-  await expect.poll(() => rows(page).count()).toBeGreaterThanOrEqual(200);
-  await expect(selected).toHaveCount(1);
-});
-
-test('an error in a large program leaves its picture, and choices still count', async ({ page, open }) => {
+test('an error in a large program leaves its picture, choices still count, and a link to an op selects it', async ({ page, open }) => {
   await open();
   await put(page, LARGE);
   await graphOf(page, OPS);
@@ -247,10 +235,7 @@ test('an error in a large program leaves its picture, and choices still count', 
   const bytes = await headlineBytes(page);
   await picker(page, 'Fusion').selectOption('none');
   await expect.poll(async () => (await headlineBytes(page)).fused).toBe(bytes.unfused);
-});
 
-test('a link to an op of a large program selects it', async ({ page, open }) => {
-  await open();
   await followLink(page, fragmentOf(`policy=rules\nselected=mean1_3\n\n${LARGE}`));
   await graphOf(page, OPS);
   await expect(page.locator('.details-title')).toContainText('mean1_3');

@@ -26,7 +26,7 @@ test.beforeEach(async ({ page, open }) => {
   await expect.poll(() => page.evaluate(() => document.getAnimations().length)).toBe(0);
 });
 
-test('by keys: m, arrows to the partner with its gain, Enter; undo takes back kernels and policy', async ({ page }) => {
+test('by keys: m, arrows to the partner with its gain, Enter; undo takes back kernels and policy, redo brings both again', async ({ page }) => {
   const before = await headlineBytes(page);
   await kernelPanel(page, 1).focus();
   await page.keyboard.press('m');
@@ -42,6 +42,12 @@ test('by keys: m, arrows to the partner with its gain, Enter; undo takes back ke
   await expect(editor(page)).toHaveValue(/# comes back/);
   await expect(picker(page, 'Fusion')).toHaveValue('manual');
   await expect(kernelPanel(page, 1)).toBeFocused();
+  await page.getByRole('button', { name: 'Undo' }).first().click();
+  await expect(editor(page)).toHaveValue(PROGRAM);
+  await expect(picker(page, 'Fusion')).toHaveValue('none');
+  await page.keyboard.press('Control+Shift+z');
+  await expect.poll(() => kernels(page)).toHaveLength(5);
+  await expect(picker(page, 'Fusion')).toHaveValue('manual');
   await page.reload();
   await expect.poll(() => kernels(page)).toHaveLength(5);
 });
@@ -67,31 +73,20 @@ test('manual without marks tells that each op is a kernel, and starts from the k
   await picker(page, 'Fusion').selectOption('rules');
   await picker(page, 'Fusion').selectOption('manual');
   await expect(notice(page)).toHaveText('');
-});
 
-test('the offer of manual goes with the policy, and there is none after kernels that are ops alone', async ({ page }) => {
-  await picker(page, 'Fusion').selectOption('manual');
-  await expect(notice(page)).toContainText('each op is a kernel of its own');
-  await expect(notice(page).getByRole('button', { name: /^Start from/ })).toHaveCount(0);
-  await picker(page, 'Fusion').selectOption('inductor');
-  await picker(page, 'Fusion').selectOption('manual');
-  await expect(notice(page).getByRole('button', { name: 'Start from the kernels of torch.compile' })).toBeVisible();
-  await picker(page, 'Fusion').selectOption('rules');
-  await expect(notice(page)).toHaveText('');
-});
-
-test('undo takes back the kernels and the policy, redo brings both again', async ({ page }) => {
-  await kernelPanel(page, 1).focus();
-  await page.keyboard.press('m');
-  await page.keyboard.press('Tab');
-  await page.keyboard.press('Enter');
-  await expect.poll(() => kernels(page)).toHaveLength(5);
-  await page.getByRole('button', { name: 'Undo' }).first().click();
-  await expect(editor(page)).toHaveValue(PROGRAM);
-  await expect(picker(page, 'Fusion')).toHaveValue('none');
-  await page.keyboard.press('Control+Shift+z');
-  await expect.poll(() => kernels(page)).toHaveLength(5);
-  await expect(picker(page, 'Fusion')).toHaveValue('manual');
+  await write(page, PROGRAM);
+  await picker(page, 'Fusion').selectOption('none');
+  await expect.poll(() => kernels(page)).toHaveLength(6);
+  await test.step('after kernels that are ops alone there is no offer, and it goes with the policy', async () => {
+    await picker(page, 'Fusion').selectOption('manual');
+    await expect(notice(page)).toContainText('each op is a kernel of its own');
+    await expect(notice(page).getByRole('button', { name: /^Start from/ })).toHaveCount(0);
+    await picker(page, 'Fusion').selectOption('inductor');
+    await picker(page, 'Fusion').selectOption('manual');
+    await expect(notice(page).getByRole('button', { name: 'Start from the kernels of torch.compile' })).toBeVisible();
+    await picker(page, 'Fusion').selectOption('rules');
+    await expect(notice(page)).toHaveText('');
+  });
 });
 
 test('what it says of a merge goes when another edit changes the text', async ({ page }) => {
@@ -184,20 +179,36 @@ test('what may not be is refused with its reason, and Escape leaves everything a
   await expect(picker(page, 'Fusion')).toHaveValue('none');
 });
 
-test('by dragging the number of a kernel onto another one', async ({ page }) => {
-  await page.getByRole('button', { name: 'Fit' }).click();
-  const box = async (number, part) => kernelPanel(page, number).locator(part).boundingBox();
-  const middle = ({ x, y, width, height }) => ({ x: x + width / 2, y: y + height / 2 });
-  const [from, panel] = [middle(await box(1, '.dag-badge')), await box(2, '.dag-panel')];
-  // The corner of a panel, beside its op.
-  const to = { x: panel.x + 4, y: panel.y + 12 };
-  await page.mouse.move(from.x, from.y);
-  await page.mouse.down();
-  await page.mouse.move(to.x, to.y, { steps: 6 });
-  await expect(status(page)).toContainText(/Merging kernels 1 and 2 saves/);
-  await page.mouse.up();
-  await expect.poll(() => kernels(page)).toHaveLength(5);
-  await expect(page.getByRole('status').filter({ hasText: 'Merged kernels 1 and 2: saves' })).toBeVisible();
+test('by dragging the number of a kernel onto another one, where that may be', async ({ page }) => {
+  await test.step('a drop on a kernel that may not be merged says why and changes nothing', async () => {
+    await page.getByRole('button', { name: 'Fit' }).click();
+    const corner = async (number) => {
+      const { x, y } = await kernelPanel(page, number).locator('.dag-panel').boundingBox();
+      return { x: x + 4, y: y + 12 };
+    };
+    const [from, to] = [await corner(4), await corner(6)];
+    await page.mouse.move(from.x, from.y);
+    await page.mouse.down();
+    await page.mouse.move(to.x, to.y, { steps: 6 });
+    await page.mouse.up();
+    await expect(notice(page)).toContainText(/Merging kernels 4 and 6 is not possible/);
+    await expect(editor(page)).toHaveValue(PROGRAM);
+  });
+  await test.step('onto one that may', async () => {
+    await page.getByRole('button', { name: 'Fit' }).click();
+    const box = async (number, part) => kernelPanel(page, number).locator(part).boundingBox();
+    const middle = ({ x, y, width, height }) => ({ x: x + width / 2, y: y + height / 2 });
+    const [from, panel] = [middle(await box(1, '.dag-badge')), await box(2, '.dag-panel')];
+    // The corner of a panel, beside its op.
+    const to = { x: panel.x + 4, y: panel.y + 12 };
+    await page.mouse.move(from.x, from.y);
+    await page.mouse.down();
+    await page.mouse.move(to.x, to.y, { steps: 6 });
+    await expect(status(page)).toContainText(/Merging kernels 1 and 2 saves/);
+    await page.mouse.up();
+    await expect.poll(() => kernels(page)).toHaveLength(5);
+    await expect(page.getByRole('status').filter({ hasText: 'Merged kernels 1 and 2: saves' })).toBeVisible();
+  });
 });
 
 test('by dragging the box of an op onto another one, while the ground moves the picture', async ({ page }) => {
@@ -275,47 +286,34 @@ test.describe('on a touch screen', () => {
   });
 });
 
-test('a drop on a kernel that may not be merged says why and changes nothing', async ({ page }) => {
-  await page.getByRole('button', { name: 'Fit' }).click();
-  const corner = async (number) => {
-    const { x, y } = await kernelPanel(page, number).locator('.dag-panel').boundingBox();
-    return { x: x + 4, y: y + 12 };
-  };
-  const [from, to] = [await corner(4), await corner(6)];
-  await page.mouse.move(from.x, from.y);
-  await page.mouse.down();
-  await page.mouse.move(to.x, to.y, { steps: 6 });
-  await page.mouse.up();
-  await expect(notice(page)).toContainText(/Merging kernels 4 and 6 is not possible/);
-  await expect(editor(page)).toHaveValue(PROGRAM);
-});
-
-test('x cuts before an op, after it has said what that costs', async ({ page }) => {
-  await picker(page, 'Fusion').selectOption('rules');
-  await expect.poll(() => kernels(page)).toHaveLength(4);
-  await op(page, 'b').focus();
-  await page.keyboard.press('x');
-  await expect(status(page)).toContainText(/Cutting before b costs 4\.19 MB and [\d.]+ µs of the lower bound\. Press x again/);
-  await page.keyboard.press('x');
-  await expect.poll(() => kernels(page)).toHaveLength(5);
-  await expect(kernelPanel(page, 2)).toBeFocused();
-  await op(page, 'a').focus();
-  await page.keyboard.press('x');
-  await expect(status(page)).toContainText('there is nothing to cut');
-});
-
-test('an edge on chip is cut in the details of its kernel', async ({ page }) => {
-  await picker(page, 'Fusion').selectOption('rules');
-  await expect.poll(() => kernels(page)).toHaveLength(4);
-  await kernelButton(page, 1).click();
-  await expect(page.getByText('drag a kernel onto another one to merge them')).toBeVisible();
-  const cut = page.getByRole('button', { name: 'Cut before this op: a to b' });
-  await cut.focus();
-  await expect(page.locator('.kernels-details').getByRole('status')).toContainText(/Cutting before b costs 4\.19 MB/);
-  expect(await accessibilityFindings(page)).toEqual([]);
-  await page.keyboard.press('Enter');
-  await expect.poll(() => kernels(page)).toHaveLength(5);
-  await expect(kernelButton(page, 2)).toBeFocused();
+test('a kernel is cut before an op by x or in its details, after it is said what that costs', async ({ page }) => {
+  await test.step('x', async () => {
+    await picker(page, 'Fusion').selectOption('rules');
+    await expect.poll(() => kernels(page)).toHaveLength(4);
+    await op(page, 'b').focus();
+    await page.keyboard.press('x');
+    await expect(status(page)).toContainText(/Cutting before b costs 4\.19 MB and [\d.]+ µs of the lower bound\. Press x again/);
+    await page.keyboard.press('x');
+    await expect.poll(() => kernels(page)).toHaveLength(5);
+    await expect(kernelPanel(page, 2)).toBeFocused();
+    await op(page, 'a').focus();
+    await page.keyboard.press('x');
+    await expect(status(page)).toContainText('there is nothing to cut');
+  });
+  await test.step('an edge on chip in the details of its kernel', async () => {
+    await write(page, PROGRAM);
+    await picker(page, 'Fusion').selectOption('rules');
+    await expect.poll(() => kernels(page)).toHaveLength(4);
+    await kernelButton(page, 1).click();
+    await expect(page.getByText('drag a kernel onto another one to merge them')).toBeVisible();
+    const cut = page.getByRole('button', { name: 'Cut before this op: a to b' });
+    await cut.focus();
+    await expect(page.locator('.kernels-details').getByRole('status')).toContainText(/Cutting before b costs 4\.19 MB/);
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => kernels(page)).toHaveLength(5);
+    await expect(kernelButton(page, 2)).toBeFocused();
+  });
 });
 
 test('a number in the text that is not the one in the pictures stands beside the kernel', async ({ page }) => {

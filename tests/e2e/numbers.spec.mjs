@@ -1,7 +1,10 @@
 // Sliders, pickers and the table of kernels: one program, the same numbers everywhere.
 
 import { accessibilityFindings, commandLine, expect, test } from './fixture.mjs';
-import { chooseExample, editor, exampleTitles, headlineBytes, kernelBytes, kernelButton, kernels, numberBox, picker, result, slider, stopClock, typeInto, write } from './visitor.mjs';
+import {
+  chooseExample, editor, exampleTitles, headlineBytes, kernelBytes, kernels, numberBox, picker, problemList, result, roofline, slider, stopClock, traffic,
+  typeInto, write,
+} from './visitor.mjs';
 
 test.beforeEach(async ({ open }) => { await open(); });
 
@@ -11,15 +14,101 @@ const block = (page, seqLen) => page.evaluate((s) => {
   return { unfused: unfused.total, fused: fused.total, saved: fused.saved_by_fusion };
 }, seqLen);
 
-test('the page starts with the transformer block of the README', async ({ page }) => {
-  expect(await headlineBytes(page)).toEqual({ unfused: 2_298_478_592, fused: 1_962_934_272, saved: 335_544_320 });
-  expect(await kernels(page)).toHaveLength(9);
-  await expect(result(page)).toContainText('2.30 GB');
-  await expect(result(page)).toContainText('1.96 GB');
-  await expect(result(page)).toContainText('14.6 %');
+test('each choice changes the numbers as on the command line', async ({ page }) => {
+  const start = await headlineBytes(page);
+  const text = await editor(page).inputValue();
+  await test.step('the page starts with the transformer block of the README', async () => {
+    expect(start).toEqual({ unfused: 2_298_478_592, fused: 1_962_934_272, saved: 335_544_320 });
+    expect(await kernels(page)).toHaveLength(9);
+    for (const words of ['2.30 GB', '1.96 GB', '14.6 %']) await expect(result(page)).toContainText(words);
+  });
+  await test.step('the GPU changes times and not bytes', async () => {
+    const total = page.locator('table.kernels tfoot td').last();
+    const before = await total.textContent();
+    await picker(page, 'GPU').selectOption({ label: 'H100 SXM' });
+    await expect(result(page)).toContainText('H100 SXM');
+    await expect(total).not.toHaveText(before);
+    expect(await headlineBytes(page)).toEqual(start);
+    const report = commandLine(['analyze', '-', '--device', 'h100'], text);
+    await expect(page.locator('table.kernels tbody tr').first()).toContainText(`${(report.kernels[0].bound_s * 1e6).toPrecision(3)} µs`);
+  });
+  await test.step('figures that nobody confirmed are marked', async () => {
+    await picker(page, 'GPU').selectOption('l4');
+    await page.getByText('GPU figures', { exact: true }).click();
+    await expect(page.getByRole('definition').filter({ hasText: '300 GB/s ?' })).toBeVisible();
+    await page.keyboard.press('Escape');
+  });
+  await test.step('without a peak for the type the bound is unknown, and times are lower bounds', async () => {
+    await picker(page, 'GPU').selectOption('gaudi-3');
+    await picker(page, 'Type').selectOption('f64');
+    const row = page.locator('table.kernels tbody tr').nth(6);
+    await expect(row).toContainText('unknown');
+    await expect(row).toContainText('≥ ');
+    await expect(row.locator('[title*="no peak is known for f64"]').first()).toBeVisible();
+    await expect(result(page)).toContainText(/lower bound on .*≥ [\d.]+ ms/);
+    await picker(page, 'Type').selectOption('bf16');
+    await expect(row).toContainText('matrix units');
+    await expect(result(page)).not.toContainText('lower bounds');
+  });
+  await test.step('the element type changes the bytes', async () => {
+    await picker(page, 'Type').selectOption('f32');
+    await expect(editor(page)).toHaveValue(/input +input +: f32\[S, H\]/);
+    expect(await headlineBytes(page)).toMatchObject({ unfused: 2 * start.unfused, fused: 2 * start.fused });
+    await picker(page, 'Type').selectOption('f16');
+  });
+  await test.step('the policy and the ways of counting', async () => {
+    await picker(page, 'Fusion').selectOption('none');
+    await expect.poll(() => kernels(page)).toHaveLength(14);
+    expect((await headlineBytes(page)).saved).toBe(0);
+    await picker(page, 'Fusion').selectOption('rules');
+    await page.getByText('Byte counting', { exact: true }).click();
+    for (const [label, flag] of [[/^0 bytes/, 'known-only'], [/^as their/, 'output-shape'], [/^as declared/, 'declared']]) {
+      await page.getByRole('radio', { name: label }).check();
+      const report = commandLine(['analyze', '-', '--externals', flag], text);
+      expect(await headlineBytes(page), flag).toMatchObject({ unfused: report.unfused_traffic.total, fused: report.fused_traffic.total });
+    }
+    await page.getByRole('radio', { name: /^a view/ }).check();
+    const report = commandLine(['analyze', '-', '--reshape', 'view'], text);
+    expect(await headlineBytes(page)).toMatchObject({ unfused: report.unfused_traffic.total, fused: report.fused_traffic.total });
+    await page.keyboard.press('Escape');
+  });
+  await test.step('a program without params has no sliders and says how to get one', async () => {
+    await write(page, 'input x : f16[64]\ny = relu(x)\n');
+    await expect(page.getByRole('slider')).toHaveCount(0);
+    await expect(page.getByText('to get a slider')).toBeVisible();
+  });
 });
 
-test('dragging the sequence length moves the bytes', async ({ page }) => {
+test('every example is drawn without a mistake, says what to watch for, and has the numbers of the command line', async ({ page }) => {
+  const graph = page.getByRole('region', { name: 'Graph' });
+  const marks = (chart) => chart.getByRole('button', { name: /^(?!Enlarge)/ });
+  for (const title of await exampleTitles(page)) {
+    await test.step(title, async () => {
+      await chooseExample(page, title);
+      await expect(page.getByText(/^Watch for/)).toBeVisible();
+      await expect(problemList(page).getByRole('listitem').filter({ hasText: 'error' })).toHaveCount(0);
+      await expect(editor(page)).toHaveAttribute('aria-invalid', 'false');
+      await expect(page.getByRole('slider').first()).toBeVisible();
+      for (const chart of [roofline(page), traffic(page)]) await expect(marks(chart).first()).toBeVisible();
+      const report = commandLine(['analyze', '-'], await editor(page).inputValue());
+      const more = page.getByRole('button', { name: /^Show more/ });
+      if (await more.isVisible()) { await more.click(); }
+      const groups = await kernels(page);
+      expect(groups).toEqual(report.fusion_groups);
+      expect(await headlineBytes(page)).toEqual({
+        unfused: report.unfused_traffic.total, fused: report.fused_traffic.total, saved: report.fused_traffic.saved_by_fusion,
+      });
+      expect(await kernelBytes(page)).toEqual(report.kernels.map((kernel) => [kernel.unfused_bytes, kernel.bytes_read + kernel.bytes_written]));
+      const name = await graph.getByRole('group', { name: /^graph of/ }).getAttribute('aria-label');
+      // Of equal rounds one is drawn.
+      const [, all, shown] = name.match(/^graph of (\d+) operations in \d+ kernels(?:, (\d+) of them drawn for all that are equal)?$/);
+      if (!shown) expect(groups.flat()).toHaveLength(Number(all));
+      await expect(graph.locator('.dag-op-box')).toHaveCount(Number(shown ?? all));
+    });
+  }
+});
+
+test('dragging the sequence length moves the bytes', { tag: '@firefox' }, async ({ page }) => {
   const handle = slider(page, 'S');
   const { x, y, width, height } = await handle.boundingBox();
   await page.mouse.move(x + width * 0.12, y + height / 2);
@@ -36,7 +125,7 @@ test('dragging the sequence length moves the bytes', async ({ page }) => {
   await expect(handle).toHaveValue('2048');
 });
 
-test('arrows on a slider without a pause are one step back, until the focus leaves it', async ({ page }) => {
+test('arrows on a slider without a pause are one step back, until the focus leaves it', { tag: '@firefox' }, async ({ page }) => {
   await stopClock(page);
   const undo = page.getByRole('button', { name: 'Undo', exact: true });
   const press = async (times) => {
@@ -54,7 +143,7 @@ test('arrows on a slider without a pause are one step back, until the focus leav
   await expect(undo).toBeDisabled();
 });
 
-test('a slider by keys, and the number box beside it', async ({ page }) => {
+test('a slider by keys, and the number box beside it', { tag: '@firefox' }, async ({ page }) => {
   await slider(page, 'S').focus();
   await page.keyboard.press('ArrowRight');
   await expect(slider(page, 'S')).toHaveValue('2176');
@@ -100,49 +189,19 @@ test('the heads stop only where they divide the hidden size, and follow it', asy
   await expect(page.getByText('The text has an error.')).toBeHidden();
 });
 
-test('every example has the numbers of the command line', async ({ page, browserName }) => {
-  test.skip(browserName === 'firefox', 'the numbers are those of the program, which is one for all browsers; this takes long');
-  for (const title of await exampleTitles(page)) {
-    await chooseExample(page, title);
-    const report = commandLine(['analyze', '-'], await editor(page).inputValue());
-    const more = page.getByRole('button', { name: /^Show more/ });
-    if (await more.isVisible()) { await more.click(); }
-    expect(await kernels(page), title).toEqual(report.fusion_groups);
-    expect(await headlineBytes(page), title).toEqual({
-      unfused: report.unfused_traffic.total, fused: report.fused_traffic.total, saved: report.fused_traffic.saved_by_fusion,
-    });
-    expect(await kernelBytes(page), title).toEqual(report.kernels.map((kernel) => [kernel.unfused_bytes, kernel.bytes_read + kernel.bytes_written]));
-  }
-});
-
-test('the GPU changes times and not bytes', async ({ page }) => {
-  const bytes = await headlineBytes(page);
-  const total = page.locator('table.kernels tfoot td').last();
-  const before = await total.textContent();
-  await picker(page, 'GPU').selectOption({ label: 'H100 SXM' });
-  await expect(result(page)).toContainText('H100 SXM');
-  await expect(total).not.toHaveText(before);
-  expect(await headlineBytes(page)).toEqual(bytes);
-  const report = commandLine(['analyze', '-', '--device', 'h100'], await editor(page).inputValue());
-  await expect(page.locator('table.kernels tbody tr').first()).toContainText(`${(report.kernels[0].bound_s * 1e6).toPrecision(3)} µs`);
-});
-
-test('a GPU of one\'s own', async ({ page }) => {
+test('figures of a GPU of one\'s own are typed, and are taken over when the menu closes', { tag: '@firefox' }, async ({ page }) => {
+  const bandwidth = page.getByLabel('bandwidth, GB/s');
   await picker(page, 'GPU').selectOption({ label: 'Custom…' });
-  await typeInto(page.getByLabel('bandwidth, GB/s'), '1');
-  await page.getByLabel('bandwidth, GB/s').press('Enter');
+  await typeInto(bandwidth, '1');
+  await bandwidth.press('Enter');
   await expect(result(page)).toContainText('Custom');
   await expect(page.locator('table.kernels tfoot')).toContainText(/1\.9\d s/);
-  await typeInto(page.getByLabel('bandwidth, GB/s'), '1e30');
-  await page.getByLabel('bandwidth, GB/s').press('Enter');
+  await typeInto(bandwidth, '1e30');
+  await bandwidth.press('Enter');
   await expect(page.getByText('bandwidth, GB/s: from 1 to 100,000')).toBeVisible();
-  await expect(page.getByLabel('bandwidth, GB/s')).toHaveValue('1');
-});
+  await expect(bandwidth).toHaveValue('1');
 
-test('a figure that is typed is taken over when the menu closes', async ({ page }) => {
-  await picker(page, 'GPU').selectOption({ label: 'Custom…' });
   const summary = page.locator('summary').filter({ hasText: 'GPU figures' });
-  const bandwidth = page.getByLabel('bandwidth, GB/s');
   const closings = [() => page.getByRole('heading', { name: 'Sizes' }).click(), () => page.keyboard.press('Escape'), () => summary.click()];
   for (const [place, close] of closings.entries()) {
     await typeInto(bandwidth, String(100 + place));
@@ -156,60 +215,4 @@ test('a figure that is typed is taken over when the menu closes', async ({ page 
     await summary.click();
     await expect(bandwidth).toHaveValue(String(100 + place));
   }
-});
-
-test('figures that nobody confirmed are marked', async ({ page }) => {
-  await picker(page, 'GPU').selectOption('l4');
-  await page.getByText('GPU figures', { exact: true }).click();
-  await expect(page.getByRole('definition').filter({ hasText: '300 GB/s ?' })).toBeVisible();
-});
-
-test('without a peak for the type the bound is unknown, and times are lower bounds', async ({ page }) => {
-  await picker(page, 'GPU').selectOption('gaudi-3');
-  await picker(page, 'Type').selectOption('f64');
-  const row = page.locator('table.kernels tbody tr').nth(6);
-  await expect(row).toContainText('unknown');
-  await expect(row).toContainText('≥ ');
-  await expect(row.locator('[title*="no peak is known for f64"]').first()).toBeVisible();
-  await expect(result(page)).toContainText(/lower bound on .*≥ [\d.]+ ms/);
-  await picker(page, 'Type').selectOption('bf16');
-  await expect(row).toContainText('matrix units');
-  await expect(result(page)).not.toContainText('lower bounds');
-});
-
-test('the element type changes the bytes', async ({ page }) => {
-  const { unfused, fused } = await headlineBytes(page);
-  await picker(page, 'Type').selectOption('f32');
-  await expect(editor(page)).toHaveValue(/input +input +: f32\[S, H\]/);
-  expect(await headlineBytes(page)).toMatchObject({ unfused: 2 * unfused, fused: 2 * fused });
-});
-
-test('the policy and the ways of counting', async ({ page }) => {
-  const text = await editor(page).inputValue();
-  await picker(page, 'Fusion').selectOption('none');
-  await expect.poll(() => kernels(page)).toHaveLength(14);
-  expect((await headlineBytes(page)).saved).toBe(0);
-  await picker(page, 'Fusion').selectOption('rules');
-  await page.getByText('Byte counting', { exact: true }).click();
-  for (const [label, flag] of [[/^0 bytes/, 'known-only'], [/^as their/, 'output-shape'], [/^as declared/, 'declared']]) {
-    await page.getByRole('radio', { name: label }).check();
-    const report = commandLine(['analyze', '-', '--externals', flag], text);
-    expect(await headlineBytes(page), flag).toMatchObject({ unfused: report.unfused_traffic.total, fused: report.fused_traffic.total });
-  }
-  await page.getByRole('radio', { name: /^a view/ }).check();
-  const report = commandLine(['analyze', '-', '--reshape', 'view'], text);
-  expect(await headlineBytes(page)).toMatchObject({ unfused: report.unfused_traffic.total, fused: report.fused_traffic.total });
-});
-
-test('a program without params has no sliders and says how to get one', async ({ page }) => {
-  await write(page, 'input x : f16[64]\ny = relu(x)\n');
-  await expect(page.getByRole('slider')).toHaveCount(0);
-  await expect(page.getByText('to get a slider')).toBeVisible();
-});
-
-test('a selected kernel tells how each figure is computed', async ({ page }) => {
-  await kernelButton(page, 1).click();
-  const ledger = page.getByRole('table', { name: 'Tensors of this kernel' });
-  await expect(ledger.getByRole('row').filter({ hasText: 'w_qkv' })).toContainText('declared');
-  await expect(page.getByText(/2 ?[·*×] ?/).first()).toBeVisible();
 });

@@ -69,7 +69,7 @@ const lookAgain = (page) => page.evaluate(async () => {
   return newer?.state;
 });
 
-test('the first visit keeps the page, after it has started; later ones need no network', async ({ page, host, open }) => {
+test('the first visit keeps the page, after it has started; later ones need no network', { tag: '@firefox' }, async ({ page, host, open }) => {
   host.publish('one');
   host.asked.length = 0;
   await open();
@@ -94,7 +94,7 @@ test('the first visit keeps the page, after it has started; later ones need no n
   await host.restart();
 });
 
-test('a new version waits until the visitor wants it, and then replaces the old one in all tabs', async ({ page, context, host, open, problems }) => {
+test('a new version waits until the visitor wants it, and then replaces the old one in all tabs', { tag: '@firefox' }, async ({ page, context, host, open, problems }) => {
   host.publish('one');
   await open();
   await kept(page);
@@ -133,7 +133,7 @@ test('a new version waits until the visitor wants it, and then replaces the old 
   expect(starts).toEqual({ page: 1, second: 1 });
 });
 
-test('a text that the browser does not keep is not lost to a new version', async ({ page, host, open }) => {
+test('a text that the browser does not keep is not lost to a new version', { tag: '@firefox' }, async ({ page, host, open }) => {
   host.publish('one');
   await open();
   await kept(page);
@@ -156,7 +156,7 @@ test('a text that the browser does not keep is not lost to a new version', async
 });
 
 for (const [what, missing] of [['lacks a file', ['worker.js']], ['lacks its worker', ['service_worker.js']]]) {
-  test(`a deployment that ${what} leaves the old version whole`, async ({ page, host, open, problems }) => {
+  test(`a deployment that ${what} leaves the old version whole`, { tag: '@firefox' }, async ({ page, host, open, problems }) => {
     host.publish('one');
     await open();
     await kept(page);
@@ -177,7 +177,7 @@ for (const [what, missing] of [['lacks a file', ['worker.js']], ['lacks its work
   });
 }
 
-test('a file of another build under the right name is refused', async ({ page, host, open, problems }) => {
+test('a file of another build under the right name is refused', { tag: '@firefox' }, async ({ page, host, open, problems }) => {
   host.publish('one');
   await open();
   await kept(page);

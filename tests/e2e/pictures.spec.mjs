@@ -1,7 +1,7 @@
 // The graph, the roofline and the traffic bars, and the selection that they share.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { chooseExample, chooseView, editor, exampleTitles, kernelButton, kernels, roofline, slider, traffic, write } from './visitor.mjs';
+import { chooseExample, chooseView, kernelButton, kernels, roofline, slider, traffic, write } from './visitor.mjs';
 
 const marks = (region) => region.getByRole('button', { name: /^(?!Enlarge)/ });
 
@@ -12,57 +12,37 @@ test.beforeEach(async ({ page, open }) => {
 
 const pressed = (page) => page.getByRole('button', { name: /^kernel \d+:/, pressed: true });
 
-test('the roofline has a named point for every kernel, before and after', async ({ page }) => {
-  const names = await marks(roofline(page)).evaluateAll((points) => points.map((point) => point.getAttribute('aria-label')));
-  const groups = await kernels(page);
-  for (const [index, ops] of groups.entries()) {
-    expect(names.filter((name) => new RegExp(`kernel ${index + 1}\\b`, 'i').test(name)).length, ops.join()).toBeGreaterThan(0);
-  }
-  expect(names.every((name) => name.trim() !== '')).toBe(true);
-  await expect(roofline(page)).toContainText(/memory/i);
-  await expect(roofline(page)).toContainText(/compute/i);
-});
-
-test('a point of the roofline has a tooltip with units', async ({ page }) => {
-  const point = marks(roofline(page)).first();
-  await point.hover({ force: true });
-  const tip = roofline(page).locator('.chart-tip');
-  await expect(tip).toBeVisible();
-  await expect(tip).toContainText(/FLOP\/B/);
-  await page.mouse.move(0, 0);
-  await expect(tip).toBeHidden();
-});
-
-test('arrow keys go from point to point', async ({ page }) => {
-  const stop = roofline(page).locator('[tabindex="0"]');
-  await expect(stop).toHaveCount(1);
-  await stop.focus();
-  const first = await page.evaluate(() => document.activeElement.getAttribute('aria-label'));
-  await page.keyboard.press('ArrowRight');
-  const second = await page.evaluate(() => document.activeElement.getAttribute('aria-label'));
-  expect(second).not.toBe(first);
-  await page.keyboard.press('Enter');
-  await expect(pressed(page).first()).toBeVisible();
-});
-
-test('the traffic bars show unfused and fused, reads and writes apart', async ({ page }) => {
-  const names = await marks(traffic(page)).evaluateAll((bars) => bars.map((bar) => bar.getAttribute('aria-label')));
-  expect(names.some((name) => /unfused/i.test(name))).toBe(true);
-  expect(names.some((name) => /read/i.test(name))).toBe(true);
-  expect(names.some((name) => /writ/i.test(name))).toBe(true);
-  const saved = traffic(page).getByText(/335\.5|336 MB|0\.34 GB/).first();
-  await expect(saved).toBeVisible();
-  await page.getByText('By kernel', { exact: true }).click();
-  // It is drawn once it is open.
-  await expect.poll(() => marks(traffic(page)).count()).toBeGreaterThan(names.length);
-});
-
-test('the bars follow the slider while it moves', async ({ page }) => {
-  const bars = () => traffic(page).locator('svg').first().innerHTML();
-  const before = await bars();
-  await slider(page, 'S').focus();
-  await page.keyboard.press('PageUp');
-  expect(await bars()).not.toBe(before);
+test('the roofline: a named point for every kernel, a tooltip with units, and arrow keys from point to point', async ({ page }) => {
+  await test.step('names', async () => {
+    const names = await marks(roofline(page)).evaluateAll((points) => points.map((point) => point.getAttribute('aria-label')));
+    const groups = await kernels(page);
+    for (const [index, ops] of groups.entries()) {
+      expect(names.filter((name) => new RegExp(`kernel ${index + 1}\\b`, 'i').test(name)).length, ops.join()).toBeGreaterThan(0);
+    }
+    expect(names.every((name) => name.trim() !== '')).toBe(true);
+    await expect(roofline(page)).toContainText(/memory/i);
+    await expect(roofline(page)).toContainText(/compute/i);
+  });
+  await test.step('tooltip', async () => {
+    const point = marks(roofline(page)).first();
+    await point.hover({ force: true });
+    const tip = roofline(page).locator('.chart-tip');
+    await expect(tip).toBeVisible();
+    await expect(tip).toContainText(/FLOP\/B/);
+    await page.mouse.move(0, 0);
+    await expect(tip).toBeHidden();
+  });
+  await test.step('arrow keys', async () => {
+    const stop = roofline(page).locator('[tabindex="0"]');
+    await expect(stop).toHaveCount(1);
+    await stop.focus();
+    const first = await page.evaluate(() => document.activeElement.getAttribute('aria-label'));
+    await page.keyboard.press('ArrowRight');
+    const second = await page.evaluate(() => document.activeElement.getAttribute('aria-label'));
+    expect(second).not.toBe(first);
+    await page.keyboard.press('Enter');
+    await expect(pressed(page).first()).toBeVisible();
+  });
 });
 
 /** Counts what changes in the document below a part of the page, as `changes()` says. */
@@ -75,74 +55,80 @@ async function watch(part) {
   return () => part.page().evaluate(() => globalThis.changes);
 }
 
-test('the bars by kernel follow the slider while they are open, and are not there while they are closed', async ({ page }) => {
-  const details = page.locator('details').filter({ hasText: 'By kernel' });
-  const drag = async () => {
+test('the traffic bars: unfused and fused, reads and writes apart, all and by kernel, and they follow the slider', async ({ page }) => {
+  const names = await marks(traffic(page)).evaluateAll((bars) => bars.map((bar) => bar.getAttribute('aria-label')));
+  await test.step('names', async () => {
+    expect(names.some((name) => /unfused/i.test(name))).toBe(true);
+    expect(names.some((name) => /read/i.test(name))).toBe(true);
+    expect(names.some((name) => /writ/i.test(name))).toBe(true);
+    const saved = traffic(page).getByText(/335\.5|336 MB|0\.34 GB/).first();
+    await expect(saved).toBeVisible();
+  });
+  await test.step('the slider moves them', async () => {
+    const bars = () => traffic(page).locator('svg').first().innerHTML();
+    const before = await bars();
     await slider(page, 'S').focus();
-    for (const key of ['PageUp', 'ArrowRight', 'PageDown']) await page.keyboard.press(key);
-  };
-  await expect(details.locator('*')).toHaveCount(1); // the summary
-  const changes = await watch(details);
-  await drag();
-  expect(await changes()).toBe(0);
-  await details.locator('summary').click();
-  await expect(marks(details).first()).toBeVisible();
-  const drawn = await changes();
-  await drag();
-  expect(await changes()).toBeGreaterThan(drawn);
-  await details.locator('summary').click();
-  await expect(details.locator('*')).toHaveCount(1);
-  const closed = await changes();
-  await drag();
-  expect(await changes()).toBe(closed);
+    await page.keyboard.press('PageUp');
+    expect(await bars()).not.toBe(before);
+  });
+  await test.step('by kernel, drawn while they are open', async () => {
+    const details = page.locator('details').filter({ hasText: 'By kernel' });
+    const drag = async () => {
+      await slider(page, 'S').focus();
+      for (const key of ['PageUp', 'ArrowRight', 'PageDown']) await page.keyboard.press(key);
+    };
+    await expect(details.locator('*')).toHaveCount(1); // the summary
+    const changes = await watch(details);
+    await drag();
+    expect(await changes()).toBe(0);
+    await details.locator('summary').click();
+    await expect(marks(details).first()).toBeVisible();
+    const drawn = await changes();
+    await drag();
+    expect(await changes()).toBeGreaterThan(drawn);
+    await details.locator('summary').click();
+    await expect(details.locator('*')).toHaveCount(1);
+    const closed = await changes();
+    await drag();
+    expect(await changes()).toBe(closed);
+  });
+  await test.step('by kernel, in sight once they are opened', async () => {
+    await page.getByText('By kernel', { exact: true }).click();
+    await expect.poll(() => marks(traffic(page)).count()).toBeGreaterThan(names.length);
+    const chart = page.locator('.by-kernel svg.chart');
+    const isInPane = () => chart.evaluate((inner) => {
+      const pane = inner.closest('.charts').getBoundingClientRect();
+      const { top, height } = inner.getBoundingClientRect();
+      return Math.min(pane.bottom, innerHeight) - top >= Math.min(height, pane.height / 2);
+    });
+    await expect.poll(isInPane).toBe(true);
+  });
 });
 
 test('charts that have no place are not there, and are up to date when they have one again', async ({ page }) => {
-  const column = page.locator('.charts');
-  const before = await marks(roofline(page)).first().getAttribute('aria-label');
-  await column.evaluate((element) => { element.hidden = true; });
-  await expect(column.locator('svg.chart')).toHaveCount(0);
-  const changes = await watch(column);
-  await slider(page, 'S').press('Home');
-  expect(await changes()).toBe(0);
-  await column.evaluate((element) => { element.hidden = false; });
-  await expect(marks(roofline(page)).first()).toBeVisible();
-  expect(await marks(roofline(page)).first().getAttribute('aria-label')).not.toBe(before);
-});
-
-test('a tab that is not open has no chart', async ({ page }) => {
-  const charts = page.locator('svg.chart');
-  await expect(charts).toHaveCount(2);
-  await page.getByRole('tab', { name: 'Attention' }).click();
-  await expect(charts).toHaveCount(3);
-  await page.getByRole('tab', { name: 'Kernels' }).click();
-  await expect(charts).toHaveCount(2);
-});
-
-test('a mark keeps its element and the focus while the slider moves, and leaves the focus in its chart when it goes', async ({ page }) => {
-  const mark = marks(roofline(page)).last();
-  await mark.focus();
-  await mark.evaluate((element) => { globalThis.mark = element; });
-  const name = () => page.evaluate(() => document.activeElement.getAttribute('aria-label'));
-  const before = await name();
-  // As by a drag, which gives no focus in every browser.
-  await slider(page, 'S').evaluate((range) => {
-    range.value = range.min;
-    range.dispatchEvent(new Event('input', { bubbles: true }));
+  await test.step('a tab that is not open', async () => {
+    const charts = page.locator('svg.chart');
+    await expect(charts).toHaveCount(2);
+    await page.getByRole('tab', { name: 'Attention' }).click();
+    await expect(charts).toHaveCount(3);
+    await page.getByRole('tab', { name: 'Kernels' }).click();
+    await expect(charts).toHaveCount(2);
   });
-  await expect.poll(name).not.toBe(before);
-  expect(await page.evaluate(() => document.activeElement === globalThis.mark)).toBe(true);
-  await expect(roofline(page).locator('.chart-tip')).toBeVisible();
-  await editor(page).evaluate((area) => {
-    area.value = 'input x : f16[64, 64]\ny = relu(x)\n';
-    area.dispatchEvent(new Event('input', { bubbles: true }));
+  await test.step('a column that is hidden', async () => {
+    const column = page.locator('.charts');
+    const before = await marks(roofline(page)).first().getAttribute('aria-label');
+    await column.evaluate((element) => { element.hidden = true; });
+    await expect(column.locator('svg.chart')).toHaveCount(0);
+    const changes = await watch(column);
+    await slider(page, 'S').press('Home');
+    expect(await changes()).toBe(0);
+    await column.evaluate((element) => { element.hidden = false; });
+    await expect(marks(roofline(page)).first()).toBeVisible();
+    expect(await marks(roofline(page)).first().getAttribute('aria-label')).not.toBe(before);
   });
-  await expect.poll(name).toMatch(/^kernel 1: y,/);
-  await page.keyboard.press('Escape');
-  await expect(roofline(page).locator('.chart-tip')).toBeHidden();
 });
 
-test('what is selected in one view is selected in all', async ({ page }) => {
+test('what is selected in one view is selected in all, and an empty program draws empty charts', async ({ page }) => {
   await kernelButton(page, 5).click();
   await expect(page.locator('.details-title', { hasText: 'out_proj + residual_add1' })).toBeVisible();
   await expect(roofline(page).locator('[aria-pressed="true"]').first()).toBeVisible();
@@ -151,22 +137,13 @@ test('what is selected in one view is selected in all', async ({ page }) => {
   await page.getByRole('tab', { name: 'Table' }).click();
   await expect(page.locator('.op-row.is-selected')).toHaveCount(2);
   await page.keyboard.press('Escape');
-});
+  await page.getByRole('tab', { name: 'Text', exact: true }).click();
 
-test('an empty program draws empty charts', async ({ page }) => {
   await write(page, '');
   await expect.poll(() => kernels(page)).toHaveLength(0);
   await expect(roofline(page)).toBeVisible();
   await write(page, '# only a comment\n');
   await expect(roofline(page)).toBeVisible();
-});
-
-test('every example draws its charts', async ({ page }) => {
-  for (const title of ['Diamond', 'ResNet block', 'Multi-head attention, projection']) {
-    await chooseExample(page, title);
-    await expect(marks(roofline(page)).first()).toBeVisible();
-    await expect(marks(traffic(page)).first()).toBeVisible();
-  }
 });
 
 test('while a slider is held the axis of the bars holds all that it comes to, and fits again when it is let go', async ({ page }) => {
@@ -212,18 +189,6 @@ test('a chart opens large in a dialog, and Escape gives the focus back', async (
   }
 });
 
-test('the bars by kernel are in sight once they are opened', async ({ page }) => {
-  await page.setViewportSize({ width: 1366, height: 768 });
-  await page.getByText('By kernel', { exact: true }).click();
-  const chart = page.locator('.by-kernel svg.chart');
-  const isInPane = () => chart.evaluate((inner) => {
-    const pane = inner.closest('.charts').getBoundingClientRect();
-    const { top, height } = inner.getBoundingClientRect();
-    return Math.min(pane.bottom, innerHeight) - top >= Math.min(height, pane.height / 2);
-  });
-  await expect.poll(isInPane).toBe(true);
-});
-
 test.describe('the graph', () => {
   const graph = (page) => page.getByRole('region', { name: 'Graph' });
   const op = (page, name) => graph(page).getByRole('button', { name: new RegExp(`^${name},`) });
@@ -232,42 +197,41 @@ test.describe('the graph', () => {
     return { x, y, width, height };
   }));
 
-  test('has every op once and every kernel with its number', async ({ page }) => {
-    const names = await marks(graph(page)).evaluateAll((stops) => stops.map((stop) => stop.getAttribute('aria-label') ?? ''));
-    const groups = await kernels(page);
-    for (const name of groups.flat()) expect(names.filter((n) => n.startsWith(`${name},`)), name).toHaveLength(1);
-    for (const index of groups.keys()) expect(names.filter((n) => n.startsWith(`kernel ${index + 1} of ${groups.length}:`))).toHaveLength(1);
-    await expect(op(page, 'softmax')).toHaveAccessibleName(/268 MB through memory/);
-    await expect(op(page, 'ffn_up')).toHaveAccessibleName(/stays on chip/);
-  });
-
-  test('boxes do not overlap', async ({ page }) => {
-    const all = await boxes(page);
-    expect(all).toHaveLength(14);
-    for (const [i, a] of all.entries()) {
-      for (const b of all.slice(i + 1)) {
-        expect(a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y).toBe(true);
+  test('has every op once and every kernel with its number, boxes do not overlap, and neither the view nor a slider moves them', async ({ page }) => {
+    await test.step('names', async () => {
+      const names = await marks(graph(page)).evaluateAll((stops) => stops.map((stop) => stop.getAttribute('aria-label') ?? ''));
+      const groups = await kernels(page);
+      for (const name of groups.flat()) expect(names.filter((n) => n.startsWith(`${name},`)), name).toHaveLength(1);
+      for (const index of groups.keys()) expect(names.filter((n) => n.startsWith(`kernel ${index + 1} of ${groups.length}:`))).toHaveLength(1);
+      await expect(op(page, 'softmax')).toHaveAccessibleName(/268 MB through memory/);
+      await expect(op(page, 'ffn_up')).toHaveAccessibleName(/stays on chip/);
+    });
+    await test.step('boxes do not overlap', async () => {
+      const all = await boxes(page);
+      expect(all).toHaveLength(14);
+      for (const [i, a] of all.entries()) {
+        for (const b of all.slice(i + 1)) {
+          expect(a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y).toBe(true);
+        }
       }
-    }
-  });
-
-  test('unfused, every edge goes through memory and nothing moves', async ({ page }) => {
-    const onChip = () => graph(page).locator('.dag-edge:not(.is-dram)').count();
-    const before = await boxes(page);
-    expect(await onChip()).toBe(5);
-    await chooseView(page, 'Unfused');
-    await expect.poll(onChip).toBe(0);
-    expect(await boxes(page)).toEqual(before);
-    await chooseView(page, 'Fused');
-    await expect.poll(onChip).toBe(5);
-  });
-
-  test('nothing moves while a slider does', async ({ page }) => {
-    const before = await boxes(page);
-    await slider(page, 'S').focus();
-    await page.keyboard.press('ArrowRight');
-    await page.keyboard.press('ArrowRight');
-    expect(await boxes(page)).toEqual(before);
+    });
+    await test.step('unfused, every edge goes through memory and nothing moves', async () => {
+      const onChip = () => graph(page).locator('.dag-edge:not(.is-dram)').count();
+      const before = await boxes(page);
+      expect(await onChip()).toBe(5);
+      await chooseView(page, 'Unfused');
+      await expect.poll(onChip).toBe(0);
+      expect(await boxes(page)).toEqual(before);
+      await chooseView(page, 'Fused');
+      await expect.poll(onChip).toBe(5);
+    });
+    await test.step('nothing moves while a slider does', async () => {
+      const before = await boxes(page);
+      await slider(page, 'S').focus();
+      await page.keyboard.press('ArrowRight');
+      await page.keyboard.press('ArrowRight');
+      expect(await boxes(page)).toEqual(before);
+    });
   });
 
   test('zooms by buttons, keys and wheel, pans by dragging, and fits again', async ({ page }) => {
@@ -329,16 +293,5 @@ test.describe('the graph', () => {
     await page.keyboard.press('ControlOrMeta+Shift+z');
     await expect(op(page, 'before')).toHaveCount(0);
     await expect(graph(page).getByRole('group', { name: /^graph of/ })).toBeFocused();
-  });
-
-  test('every example is drawn', async ({ page }) => {
-    for (const title of await exampleTitles(page)) {
-      await chooseExample(page, title);
-      const name = await graph(page).getByRole('group', { name: /^graph of/ }).getAttribute('aria-label');
-      // Of equal rounds one is drawn.
-      const [, all, shown] = name.match(/^graph of (\d+) operations in \d+ kernels(?:, (\d+) of them drawn for all that are equal)?$/);
-      if (!shown) { expect((await kernels(page)).flat(), title).toHaveLength(Number(all)); }
-      await expect(graph(page).locator('.dag-op-box'), title).toHaveCount(Number(shown ?? all));
-    }
   });
 });

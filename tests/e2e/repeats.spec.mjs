@@ -1,6 +1,6 @@
 // Forty-eight equal blocks: one is drawn, names are found in all of them, and a minimap leads through them.
 
-import { accessibilityFindings, expect, test } from './fixture.mjs';
+import { expect, findingsInBothColours, test } from './fixture.mjs';
 import { OPS_PER_BLOCK, gpt2Blocks } from './gpt2.mjs';
 import { chooseView, grouped, kernelButton, put, slider } from './visitor.mjs';
 
@@ -75,8 +75,14 @@ test('keys unfold, fold and find, and the focus is never lost', async ({ page, o
   await expect(place(page)).toHaveText('');
 });
 
-test('what is selected in a hidden round is shown by its equal', async ({ page, open }) => {
+test('what is selected in a hidden round is shown by its equal, and a slider moves the bytes of all rounds and no box', async ({ page, open }) => {
   await openBlocks(page, open);
+  const places = () => boxes(page).locator('rect').evaluateAll((rects) => rects.map((rect) => rect.getAttribute('x') + rect.getAttribute('y')));
+  const [before, name] = [await places(), await tag(page).getAttribute('aria-label')];
+  await slider(page, 'S').press('PageUp');
+  await expect(tag(page)).not.toHaveAccessibleName(name);
+  expect(await places()).toEqual(before);
+
   await expect(tag(page)).toBeVisible();
   await field(page).fill('y_30');
   const selected = canvas(page).locator('.dag-op-box[aria-pressed="true"]');
@@ -88,16 +94,7 @@ test('what is selected in a hidden round is shown by its equal', async ({ page, 
   await expect(canvas(page).locator('.dag-kernel[aria-pressed="true"]')).toBeInViewport();
 });
 
-test('a slider moves the bytes of all rounds, and no box', async ({ page, open }) => {
-  await openBlocks(page, open);
-  const places = () => boxes(page).locator('rect').evaluateAll((rects) => rects.map((rect) => rect.getAttribute('x') + rect.getAttribute('y')));
-  const [before, name] = [await places(), await tag(page).getAttribute('aria-label')];
-  await slider(page, 'S').press('PageUp');
-  await expect(tag(page)).not.toHaveAccessibleName(name);
-  expect(await places()).toEqual(before);
-});
-
-test('the minimap shows where the view is, and a drag on it moves the view', async ({ page, open }) => {
+test('the minimap shows where the view is, a drag on it moves the view, and it shows kernels or, unfused, ops', async ({ page, open }) => {
   await openBlocks(page, open);
   await unfold(page);
   await expect(op(page, 'mean1_0')).toBeInViewport();
@@ -119,11 +116,7 @@ test('the minimap shows where the view is, and a drag on it moves the view', asy
   expect(await top()).toBe(end);
   await tool(page, 'Fit').click();
   await expect(op(page, 'mean1_0')).toBeInViewport();
-});
 
-test('the minimap shows kernels or, in the unfused view, ops', async ({ page, open }) => {
-  await openBlocks(page, open);
-  await unfold(page);
   const drawn = (name) => minimap(page).locator(`.dag-minimap-${name}`);
   await expect(minimap(page)).toBeVisible();
   await expect(drawn('panel')).not.toHaveCount(0);
@@ -136,30 +129,29 @@ test('the minimap shows kernels or, in the unfused view, ops', async ({ page, op
 });
 
 for (const [screen, viewport] of Object.entries({ phone: { width: 360, height: 740 }, laptop: { width: 1366, height: 768 }, projector: { width: 1920, height: 1080 } })) {
-  for (const colorScheme of ['light', 'dark']) {
-    test(`${screen}, ${colorScheme}: axe-core finds nothing in 48 blocks`, async ({ page, open }) => {
-      await page.setViewportSize(viewport);
-      await page.emulateMedia({ colorScheme });
-      await openBlocks(page, open);
-      expect(await accessibilityFindings(page)).toEqual([]);
-      const height = (await canvas(page).boundingBox()).height;
-      await field(page).fill('add');
-      await expect(place(page)).toHaveText(/^1 of/);
-      expect((await canvas(page).boundingBox()).height, 'the search leaves the graph its height').toBe(height);
-      expect(await accessibilityFindings(page)).toEqual([]);
-    });
-  }
-
-  test(`${screen}: 48 blocks can be read, and nothing sticks out`, async ({ page, open }) => {
+  test(`${screen}: 48 blocks can be read, nothing sticks out, and axe-core finds nothing in light and dark colours`, async ({ page, open }) => {
     await page.setViewportSize(viewport);
     await openBlocks(page, open);
     expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBe(0);
+    await test.step('folded', async () => {
+      expect(await findingsInBothColours(page)).toEqual([]);
+    });
+    await test.step('searched', async () => {
+      const { height } = await canvas(page).boundingBox();
+      await field(page).fill('add');
+      await expect(place(page)).toHaveText(/^1 of/);
+      expect((await canvas(page).boundingBox()).height, 'the search leaves the graph its height').toBe(height);
+      expect(await findingsInBothColours(page, '.graph')).toEqual([]);
+      await field(page).press('Escape');
+    });
     for (const name of ['Fit', 'Unfold', 'Fit']) {
-      await tool(page, name).click();
-      const leastPx = () => canvas(page).evaluate((svg) => Math.min(...[...svg.querySelectorAll('text, tspan')]
-        .filter((text) => text.textContent)
-        .map((text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)));
-      await expect.poll(leastPx, { timeout: 30_000 }).toBeGreaterThanOrEqual(10.99);
+      await test.step(`after ${name}`, async () => {
+        await tool(page, name).click();
+        const leastPx = () => canvas(page).evaluate((svg) => Math.min(...[...svg.querySelectorAll('text, tspan')]
+          .filter((text) => text.textContent)
+          .map((text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)));
+        await expect.poll(leastPx, { timeout: 30_000 }).toBeGreaterThanOrEqual(10.99);
+      });
     }
   });
 }

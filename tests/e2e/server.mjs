@@ -53,11 +53,19 @@ export async function serve(root, { port = 0, base = '/', tries = 1, brotli = fa
         response.writeHead(404, { 'Content-Type': TYPES['.txt'] }).end('Not found\n');
         return;
       }
+      const { size, mtimeMs } = await stat(file);
+      // A browser asks each time whether its copy is still the one here, and keeps what it has compiled of it.
+      const tag = `"${size}-${mtimeMs}"`;
+      if (request.headers['if-none-match'] === tag) {
+        response.writeHead(304, { 'Cache-Control': 'no-cache', ETag: tag }).end();
+        return;
+      }
       response.writeHead(200, {
         'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream',
         'Cache-Control': 'no-cache',
+        ETag: tag,
         'X-Content-Type-Options': 'nosniff',
-        ...(brotli ? { 'Content-Encoding': 'br' } : { 'Content-Length': (await stat(file)).size }),
+        ...(brotli ? { 'Content-Encoding': 'br' } : { 'Content-Length': size }),
       });
       if (request.method === 'HEAD') response.end();
       else if (brotli) response.end(await compress(file));

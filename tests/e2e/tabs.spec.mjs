@@ -3,94 +3,87 @@
 import { accessibilityFindings, expect, test } from './fixture.mjs';
 import { chooseExample, notice, openTab, panel, picker, write } from './visitor.mjs';
 
-test.describe('limits', () => {
-  test('each kernel with its figures; a warning stands in its row of both tables', async ({ page, open }) => {
-    await open();
-    const signs = page.locator('table.kernels .limit-sign:visible');
-    // So few rows that the tiles of a matmul leave most of the device idle.
-    await page.getByRole('slider').first().press('Home');
-    await expect.poll(() => signs.count()).toBeGreaterThan(0);
-    await expect(signs.first()).toHaveAttribute('aria-label', /^what hurts: .+/);
-    const count = await page.locator('table.kernels tbody tr').count();
-    await openTab(page, 'Limits');
-    const rows = panel(page, 'Limits').locator('tbody tr');
-    await expect(rows).toHaveCount(count);
-    await expect(rows.first()).toContainText(/kB \/ .*kB|B \/ .*kB/);
-    await page.getByRole('button', { name: /^limits of kernel 2:/ }).click();
-    await expect(rows.nth(1)).toHaveClass(/is-selected/);
-    await expect(page.getByRole('button', { name: /^limits of kernel 2:/ })).toBeFocused();
-    expect(await accessibilityFindings(page)).toEqual([]);
-  });
+test('limits: each kernel with its figures; a warning stands in its row of both tables', async ({ page, open }) => {
+  await open();
+  const signs = page.locator('table.kernels .limit-sign:visible');
+  // So few rows that the tiles of a matmul leave most of the device idle.
+  await page.getByRole('slider').first().press('Home');
+  await expect.poll(() => signs.count()).toBeGreaterThan(0);
+  await expect(signs.first()).toHaveAttribute('aria-label', /^what hurts: .+/);
+  const count = await page.locator('table.kernels tbody tr').count();
+  await openTab(page, 'Limits');
+  const rows = panel(page, 'Limits').locator('tbody tr');
+  await expect(rows).toHaveCount(count);
+  await expect(rows.first()).toContainText(/kB \/ .*kB|B \/ .*kB/);
+  await page.getByRole('button', { name: /^limits of kernel 2:/ }).click();
+  await expect(rows.nth(1)).toHaveClass(/is-selected/);
+  await expect(page.getByRole('button', { name: /^limits of kernel 2:/ })).toBeFocused();
+  expect(await accessibilityFindings(page)).toEqual([]);
 });
 
-test.describe('what to do', () => {
-  test('the changes that save most time come first, and each can be tried and undone', async ({ page, open }) => {
-    await open();
-    await picker(page, 'GPU').selectOption('h200');
-    await openTab(page, 'What to do');
-    const rows = panel(page, 'What to do').locator('tbody tr');
-    await expect(panel(page, 'What to do').getByRole('columnheader', { name: 'expected time to save' })).toBeVisible();
-    const times = await rows.locator('td:nth-child(3)').allTextContents();
-    const shares = times.map((text) => Number.parseFloat(text));
-    expect(shares.length).toBeGreaterThan(1);
-    expect(shares).toEqual([...shares].sort((a, b) => b - a));
-    expect(await accessibilityFindings(page)).toEqual([]);
-    const attention = rows.filter({ hasText: 'scaled_dot_product_attention' });
-    await attention.getByRole('button', { name: 'Try it' }).click();
-    await expect(attention).toHaveCount(0);
-    await page.getByRole('tab', { name: 'Kernels' }).click();
-    await expect(page.locator('table.kernels').getByRole('button', { name: /^kernel \d+: .*attn_scores \+ softmax \+ attn_output/ })).toBeVisible();
-  });
+test('the changes that save most time come first, and each is tried, said and undone', async ({ page, open }) => {
+  await open();
+  await picker(page, 'GPU').selectOption('h200');
+  await openTab(page, 'What to do');
+  const rows = panel(page, 'What to do').locator('tbody tr');
+  await expect(panel(page, 'What to do').getByRole('columnheader', { name: 'expected time to save' })).toBeVisible();
+  const shares = (await rows.locator('td:nth-child(3)').allTextContents()).map((text) => Number.parseFloat(text));
+  expect(shares.length).toBeGreaterThan(1);
+  expect(shares).toEqual([...shares].sort((a, b) => b - a));
+  expect(await accessibilityFindings(page)).toEqual([]);
+  const attention = rows.filter({ hasText: 'scaled_dot_product_attention' });
+  await attention.getByRole('button', { name: 'Try it' }).click();
+  await expect(attention).toHaveCount(0);
+  await expect(notice(page)).toContainText('Set: attention as one kernel');
+  const figures = page.locator('.headline-figure').first();
+  await expect(figures).toContainText('839 MB');
+  await page.getByRole('tab', { name: 'Kernels' }).click();
+  await expect(page.locator('table.kernels').getByRole('button', { name: /^kernel \d+: .*attn_scores \+ softmax \+ attn_output/ })).toBeVisible();
+  await notice(page).getByRole('button', { name: 'Undo' }).click();
+  await expect(figures).toContainText('1.96 GB');
+  await expect(notice(page)).toBeEmpty();
 });
 
-test.describe('tiling', () => {
-  const MATMUL = 'input x : f16[4096, 4096]\nweight w : f16[4096, 4096]\nup = matmul(x, w)\nact = gelu(up)\nnorm = layer_norm(act)\n';
-  const figure = (page, what) => panel(page, 'Tiling').getByRole('row', { name: new RegExp(`^${what}`) }).getByRole('cell');
-
-  test.beforeEach(async ({ open, page }) => {
-    await open();
-    await picker(page, 'GPU').selectOption('h200');
-    await write(page, MATMUL);
-    await openTab(page, 'Tiling');
-  });
-
-  test('sliders by keyboard change tiles, reads and the picture, and keep the focus', async ({ page }) => {
-    await expect(figure(page, 'tiles')).toHaveText('16 × 32 = 512');
-    const chart = panel(page, 'Tiling').locator('svg.chart');
+test('tiling: sliders by keyboard change figures and picture, keep the focus, and the order of the tiles counts', async ({ page, open }) => {
+  await open();
+  await picker(page, 'GPU').selectOption('h200');
+  await write(page, 'input x : f16[4096, 4096]\nweight w : f16[4096, 4096]\nup = matmul(x, w)\nact = gelu(up)\nnorm = layer_norm(act)\n');
+  await openTab(page, 'Tiling');
+  const tab = panel(page, 'Tiling');
+  const figure = (what) => tab.getByRole('row', { name: new RegExp(`^${what}`) }).getByRole('cell');
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await test.step('the sides of a tile', async () => {
+    await expect(figure('tiles')).toHaveText('16 × 32 = 512');
+    const chart = tab.locator('svg.chart');
     const before = await chart.innerHTML();
     const slider = page.getByRole('slider', { name: 'BM, rows of the tile' });
     await slider.focus();
     await page.keyboard.press('ArrowLeft');
     await expect(slider).toBeFocused();
     await expect(slider).toHaveAttribute('aria-valuetext', '128');
-    await expect(figure(page, 'tiles')).toHaveText('32 × 32 = 1,024');
-    await expect(figure(page, 'wave efficiency')).toHaveText('97.0 %');
-    await expect(figure(page, 'all tiles')).toHaveText('2.15 GB, 32.0x of once');
+    await expect(figure('tiles')).toHaveText('32 × 32 = 1,024');
+    await expect(figure('wave efficiency')).toHaveText('97.0 %');
+    await expect(figure('all tiles')).toHaveText('2.15 GB, 32.0x of once');
     await expect.poll(() => chart.innerHTML()).not.toBe(before);
     await page.getByRole('button', { name: 'Use the suggested tile' }).click();
-    await expect(figure(page, 'tiles')).toHaveText('16 × 32 = 512');
+    await expect(figure('tiles')).toHaveText('16 × 32 = 512');
   });
-
-  test('a norm is refused by a tile without whole rows, an elementwise op never', async ({ page }) => {
-    const follows = panel(page, 'Tiling').getByRole('region', { name: 'What follows on the tile' }).getByRole('listitem');
-    await expect(follows.nth(0)).toContainText('act joins');
-    await expect(follows.nth(1)).toContainText('norm refused. norm needs all 4,096 columns of a row; this tile has 128.');
+  await test.step('what follows on the tile', async () => {
+    const follows = tab.getByRole('region', { name: 'What follows on the tile' }).getByRole('listitem');
+    await expect(follows.nth(1)).toContainText('this tile has 128.');
     await page.getByRole('slider', { name: 'BN, columns of the tile' }).press('End');
     await expect(follows.nth(1)).toContainText('this tile has 256.');
   });
-
-  test('the order of the tiles changes what a wave reads', async ({ page }) => {
-    const before = await figure(page, 'all waves').textContent();
+  await test.step('the order of the tiles', async () => {
+    const before = await figure('all waves').textContent();
     await page.getByRole('radio', { name: /row by row/ }).check({ force: true });
-    expect(await figure(page, 'all waves').textContent()).not.toBe(before);
+    expect(await figure('all waves').textContent()).not.toBe(before);
   });
-
-  test('is accessible, and the parts of its picture have names', async ({ page }) => {
-    expect(await accessibilityFindings(page)).toEqual([]);
-    await panel(page, 'Tiling').locator('.chart [tabindex="0"]').focus();
-    await expect(panel(page, 'Tiling').locator('.chart-tip')).toContainText('A, left operand');
+  await test.step('the parts of the picture have names', async () => {
+    await tab.locator('.chart [tabindex="0"]').focus();
+    await expect(tab.locator('.chart-tip')).toContainText('A, left operand');
     await page.keyboard.press('End');
-    await expect(panel(page, 'Tiling').locator('.chart-tip')).toContainText(/wave|idle/);
+    await expect(tab.locator('.chart-tip')).toContainText(/wave|idle/);
   });
 });
 
@@ -102,47 +95,52 @@ test.describe('attention', () => {
 
   const bytes = (page, count) => panel(page, 'Attention').getByRole('row', { name: new RegExp(count) }).locator('[title]').getAttribute('title');
 
-  test('the square grows fourfold when N doubles, the line twofold', async ({ page }) => {
-    const exact = async (count) => Number((await bytes(page, count)).replace(/\D/g, ''));
-    const box = page.getByRole('spinbutton', { name: 'N, length of the sequence, exact value' });
-    await box.fill('16384');
-    const [square, line] = [await exact('scores in memory'), await exact('every tensor once')];
-    await box.fill('32768');
-    expect(await exact('every tensor once')).toBe(2 * line);
-    expect(await exact('scores in memory') / square).toBeCloseTo(4, 1);
-  });
-
-  test('sliders by keyboard move tiles, bytes and the chart, and keep the focus', async ({ page }) => {
-    const chart = panel(page, 'Attention').locator('svg.chart');
-    const before = [await chart.innerHTML(), await bytes(page, 'each tile')];
-    const slider = page.getByRole('slider', { name: 'd, size of a head' });
-    await slider.focus();
-    await page.keyboard.press('ArrowRight');
-    await expect(slider).toBeFocused();
-    expect(await bytes(page, 'each tile')).not.toBe(before[1]);
-    await expect.poll(() => chart.innerHTML()).not.toBe(before[0]);
-    const length = page.getByRole('slider', { name: 'N, length of the sequence' });
-    await expect(length).toHaveAttribute('aria-valuetext', /^[\d,]+$/);
-  });
-
-  test('M is the device\'s until it is chosen, and again when asked for', async ({ page }) => {
-    const size = page.getByRole('spinbutton', { name: 'M/KiB, on chip, exact value' });
-    await expect(size).toHaveValue('163');
-    await picker(page, 'GPU').selectOption('h200');
-    await expect(size).toHaveValue('227');
-    await size.fill('64');
-    await page.getByRole('button', { name: /^M of / }).click();
-    await expect(size).toHaveValue('227');
-  });
-
-  test('takes its sizes from the program, and the loop order changes the tiled count', async ({ page }) => {
-    await chooseExample(page, 'Attention');
-    await page.getByRole('button', { name: 'Sizes of the program' }).click();
-    await expect(page.getByRole('button', { name: 'Sizes of the program' })).toHaveAttribute('aria-disabled', 'true');
-    const before = await bytes(page, 'each tile');
-    await page.getByRole('radio', { name: /over K and V/ }).check();
-    expect(await bytes(page, 'each tile')).not.toBe(before);
-    await expect(panel(page, 'Attention')).toContainText('T_c (3Nd + 4N)');
+  test('sliders, boxes, device and program set its sizes, and tiles, bytes and chart follow', async ({ page }) => {
+    const tab = panel(page, 'Attention');
+    const chart = tab.locator('svg.chart');
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await test.step('a slider by keyboard keeps the focus', async () => {
+      const before = [await chart.innerHTML(), await bytes(page, 'each tile')];
+      const slider = page.getByRole('slider', { name: 'd, size of a head' });
+      await slider.focus();
+      await page.keyboard.press('ArrowRight');
+      await expect(slider).toBeFocused();
+      expect(await bytes(page, 'each tile')).not.toBe(before[1]);
+      await expect.poll(() => chart.innerHTML()).not.toBe(before[0]);
+      await expect(page.getByRole('slider', { name: 'N, length of the sequence' })).toHaveAttribute('aria-valuetext', /^[\d,]+$/);
+    });
+    await test.step('the square grows fourfold when N doubles, the line twofold', async () => {
+      const exact = async (count) => Number((await bytes(page, count)).replace(/\D/g, ''));
+      const box = page.getByRole('spinbutton', { name: 'N, length of the sequence, exact value' });
+      await box.fill('16384');
+      const [square, line] = [await exact('scores in memory'), await exact('every tensor once')];
+      await box.fill('32768');
+      expect(await exact('every tensor once')).toBe(2 * line);
+      expect(await exact('scores in memory') / square).toBeCloseTo(4, 1);
+    });
+    await test.step('M is the device\'s until it is chosen, and again when asked for', async () => {
+      const size = page.getByRole('spinbutton', { name: 'M/KiB, on chip, exact value' });
+      await expect(size).toHaveValue('163');
+      await picker(page, 'GPU').selectOption('h200');
+      await expect(size).toHaveValue('227');
+      await size.fill('64');
+      await page.getByRole('button', { name: /^M of / }).click();
+      await expect(size).toHaveValue('227');
+    });
+    await test.step('sizes of the program, and another order of the loops', async () => {
+      await chooseExample(page, 'Attention');
+      await page.getByRole('button', { name: 'Sizes of the program' }).click();
+      await expect(page.getByRole('button', { name: 'Sizes of the program' })).toHaveAttribute('aria-disabled', 'true');
+      const before = await bytes(page, 'each tile');
+      await page.getByRole('radio', { name: /over K and V/ }).check();
+      expect(await bytes(page, 'each tile')).not.toBe(before);
+      await expect(tab).toContainText('T_c (3Nd + 4N)');
+    });
+    await test.step('the points of the chart have names', async () => {
+      await tab.locator('.chart [tabindex="0"]').focus();
+      await page.keyboard.press('ArrowRight');
+      await expect(tab.locator('.chart-tip')).toContainText(/N = .*moves/s);
+    });
   });
 
   test('online softmax goes step by step through numbers of one\'s own', async ({ page }) => {
@@ -163,14 +161,6 @@ test.describe('attention', () => {
     await expect(tab).toContainText('step 3 of 3');
     await expect(tab).toContainText('three passes');
     expect(await accessibilityFindings(page)).toEqual([]);
-  });
-
-  test('is accessible, and the points of its chart have names', async ({ page }) => {
-    expect(await accessibilityFindings(page)).toEqual([]);
-    const stop = panel(page, 'Attention').locator('.chart [tabindex="0"]');
-    await stop.focus();
-    await page.keyboard.press('ArrowRight');
-    await expect(panel(page, 'Attention').locator('.chart-tip')).toContainText(/N = .*moves/s);
   });
 });
 
@@ -207,30 +197,20 @@ test.describe('measured', () => {
     // The browser itself reports the request that was cut off.
     problems.splice(0, problems.length, ...problems.filter((problem) => !problem.includes('ERR_FAILED')));
   });
-
-  test('the open tab travels in a link', async ({ page, open }) => {
-    await open();
-    await openTab(page, 'Measured');
-    await page.reload();
-    await expect(panel(page, 'Measured')).toBeVisible();
-    await expect(panel(page, 'Measured')).toContainText(/54 rows/);
-  });
 });
 
-test.describe('functions', () => {
-  test('are found by name and by what they do, with what they cost', async ({ page, open }) => {
-    await open();
-    await page.getByRole('tab', { name: 'Functions' }).click();
-    const tab = page.getByRole('tabpanel', { name: 'Functions' });
-    const names = () => tab.locator('tbody th').allTextContents();
-    expect((await names()).length).toBeGreaterThan(50);
-    await tab.getByRole('searchbox', { name: 'Search' }).fill('softmax');
-    await expect.poll(async () => (await names())[0]).toBe('softmax(x, [axis])');
-    await expect(tab.locator('tbody tr').first()).toContainText('5 for each element of the input');
-    await tab.getByRole('searchbox', { name: 'Search' }).fill('nonesuch');
-    await expect(tab.getByRole('status')).toContainText('No function matches');
-    expect(await accessibilityFindings(page)).toEqual([]);
-  });
+test('functions are found by name and by what they do, with what they cost', async ({ page, open }) => {
+  await open();
+  await page.getByRole('tab', { name: 'Functions' }).click();
+  const tab = page.getByRole('tabpanel', { name: 'Functions' });
+  const names = () => tab.locator('tbody th').allTextContents();
+  expect((await names()).length).toBeGreaterThan(50);
+  await tab.getByRole('searchbox', { name: 'Search' }).fill('softmax');
+  await expect.poll(async () => (await names())[0]).toBe('softmax(x, [axis])');
+  await expect(tab.locator('tbody tr').first()).toContainText('5 for each element of the input');
+  await tab.getByRole('searchbox', { name: 'Search' }).fill('nonesuch');
+  await expect(tab.getByRole('status')).toContainText('No function matches');
+  expect(await accessibilityFindings(page)).toEqual([]);
 });
 
 test('a tab whose content is below the window scrolls it into sight', async ({ page, open }) => {
@@ -245,17 +225,4 @@ test('a tab whose content is below the window scrolls it into sight', async ({ p
   await page.getByRole('tab', { name: 'Compare' }).click();
   await expect(page.getByRole('tabpanel', { name: 'Compare' })).toBeVisible();
   expect(await page.evaluate(() => scrollY)).toBe(scrolled);
-});
-
-test('what an advice sets is said, and undone by one press', async ({ page, open }) => {
-  await open();
-  await page.getByRole('tab', { name: 'What to do' }).click();
-  const row = page.getByRole('row', { name: /scaled_dot_product_attention/ });
-  await row.getByRole('button', { name: 'Try it' }).click();
-  await expect(notice(page)).toContainText('Set: attention as one kernel');
-  const figures = page.locator('.headline-figure').first();
-  await expect(figures).toContainText('839 MB');
-  await notice(page).getByRole('button', { name: 'Undo' }).click();
-  await expect(figures).toContainText('1.96 GB');
-  await expect(notice(page)).toBeEmpty();
 });

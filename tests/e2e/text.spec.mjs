@@ -1,7 +1,7 @@
 // The op list as text: kernels follow each edit, mistakes are named where they stand, nothing is lost.
 
 import { expect, test } from './fixture.mjs';
-import { chooseExample, editor, exampleTitles, headlineBytes, kernels, notice, paste, picker, problemList, put, result, stopClock, write } from './visitor.mjs';
+import { chooseExample, editor, headlineBytes, kernels, notice, paste, picker, problemList, put, result, stopClock, write } from './visitor.mjs';
 
 const THREE_OPS = `input x : f16[1024, 1024]
 weight w : f16[1024, 1024]
@@ -69,7 +69,7 @@ test('an undeclared tensor is a warning that says how to declare it', async ({ p
   await expect.poll(() => kernels(page)).toHaveLength(1);
 });
 
-test('undo and redo, by buttons and by keys', async ({ page }) => {
+test('undo and redo, by buttons and by keys', { tag: '@firefox' }, async ({ page }) => {
   const [undo, redo] = [page.getByRole('button', { name: 'Undo', exact: true }), page.getByRole('button', { name: 'Redo', exact: true })];
   const start = await editor(page).inputValue();
   await expect(undo).toBeDisabled();
@@ -92,7 +92,7 @@ test('undo and redo, by buttons and by keys', async ({ page }) => {
   await expect(editor(page)).toHaveValue(THREE_OPS);
 });
 
-test('undo puts the caret at the end of what changed, and leaves a selection alone that is made after it', async ({ page }) => {
+test('undo puts the caret at the end of what changed, and leaves a selection alone that is made after it', { tag: '@firefox' }, async ({ page }) => {
   await write(page, THREE_OPS);
   await picker(page, 'Type').selectOption('f32');
   await expect(editor(page)).toHaveValue(THREE_OPS.replaceAll('f16', 'f32'));
@@ -129,7 +129,7 @@ test('undo and redo bring the example back with its text', async ({ page }) => {
   await expect(watch).toContainText('Watch for Drag the sequence length');
 });
 
-test('the text survives a reload', async ({ page }) => {
+test('the text survives a reload', { tag: '@firefox' }, async ({ page }) => {
   await write(page, THREE_OPS);
   await page.reload();
   await expect(editor(page)).toHaveValue(THREE_OPS);
@@ -141,21 +141,6 @@ test('a broken text survives a reload too', async ({ page }) => {
   await page.reload();
   await expect(editor(page)).toHaveValue('y = = relu(');
   await expect(problemList(page).getByRole('listitem').first()).toContainText('error');
-});
-
-test('every example loads without a mistake and says what to watch for', async ({ page }) => {
-  for (const title of await exampleTitles(page)) {
-    await chooseExample(page, title);
-    await expect(page.getByText(/^Watch for/)).toBeVisible();
-    await expect(problemList(page).getByRole('listitem').filter({ hasText: 'error' }), title).toHaveCount(0);
-    await expect(editor(page)).toHaveAttribute('aria-invalid', 'false');
-    const groups = await kernels(page);
-    expect(groups.length, title).toBeGreaterThan(0);
-    const { unfused, fused, saved } = await headlineBytes(page);
-    expect(saved, title).toBe(unfused - fused);
-    expect(saved, title).toBeGreaterThanOrEqual(0);
-    await expect(page.getByRole('slider').first(), title).toBeVisible();
-  }
 });
 
 const OP_LINES = 'Op("matmul1", "matmul", ["x", "w1"], "y1", (1024, 4096), 2)\nOp("relu", "elementwise", ["y1"], "y2", (1024, 4096), 2)\n';

@@ -14,7 +14,6 @@ for (const [zoom, viewport] of [['200 %', { width: 640, height: 400 }], ['400 %'
 }
 
 test.describe('in forced colours', () => {
-  test.skip(({ browserName }) => browserName !== 'chromium', 'Playwright cannot force the colours of a Firefox that it did not build');
   test.use({ forcedColors: 'active' });
 
   const outline = (locator) => locator.evaluate((element) => getComputedStyle(element).outlineStyle);
