@@ -55,9 +55,10 @@ export const test = base.extend({
     await use(new SharedPage((page, report) => watch(page, new URL(site), report)));
   }, { scope: 'worker' }],
 
-  /** Has one page. It is a new context where a test chooses options that a page has from its beginning. */
-  context: async ({ browser, site, sharedPage, problems, viewport, hasTouch, forcedColors, serviceWorkers }, use) => {
-    if (!hasTouch && !forcedColors && serviceWorkers === 'block') {
+  /** Has one page. It is a new context where a test chooses what a page has from its beginning, and in Firefox, where that takes no longer. */
+  context: async ({ browser, browserName, site, sharedPage, problems, viewport, hasTouch, forcedColors, serviceWorkers }, use) => {
+    const isShared = browserName === 'chromium' && !hasTouch && forcedColors !== 'active' && serviceWorkers === 'block';
+    if (isShared) {
       const page = await sharedPage.take(browser, site, viewport);
       sharedPage.problems = problems;
       await use(page.context());

@@ -8,6 +8,9 @@ const LASTING = ['addInitScript', 'exposeBinding', 'exposeFunction', 'grantPermi
 /** Playwright's own defaults. */
 const MEDIA = { media: null, colorScheme: 'light', reducedMotion: 'no-preference', forcedColors: 'none', contrast: 'no-preference' };
 
+/** A document without scripts. It names an icon, so that the browser asks for none. */
+const EMPTY = '<!doctype html><title>Empty</title><link rel="icon" href="data:,">';
+
 /** Calls `before` ahead of each call of a method. */
 function precede(object, method, before) {
   const original = object[method];
@@ -59,8 +62,11 @@ export class SharedPage {
     const page = this.#page;
     for (const other of page.context().pages()) if (other !== page) await other.close();
     for (const routed of [page, page.context()]) await routed.unrouteAll({ behavior: 'ignoreErrors' });
-    // A document of the same origin without scripts. What the program stores as it ends, it has stored by now.
-    await page.goto(`${site}icon.svg`);
+    const empty = `${site}empty`;
+    await page.route(empty, (route) => route.fulfill({ contentType: 'text/html', body: EMPTY }));
+    await page.goto(empty);
+    await page.unroute(empty);
+    // What the program stores as it ends, it has stored by now.
     await page.evaluate(() => {
       localStorage.clear();
       sessionStorage.clear();
