@@ -1,4 +1,4 @@
-//! One op as an expression of PyTorch. The meaning of each function is that of `core::interpret`.
+//! One op as an expression of PyTorch. The meaning of each function is that of `fuseline_codegen::interpret`.
 
 mod elementwise;
 mod layout;
