@@ -1,8 +1,9 @@
 // The page's speed as a visitor feels it: main-thread time from a slider's `input` event to the end of the next frame,
 // beside the same for a bare page with one slider, and the time from navigation to the first drawn chart, on this machine
 // and as a visitor with a slow line and a slow processor has it.
-// Usage: node tests/bench/page.mjs, after the release build.
+// Usage: node tests/bench/page.mjs [FOLDER], after the release build, whose folder dist/ it measures. `target/served` is what ./dev serve builds.
 
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { serve } from '../e2e/server.mjs';
 import { launch, measure, ms, quantile, row, viewport } from './frames.mjs';
@@ -50,7 +51,8 @@ async function measureLoad(browser, url, { slow }) {
   return drawn;
 }
 
-const { server, url } = await serve(fileURLToPath(new URL('../../dist', import.meta.url)), { brotli: true });
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const { server, url } = await serve(resolve(root, process.argv[2] ?? 'dist'), { brotli: true });
 const browser = await launch();
 const count = { events: EVENTS, warmUp: WARM_UP_EVENTS };
 
