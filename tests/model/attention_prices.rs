@@ -1,4 +1,4 @@
-//! Attention in the search. On random graphs its costs are tried in `tests/fuzz/searches.rs`.
+//! Attention in the search. On random graphs its costs are tried in `tests/fuzz/searches/`.
 
 use crate::partitions::is_close;
 use crate::random_attention::{Parts, analysis_of, certified, with_attention};

@@ -1,28 +1,7 @@
-//! The search in regions with more ops than a word has bits. Its properties on random graphs are in `tests/fuzz/searches.rs`.
+//! The search in regions with more ops than a word has bits. Its properties on random graphs are in `tests/fuzz/searches/`.
 
-use crate::partitions::{cost_of, elementwise, is_close, is_legal, optimum};
-use fuseline_core::{Op, OpId, Options, Partition, Policy, TensorDecl, build_graph, plan};
-
-/// Options with this budget.
-fn with_budget(options: &Options, budget_states: usize) -> Options {
-    let mut options = options.clone();
-    options.fusion.budget_states = budget_states;
-    options
-}
-
-/// Adds of two earlier values within `reach`, so that every cut crosses some edges.
-fn adds(picks: &[(usize, usize)], reach: usize) -> Vec<Op> {
-    let names: Vec<String> = (0..picks.len()).map(|op| format!("t{op}")).collect();
-    let name = |op: usize, pick: usize| match op.checked_sub(pick % reach + 1) {
-        Some(back) => names[back].as_str(),
-        None => "x",
-    };
-    let each = picks.iter().enumerate();
-    let add = |(op, &(a, b)): (usize, &(usize, usize))| {
-        elementwise(&names[op], &[name(op, a), name(op, b)])
-    };
-    each.map(add).collect()
-}
+use crate::partitions::{adds, cost_of, elementwise, is_close, is_legal, optimum, with_budget};
+use fuseline_core::{OpId, Options, Partition, Policy, TensorDecl, build_graph, plan};
 
 #[test]
 fn seventy_adds_are_cut_at_least_as_well_as_by_hand() {

@@ -221,3 +221,24 @@ pub(crate) fn runs_in_order(graph: &Graph, partition: &Partition) -> bool {
 pub(crate) fn elementwise(name: &str, inputs: &[&str]) -> Op {
     Op::new(name, OpType::Elementwise, inputs, name, &[1024], 2)
 }
+
+/// Options with this budget.
+pub(crate) fn with_budget(options: &Options, budget_states: usize) -> Options {
+    let mut options = options.clone();
+    options.fusion.budget_states = budget_states;
+    options
+}
+
+/// Adds of two earlier values within `reach`, so that every cut crosses some edges.
+pub(crate) fn adds(picks: &[(usize, usize)], reach: usize) -> Vec<Op> {
+    let names: Vec<String> = (0..picks.len()).map(|op| format!("t{op}")).collect();
+    let name = |op: usize, pick: usize| match op.checked_sub(pick % reach + 1) {
+        Some(back) => names[back].as_str(),
+        None => "x",
+    };
+    let each = picks.iter().enumerate();
+    let add = |(op, &(a, b)): (usize, &(usize, usize))| {
+        elementwise(&names[op], &[name(op, a), name(op, b)])
+    };
+    each.map(add).collect()
+}
