@@ -1,6 +1,7 @@
 //! How the worker computes the answers.
 
 use super::jobs::{Answer, Job, Question, Stage, Task};
+use fuseline_core::analysis::by_hand::Shown;
 use fuseline_core::analysis::replay::analysis_with;
 use fuseline_core::analysis::sweep::sweep;
 use fuseline_core::analysis::why::Why;
@@ -183,34 +184,20 @@ impl Subject {
             }
             Question::Advice => {
                 at(Stage::Pricing);
-                let rows = (kernels.analysis.as_deref())
-                    .map(|analysis| advice_rows(analysis, &kernels.statement_of_op));
+                let rows = kernels
+                    .shown(&self.text, &self.parsed.program)
+                    .map(advice_rows);
                 Answer::Advice(rows.unwrap_or_default())
             }
             Question::Change(change) => {
-                let proposal = kernels.analysis.as_ref().map(|analysis| {
-                    let statements = &kernels.statement_of_op;
-                    propose(
-                        change,
-                        &self.text,
-                        &self.parsed.program,
-                        analysis,
-                        statements,
-                    )
-                });
+                let shown = kernels.shown(&self.text, &self.parsed.program);
+                let proposal = shown.map(|shown| propose(change, shown));
                 let refused = || Proposal::refused("There are no kernels.".to_owned());
                 Answer::Change(proposal.unwrap_or_else(refused))
             }
             Question::Merges(kernel) => {
-                let offers = kernels.analysis.as_ref().map(|analysis| {
-                    merge_offers(
-                        kernel,
-                        &self.text,
-                        &self.parsed.program,
-                        analysis,
-                        &kernels.statement_of_op,
-                    )
-                });
+                let shown = kernels.shown(&self.text, &self.parsed.program);
+                let offers = shown.map(|shown| merge_offers(kernel, shown));
                 Answer::Merges(offers.unwrap_or_default())
             }
             Question::Report => {
@@ -224,8 +211,8 @@ impl Subject {
             }
             Question::Table(kind) => {
                 at(Stage::Writing);
-                let csv = (kernels.analysis.as_deref())
-                    .map(|analysis| Table::new(kind, analysis, &kernels.statement_of_op).csv());
+                let csv = (kernels.shown(&self.text, &self.parsed.program))
+                    .map(|shown| Table::new(kind, shown).csv());
                 Answer::Table(csv.unwrap_or_default())
             }
         };
@@ -279,6 +266,18 @@ struct Kernels {
     /// `None` for a program without a graph.
     analysis: Option<Arc<Analysis>>,
     why_not: Option<WhyNot>,
+}
+
+impl Kernels {
+    /// What a change by hand starts from; `text` and its `program` are those of these kernels.
+    fn shown<'a>(&'a self, text: &'a str, program: &'a Program) -> Option<Shown<'a>> {
+        Some(Shown {
+            text,
+            program,
+            analysis: self.analysis.as_deref()?,
+            statement_of_op: &self.statement_of_op,
+        })
+    }
 }
 
 /// The graph of the valid ops; empty if they form none, for then there is nothing to decide.

@@ -1,26 +1,39 @@
 //! What would save time: each line is priced as following it turns out.
 
+use crate::random_graph::fusable_ops;
 use crate::why::under;
 use fuseline_core::analysis::advice::{Advice, advise};
+use fuseline_core::analysis::by_hand::Shown;
 use fuseline_core::examples::EXAMPLES;
-use fuseline_core::notation::parse;
+use fuseline_core::notation::import::program_of_ops;
+use fuseline_core::notation::{parse, print};
 use fuseline_core::{
     Analysis, F32Matmul, KernelId, Options, Policy, analyze_graph, analyze_program, device,
 };
 use fuseline_view::present::advice::{AdviceRow, advice_rows};
 use fuseline_view::present::manual::{Change, propose};
-
-fn outcome(text: &str, options: &Options) -> fuseline_core::Outcome {
-    analyze_program(&parse(text).program, options)
-}
+use proptest::prelude::*;
+use strum::VariantArray;
 
 fn analysis(text: &str, options: &Options) -> Analysis {
-    outcome(text, options).analysis.unwrap()
+    let outcome = analyze_program(&parse(text).program, options);
+    outcome.analysis.unwrap()
 }
 
 fn told(text: &str, options: &Options) -> Vec<AdviceRow> {
-    let outcome = outcome(text, options);
-    advice_rows(&outcome.analysis.unwrap(), &outcome.statement_of_op)
+    with_shown(text, options, advice_rows)
+}
+
+/// What `f` makes of a text that is shown under these options.
+fn with_shown<T>(text: &str, options: &Options, f: impl FnOnce(Shown<'_>) -> T) -> T {
+    let program = parse(text).program;
+    let outcome = analyze_program(&program, options);
+    f(Shown {
+        text,
+        program: &program,
+        analysis: outcome.analysis.as_ref().unwrap(),
+        statement_of_op: &outcome.statement_of_op,
+    })
 }
 
 fn on(id: &str, policy: Policy) -> Options {
@@ -30,70 +43,78 @@ fn on(id: &str, policy: Policy) -> Options {
     }
 }
 
+/// Follows each advice, as *Try it* does, and holds what came of it against what was promised.
+fn assert_promises_are_kept(text: &str, options: &Options) {
+    with_shown(text, options, |shown| {
+        let before = shown.analysis;
+        let advised = advise(shown);
+        assert!(advised.is_sorted_by(|a, b| a.price.time_s() >= b.price.time_s()));
+        for advised in advised {
+            let mut then = options.clone();
+            let graph = || before.graph.clone();
+            let after = match advised.advice {
+                Advice::Compile => {
+                    then.policy = Policy::Inductor;
+                    analyze_graph(graph(), &then)
+                }
+                Advice::Attention => {
+                    then.fusion.attention = true;
+                    analyze_graph(graph(), &then)
+                }
+                Advice::MaxAutotune => {
+                    then.fusion.max_autotune = true;
+                    analyze_graph(graph(), &then)
+                }
+                Advice::Tf32 => {
+                    then.conventions.f32_matmul = F32Matmul::Tf32;
+                    analyze_graph(graph(), &then)
+                }
+                Advice::Merge(a, b) => {
+                    let proposal = propose(Change::Merge(a, b), shown);
+                    then.policy = Policy::Manual;
+                    analysis(&proposal.text.unwrap(), &then)
+                }
+            };
+            let [saved_s, saved_bound_s] = [
+                before.time_s() - after.time_s(),
+                before.fused.time_s - after.fused.time_s,
+            ];
+            let saved_bytes =
+                before.fused.traffic.total.cast_signed() - after.fused.traffic.total.cast_signed();
+            let price = advised.price;
+            assert_eq!(price.saved_bytes(), saved_bytes, "{advised:?}\n{text}");
+            for (promised_s, delivered_s) in [
+                (price.time_s(), saved_s),
+                (price.bound_saved_s(), saved_bound_s),
+            ] {
+                let error_s = (promised_s.unwrap() - delivered_s).abs();
+                assert!(error_s <= 1e-9 * before.time_s(), "{advised:?}\n{text}");
+            }
+            assert!(price.time_s() > Some(0.0));
+        }
+    });
+}
+
 #[test]
 fn each_advice_saves_what_it_says() {
     for example in EXAMPLES {
         for policy in [Policy::None, Policy::Rules, Policy::Inductor] {
             for id in ["a100-80", "h200"] {
-                let options = on(id, policy);
-                let outcome = outcome(example.text, &options);
-                let before = outcome.analysis.as_ref().unwrap();
-                let advised = advise(before, &outcome.statement_of_op);
-                assert!(
-                    advised
-                        .is_sorted_by(|a, b| a.price.total().time_s() >= b.price.total().time_s())
-                );
-                // Kernels by hand compute nothing twice, so their bytes differ from those of a compiler that does.
-                let computes_again = before
-                    .partition
-                    .recomputed
-                    .iter()
-                    .any(|ops| !ops.is_empty());
-                for advised in advised {
-                    if computes_again && matches!(advised.advice, Advice::Merge(..)) {
-                        continue;
-                    }
-                    let mut then = options.clone();
-                    let after = match advised.advice {
-                        Advice::Compile => {
-                            then.policy = Policy::Inductor;
-                            analyze_graph(before.graph.clone(), &then)
-                        }
-                        Advice::Attention => {
-                            then.fusion.attention = true;
-                            analyze_graph(before.graph.clone(), &then)
-                        }
-                        Advice::MaxAutotune => {
-                            then.fusion.max_autotune = true;
-                            analyze_graph(before.graph.clone(), &then)
-                        }
-                        Advice::Tf32 => {
-                            then.conventions.f32_matmul = F32Matmul::Tf32;
-                            analyze_graph(before.graph.clone(), &then)
-                        }
-                        Advice::Merge(a, b) => {
-                            let program = parse(example.text).program;
-                            let change = Change::Merge(a, b);
-                            let statements = &outcome.statement_of_op;
-                            let proposal =
-                                propose(change, example.text, &program, before, statements);
-                            then.policy = Policy::Manual;
-                            analysis(&proposal.text.unwrap(), &then)
-                        }
-                    };
-                    let saved = before.fused.traffic.total.cast_signed()
-                        - after.fused.traffic.total.cast_signed();
-                    let price = advised.price.total();
-                    assert_eq!(price.saved_bytes(), saved, "{} {advised:?}", example.id);
-                    let saved_s = before.fused.time_s - after.fused.time_s;
-                    let error_s = (price.bound_saved_s().unwrap() - saved_s).abs();
-                    assert!(
-                        error_s <= 1e-9 * before.fused.time_s,
-                        "{} {advised:?}",
-                        example.id
-                    );
-                    assert!(price.time_s() > Some(0.0));
-                }
+                assert_promises_are_kept(example.text, &on(id, policy));
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn each_advice_for_a_random_program_saves_what_it_says((ops, externals) in fusable_ops(3..=12)) {
+        let text = print(&program_of_ops(&ops, &externals).0);
+        for &policy in Policy::VARIANTS {
+            for id in ["a100-80", "h100"] {
+                assert_promises_are_kept(&text, &on(id, policy));
             }
         }
     }

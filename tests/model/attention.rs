@@ -26,6 +26,16 @@ fn analysis_of(text: &str, options: &Options) -> Analysis {
     analyze_program(&parsed.program, options).analysis.unwrap()
 }
 
+/// The counts of self-attention at a length, with the memory on chip of an H200.
+fn growth_at(length: u64, shape: &AttentionShape) -> Growth {
+    let shape = AttentionShape {
+        queries: length,
+        keys: length,
+        ..*shape
+    };
+    Growth::of(&shape, 232_448, LoopOrder::Queries)
+}
+
 fn kernels(analysis: &Analysis) -> Vec<Vec<&str>> {
     let ops = &analysis.graph.ops;
     let names = |group: &[OpId]| group.iter().map(|&op| ops[op].name.as_str()).collect();
@@ -278,7 +288,7 @@ fn grouped_queries_read_their_keys_once() {
     let bytes = 2 * (2 * 32 + 2 * 8) * 2048 * 128;
     assert_eq!(analysis.fused.kernels[kernel].bytes(), bytes);
     assert_eq!(attention.shape.compulsory_bytes(), bytes);
-    let at_its_length = Growth::at(2048, &attention.shape, 232_448, LoopOrder::Queries);
+    let at_its_length = growth_at(2048, &attention.shape);
     assert_eq!(at_its_length.compulsory_bytes, bytes);
     assert!(at_its_length.tiled_bytes > bytes);
 }
@@ -293,8 +303,7 @@ fn standard_attention_grows_with_the_square() {
         head_size: 64,
         bytes_per_element: 2,
     };
-    let points =
-        [4096, 65_536].map(|length| Growth::at(length, &shape, 232_448, LoopOrder::Queries));
+    let points = [4096, 65_536].map(|length| growth_at(length, &shape));
     let ratio = |bytes: [u64; 2]| bytes[1] as f64 / bytes[0] as f64;
     let of = |bytes: fn(&Growth) -> u64| ratio([bytes(&points[0]), bytes(&points[1])]);
     assert!(of(|p| p.standard_bytes) > 250.0);

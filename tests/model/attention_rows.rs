@@ -4,7 +4,7 @@ use fuseline_core::fusion::attention::{AttentionShape, LoopOrder, Tiles};
 use fuseline_core::{default_device, device};
 use fuseline_view::picture::charts::attention_growth::scene;
 use fuseline_view::picture::charts::scene::{Role, Shape};
-use fuseline_view::present::attention::AttentionSize::{HeadSize, Heads, Length, OnChip};
+use fuseline_view::present::attention::AttentionSize::{HeadSize, Heads, Length, OnChip, Queries};
 use fuseline_view::present::attention::{
     AttentionCount, AttentionSize, AttentionSizes, ByteRow, byte_rows, notes, tile_rows,
 };
@@ -52,6 +52,76 @@ fn what_is_no_size_changes_nothing() {
         (Heads, "65537"),
     ] {
         assert_eq!(sizes.with_typed(size, value), None, "{size:?} {value}");
+    }
+}
+
+#[test]
+fn one_query_over_many_keys_has_one_row_of_scores() {
+    // Q of 1 row, K and V of 8,192: they are nearly all of the bytes.
+    let shape = AttentionShape {
+        heads: 16,
+        group: 1,
+        queries: 1,
+        keys: 8192,
+        head_size: 64,
+        bytes_per_element: 2,
+    };
+    let sizes = AttentionSizes::default().of_program(shape);
+    assert_eq!((sizes.is_self, sizes.shape), (false, shape));
+    let standard = byte_row(&sizes, AttentionCount::ScoresInMemory);
+    assert_eq!(standard.bytes.formula, "2N_q d + 2Nd + 4N_q N");
+    assert_eq!(standard.bytes.value, "34.6 MB");
+    let once = byte_row(&sizes, AttentionCount::TensorsOnce);
+    assert_eq!(once.bytes.value, "33.6 MB");
+    // A slider of K and V leaves Q alone.
+    let longer = sizes.with_slider(Length, "14").unwrap();
+    assert_eq!((longer.shape.queries, longer.shape.keys), (1, 16_384));
+    // Until Q follows them again.
+    let square = longer.with_self_attention(true);
+    assert_eq!(square.shape.queries, 16_384);
+    let typed = square.with_typed(Queries, "4").unwrap();
+    assert_eq!((typed.is_self, typed.shape.queries), (false, 4));
+}
+
+#[test]
+fn all_rows_count_two_lengths() {
+    for (queries, keys) in [(1, 8192), (512, 4096), (4096, 512), (1000, 1000)] {
+        for group in [1, 4] {
+            for order in [LoopOrder::Queries, LoopOrder::Keys] {
+                let shape = AttentionShape {
+                    heads: 8,
+                    group,
+                    queries,
+                    keys,
+                    head_size: 128,
+                    bytes_per_element: 2,
+                };
+                let mut sizes = AttentionSizes::default().of_program(shape);
+                sizes.order = order;
+                let cut = Tiles::new(&shape, sizes.on_chip_bytes(default_device()));
+                for (count, bytes) in [
+                    (AttentionCount::ScoresInMemory, shape.standard_bytes()),
+                    (
+                        AttentionCount::TilesFetchedAnew,
+                        shape.forward_bytes(cut, order),
+                    ),
+                    (AttentionCount::TensorsOnce, shape.compulsory_bytes()),
+                ] {
+                    let row = byte_row(&sizes, count);
+                    assert_eq!(row.bytes.value, format_bytes(bytes), "{count:?} {shape:?}");
+                    // The terms give the same sum.
+                    let terms = row
+                        .bytes
+                        .term
+                        .unwrap()
+                        .terms()
+                        .iter()
+                        .map(|term| term.number.value())
+                        .sum::<f64>();
+                    assert!((terms - bytes as f64).abs() < 1.0, "{count:?} {shape:?}");
+                }
+            }
+        }
     }
 }
 
@@ -106,7 +176,7 @@ fn the_memory_on_chip_is_the_device_s_until_it_is_chosen() {
 }
 
 #[test]
-fn the_keys_of_the_program_s_attention_are_the_length() {
+fn both_lengths_are_those_of_the_programs_attention() {
     let of_program = AttentionShape {
         heads: 3,
         group: 1,
@@ -118,7 +188,7 @@ fn the_keys_of_the_program_s_attention_are_the_length() {
     let taken = AttentionSizes::default().of_program(of_program);
     assert_eq!(
         (taken.shape.queries, taken.shape.keys, taken.shape.heads),
-        (7, 7, 3)
+        (5, 7, 3)
     );
 }
 

@@ -2,6 +2,7 @@
 
 use fuseline::app::jobs::{Answer, Job, Question, Task};
 use fuseline::app::runner::Runner;
+use fuseline_core::analysis::by_hand::Shown;
 use fuseline_core::examples::EXAMPLES;
 use fuseline_core::notation::parse;
 use fuseline_core::{Options, Outcome, Policy, analyze_program};
@@ -16,12 +17,14 @@ fn of_text(text: &str) -> Outcome {
     analyze_program(&parse(text).program, &options)
 }
 
-fn table(outcome: &Outcome, kind: TableKind) -> Table {
-    Table::new(
-        kind,
-        outcome.analysis.as_ref().unwrap(),
-        &outcome.statement_of_op,
-    )
+fn table(text: &str, outcome: &Outcome, kind: TableKind) -> Table {
+    let shown = Shown {
+        text,
+        program: &parse(text).program,
+        analysis: outcome.analysis.as_ref().unwrap(),
+        statement_of_op: &outcome.statement_of_op,
+    };
+    Table::new(kind, shown)
 }
 
 /// A table as a spreadsheet reads it.
@@ -47,7 +50,7 @@ fn what_is_read_from_a_file_are_the_rows() {
     for example in EXAMPLES {
         let outcome = of_text(example.text);
         for &kind in TableKind::VARIANTS {
-            let table = table(&outcome, kind);
+            let table = table(example.text, &outcome, kind);
             assert_eq!(read(&table.csv()), table, "{} {}", example.id, kind.name());
         }
     }
@@ -58,7 +61,7 @@ fn the_columns_of_kernels_add_up_to_the_bytes_of_the_program() {
     for example in EXAMPLES {
         let outcome = of_text(example.text);
         let analysis = outcome.analysis.as_ref().unwrap();
-        let table = table(&outcome, TableKind::Kernels);
+        let table = table(example.text, &outcome, TableKind::Kernels);
         let sum = |name: &str| -> u64 {
             let column = table
                 .head
@@ -111,8 +114,8 @@ fn names_that_hold_commas_quotes_and_lines_stay_one_cell() {
 
 #[test]
 fn an_empty_table_keeps_its_head() {
-    let outcome = of_text("input x : f16[1024]\ny = relu(x)\n");
-    let csv = table(&outcome, TableKind::Edges).csv();
+    let text = "input x : f16[1024]\ny = relu(x)\n";
+    let csv = table(text, &of_text(text), TableKind::Edges).csv();
     assert_eq!(csv.lines().count(), 1);
     assert!(csv.starts_with("from,to,tensor,"), "{csv}");
 }
@@ -138,7 +141,7 @@ fn the_worker_writes_the_same_tables() {
         let answer = runner.run(&job, &mut |_| ());
         assert_eq!(
             answer,
-            Answer::Table(table(&outcome, kind).csv()),
+            Answer::Table(table(text, &outcome, kind).csv()),
             "{}",
             kind.name()
         );

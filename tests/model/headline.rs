@@ -104,7 +104,7 @@ fn times_are_expected_where_measured_estimated_beside_it_and_bounds_elsewhere() 
         (
             "h200",
             "expected on H200",
-            "Expected times: the device model, with rates measured on an H200,",
+            "Expected times: the device model, with rates measured on an H200. They are warm",
         ),
         (
             "h100",

@@ -7,6 +7,7 @@ use fuseline::app::jobs::{
     parse_if_short,
 };
 use fuseline::app::runner::Runner;
+use fuseline_core::analysis::by_hand::Shown;
 use fuseline_core::analysis::compare::{Compared, compare, options_of};
 use fuseline_core::analysis::replay::analysis_with;
 use fuseline_core::analysis::sweep::sweep;
@@ -192,15 +193,25 @@ fn every_question_is_answered_as_the_page_answers_it() {
 
                 let kernel = |op| analysis.partition.kernel_of[op];
                 let change = Change::Merge(kernel(first), kernel(last));
-                let proposal = propose(change, &text, &parsed.program, &analysis, &statement_of_op);
+                let proposal = propose(
+                    change,
+                    Shown {
+                        text: &text,
+                        program: &parsed.program,
+                        analysis: &analysis,
+                        statement_of_op: &statement_of_op,
+                    },
+                );
                 assert_eq!(answer(Question::Change(change)), Answer::Change(proposal));
 
                 let offers = merge_offers(
                     kernel(last),
-                    &text,
-                    &parsed.program,
-                    &analysis,
-                    &statement_of_op,
+                    Shown {
+                        text: &text,
+                        program: &parsed.program,
+                        analysis: &analysis,
+                        statement_of_op: &statement_of_op,
+                    },
                 );
                 let merges = Question::Merges(kernel(last));
                 assert_eq!(answer(merges), Answer::Merges(offers));

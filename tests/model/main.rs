@@ -16,6 +16,7 @@ mod charts;
 mod charts_cases;
 mod charts_properties;
 mod charts_states;
+mod claims;
 mod cli;
 mod cli_fusion;
 mod cli_output;

@@ -1,6 +1,7 @@
 //! Manual kernels: marked in the text, checked, edited.
 
 use crate::random_graph::fusable_ops;
+use fuseline_core::analysis::by_hand::Shown;
 use fuseline_core::analysis::why::Why;
 use fuseline_core::examples::EXAMPLES;
 use fuseline_core::fusion::legality;
@@ -275,7 +276,15 @@ c = add(a, b) @kernel 1
     let [producer, consumer] = ["a", "c"].map(|op| analysis.graph.op_named(op).unwrap());
     let change = Change::Cut { producer, consumer };
     let program = parse(text).program;
-    let proposal = propose(change, text, &program, &analysis, &before.statement_of_op);
+    let proposal = propose(
+        change,
+        Shown {
+            text,
+            program: &program,
+            analysis: &analysis,
+            statement_of_op: &before.statement_of_op,
+        },
+    );
     assert!(
         proposal
             .words
@@ -401,7 +410,15 @@ fn a_change_by_hand_keeps_an_attention_that_runs_as_one_kernel() {
     let of = |name: &str| before.partition.kernel_of[before.graph.op_named(name).unwrap()];
     assert_eq!(of("attn_scores"), of("attn_output"));
     let change = Change::Merge(of("ffn_up"), of("gelu"));
-    let proposal = propose(change, text, &program, &before, &outcome.statement_of_op);
+    let proposal = propose(
+        change,
+        Shown {
+            text,
+            program: &program,
+            analysis: &before,
+            statement_of_op: &outcome.statement_of_op,
+        },
+    );
     let changed = parse(&proposal.text.unwrap()).program;
     let after = analyze_program(&changed, &Options::of_policy(Policy::Manual))
         .analysis

@@ -194,7 +194,7 @@ fn each_kernel_says_what_decided() {
         "{text}"
     );
     assert!(
-        text.contains("optimal in time by records or bounds: no legal kernels need less"),
+        text.contains("optimal in time by records, else lower bounds: no legal kernels need less"),
         "{text}"
     );
     let unknown = steps("input a : bf16[4096]\ns = tanh(a)\ny = exp(s)\n");

@@ -1,5 +1,6 @@
 //! The merges that a card offers: those that hold, of producers and consumers alike, with the effect that they have.
 
+use fuseline_core::analysis::by_hand::Shown;
 use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, KernelId, Options, Outcome, Policy, analyze_program};
 use fuseline_view::present::manual::{Change, propose};
@@ -20,9 +21,25 @@ fn offers(text: &str, policy: Policy, op: &str) -> (Vec<Offer>, Analysis) {
     let analysis = analysis.unwrap();
     let kernel = analysis.partition.kernel_of[analysis.graph.op_named(op).unwrap()];
     let program = parse(text).program;
-    let offers = merge_offers(kernel, text, &program, &analysis, &statement_of_op);
+    let offers = merge_offers(
+        kernel,
+        Shown {
+            text,
+            program: &program,
+            analysis: &analysis,
+            statement_of_op: &statement_of_op,
+        },
+    );
     for offer in &offers {
-        let proposal = propose(offer.change, text, &program, &analysis, &statement_of_op);
+        let proposal = propose(
+            offer.change,
+            Shown {
+                text,
+                program: &program,
+                analysis: &analysis,
+                statement_of_op: &statement_of_op,
+            },
+        );
         assert!(proposal.text.is_some(), "{offer:?}");
         assert!(
             proposal.words.ends_with(&format!("{}.", offer.effect)),

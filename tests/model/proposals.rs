@@ -1,5 +1,6 @@
 //! Manual changes: their predicted effect equals the actual one.
 
+use fuseline_core::analysis::by_hand::Shown;
 use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, KernelId, OpId, Options, Outcome, Policy, analyze_program};
 use fuseline_view::present::manual::{Change, Proposal, propose};
@@ -24,7 +25,15 @@ fn proposal(text: &str, policy: Policy, change: Change) -> Proposal {
         ..
     } = outcome(text, policy);
     let program = parse(text).program;
-    propose(change, text, &program, &analysis.unwrap(), &statement_of_op)
+    propose(
+        change,
+        Shown {
+            text,
+            program: &program,
+            analysis: &analysis.unwrap(),
+            statement_of_op: &statement_of_op,
+        },
+    )
 }
 
 fn manual(text: &str) -> Analysis {
@@ -147,7 +156,15 @@ o = matmul(p, v)
         consumer: OpId::new(2),
     };
     let statements = &outcome.statement_of_op;
-    let cut = propose(change, ATTENTION, &program, &analysis, statements);
+    let cut = propose(
+        change,
+        Shown {
+            text: ATTENTION,
+            program: &program,
+            analysis: &analysis,
+            statement_of_op: statements,
+        },
+    );
     assert_eq!(cut.text, None);
     assert!(
         cut.words.contains("attention as one kernel"),

@@ -38,7 +38,9 @@ fn every_choice_that_figures_depend_on_is_named() {
     // `max-autotune` is an option of the compiler.
     assert_eq!(
         value("Options"),
-        Some("least time, horizontal fusion, after reductions, attention where it pays")
+        Some(
+            "least time (lower bound), horizontal fusion, after reductions, attention where it pays"
+        )
     );
     assert!(value("GPU").unwrap().contains("H200"));
     assert!(

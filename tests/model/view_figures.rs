@@ -100,14 +100,17 @@ proptest! {
 proptest! {
     #[test]
     fn figures_of_any_attention_come_out(
-        length in 1_u64..(1 << 20), head_size in 1_u64..1024, heads in 1_u64..(1 << 16), group in 1_u64..9,
+        length in 1_u64..(1 << 20), own_queries in prop::option::of(1_u64..(1 << 20)), head_size in 1_u64..1024, heads in 1_u64..(1 << 16), group in 1_u64..9,
         bytes_per_element in prop::sample::select(vec![1, 2, 4]),
         own_kib in prop::option::of(1_u64..1024),
         order in prop::sample::select(vec![LoopOrder::Queries, LoopOrder::Keys]),
         device in prop::sample::select(DEVICES.iter().collect::<Vec<_>>()),
     ) {
         let sizes = AttentionSizes {
-            shape: AttentionShape { heads, group, queries: length, keys: length, head_size, bytes_per_element },
+            shape: AttentionShape {
+                heads, group, queries: own_queries.unwrap_or(length), keys: length, head_size, bytes_per_element,
+            },
+            is_self: own_queries.is_none(),
             own_on_chip_bytes: own_kib.map(|kib| kib * 1024),
             order,
         };

@@ -1,6 +1,7 @@
 //! A text and its analysis, by the page itself or with the kernels that the worker has chosen.
 
 use crate::app::jobs::{Answer, Job, Question, Task, is_quick};
+use fuseline_core::analysis::by_hand::Shown;
 use fuseline_core::model::diagnostic::has_errors;
 use fuseline_core::notation::Parsed;
 use fuseline_core::{
@@ -31,6 +32,16 @@ pub struct AnalysedText {
 }
 
 impl AnalysedText {
+    /// The kernels that a change by hand starts from.
+    pub fn by_hand(&self) -> Shown<'_> {
+        Shown {
+            text: &self.text,
+            program: &self.parsed.program,
+            analysis: &self.analysis,
+            statement_of_op: &self.statement_of_op,
+        }
+    }
+
     /// Shown before any text was valid.
     pub(super) fn empty(options: &Options) -> Self {
         let analysis = analyze(&[], &[], options)

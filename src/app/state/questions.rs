@@ -60,7 +60,7 @@ impl Page {
                 Answer::Advice(rows) => Some(rows.clone()),
                 _ => None,
             },
-            |shown| Some(advice_rows(&shown.analysis, &shown.statement_of_op)),
+            |shown| Some(advice_rows(shown.by_hand())),
         )
     }
 
@@ -80,15 +80,7 @@ impl Page {
                 Answer::Change(proposal) => Some(proposal.clone()),
                 _ => None,
             },
-            |shown| {
-                Some(propose(
-                    change,
-                    &shown.text,
-                    &shown.parsed.program,
-                    &shown.analysis,
-                    &shown.statement_of_op,
-                ))
-            },
+            |shown| Some(propose(change, shown.by_hand())),
         )
     }
 
@@ -103,15 +95,7 @@ impl Page {
                 Answer::Merges(offers) => Some(offers.clone()),
                 _ => None,
             },
-            |shown| {
-                Some(merge_offers(
-                    kernel,
-                    &shown.text,
-                    &shown.parsed.program,
-                    &shown.analysis,
-                    &shown.statement_of_op,
-                ))
-            },
+            |shown| Some(merge_offers(kernel, shown.by_hand())),
         )
     }
 

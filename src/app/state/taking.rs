@@ -130,7 +130,7 @@ impl Page {
                 }
             });
         } else {
-            save(&Table::new(kind, &shown.analysis, &shown.statement_of_op).csv());
+            save(&Table::new(kind, shown.by_hand()).csv());
         }
     }
 

@@ -59,6 +59,18 @@ pub fn AttentionView(
         <div class="attention">
             <div class="attention-fields" role="group" aria-label="Sizes of the attention">
                 <SizeField inputs size=AttentionSize::Length />
+                <SizeField inputs size=AttentionSize::Queries />
+                <label class="check">
+                    <input
+                        type="checkbox"
+                        prop:checked=move || sizes.get().is_self
+                        on:change:target=move |event| {
+                            let is_self = event.target().checked();
+                            inputs.set_sizes.run(sizes.get_untracked().with_self_attention(is_self));
+                        }
+                    />
+                    <span>"Self-attention: N_q = N"</span>
+                </label>
                 <SizeField inputs size=AttentionSize::HeadSize />
                 <SizeField inputs size=AttentionSize::OnChip />
                 <SizeField inputs size=AttentionSize::Heads />

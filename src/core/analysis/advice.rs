@@ -1,10 +1,11 @@
 //! What would save time: options of compiler and framework, and kernels merged by hand.
 
+use crate::analysis::by_hand::{self, Change, Shown};
 use crate::analysis::rounds::Rounds;
 use crate::analysis::why::{Cost, Price, PricedEdge, RoundsPrice, Why};
 use crate::analysis::{Analysis, analyze_plan};
 use crate::fusion::plan;
-use crate::model::ids::{IdVec, KernelId, OpId};
+use crate::model::ids::KernelId;
 use crate::model::options::{F32Matmul, Options, Policy};
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::cmp::Ordering;
@@ -14,8 +15,10 @@ use std::collections::HashMap;
 const LEAST_SHARE: f64 = 1e-3;
 /// Merges by hand that are told.
 const MERGES: usize = 5;
-/// Merges that are looked at for them, the largest saving first. Most of the dearest are not allowed.
+/// Merges that are looked at for them, the largest estimate first. Most of the dearest are not allowed.
 const CANDIDATES: usize = 200;
+/// Merges that are made to see what they save, because each takes an analysis.
+const TRIED: usize = 12;
 
 /// Something that can be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, BorshSerialize, BorshDeserialize)]
@@ -37,20 +40,20 @@ pub enum Advice {
 pub struct Advised {
     /// The change.
     pub advice: Advice,
-    /// What it saves; two kernels of a block are merged in every round.
-    pub price: RoundsPrice,
+    /// What the whole program takes before and after.
+    pub price: Price,
+    /// Rounds of a block in which two kernels are merged; 1 elsewhere.
+    pub rounds: usize,
 }
 
-/// The changes that would save time, the largest saving first. Each is priced alone, and savings of several do not add up.
-/// `statement_of_op` gives for each op its statement: those of a block have several, and are merged in every round.
+/// The changes that would save time, the largest saving first. Each is priced alone by the state that it leads to, and savings
+/// of several do not add up. Ops of a block are merged in every round.
 ///
-/// A few analyses, and the time of [`Why::priced_edges`].
-pub fn advise(analysis: &Analysis, statement_of_op: &IdVec<OpId, usize>) -> Vec<Advised> {
+/// Some [`TRIED`] analyses, and the time of [`Why::priced_edges`].
+pub fn advise(shown: Shown<'_>) -> Vec<Advised> {
+    let analysis = shown.analysis;
     let least_s = analysis.time_s() * LEAST_SHARE;
-    let pays = |price: &RoundsPrice| {
-        let saved_s = price.total().time_s();
-        saved_s.is_some_and(|saved_s| saved_s > least_s)
-    };
+    let pays = |price: Price| price.time_s().is_some_and(|saved_s| saved_s > least_s);
     let mut advised: Vec<Advised> = [
         Advice::Compile,
         Advice::Attention,
@@ -64,64 +67,76 @@ pub fn advise(analysis: &Analysis, statement_of_op: &IdVec<OpId, usize>) -> Vec<
         let after = analyze_plan(analysis.graph.clone(), &options, plan);
         Some(Advised {
             advice,
-            price: RoundsPrice::once(Price {
+            price: Price {
                 before: cost(analysis),
                 after: cost(&after),
-            }),
+            },
+            rounds: 1,
         })
     })
-    .filter(|advised| pays(&advised.price))
+    .filter(|advised| pays(advised.price))
     .collect();
-    let why = Why::new(analysis);
-    let mut candidates = merges(analysis, &why.priced_edges(), statement_of_op);
-    candidates.retain(|merge| pays(&merge.price));
-    candidates.sort_by(by_saving);
-    let mut told: Vec<Advised> = Vec::new();
-    for merge in candidates.into_iter().take(CANDIDATES) {
-        let is_told = told.iter().any(|advised| advised.advice == merge.advice);
-        if let Advice::Merge(a, b) = merge.advice
-            && !is_told
-            && why.merge(a, b).is_ok()
-        {
-            told.push(merge);
-        }
-        if told.len() == MERGES {
-            break;
-        }
-    }
-    advised.extend(told);
+    advised.extend(merges(shown, &pays));
     advised.sort_by(by_saving);
     advised
 }
 
+/// The merges by hand that save most. Estimates of each edge say which are made to see what they save: the marks keep all other
+/// kernels as shown only where these are legal by hand.
+fn merges(shown: Shown<'_>, pays: &dyn Fn(Price) -> bool) -> Vec<Advised> {
+    let analysis = shown.analysis;
+    let why = Why::new(analysis);
+    let mut estimates = estimates(shown, &why.priced_edges());
+    estimates.retain(|(_, price)| pays(price.total()));
+    let saved_s = |price: &RoundsPrice| price.total().time_s().unwrap_or_default();
+    estimates.sort_by(|(_, a), (_, b)| saved_s(b).total_cmp(&saved_s(a)));
+    let mut tried: Vec<[KernelId; 2]> = Vec::new();
+    let mut merges: Vec<Advised> = Vec::new();
+    for (kernels, estimate) in estimates.into_iter().take(CANDIDATES) {
+        let [a, b] = kernels;
+        if tried.contains(&kernels) || why.merge(a, b).is_err() {
+            continue;
+        }
+        tried.push(kernels);
+        if let Ok(changed) = by_hand::change(Change::Merge(a, b), shown) {
+            let price = Price {
+                before: cost(analysis),
+                after: cost(&changed.analysis),
+            };
+            merges.extend(pays(price).then_some(Advised {
+                advice: Advice::Merge(a, b),
+                price,
+                rounds: estimate.rounds,
+            }));
+        }
+        if merges.len() == MERGES || tried.len() == TRIED {
+            break;
+        }
+    }
+    merges
+}
+
 fn by_saving(a: &Advised, b: &Advised) -> Ordering {
-    let saved_s = |advised: &Advised| advised.price.total().time_s().unwrap_or_default();
+    let saved_s = |advised: &Advised| advised.price.time_s().unwrap_or_default();
     saved_s(b).total_cmp(&saved_s(a))
 }
 
-/// For each edge between kernels the merge of these; of the same edge in the rounds of a block that of the first one, with the
-/// price of all.
-fn merges(
-    analysis: &Analysis,
-    edges: &[PricedEdge],
-    statement_of_op: &IdVec<OpId, usize>,
-) -> Vec<Advised> {
-    let kernel_of = &analysis.partition.kernel_of;
-    let rounds = Rounds::new(analysis, statement_of_op);
-    let mut merges: Vec<Advised> = Vec::new();
+/// For each edge between kernels these, and what their merge alone would save; of the same edge in the rounds of a block those
+/// of the first one, with the price of all.
+fn estimates(shown: Shown<'_>, edges: &[PricedEdge]) -> Vec<([KernelId; 2], RoundsPrice)> {
+    let kernel_of = &shown.analysis.partition.kernel_of;
+    let rounds = Rounds::new(shown.analysis, shown.statement_of_op);
+    let mut merges: Vec<([KernelId; 2], RoundsPrice)> = Vec::new();
     let mut place_of = HashMap::new();
     for edge in edges {
         let same = rounds.statement_edge(edge);
         let place = *place_of.entry(same).or_insert(merges.len());
-        if let Some(merge) = merges.get_mut(place) {
-            merge.price.add_round(edge.price);
+        if let Some((_, price)) = merges.get_mut(place) {
+            price.add_round(edge.price);
             continue;
         }
         let [a, b] = [edge.producer, edge.consumer].map(|op| kernel_of[op]);
-        merges.push(Advised {
-            advice: Advice::Merge(a.min(b), a.max(b)),
-            price: RoundsPrice::once(edge.price),
-        });
+        merges.push(([a.min(b), a.max(b)], RoundsPrice::once(edge.price)));
     }
     merges
 }

@@ -2,6 +2,7 @@
 
 pub mod advice;
 pub mod baseline;
+pub mod by_hand;
 pub mod compare;
 pub mod device_model;
 mod execution;

@@ -83,9 +83,10 @@ pub struct Peaks {
 
 impl Peaks {
     /// The roof of a kernel: the peak for its matmul, or without one that of the vector units, in f64 where some of its
-    /// arithmetic is.
+    /// arithmetic is. An opaque operator has none, because it may run on either.
     pub fn roof(&self, work: Work) -> Option<Figure> {
         match work.matrix_dtype {
+            _ if work.opaque_flops > 0 => None,
             Some(_) => self.matrix.map(|peak| peak.figure),
             None if work.vector_f64_flops > 0 => self.vector_f64,
             None => self.vector,
@@ -115,6 +116,8 @@ pub enum MissingFigure {
     MatrixPeak,
     /// The peak of the vector units.
     VectorPeak,
+    /// The units that execute an opaque operator.
+    Units,
 }
 
 /// The figure that the time of this work lacks on the chosen device; `None` if the time counts all work.
@@ -122,6 +125,8 @@ pub fn missing_figure(options: &Options, work: Work) -> Option<MissingFigure> {
     let peaks = peaks(options, work);
     if work.is_unknown {
         Some(MissingFigure::K)
+    } else if work.opaque_flops > 0 {
+        Some(MissingFigure::Units)
     } else if work.matrix_flops > 0 && peaks.matrix.is_none() {
         Some(
             work.matrix_dtype

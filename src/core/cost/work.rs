@@ -40,7 +40,10 @@ pub fn op_work(graph: &Graph, op: OpId) -> Work {
         OpType::Reduction => vector(graph, op, per_element * input_elements()),
         OpType::Opaque if definition.function.as_deref() == Some("sdpa") => attention(graph, op),
         OpType::Opaque => match &definition.unknown {
-            Some(unknown) => vector(graph, op, unknown.flops.into()),
+            Some(unknown) => Work {
+                opaque_flops: unknown.flops.into(),
+                ..Work::default()
+            },
             None if function.is_none() => Work::default(),
             None => vector(graph, op, per_element * input_elements()),
         },

@@ -52,7 +52,7 @@ pub enum Scope {
 pub enum Amount {
     /// Bytes through memory: compulsory traffic.
     Bytes(u64),
-    /// Predicted seconds.
+    /// Seconds, as a lower bound or from records of fused patterns.
     Seconds(f64),
 }
 

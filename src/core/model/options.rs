@@ -187,7 +187,8 @@ pub enum Objective {
     /// Bytes through memory; on a tie the fewest kernels.
     #[default]
     Bytes,
-    /// Predicted time; on a tie the fewest kernels.
+    /// The lower bound of the time; on a tie the fewest kernels. Predicted times depend on what earlier kernels left in
+    /// the cache, so they are no sum over kernels that a search could prove least.
     Time,
     /// The same, where a pattern was measured by its speed-up; see [`crate::fusion::measured`].
     Measured,
@@ -198,7 +199,7 @@ impl Objective {
     pub const fn noun(self) -> &'static str {
         match self {
             Self::Bytes => "bytes",
-            Self::Time => "time",
+            Self::Time => "time (lower bound)",
             Self::Measured => "measured time",
         }
     }

@@ -3,6 +3,7 @@
 use super::condition::Condition;
 use super::state::{PageState, Seen};
 use super::task::{By, Kind, Task};
+use fuseline_core::analysis::by_hand::Shown;
 use fuseline_core::analysis::why::Why;
 use fuseline_core::model::options::Switch;
 use fuseline_core::notation::edit::{set_dtype, set_param};
@@ -126,10 +127,12 @@ fn merges(state: &PageState) -> Vec<PageState> {
 pub fn changed(state: &PageState, seen: &Seen, change: Change) -> Option<PageState> {
     let proposal = propose(
         change,
-        &seen.text,
-        seen.program(),
-        &seen.analysis,
-        &seen.statement_of_op,
+        Shown {
+            text: &seen.text,
+            program: seen.program(),
+            analysis: &seen.analysis,
+            statement_of_op: &seen.statement_of_op,
+        },
     );
     let mut next = state.clone();
     next.shared.text = proposal.text?;

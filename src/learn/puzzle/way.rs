@@ -2,6 +2,7 @@
 
 use super::standing::{Posed, Standing, cost};
 use crate::lesson::state::Seen;
+use fuseline_core::analysis::by_hand::Shown;
 use fuseline_core::analysis::why::{Price, Why};
 use fuseline_core::{Analysis, KernelId, Objective, OpId};
 use fuseline_view::present::manual::{Change, Proposal, propose};
@@ -147,10 +148,12 @@ fn step(now: &Seen, change: Change, edge: [OpId; 2]) -> Option<(Step, Seen)> {
         words, done, text, ..
     } = propose(
         change,
-        &now.text,
-        now.program(),
-        &now.analysis,
-        &now.statement_of_op,
+        Shown {
+            text: &now.text,
+            program: now.program(),
+            analysis: &now.analysis,
+            statement_of_op: &now.statement_of_op,
+        },
     );
     let text = text?;
     let next = Seen::of(&text, &now.analysis.options).filter(|next| !next.has_error)?;

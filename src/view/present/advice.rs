@@ -7,9 +7,10 @@ use super::options::{policy_title, switch_name};
 use super::why::saved_text;
 use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::analysis::advice::{Advice, Advised, advise};
-use fuseline_core::analysis::why::RoundsPrice;
+use fuseline_core::analysis::by_hand::Shown;
+use fuseline_core::analysis::why::Price;
 use fuseline_core::model::options::Switch;
-use fuseline_core::{Analysis, IdVec, KernelId, OpId, Policy};
+use fuseline_core::{Analysis, KernelId, Policy};
 
 /// Something that would save time.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
@@ -20,8 +21,8 @@ pub struct AdviceRow {
     pub action: String,
     /// What it costs beside the work, or where it is done; empty if there is nothing to say.
     pub caveat: String,
-    /// What it would save.
-    pub price: RoundsPrice,
+    /// What the whole program takes before and after.
+    pub price: Price,
     /// The time that it would save as a part of the program's, in percent.
     pub share_percent: f64,
 }
@@ -31,22 +32,22 @@ impl AdviceRow {
     pub fn saved(&self, saved: Saved) -> String {
         match saved {
             Saved::Share => Number::Percent(self.share_percent).text(),
-            Saved::Bytes | Saved::Time => saved_text(self.price.total(), saved),
+            Saved::Bytes | Saved::Time => saved_text(self.price, saved),
         }
     }
 }
 
 /// A row for each advice, the largest saving first. Takes as long as [`advise`].
-pub fn advice_rows(analysis: &Analysis, statement_of_op: &IdVec<OpId, usize>) -> Vec<AdviceRow> {
-    let advised = advise(analysis, statement_of_op).into_iter();
+pub fn advice_rows(shown: Shown<'_>) -> Vec<AdviceRow> {
+    let advised = advise(shown).into_iter();
     advised
-        .filter_map(|advised| row(analysis, &advised))
+        .filter_map(|advised| row(shown.analysis, &advised))
         .collect()
 }
 
 fn row(analysis: &Analysis, advised: &Advised) -> Option<AdviceRow> {
     let (action, caveat) = advice_words(analysis, advised)?;
-    let saved_s = advised.price.total().time_s()?;
+    let saved_s = advised.price.time_s()?;
     Some(AdviceRow {
         advice: advised.advice,
         action,
@@ -79,7 +80,7 @@ pub(super) fn advice_words(analysis: &Analysis, advised: &Advised) -> Option<(St
         let ops = analysis.partition.kernels.get(kernel)?;
         Some(op_names(&analysis.graph, ops).replace('`', ""))
     };
-    let in_every_round = match advised.price.rounds {
+    let in_every_round = match advised.rounds {
         1 => String::new(),
         rounds => format!(
             "The same in {} rounds; the figures are for all of them.",

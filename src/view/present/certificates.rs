@@ -40,7 +40,7 @@ pub fn certificate_sentence(certificate: &Certificate) -> String {
 /// What was minimized. Patterns without a record take their bounds, which are not measured.
 const fn minimized_text(objective: Objective) -> &'static str {
     match objective {
-        Objective::Measured => "time by records or bounds",
+        Objective::Measured => "time by records, else lower bounds",
         Objective::Bytes | Objective::Time => objective.noun(),
     }
 }

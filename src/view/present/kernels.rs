@@ -7,6 +7,7 @@ use crate::present::format::{
 };
 use crate::present::names::op_names;
 use crate::present::times::{Seconds, TimeText, bound_name, missing_text};
+use fuseline_core::analysis::device_model::Outside;
 use fuseline_core::model::work::Work;
 use fuseline_core::{Analysis, KernelId, OpId};
 
@@ -75,6 +76,8 @@ pub fn kernel_rows(analysis: &Analysis, max_rows: usize) -> Vec<KernelRow> {
             missing: missing_text(fused, &analysis.options),
             bounds_s: [before.unfused_time_s, placement.time_s],
             expected_s: expected(kernel).map(|times| [times.unfused_s, times.time_s]),
+            outside: expected(kernel)
+                .map_or([None; 2], |times| [times.unfused_outside, times.outside]),
         });
         Some(KernelRow {
             first_op: *fused.ops.first()?,
@@ -118,6 +121,9 @@ pub fn kernel_total(analysis: &Analysis) -> Figures {
             .and_then(|kernel| missing_text(kernel, &analysis.options)),
         bounds_s: [before.time_s, after.time_s],
         expected_s: expected.map(|times| [times.unfused_s, times.fused_s]),
+        outside: expected.map_or([None; 2], |times| {
+            [times.unfused_outside, times.fused_outside]
+        }),
     })
 }
 
@@ -134,6 +140,8 @@ struct Totals {
     bounds_s: [f64; 2],
     /// Unfused and fused.
     expected_s: Option<[f64; 2]>,
+    /// How both are outside the measured sizes.
+    outside: [Option<Outside>; 2],
 }
 
 fn figures(totals: &Totals) -> Figures {
@@ -141,17 +149,19 @@ fn figures(totals: &Totals) -> Figures {
     let is_incomplete = totals.missing.is_some();
     let [unfused_bound_s, bound_s] = totals.bounds_s;
     let unfused_s = totals.expected_s.map(|[unfused_s, _]| unfused_s);
-    let time = |bound_s, expected_s| {
+    let [unfused_outside, outside] = totals.outside;
+    let time = |bound_s, expected_s, outside| {
         TimeText::new(Seconds {
+            outside,
             bound_s,
             is_incomplete,
             expected_s,
             is_assumed: totals.has_assumed_size,
         })
     };
-    let unfused = time(unfused_bound_s, unfused_s).joined();
+    let unfused = time(unfused_bound_s, unfused_s, unfused_outside).joined();
     let fused_s = totals.expected_s.map(|[_, fused_s]| fused_s);
-    let time = time(bound_s, fused_s);
+    let time = time(bound_s, fused_s, outside);
     let times = format!("{unfused} unfused, {} fused", time.joined());
     let times = match &totals.missing {
         None => times,

@@ -5,29 +5,11 @@ use super::names::op_name;
 use super::options::switch_name;
 use super::reasons::{reason_text, time_scope};
 use borsh::{BorshDeserialize, BorshSerialize};
-use fuseline_core::analysis::why::Why;
-use fuseline_core::fusion::attention::{Attention, find};
+pub use fuseline_core::analysis::by_hand::Change;
+use fuseline_core::analysis::by_hand::{self, Shown, Unchanged};
 use fuseline_core::model::options::Switch;
-use fuseline_core::notation::edit::{Marked, ShownKernels, Unmarkable, cut_edge, merge_kernels};
-use fuseline_core::notation::parse;
-use fuseline_core::{
-    Analysis, Graph, IdVec, KernelId, OpId, Options, Policy, Program, analyze_program,
-};
-use std::collections::HashSet;
-
-/// A change of the kernels that are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
-pub enum Change {
-    /// Two kernels become one.
-    Merge(KernelId, KernelId),
-    /// The consumer and what follows it leave the kernel that both run in.
-    Cut {
-        /// The op that writes the tensor.
-        producer: OpId,
-        /// The op that reads it.
-        consumer: OpId,
-    },
-}
+use fuseline_core::notation::edit::Unmarkable;
+use fuseline_core::{Analysis, Graph, OpId};
 
 /// The effect of a change.
 #[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
@@ -63,142 +45,68 @@ pub fn producer_beside(analysis: &Analysis, consumer: OpId) -> Option<OpId> {
     producers.find(|&producer| kernel_of.get(producer) == kernel)
 }
 
-/// Whether one attention has ops of each of these kernels, and may not run as one kernel yet.
-fn are_in_attention(analysis: &Analysis, kernels: [KernelId; 2]) -> bool {
-    let kernel_of = &analysis.partition.kernel_of;
-    let has = |attention: &Attention, kernel: KernelId| {
-        let mut ops = attention.ops.iter();
-        ops.any(|&op| kernel_of.get(op) == Some(&kernel))
-    };
-    !analysis.options.fusion.attention
-        && (find(&analysis.graph).iter())
-            .any(|attention| kernels.iter().all(|&kernel| has(attention, kernel)))
-}
-
 /// The effect of `change`: the difference to an analysis of the changed text under policy `manual`, so it takes as
-/// long as an analysis. `statement_of_op` gives for each op of `analysis` its statement in `program`, which is parsed
-/// from `text`.
-pub fn propose(
-    change: Change,
-    text: &str,
-    program: &Program,
-    analysis: &Analysis,
-    statement_of_op: &IdVec<OpId, usize>,
-) -> Proposal {
-    let (graph, partition) = (&analysis.graph, &analysis.partition);
-    let shown = ShownKernels {
-        graph,
-        partition,
-        statement_of_op,
-    };
+/// long as an analysis.
+pub fn propose(change: Change, shown: Shown<'_>) -> Proposal {
+    let analysis = shown.analysis;
     let [making, made] = in_words(change, analysis);
-    let refused = |reason: &str| {
-        // The words are shown as plain text, without quotes for code.
-        Proposal::refused(format!(
-            "{making} is not possible: {}.",
-            reason.replace('`', "")
-        ))
-    };
-    let (changed, [a, b]) = match change {
-        Change::Merge(a, b) => {
-            if let Err(reason) = Why::new(analysis).merge(a, b) {
-                let mut words = reason_text(graph, &reason);
-                if are_in_attention(analysis, [a, b]) {
-                    let name = switch_name(Switch::Attention);
-                    words = format!(
-                        "{words}. A kernel for attention does it: allow {name} under Options"
-                    );
-                }
-                return refused(&words);
-            }
-            (merge_kernels(text, program, shown, a, b), [a, b])
-        }
-        Change::Cut { producer, consumer } => {
-            let kernel_of = |op: OpId| partition.kernel_of.get(op).copied();
-            let shared = kernel_of(producer).filter(|&own| kernel_of(consumer) == Some(own));
-            let Some(kernel) = shared else {
-                return refused("they run in two kernels already");
-            };
-            let cut = cut_edge(text, program, shown, producer, consumer);
-            (cut, [kernel, kernel])
+    let changed = match by_hand::change(change, shown) {
+        Ok(changed) => changed,
+        Err(why) => {
+            // The words are shown as plain text, without quotes for code.
+            let reason = unchanged_text(&analysis.graph, &why).replace('`', "");
+            return Proposal::refused(format!("{making} is not possible: {reason}."));
         }
     };
-    let Marked {
-        text: mut changed,
-        cuts_rounds,
-    } = match changed {
-        Ok(marked) => marked,
-        Err(problem) => return refused(&unmarkable_text(graph, problem)),
-    };
-    let options = Options {
-        policy: Policy::Manual,
-        ..analysis.options.clone()
-    };
-    let analyzed = |text: &str| {
-        let program = parse(text).program;
-        let outcome = analyze_program(&program, &options);
-        Some((outcome.analysis?, program, outcome.statement_of_op))
-    };
-    let Some((mut after, changed_program, changed_statements)) = analyzed(&changed) else {
-        return refused("the text has an error");
-    };
-    // A statement of a block is touched in every round.
-    let touched = partition.kernel_of.iter_enumerated();
-    let touched = touched.filter(|&(_, &kernel)| kernel == a || kernel == b);
-    let touched: HashSet<usize> = touched
-        .filter_map(|(op, _)| statement_of_op.get(op).copied())
-        .collect();
-    let is_touched =
-        |op: OpId| (statement_of_op.get(op)).is_some_and(|statement| touched.contains(statement));
-    if let Change::Cut { producer, consumer } = change
-        && after.refused.iter().any(|r| is_touched(r.op))
-    {
-        // Without the op that held them together the others are no kernel; the policy takes them apart.
-        let pieces = ShownKernels {
-            graph: &after.graph,
-            partition: &after.partition,
-            statement_of_op: &changed_statements,
-        };
-        if let Ok(apart) = cut_edge(&changed, &changed_program, pieces, producer, consumer)
-            && let Some((taken_apart, ..)) = analyzed(&apart.text)
-        {
-            (changed, after) = (apart.text, taken_apart);
-        }
-    }
-    if let Some(problem) = after.refused.iter().find(|r| is_touched(r.op)) {
-        return refused(&reason_text(&after.graph, &problem.reason));
-    }
-    if let Change::Cut { producer, consumer } = change
-        && after.partition.kernel_of.get(producer) == after.partition.kernel_of.get(consumer)
-    {
-        return refused("the option `attention as one kernel` keeps them together");
-    }
-    let gain = gain(analysis, &after);
-    let is_repeated = |&statement: &usize| program.block_of_op(statement).is_some();
+    let gain = gain(analysis, &changed.analysis);
     let mut rounds = String::new();
     let [kernels, kernels_after] =
-        [analysis, &after].map(|analysis| analysis.partition.kernels.len());
-    if program.blocks.is_empty() && kernels_after > kernels + 1 {
+        [analysis, &changed.analysis].map(|analysis| analysis.partition.kernels.len());
+    if shown.program.blocks.is_empty() && kernels_after > kernels + 1 {
         rounds = format!(" into {} kernels", kernels_after - kernels + 1);
     }
-    if touched.iter().any(is_repeated) {
+    if changed.is_in_rounds {
         rounds.push_str(" in every round");
     }
-    if cuts_rounds {
+    if changed.cuts_rounds {
         rounds.push_str(", with cuts where rounds end");
     }
-    let comma = if cuts_rounds { "," } else { "" };
+    let comma = if changed.cuts_rounds { "," } else { "" };
     Proposal {
         words: format!("{making}{rounds}{comma} {gain}."),
         done: format!("{made}{rounds}: {gain}."),
         effect: gain,
-        text: Some(changed),
+        text: Some(changed.text),
+    }
+}
+
+/// Why a change of kernels of `graph` is not possible.
+fn unchanged_text(graph: &Graph, why: &Unchanged) -> String {
+    match why {
+        Unchanged::Illegal {
+            reason,
+            are_in_attention,
+        } => {
+            let words = reason_text(graph, reason);
+            if !are_in_attention {
+                return words;
+            }
+            let name = switch_name(Switch::Attention);
+            format!("{words}. A kernel for attention does it: allow {name} under Options")
+        }
+        Unchanged::IsCut => "they run in two kernels already".to_owned(),
+        Unchanged::Unmarkable(problem) => unmarkable_text(graph, problem),
+        Unchanged::Broken => "the text has an error".to_owned(),
+        Unchanged::Refused(after, reason) => reason_text(after, reason),
+        Unchanged::IsAttention => {
+            "the option `attention as one kernel` keeps them together".to_owned()
+        }
     }
 }
 
 /// Why the kernels after a change cannot be written as marks.
-fn unmarkable_text(graph: &Graph, problem: Unmarkable) -> String {
-    match problem {
+fn unmarkable_text(graph: &Graph, problem: &Unmarkable) -> String {
+    match *problem {
         Unmarkable::AcrossRounds(first, other) => format!(
             "{} and {} would share a kernel, and kernels made by hand stay within a round of a block",
             op_name(graph, first),

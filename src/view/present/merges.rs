@@ -3,8 +3,9 @@
 use super::manual::{Change, propose};
 use super::names::{op_names, short_name};
 use borsh::{BorshDeserialize, BorshSerialize};
+use fuseline_core::analysis::by_hand::Shown;
 use fuseline_core::analysis::why::Why;
-use fuseline_core::{Analysis, IdVec, KernelId, OpId, Program};
+use fuseline_core::{Analysis, KernelId};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
@@ -27,14 +28,9 @@ pub struct Offer {
 }
 
 /// The merges of a kernel with those that write what it reads or read what it writes, if they hold: at most three, and those first
-/// that save the most bytes. The text, its program and its statements are those of [`propose`], of which this takes as long as a few.
-pub fn merge_offers(
-    kernel: KernelId,
-    text: &str,
-    program: &Program,
-    analysis: &Analysis,
-    statement_of_op: &IdVec<OpId, usize>,
-) -> Vec<Offer> {
+/// that save the most bytes. Takes as long as [`propose`] a few times.
+pub fn merge_offers(kernel: KernelId, shown: Shown<'_>) -> Vec<Offer> {
+    let analysis = shown.analysis;
     let why = Why::new(analysis);
     let partners = neighbours(analysis, kernel);
     let mut partners: Vec<(Reverse<i64>, KernelId)> = (partners.into_iter())
@@ -46,7 +42,7 @@ pub fn merge_offers(
     partners.sort_unstable();
     let offers = partners.into_iter().filter_map(|(_, partner)| {
         let change = Change::Merge(kernel, partner);
-        let proposal = propose(change, text, program, analysis, statement_of_op);
+        let proposal = propose(change, shown);
         proposal.text?;
         let names = op_names(&analysis.graph, analysis.partition.kernels.get(partner)?);
         let names = short_name(&names, NAME_CHARS);

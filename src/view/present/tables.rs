@@ -9,11 +9,12 @@ use super::warnings::warning_text;
 use crate::present::certificates::certificate_text;
 use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::analysis::advice::advise;
+use fuseline_core::analysis::by_hand::Shown;
 use fuseline_core::analysis::compare::{Compared, compare, ranked};
 use fuseline_core::analysis::limits::limits;
 use fuseline_core::analysis::why::{Verdict, Why};
 use fuseline_core::fusion::record::record;
-use fuseline_core::{Analysis, IdVec, KernelId, Objective, OpId};
+use fuseline_core::{Analysis, KernelId, Objective, OpId};
 use strum::{IntoStaticStr, VariantArray};
 
 /// The tables that can be taken away. Names are those of files.
@@ -65,12 +66,12 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table of an analysis. `statement_of_op` gives for each op its statement. What is told about edges, policies and decisions
-    /// takes as long as for their tabs.
-    pub fn new(kind: TableKind, analysis: &Analysis, statement_of_op: &IdVec<OpId, usize>) -> Self {
+    /// A table of what is shown. What is told about edges, policies and decisions takes as long as for their tabs.
+    pub fn new(kind: TableKind, shown: Shown<'_>) -> Self {
+        let analysis = shown.analysis;
         match kind {
             TableKind::Kernels => kernels(analysis),
-            TableKind::Advice => advice(analysis, statement_of_op),
+            TableKind::Advice => advice(shown),
             TableKind::Compare => policies(analysis),
             TableKind::Edges => edges(analysis),
             TableKind::Steps => steps(analysis),
@@ -154,11 +155,12 @@ fn kernels(analysis: &Analysis) -> Table {
     }
 }
 
-fn advice(analysis: &Analysis, statement_of_op: &IdVec<OpId, usize>) -> Table {
-    let advised = advise(analysis, statement_of_op);
+fn advice(shown: Shown<'_>) -> Table {
+    let analysis = shown.analysis;
+    let advised = advise(shown);
     let rows = advised.iter().filter_map(|advised| {
         let (action, caveat) = advice_words(analysis, advised)?;
-        let price = advised.price.total();
+        let price = advised.price;
         Some(vec![
             action.replace('`', ""),
             caveat,

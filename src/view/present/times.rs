@@ -4,7 +4,7 @@ use crate::present::expected::breakdown_lines;
 use crate::present::explain::{assumed, has_assumed_size};
 use crate::present::figure::{Limit, Worked, limits_of};
 use crate::present::format::{at_least, format_seconds};
-use fuseline_core::analysis::device_model::breakdown;
+use fuseline_core::analysis::device_model::{FEWEST_ROWS, Outside, breakdown, cold_times};
 use fuseline_core::analysis::{Analysis, Execution, Kernel};
 use fuseline_core::cost::roofline::{MissingFigure, missing_figure};
 use fuseline_core::model::bound::Bound;
@@ -91,9 +91,39 @@ pub fn time_note(analysis: &Analysis) -> String {
             "Estimated times: the device model, with the rates that a probe measured on this {device} on {measured_on}, and others scaled by them from an {others_from}"
         ),
     };
+    let outside = (analysis.expected.as_ref())
+        .and_then(|expected| expected.fused_outside.or(expected.unfused_outside))
+        .map_or_else(String::new, |outside| format!(" {}", outside_text(outside)));
     format!(
-        "{rates}, for a program that runs again and again. Bound: {BOUND}, with all bytes from memory; an expected time can lie below it where the cache still holds data."
+        "{rates}. They are warm: the program repeats, so inputs and weights that fit in the L2 cache stay there.{outside} Bound: {BOUND}, with all bytes from memory; a warm time can lie below it where the cache still holds data."
     )
+}
+
+/// What `?` behind a predicted time means here: `? marks an unverified prediction: …`.
+pub fn outside_text(outside: Outside) -> String {
+    let why = match outside {
+        Outside::F8 => "no kernel with f8 tensors was measured".to_owned(),
+        Outside::GroupedHeads(group) => format!(
+            "{group} heads share each head of K and V, and no measured attention shares them"
+        ),
+        Outside::FewQueries(queries) => {
+            let queries = if queries == 1 {
+                "1 query".to_owned()
+            } else {
+                format!("{queries} queries")
+            };
+            format!("this attention has {queries}, and measured ones had {FEWEST_ROWS} or more")
+        }
+        Outside::FewRows(rows) => {
+            let rows = if rows == 1 {
+                "1 row".to_owned()
+            } else {
+                format!("{rows} rows")
+            };
+            format!("a kernel has {rows}, and measured ones had {FEWEST_ROWS} or more")
+        }
+    };
+    format!("? marks an unverified prediction: {why}.")
 }
 
 /// A time before it is put into words.
@@ -103,8 +133,10 @@ pub struct Seconds {
     pub bound_s: f64,
     /// The bound leaves out FLOPs, as [`missing_text`] says.
     pub is_incomplete: bool,
-    /// The expected time, where it is known.
+    /// The predicted time, where it is known.
     pub expected_s: Option<f64>,
+    /// How the prediction is outside the measured sizes, if it is.
+    pub outside: Option<Outside>,
     /// An assumed size is in both.
     pub is_assumed: bool,
 }
@@ -112,12 +144,23 @@ pub struct Seconds {
 /// A time, and the lower bound beside it where that is another figure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimeText {
-    /// The time: expected where it is known, otherwise the lower bound.
+    /// The time: predicted where it is known, otherwise the lower bound. `?` marks a prediction outside the measured
+    /// sizes.
     pub time: String,
     /// The lower bound, beside an expected time.
     pub bound: Option<String>,
     /// The expected time lies below the bound, because the cache still holds data that the bound reads from memory.
     pub is_below: bool,
+    /// How the predicted time is outside the measured sizes, if it is; [`outside_text`] says it.
+    pub outside: Option<Outside>,
+}
+
+/// The mark of a prediction outside the measured sizes.
+const fn mark(outside: Option<Outside>) -> &'static str {
+    match outside {
+        Some(_) => "?",
+        None => "",
+    }
 }
 
 /// What is added to a bound that an expected time lies below.
@@ -135,8 +178,9 @@ impl TimeText {
             },
             Some(expected_s) => Self {
                 is_below: expected_s < seconds.bound_s,
-                time: text(expected_s),
+                time: format!("{}{}", text(expected_s), mark(seconds.outside)),
                 bound: Some(bound),
+                outside: seconds.outside,
             },
         }
     }
@@ -165,6 +209,7 @@ pub fn kernel_time(analysis: &Analysis, kernel: KernelId) -> Option<TimeText> {
         bound_s: fused.placement.time_s,
         is_incomplete: fused.placement.is_incomplete(),
         expected_s: expected.map(|expected| expected.time_s),
+        outside: expected.and_then(|expected| expected.outside),
         is_assumed: has_assumed_size(fused),
     }))
 }
@@ -177,8 +222,9 @@ pub fn total_times(analysis: &Analysis) -> [TimeText; 2] {
         expected,
         ..
     } = analysis;
-    let text = |execution: &Execution, expected_s| {
+    let text = |execution: &Execution, expected_s, outside| {
         TimeText::new(Seconds {
+            outside,
             bound_s: execution.time_s,
             is_incomplete: execution.first_incomplete().is_some(),
             expected_s,
@@ -187,8 +233,16 @@ pub fn total_times(analysis: &Analysis) -> [TimeText; 2] {
     };
     let expected = expected.as_ref();
     [
-        text(unfused, expected.map(|expected| expected.unfused_s)),
-        text(fused, expected.map(|expected| expected.fused_s)),
+        text(
+            unfused,
+            expected.map(|expected| expected.unfused_s),
+            expected.and_then(|expected| expected.unfused_outside),
+        ),
+        text(
+            fused,
+            expected.map(|expected| expected.fused_s),
+            expected.and_then(|expected| expected.fused_outside),
+        ),
     ]
 }
 
@@ -241,6 +295,17 @@ pub fn time_lines(analysis: &Analysis, id: KernelId) -> Vec<String> {
         if breakdown.time_s() < placement.time_s {
             lines.push("It lies below the bound, which reads all bytes from memory: the cache still holds some of them.".to_owned());
         }
+        let cold_s = cold_times(analysis).and_then(|times| times.get(id).copied());
+        if let Some(cold_s) = cold_s.filter(|cold_s| *cold_s > breakdown.time_s()) {
+            lines.push(format!(
+                "{} with a cold cache: {}",
+                TimeKind::of(analysis).name(),
+                format_seconds(cold_s)
+            ));
+        }
+        let kernels = analysis.expected.as_ref().map(|expected| &expected.kernels);
+        let outside = kernels.and_then(|kernels| kernels.get(id)?.outside);
+        lines.extend(outside.map(outside_text));
     }
     lines
 }
@@ -253,6 +318,9 @@ pub fn missing_text(kernel: &Kernel, options: &Options) -> Option<String> {
         MissingFigure::PeakOf(dtype) => unknown_peak(dtype.name()),
         MissingFigure::MatrixPeak => unknown_peak("matrix units"),
         MissingFigure::VectorPeak => unknown_peak("vector units"),
+        MissingFigure::Units => {
+            "an opaque operator may run on the matrix units or on the vector units".to_owned()
+        }
     };
     Some(format!("{missing}; the time leaves its arithmetic out"))
 }

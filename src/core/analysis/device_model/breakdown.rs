@@ -81,6 +81,14 @@ impl Breakdown {
         }
     }
 
+    /// What happens in a second kernel after this one.
+    #[must_use]
+    pub(super) fn then(mut self, next: Self) -> Self {
+        self.phases.extend(next.phases);
+        self.fixed_s += next.fixed_s;
+        self
+    }
+
     /// The time of the kernel.
     pub fn time_s(&self) -> f64 {
         let longest =

@@ -1,6 +1,7 @@
 //! The times that a program is expected to take on a device with measured rates.
 
-use crate::analysis::device_model::{Breakdown, Code, DeviceModel, Hits, Launch, Moved};
+use crate::analysis::device_model::range::outside_of_sum;
+use crate::analysis::device_model::{Breakdown, Code, DeviceModel, Hits, Launch, Moved, Outside};
 use crate::analysis::{Analysis, Execution, Kernel};
 use crate::fusion::inductor::is_one_call;
 use crate::model::device::RatesFrom;
@@ -10,7 +11,8 @@ use crate::model::op_type::OpType;
 use crate::model::options::Options;
 use crate::model::partition::Partition;
 
-/// Times of a program that runs repeatedly, before and after fusion.
+/// Predicted times of a program before and after fusion. They are warm: the program runs repeatedly, so a kernel finds in
+/// the shared cache what fits there and was accessed lately, inputs and weights included. [`cold_times`] has the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expected {
     /// Where the rates come from.
@@ -19,6 +21,10 @@ pub struct Expected {
     pub unfused_s: f64,
     /// The fused kernels.
     pub fused_s: f64,
+    /// How `unfused_s` is outside the measured sizes, if it is.
+    pub unfused_outside: Option<Outside>,
+    /// How `fused_s` is outside the measured sizes, if it is.
+    pub fused_outside: Option<Outside>,
     /// Fused kernels with a matmul that no library call computes with its epilogue.
     pub generated_matmuls: usize,
     /// The rate of such a matmul as a share of the library's.
@@ -34,6 +40,10 @@ pub struct ExpectedKernel {
     pub time_s: f64,
     /// The time of its ops, each as a library kernel.
     pub unfused_s: f64,
+    /// How `time_s` is outside the measured sizes, if it is.
+    pub outside: Option<Outside>,
+    /// How `unfused_s` is outside the measured sizes, if it is.
+    pub unfused_outside: Option<Outside>,
 }
 
 impl Expected {
@@ -47,11 +57,12 @@ impl Expected {
     ) -> Option<Self> {
         let model = DeviceModel::new(graph, options)?;
         let calibration = model.calibration.as_ref()?;
-        let ops_s = times(&model, Code::Library, unfused, None)?;
-        let mut kernels_s = times(&model, Code::of(options), fused, Some(partition))?;
-        for (time_s, &further) in kernels_s.iter_mut().zip(&partition.further_launches) {
+        let ops = times(&model, Code::Library, unfused, None)?;
+        let mut kernels = times(&model, Code::of(options), fused, Some(partition))?;
+        for ((time_s, _), &further) in kernels.iter_mut().zip(&partition.further_launches) {
             *time_s += f64::from(further) * calibration.rates.kernel_s;
         }
+        let sum_s = |times: &Times| times.iter().map(|&(time_s, _)| time_s).sum();
         let is_generated = |kernel: &&Kernel| {
             let is_matmul = |op: &OpId| graph.ops[*op].op_type == OpType::Matmul;
             let mut matmuls = kernel.ops.iter().copied().filter(is_matmul);
@@ -63,14 +74,19 @@ impl Expected {
             generated_matmuls: fused.kernels.iter().filter(is_generated).count(),
             generated_share: calibration.rates.generated_matmul_share,
             rates_from: calibration.rates_from.clone(),
-            unfused_s: ops_s.iter().sum(),
-            fused_s: kernels_s.iter().sum(),
-            kernels: (kernels_s.iter().zip(&fused.kernels))
-                .map(|(&time_s, kernel)| ExpectedKernel {
-                    time_s,
-                    unfused_s: (kernel.ops.iter())
-                        .map(|&op| ops_s[KernelId::of_lone_op(op)])
-                        .sum(),
+            unfused_s: sum_s(&ops),
+            fused_s: sum_s(&kernels),
+            unfused_outside: outside_of_sum(ops.iter().copied()),
+            fused_outside: outside_of_sum(kernels.iter().copied()),
+            kernels: (kernels.iter().zip(&fused.kernels))
+                .map(|(&(time_s, outside), kernel)| {
+                    let alone = || kernel.ops.iter().map(|&op| ops[KernelId::of_lone_op(op)]);
+                    ExpectedKernel {
+                        time_s,
+                        unfused_s: alone().map(|(time_s, _)| time_s).sum(),
+                        outside,
+                        unfused_outside: outside_of_sum(alone()),
+                    }
                 })
                 .collect(),
         })
@@ -86,16 +102,40 @@ impl Expected {
     }
 }
 
+/// For each kernel its time in seconds, and how it is outside the measured sizes.
+type Times = IdVec<KernelId, (f64, Option<Outside>)>;
+
 fn times(
     model: &DeviceModel<'_>,
     code: Code,
     execution: &Execution,
     partition: Option<&Partition>,
-) -> Option<IdVec<KernelId, f64>> {
+) -> Option<Times> {
     let hits = model.hits(execution)?;
     let kernels = execution.kernels.iter_enumerated();
     kernels
-        .map(|(id, kernel)| model.time_s(code, launch(kernel, id, &hits, partition)))
+        .map(|(id, kernel)| {
+            let launch = launch(kernel, id, &hits, partition);
+            Some((model.time_s(code, launch)?, model.outside(code, launch)))
+        })
+        .collect()
+}
+
+/// The predicted times of the fused kernels when each finds nothing in the shared cache, as a profiler that flushes it
+/// measures them; `None` where warm times are not predicted. `O(ops + reads)`.
+pub fn cold_times(analysis: &Analysis) -> Option<IdVec<KernelId, f64>> {
+    analysis.expected.as_ref()?;
+    let model = DeviceModel::new(&analysis.graph, &analysis.options)?;
+    let kernel_s = model.calibration.as_ref()?.rates.kernel_s;
+    let code = Code::of(&analysis.options);
+    let kernels = analysis.fused.kernels.iter_enumerated();
+    kernels
+        .map(|(id, kernel)| {
+            let cold = Launch::cold(kernel, &analysis.partition.recomputed[id]);
+            let further = analysis.partition.further_launches.get(id).copied();
+            let further_s = f64::from(further.unwrap_or(0)) * kernel_s;
+            Some(model.time_s(code, cold)? + further_s)
+        })
         .collect()
 }
 

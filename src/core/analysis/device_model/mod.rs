@@ -9,14 +9,18 @@ mod breakdown;
 mod cache;
 mod expected;
 mod matmul;
+mod range;
 mod time;
 
 pub use crate::analysis::device_model::breakdown::{Breakdown, Part, Share, What};
-pub use crate::analysis::device_model::expected::{Expected, ExpectedKernel, breakdown};
+pub use crate::analysis::device_model::expected::{
+    Expected, ExpectedKernel, breakdown, cold_times,
+};
 pub use crate::analysis::device_model::matmul::{Product, Tile, Tiling};
+pub use crate::analysis::device_model::range::{FEWEST_ROWS, Outside};
 
 pub(crate) use crate::analysis::device_model::cache::Hits;
-use crate::analysis::{Analysis, Execution};
+use crate::analysis::{Analysis, Execution, Kernel};
 use crate::cost::traffic::Access;
 use crate::fusion::attention::{AttentionShape, Tiles};
 use crate::fusion::inductor::is_one_call;
@@ -65,14 +69,7 @@ pub fn device_count(analysis: &Analysis) -> Option<DeviceCount> {
     let kernels = analysis.fused.kernels.iter_enumerated();
     let kernels: IdVec<KernelId, f64> = kernels
         .map(|(id, kernel)| {
-            let cold = Launch {
-                ops: &kernel.ops,
-                recomputed: &analysis.partition.recomputed[id],
-                work: kernel.work,
-                is_free: kernel.is_free,
-                read: Moved::cold(kernel.bytes_read),
-                written: Moved::cold(kernel.bytes_written),
-            };
+            let cold = Launch::cold(kernel, &analysis.partition.recomputed[id]);
             model.kernel(code, cold).dram_read_bytes()
         })
         .collect();
@@ -158,7 +155,19 @@ pub(crate) struct Launch<'a> {
     pub(crate) written: Moved,
 }
 
-impl Launch<'_> {
+impl<'a> Launch<'a> {
+    /// A kernel that finds nothing in the shared cache.
+    pub(super) fn cold(kernel: &'a Kernel, recomputed: &'a [OpId]) -> Self {
+        Self {
+            ops: &kernel.ops,
+            recomputed,
+            work: kernel.work,
+            is_free: kernel.is_free,
+            read: Moved::cold(kernel.bytes_read),
+            written: Moved::cold(kernel.bytes_written),
+        }
+    }
+
     /// All that it reads and writes.
     fn moved(&self) -> Moved {
         let mut moved = self.read;
@@ -193,7 +202,12 @@ impl<'a> DeviceModel<'a> {
         Some(self.breakdown(code, launch)?.time_s())
     }
 
-    /// The same taken apart.
+    /// How a kernel is outside the measured sizes, if it is.
+    pub(crate) fn outside(&self, code: Code, launch: Launch<'_>) -> Option<Outside> {
+        self.kernel(code, launch).outside()
+    }
+
+    /// The time of a kernel taken apart.
     pub(crate) fn breakdown(&self, code: Code, launch: Launch<'_>) -> Option<Breakdown> {
         let rates = &self.calibration.as_ref()?.rates;
         self.kernel(code, launch).breakdown(rates)

@@ -6,6 +6,7 @@ use crate::cost::roofline::missing_figure;
 use crate::cost::work::{op_work, scores};
 use crate::model::device::Measured;
 use crate::model::dtype::DType;
+use crate::model::functions::{self, ShapeRule};
 use crate::model::ids::OpId;
 use crate::model::op::{Op, element_count};
 use crate::model::op_type::OpType;
@@ -53,7 +54,12 @@ impl KernelView<'_> {
             } => self.matmul(m, &product, is_generated),
             Kind::Rows => self.rows(m),
             Kind::Pointwise => {
-                Breakdown::overlapping([bytes(m, moved, 0.0), self.pointwise(m)], m.kernel_s)
+                let loop_over_elements =
+                    Breakdown::overlapping([bytes(m, moved, 0.0), self.pointwise(m)], m.kernel_s);
+                match self.written_elements() {
+                    Some(elements) => loop_over_elements.then(write_into(m, elements)),
+                    None => loop_over_elements,
+                }
             }
         })
     }
@@ -109,6 +115,27 @@ impl KernelView<'_> {
         Breakdown::overlapping(parts, fixed_s)
     }
 
+    /// Elements that a library writes into a copy of a tensor, if the kernel is such a write: the copy is one kernel,
+    /// which has the bytes, and a small one follows it.
+    fn written_elements(&self) -> Option<f64> {
+        let &[op] = self.launch.ops else {
+            return None;
+        };
+        let graph = self.model.graph;
+        let function = graph.ops[op]
+            .function
+            .as_deref()
+            .and_then(functions::find)?;
+        let writes = matches!(
+            function.shape_rule,
+            ShapeRule::Scatter | ShapeRule::IndexAlong
+        );
+        let source = graph.inputs[op].last().filter(|_| writes)?;
+        (self.code == Code::Library)
+            .then(|| graph.tensors[*source].elements())?
+            .map(|elements| elements as f64)
+    }
+
     fn pointwise(&self, m: &Measured) -> Part {
         let mut compute = Part::new("arithmetic");
         for (id, op) in self.computed() {
@@ -138,8 +165,11 @@ impl KernelView<'_> {
     }
 
     /// Whether the op has operands of another shape than its result, or copies into another order. A single number
-    /// does not count as an operand.
+    /// does not count as an operand. Opaque ops have kernels of their own, which step through no operand.
     fn is_strided(&self, id: OpId, op: &Op) -> bool {
+        if op.op_type == OpType::Opaque {
+            return false;
+        }
         let count = element_count(&op.shape);
         let inputs = self.model.graph.inputs[id].iter();
         let mut counts = inputs.filter_map(|&t| self.model.graph.tensors[t].elements());
@@ -213,6 +243,13 @@ impl KernelView<'_> {
             fixed_s: m.kernel_s,
         }
     }
+}
+
+/// The kernel that writes so many elements where an index says.
+fn write_into(m: &Measured, elements: f64) -> Breakdown {
+    let mut writes = Part::new("writes where the index says");
+    writes.add(What::Strided, elements, m.strided_per_s);
+    Breakdown::overlapping([writes], m.kernel_s)
 }
 
 /// Bytes that a kernel moves, and further ones that it reads from memory again.

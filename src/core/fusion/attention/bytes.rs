@@ -135,10 +135,10 @@ impl AttentionShape {
     }
 }
 
-/// Bytes of one forward pass at one sequence length.
+/// Bytes of one forward pass at one length of K and V.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Growth {
-    /// Number of queries, and of keys.
+    /// Rows of K and V.
     pub length: u64,
     /// Three kernels, with the scores in memory.
     pub standard_bytes: u64,
@@ -149,18 +149,14 @@ pub struct Growth {
 }
 
 impl Growth {
-    /// The counts at a length. The standard count grows with the square of the length, and so does the tiled count, at
-    /// `d / B_r` of that rate or less. Compulsory traffic grows linearly.
-    pub fn at(length: u64, shape: &AttentionShape, on_chip_bytes: u64, order: LoopOrder) -> Self {
-        let shape = AttentionShape {
-            queries: length,
-            keys: length,
-            ..*shape
-        };
+    /// The counts of a shape. With as many queries as keys the standard count grows with the square of the length, and so
+    /// does the tiled count, at `d / B_r` of that rate or less; with a fixed number of queries all counts grow linearly, as
+    /// compulsory traffic always does.
+    pub fn of(shape: &AttentionShape, on_chip_bytes: u64, order: LoopOrder) -> Self {
         Self {
-            length,
+            length: shape.keys,
             standard_bytes: shape.standard_bytes(),
-            tiled_bytes: shape.forward_bytes(Tiles::new(&shape, on_chip_bytes), order),
+            tiled_bytes: shape.forward_bytes(Tiles::new(shape, on_chip_bytes), order),
             compulsory_bytes: shape.compulsory_bytes(),
         }
     }

@@ -19,7 +19,7 @@ pub fn scene(sizes: &AttentionSizes, device: &Device, size: (f64, f64)) -> Scene
     let is_compact = is_compact(size);
     let growth_at = |length| sizes.growth_at(length, device);
     let all: Vec<Growth> = LENGTH_POWERS.map(|power| growth_at(1 << power)).collect();
-    let here = growth_at(sizes.shape.queries);
+    let here = growth_at(sizes.shape.keys);
     let ends = |of: fn(&Growth) -> u64| {
         let bytes = || all.iter().chain([&here]).map(of);
         (bytes().min().unwrap_or(1), bytes().max().unwrap_or(1))
@@ -73,7 +73,11 @@ pub fn scene(sizes: &AttentionSizes, device: &Device, size: (f64, f64)) -> Scene
         Role::AxisTitle,
         (f64::midpoint(left, right), bottom + 36.0),
         Anchor::Middle,
-        "length of the sequence N",
+        if sizes.is_self {
+            "length of the sequence N"
+        } else {
+            "rows of K and V, N"
+        },
     ));
     marks.push(text(
         Role::AxisTitle,
@@ -84,7 +88,7 @@ pub fn scene(sizes: &AttentionSizes, device: &Device, size: (f64, f64)) -> Scene
     Scene::new(
         size,
         "Bytes of attention over the length of the sequence",
-        description(&here),
+        description(sizes, &here),
         marks,
     )
 }
@@ -119,13 +123,19 @@ fn label(growth: &Growth, count: AttentionCount) -> Label {
     )
 }
 
-fn description(here: &Growth) -> String {
-    let general = "Bytes of one forward pass on logarithmic axes. With the scores in memory they grow with the square of the length, with every tensor moved once with the length alone.";
+fn description(sizes: &AttentionSizes, here: &Growth) -> String {
+    let growth = if sizes.is_self {
+        "With the scores in memory they grow with the square of the length, with every tensor moved once with the length alone."
+            .to_owned()
+    } else {
+        let queries = format_exact(sizes.shape.queries.into());
+        format!("Q keeps its {queries} rows, so all counts grow with the length alone.")
+    };
     let figures: Vec<String> = AttentionCount::iter()
         .map(|count| format!("{} {}", count.name(), format_bytes(count.bytes(here))))
         .collect();
     format!(
-        "{general} At N = {}: {}.",
+        "Bytes of one forward pass on logarithmic axes. {growth} At N = {}: {}.",
         format_exact(here.length.into()),
         figures.join("; ")
     )

@@ -3,7 +3,7 @@
 use crate::picture::charts::scene::Label;
 use crate::present::format::{format_bytes, format_intensity, format_rate};
 use crate::present::names::{counted, joined, op_name, short_name};
-use crate::present::times::{TimeText, bound_name};
+use crate::present::times::{TimeKind, TimeText, bound_name};
 use fuseline_core::{Analysis, KernelId, OpId, Placement};
 
 /// Characters of a name, at most.
@@ -42,12 +42,12 @@ pub(super) fn add_others(label: &mut Label, other_count: usize) {
     }
 }
 
-/// The label of a point of the roofline: intensity, rate, bytes, bound and time.
+/// The label of a point of the roofline: arithmetic intensity, rate, bytes, bottleneck, and the time with its kind.
 pub(super) fn point_label(
     heading: String,
     placement: &Placement,
     bytes: u64,
-    time: TimeText,
+    (kind, time): (TimeKind, TimeText),
 ) -> Label {
     let mut facts = Vec::new();
     if let Some(intensity) = placement.intensity {
@@ -64,8 +64,11 @@ pub(super) fn point_label(
     facts.push(("moves", format_bytes(bytes)));
     facts.push(("bound by", bound_name(placement.bound).to_owned()));
     match time.bound_beside() {
-        None => facts.push(("lower bound", time.time)),
-        Some(bound) => facts.extend([("expected", time.time), ("lower bound", bound)]),
+        None => facts.push((TimeKind::LowerBound.name(), time.time)),
+        Some(bound) => facts.extend([
+            (kind.name(), time.time),
+            (TimeKind::LowerBound.name(), bound),
+        ]),
     }
     Label::new(heading, facts)
 }

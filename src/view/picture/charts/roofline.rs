@@ -9,7 +9,7 @@ use crate::picture::charts::roofline_names::PointLayout;
 use crate::picture::charts::roofline_points::{draw_points, focus_order};
 use crate::picture::charts::scene::{Axes, Role, Scene};
 use crate::present::names::joined;
-use crate::present::times::kernel_time;
+use crate::present::times::{TimeKind, kernel_time};
 use fuseline_core::{Analysis, Kernel, KernelId};
 
 /// Draws the roofline of `analysis` into a frame of `size` units, at least 240 by 140.
@@ -86,6 +86,7 @@ fn draw_pinned(pinned: &Analysis, frame: &mut RooflineFrame) {
         places.push(place);
         let heading = format!("pinned, {}", kernel_heading(pinned, kernel));
         let time = kernel_time(pinned, kernel).unwrap_or_default();
+        let time = (TimeKind::of(pinned), time);
         let label = point_label(heading, &fused.placement, fused.bytes(), time);
         frame
             .marks

@@ -6,7 +6,7 @@ use crate::picture::charts::roofline_frame::{Held, RooflineFrame, point_of};
 use crate::picture::charts::roofline_names::PointLayout;
 use crate::picture::charts::scene::{Axes, Mark, Point, Role, Scene};
 use crate::present::options::policy_title;
-use crate::present::times::kernel_time;
+use crate::present::times::{TimeKind, kernel_time};
 use fuseline_core::analysis::compare::Compared;
 use fuseline_core::{Analysis, KernelId, Policy};
 
@@ -112,7 +112,7 @@ impl Marker {
             policy_title(policy),
             kernel_heading(analysis, self.kernel)
         );
-        let time = kernel_time(analysis, self.kernel)?;
+        let time = (TimeKind::of(analysis), kernel_time(analysis, self.kernel)?);
         let mut label = point_label(heading, &kernel.placement, kernel.bytes(), time);
         add_others(&mut label, self.other_count);
         Some(marker(policy, self.place, radius).named(label))

@@ -10,7 +10,7 @@ use crate::picture::charts::roofline_frame::{RooflineFrame, point_of};
 use crate::picture::charts::roofline_numbers::{Number, place_numbers};
 use crate::picture::charts::scene::{Anchor, Label, Mark, Point, Role};
 use crate::present::explain::has_assumed_size;
-use crate::present::times::{Seconds, TimeText, kernel_time};
+use crate::present::times::{Seconds, TimeKind, TimeText, kernel_time};
 use fuseline_core::{Analysis, KernelId};
 use std::collections::BTreeMap;
 
@@ -60,6 +60,7 @@ impl KernelPoint {
             let kernel = &analysis.fused.kernels[self.kernel];
             let heading = kernel_heading(analysis, self.kernel);
             let time = kernel_time(analysis, self.kernel).unwrap_or_default();
+            let time = (TimeKind::of(analysis), time);
             point_label(heading, &kernel.placement, kernel.bytes(), time)
         };
         let unfused = (self.is_unfused).then(|| unfused_label(analysis, self.kernel));
@@ -156,9 +157,11 @@ fn unfused_label(analysis: &Analysis, kernel: KernelId) -> Option<Label> {
         bound_s: comparison.unfused_time_s,
         is_incomplete: placement.is_incomplete(),
         expected_s: expected.map(|expected| expected.unfused_s),
+        outside: expected.and_then(|expected| expected.unfused_outside),
         is_assumed: has_assumed_size(&analysis.fused.kernels[kernel]),
     });
     let bytes = comparison.unfused_bytes;
+    let time = (TimeKind::of(analysis), time);
     Some(point_label(heading, placement, bytes, time))
 }
 
@@ -293,8 +296,10 @@ fn op_points(analysis: &Analysis, plot: &Plot, radius: f64) -> Vec<Mark> {
                 bound_s: placement.time_s,
                 is_incomplete: placement.is_incomplete(),
                 expected_s: None,
+                outside: None,
                 is_assumed: has_assumed_size(alone),
             });
+            let time = (TimeKind::LowerBound, time);
             mark = mark.named(point_label(heading, placement, alone.bytes(), time));
         }
         marks.push(mark);

@@ -48,9 +48,21 @@ pub fn tile_rows(sizes: &AttentionSizes, device: &Device) -> [TileRow; 2] {
             count: attention.told("tiles of K and V", "⌈N / B_c⌉", attention.key_tiles()),
         },
         TileRow {
-            of: "Q: B_r = min(B_c, d), T_r = ⌈N / B_r⌉",
+            of: if sizes.is_self {
+                "Q: B_r = min(B_c, d), T_r = ⌈N / B_r⌉"
+            } else {
+                "Q: B_r = min(B_c, d), T_r = ⌈N_q / B_r⌉"
+            },
             rows: attention.told("rows in a tile of Q", "min(B_c, d)", attention.query_rows()),
-            count: attention.told("tiles of Q", "⌈N / B_r⌉", attention.query_tiles()),
+            count: attention.told(
+                "tiles of Q",
+                if sizes.is_self {
+                    "⌈N / B_r⌉"
+                } else {
+                    "⌈N_q / B_r⌉"
+                },
+                attention.query_tiles(),
+            ),
         },
     ]
 }
@@ -80,7 +92,7 @@ impl<'a> Attention<'a> {
             sizes,
             device,
             tiles: Tiles::new(&sizes.shape, sizes.on_chip_bytes(device)),
-            growth: sizes.growth_at(sizes.shape.queries, device),
+            growth: sizes.growth_at(sizes.shape.keys, device),
         }
     }
 
@@ -105,16 +117,29 @@ impl<'a> Attention<'a> {
         let AttentionShape {
             heads,
             queries,
+            keys,
             head_size,
             ..
         } = self.sizes.shape;
-        let [heads, length, size] =
-            [heads, queries, head_size].map(|count| format_exact(count.into()));
-        format!("attention with N = {length}, d = {size}, heads = {heads}")
+        let [heads, queries, keys, size] =
+            [heads, queries, keys, head_size].map(|count| format_exact(count.into()));
+        let queries = if self.sizes.is_self {
+            String::new()
+        } else {
+            format!("N_q = {queries}, ")
+        };
+        format!("attention with {queries}N = {keys}, d = {size}, heads = {heads}")
     }
 
-    fn length(&self) -> Term {
-        Term::count("(N)", self.sizes.shape.queries)
+    /// Rows of K and V.
+    fn keys(&self) -> Term {
+        Term::count("(N)", self.sizes.shape.keys)
+    }
+
+    /// Rows of Q.
+    fn queries(&self) -> Term {
+        let letter = if self.sizes.is_self { "(N)" } else { "(N_q)" };
+        Term::count(letter, self.sizes.shape.queries)
     }
 
     fn head_size(&self) -> Term {
@@ -142,12 +167,12 @@ impl<'a> Attention<'a> {
     }
 
     fn key_tiles(&self) -> Term {
-        let tiles = Worked::new(How::RoundedUp, vec![self.length(), self.key_rows()]);
+        let tiles = Worked::new(How::RoundedUp, vec![self.keys(), self.key_rows()]);
         Term::worked("tiles (T_c)", Number::Count(self.tiles.key_tiles), tiles)
     }
 
     fn query_tiles(&self) -> Term {
-        let tiles = Worked::new(How::RoundedUp, vec![self.length(), self.query_rows()]);
+        let tiles = Worked::new(How::RoundedUp, vec![self.queries(), self.query_rows()]);
         Term::worked("tiles (T_r)", Number::Count(self.tiles.query_tiles), tiles)
     }
 
@@ -201,7 +226,7 @@ impl<'a> Attention<'a> {
     /// The bytes of a count, tensor by tensor.
     fn bytes(&self, count: AttentionCount) -> Term {
         let shape = &self.sizes.shape;
-        let (n, d) = (self.length(), self.head_size());
+        let (q, n, d) = (self.queries(), self.keys(), self.head_size());
         let times = |factor| Term::count("", factor);
         let all = Term::count("heads", shape.heads);
         let of_keys = match shape.group {
@@ -216,7 +241,7 @@ impl<'a> Attention<'a> {
         let once = [
             (
                 "Q and the result",
-                vec![times(2), n.clone(), d.clone(), all.clone()],
+                vec![times(2), q.clone(), d.clone(), all.clone()],
             ),
             ("K and V", vec![times(2), n.clone(), d.clone(), of_keys]),
         ];
@@ -224,7 +249,7 @@ impl<'a> Attention<'a> {
             (AttentionCount::ScoresInMemory, _) => {
                 let scores = (
                     "scores and probabilities, written and read",
-                    vec![times(4), n.clone(), n, all],
+                    vec![times(4), q, n, all],
                 );
                 once.into_iter().chain([scores]).collect()
             }
@@ -232,34 +257,34 @@ impl<'a> Attention<'a> {
             (AttentionCount::TilesFetchedAnew, LoopOrder::Queries) => vec![
                 (
                     "Q and the result",
-                    vec![times(2), n.clone(), d.clone(), all.clone()],
+                    vec![times(2), q.clone(), d.clone(), all.clone()],
                 ),
                 (
                     "K and V for each tile of Q",
-                    vec![self.query_tiles(), times(2), n.clone(), d, all.clone()],
+                    vec![self.query_tiles(), times(2), n, d, all.clone()],
                 ),
-                ("a number for each row, for the backward pass", vec![n, all]),
+                ("a number for each row, for the backward pass", vec![q, all]),
             ],
             (AttentionCount::TilesFetchedAnew, LoopOrder::Keys) => vec![
-                ("K and V", vec![times(2), n.clone(), d.clone(), all.clone()]),
+                ("K and V", vec![times(2), n, d.clone(), all.clone()]),
                 (
                     "Q and the result for each tile of K, the result twice",
                     vec![
                         self.key_tiles(),
                         times(3),
-                        n.clone(),
+                        q.clone(),
                         d.clone(),
                         all.clone(),
                     ],
                 ),
                 (
                     "maximum and sum of each row for each tile of K, read and written",
-                    vec![self.key_tiles(), times(4), n.clone(), all.clone()],
+                    vec![self.key_tiles(), times(4), q.clone(), all.clone()],
                 ),
-                ("the result, set to 0", vec![n.clone(), d, all.clone()]),
+                ("the result, set to 0", vec![q.clone(), d, all.clone()]),
                 (
                     "maximum and sum of each row, set at the start",
-                    vec![times(2), n, all],
+                    vec![times(2), q, all],
                 ),
             ],
         };

@@ -17,8 +17,10 @@ pub const LENGTH_POWERS: RangeInclusive<u32> = 7..=17;
 /// Sizes that a visitor chose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttentionSizes {
-    /// Rows of Q, K and V; the same number, as in self-attention.
+    /// Rows of Q, rows of K and V, and the other sizes.
     pub shape: AttentionShape,
+    /// Q has as many rows as K and V and follows them, as in self-attention.
+    pub is_self: bool,
     /// On-chip memory, if it is not that of the device.
     pub own_on_chip_bytes: Option<u64>,
     /// The outer loop.
@@ -36,6 +38,7 @@ impl Default for AttentionSizes {
                 head_size: 64,
                 bytes_per_element: 2,
             },
+            is_self: true,
             own_on_chip_bytes: None,
             order: LoopOrder::default(),
         }
@@ -45,9 +48,12 @@ impl Default for AttentionSizes {
 /// A size that can be chosen. Its name is part of the ids of its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 pub enum AttentionSize {
-    /// Rows of Q, K and V.
+    /// Rows of K and V; of Q as well in self-attention.
     #[strum(serialize = "n")]
     Length,
+    /// Rows of Q.
+    #[strum(serialize = "nq")]
+    Queries,
     /// Columns of Q, K and V.
     #[strum(serialize = "d")]
     HeadSize,
@@ -75,6 +81,7 @@ impl AttentionSize {
     pub const fn letter(self) -> &'static str {
         match self {
             Self::Length => "N",
+            Self::Queries => "N_q",
             Self::HeadSize => "d",
             Self::OnChip => "M/KiB",
             Self::Heads => "heads",
@@ -84,7 +91,8 @@ impl AttentionSize {
     /// Its letter and its meaning.
     pub fn name(self) -> String {
         let what = match self {
-            Self::Length => "length of the sequence",
+            Self::Length => "rows of K and V",
+            Self::Queries => "rows of Q",
             Self::HeadSize => "size of a head",
             Self::OnChip => "on chip",
             Self::Heads => return self.letter().to_owned(),
@@ -95,7 +103,7 @@ impl AttentionSize {
     /// The largest value that can be typed; counts of bytes stay far below 2^64.
     pub const fn max(self) -> u64 {
         match self {
-            Self::Length => 1 << 20,
+            Self::Length | Self::Queries => 1 << 20,
             Self::HeadSize | Self::OnChip => 1024,
             Self::Heads => 1 << 16,
         }
@@ -112,23 +120,37 @@ impl AttentionSize {
             ),
             Self::HeadSize => (16, 256, 16),
             Self::OnChip => (16, 512, 1),
-            Self::Heads => return None,
+            Self::Queries | Self::Heads => return None,
         };
         Some(SliderRange { min, max, step })
     }
 }
 
 impl AttentionSizes {
-    /// The sizes of an attention in the program; its number of keys is the length.
+    /// The sizes of an attention in the program.
     #[must_use]
     pub const fn of_program(self, shape: AttentionShape) -> Self {
         Self {
-            shape: AttentionShape {
-                queries: shape.keys,
-                ..shape
-            },
+            is_self: shape.queries == shape.keys,
+            shape,
             ..self
         }
+    }
+
+    /// The sizes with as many rows in Q as in K and V, or with those that Q has now.
+    #[must_use]
+    pub const fn with_self_attention(mut self, is_self: bool) -> Self {
+        self.is_self = is_self;
+        self.at_length(self.shape.keys)
+    }
+
+    /// The sizes at another length of K and V.
+    const fn at_length(mut self, length: u64) -> Self {
+        self.shape.keys = length;
+        if self.is_self {
+            self.shape.queries = length;
+        }
+        self
     }
 
     /// The sizes after a slider was moved to a place; `None` if no size belongs to the place.
@@ -151,7 +173,11 @@ impl AttentionSizes {
             return None;
         }
         match size {
-            AttentionSize::Length => (self.shape.queries, self.shape.keys) = (value, value),
+            AttentionSize::Length => self = self.at_length(value),
+            AttentionSize::Queries => {
+                self.is_self = false;
+                self.shape.queries = value;
+            }
             AttentionSize::HeadSize => self.shape.head_size = value,
             AttentionSize::OnChip => self.own_on_chip_bytes = Some(value * 1024),
             AttentionSize::Heads => self.shape.heads = value,
@@ -162,7 +188,8 @@ impl AttentionSizes {
     /// The present value of a size.
     pub fn value(&self, size: AttentionSize, device: &Device) -> u64 {
         match size {
-            AttentionSize::Length => self.shape.queries,
+            AttentionSize::Length => self.shape.keys,
+            AttentionSize::Queries => self.shape.queries,
             AttentionSize::HeadSize => self.shape.head_size,
             AttentionSize::OnChip => self.on_chip_bytes(device) / 1024,
             AttentionSize::Heads => self.shape.heads,
@@ -184,10 +211,10 @@ impl AttentionSizes {
             .unwrap_or_else(|| device.on_chip_bytes())
     }
 
-    /// The bytes at a length of the sequence.
+    /// The bytes at a length of K and V.
     pub fn growth_at(&self, length: u64, device: &Device) -> Growth {
-        let on_chip_bytes = self.on_chip_bytes(device);
-        Growth::at(length, &self.shape, on_chip_bytes, self.order)
+        let shape = self.at_length(length).shape;
+        Growth::of(&shape, self.on_chip_bytes(device), self.order)
     }
 }
 
@@ -208,7 +235,7 @@ pub const fn loop_words(order: LoopOrder) -> ChoiceWords {
 /// A way to count the bytes of attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter)]
 pub enum AttentionCount {
-    /// Three kernels: grows with the square of the length.
+    /// Three kernels: in self-attention it grows with the square of the length.
     ScoresInMemory,
     /// One kernel without a cache.
     TilesFetchedAnew,
@@ -235,16 +262,24 @@ impl AttentionCount {
         }
     }
 
-    /// The elements of one head, as a formula. With g heads that share K and V, all four matrices have
-    /// `2Nd + 2Nd / g`.
+    /// The elements of one head, as a formula: of self-attention as the papers write it, else with `N_q` rows of Q. With
+    /// g heads that share K and V, these have `2Nd / g`.
     const fn formula(self, sizes: &AttentionSizes) -> &'static str {
-        match (self, sizes.shape.group, sizes.order) {
-            (Self::ScoresInMemory, 0 | 1, _) => "4Nd + 4N²",
-            (Self::ScoresInMemory, ..) => "2Nd + 2Nd / g + 4N²",
-            (Self::TilesFetchedAnew, _, LoopOrder::Queries) => "2Nd + T_r · 2Nd + N",
-            (Self::TilesFetchedAnew, _, LoopOrder::Keys) => "3Nd + 2N + T_c (3Nd + 4N)",
-            (Self::TensorsOnce, 0 | 1, _) => "4Nd",
-            (Self::TensorsOnce, ..) => "2Nd + 2Nd / g",
+        match (self, sizes.is_self, sizes.shape.group, sizes.order) {
+            (Self::ScoresInMemory, true, 0 | 1, _) => "4Nd + 4N²",
+            (Self::ScoresInMemory, true, ..) => "2Nd + 2Nd / g + 4N²",
+            (Self::ScoresInMemory, false, 0 | 1, _) => "2N_q d + 2Nd + 4N_q N",
+            (Self::ScoresInMemory, false, ..) => "2N_q d + 2Nd / g + 4N_q N",
+            (Self::TilesFetchedAnew, true, _, LoopOrder::Queries) => "2Nd + T_r · 2Nd + N",
+            (Self::TilesFetchedAnew, true, _, LoopOrder::Keys) => "3Nd + 2N + T_c (3Nd + 4N)",
+            (Self::TilesFetchedAnew, false, _, LoopOrder::Queries) => "2N_q d + T_r · 2Nd + N_q",
+            (Self::TilesFetchedAnew, false, _, LoopOrder::Keys) => {
+                "2Nd + N_q d + 2N_q + T_c (3N_q d + 4N_q)"
+            }
+            (Self::TensorsOnce, true, 0 | 1, _) => "4Nd",
+            (Self::TensorsOnce, true, ..) => "2Nd + 2Nd / g",
+            (Self::TensorsOnce, false, 0 | 1, _) => "2N_q d + 2Nd",
+            (Self::TensorsOnce, false, ..) => "2N_q d + 2Nd / g",
         }
     }
 }

@@ -153,10 +153,7 @@ pub fn advice_explanation(
     row: &AdviceRow,
     saved: Saved,
 ) -> Option<Explanation> {
-    let told = match row.advice {
-        Advice::Merge(a, b) => merge_explanation(analysis, [a, b], row.price, saved)?,
-        _ => change_explanation(analysis, row, saved)?,
-    };
+    let told = change_explanation(analysis, row, saved)?;
     let Saved::Share = saved else {
         return Some(told);
     };
@@ -171,9 +168,9 @@ pub fn advice_explanation(
     })
 }
 
-/// What is told about what other options would save.
+/// What is told about what other options, or kernels by hand, would save.
 fn change_explanation(analysis: &Analysis, row: &AdviceRow, saved: Saved) -> Option<Explanation> {
-    let price = row.price.own;
+    let price = row.price;
     let is_expected = price.is_expected();
     let side = |name: &str, cost| Some(Term::given(name, saved.of(cost, is_expected)?));
     let sides = [
@@ -186,7 +183,14 @@ fn change_explanation(analysis: &Analysis, row: &AdviceRow, saved: Saved) -> Opt
         Saved::Share => "time to save / time of the program",
     };
     let term = difference(saved, price, sides);
-    let changed = changed_words(row.advice)?;
+    let changed = match row.advice {
+        Advice::Merge(a, b) => format!(
+            "kernels {} and {} are one, by hand. Others that are not legal by hand are taken apart",
+            a.number(),
+            b.number()
+        ),
+        advice => changed_words(advice)?,
+    };
     let told = Explanation {
         notes: vec![format!("What changes: {changed}.")],
         ..Explanation::of(saved.title(analysis), "the whole program", formula, term)

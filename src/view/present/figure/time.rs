@@ -3,7 +3,7 @@
 use super::{Found, How, Number, Term, Worked, work};
 use crate::present::devices::{computed_as, units_name};
 use crate::present::explain::has_assumed_size;
-use crate::present::times::{COLD, TimeKind, kernel_time, missing_text};
+use crate::present::times::{COLD, TimeKind, kernel_time, missing_text, outside_text};
 use fuseline_core::analysis::device_model::{Breakdown, Part, Share, What, breakdown};
 use fuseline_core::analysis::{Analysis, Kernel};
 use fuseline_core::cost::roofline::{peaks, times};
@@ -217,7 +217,9 @@ pub(super) fn of_kernel(analysis: &Analysis, id: KernelId) -> Found {
     Found {
         formula: None,
         value: text.time,
-        notes: bound.into_iter().collect(),
+        notes: (text.outside.map(outside_text).into_iter())
+            .chain(bound)
+            .collect(),
         term: Some(term.assumed(has_assumed_size(kernel))),
     }
 }

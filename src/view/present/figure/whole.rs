@@ -3,7 +3,7 @@
 use super::{Found, How, Number, Quantity, Run, Term, Worked, bytes, memory, work};
 use crate::present::explain::has_assumed_size;
 use crate::present::names::{op_name, op_names};
-use crate::present::times::{COLD, TimeKind, missing_text, total_times};
+use crate::present::times::{COLD, TimeKind, missing_text, outside_text, total_times};
 use fuseline_core::analysis::{Analysis, Execution, Kernel};
 use fuseline_core::model::ids::KernelId;
 use fuseline_core::model::work::Work;
@@ -172,7 +172,7 @@ fn time(analysis: &Analysis, run: Run) -> Found {
         formula: None,
         value: text.time,
         term: Some(term),
-        notes: Vec::new(),
+        notes: text.outside.map(outside_text).into_iter().collect(),
     }
 }
 

@@ -1,0 +1,180 @@
+//! Merging and cutting kernels by hand: the text with the marks, and what it comes to.
+
+use crate::analysis::why::Why;
+use crate::analysis::{Analysis, analyze_program};
+use crate::fusion::attention::{Attention, find};
+use crate::fusion::reason::Reason;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, KernelId, OpId};
+use crate::model::options::{Options, Policy};
+use crate::model::program::Program;
+use crate::notation::edit::{Marked, ShownKernels, Unmarkable, cut_edge, merge_kernels};
+use crate::notation::parse;
+use borsh::{BorshDeserialize, BorshSerialize};
+use std::collections::HashSet;
+
+/// A change of the kernels that are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub enum Change {
+    /// Two kernels become one.
+    Merge(KernelId, KernelId),
+    /// The consumer and what follows it leave the kernel that both run in.
+    Cut {
+        /// The op that writes the tensor.
+        producer: OpId,
+        /// The op that reads it.
+        consumer: OpId,
+    },
+}
+
+/// What is shown before a change: a text and its kernels.
+#[derive(Clone, Copy)]
+pub struct Shown<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// The program that is parsed from it.
+    pub program: &'a Program,
+    /// Its kernels.
+    pub analysis: &'a Analysis,
+    /// For each op its statement in the program.
+    pub statement_of_op: &'a IdVec<OpId, usize>,
+}
+
+/// The state after a change.
+#[derive(Debug)]
+pub struct Changed {
+    /// The text, which marks all kernels.
+    pub text: String,
+    /// What it comes to under [`Policy::Manual`]. That policy computes nothing twice and takes kernels apart that are not legal, so other
+    /// kernels may differ from those that were shown, too.
+    pub analysis: Analysis,
+    /// Whether kernels that reach over the end of a round are cut there.
+    pub cuts_rounds: bool,
+    /// Whether a statement of a block is changed, and so every round.
+    pub is_in_rounds: bool,
+}
+
+/// Why a change is not possible.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Unchanged {
+    /// The two kernels cannot be one.
+    Illegal {
+        /// Why.
+        reason: Reason,
+        /// Both are in one attention, which a kernel of its own computes if the option allows it.
+        are_in_attention: bool,
+    },
+    /// Both ops of a cut run in two kernels already.
+    IsCut,
+    /// The kernels cannot be written as marks.
+    Unmarkable(Unmarkable),
+    /// The marked text has an error.
+    Broken,
+    /// A changed kernel is not legal by hand.
+    Refused(Box<Graph>, Reason),
+    /// The option for attention as one kernel keeps the ops of a cut together.
+    IsAttention,
+}
+
+/// The state after `change`. Takes as long as an analysis, or two for a cut.
+///
+/// # Errors
+/// Why the change is not possible.
+pub fn change(change: Change, shown: Shown<'_>) -> Result<Changed, Unchanged> {
+    let Shown {
+        text,
+        program,
+        analysis,
+        statement_of_op,
+    } = shown;
+    let (graph, partition) = (&analysis.graph, &analysis.partition);
+    let kernels = ShownKernels {
+        graph,
+        partition,
+        statement_of_op,
+    };
+    let (marked, [a, b]) = match change {
+        Change::Merge(a, b) => {
+            Why::new(analysis)
+                .merge(a, b)
+                .map_err(|reason| Unchanged::Illegal {
+                    reason,
+                    are_in_attention: are_in_attention(analysis, [a, b]),
+                })?;
+            (merge_kernels(text, program, kernels, a, b), [a, b])
+        }
+        Change::Cut { producer, consumer } => {
+            let kernel_of = |op: OpId| partition.kernel_of.get(op).copied();
+            let shared = kernel_of(producer).filter(|&own| kernel_of(consumer) == Some(own));
+            let kernel = shared.ok_or(Unchanged::IsCut)?;
+            let cut = cut_edge(text, program, kernels, producer, consumer);
+            (cut, [kernel, kernel])
+        }
+    };
+    let Marked {
+        text: mut marked,
+        cuts_rounds,
+    } = marked.map_err(Unchanged::Unmarkable)?;
+    let options = Options {
+        policy: Policy::Manual,
+        ..analysis.options.clone()
+    };
+    let analyzed = |text: &str| {
+        let program = parse(text).program;
+        let outcome = analyze_program(&program, &options);
+        Some((outcome.analysis?, program, outcome.statement_of_op))
+    };
+    let (mut after, marked_program, marked_statements) =
+        analyzed(&marked).ok_or(Unchanged::Broken)?;
+    // A statement of a block is touched in every round.
+    let touched = partition.kernel_of.iter_enumerated();
+    let touched = touched.filter(|&(_, &kernel)| kernel == a || kernel == b);
+    let touched: HashSet<usize> = touched
+        .filter_map(|(op, _)| statement_of_op.get(op).copied())
+        .collect();
+    let is_touched =
+        |op: OpId| (statement_of_op.get(op)).is_some_and(|statement| touched.contains(statement));
+    if let Change::Cut { producer, consumer } = change
+        && after.refused.iter().any(|refused| is_touched(refused.op))
+    {
+        // Without the op that held them together the others are no kernel; the policy takes them apart.
+        let pieces = ShownKernels {
+            graph: &after.graph,
+            partition: &after.partition,
+            statement_of_op: &marked_statements,
+        };
+        if let Ok(apart) = cut_edge(&marked, &marked_program, pieces, producer, consumer)
+            && let Some((taken_apart, ..)) = analyzed(&apart.text)
+        {
+            (marked, after) = (apart.text, taken_apart);
+        }
+    }
+    if let Some(refused) = after.refused.iter().find(|refused| is_touched(refused.op)) {
+        let reason = refused.reason.clone();
+        return Err(Unchanged::Refused(Box::new(after.graph), reason));
+    }
+    if let Change::Cut { producer, consumer } = change
+        && after.partition.kernel_of.get(producer) == after.partition.kernel_of.get(consumer)
+    {
+        return Err(Unchanged::IsAttention);
+    }
+    let is_repeated = |&statement: &usize| program.block_of_op(statement).is_some();
+    Ok(Changed {
+        text: marked,
+        analysis: after,
+        cuts_rounds,
+        is_in_rounds: touched.iter().any(is_repeated),
+    })
+}
+
+/// Whether one attention has ops of each of these kernels, and may not run as one kernel yet.
+fn are_in_attention(analysis: &Analysis, kernels: [KernelId; 2]) -> bool {
+    let kernel_of = &analysis.partition.kernel_of;
+    let has = |attention: &Attention, kernel: KernelId| {
+        let mut ops = attention.ops.iter();
+        ops.any(|&op| kernel_of.get(op) == Some(&kernel))
+    };
+    !analysis.options.fusion.attention
+        && (find(&analysis.graph).iter())
+            .any(|attention| kernels.iter().all(|&kernel| has(attention, kernel)))
+}

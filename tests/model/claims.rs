@@ -1,0 +1,256 @@
+//! What figures and sentences claim holds: what a search has proven, and how far predictions were verified.
+
+use crate::ids::ops as ops_of;
+use crate::partitions::runs_in_order;
+use crate::random_graph::fusable_ops;
+use fuseline_core::analysis::device_model::{Outside, cold_times};
+use fuseline_core::examples::EXAMPLES;
+use fuseline_core::fusion::certificate::{Amount, ROUNDING};
+use fuseline_core::fusion::legality;
+use fuseline_core::notation::parse;
+use fuseline_core::{
+    Analysis, KernelId, Objective, Options, Policy, analyze_graph, analyze_program, build_graph,
+    device,
+};
+use fuseline_view::present::certificates::{certificate_sentence, certificate_text};
+use fuseline_view::present::headline::headline;
+use fuseline_view::present::times::{kernel_time, outside_text, time_lines, time_note};
+use proptest::prelude::*;
+use strum::VariantArray;
+
+fn on(id: &str, policy: Policy) -> Options {
+    Options {
+        device: device(id).unwrap().clone(),
+        ..Options::of_policy(policy)
+    }
+}
+
+fn analysis(text: &str, options: &Options) -> Analysis {
+    let outcome = analyze_program(&parse(text).program, options);
+    outcome
+        .analysis
+        .unwrap_or_else(|| panic!("{text}\n{:?}", outcome.diagnostics))
+}
+
+/// Whether somebody could make these kernels by hand.
+fn is_legal_by_hand(analysis: &Analysis) -> bool {
+    let (graph, options) = (&analysis.graph, &analysis.options);
+    let kernels = analysis.partition.kernels.iter();
+    let is_legal = |ops: &&[_]| ops.len() == 1 || legality::check(graph, options, ops).is_ok();
+    runs_in_order(graph, &analysis.partition)
+        && (analysis.partition.recomputed.iter()).all(<[_]>::is_empty)
+        && kernels.filter(|ops| !is_legal(ops)).count() == 0
+}
+
+/// That no policy has less of what the certificate claims to be least.
+fn assert_least(graph: &fuseline_core::Graph, options: &Options) {
+    for &objective in &[Objective::Bytes, Objective::Time] {
+        let mut options = options.clone();
+        options.fusion.objective = objective;
+        let optimal = analyze_graph(graph.clone(), &options);
+        let certificate = optimal.certificate.as_ref().unwrap();
+        if !certificate.is_optimal {
+            continue;
+        }
+        for &policy in Policy::VARIANTS {
+            let other = analyze_graph(
+                graph.clone(),
+                &Options {
+                    policy,
+                    ..options.clone()
+                },
+            );
+            if !is_legal_by_hand(&other) {
+                continue;
+            }
+            let (least, shown) = match certificate.cost {
+                Amount::Bytes(bytes) => {
+                    assert_eq!(bytes, optimal.fused.traffic.total);
+                    (bytes as f64, other.fused.traffic.total as f64)
+                }
+                Amount::Seconds(_) => (optimal.fused.time_s, other.fused.time_s),
+            };
+            assert!(
+                shown >= least * (1.0 - ROUNDING),
+                "{objective:?} {policy:?}: {shown} < {least}"
+            );
+        }
+    }
+}
+
+#[test]
+fn no_policy_of_an_example_has_less_than_the_certificate_claims() {
+    for example in EXAMPLES {
+        for id in ["a100-80", "h200"] {
+            let options = on(id, Policy::Optimal);
+            let graph = analysis(example.text, &options).graph;
+            assert_least(&graph, &options);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_policy_has_less_than_the_certificate_claims((ops, externals) in fusable_ops(2..=10)) {
+        let graph = build_graph(&ops, &externals).unwrap();
+        for id in ["a100-80", "h100"] {
+            assert_least(&graph, &on(id, Policy::Optimal));
+        }
+    }
+}
+
+#[test]
+fn a_search_by_time_claims_a_lower_bound() {
+    let mut options = on("h200", Policy::Optimal);
+    options.fusion.objective = Objective::Time;
+    let analysis = analysis(
+        "input x : bf16[4096, 4096]\na = relu(x)\nb = gelu(a)\n",
+        &options,
+    );
+    let certificate = analysis.certificate.unwrap();
+    for text in [
+        certificate_text(&certificate),
+        certificate_sentence(&certificate),
+        Objective::Time.noun().to_owned(),
+    ] {
+        assert!(text.contains("time (lower bound)"), "{text}");
+    }
+}
+
+/// Programs, the kernel that is asked about, and how its prediction is outside the measured sizes.
+const OUTSIDE: &[(&str, Option<Outside>)] = &[
+    (
+        "input x : bf16[4096, 4096]\nweight w : bf16[4096, 4096]\ny = matmul(x, w)\n",
+        None,
+    ),
+    (
+        "input x : bf16[511, 4096]\nweight w : bf16[4096, 4096]\ny = matmul(x, w)\n",
+        Some(Outside::FewRows(511)),
+    ),
+    (
+        "input x : bf16[512, 4096]\nweight w : bf16[4096, 4096]\ny = matmul(x, w)\n",
+        None,
+    ),
+    (
+        // Many small batches are as many rows for a shared weight.
+        "input x : bf16[16, 64, 4096]\nweight w : bf16[4096, 4096]\ny = matmul(x, w)\n",
+        None,
+    ),
+    (
+        "input q : bf16[16, 1, 64]\ninput k : bf16[16, 2048, 64]\ninput v : bf16[16, 2048, 64]\ny = sdpa(q, k, v)\n",
+        Some(Outside::FewQueries(1)),
+    ),
+    (
+        "input q : bf16[1, 32, 2048, 64]\ninput k : bf16[1, 8, 2048, 64]\ninput v : bf16[1, 8, 2048, 64]\ny = sdpa(q, k, v, enable_gqa=true)\n",
+        Some(Outside::GroupedHeads(4)),
+    ),
+    (
+        "input q : bf16[16, 2048, 64]\ninput k : bf16[16, 2048, 64]\ninput v : bf16[16, 2048, 64]\ny = sdpa(q, k, v)\n",
+        None,
+    ),
+    (
+        "input x : bf16[1, 4096]\ny = silu(x)\n",
+        Some(Outside::FewRows(1)),
+    ),
+    (
+        "input x : bf16[4096]\ny = silu(x)\n",
+        Some(Outside::FewRows(1)),
+    ),
+    (
+        "input x : bf16[8, 4096]\ny = softmax(x)\n",
+        Some(Outside::FewRows(8)),
+    ),
+    ("input x : bf16[4096, 4096]\ny = softmax(x)\n", None),
+    (
+        "input x : bf16[4096, 4096]\ny = cast(x, dtype=f8)\n",
+        Some(Outside::F8),
+    ),
+];
+
+#[test]
+fn predictions_outside_the_measured_sizes_are_marked() {
+    for &(text, outside) in OUTSIDE {
+        for id in ["h100", "h200"] {
+            let analysis = analysis(text, &on(id, Policy::Rules));
+            let expected = analysis.expected.as_ref().unwrap();
+            let last = KernelId::new(expected.kernels.len() - 1);
+            assert_eq!(expected.kernels[last].outside, outside, "{text}");
+            assert_eq!(expected.kernels[last].unfused_outside, outside, "{text}");
+            let time = kernel_time(&analysis, last).unwrap().time;
+            assert_eq!(time.ends_with('?'), outside.is_some(), "{text}{time}");
+            let total = headline(&analysis);
+            assert_eq!(total.fused_time.ends_with('?'), outside.is_some(), "{text}");
+            assert_eq!(
+                total.unfused_time.ends_with('?'),
+                outside.is_some(),
+                "{text}"
+            );
+            let lines = time_lines(&analysis, last);
+            let note = time_note(&analysis);
+            match outside.map(outside_text) {
+                Some(why) => {
+                    assert!(lines.contains(&why), "{lines:?}");
+                    assert!(note.contains(&why), "{note}");
+                }
+                None => assert!(!note.contains('?'), "{note}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_small_part_outside_does_not_mark_the_sum() {
+    let text = "input x : bf16[8192, 8192]\ninput b : bf16[8192]\na = relu(x)\nc = gelu(b)\n";
+    let analysis = analysis(text, &on("h200", Policy::Rules));
+    let expected = analysis.expected.as_ref().unwrap();
+    let marked: Vec<bool> = (expected.kernels.iter())
+        .map(|k| k.outside.is_some())
+        .collect();
+    assert_eq!(marked, [false, true]);
+    assert_eq!(expected.fused_outside, None);
+}
+
+#[test]
+fn predicted_times_are_warm_and_say_so() {
+    let text = "input x : bf16[1024, 2048]\na = relu(x)\n";
+    let analysis = analysis(text, &on("h200", Policy::Rules));
+    assert!(time_note(&analysis).contains("They are warm"));
+    let kernel = KernelId::new(0);
+    let [warm_s, cold_s] = [
+        analysis.expected.as_ref().unwrap().kernels[kernel].time_s,
+        cold_times(&analysis).unwrap()[kernel],
+    ];
+    // 8.4 MB stay in the cache; cold, they come from memory.
+    assert!(warm_s < cold_s, "{warm_s} {cold_s}");
+    let lines = time_lines(&analysis, kernel);
+    assert!(
+        lines.iter().any(|line| line.contains("with a cold cache")),
+        "{lines:?}"
+    );
+}
+
+/// A tensor of 537 MB with 1 MB written into it: a copy at the bandwidth of the memory, and a small kernel.
+#[test]
+fn writing_into_a_copy_takes_as_long_as_the_copy() {
+    let slices = "index_copy(x, i, s, axis=1)";
+    let head = "input x : bf16[32, 65536, 128]\ninput s : bf16[32, 128, 128]\n";
+    for (index, call) in [
+        ("input i : i32[128]", slices),
+        ("input i : i32[128]", "index_add(x, i, s, axis=1)"),
+        ("input i : i32[32, 128, 128]", "scatter(x, i, s, axis=1)"),
+        (
+            "input i : i32[32, 128, 128]",
+            "scatter_add(x, i, s, axis=1)",
+        ),
+    ] {
+        let text = format!("{head}{index}\ny = {call}\n");
+        let analysis = analysis(&text, &on("h200", Policy::None));
+        let kernel = &analysis.unfused.of_lone_op(ops_of(&[0])[0]);
+        let expected = analysis.expected.as_ref().unwrap();
+        let copy_s = kernel.bytes() as f64 / 4.3e12;
+        let ratio = expected.unfused_s / copy_s;
+        assert!((1.0..1.05).contains(&ratio), "{call}: {ratio}");
+    }
+}
