@@ -32,15 +32,15 @@ pub(super) fn limits_table(analysis: &Analysis) -> String {
         return "\nno limits: the multiprocessors of this device are not known\n".to_owned();
     };
     let mut text = format!(
-        "\n{:>3}  {:>20}  {:>9}  {:>8}  {:>9}  {:>5}  {:>10}  {:>10}\n",
+        "\n{:>3}  {:>20}  {:>9}  {:>8}  {:>9}  {:>5}  {:>15}  {:>15}\n",
         "#",
         "on chip, available",
         "registers",
         "blocks",
         "occupancy",
         "waves",
-        "waves full",
-        "tiles full"
+        "wave efficiency",
+        "tile efficiency"
     );
     for (index, kernel) in all.iter().enumerate() {
         let on_chip = format!(
@@ -48,20 +48,20 @@ pub(super) fn limits_table(analysis: &Analysis) -> String {
             format_bytes(kernel.on_chip_bytes),
             format_bytes(kernel.on_chip_available_bytes)
         );
-        let full = |part: fn(Tiling) -> f64| {
+        let efficiency = |part: fn(Tiling) -> f64| {
             let part = kernel.tiling.map(part);
             part.map_or_else(|| "-".to_owned(), |part| format_percent(part * 100.0))
         };
         let _ = writeln!(
             text,
-            "{:>3}  {on_chip:>20}  {:>9}  {:>8}  {:>9}  {:>5}  {:>10}  {:>10}",
+            "{:>3}  {on_chip:>20}  {:>9}  {:>8}  {:>9}  {:>5}  {:>15}  {:>15}",
             index + 1,
             kernel.registers_per_thread,
             kernel.blocks,
             format_percent(kernel.occupancy * 100.0),
             kernel.waves,
-            full(|tiling| tiling.wave_efficiency),
-            full(|tiling| tiling.tile_efficiency)
+            efficiency(|tiling| tiling.wave_efficiency),
+            efficiency(|tiling| tiling.tile_efficiency)
         );
         for warning in &kernel.warnings {
             let _ = writeln!(text, "     {}", warning_text(warning));

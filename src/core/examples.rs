@@ -40,7 +40,7 @@ macro_rules! example {
 #[rustfmt::skip]
 pub static EXAMPLES: &[Example] = &[
     example!("examples", "exercise", "Start here", "Four ops", "Bias and ReLU join the matmul in front of them, and two of the three tensors between the ops never reach memory."),
-    example!("examples", "transformer", "Start here", "Transformer block", "Drag the sequence length: the scores grow with its square, and from S = 4096 on they are more than two thirds of all bytes."),
+    example!("examples", "transformer", "Start here", "Transformer block", "Drag the sequence length S: the scores grow with its square, and for S ≥ 2944 they are more than two thirds of the fused traffic."),
     example!("examples", "diamond", "Start here", "Diamond", "A tensor with two readers is written once and read once: both readers and their sum share one kernel."),
     example!("examples", "blank", "Start here", "Blank", "Write your own program over these lines, one operation a line; the tab Functions says what there is."),
 

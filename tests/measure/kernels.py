@@ -81,7 +81,7 @@ def tensors_of(script, folder):
 
 def triton_kernel(code):
     """The tensors of a kernel, each with whether it is written."""
-    launch = re.search(r"^def launch\((.*)\):$", code, flags=re.MULTILINE)
+    launch = re.search(r"^def launch_\w+\((.*)\):$", code, flags=re.MULTILINE)
     if launch:
         return [(name, f"tl.store({name}_ptr " in code) for name in launch.group(1).split(", ")]
 
@@ -92,7 +92,8 @@ def cuda_kernel(code):
 
 
 def load_triton(code, folder, name):
-    return module_of(code, folder, name).launch
+    module = module_of(code, folder, name)
+    return next(getattr(module, name) for name in vars(module) if name.startswith("launch_"))
 
 
 def load_cuda(code, folder, name):

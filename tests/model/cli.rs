@@ -317,7 +317,7 @@ fn a_launch_of_ones_own_and_the_limits() {
         "{text}"
     );
     assert!(
-        text.contains("waves full") && text.contains("tiles full"),
+        text.contains("wave efficiency") && text.contains("tile efficiency"),
         "{text}"
     );
     let report = json(&["analyze", "-", "--limits", "--json"], NOTATION);

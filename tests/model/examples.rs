@@ -156,17 +156,21 @@ fn the_numbers_are_those_by_hand() {
 }
 
 #[test]
-fn from_4096_on_the_scores_move_most_of_the_bytes_of_the_transformer() {
-    let mut program = program(example("transformer").unwrap());
-    set(&mut program, "S", 4096);
-    let outcome = analyze_program(&program, &Options::default());
-    let analysis = outcome.analysis.unwrap();
-    let name = |&tensor: &TensorId| analysis.graph.tensor_name(tensor);
-    let scores: u64 = (analysis.graph.tensors.ids())
-        .filter(|tensor| ["scores_raw", "scores"].contains(&name(tensor)))
-        .map(|tensor| analysis.tensors[tensor].unfused_bytes)
-        .sum();
-    assert!(scores * 3 > analysis.unfused.traffic.total * 2);
+fn scores_become_two_thirds_of_the_fused_traffic_of_the_transformer() {
+    // At 2944 for the first time, which is one step of the slider after 2816.
+    for (length, is_most) in [(2816, false), (2944, true), (16_384, true)] {
+        let mut program = program(example("transformer").unwrap());
+        set(&mut program, "S", length);
+        let outcome = analyze_program(&program, &Options::of_policy(Policy::Rules));
+        let analysis = outcome.analysis.unwrap();
+        let name = |&tensor: &TensorId| analysis.graph.tensor_name(tensor);
+        let scores: u64 = (analysis.graph.tensors.ids())
+            .filter(|tensor| ["scores_raw", "scores"].contains(&name(tensor)))
+            .map(|tensor| analysis.tensors[tensor].fused_bytes)
+            .sum();
+        let total = analysis.fused.traffic.total;
+        assert_eq!(scores * 3 > total * 2, is_most, "S = {length}");
+    }
 }
 
 /// FLOPs computed by hand: 2 * output elements * K for ops on matrix units.

@@ -114,8 +114,10 @@ fn claims(id: &str) -> Vec<String> {
             let counts = [on_chip.count(), rules.ops() - 1].map(word);
             vec![format!("{} of the {} tensors", counts[0], counts[1])]
         }
-        // `from_4096_on_the_scores_move_most_of_the_bytes_of_the_transformer` finds the size.
-        "transformer" => vec!["from S = 4096 on they are more than two thirds of all bytes".into()],
+        // `scores_become_two_thirds_of_the_fused_traffic_of_the_transformer` finds the size.
+        "transformer" => {
+            vec!["for S ≥ 2944 they are more than two thirds of the fused traffic".into()]
+        }
         "diamond" => {
             let rules = rules();
             let (reads, writes) = rules.accesses(fused, &["y1"]);

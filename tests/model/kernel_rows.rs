@@ -1,5 +1,6 @@
 //! The rows of the table of kernels.
 
+use crate::limit_rows::FEW_ROWS;
 use fuseline_core::analysis::transformer::transformer_block;
 use fuseline_core::{
     Analysis, KernelId, OpId, Options, analyze, analyze_program, device, notation,
@@ -59,8 +60,7 @@ fn the_total_is_that_of_the_analysis() {
 
 #[test]
 fn a_row_says_what_hurts() {
-    // At this sequence length there are fewer tiles than multiprocessors.
-    let analysis = transformer(128, "a100-80");
+    let analysis = of_text(FEW_ROWS);
     let rows = kernel_rows(&analysis, usize::MAX);
     let said: Vec<_> = rows.into_iter().map(|row| row.harm).collect();
     assert_eq!(said, harms(&analysis).as_slice());

@@ -9,6 +9,7 @@ use fuseline_learn::lesson::quantity::Quantity;
 use fuseline_learn::lesson::read;
 use fuseline_learn::lesson::state::Seen;
 use fuseline_learn::lesson::value::{Unit, Value, parts_in};
+use fuseline_view::present::format::{format_flops, format_seconds};
 
 fn seen(id: &str, policy: Policy) -> Seen {
     let text = example(id).map_or("", |example| example.text);
@@ -46,8 +47,14 @@ fn resources_are_those_of_the_tab_limits() {
         ("onchip of kernel y", kernel.on_chip_bytes as f64),
         ("tile-rows of kernel y", tiling.tile.rows),
         ("tile-columns of kernel y", tiling.tile.columns),
-        ("waves-full of kernel y", 100.0 * tiling.wave_efficiency),
-        ("tiles-full of kernel y", 100.0 * tiling.tile_efficiency),
+        (
+            "wave-efficiency of kernel y",
+            100.0 * tiling.wave_efficiency,
+        ),
+        (
+            "tile-efficiency of kernel y",
+            100.0 * tiling.tile_efficiency,
+        ),
         ("multiprocessors", 132.0),
         ("onchip", 232_448.0),
     ] {
@@ -166,6 +173,19 @@ fn a_wrong_answer_gets_the_reason() {
     );
     let words = told("predict\nask: A?\nnumber: intensity", "policy: none");
     assert!(words.contains("and moves 71.3 MB"), "{words}");
+}
+
+#[test]
+fn only_the_flops_of_the_slowest_unit_have_a_time() {
+    let words = told(
+        "choose\nask: A?\n- Memory :: bound of kernel matmul1 = memory\n- Arithmetic :: bound of kernel matmul1 = compute",
+        "policy: rules",
+    );
+    // The matmul; bias and ReLU are 8.4 MFLOP more, on the vector units.
+    let product = 2 * 1024 * 4096 * 1024_u128;
+    let time_s = product as f64 / 312e12;
+    let arithmetic = format!("its {} {}", format_flops(product), format_seconds(time_s));
+    assert!(words.contains(&arithmetic), "{words}");
 }
 
 #[test]

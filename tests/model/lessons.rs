@@ -64,7 +64,7 @@ fn what_is_told_is_english() {
                     " <= ",
                     " < ",
                     " > ",
-                    "waves-full",
+                    "wave-efficiency",
                     ". lower bound",
                     "  ",
                 ] {

@@ -1,15 +1,17 @@
 //! The rows of the table of limits.
 
 use fuseline_core::analysis::transformer::transformer_block;
-use fuseline_core::{Analysis, Device, KernelId, Options, analyze, device};
+use fuseline_core::notation::parse;
+use fuseline_core::{
+    Analysis, Device, KernelId, Options, Policy, analyze, analyze_program, device,
+};
 use fuseline_view::present::limits::{LimitRow, harms, limit_rows, unknown_device};
 
-fn transformer(device: Device) -> Analysis {
-    transformer_of(2048, device)
-}
+/// The sum of each row has a block alone, the GELU as many as it likes.
+pub(crate) const FEW_ROWS: &str = "input x : f16[16, 16384]\ny = gelu(x)\nz = sum(y)\n";
 
-fn transformer_of(seq_len: u64, device: Device) -> Analysis {
-    let (ops, externals) = transformer_block(seq_len, 4096, 32, 2).unwrap();
+fn transformer(device: Device) -> Analysis {
+    let (ops, externals) = transformer_block(2048, 4096, 32, 2).unwrap();
     let options = Options {
         device,
         ..Options::default()
@@ -49,8 +51,9 @@ fn what_gains_little_is_worth_knowing_and_does_no_harm() {
 
 #[test]
 fn what_hurts_stands_in_the_row_of_its_kernel() {
-    // At this sequence length there are fewer tiles than multiprocessors.
-    let analysis = transformer_of(128, device("a100-80").unwrap().clone());
+    let program = parse(FEW_ROWS).program;
+    let options = Options::of_policy(Policy::Rules);
+    let analysis = analyze_program(&program, &options).analysis.unwrap();
     let rows = rows(&analysis);
     let harms = harms(&analysis);
     assert_eq!(harms.len(), rows.len());
@@ -59,6 +62,24 @@ fn what_hurts_stands_in_the_row_of_its_kernel() {
         assert!(row.warnings.contains(harm.as_str()), "{harm} in {row:?}");
         // Warnings contain figures.
         assert!(harm.is_empty() || harm.contains(|c: char| c.is_ascii_digit()));
+    }
+}
+
+#[test]
+fn fusion_does_no_harm_where_nothing_is_fused() {
+    // Four tiles of a matmul alone, and a softmax over a few rows that fit no block.
+    let text = "input x : bf16[128, 512]\nweight w : bf16[512, 128]\ninput s : f32[4, 1000000]\n\
+                y = matmul(x, w)\nz = softmax(s)\n";
+    for policy in [Policy::None, Policy::Rules] {
+        let options = Options {
+            device: device("a100-80").unwrap().clone(),
+            ..Options::of_policy(policy)
+        };
+        let program = parse(text).program;
+        let analysis = analyze_program(&program, &options).analysis.unwrap();
+        let warned = rows(&analysis).iter().any(|row| !row.warnings.is_empty());
+        assert!(warned, "{policy:?}");
+        assert!(harms(&analysis).iter().all(String::is_empty), "{policy:?}");
     }
 }
 

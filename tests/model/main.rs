@@ -161,6 +161,7 @@ mod text_metrics;
 mod tiling;
 mod tiling_picture;
 mod times;
+mod triton;
 mod view_figures;
 mod viewport;
 mod views;

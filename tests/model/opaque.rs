@@ -70,6 +70,8 @@ fn its_flops_make_no_bound_and_no_prediction() {
         for time in [&headline.unfused_time, &headline.fused_time] {
             assert!(time.starts_with('≥'), "{time}");
         }
+        // Two times of which only a part is known have no ratio.
+        assert_eq!((headline.ratio, analysis.speedup), (None, None));
         assert!(headline.time_note.contains("an opaque operator may run on"));
         assert!(kernel_total(&analysis).times.contains("an opaque operator"));
     }

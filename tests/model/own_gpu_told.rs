@@ -9,7 +9,7 @@ use fuseline_codegen::own_gpu::{
 use fuseline_core::{DType, Options, Partition};
 use fuseline_view::picture::charts::gpu_times::{Rows, scene};
 use fuseline_view::present::own_gpu::{
-    check_rows, failure_text, headline, notes, rates_text, time_rows, total_row,
+    check_rows, failure_text, headline, notes, rates_text, sum_row, time_rows, total_row,
 };
 
 /// A run whose results are exact but for `error` on the first element of each, and whose kernels take twice what is predicted.
@@ -123,6 +123,8 @@ fn right_results_and_times_are_told_beside_the_prediction() {
     assert_eq!(row.fused.texts()[2], "−50.0 %");
     assert!((row.unfused.measured_s - outcome.unfused.total_s).abs() < 1e-12);
     assert_eq!(row.unfused, total_row(&outcome).unfused);
+    let sum = sum_row(&outcome);
+    assert_eq!((sum.unfused, sum.fused), (row.unfused, row.fused));
     // Bytes of f32: three tensors of S x H and w, once each.
     let (s, h) = (outcome.timed_sizes[0].1, outcome.timed_sizes[1].1);
     let bytes = 4.0 * (3 * s * h + h) as f64;

@@ -8,6 +8,7 @@ use crate::components::results::time::Time;
 use crate::components::show_more::ShowMore;
 use fuseline_browser as browser;
 use fuseline_core::{Analysis, KernelId};
+use fuseline_view::present::explain::has_assumed_size;
 use fuseline_view::present::figure::{Figure, Of, Quantity};
 use fuseline_view::present::kernels::{Figures, KernelRow, kernel_rows, kernel_total};
 use fuseline_view::present::pinned::{KernelAgainst, gone_kernels, headline_against};
@@ -32,6 +33,10 @@ pub fn KernelsTable(
     let kernel_count = move || page.analysis.with(|a| a.fused.kernels.len());
     let row_count = move || rows.with(Vec::len);
     let hurts = move || rows.with(|rows| rows.iter().any(|row| !row.harm.is_empty()));
+    let is_assumed = move || {
+        page.analysis
+            .with(|a| a.unfused.kernels.iter().any(has_assumed_size))
+    };
     let time_title = move || {
         page.analysis
             .with(|analysis| TimeKind::of(analysis).title())
@@ -115,7 +120,7 @@ pub fn KernelsTable(
                 <span class="limit-sign" aria-hidden="true">"▲"</span>
                 " fusion may cost time here: "<em>"Limits"</em>" says why. "
             </Show>
-            "~ rests on an assumed size."
+            <Show when=is_assumed>"~ marks a figure with an assumed size. "</Show>
         </p>
         <p class="quiet">{note}</p>
     }

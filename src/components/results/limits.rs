@@ -60,7 +60,7 @@ fn Table(
                     <th
                         scope="col"
                         class="number"
-                        title="part of the slots of all waves that compute, and of the tiles that lies inside the output"
+                        title="wave efficiency: the share of the slots of all waves that compute; tile efficiency: the share of the tiles that lies inside the output"
                     >
                         "wave · tile efficiency"
                     </th>

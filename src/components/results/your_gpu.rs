@@ -11,7 +11,7 @@ use fuseline_core::model::device::DeviceProbe;
 use fuseline_view::picture::charts::gpu_times::{Rows, scene};
 use fuseline_view::present::own_gpu::{
     NOT_MEASURED, TimePair, TimeRow, check_rows, failure_text, headline, notes, rates_text,
-    time_rows, tolerance_note, total_row,
+    sum_row, time_rows, tolerance_note, total_row,
 };
 use leptos::either::{Either, EitherOf4};
 use leptos::prelude::*;
@@ -217,7 +217,16 @@ fn TimeTable(
     let rows = rows
         .map(|row| view! { <Row row selected is_shown /> })
         .collect_view();
-    let total = cells(&total_row(&ran.outcome));
+    let totals = [sum_row(&ran.outcome), total_row(&ran.outcome)].map(|row| {
+        let cells = cells(&row);
+        view! {
+            <tr>
+                <td></td>
+                <th scope="row">{row.name}</th>
+                {cells}
+            </tr>
+        }
+    });
     let more =
         (left_out > 0).then(|| view! { <p class="quiet">"Further kernels: " {left_out}</p> });
     view! {
@@ -236,13 +245,7 @@ fn TimeTable(
                     </tr>
                 </thead>
                 <tbody>{rows}</tbody>
-                <tfoot>
-                    <tr>
-                        <td></td>
-                        <th scope="row">"all kernels"</th>
-                        {total}
-                    </tr>
-                </tfoot>
+                <tfoot>{totals}</tfoot>
             </table>
         </div>
         {more}

@@ -62,11 +62,11 @@ pub enum Metric {
     /// Rounds of blocks that the device needs.
     Waves,
     /// Share of a wave's places in which a tile of the kernel's matmul computes.
-    #[strum(serialize = "waves-full")]
-    WavesFull,
+    #[strum(serialize = "wave-efficiency")]
+    WaveEfficiency,
     /// Share of the elements of a matmul's tiles that are elements of its output.
-    #[strum(serialize = "tiles-full")]
-    TilesFull,
+    #[strum(serialize = "tile-efficiency")]
+    TileEfficiency,
     /// Rows of a tile of the kernel's matmul.
     #[strum(serialize = "tile-rows")]
     TileRows,
@@ -114,9 +114,11 @@ impl Metric {
             | Self::Peak
             | Self::Onchip
             | Self::Dram => Unit::Bytes,
-            Self::Saving | Self::Share | Self::Occupancy | Self::WavesFull | Self::TilesFull => {
-                Unit::Percent
-            }
+            Self::Saving
+            | Self::Share
+            | Self::Occupancy
+            | Self::WaveEfficiency
+            | Self::TileEfficiency => Unit::Percent,
             Self::Time | Self::Launch => Unit::Seconds,
             Self::Speedup => Unit::Ratio,
             Self::Flops => Unit::Flops,
@@ -135,8 +137,8 @@ impl Metric {
                 | Self::Occupancy
                 | Self::Blocks
                 | Self::Waves
-                | Self::WavesFull
-                | Self::TilesFull
+                | Self::WaveEfficiency
+                | Self::TileEfficiency
                 | Self::TileRows
                 | Self::TileColumns
                 | Self::Onchip

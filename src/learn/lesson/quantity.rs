@@ -244,7 +244,7 @@ fn of_program(analysis: &Analysis, metric: Metric, is_unfused: bool) -> Option<V
         }
         Metric::Speedup => {
             let expected = expected.map(Expected::speedup);
-            Value::Number(expected.unwrap_or(analysis.speedup), Unit::Ratio)
+            Value::Number(expected.or(analysis.speedup)?, Unit::Ratio)
         }
         Metric::Flops => Value::Number(flops(run.kernels.iter()) as f64, Unit::Flops),
         Metric::Intensity if run.traffic.total > 0 => Value::Number(

@@ -50,8 +50,12 @@ pub(super) fn of_kernel(analysis: &Analysis, id: KernelId, metric: Metric) -> Op
         Metric::Occupancy => Value::Number(100.0 * limits.occupancy, Unit::Percent),
         Metric::Blocks => count(limits.blocks),
         Metric::Waves => count(limits.waves),
-        Metric::WavesFull => Value::Number(100.0 * limits.tiling?.wave_efficiency, Unit::Percent),
-        Metric::TilesFull => Value::Number(100.0 * limits.tiling?.tile_efficiency, Unit::Percent),
+        Metric::WaveEfficiency => {
+            Value::Number(100.0 * limits.tiling?.wave_efficiency, Unit::Percent)
+        }
+        Metric::TileEfficiency => {
+            Value::Number(100.0 * limits.tiling?.tile_efficiency, Unit::Percent)
+        }
         Metric::TileRows => Value::Number(limits.tiling?.tile.rows, Unit::Count),
         Metric::TileColumns => Value::Number(limits.tiling?.tile.columns, Unit::Count),
         Metric::Onchip => Value::bytes(limits.on_chip_bytes),
@@ -67,8 +71,8 @@ const fn is_of_launch(metric: Metric) -> bool {
             | Metric::Occupancy
             | Metric::Blocks
             | Metric::Waves
-            | Metric::WavesFull
-            | Metric::TilesFull
+            | Metric::WaveEfficiency
+            | Metric::TileEfficiency
             | Metric::TileRows
             | Metric::TileColumns
             | Metric::Onchip
@@ -77,7 +81,7 @@ const fn is_of_launch(metric: Metric) -> bool {
 
 /// How often fusion costs a kernel time.
 fn hurting(limits: &KernelLimits) -> usize {
-    limits.warnings.iter().filter(|w| w.hurts()).count()
+    limits.harms().count()
 }
 
 /// Why a figure of [`of_program`] or, with a kernel, of [`of_kernel`] has its value.
@@ -106,7 +110,7 @@ fn resources(analysis: &Analysis, id: KernelId, metric: Metric) -> String {
             "A block can have {} of it.",
             format_bytes(limits.on_chip_available_bytes)
         ),
-        Metric::Waves | Metric::WavesFull => join_sentences(&tiles, &waves(analysis, limits)),
+        Metric::Waves | Metric::WaveEfficiency => join_sentences(&tiles, &waves(analysis, limits)),
         Metric::Blocks if tiles.is_empty() => {
             format!("A block has {} threads.", limits.threads_per_block)
         }
@@ -238,9 +242,8 @@ fn warnings(analysis: &Analysis, id: Option<KernelId>) -> String {
     };
     let kernels = limits.iter_enumerated();
     let shown = kernels.filter(|&(kernel, _)| id.is_none_or(|id| id == kernel));
-    let found = shown.flat_map(|(_, limits)| limits.warnings.iter());
+    let found = shown.flat_map(|(_, limits)| limits.harms());
     let texts: Vec<_> = found
-        .filter(|warning| Warning::hurts(warning))
         .map(|warning| format!("{}.", warning_text(warning).trim_end_matches('.')))
         .take(3)
         .collect();

@@ -30,13 +30,24 @@ pub(super) fn limits_words(analysis: &Analysis, kernel: &Kernel) -> String {
         return "It is a view, which is not launched.".to_owned();
     }
     let (options, device) = (&analysis.options, &analysis.options.device);
-    let alone = times(options, kernel.work, kernel.bytes());
-    let arithmetic_s = alone.matrix_s.max(alone.vector_s).max(alone.vector_f64_s);
+    let work = kernel.work;
+    let alone = times(options, work, kernel.bytes());
+    // Units work at the same time, so only the FLOPs of the slowest count.
+    let arithmetic = [
+        (alone.matrix_s, work.matrix_flops),
+        (alone.vector_s, work.vector_f32_flops()),
+        (alone.vector_f64_s, work.vector_f64_flops),
+    ];
+    let (arithmetic_s, flops) =
+        arithmetic.into_iter().fold(
+            (0.0, 0),
+            |longest, one| if one.0 > longest.0 { one } else { longest },
+        );
     let words = format!(
         "Its {} take {}, its {} {}, its launch {}.",
         format_bytes(kernel.bytes()),
         format_seconds(alone.memory_s),
-        format_flops(kernel.work.flops()),
+        format_flops(flops),
         format_seconds(arithmetic_s),
         format_seconds(device.launch_s.value),
     );

@@ -36,11 +36,11 @@ pub(super) fn noun(quantity: &Quantity, seen: &Seen, naming: Naming) -> String {
         (Metric::Reads, Some(of)) => format!("what {of} reads{under}"),
         (Metric::Writes, Some(of)) => format!("what {of} writes{under}"),
         (Metric::Dram, Some(of)) => format!("what {of} really reads from memory{under}"),
-        (Metric::WavesFull, Some(of)) => {
-            format!("the part of the places in the waves of {of} that has work{under}")
+        (Metric::WaveEfficiency, Some(of)) => {
+            format!("the wave efficiency of {of}{under}")
         }
-        (Metric::TilesFull, Some(of)) => {
-            format!("the part of the tiles of {of} that is output{under}")
+        (Metric::TileEfficiency, Some(of)) => {
+            format!("the tile efficiency of {of}{under}")
         }
         (Metric::Share, Some(of)) => format!("the part of all bytes that {of} moves{under}"),
         (Metric::Readers, Some(of)) => format!("the number of kernels that read {of}{under}"),
@@ -115,8 +115,8 @@ const fn metric_noun(metric: Metric) -> &'static str {
         Metric::Occupancy => "the occupancy",
         Metric::Blocks => "the number of blocks",
         Metric::Waves => "the number of waves",
-        Metric::WavesFull => "the part of the places in waves that has work",
-        Metric::TilesFull => "the part of the tiles that is output",
+        Metric::WaveEfficiency => "the wave efficiency",
+        Metric::TileEfficiency => "the tile efficiency",
         Metric::TileRows => "the number of rows in a tile",
         Metric::TileColumns => "the number of columns in a tile",
         Metric::Onchip => "the memory of a block on chip",

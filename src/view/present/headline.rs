@@ -79,14 +79,18 @@ pub fn headline(analysis: &Analysis) -> Headline {
         unfused_kernels: format_count(unfused.launches),
         fused_kernels: format_count(fused.launches),
         time_label: format!("{} on {}", kind.name(), device.name),
-        ratio: runs.then(|| match &analysis.expected {
-            Some(expected) => format!("{} as fast", ratio(expected.speedup())),
-            None => format!("{} by bounds", ratio(analysis.speedup)),
-        }),
+        ratio: match &analysis.expected {
+            _ if !runs => None,
+            Some(expected) => Some(format!("{} as fast", ratio(expected.speedup()))),
+            None => (analysis.speedup).map(|speedup| format!("{} by bounds", ratio(speedup))),
+        },
         bounds: (unfused_time.bound.zip(fused_time.bound)).map(|(unfused, fused)| {
             let cold = if is_below { COLD } else { "" };
-            let quotient = ratio(analysis.speedup);
-            format!("bounds {unfused} → {fused}{cold}, {quotient}")
+            let quotient = analysis
+                .speedup
+                .map(|speedup| format!(", {}", ratio(speedup)));
+            let quotient = quotient.unwrap_or_default();
+            format!("bounds {unfused} → {fused}{cold}{quotient}")
         }),
         is_time_changed: unfused_time.time != fused_time.time,
         unfused_time: unfused_time.time,

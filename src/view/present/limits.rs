@@ -68,23 +68,19 @@ fn row(analysis: &Analysis, kernel: KernelId, limits: &KernelLimits) -> Option<L
         blocks: launched(format_exact(limits.blocks.into())),
         waves: launched(format_exact(limits.waves.into())),
         efficiency,
-        warnings: joined(limits, |_| true),
+        warnings: joined(limits.warnings.iter()),
     })
 }
 
-fn joined(limits: &KernelLimits, is_wanted: fn(&Warning) -> bool) -> String {
-    let wanted = limits.warnings.iter().filter(|warning| is_wanted(warning));
-    wanted.map(warning_text).collect::<Vec<_>>().join("; ")
+fn joined<'a>(warnings: impl Iterator<Item = &'a Warning>) -> String {
+    warnings.map(warning_text).collect::<Vec<_>>().join("; ")
 }
 
 /// For each kernel the warnings that fusion costs time, in words; empty if there are none. No entries if the
 /// multiprocessors of the device are unknown.
 pub fn harms(analysis: &Analysis) -> IdVec<KernelId, String> {
     let limits = limits(analysis).unwrap_or_default();
-    limits
-        .iter()
-        .map(|limits| joined(limits, Warning::hurts))
-        .collect()
+    limits.iter().map(|limits| joined(limits.harms())).collect()
 }
 
 /// The text instead of rows if the multiprocessors of the device are unknown.

@@ -85,13 +85,32 @@ pub fn time_rows(outcome: &Outcome) -> Vec<TimeRow> {
         .collect()
 }
 
+/// The sum of the rows. Each kernel was timed alone and repeated, so it found its data in the cache as often as that holds it.
+pub fn sum_row(outcome: &Outcome) -> TimeRow {
+    let rows = time_rows(outcome);
+    let measured_s = |of: fn(&TimeRow) -> TimePair| rows.iter().map(|row| of(row).measured_s).sum();
+    let total = total_row(outcome);
+    TimeRow {
+        name: "sum of the rows".to_owned(),
+        unfused: TimePair {
+            measured_s: measured_s(|row| row.unfused),
+            ..total.unfused
+        },
+        fused: TimePair {
+            measured_s: measured_s(|row| row.fused),
+            ..total.fused
+        },
+        ..total
+    }
+}
+
 /// All kernels together, which were timed as one run.
 pub fn total_row(outcome: &Outcome) -> TimeRow {
     let analysis = &outcome.predicted;
     TimeRow {
         kernel: None,
         first_op: None,
-        name: "all kernels".to_owned(),
+        name: "one run of all kernels".to_owned(),
         unfused: TimePair {
             predicted_s: analysis.unfused.time_s,
             measured_s: outcome.unfused.total_s,

@@ -28,7 +28,7 @@ pub fn warning_text(warning: &Warning) -> String {
             multiprocessors,
             efficiency,
         } => format!(
-            "{tiles} tiles on {multiprocessors} multiprocessors: {} of the slots compute",
+            "{tiles} tiles on {multiprocessors} multiprocessors: wave efficiency {}",
             format_percent(efficiency * 100.0)
         ),
         Warning::Recompute { added_s, saved_s } => format!(

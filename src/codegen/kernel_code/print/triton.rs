@@ -34,6 +34,7 @@ pub fn triton(graph: &Graph, kernel: &Kernel) -> Result<Code, String> {
     let words = include_str!("triton_words.txt");
     let language = Triton {
         mask: None,
+        zeros: String::new(),
         float: float_of(kernel),
     };
     let names = Names::new(graph, kernel, words, "_ptr", Naming::Program);
@@ -96,8 +97,14 @@ impl Printer<'_> {
             .iter()
             .map(|argument| self.texts.names.tensor(argument.tensor).to_owned())
             .collect();
+        let written = kernel.arguments.iter().find(|own| own.is_written);
+        let written = written.map_or("nothing", |own| self.texts.graph.tensor_name(own.tensor));
+        let [fused, launch] = ["fused", "launch"].map(|what| {
+            let wanted = format!("{what}_{written}");
+            self.texts.names.other(&wanted)
+        });
         self.line("@triton.jit");
-        self.line(format!("def kernel({}):", names.join(", ")));
+        self.line(format!("def {fused}({}):", names.join(", ")));
         self.indent = 1;
         let (programs, options) = match kernel.grid {
             Grid::Elements(element) => (self.elements(element), ""),
@@ -108,9 +115,9 @@ impl Printer<'_> {
         self.line("");
         self.line("");
         let tensors = names.join(", ").replace("_ptr", "");
-        self.line(format!("def launch({tensors}):"));
+        self.line(format!("def {launch}({tensors}):"));
         self.indent = 1;
-        self.line(format!("kernel[({programs},)]({tensors}{options})"));
+        self.line(format!("{fused}[({programs},)]({tensors}{options})"));
         Ok(())
     }
 
@@ -142,6 +149,22 @@ impl Printer<'_> {
         }
     }
 
+    /// Begins a block of these variables.
+    fn begin_block(&mut self, variables: &[VariableId]) {
+        let zeros = (variables.iter()).filter(|&&variable| self.extent(variable) == 1);
+        let zeros = zeros.map(|&variable| format!(" + {}", self.name(variable)));
+        self.texts.language.zeros = zeros.collect();
+    }
+
+    /// Begins a block of columns in a row, or what is computed once for the row.
+    fn begin_columns(&mut self, column: Option<VariableId>) {
+        match (self.texts.kernel.grid, column) {
+            (Grid::Rows(row), Some(column)) => self.begin_block(&[row, column]),
+            (Grid::Rows(row), None) => self.begin_block(&[row]),
+            (_, column) => self.begin_block(column.as_slice()),
+        }
+    }
+
     /// The number of the program; of tensors that 32 bits do not count, in 64.
     fn program(&self) -> &'static str {
         let mut arguments = self.texts.kernel.arguments.iter();
@@ -161,6 +184,7 @@ impl Printer<'_> {
         self.line(format!(
             "{name} = {program} * {block} + tl.arange(0, {block})"
         ));
+        self.begin_block(&[element]);
         if extent % block != 0 {
             self.line(format!("inside = {name} < {extent}"));
             self.texts.language.mask = Some("inside".to_owned());
@@ -174,6 +198,7 @@ impl Printer<'_> {
         let name = self.name(row);
         let program = self.program();
         self.line(format!("{name} = {program}"));
+        self.begin_columns(None);
         let mut columns = Vec::new();
         visit(&kernel.body, &mut |statement| {
             if let Some(column) = kernel.column_of(statement)

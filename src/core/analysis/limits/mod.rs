@@ -61,9 +61,20 @@ pub struct KernelLimits {
     /// Bytes that it does not read because of that.
     #[serde(skip)]
     pub recomputed_saved_bytes: u64,
+    /// Whether it runs more than one op, or one that another kernel runs as well.
+    #[serde(skip)]
+    pub is_fused: bool,
     /// Warnings.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
+}
+
+impl KernelLimits {
+    /// The warnings that fusion may cost time here. A kernel of one op has none: apart from others it runs the same.
+    pub fn harms(&self) -> impl Iterator<Item = &Warning> {
+        let warnings = self.warnings.iter();
+        warnings.filter(|warning| self.is_fused && warning.hurts())
+    }
 }
 
 /// The limits of every fused kernel, in order. `None` if the multiprocessors of the device are unknown.
@@ -80,6 +91,8 @@ pub fn limits(analysis: &Analysis) -> Option<IdVec<KernelId, KernelLimits>> {
                 let estimate = Estimate::of(analysis, kernel, &live[id], multiprocessors);
                 let mut limits = of_kernel(analysis, estimate, live[id].at_once, &multiprocessor);
                 recompute(analysis, id, &mut limits);
+                limits.is_fused =
+                    kernel.ops.len() > 1 || !analysis.partition.recomputed[id].is_empty();
                 let count = multiprocessors as u64;
                 limits.warnings = warnings(analysis, id, &limits, &multiprocessor, count);
                 limits
@@ -127,6 +140,7 @@ fn of_kernel(
         resident,
         recomputed_flops: 0,
         recomputed_saved_bytes: 0,
+        is_fused: false,
         warnings: Vec::new(),
     }
 }

@@ -131,8 +131,8 @@ pub(super) fn warnings(
 }
 
 impl Warning {
-    /// Whether fusion costs time, rather than gaining little.
-    pub const fn hurts(&self) -> bool {
-        !matches!(self, Self::HardlyPays { .. })
+    /// Whether fusion costs time, rather than gaining little or waiting for tiles that the matmul alone has as well.
+    pub(super) const fn hurts(&self) -> bool {
+        !matches!(self, Self::HardlyPays { .. } | Self::PartialWave { .. })
     }
 }

@@ -327,7 +327,7 @@ impl Picture<'_> {
             caption.clone(),
         ));
         let efficiency = format!(
-            "{} of the slots compute",
+            "wave efficiency {}",
             format_percent(tiled.tiling.wave_efficiency * 100.0)
         );
         let room = strip.right - strip.left - text_width(&caption);

@@ -214,11 +214,11 @@ fn bound(analysis: &Analysis, run: Run) -> Found {
     }
 }
 
-/// Unfused over fused time; `None` where nothing runs.
+/// Unfused over fused time; `None` where nothing runs, and of lower bounds that leave out FLOPs.
 fn speedup(analysis: &Analysis, quantity: Quantity) -> Option<Found> {
     let ratio = match (&analysis.expected, quantity) {
         (Some(expected), Quantity::Time) => expected.speedup(),
-        _ => analysis.speedup,
+        _ => analysis.speedup?,
     };
     let of_run = |run, name: &str| {
         let found = found(analysis, quantity, run)?;

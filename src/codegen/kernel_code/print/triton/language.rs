@@ -8,6 +8,9 @@ use fuseline_core::model::dtype::DType;
 pub(super) struct Triton {
     /// Which elements of the block are there, if not all.
     pub(super) mask: Option<String>,
+    /// Variables of the block that only take the value 0, as further terms of a place: ` + row`. An index has no such
+    /// variable, but pointers must have the shape of the block.
+    pub(super) zeros: String,
     /// The type that the kernel computes in.
     pub(super) float: &'static str,
 }
@@ -101,7 +104,8 @@ impl Language for Triton {
             (None, only_if) => only_if.map(str::to_owned),
         };
         let mask = mask.map_or(String::new(), |mask| format!(", mask={mask}, other=0.0"));
-        format!("tl.load({tensor} + {place}{mask}).to({})", self.float)
+        let Self { zeros, float, .. } = self;
+        format!("tl.load({tensor} + {place}{zeros}{mask}).to({float})")
     }
 
     fn shared(&self, name: &str, _: &str) -> String {
@@ -109,7 +113,7 @@ impl Language for Triton {
     }
 
     fn uniform(&self, key: u32, place: &str) -> String {
-        format!("uniform_at({key}, {place})")
+        format!("uniform_at({key}, {place}{})", self.zeros)
     }
 }
 

@@ -29,7 +29,7 @@ impl Printer<'_> {
                     value,
                     only_if,
                 } => {
-                    let place = self.texts.index(*place);
+                    let place = self.texts.index(*place) + &self.texts.language.zeros;
                     let value = self.texts.value(*value);
                     let name = self.texts.names.tensor(*tensor);
                     let only_if = only_if.map(|only_if| format!("({})", self.texts.truth(only_if)));
@@ -122,6 +122,7 @@ impl Printer<'_> {
     fn columns(&mut self, column: VariableId, body: &[Statement]) {
         let extent = self.extent(column);
         self.block = extent.next_power_of_two();
+        self.begin_columns(Some(column));
         self.texts.language.mask =
             (self.block != extent).then(|| format!("inside_{}", self.name(column)));
         self.statements(body);
@@ -129,6 +130,7 @@ impl Printer<'_> {
 
     fn leave_columns(&mut self) {
         self.texts.language.mask = None;
+        self.begin_columns(None);
     }
 
     fn reduce(&mut self, result: ExprId, body: &[Statement]) {

@@ -41,16 +41,16 @@ impl Printer<'_> {
         let [rows, columns, k, batches] =
             [row, column, over, batch].map(|variable| self.extent(variable));
         let (down, across) = (rows.div_ceil(tile_rows), columns.div_ceil(tile_columns));
-        let [row, column, step, batch] =
-            [row, column, over, batch].map(|variable| self.name(variable));
+        let variables = [row, column, over, batch];
+        let [row_name, column_name, step, batch] = variables.map(|variable| self.name(variable));
         let program = self.program();
         self.line(format!("program = {program}"));
         self.line(format!("{batch} = program // {}", down * across));
         self.line(format!(
-            "{row} = (program // {across} % {down} * {tile_rows} + tl.arange(0, {tile_rows}))[:, None]"
+            "{row_name} = (program // {across} % {down} * {tile_rows} + tl.arange(0, {tile_rows}))[:, None]"
         ));
         self.line(format!(
-            "{column} = (program % {across} * {tile_columns} + tl.arange(0, {tile_columns}))[None, :]"
+            "{column_name} = (program % {across} * {tile_columns} + tl.arange(0, {tile_columns}))[None, :]"
         ));
         let float = self.texts.language.float;
         for right in rights {
@@ -69,12 +69,14 @@ impl Printer<'_> {
             (!parts.is_empty()).then(|| parts.join(" & "))
         };
         let along = |axis: &str| format!("{step} = (first_k + tl.arange(0, {steps})){axis}");
+        self.begin_block(&[row, over]);
         self.line(along("[None, :]"));
-        let own = outside(&row, rows, tile_rows);
+        let own = outside(&row_name, rows, tile_rows);
         self.texts.language.mask = masks([own, outside(&step, k, steps)]);
         self.operand("left", (left, left_body), dtype);
+        self.begin_block(&[column, over]);
         self.line(along("[:, None]"));
-        let own = outside(&column, columns, tile_columns);
+        let own = outside(&column_name, columns, tile_columns);
         self.texts.language.mask = masks([own, outside(&step, k, steps)]);
         let precision = if is_narrow {
             ""
@@ -87,9 +89,10 @@ impl Printer<'_> {
             self.line(format!("{sum} = tl.dot(left, right, {sum}{precision})"));
         }
         self.indent -= 1;
+        self.begin_block(&[row, column]);
         self.texts.language.mask = masks([
-            outside(&row, rows, tile_rows),
-            outside(&column, columns, tile_columns),
+            outside(&row_name, rows, tile_rows),
+            outside(&column_name, columns, tile_columns),
         ]);
         for right in rights {
             self.removed(right.result);
