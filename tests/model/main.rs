@@ -124,6 +124,7 @@ mod presenter;
 mod probe;
 mod profiles;
 mod profiles_packed;
+mod profiles_read;
 mod properties;
 mod proposals;
 mod pt2;

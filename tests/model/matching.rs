@@ -85,6 +85,57 @@ fn the_kernels_of_one_program() {
     }
 }
 
+/// Products and attention that are split along K are kernels of their own; what adds their parts
+/// helps them.
+#[test]
+fn kernels_that_are_split_along_k() {
+    let kernel = |name: &str| MeasuredKernel::new(name, 1e-5);
+    let ran = |text: &str, names: &[&str]| {
+        let analysis = analysis_of(text, EAGER);
+        let run = MeasuredRun {
+            variant: Some("eager".to_owned()),
+            kernels: names.iter().map(|name| kernel(name)).collect(),
+            ..MeasuredRun::default()
+        };
+        let rows = profile_rows(&analysis, &match_kernels(&analysis, &run));
+        let rows = rows.into_iter();
+        rows.map(|row| format!("{}: {}", row.ops, row.name))
+            .collect::<Vec<_>>()
+    };
+    let product = "input x : bf16[16, 8192]\nweight w : bf16[8192, 4096]\ny = matmul(x, w)\n";
+    for name in [
+        "nvjet_tst_64x8_64x16_1x4_h_bz_splitK_TNT",
+        "nvjet_hsh_64x32_64x16_2x1_v_bz_splitK_bias_TNN",
+        "gemv2T_kernel_val_splitK",
+        "void gemvNSP_kernel<float, float, float, float, 1, 32, 4, 1024>()",
+        "void gemvx::kernel<int, int, __nv_bfloat16, __nv_bfloat16, __nv_bfloat16>()",
+        "ampere_bf16_s16816gemm_bf16_64x64_ldg8_f2f_splitK_tn",
+    ] {
+        let base = ran(product, &[name]);
+        assert!(base[0].starts_with("y: ") && base.len() == 1, "{base:?}");
+        for helper in [
+            "void cublasLt::splitKreduce_kernel<32, 16, int, float>(int)",
+            "void cutlass::Kernel<cutlass::reduction::kernel::ReduceSplitK<int>>(int)",
+        ] {
+            let both = ran(product, &[name, helper]);
+            assert_eq!(both, [format!("{} and 1 more", base[0])]);
+        }
+    }
+    let attention = "input q : bf16[8, 1, 64]\ninput k : bf16[8, 4096, 64]\ny = sdpa(q, k, k)\n";
+    let split = "void pytorch_flash::flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits<64>>(Flash_fwd_params)";
+    let combine = "void pytorch_flash::flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits<64>>(Flash_fwd_params)";
+    assert_eq!(ran(attention, &[split]), ["y: flash_fwd_splitkv_kernel"]);
+    assert_eq!(
+        ran(attention, &[split, combine]),
+        ["y: flash_fwd_splitkv_kernel and 1 more"]
+    );
+    // Alone it is the attention of no op.
+    assert_eq!(
+        ran(attention, &[combine]),
+        [": flash_fwd_splitkv_combine_kernel", "y: "]
+    );
+}
+
 /// What runs in another order, is not predicted or is not found is told.
 #[test]
 fn kernels_without_a_partner() {

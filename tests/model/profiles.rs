@@ -27,7 +27,7 @@ pub(crate) fn profile(name: &str) -> Profile {
 }
 
 /// Runs with their kernels: base name, time in ns, bytes, grid.
-fn told(profile: &Profile) -> Vec<String> {
+pub(crate) fn told(profile: &Profile) -> Vec<String> {
     let runs = profile.runs.iter().flat_map(|run| {
         let variant = run.variant.as_deref().unwrap_or("-");
         run.kernels.iter().map(move |kernel| {
@@ -197,6 +197,7 @@ fn slices_of_any_length_say_the_same() {
         "ncu_raw.csv",
         "ncu_base.csv",
         "trace_eager.json",
+        "trace_steps_on_cpu.json",
         "nsys_gpu_trace.csv",
     ] {
         let bytes = file(name);

@@ -224,7 +224,10 @@ const LIBRARY: &[(&[&str], Operations)] = &[
 /// Parts of the names of kernels that a library launches beside the kernel of an operation, in small letters, and the operation.
 #[rustfmt::skip]
 const HELPERS: &[(&[&str], Operations)] = &[
-    (&["splitk", "nchwtonhwc", "nhwctonchw", "addpadding", "reorder_kernel"], MATRIX),
+    // A matmul or attention that is split along K has the word in its name, too, so what adds the
+    // parts is told by both of its words.
+    (&["splitkreduce", "splitk_reduce", "reducesplitk", "reduce_splitk"], MATRIX), (&["splitkv_combine", "fwd_combine", "fwdcombine"], ATTENTION),
+    (&["nchwtonhwc", "nhwctonchw", "addpadding", "reorder_kernel"], MATRIX),
     (&["batch_norm_calc_invstd"], BATCH_NORM), (&["computefusedparams", "groupnormkernelimpl"], GROUP_NORM),
 ];
 

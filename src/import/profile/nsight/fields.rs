@@ -9,19 +9,76 @@ pub(super) fn text(fields: &[String], column: Option<usize>) -> &str {
         .map_or("", |field| field.trim())
 }
 
-/// A number with or without commas between its thousands; `None` where nothing was measured.
-pub(super) fn number(text: &str) -> Result<Option<f64>, String> {
+/// A number as a table spells it. `1.211` is one or a thousand, as the profiler's locale has it,
+/// and only other numbers tell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Spelled {
+    /// Read with a decimal point, and with a decimal comma; one of both at least.
+    readings: [Option<f64>; 2],
+}
+
+impl Spelled {
+    /// Whether the number is spelled with a decimal comma; `None` where it may be either.
+    pub(super) fn has_comma(self) -> Option<bool> {
+        match self.readings {
+            [Some(_), Some(_)] => None,
+            [point, _] => Some(point.is_none()),
+        }
+    }
+
+    /// The number, in a table that has decimal commas or not.
+    pub(super) fn value(self, has_comma: bool) -> f64 {
+        let [point, comma] = self.readings;
+        let value = if has_comma {
+            comma.or(point)
+        } else {
+            point.or(comma)
+        };
+        value.unwrap_or_default()
+    }
+
+    /// The number in another unit.
+    pub(super) fn times(self, factor: f64) -> Self {
+        Self {
+            readings: self.readings.map(|value| Some(value? * factor)),
+        }
+    }
+}
+
+/// A number with or without signs between its thousands; `None` where nothing was measured.
+pub(super) fn number(text: &str) -> Result<Option<Spelled>, String> {
     if text.is_empty() || matches!(text, "n/a" | "N/A" | "-" | "nan" | "(nan)") {
         return Ok(None);
     }
-    let plain: String = text.chars().filter(|&c| c != ',').collect();
-    let number = plain
-        .parse::<f64>()
-        .ok()
-        .filter(|number| number.is_finite() && *number >= 0.0);
-    number
-        .map(Some)
-        .ok_or_else(|| format!("{text:?} is no number of at least 0"))
+    // Thousands stand apart in French, and Swiss ones have an apostrophe between them.
+    let is_gap = |c: char| c.is_whitespace() || matches!(c, '\'' | '\u{2019}');
+    let plain: String = text.chars().filter(|&c| !is_gap(c)).collect();
+    let readings = [('.', ','), (',', '.')].map(|signs| read(&plain, signs));
+    if readings == [None, None] {
+        return Err(format!("{text:?} is no number of at least 0"));
+    }
+    Ok(Some(Spelled { readings }))
+}
+
+/// The number, if these signs part its fraction and its thousands.
+fn read(text: &str, (decimal, group): (char, char)) -> Option<f64> {
+    let (whole, fraction) = text.split_once(decimal).unwrap_or((text, ""));
+    let mut groups = whole.split(group);
+    let first = groups.next()?;
+    let mut are_thousands = groups.map(|group| group.len() == 3);
+    if whole.contains(group) {
+        let starts_well = matches!(first.len(), 1..=3) && !first.starts_with('0');
+        if !starts_well || !are_thousands.all(|is| is) {
+            return None;
+        }
+    }
+    let mut plain = whole.replace(group, "");
+    if !fraction.is_empty() {
+        plain.push('.');
+        plain.push_str(fraction);
+    }
+    let number = plain.parse::<f64>().ok();
+    number.filter(|number| number.is_finite() && *number >= 0.0)
 }
 
 /// A number of bytes; `None` if it is not finite.

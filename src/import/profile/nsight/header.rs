@@ -2,10 +2,12 @@
 
 use super::fields::factor;
 
-/// Metrics of Nsight Compute, each by its name on the raw page and by its label.
+/// Metrics of Nsight Compute, each by the names that it has: on the raw page, by its label, or on
+/// another GPU.
 pub(super) const DURATION: [&str; 2] = ["gpu__time_duration.sum", "Duration"];
-pub(super) const READ: &str = "dram__bytes_read.sum";
-pub(super) const WRITTEN: &str = "dram__bytes_write.sum";
+/// GPUs since Blackwell count bytes for each kind of access.
+pub(super) const READ: [&str; 2] = ["dram__bytes_read.sum", "dram__bytes_op_read.sum"];
+pub(super) const WRITTEN: [&str; 2] = ["dram__bytes_write.sum", "dram__bytes_op_write.sum"];
 /// Bytes read and written for each second, which the base page has in the place of bytes.
 pub(super) const THROUGHPUT: [&str; 2] = ["dram__bytes.sum.per_second", "Memory Throughput"];
 
@@ -84,8 +86,8 @@ impl Header {
                     .map(|duration| Self::Raw {
                         common,
                         duration,
-                        read: column(READ),
-                        written: column(WRITTEN),
+                        read: one_of(&READ),
+                        written: one_of(&WRITTEN),
                         throughput: one_of(&THROUGHPUT),
                         device: column("device__attribute_display_name"),
                     })

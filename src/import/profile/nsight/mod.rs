@@ -6,7 +6,7 @@ mod header;
 pub(super) use header::Header;
 
 use super::{MAX_KERNELS, MeasuredKernel, MeasuredRun, Names, base_name, too_many};
-use fields::{factor, number, sizes, text, variant_of, whole};
+use fields::{Spelled, factor, number, sizes, text, variant_of, whole};
 use header::{Common, DURATION, READ, THROUGHPUT, WRITTEN, no_duration};
 
 /// What is said of a table that ends too early.
@@ -29,9 +29,32 @@ pub(super) struct Table {
 /// A kernel, and what the lines about it have said.
 struct Row {
     variant: Option<&'static str>,
+    /// Without its numbers, which other rows may help to read.
     kernel: MeasuredKernel,
-    bytes_per_s: Option<f64>,
-    is_timed: bool,
+    numbers: Numbers,
+}
+
+/// The numbers of a kernel, in seconds and bytes.
+#[derive(Clone, Copy, Default)]
+struct Numbers {
+    start: Option<Spelled>,
+    time: Option<Spelled>,
+    read: Option<Spelled>,
+    written: Option<Spelled>,
+    bytes_per_s: Option<Spelled>,
+}
+
+impl Numbers {
+    fn all(self) -> impl Iterator<Item = Spelled> {
+        let all = [
+            self.start,
+            self.time,
+            self.read,
+            self.written,
+            self.bytes_per_s,
+        ];
+        all.into_iter().flatten()
+    }
 }
 
 impl Table {
@@ -109,10 +132,12 @@ impl Table {
                     return Err(format!("a kernel has no name, so {CUT}"));
                 }
                 let seconds = |column, to_s: f64| {
-                    number(text(fields, Some(column))).map(|time| time.map(|time| time * to_s))
+                    number(text(fields, Some(column))).map(|time| time.map(|time| time.times(to_s)))
                 };
-                let (start_s, time_s) = (seconds(start, to_s[0])?, seconds(duration, to_s[1])?);
-                let time_s = time_s.ok_or("a kernel without a duration")?;
+                let (start, time) = (seconds(start, to_s[0])?, seconds(duration, to_s[1])?);
+                if time.is_none() {
+                    return Err("a kernel without a duration".to_owned());
+                }
                 let sizes = |columns: [Option<usize>; 3]| {
                     let [x, y, z] = columns.map(|column| text(fields, column).parse().ok());
                     Some([x?, y?, z?])
@@ -124,13 +149,15 @@ impl Table {
                 self.push(Row {
                     variant: None,
                     kernel: MeasuredKernel {
-                        start_s,
                         grid: sizes(grid),
                         block: sizes(block),
-                        ..MeasuredKernel::new(name, time_s)
+                        ..MeasuredKernel::new(name, 0.0)
                     },
-                    bytes_per_s: None,
-                    is_timed: true,
+                    numbers: Numbers {
+                        start,
+                        time,
+                        ..Numbers::default()
+                    },
                 })
             }
         }
@@ -159,7 +186,7 @@ impl Table {
             return Ok(());
         }
         let units = self.units.clone().unwrap_or_default();
-        let names = [DURATION[0], READ, WRITTEN, THROUGHPUT[0]];
+        let names = [DURATION[0], READ[0], WRITTEN[0], THROUGHPUT[0]];
         let row = self.row(fields, common)?;
         for (name, column) in names
             .into_iter()
@@ -187,8 +214,7 @@ impl Table {
                     block: sizes(text(fields, common.block)),
                     ..MeasuredKernel::new(name, 0.0)
                 },
-                bytes_per_s: None,
-                is_timed: false,
+                numbers: Numbers::default(),
             })?;
         }
         self.rows.last_mut().ok_or_else(too_many)
@@ -208,6 +234,13 @@ impl Table {
         Ok(())
     }
 
+    /// Whether numbers have a decimal comma. A table without a sign of either has points.
+    fn has_comma(&self) -> bool {
+        let numbers = self.rows.iter().flat_map(|row| row.numbers.all());
+        let mut signs = numbers.filter_map(Spelled::has_comma).peekable();
+        signs.peek().is_some() && signs.all(|has_comma| has_comma)
+    }
+
     /// The device, and a run for each variant among the ranges of the program, in the order of the file.
     pub(super) fn finish(self) -> Result<(Option<String>, Vec<MeasuredRun>), String> {
         if self.rows.is_empty() {
@@ -221,10 +254,11 @@ impl Table {
             };
             return Err(format!("This table has no kernel. {why}"));
         }
-        if !self.rows.iter().any(|row| row.is_timed) {
+        let is_timed = |row: &Row| row.numbers.time.is_some();
+        if !self.rows.iter().any(is_timed) {
             return Err(no_duration());
         }
-        if let Some(at) = self.rows.iter().position(|row| !row.is_timed) {
+        if let Some(at) = self.rows.iter().position(|row| !is_timed(row)) {
             let name = base_name(&self.rows[at].kernel.name);
             return Err(format!(
                 "Kernel {} of this table, {name}, has no {}: {CUT}, or the profiler could not time it.",
@@ -232,23 +266,29 @@ impl Table {
                 DURATION[1].to_lowercase(),
             ));
         }
+        let has_comma = self.has_comma();
         let has_variants = self.rows.iter().any(|row| row.variant.is_some());
         let mut runs: Vec<MeasuredRun> = Vec::new();
         for row in self.rows {
             let Row {
                 variant,
                 mut kernel,
-                bytes_per_s,
-                ..
+                numbers,
             } = row;
             if has_variants && variant.is_none() {
                 continue;
             }
+            let value = |spelled: Spelled| spelled.value(has_comma);
+            kernel.start_s = numbers.start.map(value);
+            kernel.time_s = numbers.time.map_or(0.0, value);
+            kernel.read_bytes = numbers.read.map(value).and_then(whole);
+            kernel.write_bytes = numbers.written.map(value).and_then(whole);
             let both = kernel
                 .read_bytes
                 .zip(kernel.write_bytes)
                 .map(|(read, written)| read.saturating_add(written));
-            kernel.moved_bytes = both.or_else(|| whole(bytes_per_s? * kernel.time_s));
+            kernel.moved_bytes =
+                both.or_else(|| whole(value(numbers.bytes_per_s?) * kernel.time_s));
             match runs
                 .iter_mut()
                 .find(|run| run.variant.as_deref() == variant)
@@ -271,27 +311,27 @@ impl Table {
 impl Row {
     /// Takes a metric. Others than those of the table above are passed over.
     fn measure(&mut self, name: &str, unit: &str, value: &str) -> Result<(), String> {
+        let numbers = &mut self.numbers;
         let is_throughput =
             THROUGHPUT.contains(&name) && unit.ends_with(['s', 'd']) && unit.contains('/');
-        let wanted = DURATION.contains(&name) || name == READ || name == WRITTEN || is_throughput;
-        if !wanted {
-            return Ok(());
-        }
+        let (measured, is_bytes) = match name {
+            _ if DURATION.contains(&name) => (&mut numbers.time, false),
+            _ if READ.contains(&name) => (&mut numbers.read, true),
+            _ if WRITTEN.contains(&name) => (&mut numbers.written, true),
+            _ if is_throughput => (&mut numbers.bytes_per_s, false),
+            _ => return Ok(()),
+        };
         let Some(value) = number(value)? else {
             return Ok(());
         };
-        let to_base = factor(unit).ok_or_else(|| format!("the unit of {name} is {unit:?}, and expected are ns, us, ms, s, byte, Kbyte, Mbyte or Gbyte"))?;
-        let value = value * to_base;
-        if DURATION.contains(&name) {
-            self.kernel.time_s = value;
-            self.is_timed = true;
-        } else if name == READ {
-            self.kernel.read_bytes = whole(value);
-        } else if name == WRITTEN {
-            self.kernel.write_bytes = whole(value);
+        // Metrics that the profiler's own table of units lacks have none: they are in bytes.
+        let unit = if is_bytes && unit.is_empty() {
+            "byte"
         } else {
-            self.bytes_per_s = Some(value);
-        }
+            unit
+        };
+        let to_base = factor(unit).ok_or_else(|| format!("the unit of {name} is {unit:?}, and expected are ns, us, ms, s, byte, Kbyte, Mbyte or Gbyte"))?;
+        *measured = Some(value.times(to_base));
         Ok(())
     }
 }

@@ -1,17 +1,15 @@
 //! A Chrome trace, event by event: of each event only what a kernel needs is kept, and of the file only its kernels.
 
-use super::latest::Latest;
+mod found;
+
+use super::Profile;
 use super::place::Lines;
-use super::{Kind, MAX_KERNELS, MeasuredKernel, MeasuredRun, Names, Profile, VARIANTS};
 use actson::feeder::PushJsonFeeder;
 use actson::parser::ParserError;
 use actson::{JsonEvent, JsonParser};
+use found::Found;
 use fuseline_core::json::number_of_python_at;
 
-/// How the profiler names a step of its schedule.
-const STEP: &str = "ProfilerStep#";
-/// Most ranges with the name of a variant that are kept.
-const MAX_RANGES: usize = 10_000;
 /// Most bytes in which nothing of the file ends: no text of a profiler is so long.
 const MAX_VALUE_BYTES: usize = 16 << 20;
 
@@ -46,6 +44,7 @@ enum Field {
     Arguments,
     Grid,
     Block,
+    Correlation,
 }
 
 /// Depth up to which names of fields are kept: list of events, event, arguments, grid.
@@ -64,6 +63,7 @@ impl Field {
             "args" => Self::Arguments,
             "grid" => Self::Grid,
             "block" => Self::Block,
+            "correlation" => Self::Correlation,
             _ => Self::Other,
         }
     }
@@ -79,31 +79,8 @@ struct TraceEvent {
     duration_us: Option<f64>,
     grid: Vec<u32>,
     block: Vec<u32>,
-}
-
-/// What the events have said. Times are in seconds.
-struct Found {
-    events: usize,
-    device: Option<String>,
-    kernels: Latest<MeasuredKernel>,
-    /// The variants that ran on the GPU: the name and the end of each.
-    variants: Latest<(&'static str, f64)>,
-    /// The start and the end of the last step of the schedule on the GPU.
-    last_step: Option<(f64, f64)>,
-    names: Names,
-}
-
-impl Default for Found {
-    fn default() -> Self {
-        Self {
-            events: 0,
-            device: None,
-            kernels: Latest::new(MAX_KERNELS),
-            variants: Latest::new(MAX_RANGES),
-            last_step: None,
-            names: Names::default(),
-        }
-    }
+    /// What a launch and the kernels that it starts have in common.
+    correlation: Option<u64>,
 }
 
 impl Default for TraceReader {
@@ -241,6 +218,9 @@ impl TraceReader {
             (1, Field::Phase) => text.clone_into(&mut event.phase),
             (1, Field::Start) => event.start_us = text.parse().ok(),
             (1, Field::Duration) => event.duration_us = text.parse().ok(),
+            (2, Field::Arguments) if argument == Field::Correlation => {
+                event.correlation = text.parse().ok();
+            }
             (3, Field::Arguments) => {
                 let sizes = match argument {
                     Field::Grid => &mut event.grid,
@@ -272,105 +252,4 @@ impl TraceReader {
         }
         self.found.profile()
     }
-}
-
-impl Found {
-    fn keep(&mut self, event: &TraceEvent) -> Result<(), String> {
-        self.events += 1;
-        let span = event.start_us.zip(event.duration_us);
-        let Some((from_us, duration_us)) = span.filter(|(start, duration)| {
-            start.is_finite() && duration.is_finite() && *duration >= 0.0
-        }) else {
-            return Ok(());
-        };
-        let [start_s, end_s] = [from_us, from_us + duration_us].map(|us| us * 1e-6);
-        if event.category.eq_ignore_ascii_case("kernel") {
-            let name = self.names.intern(&event.name);
-            let name = name.map_err(|problem| format!("{problem}."))?;
-            let kernel = MeasuredKernel {
-                start_s: Some(start_s),
-                grid: event.grid.as_slice().try_into().ok(),
-                block: event.block.as_slice().try_into().ok(),
-                ..MeasuredKernel::new(name, duration_us * 1e-6)
-            };
-            self.kernels.push(start_s, kernel);
-        } else if event.category == "gpu_user_annotation" {
-            if event.name.starts_with(STEP) {
-                if self.last_step.is_none_or(|(last_s, _)| start_s >= last_s) {
-                    self.last_step = Some((start_s, end_s));
-                }
-            } else if let Some(variant) = VARIANTS.into_iter().find(|name| *name == event.name) {
-                self.variants.push(start_s, (variant, end_s));
-            }
-        }
-        Ok(())
-    }
-
-    fn profile(self) -> Result<Profile, String> {
-        let (kernels, passed_over) = self.kernels.finish();
-        let kernels: Vec<MeasuredKernel> = kernels.into_iter().map(|(_, kernel)| kernel).collect();
-        if kernels.is_empty() {
-            return Err(format!(
-                "This trace has {} events, and none is a kernel (\"cat\": \"kernel\"). Record with activities=[ProfilerActivity.CUDA].",
-                self.events
-            ));
-        }
-        let mut named: Vec<Named> = match self.last_step {
-            Some((start_s, end_s)) => vec![(None, start_s, end_s)],
-            None => apart(self.variants),
-        };
-        // A range that has lost kernels is no run.
-        named.retain(|&(_, start_s, _)| start_s > passed_over.until_s);
-        let start = |kernel: &MeasuredKernel| kernel.start_s.unwrap_or(0.0);
-        let before = |time_s: f64| kernels.partition_point(|kernel| start(kernel) < time_s);
-        let run_of = |(variant, start_s, end_s): Named| MeasuredRun {
-            variant: variant.map(str::to_owned),
-            kernels: kernels[before(start_s)..before(end_s)].to_vec(),
-            ..MeasuredRun::default()
-        };
-        let mut runs: Vec<MeasuredRun> = named.into_iter().map(run_of).collect();
-        runs.retain(|run| !run.kernels.is_empty());
-        if runs.is_empty() {
-            runs.push(MeasuredRun {
-                kernels,
-                is_cut: passed_over.count > 0,
-                ..MeasuredRun::default()
-            });
-        }
-        for run in &mut runs {
-            run.start_at_zero();
-        }
-        Ok(Profile {
-            kind: Kind::Trace,
-            program: None,
-            digest: None,
-            text: None,
-            device: self.device,
-            probe: None,
-            torch: None,
-            runs,
-            passed_over: passed_over.count,
-        })
-    }
-}
-
-/// A range of the program: the variant that ran, its start and its end.
-type Named = (Option<&'static str>, f64, f64);
-
-/// Ranges that do not overlap: each kernel is of one run at most, and nested ranges, and those of several streams, overlap.
-fn apart(variants: Latest<(&'static str, f64)>) -> Vec<Named> {
-    let (variants, _) = variants.finish();
-    let named = variants.into_iter();
-    let named = named.map(|(start_s, (name, end_s))| (Some(name), start_s, end_s));
-    let mut named: Vec<Named> = named.collect();
-    named.sort_by(|a, b| a.1.total_cmp(&b.1).then(b.2.total_cmp(&a.2)));
-    let mut free_from_s = f64::NEG_INFINITY;
-    named.retain(|&(_, start_s, end_s)| {
-        let is_free = start_s >= free_from_s;
-        if is_free {
-            free_from_s = end_s;
-        }
-        is_free
-    });
-    named
 }
