@@ -8,8 +8,10 @@ use crate::partitions::{
 use fuseline_core::fusion::certificate::Amount;
 use fuseline_core::fusion::legality;
 use fuseline_core::fusion::reason::Reason;
+use fuseline_core::notation::parse;
 use fuseline_core::{
-    FusionOptions, Objective, Op, OpId, OpType, Options, Partition, Policy, build_graph, plan,
+    DEVICES, FusionOptions, Objective, Op, OpId, OpType, Options, Partition, Policy,
+    analyze_program, build_graph, plan,
 };
 use strum::VariantArray;
 
@@ -244,4 +246,44 @@ fn a_kernel_is_found_although_its_parts_are_not_legal() {
         certificate.cost.value(),
         brute_force(&graph, &options).0
     ));
+}
+
+/// Attention over heads this large rescales so much that its time is above the largest number of
+/// ticks: it is not taken, and its time is never a small one.
+#[test]
+fn times_beyond_all_ticks_are_the_largest() {
+    for head in ["2147483647", "4294967296"] {
+        let text = format!(
+            "param d = {head}\ninput q : bf16[1, 16, 2048, d]\nscores = matmul(q, q, transpose_b=true)\n\
+             scaled = scale(scores, factor=0.125)\nprobs = softmax(scaled)\nout = matmul(probs, q)\n"
+        );
+        let program = parse(&text).program;
+        for (device, &objective) in DEVICES
+            .iter()
+            .flat_map(|device| Objective::VARIANTS.iter().map(move |o| (device, o)))
+        {
+            let mut options = Options {
+                device: device.clone(),
+                ..Options::of_policy(Policy::Optimal)
+            };
+            options.fusion.objective = objective;
+            let analysis = analyze_program(&program, &options).analysis.unwrap();
+            let certificate = analysis.certificate.unwrap();
+            let (cost, bound) = (certificate.cost.value(), certificate.lower_bound.value());
+            let of_kernels = match objective {
+                Objective::Bytes => analysis.fused.traffic.total as f64,
+                Objective::Time | Objective::Measured => analysis.fused.time_s,
+            };
+            assert!(
+                is_close(cost, of_kernels),
+                "{head} {}: {cost}, not {of_kernels}",
+                device.id
+            );
+            assert!(
+                bound <= cost && bound > 0.0,
+                "{head} {}: {bound}",
+                device.id
+            );
+        }
+    }
 }

@@ -89,9 +89,12 @@ struct Sum {
 
 impl Sum {
     fn add(&mut self, cost: Cost, lower_bound: Cost) {
-        let gap = cost.bytes_or_ticks - lower_bound.bytes_or_ticks;
-        self.cost += cost.bytes_or_ticks;
-        self.gap += gap;
+        // Costs saturate, so their sums do, too.
+        let gap = cost
+            .bytes_or_ticks
+            .saturating_sub(lower_bound.bytes_or_ticks);
+        self.cost = self.cost.saturating_add(cost.bytes_or_ticks);
+        self.gap = self.gap.saturating_add(gap);
         self.open += usize::from(gap > 0);
     }
 
@@ -107,7 +110,7 @@ impl Sum {
             scope: Scope::default(),
             is_optimal: self.open == 0,
             cost: amount(objective, clock, self.cost),
-            lower_bound: amount(objective, clock, self.cost - self.gap),
+            lower_bound: amount(objective, clock, self.cost.saturating_sub(self.gap)),
             states,
             regions,
             open_regions: self.open,

@@ -99,7 +99,7 @@ impl Clock {
     fn ticks_above(self, busy: Times) -> u64 {
         let exact = busy.longest_s() * self.ticks_per_s;
         let below = exact as u64;
-        below + u64::from((below as f64) < exact)
+        below.saturating_add(u64::from((below as f64) < exact))
     }
 
     /// A time over a ratio, rounded up.
