@@ -60,6 +60,26 @@ const TAKEN_APART: &str = "
     y      = relu(out)
 ";
 
+/// A result of the program goes to memory, so a kernel that keeps it on chip is not one of
+/// attention.
+#[test]
+fn what_is_a_result_is_not_within_attention() {
+    for result in [
+        "scores", "biased", "top", "shift", "power", "total", "probs", "kept",
+    ] {
+        let text = format!("{TAKEN_APART}    output {result}\n");
+        let analysis = analysis_of(&text, &with_attention(Policy::Rules));
+        assert!(find(&analysis.graph).is_empty(), "{result}");
+        let optimum = analysis_of(&text, &with_attention(Policy::Optimal));
+        let certificate = optimum.certificate.unwrap();
+        let bytes = optimum.fused.traffic.total as f64;
+        assert!((certificate.cost.value() - bytes).abs() < 0.5, "{result}");
+    }
+    let text = format!("{TAKEN_APART}    output out\n");
+    let analysis = analysis_of(&text, &with_attention(Policy::Rules));
+    assert_eq!(find(&analysis.graph).len(), 1);
+}
+
 #[test]
 fn one_kernel_from_the_scores_to_the_values() {
     for policy in [Policy::None, Policy::Rules] {

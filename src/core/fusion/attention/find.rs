@@ -8,11 +8,11 @@ use crate::model::op_type::OpType;
 
 /// Every attention of the graph, in execution order; no op belongs to two. `O(ops + reads)`.
 ///
-/// The ops between the two matmuls form a chain: each result is read by the next op alone, so no other op needs
-/// it. Softmax is one op, or max, subtraction, exp, sum and division; it runs over the keys, the last axis of
-/// the scores. An elementwise op may read further tensors, such as a mask, if its result has the shape of the
-/// scores. After the softmax, only ops that commute with the rescaling of online softmax may follow: see
-/// [`super`].
+/// The ops between the two matmuls form a chain: each result is read by the next op alone, so no
+/// other op needs it, and it is no result of the program. Softmax is one op, or max, subtraction,
+/// exp, sum and division; it runs over the keys, the last axis of the scores. An elementwise op may
+/// read further tensors, such as a mask, if its result has the shape of the scores. After the
+/// softmax, only ops that commute with the rescaling of online softmax may follow: see [`super`].
 pub fn find(graph: &Graph) -> Vec<Attention> {
     let mut found: Vec<Attention> = Vec::new();
     // The last matmul of one attention is never the first of another.
@@ -69,6 +69,10 @@ fn attention_at(graph: &Graph, scores: OpId) -> Option<Attention> {
         || !is_left
         || graph.distinct_inputs(result).count() < 2
     {
+        return None;
+    }
+    // What is between the two products stays on chip, so none of it may be a result of the program.
+    if chain.ops.iter().any(|&op| graph.ops[op].is_output) {
         return None;
     }
     chain.ops.push(result);
