@@ -21,7 +21,7 @@ use fuseline_core::{
     analyze_program_with, notation,
 };
 use fuseline_view::picture::dag::layout_of;
-use fuseline_view::present::manual::{Change, propose};
+use fuseline_view::present::manual::{Change, Proposal, propose};
 use fuseline_view::present::merges::merge_offers;
 use fuseline_view::present::reasons::SaidVerdict;
 use fuseline_view::present::reasons::all_diagnostics;
@@ -246,13 +246,61 @@ fn questions_about_no_kernels_are_answered() {
             selected: Some((op, op)),
         };
         assert_eq!(answer(question), Answer::Edges(no_rows.clone()));
-        let said = SaidVerdict::default();
-        assert_eq!(answer(Question::Apart(op, op)), Answer::Apart(said));
+        assert!(matches!(answer(Question::Apart(op, op)), Answer::Apart(_)));
         let kernel = KernelId::new(0);
         let merge = Question::Change(Change::Merge(kernel, kernel));
         assert!(matches!(answer(merge), Answer::Change(_)));
         assert_eq!(answer(Question::Merges(kernel)), Answer::Merges(Vec::new()));
     }
+}
+
+/// A visitor asks about a kernel, and a shorter text comes before the worker has the question.
+#[test]
+fn questions_about_what_the_text_has_lost_are_answered() {
+    let text = "input x : f16[8]\na = relu(x)\nb = exp(a)\n";
+    let (op, lost_op) = (OpId::new(0), OpId::new(2));
+    let (kernel, lost_kernel) = (KernelId::new(0), KernelId::new(7));
+    let runner = &mut Runner::default();
+    for step in [None, Some(0), Some(1_000)] {
+        let mut answer = |question| {
+            let options = Options::default();
+            ask(runner, text, &options, Task::Ask { step, question })
+        };
+        for (a, b) in [(kernel, lost_kernel), (lost_kernel, kernel)] {
+            let gone = "The program no longer has both kernels.".to_owned();
+            assert_eq!(
+                answer(Question::Change(Change::Merge(a, b))),
+                Answer::Change(Proposal::refused(gone))
+            );
+        }
+        for (producer, consumer) in [(op, lost_op), (lost_op, op), (lost_op, lost_op)] {
+            let gone = "The program no longer has both ops.".to_owned();
+            assert_eq!(
+                answer(Question::Change(Change::Cut { producer, consumer })),
+                Answer::Change(Proposal::refused(gone))
+            );
+            let gone = "The program no longer has both ops. Choose others.";
+            assert_eq!(
+                answer(Question::Apart(producer, consumer)),
+                Answer::Apart(SaidVerdict::words(gone))
+            );
+            let question = Question::Edges {
+                order: EdgeOrder::Bytes,
+                max_rows: usize::MAX,
+                selected: Some((producer, consumer)),
+            };
+            assert!(matches!(answer(question), Answer::Edges(_)));
+        }
+        let merges = answer(Question::Merges(lost_kernel));
+        assert_eq!(merges, Answer::Merges(Vec::new()));
+    }
+    let sweep = ask(
+        runner,
+        text,
+        &Options::default(),
+        Task::Sweep { param: usize::MAX },
+    );
+    assert_eq!(sweep, Answer::Sweep(None));
 }
 
 #[test]

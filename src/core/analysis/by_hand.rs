@@ -27,6 +27,19 @@ pub enum Change {
     },
 }
 
+impl Change {
+    /// Whether the analysis has the kernels or ops that it names.
+    fn is_of(self, analysis: &Analysis) -> bool {
+        let partition = &analysis.partition;
+        match self {
+            Self::Merge(a, b) => a.max(b).index() < partition.kernels.len(),
+            Self::Cut { producer, consumer } => {
+                producer.max(consumer).index() < partition.kernel_of.len()
+            }
+        }
+    }
+}
+
 /// What is shown before a change: a text and its kernels.
 #[derive(Clone, Copy)]
 pub struct Shown<'a> {
@@ -64,6 +77,8 @@ pub enum Unchanged {
         /// Both are in one attention, which a kernel of its own computes if the option allows it.
         are_in_attention: bool,
     },
+    /// The program has no such kernels or ops: it had when the visitor asked.
+    Lost,
     /// Both ops of a cut run in two kernels already.
     IsCut,
     /// The kernels cannot be written as marks.
@@ -87,6 +102,9 @@ pub fn change(change: Change, shown: Shown<'_>) -> Result<Changed, Unchanged> {
         analysis,
         statement_of_op,
     } = shown;
+    if !change.is_of(analysis) {
+        return Err(Unchanged::Lost);
+    }
     let (graph, partition) = (&analysis.graph, &analysis.partition);
     let kernels = ShownKernels {
         graph,

@@ -52,6 +52,13 @@ pub fn propose(change: Change, shown: Shown<'_>) -> Proposal {
     let [making, made] = in_words(change, analysis);
     let changed = match by_hand::change(change, shown) {
         Ok(changed) => changed,
+        Err(Unchanged::Lost) => {
+            let parts = match change {
+                Change::Merge(..) => "kernels",
+                Change::Cut { .. } => "ops",
+            };
+            return Proposal::refused(format!("The program no longer has both {parts}."));
+        }
         Err(why) => {
             // The words are shown as plain text, without quotes for code.
             let reason = unchanged_text(&analysis.graph, &why).replace('`', "");
@@ -94,6 +101,7 @@ fn unchanged_text(graph: &Graph, why: &Unchanged) -> String {
             let name = switch_name(Switch::Attention);
             format!("{words}. A kernel for attention does it: allow {name} under Options")
         }
+        Unchanged::Lost => "the program no longer has both".to_owned(),
         Unchanged::IsCut => "they run in two kernels already".to_owned(),
         Unchanged::Unmarkable(problem) => unmarkable_text(graph, problem),
         Unchanged::Broken => "the text has an error".to_owned(),

@@ -187,11 +187,12 @@ impl WhyNot {
         }
     }
 
-    /// Whether two ops run in one kernel, and if not, why. Empty if there are no such ops.
+    /// Whether two ops run in one kernel, and if not, why; or that the program has no such ops any
+    /// more.
     pub fn answer(&self, first: OpId, second: OpId) -> SaidVerdict {
         let graph = &self.analysis.graph;
         if first.max(second).index() >= graph.ops.len() {
-            return SaidVerdict::default();
+            return SaidVerdict::words("The program no longer has both ops. Choose others.");
         }
         if first == second {
             return SaidVerdict::words("It is one op. Choose another.");

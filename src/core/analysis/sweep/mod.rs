@@ -120,7 +120,7 @@ const SAMPLES_BUDGET: usize = 200_000;
 /// tensors are much of the bytes is told of the policy in the options. `None` if there is no such
 /// param, or it has no two values at which the program can be analysed.
 pub fn sweep(program: &Program, param: usize, options: &Options) -> Option<Sweep> {
-    let values = param_values(program, param + 1).pop()??;
+    let values = param_values(program, param.checked_add(1)?).pop()??;
     let name = program.params.get(param)?.name.text.clone();
     let grid = Grid::new(values);
     let policies = policies_of(program);
