@@ -7,6 +7,7 @@ use fuseline_core::notation::parse;
 use fuseline_core::resolve::resolve;
 use fuseline_core::{Op, Options, Policy, analyze_program};
 use fuseline_import::pt2::Archive;
+use fuseline_learn::lesson::library::LESSONS;
 use fuseline_view::page::links::{SharedState, write_state};
 use fuseline_view::present::export::OpList;
 use fuseline_view::present::graph_file::model_explorer;
@@ -74,6 +75,10 @@ pub(crate) fn links() -> Vec<Vec<u8>> {
         .zip(Policy::VARIANTS.iter().cycle())
         .filter_map(state);
     states.chain([bytes("v1.eN-_AA")]).collect()
+}
+
+pub(crate) fn lessons() -> Vec<Vec<u8>> {
+    LESSONS.iter().map(|lesson| bytes(lesson.text)).collect()
 }
 
 pub(crate) fn measured() -> Vec<Vec<u8>> {
