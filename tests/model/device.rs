@@ -84,6 +84,58 @@ fn f64_rates_follow_from_clocks_and_multiprocessors() {
     }
 }
 
+/// Ada, Hopper, Blackwell and CDNA 3 multiply f8 twice as fast as f16, and no rate stands for another.
+#[test]
+fn gpus_with_f8_have_twice_the_rate_of_f16() {
+    for id in [
+        "l4",
+        "l40s",
+        "rtx-4090",
+        "rtx-5090",
+        "rtx-pro-6000",
+        "h100-pcie",
+        "h100",
+        "h200",
+        "b200",
+        "gb200",
+        "b300",
+        "gb300",
+        "mi300x",
+        "mi325x",
+        "mi350x",
+        "mi355x",
+    ] {
+        let device = device(id).unwrap();
+        let peak = |dtype| device.matmul_peak(dtype, F32Matmul::F32).unwrap();
+        let (f8, f16) = (peak(DType::F8), peak(DType::F16));
+        assert_eq!(f8.computed_as, None, "{id}");
+        let ratio = f8.figure.value / f16.figure.value;
+        assert!((1.99..2.03).contains(&ratio), "{id}: {ratio}");
+    }
+}
+
+/// Figures in which the compiler's table differs from what the vendors state.
+#[test]
+fn figures_that_the_vendors_state() {
+    let peaks = |id: &str| {
+        let device = device(id).unwrap();
+        let tera = |dtype| {
+            let peak = device.matmul_peak(dtype, F32Matmul::Tf32);
+            peak.map(|peak| (peak.figure.value / 1e12).round())
+        };
+        [DType::F32, DType::F16, DType::F8].map(tera)
+    };
+    assert_eq!(peaks("b300"), [Some(1125.0), Some(2250.0), Some(4500.0)]);
+    let v5p = device("tpu-v5p").unwrap();
+    assert!((v5p.memory_bytes_per_s.value / 2765e9 - 1.0).abs() < 1e-9);
+    // The cache that all compute units share, and not the one of each die.
+    for id in ["mi300x", "mi325x", "mi350x", "mi355x"] {
+        let l2_bytes = device(id).unwrap().hardware.l2_bytes.unwrap();
+        assert!((l2_bytes.value - f64::from(256 << 20)).abs() < 0.5, "{id}");
+        assert!(l2_bytes.is_confirmed, "{id}");
+    }
+}
+
 #[test]
 fn what_a_block_holds_fits_a_multiprocessor() {
     for device in DEVICES {

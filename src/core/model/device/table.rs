@@ -20,6 +20,13 @@ use std::borrow::Cow;
 /// the B300 and the GB300 it gives those of the B200, while NVIDIA states 10 TFLOP/s for eight B300 and 100 for 72
 /// GB300, which stands here. Graphics cards compute f64 at 1/64 of their f32 rate.
 ///
+/// The B300 has the rates that NVIDIA states for eight of them (36 PFLOP/s of f16, 72 of f8 and 18
+/// of TF32, with sparsity), and the 148 multiprocessors that make its f32 rate; the compiler's
+/// table counts 158. The TPU v5p's bandwidth is that of Google's documentation
+/// (`cloud.google.com/tpu/docs/v5p`), where the compiler's table has 2,460 GB/s. The cache that all
+/// multiprocessors of an MI300X and its successors share is the last one, of 256 MiB; each die has
+/// 4 MiB of L2 for itself.
+///
 /// The A100 PCIe uses the data sheet, because the clock in the compiler's table gives 245.6 TFLOP/s. An f8 rate
 /// that only i8 reaches is left out. The H200's cache size is the one that its driver reports; the compiler's
 /// table says 50 MiB.
@@ -45,8 +52,8 @@ pub static DEVICES: &[Device] = &[
         [s(148.0), s(1.965), gib(s(178.4)), mib(s(126.5))], OnChip::Multiprocessor(BLACKWELL)).f64(s(37.2), s(37.2)),
     row("gb200", "GB200", Source::Xla, sourced(7928.1), [s(80.2), s(1199.1), s(2398.1), s(4796.2), None],
         [s(152.0), s(2.062), gib(s(184.3)), mib(s(129.2))], OnChip::Multiprocessor(BLACKWELL)).f64(s(40.1), s(40.1)),
-    row("b300", "B300", Source::Xla, sourced(7936.0), [s(79.5), s(1187.8), s(2375.5), s(4751.0), None],
-        [r(158.0), s(1.965), gib(s(276.6)), mib(s(129.2))], OnChip::Multiprocessor(BLACKWELL)).f64(r(1.25), r(1.25)),
+    row("b300", "B300", Source::DataSheet, sourced(7936.0), [s(75.0), s(1125.0), s(2250.0), s(4500.0), None],
+        [r(148.0), s(1.965), gb(s(288.0)), mib(s(129.2))], OnChip::Multiprocessor(BLACKWELL)).f64(r(1.25), r(1.25)),
     row("gb300", "GB300", Source::Xla, sourced(7928.1), [s(80.5), s(1203.7), s(2407.4), s(4814.8), None],
         [s(152.0), s(2.07), gib(s(276.6)), mib(s(129.2))], OnChip::Multiprocessor(BLACKWELL)).f64(r(1.39), r(1.39)),
     row("l4", "L4", Source::Recalled, recalled(300.0), [r(30.3), r(60.0), r(121.0), r(242.5), r(242.5)],
@@ -55,7 +62,7 @@ pub static DEVICES: &[Device] = &[
         [r(142.0), None, gb(r(48.0)), mib(r(96.0))], OnChip::Multiprocessor(ADA)).f64(r(1.43), None),
     row("rtx-a6000", "RTX A6000", Source::Xla, sourced(768.1), [r(38.7), r(77.4), r(154.8), None, None],
         [s(84.0), s(1.8), gib(s(47.5)), mib(s(6.0))], OnChip::Multiprocessor(AMPERE)).f64(r(0.6), None),
-    row("rtx-pro-6000", "RTX PRO 6000 Blackwell", Source::Xla, sourced(1792.0), [r(125.0), None, r(503.0), None, None],
+    row("rtx-pro-6000", "RTX PRO 6000 Blackwell", Source::Xla, sourced(1792.0), [r(125.0), None, r(503.0), r(1006.0), r(1006.0)],
         [s(188.0), s(2.6), gib(s(96.0)), mib(s(128.0))], OnChip::Multiprocessor(BLACKWELL_RTX)).f64(r(1.95), None),
     row("rtx-3090", "RTX 3090", Source::Recalled, recalled(936.0), [r(35.6), r(35.6), r(71.0), None, None],
         [r(82.0), r(1.7), gb(r(24.0)), mib(r(6.0))], OnChip::Multiprocessor(AMPERE)).f64(r(0.56), None),
@@ -66,18 +73,18 @@ pub static DEVICES: &[Device] = &[
     row("mi250x", "MI250X", Source::Rocm, recalled(3276.8), [r(47.9), None, r(383.0), None, None],
         [s(220.0), s(1.7), gb(s(128.0)), mib(s(16.0))], OnChip::Multiprocessor(CDNA)).f64(r(47.9), r(95.7)),
     row("mi300x", "MI300X", Source::Rocm, recalled(5300.0), [r(163.4), r(653.7), r(1307.4), r(2614.9), r(2614.9)],
-        [s(304.0), s(2.1), gb(s(192.0)), mib(s(32.0))], OnChip::Multiprocessor(CDNA)).f64(r(81.7), r(163.4)),
+        [s(304.0), s(2.1), gb(s(192.0)), mib(s(256.0))], OnChip::Multiprocessor(CDNA)).f64(r(81.7), r(163.4)),
     row("mi325x", "MI325X", Source::Rocm, recalled(6000.0), [r(163.4), r(653.7), r(1307.4), r(2614.9), r(2614.9)],
-        [s(304.0), s(2.1), gb(s(256.0)), mib(s(32.0))], OnChip::Multiprocessor(CDNA)).f64(r(81.7), r(163.4)),
+        [s(304.0), s(2.1), gb(s(256.0)), mib(s(256.0))], OnChip::Multiprocessor(CDNA)).f64(r(81.7), r(163.4)),
     row("mi350x", "MI350X", Source::XlaRocm, recalled(8000.0), [r(144.2), None, r(2309.6), r(4614.0), r(4614.0)],
-        [s(256.0), s(2.2), gb(s(288.0)), mib(s(32.0))], OnChip::Multiprocessor(CDNA_4)).f64(r(72.1), r(72.1)),
+        [s(256.0), s(2.2), gb(s(288.0)), mib(s(256.0))], OnChip::Multiprocessor(CDNA_4)).f64(r(72.1), r(72.1)),
     row("mi355x", "MI355X", Source::Recalled, recalled(8000.0), [r(157.3), None, r(2516.0), r(5033.0), r(5033.0)],
-        [r(256.0), r(2.4), gb(r(288.0)), mib(r(32.0))], OnChip::Multiprocessor(CDNA_4)).f64(r(78.6), r(78.6)),
+        [r(256.0), r(2.4), gb(r(288.0)), mib(s(256.0))], OnChip::Multiprocessor(CDNA_4)).f64(r(78.6), r(78.6)),
     row("tpu-v4", "TPU v4", Source::Pallas, sourced(1230.0), [None, None, s(275.0), None, s(275.0)],
         [s(2.0), None, gb(s(34.4)), None], OnChip::Scratchpad { bytes: 16 * MIB, is_confirmed: true }),
     row("tpu-v5e", "TPU v5e", Source::Pallas, sourced(820.0), [None, None, s(197.0), None, s(394.0)],
         [s(1.0), None, gb(s(17.2)), None], OnChip::Scratchpad { bytes: 128 * MIB, is_confirmed: true }),
-    row("tpu-v5p", "TPU v5p", Source::Pallas, sourced(2460.0), [None, None, s(459.0), None, s(918.0)],
+    row("tpu-v5p", "TPU v5p", Source::Pallas, sourced(2765.0), [None, None, s(459.0), None, s(918.0)],
         [s(2.0), None, gb(s(103.0)), None], OnChip::Scratchpad { bytes: 64 * MIB, is_confirmed: true }),
     row("tpu-v6e", "TPU v6e", Source::Pallas, sourced(1640.0), [None, None, s(920.0), s(920.0), s(1840.0)],
         [s(1.0), None, gb(s(34.4)), None], OnChip::Scratchpad { bytes: 128 * MIB, is_confirmed: true }),
