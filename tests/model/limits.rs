@@ -155,6 +155,30 @@ fn a_matmul_in_two_waves_for_one_tile() {
     assert_eq!(kernel.warnings, []);
 }
 
+/// A group of four warps loads for the others on Hopper; elsewhere each thread of a product computes.
+#[test]
+fn threads_that_only_load_are_hoppers() {
+    let product = "input a : f16[4096, 4096]\nweight w : f16[4096, 4096]\ny = matmul(a, w)\n";
+    let attention = "input q : f16[16, 2048, 64]\ny = sdpa(q, q, q)\n";
+    for device in DEVICES {
+        let threads = |text: &str| {
+            let fusion = FusionOptions::default();
+            let analysis = analysis_of(text, Policy::Rules, &device.id, fusion);
+            let kernels = limits(&analysis)?;
+            kernels.iter().map(|kernel| kernel.threads_per_block).max()
+        };
+        let is_hopper = ["h100-pcie", "h100", "h200"].contains(&&*device.id);
+        let expected = if is_hopper { 384 } else { 256 };
+        for text in [product, attention] {
+            assert!(
+                threads(text).is_none_or(|threads| threads == expected),
+                "{}",
+                device.id
+            );
+        }
+    }
+}
+
 /// A matmul with tiles of 256 x 128: 128 accumulators and 40 further registers, four stages of 384 x 64 in f16
 /// on chip.
 #[test]

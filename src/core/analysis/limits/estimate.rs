@@ -2,9 +2,10 @@
 
 use super::live::Live;
 use crate::analysis::device_model::{Product, Tiling};
-use crate::analysis::tiling::{MATMUL_THREADS, registers_per_thread, stages, step_depth};
+use crate::analysis::tiling::{COMPUTING_THREADS, registers_per_thread, stages, step_depth};
 use crate::analysis::{Analysis, Kernel};
 use crate::fusion::attention::{AttentionShape, Tiles};
+use crate::model::device::Multiprocessor;
 use crate::model::op::element_count;
 use crate::model::op_type::OpType;
 
@@ -135,9 +136,11 @@ impl Estimate {
     }
 
     /// Threads of one block.
-    pub const fn threads_per_block(&self) -> u64 {
+    pub(super) fn threads_per_block(&self, multiprocessor: &Multiprocessor) -> u64 {
         match self {
-            Self::Attention { .. } | Self::Matmul { .. } => MATMUL_THREADS,
+            Self::Attention { .. } | Self::Matmul { .. } => {
+                COMPUTING_THREADS + u64::from(multiprocessor.loading_threads)
+            }
             Self::Rows { .. } => ROW_THREADS,
             Self::Elements { .. } => POINTWISE_THREADS,
         }

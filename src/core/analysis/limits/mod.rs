@@ -113,7 +113,7 @@ fn of_kernel(
     );
     let on_chip_bytes = estimate.on_chip_bytes(available);
     let registers_per_thread = estimate.registers_per_thread(live_values);
-    let threads_per_block = estimate.threads_per_block();
+    let threads_per_block = estimate.threads_per_block(multiprocessor);
     let resident = Resident::new(
         multiprocessor,
         threads_per_block,

@@ -20,7 +20,7 @@ pub use grid::{TileBlock, TileGrid, merged};
 pub use resources::{
     BlockResources, COMPUTING_THREADS, LEAST_STAGES, MOST_STAGES, OTHER_REGISTERS,
 };
-pub(crate) use resources::{MATMUL_THREADS, registers_per_thread, stages, step_depth};
+pub(crate) use resources::{registers_per_thread, stages, step_depth};
 
 use crate::analysis::device_model::{Product, Tile, Tiling};
 use crate::model::device::Device;

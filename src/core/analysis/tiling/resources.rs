@@ -2,9 +2,8 @@
 
 use super::BlockTile;
 
-/// Threads of a matmul's block: one group loads, two compute.
-pub(crate) const MATMUL_THREADS: u64 = 384;
-/// The threads of a matmul's block that compute; the others load.
+/// The threads of a matmul's block that compute. Some GPUs have [others that
+/// load](crate::model::device::Multiprocessor::loading_threads).
 pub const COMPUTING_THREADS: u64 = 256;
 /// Registers of a matmul's thread beside its part of the tile: descriptors, counters, the epilogue.
 pub const OTHER_REGISTERS: u64 = 40;

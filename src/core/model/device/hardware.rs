@@ -51,6 +51,8 @@ pub struct Multiprocessor {
     pub registers_per_thread: u32,
     /// Threads that execute in lockstep: a warp (NVIDIA) or a wavefront (AMD).
     pub lanes: u32,
+    /// Threads of a matmul's block that only load, beside those that compute.
+    pub loading_threads: u32,
     /// The sources were read when the figures were entered.
     pub is_confirmed: bool,
 }
@@ -85,6 +87,7 @@ const fn nvidia(shared: [u32; 2], threads: u32, blocks: u32, is_confirmed: bool)
         registers: 65_536,
         registers_per_thread: 255,
         lanes: 32,
+        loading_threads: 0,
         is_confirmed,
     }
 }
@@ -99,6 +102,7 @@ const fn cdna(shared_bytes: u32, is_confirmed: bool) -> Multiprocessor {
         registers: 131_072,
         registers_per_thread: 512,
         lanes: 64,
+        loading_threads: 0,
         is_confirmed,
     }
 }
@@ -108,7 +112,11 @@ pub(super) const VOLTA: Multiprocessor = nvidia([98_304, 98_304], 2048, 32, true
 pub(super) const AMPERE_A100: Multiprocessor = nvidia([166_912, 167_936], 2048, 32, true);
 pub(super) const AMPERE: Multiprocessor = nvidia([101_376, 102_400], 1536, 16, true);
 pub(super) const ADA: Multiprocessor = nvidia([101_376, 102_400], 1536, 24, false);
-pub(super) const HOPPER: Multiprocessor = nvidia([232_448, 233_472], 2048, 32, true);
+/// Matrix units take operands from shared memory, where one group of four warps puts them.
+pub(super) const HOPPER: Multiprocessor = Multiprocessor {
+    loading_threads: 128,
+    ..nvidia([232_448, 233_472], 2048, 32, true)
+};
 pub(super) const BLACKWELL: Multiprocessor = nvidia([232_448, 233_472], 2048, 32, true);
 /// The compiler's table gives 131,072 bytes of shared memory; NVIDIA's documents give 102,400 for this compute
 /// capability, as for the smaller card of the family.

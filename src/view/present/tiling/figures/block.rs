@@ -6,7 +6,7 @@ use crate::present::format::format_bytes;
 use fuseline_core::analysis::tiling::{LEAST_STAGES, MOST_STAGES, Tiled};
 
 const PIPELINE: &str = "CUTLASS, Efficient GEMM in CUDA: one step loads while another computes. That at most four are in flight is an estimate of Fuseline.";
-const ESTIMATE: &str = "An estimate of Fuseline, which “Limits” uses, too: 256 of the 384 threads of a block compute, and each needs 40 registers beside its sums.";
+const ESTIMATE: &str = "An estimate of Fuseline, which “Limits” uses, too: 256 threads of a block compute, and each needs 40 registers beside its sums.";
 
 impl Figures<'_> {
     pub(super) fn block(self) -> Vec<FigureRow> {
