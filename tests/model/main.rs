@@ -48,6 +48,7 @@ mod figures_of_tabs;
 mod findings;
 mod fixes;
 mod foreign_lines;
+mod foreign_texts;
 mod format;
 mod functions;
 mod functions_rows;

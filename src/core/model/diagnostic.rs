@@ -50,6 +50,8 @@ pub enum Severity {
 pub enum Code {
     /// The line is not a statement of the notation: `y = = add(x)`.
     Syntax,
+    /// The whole text is what another tool writes, such as the source of a PyTorch module.
+    ForeignText,
     /// A character that is not part of the notation: `y = add(x, $)`.
     UnknownCharacter,
     /// The input is not valid JSON, or not a list of ops.

@@ -7,6 +7,7 @@ pub(crate) mod declared;
 pub mod edit;
 mod expression;
 mod foreign;
+mod foreign_text;
 mod highlight;
 pub mod import;
 mod infix;
@@ -20,9 +21,11 @@ mod range;
 mod reader;
 pub mod spelling;
 
-use crate::model::diagnostic::Span;
+use crate::model::diagnostic::{Span, has_errors};
 use crate::model::program::{Attribute, AttributeValue, ExprKind, OpStatement, Program};
 pub use arguments::is_literal;
+use foreign_text::refusal;
+pub use foreign_text::{ForeignText, foreign_text};
 pub use highlight::{TokenKind, highlight};
 pub use lexer::written_name;
 use lexer::{Lexeme, Lines, Token, name_text, tokens};
@@ -51,6 +54,15 @@ pub fn parse(text: &str) -> Parsed {
         }
     }
     let mut parsed = reader.finish();
+    // A valid text is no other tool's, whatever its lines look like.
+    if has_errors(&parsed.diagnostics)
+        && let Some(refusal) = refusal(text)
+    {
+        return Parsed {
+            program: Program::default(),
+            diagnostics: vec![refusal],
+        };
+    }
     resolve_words(text, &reader.params, &mut parsed.program);
     parsed
 }

@@ -7,7 +7,7 @@ use fuseline_core::input::MAX_INPUT_BYTES;
 use fuseline_core::model::calibration::Calibrations;
 use fuseline_core::model::device::DeviceProbe;
 use fuseline_core::notation::import::{Form, form_of};
-use fuseline_core::notation::print;
+use fuseline_core::notation::{foreign_text, print};
 use fuseline_import::onnx::{self, Skim, is_onnx};
 use fuseline_import::profile::{Kind, Recognised, is_packed, recognise, unpacked_start};
 use fuseline_import::pt2::{self, Archive, is_archive};
@@ -129,6 +129,7 @@ fn kind_of_content(name: &str, start: &[u8]) -> FileKind {
     // A header of JSON after its length in eight bytes.
     let is_safetensors =
         start.get(2..9) == Some(b"\0\0\0\0\0\0{") || start.get(3..9) == Some(b"\0\0\0\0\0{");
+    let foreign = foreign_text(&text).filter(|_| form_of(&text) == Form::Notation);
     match start {
         _ if is_flatbuffer => {
             FileKind::Other("it is a TensorFlow Lite file: export the model to ONNX")
@@ -139,6 +140,7 @@ fn kind_of_content(name: &str, start: &[u8]) -> FileKind {
         start if start.contains(&0) => FileKind::Other(
             "it is neither a text, an ONNX model, whose first byte is 8, nor a zip archive",
         ),
+        _ if let Some(foreign) = foreign => FileKind::Other(foreign.sentence),
         _ if is_python(&text) => FileKind::Other(
             "it is a Python program, which would have to run: let fuseline.export(model, *inputs) of public/python/fuseline.py (on the page: Open, A PyTorch model) write the model's ops, and open those",
         ),
