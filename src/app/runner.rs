@@ -17,7 +17,7 @@ use fuseline_view::present::advice::advice_rows;
 use fuseline_view::present::manual::{Proposal, propose};
 use fuseline_view::present::merges::merge_offers;
 use fuseline_view::present::reasons::all_diagnostics;
-use fuseline_view::present::report::Report;
+use fuseline_view::present::report::{Report, with_schema};
 use fuseline_view::present::steps::Steps;
 use fuseline_view::present::tables::Table;
 use fuseline_view::present::why::WhyNot;
@@ -205,7 +205,7 @@ impl Subject {
                 let json = kernels.analysis.as_ref().map(|analysis| {
                     let report = Report::new(analysis, &kernels.diagnostics, &self.text)
                         .with_attributes(&self.parsed.program, &kernels.statement_of_op);
-                    serde_json::to_string_pretty(&report).unwrap_or_default()
+                    with_schema(&report).unwrap_or_default()
                 });
                 Answer::Report(json.unwrap_or_default())
             }

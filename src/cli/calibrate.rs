@@ -1,11 +1,11 @@
 //! `fuseline calibrate FILE...`: from what ran on a GPU to a record of each fused pattern.
 
 use super::compare::programs_beside;
-use super::complaint::complain;
+use super::failure::Failed;
 use super::input::read_source;
 use super::measured::SLICE_BYTES;
-use super::output::{failed, print, tell};
-use super::{Failed, json};
+use super::output::{print, tell};
+use super::show::json;
 use fuseline_core::analysis::measured::Measurements;
 use fuseline_core::model::calibration::Calibrations;
 use fuseline_core::model::diagnostic::has_errors;
@@ -32,10 +32,7 @@ pub(super) fn calibrate_files(
     let measured: Result<Vec<Measured>, Failed> =
         files.iter().map(|path| read(path, folder)).collect();
     let measured = measured?;
-    let device = device_of(&measured, device).map_err(|problem| {
-        tell(&format!("error: {problem}\n"));
-        Failed
-    })?;
+    let device = device_of(&measured, device).map_err(Failed::command)?;
     let calibrated = calibrate(&measured, device);
     for (pattern, reason) in &calibrated.skipped {
         tell(&format!(
@@ -44,8 +41,7 @@ pub(super) fn calibrate_files(
         ));
     }
     if calibrated.records.patterns.is_empty() {
-        tell("error: there is no record of any pattern\n");
-        return Err(Failed);
+        return Err(Failed::command("there is no record of any pattern"));
     }
     print(&if is_json {
         json(&calibrated.records)?
@@ -78,7 +74,7 @@ fn device_of<'d>(
 
 /// A measured file with its programs, which may be in this folder.
 fn read(path: &Path, folder: &Path) -> Result<Measured, Failed> {
-    let bytes = std::fs::read(path).map_err(|problem| failed(path, problem))?;
+    let bytes = std::fs::read(path).map_err(|problem| Failed::file(path, problem))?;
     let start = bytes.chunks(SLICE_BYTES).next().unwrap_or_default();
     let what = match kind_of(&path.to_string_lossy(), start) {
         FileKind::Profile(Kind::Script) => {
@@ -86,12 +82,12 @@ fn read(path: &Path, folder: &Path) -> Result<Measured, Failed> {
             return of_script(
                 path,
                 folder,
-                &profile.map_err(|problem| failed(path, problem))?,
+                &profile.map_err(|problem| Failed::file(path, problem))?,
             );
         }
         FileKind::Measurements => {
             let file = Measurements::read(&String::from_utf8_lossy(&bytes));
-            let file = file.map_err(|problem| failed(path, problem))?;
+            let file = file.map_err(|problem| Failed::file(path, problem))?;
             let programs = programs_beside(folder, file.rows.iter())?;
             return Ok(Measured::of_patterns(file, programs));
         }
@@ -106,7 +102,7 @@ fn read(path: &Path, folder: &Path) -> Result<Measured, Failed> {
         FileKind::Text | FileKind::Model(_) => "it is no measurement".to_owned(),
         FileKind::Other(what) => what.to_owned(),
     };
-    Err(failed(path, format!("{what}. {EXPECTED}")))
+    Err(Failed::file(path, format!("{what}. {EXPECTED}")))
 }
 
 /// What a script saved, with the program that it holds, or for older ones with the one in the folder.
@@ -116,7 +112,11 @@ fn of_script(path: &Path, folder: &Path, profile: &Profile) -> Result<Measured, 
         let parsed = parse(text);
         if has_errors(&parsed.diagnostics) {
             let file = format!("the program in {}", path.display());
-            return Err(complain(&file, text, &parsed.diagnostics));
+            return Err(Failed::Text {
+                file,
+                text: text.clone(),
+                diagnostics: parsed.diagnostics,
+            });
         }
         return Ok(Measured::of_script(profile, name, parsed.program));
     }
@@ -129,15 +129,15 @@ fn of_script(path: &Path, folder: &Path, profile: &Profile) -> Result<Measured, 
             "it does not hold its program, as newer scripts do: put that there as {}",
             beside.display()
         );
-        return Err(failed(path, problem));
+        return Err(Failed::file(path, problem));
     }
     let source = read_source(&beside.to_string_lossy())?;
     if has_errors(&source.parsed.diagnostics) {
-        return Err(complain(
-            &source.name,
-            &source.text,
-            &source.parsed.diagnostics,
-        ));
+        return Err(Failed::Text {
+            file: source.name,
+            text: source.text,
+            diagnostics: source.parsed.diagnostics,
+        });
     }
     let program = source.parsed.program;
     if let (Some(measured), Some(own)) = (&profile.digest, digest(&program))
@@ -147,7 +147,7 @@ fn of_script(path: &Path, folder: &Path, profile: &Profile) -> Result<Measured, 
             "{} is another program than the one that was measured, or has other sizes: put that one there",
             beside.display()
         );
-        return Err(failed(path, problem));
+        return Err(Failed::file(path, problem));
     }
     let pattern = beside.file_stem().unwrap_or_default().to_string_lossy();
     Ok(Measured::of_script(profile, &pattern, program))

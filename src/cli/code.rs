@@ -1,7 +1,8 @@
 //! `fuseline code FILE`: kernels as code.
 
-use super::output::{print, tell};
-use super::{Analysed, Failed};
+use super::Analysed;
+use super::failure::Failed;
+use super::output::print;
 use fuseline_codegen::kernel_code::CodeLanguage;
 use fuseline_core::KernelId;
 use fuseline_view::present::kernel_code::{KernelCode, kernel_code, no_code};
@@ -25,11 +26,10 @@ pub(super) fn code(
     let chosen = |kernel: &KernelId| number.is_none_or(|number| kernel.number() == number);
     let chosen: Vec<KernelId> = kernels.ids().filter(chosen).collect();
     if let (Some(number), []) = (number, &chosen[..]) {
-        tell(&format!(
-            "error: {file}: there is no kernel {number}; the kernels are 1 to {}\n",
+        return Err(Failed::command(format!(
+            "{file}: there is no kernel {number}; the kernels are 1 to {}",
             kernels.len()
-        ));
-        return Err(Failed);
+        )));
     }
     let line = |text: &mut String, comment: &str| {
         text.extend([language.comment(), " ", comment, "\n"]);
@@ -45,8 +45,7 @@ pub(super) fn code(
         match kernel_code(analysis, program, statement_of_op, kernel, language) {
             KernelCode::Lines { text: code, .. } => text.push_str(&code),
             KernelCode::Refused(reason) if number.is_some() => {
-                tell(&format!("error: {file}: {}\n", no_code(&reason)));
-                return Err(Failed);
+                return Err(Failed::command(format!("{file}: {}", no_code(&reason))));
             }
             KernelCode::Refused(reason) => line(&mut text, &no_code(&reason)),
             KernelCode::Nothing => line(&mut text, KernelCode::NOTHING),

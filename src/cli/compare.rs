@@ -1,7 +1,7 @@
 //! `report`: every measured row beside its prediction, and the errors of the predictions.
 
-use crate::Failed;
-use crate::output::{failed, print};
+use crate::failure::Failed;
+use crate::output::print;
 use fuseline_core::Program;
 use fuseline_core::analysis::measured::{Measurements, Row, errors};
 use fuseline_core::notation::parse;
@@ -31,8 +31,8 @@ pub(super) fn report(folder: &Path) -> Result<(), Failed> {
 }
 
 fn read(path: &Path) -> Result<Measurements, Failed> {
-    let text = std::fs::read_to_string(path).map_err(|e| failed(path, e))?;
-    Measurements::read(&text).map_err(|e| failed(path, e))
+    let text = std::fs::read_to_string(path).map_err(|e| Failed::file(path, e))?;
+    Measurements::read(&text).map_err(|e| Failed::file(path, e))
 }
 
 /// The op lists of all patterns, by name.
@@ -43,7 +43,7 @@ pub(super) fn programs_beside<'r>(
     let mut programs = Vec::new();
     for pattern in patterns(rows) {
         let path = folder.join(format!("{pattern}.fuse"));
-        let text = std::fs::read_to_string(&path).map_err(|e| failed(&path, e))?;
+        let text = std::fs::read_to_string(&path).map_err(|e| Failed::file(&path, e))?;
         programs.push((pattern, parse(&text).program));
     }
     Ok(programs)
@@ -52,13 +52,13 @@ pub(super) fn programs_beside<'r>(
 fn predicted(folder: &Path, file: Measurements) -> Result<Vec<PredictedRow>, Failed> {
     let device = file.listed_device().ok_or_else(|| {
         let problem = format!("{} is not in the table of devices", file.device);
-        failed(folder, problem)
+        Failed::file(folder, problem)
     })?;
     let programs = programs_beside(folder, file.rows.iter())?;
     let count = file.rows.len();
     let predicted = predicted_rows(file.rows, &programs, device);
     if predicted.len() < count {
-        return Err(failed(folder, "an op list cannot be analysed"));
+        return Err(Failed::file(folder, "an op list cannot be analysed"));
     }
     Ok(predicted)
 }

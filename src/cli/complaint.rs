@@ -1,12 +1,11 @@
 //! Diagnostics for a terminal.
 
-use crate::Failed;
 use crate::output::tell;
 use fuseline_core::model::diagnostic::{Diagnostic, line_and_column};
 use std::fmt::Write as _;
 
 /// Prints diagnostics on standard error, each with line, column and the source line.
-pub(super) fn complain(file: &str, text: &str, diagnostics: &[Diagnostic]) -> Failed {
+pub(super) fn complain(file: &str, text: &str, diagnostics: &[Diagnostic]) {
     const SHOWN: usize = 50;
     // Writing to a `String` cannot fail.
     let mut told = String::new();
@@ -34,7 +33,6 @@ pub(super) fn complain(file: &str, text: &str, diagnostics: &[Diagnostic]) -> Fa
         let _ = writeln!(told, "... and {} more", diagnostics.len() - SHOWN);
     }
     tell(&told);
-    Failed
 }
 
 /// A section of the source line that fits a terminal, and the position of the mark in it.

@@ -1,7 +1,7 @@
 //! Reads the program to analyse, in any of its forms. What a file is, its content tells.
 
-use crate::Failed;
 use crate::choices::one_of;
+use crate::failure::Failed;
 use crate::output::tell;
 use fuseline_core::json::read_json;
 use fuseline_core::notation::import::Form;
@@ -45,10 +45,7 @@ pub(super) fn read_source(file: &str) -> Result<Source, Failed> {
         (file, read)
     };
     let parsed = read.and_then(|text| Ok((read_program(&text)?, text)));
-    let (parsed, text) = parsed.map_err(|problem| {
-        tell(&format!("error: {name}: {problem}\n"));
-        Failed
-    })?;
+    let (parsed, text) = parsed.map_err(|problem| Failed::command(format!("{name}: {problem}")))?;
     Ok(Source {
         name: name.to_owned(),
         text,
@@ -117,8 +114,6 @@ pub(super) fn set_param(parsed: &mut Parsed, name: &str, value: i64) -> Result<(
     } else {
         one_of(params.iter().map(|p| p.name.text.as_str()))
     };
-    tell(&format!(
-        "error: no param is called `{name}`\n  = help: {help}\n"
-    ));
-    Err(Failed)
+    let problem = format!("no param is called `{name}`");
+    Err(Failed::with_help(problem, help))
 }

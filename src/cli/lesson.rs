@@ -1,6 +1,6 @@
 //! `fuseline lesson FILE`: what in a lesson is wrong, and its right answers.
 
-use super::Failed;
+use super::failure::Failed;
 use super::output::{print, tell};
 use fuseline_learn::lesson::check::check;
 use fuseline_learn::lesson::{Lesson, Problem, read};
@@ -9,11 +9,7 @@ use std::path::Path;
 
 /// Prints the steps of a lesson with the right answers, and its problems. Fails if it has any.
 pub(super) fn check_file(file: &Path) -> Result<(), Failed> {
-    let name = file.display();
-    let bytes = std::fs::read(file).map_err(|problem| {
-        tell(&format!("error: {name}: {problem}\n"));
-        Failed
-    })?;
+    let bytes = std::fs::read(file).map_err(|problem| Failed::file(file, problem))?;
     let text = String::from_utf8_lossy(&bytes);
     let (lesson, mut problems) = read(&text);
     problems.extend(check(&lesson));
@@ -21,10 +17,11 @@ pub(super) fn check_file(file: &Path) -> Result<(), Failed> {
     if problems.is_empty() {
         return Ok(());
     }
+    let name = file.display();
     for Problem { line, what, mend } in &problems {
         tell(&format!("{name}:{line}: {what}\n    {mend}\n"));
     }
-    Err(Failed)
+    Err(Failed::Told)
 }
 
 fn steps(lesson: &Lesson) -> String {

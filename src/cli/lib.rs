@@ -7,6 +7,7 @@ mod choices;
 mod code;
 mod compare;
 mod complaint;
+mod failure;
 mod fusion;
 mod input;
 mod lesson;
@@ -17,14 +18,15 @@ mod picture;
 mod policies;
 mod precision;
 mod script;
+mod show;
 mod steps;
 mod sweep;
 mod table;
 
-use attention::{AttentionReport, attention_lines, attentions};
 use choices::{Choices, Outputs, assignment, by_name, calibrations, known_device};
 use clap::{Parser, Subcommand};
 use complaint::complain;
+use failure::Failed;
 use fuseline_codegen::interpret::Setup;
 use fuseline_codegen::kernel_code::CodeLanguage;
 use fuseline_core::analysis::transformer::transformer_block;
@@ -36,16 +38,12 @@ use fuseline_view::picture::export::{PictureKind, StyleSheets};
 use fuseline_view::present::reasons::all_diagnostics;
 use fuseline_view::present::report::Report;
 use input::{Source, read_source, set_param};
-use limits::LimitsReport;
-use output::{print, tell};
-use policies::{PolicyReport, policies, policies_table};
-use serde::Serialize;
+use output::print;
+use show::{json, show};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use steps::{Step, steps, steps_table};
 use sweep::{sweep_named, sweep_report, sweep_table};
-use table::table;
 
 /// See which GPU operations fuse into one kernel, and what that does to memory traffic.
 #[derive(Parser)]
@@ -210,9 +208,56 @@ enum Command {
     },
 }
 
+impl Command {
+    /// Whether it prints JSON.
+    const fn is_json(&self) -> bool {
+        match self {
+            Self::Analyze { outputs, .. } | Self::Transformer { outputs, .. } => outputs.json,
+            Self::Sweep { json, .. }
+            | Self::Calibrate { json, .. }
+            | Self::Measured { json, .. } => *json,
+            Self::Svg { .. }
+            | Self::Precision { .. }
+            | Self::Script { .. }
+            | Self::Code { .. }
+            | Self::Notation { .. }
+            | Self::Lesson { .. }
+            | Self::Report { .. } => false,
+        }
+    }
+}
+
+/// What other programs take for wrong usage, as clap does.
+const USAGE: u8 = 2;
+
 /// Runs the command line with the arguments of the process. Pictures have the look of these sheets.
 pub fn main(sheets: StyleSheets) -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let command = match Cli::try_parse() {
+        Ok(cli) => cli.command,
+        Err(problem) => {
+            let is_json = std::env::args_os().any(|argument| argument == "--json");
+            // Help and the version are no errors.
+            if !is_json || !problem.use_stderr() {
+                problem.exit();
+            }
+            let told = problem.to_string();
+            let told = told.trim().trim_start_matches("error: ");
+            Failed::command(told).tell(true);
+            return ExitCode::from(USAGE);
+        }
+    };
+    let is_json = command.is_json();
+    match run(command, sheets) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failed) => {
+            failed.tell(is_json);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command, sheets: StyleSheets) -> Result<(), Failed> {
+    match command {
         Command::Analyze {
             file,
             assignments,
@@ -273,7 +318,11 @@ pub fn main(sheets: StyleSheets) -> ExitCode {
         } => transformer_block(seq_len, hidden_dim, num_heads, dtype_bytes)
             .map_err(|d| vec![d])
             .and_then(|(ops, externals)| analyze(&ops, &externals, &choices.options()))
-            .map_err(|problems| complain("transformer", "", &problems))
+            .map_err(|diagnostics| Failed::Text {
+                file: "transformer".to_owned(),
+                text: String::new(),
+                diagnostics,
+            })
             .and_then(|analysis| show(&analysis, || Report::new(&analysis, &[], ""), &outputs)),
         Command::Lesson { file } => lesson::check_file(&file),
         Command::Sweep {
@@ -298,15 +347,8 @@ pub fn main(sheets: StyleSheets) -> ExitCode {
         } => read_file(&file, &assignments, &choices.options())
             .and_then(|analysed| measured::measured(&analysed, &measurements, json)),
         Command::Report { folder } => compare::report(&folder),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Failed) => ExitCode::FAILURE,
     }
 }
-
-/// The command has failed and its reason has been printed.
-struct Failed;
 
 /// A file without an error, and its analysis.
 struct Analysed {
@@ -362,7 +404,11 @@ fn read_file(
             statement_of_op: outcome.statement_of_op,
             diagnostics,
         }),
-        _ => Err(complain(&file, &text, &diagnostics)),
+        _ => Err(Failed::Text {
+            file,
+            text,
+            diagnostics,
+        }),
     }
 }
 
@@ -381,64 +427,4 @@ fn sweep_file(
     } else {
         sweep_table(&sweep, &options.device)
     })
-}
-
-fn json(report: &impl Serialize) -> Result<String, Failed> {
-    let json = serde_json::to_string_pretty(report).map_err(|problem| {
-        tell(&format!("error: {problem}\n"));
-        Failed
-    })?;
-    Ok(json + "\n")
-}
-
-/// The report, with results that the library's report does not contain.
-#[derive(Serialize)]
-struct FullReport<'a> {
-    #[serde(flatten)]
-    report: Report,
-    /// Kernels that are attention, with their tiles.
-    attentions: Vec<AttentionReport<'a>>,
-    /// The decisions that led to the kernels, if requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    decisions: Option<Vec<Step<'a>>>,
-    /// All policies, the best first, if requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    policies: Option<Vec<PolicyReport>>,
-    /// The resources of each kernel, if requested and known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    limits: Option<Vec<LimitsReport>>,
-}
-
-fn show(
-    analysis: &Analysis,
-    report: impl FnOnce() -> Report,
-    outputs: &Outputs,
-) -> Result<(), Failed> {
-    let text = if outputs.json {
-        let report = FullReport {
-            report: report(),
-            attentions: attentions(analysis),
-            decisions: outputs.steps.then(|| steps(analysis)),
-            policies: outputs.compare.map(|by| policies(analysis, by)),
-            limits: outputs
-                .limits
-                .then(|| limits::limits_report(analysis))
-                .flatten(),
-        };
-        json(&report)?
-    } else {
-        let mut text = table(analysis);
-        text.push_str(&attention_lines(analysis));
-        if let Some(by) = outputs.compare {
-            text.push_str(&policies_table(analysis, by));
-        }
-        if outputs.limits {
-            text.push_str(&limits::limits_table(analysis));
-        }
-        if outputs.steps {
-            text.push_str(&steps_table(analysis));
-        }
-        text
-    };
-    print(&text)
 }

@@ -1,7 +1,9 @@
 //! `fuseline measured PROGRAM FILE...`: measurements of the visitor's own beside what is predicted.
 
-use super::output::{failed, print};
-use super::{Analysed, Failed, json};
+use super::Analysed;
+use super::failure::Failed;
+use super::output::print;
+use super::show::json;
 use fuseline_core::{Analysis, Options, Policy, ReshapeCost, analyze_program};
 use fuseline_import::matching::{Matching, match_kernels, policy_of_variant, short_neighbours};
 use fuseline_import::profile::{MeasuredRun, Profile, Reader};
@@ -20,6 +22,12 @@ use std::path::{Path, PathBuf};
 
 /// Bytes that are read at once.
 pub(super) const SLICE_BYTES: usize = 1 << 20;
+
+/// The runs of all files.
+#[derive(Serialize)]
+struct MeasuredReport {
+    runs: Vec<RunReport>,
+}
 
 /// A run beside its prediction.
 #[derive(Serialize)]
@@ -45,7 +53,9 @@ struct KernelReport {
     kernel: Option<usize>,
     /// Names of its ops.
     ops: Vec<String>,
-    predicted_time_s: Option<f64>,
+    lower_bound_s: Option<f64>,
+    /// By the device model; `null` without measured rates.
+    predicted_s: Option<f64>,
     predicted_read_bytes: Option<u64>,
     predicted_bytes: Option<u64>,
     /// What ran for it.
@@ -70,7 +80,8 @@ struct NeighbourReport {
     times_s: [f64; 2],
     gap_s: Option<f64>,
     saved_bytes: Option<i64>,
-    saved_s: Option<f64>,
+    lower_bound_saved_s: Option<f64>,
+    predicted_saved_s: Option<f64>,
     /// Why no kernel does both.
     reason: Option<String>,
 }
@@ -90,10 +101,12 @@ pub(super) fn measured(
 ) -> Result<(), Failed> {
     let mut profile: Option<Profile> = None;
     for file in files {
-        let read = read(file).map_err(|problem| failed(file, problem))?;
+        let read = read(file).map_err(|problem| Failed::file(file, problem))?;
         match &mut profile {
             None => profile = Some(read),
-            Some(profile) => profile.add(read).map_err(|problem| failed(file, problem))?,
+            Some(profile) => profile
+                .add(read)
+                .map_err(|problem| Failed::file(file, problem))?,
         }
     }
     let Some(profile) = profile else {
@@ -117,8 +130,8 @@ pub(super) fn measured(
     let shown: Vec<Shown> = shown.collect();
     let patterns = patterns(&shown);
     print(&if is_json {
-        let reports: Vec<RunReport> = shown.iter().map(|shown| report(shown, &profile)).collect();
-        json(&reports)?
+        let runs = shown.iter().map(|shown| report(shown, &profile)).collect();
+        json(&MeasuredReport { runs })?
     } else {
         let runs = shown.iter().map(text).chain(pattern_lines(&patterns));
         runs.collect::<Vec<_>>().join("\n")
@@ -304,9 +317,9 @@ fn report(shown: &Shown, profile: &Profile) -> RunReport {
         KernelReport {
             kernel: row.kernel().map(fuseline_core::KernelId::number),
             ops: ops.unwrap_or_default(),
-            predicted_time_s: row
-                .kernel()
-                .and_then(|kernel| analysis.kernel_time_s(kernel)),
+            lower_bound_s: predicted.map(|kernel| kernel.placement.time_s),
+            predicted_s: (analysis.expected.as_ref())
+                .and_then(|expected| Some(expected.kernels.get(row.kernel()?)?.time_s)),
             predicted_read_bytes: predicted.map(|kernel| kernel.bytes_read),
             predicted_bytes: predicted.map(fuseline_core::Kernel::bytes),
             launches: row
@@ -341,13 +354,17 @@ fn report(shown: &Shown, profile: &Profile) -> RunReport {
             .map(kernel)
             .collect(),
         neighbours: (neighbours.iter().zip(rows))
-            .map(|(of, row)| NeighbourReport {
-                kernels: [of.first.number(), of.second.number()],
-                times_s: of.times_s,
-                gap_s: of.gap_s,
-                saved_bytes: of.merge.as_ref().ok().map(|price| price.saved_bytes()),
-                saved_s: of.merge.as_ref().ok().and_then(|price| price.time_s()),
-                reason: row.merge.err(),
+            .map(|(of, row)| {
+                let price = of.merge.as_ref().ok();
+                NeighbourReport {
+                    kernels: [of.first.number(), of.second.number()],
+                    times_s: of.times_s,
+                    gap_s: of.gap_s,
+                    saved_bytes: price.map(|price| price.saved_bytes()),
+                    lower_bound_saved_s: price.and_then(|price| price.bound_saved_s()),
+                    predicted_saved_s: price.and_then(|price| price.expected_saved_s()),
+                    reason: row.merge.err(),
+                }
             })
             .collect(),
     }

@@ -2,28 +2,19 @@
 //!
 //! Control characters other than newlines are escaped, because names and file names may hold what a terminal obeys.
 
-use crate::Failed;
+use crate::failure::Failed;
 use fuseline_core::notation::spelling::printable;
-use std::fmt::Display;
 use std::io::{ErrorKind, Result, Write, stderr, stdout};
-use std::path::Path;
 
 /// Prints a result on standard output.
 pub(super) fn print(text: &str) -> std::result::Result<(), Failed> {
     match write(stdout().lock(), text) {
         // The reader has closed the pipe because it needs no more: no failure.
-        Err(problem) if problem.kind() != ErrorKind::BrokenPipe => {
-            tell(&format!("error: the result cannot be written: {problem}\n"));
-            Err(Failed)
-        }
+        Err(problem) if problem.kind() != ErrorKind::BrokenPipe => Err(Failed::command(format!(
+            "the result cannot be written: {problem}"
+        ))),
         _ => Ok(()),
     }
-}
-
-/// Tells what is wrong with a file.
-pub(super) fn failed(file: &Path, problem: impl Display) -> Failed {
-    tell(&format!("error: {}: {problem}\n", file.display()));
-    Failed
 }
 
 /// Prints problems on standard error. If nobody can read them, the result still counts.

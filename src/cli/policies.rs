@@ -13,11 +13,13 @@ use std::fmt::Write as _;
 pub(super) struct PolicyReport {
     policy: &'static str,
     /// Kernels that are launched.
-    kernels: usize,
+    launches: usize,
     /// Bytes that they read and write.
     bytes: u64,
-    /// Their time.
-    time_s: f64,
+    /// The lower bound of their time.
+    lower_bound_s: f64,
+    /// Their time by the device model; `null` without measured rates.
+    predicted_s: Option<f64>,
     /// Bytes of the tensors that are live at once.
     peak_memory_bytes: u64,
     /// What the search has proven, if the policy searched.
@@ -30,9 +32,10 @@ pub(super) fn policies(analysis: &Analysis, by: Objective) -> Vec<PolicyReport> 
         let fused = &compared.analysis.fused;
         PolicyReport {
             policy: compared.policy.name(),
-            kernels: fused.launches,
+            launches: fused.launches,
             bytes: fused.traffic.total,
-            time_s: fused.time_s,
+            lower_bound_s: fused.time_s,
+            predicted_s: (compared.analysis.expected.as_ref()).map(|expected| expected.fused_s),
             peak_memory_bytes: fused.peak_memory.bytes,
             certificate: compared.analysis.certificate,
         }

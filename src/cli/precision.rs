@@ -1,7 +1,7 @@
 //! `fuseline precision FILE`: where a program rounds, unfused and fused, and what that does to its numbers.
 
-use crate::Failed;
-use crate::output::{print, tell};
+use crate::failure::Failed;
+use crate::output::print;
 use fuseline_codegen::interpret::{Setup, interpret};
 use fuseline_core::{Analysis, Program};
 use fuseline_view::present::precision::{
@@ -16,10 +16,8 @@ pub(super) fn precision(
     setup: &Setup,
 ) -> Result<(), Failed> {
     let partition = &analysis.partition;
-    let ran = interpret(program, partition, setup).map_err(|refused| {
-        tell(&format!("error: {}\n", not_run_text(&refused)));
-        Failed
-    })?;
+    let ran = interpret(program, partition, setup)
+        .map_err(|refused| Failed::command(not_run_text(&refused)))?;
     let mut text = format!("{}\n\n", precision_sentence(&ran));
     let rows = precision_rows(&ran, partition, usize::MAX);
     let head = [

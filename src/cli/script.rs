@@ -1,7 +1,8 @@
 //! `fuseline script FILE`: a program as a script of PyTorch.
 
-use super::output::{print, tell};
-use super::{Analysed, Failed};
+use super::Analysed;
+use super::failure::Failed;
+use super::output::print;
 use fuseline_view::present::pytorch::{refusal, script};
 use std::path::Path;
 
@@ -18,9 +19,6 @@ pub(super) fn script_of(analysed: &Analysed) -> Result<(), Failed> {
     let name = name.to_string_lossy();
     match script(&name, &parsed.program, analysis, statement_of_op) {
         Ok(text) => print(&text),
-        Err(unwritable) => {
-            tell(&format!("error: {file}: {}\n", refusal(&unwritable)));
-            Err(Failed)
-        }
+        Err(unwritable) => Err(Failed::command(format!("{file}: {}", refusal(&unwritable)))),
     }
 }

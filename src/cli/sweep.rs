@@ -1,8 +1,7 @@
 //! `sweep`: every policy at many values of a param, and where something changes.
 
-use crate::Failed;
 use crate::choices::one_of;
-use crate::output::tell;
+use crate::failure::Failed;
 use fuseline_core::analysis::sweep::{Figures, Measure, Sweep, sweep};
 use fuseline_core::{Device, Options, Policy, Program};
 use fuseline_view::present::sweep::{crossing_rows, figure_text, measure_title, swept_params};
@@ -14,8 +13,6 @@ use strum::VariantArray;
 #[derive(Serialize)]
 pub(super) struct SweepReport {
     param: String,
-    /// Whether times are those of the device model; otherwise lower bounds.
-    is_expected: bool,
     points: Vec<PointReport>,
     crossings: Vec<CrossingReport>,
 }
@@ -30,8 +27,10 @@ struct PointReport {
 struct PolicyReport {
     policy: Policy,
     bytes: u64,
-    time_s: f64,
-    kernels: usize,
+    lower_bound_s: f64,
+    /// By the device model; `null` without measured rates.
+    predicted_s: Option<f64>,
+    launches: usize,
     /// FLOPs for each byte.
     intensity: Option<f64>,
 }
@@ -68,8 +67,7 @@ pub(super) fn sweep_named(
             one_of(params.iter().map(|param| param.name.as_str())),
         ),
     };
-    tell(&format!("error: {problem}\n  = help: {help}\n"));
-    Err(Failed)
+    Err(Failed::with_help(problem, help))
 }
 
 /// The sweep for other programs.
@@ -77,8 +75,9 @@ pub(super) fn sweep_report(sweep: &Sweep, device: &Device) -> SweepReport {
     let of_policy = |(&policy, figures): (&Policy, &Figures)| PolicyReport {
         policy,
         bytes: figures.bytes,
-        time_s: figures.time_s,
-        kernels: figures.kernels,
+        lower_bound_s: figures.lower_bound_s,
+        predicted_s: sweep.is_expected.then_some(figures.time_s),
+        launches: figures.kernels,
         intensity: figures.intensity(),
     };
     let points = sweep.points.iter().map(|point| PointReport {
@@ -93,7 +92,6 @@ pub(super) fn sweep_report(sweep: &Sweep, device: &Device) -> SweepReport {
     let crossings = crossing_rows(sweep, device).into_iter();
     SweepReport {
         param: sweep.param.clone(),
-        is_expected: sweep.is_expected,
         points: points.collect(),
         crossings: crossings
             .map(|row| CrossingReport {

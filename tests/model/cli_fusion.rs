@@ -86,7 +86,7 @@ fn the_table_calls_nothing_optimal_that_is_not_proven() {
 
 #[test]
 fn all_policies_are_compared_by_bytes_or_by_time() {
-    for (by, field) in [("bytes", "bytes"), ("time", "time_s")] {
+    for (by, field) in [("bytes", "bytes"), ("time", "lower_bound_s")] {
         let report = json(&["analyze", "-", "--compare", by, "--json"], PROGRAM);
         let policies = report["policies"].as_array().unwrap();
         let figures = policies.iter().map(|p| p[field].as_f64().unwrap());
@@ -165,7 +165,7 @@ fn json_says_why_an_edge_is_not_fused() {
     );
     // `big` is neither written nor read, 64 * 4 bytes each; `x` is read once and not twice.
     assert_eq!(first["saved_bytes"], 2 * 256 + 64 * 128 * 4);
-    assert!(first["bound_saved_us"].as_f64().unwrap() > 0.0);
+    assert!(first["lower_bound_saved_s"].as_f64().unwrap() > 0.0);
     let fused = edges.iter().find(|edge| edge["fused"] == true).unwrap();
     for field in ["reason", "reason_kind", "reason_facts"] {
         assert_eq!(fused[field], Value::Null);

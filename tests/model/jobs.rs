@@ -25,7 +25,7 @@ use fuseline_view::present::manual::{Change, Proposal, propose};
 use fuseline_view::present::merges::merge_offers;
 use fuseline_view::present::reasons::SaidVerdict;
 use fuseline_view::present::reasons::all_diagnostics;
-use fuseline_view::present::report::Report;
+use fuseline_view::present::report::{Report, with_schema};
 use fuseline_view::present::steps::Steps;
 use fuseline_view::present::sweep::swept_params;
 use fuseline_view::present::why::{EdgeOrder, EdgeRows, WhyNot};
@@ -218,7 +218,7 @@ fn every_question_is_answered_as_the_page_answers_it() {
 
                 let report = Report::new(&analysis, &diagnostics, &text)
                     .with_attributes(&parsed.program, &statement_of_op);
-                let json = serde_json::to_string_pretty(&report).unwrap();
+                let json = with_schema(&report).unwrap();
                 assert_eq!(answer(Question::Report), Answer::Report(json));
             }
         }

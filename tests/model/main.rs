@@ -19,6 +19,7 @@ mod charts_states;
 mod claims;
 mod cli;
 mod cli_fusion;
+mod cli_json;
 mod cli_output;
 mod code_lines;
 mod compare;

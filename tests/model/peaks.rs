@@ -60,8 +60,8 @@ fn without_a_peak_the_bound_is_unknown_and_the_time_a_lower_bound() {
     assert!(words.contains("no peak is known for f64"), "{words}");
     assert_eq!(time_lines(&analysis, KernelId::new(0)).last(), Some(&words));
     let report = Report::new(&analysis, &[], "");
-    assert_eq!(report.kernels[0].bound, Bound::Unknown);
-    assert_eq!(report.times.bounds_leave_out, Some(words));
+    assert_eq!(report.kernels[0].bottleneck, Bound::Unknown);
+    assert_eq!(report.times.lower_bounds_leave_out, Some(words));
     let scene = roofline::scene(&analysis, (900.0, 480.0), None);
     let facts = scene.marks.iter().filter_map(|mark| mark.label.as_ref());
     let facts: Vec<String> = facts.map(|label| format!("{label:?}")).collect();
@@ -79,7 +79,10 @@ fn a_known_peak_leaves_nothing_open() {
             .iter()
             .all(|time| !time.time.contains('≥'))
     );
-    assert_eq!(Report::new(&analysis, &[], "").times.bounds_leave_out, None);
+    assert_eq!(
+        Report::new(&analysis, &[], "").times.lower_bounds_leave_out,
+        None
+    );
 }
 
 #[test]

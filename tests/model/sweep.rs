@@ -11,6 +11,7 @@ use fuseline_core::{
 };
 use fuseline_view::present::sweep::{crossing_rows, swept_params};
 use proptest::prelude::*;
+use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -436,6 +437,14 @@ fn the_command_line_prints_a_sweep() {
         points[0]["policies"][1]["bytes"],
         swept.points[0].figures[1].bytes
     );
+    let bound_s = points[0]["policies"][1]["lower_bound_s"].as_f64().unwrap();
+    assert!((bound_s / swept.points[0].figures[1].time_s - 1.0).abs() < 1e-12);
+    assert_eq!(points[0]["policies"][1]["predicted_s"], Value::Null);
+    let on_h200 = json(&["sweep", "-", "S", "--json", "--device", "h200"], text);
+    let figures = &on_h200["points"][0]["policies"][1];
+    let [bound_s, predicted_s] =
+        ["lower_bound_s", "predicted_s"].map(|name| figures[name].as_f64().unwrap());
+    assert!(predicted_s > bound_s && bound_s > 0.0, "{figures}");
     let table = run(&["sweep", "-", "S"], text);
     let sentence = report["crossings"][0]["sentence"].as_str().unwrap();
     assert!(stdout(&table).contains(sentence));

@@ -10,7 +10,7 @@ use fuseline_view::present::caption::Caption;
 use fuseline_view::present::headline::headline;
 use fuseline_view::present::names::title;
 use fuseline_view::present::pytorch::{refusal, script};
-use fuseline_view::present::report::Report;
+use fuseline_view::present::report::{Report, with_schema};
 use fuseline_view::present::tables::{Table, TableKind};
 use leptos::prelude::*;
 
@@ -152,6 +152,6 @@ impl Page {
                 .with_untracked(|text| Report::new(&shown.analysis, all, text))
                 .with_attributes(&shown.parsed.program, &shown.statement_of_op)
         });
-        act(serde_json::to_string_pretty(&report).ok().as_deref());
+        act(with_schema(&report).ok().as_deref());
     }
 }

@@ -56,6 +56,8 @@ pub struct Figures {
     pub bytes: u64,
     /// Time, as [`Sweep::is_expected`] says.
     pub time_s: f64,
+    /// Its lower bound.
+    pub lower_bound_s: f64,
     /// Kernels that are launched.
     pub kernels: usize,
     /// FLOPs of all kernels; `None` where they are unknown.

@@ -228,6 +228,7 @@ impl<'a> States<'a> {
             figures: Figures {
                 bytes: fused.traffic.total,
                 time_s: analysis.time_s(),
+                lower_bound_s: analysis.fused.time_s,
                 kernels: fused.launches,
                 flops: (!work.is_unknown).then(|| work.flops()),
             },

@@ -1,5 +1,9 @@
 //! An analysis with names instead of ids: the JSON of the command line and of the export of the page.
 
+mod diagnostics;
+
+pub use diagnostics::{DiagnosticReport, EditReport, FixReport};
+
 use crate::present::export::OpList;
 use crate::present::memory::fits;
 use crate::present::names::op_name;
@@ -8,17 +12,35 @@ use crate::present::times::missing_text;
 use fuseline_core::analysis::Analysis;
 use fuseline_core::analysis::why::{Edge, Verdict, Why};
 use fuseline_core::cost::traffic::{Access, Traffic};
-use fuseline_core::fixes::sound_fixes;
 use fuseline_core::fusion::certificate::Certificate;
 use fuseline_core::fusion::reason::Reason;
 use fuseline_core::model::bound::Bound;
-use fuseline_core::model::diagnostic::{Code, Diagnostic, Severity, lines_and_columns};
-use fuseline_core::model::fix::{Fix, TextEdit};
+use fuseline_core::model::diagnostic::Diagnostic;
 use fuseline_core::model::graph::{Graph, SizeSource};
-use fuseline_core::model::ids::{IdVec, OpId};
+use fuseline_core::model::ids::{IdVec, KernelId, OpId};
 use fuseline_core::model::options::Conventions;
 use fuseline_core::model::program::Program;
 use serde::Serialize;
+
+/// The number of what all JSON that other programs read looks like. A field that goes or gets
+/// another name or meaning takes the next number; a new field does not. `docs/json.md` lists the
+/// fields.
+pub const SCHEMA: u32 = 1;
+
+/// A report as JSON, with the [`SCHEMA`] at its top.
+///
+/// # Errors
+/// A report that JSON cannot hold.
+pub fn with_schema(report: &impl Serialize) -> serde_json::Result<String> {
+    #[derive(Serialize)]
+    struct Numbered<'a, R> {
+        schema: u32,
+        #[serde(flatten)]
+        report: &'a R,
+    }
+    let schema = SCHEMA;
+    serde_json::to_string_pretty(&Numbered { schema, report })
+}
 
 /// The report of an analysis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -38,6 +60,10 @@ pub struct Report {
     pub peak_memory: MemoryReport,
     /// Times of the whole program on the device.
     pub times: TimesReport,
+    /// Launches if every op is its own kernel.
+    pub unfused_launches: usize,
+    /// Launches of the fused kernels.
+    pub fused_launches: usize,
     /// Id of the device that the times are for.
     pub device: String,
     /// How bytes are counted, and in which type f32 matmuls are computed.
@@ -58,15 +84,15 @@ pub struct Report {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TimesReport {
     /// Each op its own kernel, on the roofline at full peak rates.
-    pub unfused_bound_s: f64,
+    pub unfused_lower_bound_s: f64,
     /// The fused kernels, likewise.
-    pub fused_bound_s: f64,
-    /// The work that the bounds leave out and why, if there is any.
-    pub bounds_leave_out: Option<String>,
+    pub fused_lower_bound_s: f64,
+    /// The work that the lower bounds leave out and why, if there is any.
+    pub lower_bounds_leave_out: Option<String>,
     /// Each op a library kernel, by the device model; `null` without measured rates.
-    pub unfused_expected_s: Option<f64>,
+    pub unfused_predicted_s: Option<f64>,
     /// The fused kernels, likewise.
-    pub fused_expected_s: Option<f64>,
+    pub fused_predicted_s: Option<f64>,
     /// Name of the device whose measured rates were scaled to this one.
     pub rates_scaled_from: Option<String>,
 }
@@ -91,11 +117,13 @@ pub struct KernelReport {
     /// `min(peak, intensity * bandwidth)`.
     pub attainable_flops_per_s: Option<f64>,
     /// What limits its speed; `unknown` if no peak is known for some of its FLOPs.
-    pub bound: Bound,
+    pub bottleneck: Bound,
+    /// Its launches: one, none for a view that is free, and those that it takes beside the first.
+    pub launches: usize,
     /// Lower bound of its time, on the roofline.
-    pub bound_s: f64,
+    pub lower_bound_s: f64,
     /// Its time by the device model; `null` without measured rates.
-    pub expected_s: Option<f64>,
+    pub predicted_s: Option<f64>,
     /// Tensors that it reads from memory.
     pub reads: Vec<AccessReport>,
     /// Tensors that it writes to memory.
@@ -144,10 +172,10 @@ pub struct EdgeReport {
     pub reason_data: ReasonReport,
     /// Bytes that fusing this edge alone would save; negative where it would cost some.
     pub saved_bytes: Option<i64>,
-    /// Microseconds by which the lower bound of the time would fall.
-    pub bound_saved_us: Option<f64>,
-    /// Microseconds that it would save by the device model; `null` without measured rates.
-    pub expected_saved_us: Option<f64>,
+    /// Seconds by which the lower bound of the time would fall.
+    pub lower_bound_saved_s: Option<f64>,
+    /// Seconds that it would save by the device model; `null` without measured rates.
+    pub predicted_saved_s: Option<f64>,
 }
 
 /// The reason fields of an edge.
@@ -165,46 +193,6 @@ pub enum ReasonReport {
     },
 }
 
-/// A diagnostic with line and column.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct DiagnosticReport {
-    /// Its severity.
-    pub severity: Severity,
-    /// Its kind.
-    pub code: Code,
-    /// The problem.
-    pub message: String,
-    /// How to correct it.
-    pub hint: Option<String>,
-    /// One-based line, if it has a span.
-    pub line: Option<usize>,
-    /// One-based column in characters.
-    pub column: Option<usize>,
-    /// Corrections of the text, each by itself; each makes the problem go away.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub fixes: Vec<FixReport>,
-}
-
-/// One correction. The edits name byte ranges of the text, ascending.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FixReport {
-    /// What it does.
-    pub label: String,
-    /// What it replaces.
-    pub edits: Vec<EditReport>,
-}
-
-/// An edit for JSON.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct EditReport {
-    /// First byte of the replaced part.
-    pub start: usize,
-    /// One past its last byte.
-    pub end: usize,
-    /// The replacement.
-    pub text: String,
-}
-
 impl Report {
     /// The report of an analysis of `text`; spans of `diagnostics` refer to it.
     pub fn new(analysis: &Analysis, diagnostics: &[Diagnostic], text: &str) -> Self {
@@ -220,6 +208,8 @@ impl Report {
             savings_pct: analysis.savings_pct,
             peak_memory: MemoryReport::new(analysis),
             times: TimesReport::new(analysis),
+            unfused_launches: analysis.unfused.launches,
+            fused_launches: analysis.fused.launches,
             device: analysis.options.device.id.to_string(),
             conventions: analysis.options.conventions,
             policy: analysis.options.policy.name(),
@@ -236,9 +226,10 @@ impl Report {
                     unfused_bytes: before.unfused_bytes,
                     intensity: kernel.placement.intensity,
                     attainable_flops_per_s: kernel.placement.attainable_flops_per_s,
-                    bound: kernel.placement.bound,
-                    bound_s: kernel.placement.time_s,
-                    expected_s: (analysis.expected.as_ref())
+                    bottleneck: kernel.placement.bound,
+                    launches: launches(analysis, id),
+                    lower_bound_s: kernel.placement.time_s,
+                    predicted_s: (analysis.expected.as_ref())
                         .and_then(|expected| Some(expected.kernels.get(id)?.time_s)),
                     reads: accesses(graph, &kernel.traffic.reads),
                     writes: accesses(graph, &kernel.traffic.writes),
@@ -283,12 +274,12 @@ impl TimesReport {
     fn new(analysis: &Analysis) -> Self {
         let (unfused, expected) = (&analysis.unfused, analysis.expected.as_ref());
         Self {
-            unfused_bound_s: unfused.time_s,
-            fused_bound_s: analysis.fused.time_s,
-            bounds_leave_out: (unfused.first_incomplete())
+            unfused_lower_bound_s: unfused.time_s,
+            fused_lower_bound_s: analysis.fused.time_s,
+            lower_bounds_leave_out: (unfused.first_incomplete())
                 .and_then(|kernel| missing_text(kernel, &analysis.options)),
-            unfused_expected_s: expected.map(|expected| expected.unfused_s),
-            fused_expected_s: expected.map(|expected| expected.fused_s),
+            unfused_predicted_s: expected.map(|expected| expected.unfused_s),
+            fused_predicted_s: expected.map(|expected| expected.fused_s),
             rates_scaled_from: expected
                 .and_then(|expected| expected.rates_from.scaled_from())
                 .map(str::to_owned),
@@ -317,51 +308,18 @@ impl EdgeReport {
                 },
             },
             saved_bytes: price.map(|price| price.saved_bytes()),
-            bound_saved_us: price.and_then(|price| Some(price.bound_saved_s()? * 1e6)),
-            expected_saved_us: price.and_then(|price| Some(price.expected_saved_s()? * 1e6)),
+            lower_bound_saved_s: price.and_then(|price| price.bound_saved_s()),
+            predicted_saved_s: price.and_then(|price| price.expected_saved_s()),
         }
     }
 }
 
-impl DiagnosticReport {
-    /// The diagnostics with their places in `text` and the fixes that hold there. `O(text + diagnostics log diagnostics)`.
-    pub fn of_all(diagnostics: &[Diagnostic], text: &str) -> Vec<Self> {
-        let starts = diagnostics.iter().filter_map(|d| Some(d.span?.start));
-        let starts: Vec<usize> = starts.collect();
-        let mut places = lines_and_columns(text, &starts).into_iter();
-        let mut fixes = sound_fixes(text, diagnostics).into_iter();
-        let report = |diagnostic: &Diagnostic| {
-            let place = diagnostic.span.and_then(|_| places.next());
-            Self {
-                severity: diagnostic.severity,
-                code: diagnostic.code,
-                message: diagnostic.message.clone(),
-                hint: diagnostic.hint.clone(),
-                line: place.map(|(line, _)| line),
-                column: place.map(|(_, column)| column),
-                fixes: { fixes.next() }
-                    .iter()
-                    .flatten()
-                    .map(FixReport::from)
-                    .collect(),
-            }
-        };
-        diagnostics.iter().map(report).collect()
-    }
-}
-
-impl From<&Fix> for FixReport {
-    fn from(fix: &Fix) -> Self {
-        let edit = |edit: &TextEdit| EditReport {
-            start: edit.span.start,
-            end: edit.span.end,
-            text: edit.text.clone(),
-        };
-        Self {
-            label: fix.label.clone(),
-            edits: fix.edits.iter().map(edit).collect(),
-        }
-    }
+/// The launches of a fused kernel.
+fn launches(analysis: &Analysis, kernel: KernelId) -> usize {
+    let of_kernel = analysis.fused.kernels.get(kernel);
+    let own = of_kernel.is_some_and(|kernel| !kernel.is_free);
+    let further = analysis.partition.further_launches.get(kernel).copied();
+    usize::from(own) + further.unwrap_or(0) as usize
 }
 
 fn names_of(graph: &Graph, ops: &[OpId]) -> Vec<String> {

@@ -1,0 +1,114 @@
+//! Why a command has failed: told once, where it ends, in words or as JSON.
+
+use crate::complaint::complain;
+use crate::output::{print, tell};
+use crate::show::json;
+use fuseline_core::model::diagnostic::{Diagnostic, Severity};
+use fuseline_view::present::report::DiagnosticReport;
+use serde::Serialize;
+use std::fmt::Display;
+use std::path::Path;
+
+/// Why a command has failed.
+pub(super) enum Failed {
+    /// A text has errors.
+    Text {
+        /// The name of its file.
+        file: String,
+        /// What spans point into.
+        text: String,
+        /// Errors, warnings and notes.
+        diagnostics: Vec<Diagnostic>,
+    },
+    /// Anything else.
+    Command {
+        /// What is wrong.
+        problem: String,
+        /// What to do.
+        help: Option<String>,
+    },
+    /// The command has said why.
+    Told,
+}
+
+/// The JSON of a command that has failed.
+#[derive(Serialize)]
+struct FailureReport {
+    /// The file whose text has errors.
+    file: Option<String>,
+    diagnostics: Vec<DiagnosticReport>,
+}
+
+impl Failed {
+    /// A command that cannot be done.
+    pub(super) fn command(problem: impl Display) -> Self {
+        Self::Command {
+            problem: problem.to_string(),
+            help: None,
+        }
+    }
+
+    /// A command that cannot be done, and what to do.
+    pub(super) fn with_help(problem: impl Display, help: impl Display) -> Self {
+        Self::Command {
+            problem: problem.to_string(),
+            help: Some(help.to_string()),
+        }
+    }
+
+    /// What is wrong with a file.
+    pub(super) fn file(file: &Path, problem: impl Display) -> Self {
+        Self::command(format!("{}: {problem}", file.display()))
+    }
+
+    /// Says it on standard error, or as JSON on standard output.
+    pub(super) fn tell(&self, is_json: bool) {
+        if !is_json {
+            self.tell_words();
+            return;
+        }
+        if let Err(unwritten) = json(&self.report()).and_then(|json| print(&json)) {
+            unwritten.tell_words();
+        }
+    }
+
+    fn tell_words(&self) {
+        match self {
+            Self::Text {
+                file,
+                text,
+                diagnostics,
+            } => complain(file, text, diagnostics),
+            Self::Command { problem, help } => {
+                let help = help.as_ref().map(|help| format!("  = help: {help}\n"));
+                tell(&format!("error: {problem}\n{}", help.unwrap_or_default()));
+            }
+            Self::Told => {}
+        }
+    }
+
+    fn report(&self) -> FailureReport {
+        match self {
+            Self::Text {
+                file,
+                text,
+                diagnostics,
+            } => FailureReport {
+                file: Some(file.clone()),
+                diagnostics: DiagnosticReport::of_all(diagnostics, text),
+            },
+            Self::Command { problem, help } => FailureReport {
+                file: None,
+                diagnostics: vec![DiagnosticReport::of_no_text(
+                    Severity::Error,
+                    problem.clone(),
+                    help.clone(),
+                )],
+            },
+            Self::Told => FailureReport {
+                file: None,
+                diagnostics: Vec::new(),
+            },
+        }
+    }
+}
