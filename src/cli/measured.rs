@@ -319,7 +319,7 @@ fn report(shown: &Shown, profile: &Profile) -> RunReport {
             ops: ops.unwrap_or_default(),
             lower_bound_s: predicted.map(|kernel| kernel.placement.time_s),
             predicted_s: (analysis.expected.as_ref())
-                .and_then(|expected| Some(expected.kernels.get(row.kernel()?)?.time_s)),
+                .and_then(|_| matching.predicted_s.get(row.kernel()?).copied()),
             predicted_read_bytes: predicted.map(|kernel| kernel.bytes_read),
             predicted_bytes: predicted.map(fuseline_core::Kernel::bytes),
             launches: row

@@ -2,6 +2,7 @@
 
 use crate::ids::ops as ops_of;
 use crate::partitions::runs_in_order;
+use crate::profiles::profile;
 use crate::random_graph::fusable_ops;
 use fuseline_core::analysis::device_model::{Outside, cold_times};
 use fuseline_core::examples::EXAMPLES;
@@ -12,8 +13,12 @@ use fuseline_core::{
     Analysis, KernelId, Objective, Options, Policy, analyze_graph, analyze_program, build_graph,
     device,
 };
+use fuseline_import::matching::match_kernels;
+use fuseline_import::profile::{MeasuredKernel, MeasuredRun};
 use fuseline_view::present::certificates::{certificate_sentence, certificate_text};
+use fuseline_view::present::format::format_seconds;
 use fuseline_view::present::headline::headline;
+use fuseline_view::present::profile::{ProfileFigure, RowOf, profile_explanation, profile_rows};
 use fuseline_view::present::times::{kernel_time, outside_text, time_lines, time_note};
 use proptest::prelude::*;
 use strum::VariantArray;
@@ -229,6 +234,43 @@ fn predicted_times_are_warm_and_say_so() {
         lines.iter().any(|line| line.contains("with a cold cache")),
         "{lines:?}"
     );
+}
+
+#[test]
+fn a_profiler_that_flushes_the_caches_is_compared_with_cold_predictions() {
+    for (name, is_cold) in [
+        ("ncu_raw.csv", true),
+        ("ncu_base.csv", true),
+        ("nsys_gpu_trace.csv", false),
+        ("bench.json", false),
+        ("trace_eager.json", false),
+    ] {
+        let runs = profile(name).runs;
+        assert!(runs.iter().all(|run| run.is_cold == is_cold), "{name}");
+    }
+    let text = "input x : bf16[1024, 2048]\na = relu(x)\n";
+    let analysis = analysis(text, &on("h200", Policy::Rules));
+    let kernel = KernelId::new(0);
+    let warm_s = analysis.expected.as_ref().unwrap().kernels[kernel].time_s;
+    let cold_s = cold_times(&analysis).unwrap()[kernel];
+    for (is_cold, predicted_s) in [(false, warm_s), (true, cold_s)] {
+        let run = MeasuredRun {
+            kernels: vec![MeasuredKernel::new("relu", 5e-6)],
+            is_cold,
+            ..MeasuredRun::default()
+        };
+        let matching = match_kernels(&analysis, &run);
+        assert_eq!(
+            matching.predicted_s[kernel].to_bits(),
+            predicted_s.to_bits()
+        );
+        // The rows show that time, and the number explains itself.
+        let rows = profile_rows(&analysis, &matching);
+        assert_eq!(rows[0].times[0], format_seconds(predicted_s));
+        let of = RowOf::Kernel(kernel);
+        let told = profile_explanation(&analysis, &matching, of, ProfileFigure::PredictedTime, "");
+        assert_eq!(told.unwrap().value, format_seconds(predicted_s));
+    }
 }
 
 /// A tensor of 537 MB with 1 MB written into it: a copy at the bandwidth of the memory, and a small kernel.

@@ -347,11 +347,13 @@ fn cells(seen: Seen, row: Memo<ProfileRow>) -> impl IntoView {
             </Show>
         }
     };
+    let is_cold = row.with_untracked(|row| row.is_cold);
     let predicted = move |quantity, figure, part: fn(&ProfileRow) -> &String| match figure_of {
-        Some(of) => {
+        // The page's own time is warm.
+        Some(of) if !(is_cold && quantity == Quantity::Time) => {
             Either::Left(view! { <Number told=Figure::fused(of, quantity)>{text(part)}</Number> })
         }
-        None => Either::Right(own(figure, part)),
+        _ => Either::Right(own(figure, part)),
     };
     let bytes = match row.with_untracked(|row| row.counted) {
         Counted::Read => Quantity::BytesRead,

@@ -13,6 +13,7 @@ pub use neighbours::{Neighbours, SHORT_LAUNCHES, short_neighbours};
 use self::align::align;
 use self::operations::{MATRIX, Named, Operations, REDUCTIONS, Shape, of_function, of_name};
 use crate::profile::{MeasuredKernel, MeasuredRun};
+use fuseline_core::analysis::device_model::cold_times;
 use fuseline_core::analysis::measured::Variant;
 use fuseline_core::analysis::{Analysis, Kernel};
 use fuseline_core::model::ids::{IdVec, KernelId, OpId};
@@ -52,6 +53,8 @@ pub struct Matching {
     pub calls: usize,
     /// Which bytes are compared: reads where they were counted.
     pub counted: Counted,
+    /// For each predicted kernel its time in seconds: with a cold cache where the run's kernels had one, else warm.
+    pub predicted_s: IdVec<KernelId, f64>,
     /// For each kernel of `run` the predicted one.
     pub of_measured: Vec<Option<Match>>,
     /// For each predicted kernel the indexes in `run` of those that ran for it, ascending.
@@ -150,7 +153,8 @@ pub fn policy_of_variant(variant: &str) -> Option<(Policy, bool)> {
 /// then near linear in both.
 pub fn match_kernels(analysis: &Analysis, run: &MeasuredRun) -> Matching {
     let counted = counted(run);
-    let expected = launches(analysis, counted);
+    let predicted_s = predicted_times(analysis, run);
+    let expected = launches(analysis, counted, &predicted_s);
     let (run, calls) = one_call(run, expected.len());
     let mut names: HashMap<&str, Named> = HashMap::new();
     let measured: Vec<Measured<'_>> = run
@@ -186,9 +190,21 @@ pub fn match_kernels(analysis: &Analysis, run: &MeasuredRun) -> Matching {
         run,
         calls,
         counted,
+        predicted_s,
         of_measured,
         of_kernel,
     }
+}
+
+/// What each kernel takes by the prediction that is like the measurement; lower bounds are of cold caches anyway.
+fn predicted_times(analysis: &Analysis, run: &MeasuredRun) -> IdVec<KernelId, f64> {
+    let cold = run.is_cold.then(|| cold_times(analysis)).flatten();
+    cold.unwrap_or_else(|| {
+        let kernels = analysis.fused.kernels.ids();
+        kernels
+            .map(|kernel| analysis.kernel_time_s(kernel).unwrap_or(0.0))
+            .collect()
+    })
 }
 
 fn counted(run: &MeasuredRun) -> Counted {
@@ -217,7 +233,11 @@ struct Measured<'a> {
 }
 
 /// The launches that an analysis predicts, in order: a kernel with further launches stands several times in a row.
-fn launches(analysis: &Analysis, counted: Counted) -> Vec<Launch> {
+fn launches(
+    analysis: &Analysis,
+    counted: Counted,
+    predicted_s: &IdVec<KernelId, f64>,
+) -> Vec<Launch> {
     let kernels = analysis.fused.kernels.iter_enumerated();
     let launched = kernels.filter(|(_, kernel)| !kernel.is_free);
     let each = launched.flat_map(|(id, kernel)| {
@@ -228,7 +248,7 @@ fn launches(analysis: &Analysis, counted: Counted) -> Vec<Launch> {
             .get(id)
             .copied()
             .unwrap_or(0);
-        let time_s = analysis.kernel_time_s(id).unwrap_or(0.0);
+        let time_s = predicted_s[id];
         (0..=further).map(move |_| Launch {
             id,
             operations,

@@ -67,6 +67,9 @@ pub struct MeasuredRun {
     pub kernels: Vec<MeasuredKernel>,
     /// Whether kernels before these were passed over, so that the first ones may be the rest of a call.
     pub is_cut: bool,
+    /// Whether its kernels were timed with a cold cache: Nsight Compute flushes it before each, unless asked otherwise, which
+    /// its tables do not tell.
+    pub is_cold: bool,
 }
 
 /// A kernel that ran.

@@ -141,6 +141,7 @@ fn run(row: Row) -> MeasuredRun {
         time_cold_s: seconds(row.time_cold_us),
         kernels: row.kernels.into_iter().map(kernel).collect(),
         is_cut: false,
+        is_cold: false,
     };
     run.start_at_zero();
     run

@@ -4,7 +4,7 @@ use super::quantity::Metric;
 use super::value::{Unit, Value};
 use super::wording::join_sentences;
 use fuseline_core::analysis::device_model::{Product, device_count};
-use fuseline_core::analysis::limits::{KernelLimits, Warning, limits};
+use fuseline_core::analysis::limits::{KernelLimits, limits};
 use fuseline_core::model::op_type::OpType;
 use fuseline_core::{Analysis, KernelId};
 use fuseline_view::present::format::format_bytes;

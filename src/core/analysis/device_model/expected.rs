@@ -126,14 +126,14 @@ fn times(
 pub fn cold_times(analysis: &Analysis) -> Option<IdVec<KernelId, f64>> {
     analysis.expected.as_ref()?;
     let model = DeviceModel::new(&analysis.graph, &analysis.options)?;
-    let kernel_s = model.calibration.as_ref()?.rates.kernel_s;
+    let rates = &model.calibration.as_ref()?.rates;
     let code = Code::of(&analysis.options);
     let kernels = analysis.fused.kernels.iter_enumerated();
     kernels
         .map(|(id, kernel)| {
             let cold = Launch::cold(kernel, &analysis.partition.recomputed[id]);
             let further = analysis.partition.further_launches.get(id).copied();
-            let further_s = f64::from(further.unwrap_or(0)) * kernel_s;
+            let further_s = f64::from(further.unwrap_or(0)) * rates.kernel_s;
             Some(model.time_s(code, cold)? + further_s)
         })
         .collect()

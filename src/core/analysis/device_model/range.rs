@@ -27,6 +27,11 @@ pub enum Outside {
 
 impl KernelView<'_> {
     /// How the kernel is outside the measured sizes, if it is. `O(ops + reads)`.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "rows are a count"
+    )]
     pub(super) fn outside(&self) -> Option<Outside> {
         let graph = self.model.graph;
         let ops = || self.launch.ops.iter().copied();

@@ -267,6 +267,7 @@ impl Table {
             ));
         }
         let has_comma = self.has_comma();
+        let is_cold = !matches!(self.header, Header::Trace { .. });
         let has_variants = self.rows.iter().any(|row| row.variant.is_some());
         let mut runs: Vec<MeasuredRun> = Vec::new();
         for row in self.rows {
@@ -297,6 +298,7 @@ impl Table {
                 None => runs.push(MeasuredRun {
                     variant: variant.map(str::to_owned),
                     kernels: vec![kernel],
+                    is_cold,
                     ..MeasuredRun::default()
                 }),
             }

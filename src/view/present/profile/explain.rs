@@ -46,7 +46,11 @@ pub fn profile_explanation(
     let (title, formula, term) = match figure {
         ProfileFigure::PredictedTime => (
             "predicted time",
-            "Σ over the kernels that were found (time)",
+            if matching.run.is_cold {
+                "Σ over kernels (time with a cold cache)"
+            } else {
+                "Σ over the kernels that were found (time)"
+            },
             each_found(analysis, matching, of, Number::Seconds, times_of)?,
         ),
         ProfileFigure::PredictedBytes => (
@@ -173,9 +177,12 @@ fn each_found(
     number: fn(f64) -> Number,
     sides: fn(&Analysis, &Matching, RowOf) -> Sides,
 ) -> Option<Term> {
-    if of != RowOf::Found {
-        return None;
-    }
+    let kernels: Vec<KernelId> = match of {
+        RowOf::Found => matching.found().collect(),
+        RowOf::Total => analysis.fused.kernels.ids().collect(),
+        RowOf::Kernel(_) => Vec::new(),
+        RowOf::Unmatched(_) => return None,
+    };
     let sum = number(sides(analysis, matching, of).predicted?);
     let term = |kernel: KernelId| {
         let ops = analysis.partition.kernels.get(kernel)?;
@@ -185,7 +192,7 @@ fn each_found(
             number(predicted),
         ))
     };
-    Some(with_terms(sum, matching.found().map(term).collect()))
+    Some(with_terms(sum, kernels.into_iter().map(term).collect()))
 }
 
 fn with_terms(number: Number, terms: Option<Vec<Term>>) -> Term {

@@ -62,6 +62,8 @@ pub struct ProfileRow {
     pub remark: &'static str,
     /// Predicted time, measured time and the relative error of the prediction.
     pub times: [String; 3],
+    /// Whether both times are with a cold cache.
+    pub is_cold: bool,
     /// Which bytes are compared.
     pub counted: Counted,
     /// Predicted and measured bytes and the error.
@@ -128,7 +130,7 @@ impl Sides {
 
 /// Predicted and measured time of a row, in seconds.
 pub(super) fn times_of(analysis: &Analysis, matching: &Matching, of: RowOf) -> Sides {
-    let predicted = |kernel| analysis.kernel_time_s(kernel);
+    let predicted = |kernel| matching.predicted_s.get(kernel).copied();
     let (predicted, measured) = match of {
         RowOf::Kernel(kernel) => (predicted(kernel), matching.time_s(kernel)),
         RowOf::Unmatched(at) => (None, matching.run.kernels.get(at).map(|ran| ran.time_s)),
@@ -136,7 +138,10 @@ pub(super) fn times_of(analysis: &Analysis, matching: &Matching, of: RowOf) -> S
             matching.found().map(predicted).sum(),
             Some(matching.launches_found().map(|ran| ran.time_s).sum()),
         ),
-        RowOf::Total => (Some(analysis.time_s()), Some(matching.run.kernels_s())),
+        RowOf::Total => (
+            Some(matching.predicted_s.iter().sum()),
+            Some(matching.run.kernels_s()),
+        ),
     };
     Sides {
         predicted,
@@ -258,6 +263,7 @@ fn row(analysis: &Analysis, matching: &Matching, of: RowOf, gap_s: Option<f64>) 
             .join("\n"),
         remark,
         times: times_of(analysis, matching, of).texts(format_seconds),
+        is_cold: matching.run.is_cold,
         counted: matching.counted,
         bytes: bytes_of(analysis, matching, of).texts(|bytes| format_bytes(whole(bytes))),
         gap: gap_s.map_or_else(|| NOTHING.to_owned(), format_seconds),

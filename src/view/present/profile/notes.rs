@@ -7,7 +7,7 @@ use crate::present::options::policy_title;
 use fuseline_core::model::op::Op;
 use fuseline_core::{Analysis, Device, Kernel, Policy, ReshapeCost};
 use fuseline_import::matching::{Counted, Matching, policy_of_variant};
-use fuseline_import::profile::{Kind, MAX_KERNELS, MeasuredRun, Profile};
+use fuseline_import::profile::{MAX_KERNELS, MeasuredRun, Profile};
 use fuseline_import::surprises::differs;
 use std::fmt::Write as _;
 
@@ -216,13 +216,8 @@ fn source(profile: &Profile, run: &MeasuredRun, calls: usize) -> String {
     if calls > 1 {
         parts.push(format!("the last of {calls} calls that follow each other"));
     }
-    if profile.kind == Kind::Table
-        && run
-            .kernels
-            .iter()
-            .any(|kernel| kernel.moved_bytes.is_some())
-    {
-        parts.push("times of kernels are Nsight Compute's, by itself with a cold cache unless it was asked otherwise".to_owned());
+    if run.is_cold {
+        parts.push("Nsight Compute flushes the caches before each kernel unless asked otherwise, so measured and predicted times are cold".to_owned());
     }
     let source = profile.kind.name();
     if parts.is_empty() {
