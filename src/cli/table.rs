@@ -9,7 +9,7 @@ use fuseline_view::present::format::{
 use fuseline_view::present::headline;
 use fuseline_view::present::memory::{memory_text, memory_warning};
 use fuseline_view::present::names::{joined, op_name, short_name};
-use fuseline_view::present::times::{TimeKind, bound_name, kernel_time, missing_text};
+use fuseline_view::present::times::{TimeKind, bound_name, kernel_time, missing_total};
 use std::fmt::Write as _;
 
 /// Longest name in the table, in characters.
@@ -104,8 +104,7 @@ fn headline(analysis: &Analysis) -> String {
         figures.fused_time,
         times.join("; ").replace('→', "->"),
     );
-    let incomplete = before.first_incomplete();
-    if let Some(words) = incomplete.and_then(|kernel| missing_text(kernel, &analysis.options)) {
+    if let Some(words) = missing_total(analysis) {
         let _ = writeln!(text, "{words}");
     }
     if let Some(certificate) = &analysis.certificate {

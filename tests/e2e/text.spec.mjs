@@ -37,6 +37,14 @@ test('where no text was good before, the lines that can be read are shown, and i
   await expect(page.getByText('Everything else shows the last text without one.')).toBeVisible();
 });
 
+test('of another program with an error the lines that can be read are shown, not the program before it', async ({ page }) => {
+  await write(page, THREE_OPS);
+  await expect.poll(() => kernels(page)).toEqual([['up', 'act']]);
+  await write(page, 'input image : f16[64, 64]\nedges = exp(image)\nblurred = blurr(image)\n');
+  await expect.poll(() => kernels(page)).toEqual([['edges']]);
+  await expect(page.getByText('Everything else shows only the lines that can be read.')).toBeVisible();
+});
+
 test('a broken line is named, leads to its place, and leaves the last good picture', async ({ page }) => {
   await write(page, THREE_OPS);
   const before = await headlineBytes(page);

@@ -165,6 +165,7 @@ mod tiling;
 mod tiling_picture;
 mod times;
 mod triton;
+mod unknown_shapes;
 mod view_figures;
 mod viewport;
 mod views;

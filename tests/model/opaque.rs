@@ -228,8 +228,8 @@ fn what_it_needs_is_said() {
     for (call, code, message) in [
         (
             "opaque(x)",
-            Code::MissingShape,
-            "only an annotation says this shape",
+            Code::UnknownShape,
+            "the shape of `y` is unknown: its op is not counted",
         ),
         (
             "opaque(x, flops=-1) : f32[2]",

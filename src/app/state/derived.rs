@@ -17,6 +17,7 @@ use super::hold::Hold;
 use super::memos::{answered, shared_memo};
 use super::selection::{NamedSelection, Selection};
 use crate::app::background::Background;
+use crate::app::history::keeps_little;
 use crate::app::jobs::{Answer, Job, Task, is_quick, parse_if_short};
 use fuseline_core::analysis::replay::analysis_with;
 use fuseline_core::fixes::sound_fixes;
@@ -136,9 +137,10 @@ pub(super) fn shown_in_error(last_good: Memo<Arc<AnalysedText>>) -> Memo<Shown> 
     })
 }
 
-/// The last text without an error that is understood, analysed under the present choices; before there is one, what can be read
-/// of the present text.
+/// The last text without an error that is understood, analysed under the present choices. Before there is one, and when another
+/// program has taken its place, what can be read of the present text.
 pub(super) fn last_good(
+    text: Memo<Arc<str>>,
     understood: Memo<Arc<Understood>>,
     has_error: Memo<bool>,
     is_computing: Memo<bool>,
@@ -149,7 +151,9 @@ pub(super) fn last_good(
     shared_memo(move |last| {
         let options = options.get();
         let is_worth_keeping = |last: &&Arc<AnalysedText>| {
-            !last.analysis.graph.ops.is_empty() && (is_computing.get() || !last.has_error)
+            let is_edit = || text.with(|text| !keeps_little(&last.text, text));
+            !last.analysis.graph.ops.is_empty()
+                && (is_computing.get() || !last.has_error && is_edit())
         };
         let is_stale = has_error.get() || is_computing.get();
         if is_stale && let Some(last) = last.filter(is_worth_keeping) {

@@ -185,6 +185,7 @@ impl Page {
         let has_error = derived::has_error(diagnostics);
         let fixes = derived::fixes(shared_text, diagnostics, hold);
         let last_good = derived::last_good(
+            shared_text,
             understood,
             has_error,
             is_computing,

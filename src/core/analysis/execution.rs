@@ -52,9 +52,16 @@ pub struct Execution {
     pub launches: usize,
     /// The most memory that its tensors need at once.
     pub peak_memory: PeakMemory,
+    /// Ops of unknown shape, which no figure counts.
+    pub unknown_ops: usize,
 }
 
 impl Execution {
+    /// Whether ops of unknown shape are missing, so that each sum is a lower bound.
+    pub fn is_partial(&self) -> bool {
+        self.unknown_ops > 0
+    }
+
     /// The first kernel whose time leaves out FLOPs. If there is one, the sum leaves them out, too.
     pub fn first_incomplete(&self) -> Option<&Kernel> {
         self.kernels.iter().find(|k| k.placement.is_incomplete())
@@ -117,6 +124,7 @@ pub(super) fn execute(
     }
     let unfused_total = unfused.map(|unfused| unfused.traffic.total);
     Execution {
+        unknown_ops: graph.unknown_ops,
         peak_memory: peak_memory(graph, &kernels, &held.views, held.external_bytes),
         kernels,
         traffic: Traffic::new(read, written, unfused_total),

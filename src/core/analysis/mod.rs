@@ -179,13 +179,17 @@ pub(super) fn read(program: &Program) -> Read {
     let resolved = resolve(program);
     let mut diagnostics = resolved.diagnostics;
     let statement_of_op = resolved.statement_of_op;
-    if resolved.ops.is_empty() && !has_errors(&diagnostics) {
+    if resolved.ops.is_empty() && resolved.unknown_ops == 0 && !has_errors(&diagnostics) {
         diagnostics.push(
             Diagnostic::warning(Code::EmptyProgram, "there are no operations yet")
                 .hint("write one, such as `y = relu(x) : f16[1024]`, or pick an example"),
         );
     }
-    let graph = build_graph(resolved.ops, &resolved.externals);
+    let unknown_ops = resolved.unknown_ops;
+    let graph = build_graph(resolved.ops, &resolved.externals).map(|graph| Graph {
+        unknown_ops,
+        ..graph
+    });
     let problems = graph.as_ref().err().into_iter().flatten();
     diagnostics.extend(problems.map(|problem| {
         // A diagnostic of an outcome refers to a statement, not to its op.

@@ -170,6 +170,7 @@ impl DefUse {
             output: self.output,
             consumers,
             successors,
+            unknown_ops: 0,
             stand_ins: Vec::new(),
         }
     }

@@ -86,6 +86,8 @@ pub enum Code {
     AnnotationMismatch,
     /// The shape is neither annotated nor inferred.
     MissingShape,
+    /// An operator that is not known has no annotation: it is not counted, nor is what needs its shape.
+    UnknownShape,
     /// A size of zero or below.
     NonPositiveSize,
     /// `H / heads` leaves a remainder.

@@ -89,6 +89,8 @@ pub struct Graph {
     pub predecessors: Adjacency<OpId, OpId>,
     /// For each op the ops that read its output, each once, ascending.
     pub successors: Adjacency<OpId, OpId>,
+    /// Ops of the program that are not in the graph, because their shapes are unknown. All sums over it are lower bounds then.
+    pub unknown_ops: usize,
     /// Ops that each replace several ops of another graph, ascending.
     pub(crate) stand_ins: Vec<StandIn>,
 }

@@ -12,6 +12,7 @@ mod scope;
 mod shapes;
 mod statement;
 mod undeclared;
+mod unknown;
 mod values;
 
 use crate::model::build::cycle_diagnostic;
@@ -30,9 +31,10 @@ pub use rounds::ops_and_reads;
 use rounds::{check_carried, rounds_of_blocks};
 use scope::{ExternalId, KnownTensors, Origin, Round, Scope, StatementId};
 pub use shapes::{dimension_of, infer_call};
-use statement::{resolve_op, resolve_shape};
+use statement::{Found, resolve_op, resolve_shape};
 use std::collections::HashSet;
 use undeclared::{fixed_by_readers, note_unknown_k, warn_of_undeclared};
+use unknown::{mark_read_by_unknown, warn_of_unknown};
 use values::check_dividing;
 pub(super) use values::params_following;
 pub use values::{ParamValues, attributes_in_numbers, param_values};
@@ -45,6 +47,8 @@ pub struct Resolved {
     pub ops: Vec<Op>,
     /// For each op the index of its statement in [`Program::ops`]; that of a block has an op for each round.
     pub statement_of_op: Vec<usize>,
+    /// Ops of unknown shape, which are not among them.
+    pub unknown_ops: usize,
     /// Declared external tensors whose sizes are known.
     pub externals: Vec<TensorDecl>,
     /// Errors, warnings and notes, in text order. [`Diagnostic::op`] is an index into [`Program::ops`].
@@ -53,6 +57,9 @@ pub struct Resolved {
 
 /// Resolves a program. Total: an op that cannot be resolved is left out with one diagnostic, and so are the ops
 /// that depend on it, without one.
+///
+/// The shape of an operator that is not known is unknown until a program states it. Such an op is left out with a warning, and so
+/// are the ops whose shape depends on it. What it writes is like an undeclared tensor for an op that states its own shape.
 ///
 /// The element type of a result is that of the first input (of the second for `where`), except for casts, bare
 /// op types and annotated matmuls. `O(program)` for a text in execution order.
@@ -111,18 +118,22 @@ pub fn resolve(program: &Program) -> Resolved {
     }
 
     let mut ops: IdVec<StatementId, Option<Op>> = scope.reads.ids().map(|_| None).collect();
+    let mut unknown = IdVec::from_elem(None, ops.len());
     for id in execution_order(program, &scope, &mut diagnostics) {
         let known = KnownTensors {
             program,
             scope: &scope,
             ops: &ops,
+            unknown: &unknown,
             externals: &externals,
         };
         let Some(statement) = known.statement(id) else {
             continue;
         };
         match resolve_op(id, statement, &params, &known) {
-            Ok(op) => ops[id] = op,
+            Ok(Found::Op(op)) => ops[id] = Some(op),
+            Ok(Found::Unknown(from)) => unknown[id] = Some(from),
+            Ok(Found::LeftOut) => {}
             Err(problem) if is_reported_elsewhere(&problem) => {}
             Err(problem) => {
                 let span = problem.span.unwrap_or(statement.callee.span);
@@ -136,8 +147,10 @@ pub fn resolve(program: &Program) -> Resolved {
         program,
         scope: &scope,
         ops: &ops,
+        unknown: &unknown,
         externals: &externals,
     };
+    warn_of_unknown(&known, &mut diagnostics);
     let fixed = fixed_by_readers(&known);
     warn_of_undeclared(&known, &params, &fixed, &mut diagnostics);
     note_unknown_k(&known, &fixed, &mut diagnostics);
@@ -145,6 +158,7 @@ pub fn resolve(program: &Program) -> Resolved {
     check_dividing(program, &params, &mut diagnostics);
     check_carried(program, &scope, &mut diagnostics);
     mark_outputs(program, &scope, &mut ops, &mut diagnostics);
+    mark_read_by_unknown(&scope, &unknown, &mut ops);
     tell_once(&mut diagnostics, program, &scope);
     sort_in_text_order(&mut diagnostics);
     let is_resolved = |&id: &StatementId| ops[id].is_some();
@@ -152,6 +166,7 @@ pub fn resolve(program: &Program) -> Resolved {
     Resolved {
         statement_of_op: resolved.map(|id| scope.runs[id].op).collect(),
         ops: ops.into_iter().flatten().collect(),
+        unknown_ops: unknown.iter().flatten().count(),
         externals: externals.into_iter().collect(),
         diagnostics,
     }

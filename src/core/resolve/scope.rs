@@ -344,6 +344,8 @@ pub(super) struct KnownTensors<'a> {
     pub(super) scope: &'a Scope<'a>,
     /// For each statement its op, if it is resolved.
     pub(super) ops: &'a IdVec<StatementId, Option<Op>>,
+    /// For each statement whose shape is unknown the first of the statements on which that depends.
+    pub(super) unknown: &'a IdVec<StatementId, Option<StatementId>>,
     /// Declared tensors.
     pub(super) externals: &'a IdVec<ExternalId, TensorDecl>,
 }
@@ -353,6 +355,14 @@ impl<'a> KnownTensors<'a> {
     pub(super) fn resolved(&self) -> impl Iterator<Item = (StatementId, &'a OpStatement, &'a Op)> {
         let ops = self.ops.iter_enumerated();
         ops.filter_map(|(id, op)| Some((id, self.statement(id)?, op.as_ref()?)))
+    }
+
+    /// For a tensor of unknown shape the first of the statements on which that depends.
+    pub(super) fn unknown_from(&self, tensor: NameId) -> Option<StatementId> {
+        match self.scope.tensors[tensor] {
+            Origin::Produced(statement) => self.unknown[statement],
+            Origin::Declared(_) | Origin::Broken | Origin::Undeclared => None,
+        }
     }
 
     /// What the text says of a statement.

@@ -19,27 +19,45 @@ use crate::resolve::shapes::{Call, InferredShape, Operand, infer, tensor_text};
 use crate::resolve::undeclared::missing_size;
 use std::borrow::Cow;
 
-/// The op of a statement; `None` if it depends on an op that is left out.
+/// What a statement is.
+pub(super) enum Found {
+    /// An op whose shape is known.
+    Op(Op),
+    /// An op whose shape is unknown, because the statement says none or because it reads such a tensor. This statement is the
+    /// first of them.
+    Unknown(StatementId),
+    /// An op that depends on an op with an error.
+    LeftOut,
+}
+
+/// The op of a statement.
 pub(super) fn resolve_op(
     id: StatementId,
     statement: &OpStatement,
     params: &Params<'_>,
     known: &KnownTensors<'_>,
-) -> Result<Option<Op>, Diagnostic> {
+) -> Result<Found, Diagnostic> {
     let reads = &known.scope.reads[id];
     let round = known.scope.runs[id].round;
     let depends_on_missing = reads
         .iter()
         .any(|&tensor| match known.scope.tensors[tensor] {
-            Origin::Produced(producer) => known.ops[producer].is_none(),
+            Origin::Produced(producer) => {
+                known.ops[producer].is_none() && known.unknown[producer].is_none()
+            }
             Origin::Broken => true,
             Origin::Declared(_) | Origin::Undeclared => false,
         });
+    let unknown_before = (reads.iter()).find_map(|&tensor| known.unknown_from(tensor));
     let callee = Callee::find(statement, params, reads, known)?;
     check_inputs(statement, callee, params, reads, known)
         .map_err(|problem| permuting(statement, problem, reads, known))?;
     if depends_on_missing {
-        return Ok(None);
+        return Ok(Found::LeftOut);
+    }
+    let is_opaque = matches!(callee, Callee::Function(function) if function.name == "opaque");
+    if statement.annotation.is_none() && (is_opaque || unknown_before.is_some()) {
+        return Ok(Found::Unknown(unknown_before.unwrap_or(id)));
     }
     // Those of the function as written: a variant of it is chosen by an attribute.
     let written = functions::find(&statement.callee.text);
@@ -81,7 +99,9 @@ pub(super) fn resolve_op(
         }
         Callee::Bare(_) => None,
     };
-    Ok(Some(Op {
+    // The bytes of a tensor of unknown shape are not counted. Other functions say how large their inputs are.
+    let is_counted = |&&tensor: &&NameId| !is_opaque || known.unknown_from(tensor).is_none();
+    Ok(Found::Op(Op {
         is_across_rows: is_across_rows(callee, attributes, axes),
         axes,
         indexing,
@@ -95,7 +115,7 @@ pub(super) fn resolve_op(
             Callee::Function(function) => function.op_type,
             Callee::Bare(op_type) => op_type,
         },
-        inputs: (reads.iter())
+        inputs: (reads.iter().filter(is_counted))
             .map(|&tensor| known.scope.tensor_name(tensor).into_owned())
             .collect(),
         output: (known.scope.name_in(&statement.output.text, round)).into_owned(),

@@ -1,7 +1,7 @@
 //! The rows of the table of all policies.
 
 use super::certificates::certificate_text;
-use super::explain::{assumed, has_assumed_size, total_bytes};
+use super::explain::{assumed, has_assumed_size, total_bytes, total_kernels};
 use super::format::{format_bytes, format_change, format_count, format_exact};
 use super::memory::fits;
 use super::names::{counted, joined, op_name};
@@ -63,7 +63,7 @@ fn row(compared: &Compared, chosen: Policy) -> PolicyRow {
     PolicyRow {
         policy: *policy,
         note: note(*policy, analysis),
-        kernels: format_count(fused.launches),
+        kernels: total_kernels(fused),
         bytes: total_bytes(fused),
         exact_bytes: format!("{} B", format_exact(fused.traffic.total.into())),
         change: assumed(is_assumed, &format_change(analysis.savings_pct)),

@@ -1,9 +1,9 @@
 //! The effect of fusion on the whole program, in a few figures.
 
 use super::certificates::certificate_text;
-use super::explain::{assumed, has_assumed_size, total_bytes};
-use super::format::{format_change, format_count, format_exact, format_ratio};
-use super::times::{COLD, TimeKind, missing_text, time_note, total_times};
+use super::explain::{assumed, has_assumed_size, total_bytes, total_kernels};
+use super::format::{format_change, format_exact, format_ratio};
+use super::times::{COLD, TimeKind, missing_total, time_note, total_times};
 use fuseline_core::Analysis;
 
 /// Bytes, kernels and time, before and after fusion.
@@ -57,8 +57,7 @@ pub fn headline(analysis: &Analysis) -> Headline {
     let saved_bytes = fused.traffic.saved_by_fusion;
     let exact = |bytes: u64| format_exact(bytes.into());
     let kind = TimeKind::of(analysis);
-    let missing =
-        (unfused.first_incomplete()).and_then(|kernel| missing_text(kernel, &analysis.options));
+    let missing = missing_total(analysis);
     let [unfused_time, fused_time] = total_times(analysis);
     let is_below = unfused_time.is_below || fused_time.is_below;
     let runs = fused.launches > 0;
@@ -76,8 +75,8 @@ pub fn headline(analysis: &Analysis) -> Headline {
             exact(saved_bytes.unsigned_abs()),
             if saved_bytes < 0 { "more" } else { "saved" },
         ),
-        unfused_kernels: format_count(unfused.launches),
-        fused_kernels: format_count(fused.launches),
+        unfused_kernels: total_kernels(unfused),
+        fused_kernels: total_kernels(fused),
         time_label: format!("{} on {}", kind.name(), device.name),
         ratio: match &analysis.expected {
             _ if !runs => None,

@@ -6,7 +6,7 @@ use crate::present::format::{
     at_least, format_bytes, format_exact, format_flops, format_intensity,
 };
 use crate::present::names::op_names;
-use crate::present::times::{Seconds, TimeText, bound_name, missing_text};
+use crate::present::times::{Seconds, TimeText, bound_name, missing_text, missing_total};
 use fuseline_core::analysis::device_model::Outside;
 use fuseline_core::model::work::Work;
 use fuseline_core::{Analysis, KernelId, OpId};
@@ -73,6 +73,7 @@ pub fn kernel_rows(analysis: &Analysis, max_rows: usize) -> Vec<KernelRow> {
             bytes_read: fused.bytes_read,
             bytes_written: fused.bytes_written,
             has_assumed_size: has_assumed_size(fused),
+            is_partial: false,
             missing: missing_text(fused, &analysis.options),
             bounds_s: [before.unfused_time_s, placement.time_s],
             expected_s: expected(kernel).map(|times| [times.unfused_s, times.time_s]),
@@ -117,8 +118,8 @@ pub fn kernel_total(analysis: &Analysis) -> Figures {
         bytes_read: after.traffic.bytes_read,
         bytes_written: after.traffic.bytes_written,
         has_assumed_size: after.kernels.iter().any(has_assumed_size),
-        missing: (after.first_incomplete())
-            .and_then(|kernel| missing_text(kernel, &analysis.options)),
+        is_partial: after.is_partial(),
+        missing: missing_total(analysis),
         bounds_s: [before.time_s, after.time_s],
         expected_s: expected.map(|times| [times.unfused_s, times.fused_s]),
         outside: expected.map_or([None; 2], |times| {
@@ -135,6 +136,8 @@ struct Totals {
     bytes_read: u64,
     bytes_written: u64,
     has_assumed_size: bool,
+    /// Ops of unknown shape are missing.
+    is_partial: bool,
     missing: Option<String>,
     /// Unfused and fused.
     bounds_s: [f64; 2],
@@ -145,7 +148,8 @@ struct Totals {
 }
 
 fn figures(totals: &Totals) -> Figures {
-    let bytes = |bytes| assumed(totals.has_assumed_size, &format_bytes(bytes));
+    let least = |figure: &str| at_least(totals.is_partial, figure);
+    let bytes = |bytes| least(&assumed(totals.has_assumed_size, &format_bytes(bytes)));
     let is_incomplete = totals.missing.is_some();
     let [unfused_bound_s, bound_s] = totals.bounds_s;
     let unfused_s = totals.expected_s.map(|[unfused_s, _]| unfused_s);
@@ -155,6 +159,7 @@ fn figures(totals: &Totals) -> Figures {
             outside,
             bound_s,
             is_incomplete,
+            is_partial: totals.is_partial,
             expected_s,
             is_assumed: totals.has_assumed_size,
         })
@@ -168,7 +173,10 @@ fn figures(totals: &Totals) -> Figures {
         Some(missing) => format!("{times}; {missing}"),
     };
     Figures {
-        flops: at_least(totals.work.is_unknown, &format_flops(totals.work.flops())),
+        flops: at_least(
+            totals.work.is_unknown || totals.is_partial,
+            &format_flops(totals.work.flops()),
+        ),
         unfused_bytes: bytes(totals.unfused_bytes),
         fused_bytes: bytes(totals.fused_bytes),
         exact_bytes: format!(
@@ -177,7 +185,7 @@ fn figures(totals: &Totals) -> Figures {
             format_exact(totals.fused_bytes.into()),
         ),
         bytes_read: bytes(totals.bytes_read),
-        bytes_written: format_bytes(totals.bytes_written),
+        bytes_written: least(&format_bytes(totals.bytes_written)),
         intensity: String::new(),
         bound: "",
         missing: totals.missing.clone(),

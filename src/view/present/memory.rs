@@ -2,7 +2,7 @@
 
 use crate::present::explain::{assumed, has_assumed_size};
 use crate::present::figure::{Figure, Of, Part, Quantity};
-use crate::present::format::format_bytes;
+use crate::present::format::{at_least, format_bytes};
 use crate::present::names::op_names;
 use fuseline_core::Analysis;
 use fuseline_core::analysis::Execution;
@@ -70,7 +70,8 @@ fn capacity_part(device: &Device) -> Option<Part> {
 
 fn needed_text(execution: &Execution) -> String {
     let is_assumed = execution.kernels.iter().any(has_assumed_size);
-    assumed(is_assumed, &format_bytes(execution.peak_memory.bytes))
+    let bytes = assumed(is_assumed, &format_bytes(execution.peak_memory.bytes));
+    at_least(execution.is_partial(), &bytes)
 }
 
 #[allow(

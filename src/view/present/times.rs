@@ -4,6 +4,7 @@ use crate::present::expected::breakdown_lines;
 use crate::present::explain::{assumed, has_assumed_size};
 use crate::present::figure::{Limit, Worked, limits_of};
 use crate::present::format::{at_least, format_seconds};
+use crate::present::names::counted;
 use fuseline_core::analysis::device_model::{FEWEST_ROWS, Outside, breakdown, cold_times};
 use fuseline_core::analysis::{Analysis, Execution, Kernel};
 use fuseline_core::cost::roofline::{MissingFigure, missing_figure};
@@ -133,6 +134,8 @@ pub struct Seconds {
     pub bound_s: f64,
     /// The bound leaves out FLOPs, as [`missing_text`] says.
     pub is_incomplete: bool,
+    /// Ops of unknown shape are missing from both times.
+    pub is_partial: bool,
     /// The predicted time, where it is known.
     pub expected_s: Option<f64>,
     /// How the prediction is outside the measured sizes, if it is.
@@ -170,7 +173,8 @@ impl TimeText {
     /// Both figures in words.
     pub fn new(seconds: Seconds) -> Self {
         let text = |value: f64| assumed(seconds.is_assumed, &format_seconds(value));
-        let bound = at_least(seconds.is_incomplete, &text(seconds.bound_s));
+        let is_least = seconds.is_incomplete || seconds.is_partial;
+        let bound = at_least(is_least, &text(seconds.bound_s));
         match seconds.expected_s {
             None => Self {
                 time: bound,
@@ -178,7 +182,10 @@ impl TimeText {
             },
             Some(expected_s) => Self {
                 is_below: expected_s < seconds.bound_s,
-                time: format!("{}{}", text(expected_s), mark(seconds.outside)),
+                time: at_least(
+                    seconds.is_partial,
+                    &format!("{}{}", text(expected_s), mark(seconds.outside)),
+                ),
                 bound: Some(bound),
                 outside: seconds.outside,
             },
@@ -208,6 +215,7 @@ pub fn kernel_time(analysis: &Analysis, kernel: KernelId) -> Option<TimeText> {
     Some(TimeText::new(Seconds {
         bound_s: fused.placement.time_s,
         is_incomplete: fused.placement.is_incomplete(),
+        is_partial: false,
         expected_s: expected.map(|expected| expected.time_s),
         outside: expected.and_then(|expected| expected.outside),
         is_assumed: has_assumed_size(fused),
@@ -227,6 +235,7 @@ pub fn total_times(analysis: &Analysis) -> [TimeText; 2] {
             outside,
             bound_s: execution.time_s,
             is_incomplete: execution.first_incomplete().is_some(),
+            is_partial: execution.is_partial(),
             expected_s,
             is_assumed: execution.kernels.iter().any(has_assumed_size),
         })
@@ -308,6 +317,23 @@ pub fn time_lines(analysis: &Analysis, id: KernelId) -> Vec<String> {
         lines.extend(outside.map(outside_text));
     }
     lines
+}
+
+/// What the totals leave out.
+pub fn missing_total(analysis: &Analysis) -> Option<String> {
+    let unfused = &analysis.unfused;
+    let unknown = match unfused.unknown_ops {
+        0 => None,
+        1 => Some("1 op of unknown shape is not counted".to_owned()),
+        count => Some(format!(
+            "{} of unknown shape are not counted",
+            counted(count, "op")
+        )),
+    };
+    let kernel = unfused.first_incomplete();
+    let missing = kernel.and_then(|kernel| missing_text(kernel, &analysis.options));
+    let parts: Vec<String> = [unknown, missing].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// What the time of a kernel leaves out: `no peak is known for f64 on this device; the time leaves its arithmetic out`.
