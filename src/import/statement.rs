@@ -1,14 +1,16 @@
 //! Statements of the notation from their text, and what is known about their output.
 
 use crate::params::Params;
-use crate::shapes::Sizes;
+use crate::shapes::{Sizes, elements};
 use crate::size::Size;
 use crate::value::{Scalar, float_text};
 use crate::writer::Known;
 use fuseline_core::model::diagnostic::Span;
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::functions::{self, Function};
-use fuseline_core::model::program::{Argument, AttributeValue, Literal, Name, OpStatement};
+use fuseline_core::model::program::{
+    Argument, AttributeValue, Literal, Name, OpStatement, TypeAnnotation,
+};
 use fuseline_core::notation::parse;
 
 /// A size for each dimension; `None` where a file does not say it.
@@ -126,4 +128,31 @@ pub(crate) fn nameless(text: String) -> Name {
         text,
         span: Span::default(),
     }
+}
+
+/// A type without a place in a text.
+pub(crate) fn annotation(dtype: DType, shape: &[Size], params: &Params) -> TypeAnnotation {
+    TypeAnnotation {
+        dtype,
+        dtype_span: Span::default(),
+        dims: shape.iter().map(|size| size.expr(&params.names)).collect(),
+        span: Span::default(),
+    }
+}
+
+/// The type of a tensor that holds several others, as the notation writes it: their elements, or their bytes where they have
+/// several types. `None` for a single one.
+pub(crate) fn packed(parts: &[&Known], params: &Params) -> Option<String> {
+    let [first, others @ ..] = parts else {
+        return None;
+    };
+    let is_one_type = others.iter().all(|part| part.dtype == first.dtype);
+    let dtype = first.dtype.filter(|_| is_one_type).unwrap_or(DType::I8);
+    let mut size = Size::from(0);
+    for part in parts {
+        let count = elements(part.shape.as_deref()?)?;
+        let bytes = part.dtype.unwrap_or(DType::F32).bytes() / dtype.bytes();
+        size = size.add(&count.mul(&Size::from(i64::from(bytes)))?)?;
+    }
+    (!others.is_empty()).then(|| format!("{}{}", dtype.name(), params.list(&[size])))
 }

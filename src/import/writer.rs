@@ -4,7 +4,7 @@ use crate::Problem;
 use crate::params::{Names, Params};
 use crate::shapes::{Sizes, infer};
 use crate::size::Size;
-use crate::statement::{Dims, dtype_of, literals, nameless, together};
+use crate::statement::{Dims, annotation, dtype_of, literals, nameless, together};
 use crate::value::Value;
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::functions;
@@ -94,9 +94,10 @@ impl Writer {
         ops: Vec<OpStatement>,
         name: &str,
         title: &str,
-        dims: Option<&Dims>,
+        stated: Option<(&Dims, Option<DType>)>,
         opaque: Option<&String>,
     ) -> Option<usize> {
+        let (dims, stated) = stated.map_or((None, None), |(dims, dtype)| (Some(dims), dtype));
         let mut written = None;
         let mut renamed: HashMap<String, String> = HashMap::new();
         let last = ops.last().map(|op| op.output.text.clone());
@@ -132,7 +133,16 @@ impl Writer {
             };
             let inferred = shapes.and_then(|shapes| infer(function, &op, &shapes, &self.params));
             let dims = dims.filter(|_| is_last);
+            let is_unknown = inferred.is_none() && op.annotation.is_none();
+            let reads_unknown = inputs.iter().flatten().any(|known| known.shape.is_none());
             let shape = together(inferred, dims, &self.params);
+            if is_unknown
+                && reads_unknown
+                && let (Some(shape), Some(dtype)) = (&shape, dtype.or(stated))
+            {
+                // What the file says of it, because its inputs do not tell it.
+                op.annotation = Some(annotation(dtype, shape, &self.params));
+            }
             let literals = literals(function, &op, &inputs, &self.params);
             if let Some((inputs, literals)) = literals {
                 (op.inputs, op.literals) = (inputs, literals);

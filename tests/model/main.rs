@@ -106,6 +106,7 @@ mod onnx;
 mod onnx_bad;
 mod onnx_files;
 mod onnx_operators;
+mod onnx_shapes;
 mod op_rows;
 mod opaque;
 mod opened;

@@ -52,6 +52,24 @@ pub(crate) fn attribute_graph(name: &str, graph: &[u8]) -> Vec<u8> {
     [field(1, name), field(6, graph), int(20, 5)].concat()
 }
 
+pub(crate) fn attribute_tensor(name: &str, tensor: &[u8]) -> Vec<u8> {
+    [field(1, name), field(5, tensor), int(20, 4)].concat()
+}
+
+/// A tensor of this type whose values are zeros: `f32[8, 4]`.
+pub(crate) fn weight(name: &str, stated: &str) -> Vec<u8> {
+    let (dtype, dims) = stated.trim_end_matches(']').split_once('[').unwrap();
+    let sizes: Vec<i64> = dims
+        .split(',')
+        .map(|dim| dim.trim().parse().unwrap())
+        .collect();
+    let elements = usize::try_from(sizes.iter().product::<i64>()).unwrap();
+    let dims = sizes.iter().flat_map(|&size| int(1, size)).collect();
+    let width = if dtype == "i8" { 1 } else { 4 };
+    let values = field(9, vec![0; elements * width]);
+    [dims, int(2, element_type(dtype)), field(8, name), values].concat()
+}
+
 /// A node with its inputs and outputs, separated by blanks; `-` is an input that is left out.
 pub(crate) fn node(operator: &str, inputs: &str, outputs: &str, attributes: &[Vec<u8>]) -> Vec<u8> {
     let names = |number: u64, names: &str| -> Vec<u8> {

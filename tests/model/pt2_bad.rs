@@ -188,7 +188,9 @@ fn expressions_that_are_no_sizes_stand_as_numbers() {
         )];
         let tensors = [("x", sized(symbol)), ("y", sized(&text))];
         let text = read(&file(&program(&tensors, &nodes, "y"))).unwrap().text;
-        let op = text.lines().find(|line| line.contains("relu("));
+        // Where the sizes do not fit, the op is opaque.
+        let mut lines = text.lines().filter(|line| !line.starts_with('#'));
+        let op = lines.find(|line| line.contains("relu"));
         let op = op.unwrap();
         // A size that is no expression leaves the type of an op to the notation.
         let is_number = expected == "f32[6]";

@@ -16,7 +16,7 @@ pub fn read_size(
 ) -> (u64, SizeSource) {
     let (bytes, source) = whole_size(graph, op, tensor, externals);
     let indexed = match graph.ops[op].function.as_deref() {
-        Some("gather" | "index") => graph.inputs[op].first(),
+        Some("gather" | "index" | "rearrange") => graph.inputs[op].first(),
         Some("embedding") => graph.inputs[op].get(1),
         _ => None,
     };

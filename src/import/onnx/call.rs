@@ -18,6 +18,8 @@ pub(super) struct Call<'a> {
     pub(super) output: Known,
     /// Which output it is.
     pub(super) output_index: usize,
+    /// The names of outputs that are written already, by their index.
+    pub(super) written: Vec<Option<&'a str>>,
     /// The params of the import, for sizes.
     pub(super) params: &'a Params,
     /// Version of the operators of ONNX.
@@ -44,6 +46,12 @@ impl<'a> Call<'a> {
     pub(super) fn ints(&self, name: &str) -> Option<&'a [i64]> {
         let attribute = self.stated(name)?;
         (!attribute.ints.is_empty()).then_some(attribute.ints.as_slice())
+    }
+
+    pub(super) fn floats(&self, name: &str) -> Option<impl Iterator<Item = f64> + 'a> {
+        let attribute = self.stated(name)?;
+        let floats = attribute.floats.iter().map(|&number| shortest(number));
+        (!attribute.floats.is_empty()).then_some(floats)
     }
 
     pub(super) fn word(&self, name: &str) -> Option<&'a str> {
@@ -119,6 +127,11 @@ impl<'a> Call<'a> {
             Scalar::Int(size) => size.as_int().map(|number| number.to_string()),
             Scalar::Float(number) => float_text(*number),
         }
+    }
+
+    /// The name of another output that is written already.
+    pub(super) fn other_output(&self, index: usize) -> Option<&'a str> {
+        self.written.get(index).copied().flatten()
     }
 
     pub(super) fn output_rank(&self) -> Option<usize> {

@@ -36,7 +36,7 @@ pub(super) fn folded(call: &Call<'_>) -> Option<Value> {
 fn computed(call: &Call<'_>) -> Option<Value> {
     let input = |place| call.value(place);
     match call.operator() {
-        "Constant" => constant(call),
+        "Constant" => held(call),
         "Shape" => {
             let shape = call.shape(0)?;
             let place = |name, default: usize| match call.int(name) {
@@ -69,6 +69,7 @@ fn computed(call: &Call<'_>) -> Option<Value> {
             input(0)?.with_shape(shape.collect::<Option<_>>()?)
         }
         "Slice" => slice(call, input(0)?),
+        "Transpose" => transposed(call, input(0)?),
         "ConstantOfShape" => {
             let sizes = input(0)?.sizes()?;
             let shape = sizes
@@ -139,7 +140,7 @@ fn back(value: i64) -> usize {
     usize::try_from(value.unsigned_abs()).unwrap_or(usize::MAX)
 }
 
-fn constant(call: &Call<'_>) -> Option<Value> {
+fn held(call: &Call<'_>) -> Option<Value> {
     if let Some(tensor) = call.tensor("value") {
         return value_of(tensor);
     }
@@ -148,6 +149,9 @@ fn constant(call: &Call<'_>) -> Option<Value> {
     }
     if let Some(value) = call.float("value_float") {
         return Some(Value::scalar(Scalar::Float(value)));
+    }
+    if let Some(values) = call.floats("value_floats") {
+        return Value::list(values.map(Scalar::Float).collect());
     }
     Value::sizes_list(
         &call
@@ -199,26 +203,92 @@ fn gather(call: &Call<'_>, data: &Value, index: &Value) -> Option<Value> {
     })
 }
 
+/// A slice along each axis that is named.
 fn slice(call: &Call<'_>, data: &Value) -> Option<Value> {
-    let number = |place: usize, name: &str, default: i64| match call.numbers(place, name) {
-        Some(list) => list.first().copied(),
-        None => Some(default),
+    let starts = call.numbers(1, "starts")?;
+    let ends = call.numbers(2, "ends")?;
+    let rank = data.shape.len();
+    let axes: Vec<usize> = if call.has(3) || call.ints("axes").is_some() {
+        let named = call.numbers(3, "axes")?;
+        let named = named.into_iter().map(|axis| dimension(axis, rank));
+        named.collect::<Option<_>>()?
+    } else {
+        (0..starts.len()).collect()
     };
-    let length = i64::try_from(data.elements.len()).ok()?;
-    let place = |value: i64| {
-        let value = if value < 0 {
-            value.saturating_add(length)
+    let steps = if call.has(4) {
+        call.numbers(4, "steps")?
+    } else {
+        vec![1; starts.len()]
+    };
+    let mut places = all_places(data)?;
+    for (at, &axis) in axes.iter().enumerate() {
+        let (start, end, step) = (*starts.get(at)?, *ends.get(at)?, *steps.get(at)?);
+        let places = places.get_mut(axis)?;
+        let length = i64::try_from(places.len()).ok()?;
+        // Forwards from 0 to the length, backwards from the last place to one before the first.
+        let (lowest, highest) = if step > 0 {
+            (0, length)
         } else {
-            value
+            (-1, length - 1)
         };
-        usize::try_from(value.clamp(0, length)).unwrap_or(0)
-    };
-    let [start, end] = [number(1, "starts", 0)?, number(2, "ends", length)?].map(place);
-    let step = number(4, "steps", 1)?;
-    if data.shape.len() != 1 || step != 1 {
-        return None;
+        let place = |value: i64| {
+            let value = if value < 0 {
+                value.saturating_add(length)
+            } else {
+                value
+            };
+            value.clamp(lowest, highest)
+        };
+        let (start, end) = (place(start), place(end));
+        let is_before_end =
+            move |place: &i64| step != 0 && (*place < end) == (step > 0) && *place != end;
+        let taken = std::iter::successors(Some(start), move |place| place.checked_add(step));
+        let taken = taken.take_while(is_before_end);
+        *places = taken
+            .map(|place| usize::try_from(place).ok())
+            .collect::<Option<_>>()?;
     }
-    Value::list(data.elements.get(start..end).unwrap_or_default().to_vec())
+    taken(data, &places, &(0..rank).collect::<Vec<_>>())
+}
+
+/// The same elements with their dimensions in another order.
+fn transposed(call: &Call<'_>, data: &Value) -> Option<Value> {
+    let rank = data.shape.len();
+    let order: Vec<usize> = match call.ints("perm") {
+        Some(perm) => perm
+            .iter()
+            .map(|&axis| dimension(axis, rank))
+            .collect::<Option<_>>()?,
+        None => (0..rank).rev().collect(),
+    };
+    let places = all_places(data)?;
+    (order.len() == rank).then(|| taken(data, &places, &order))?
+}
+
+/// All places of each dimension. A tensor without elements may be long along others.
+fn all_places(data: &Value) -> Option<Vec<Vec<usize>>> {
+    let sizes = data.shape.iter();
+    (!data.elements.is_empty()).then(|| sizes.map(|&size| (0..size).collect()).collect())
+}
+
+/// The elements at these places of each dimension, the dimensions in this order.
+fn taken(data: &Value, places: &[Vec<usize>], order: &[usize]) -> Option<Value> {
+    let mut offsets = vec![0_usize];
+    for &axis in order {
+        let stride: usize = data.shape.get(axis + 1..)?.iter().product();
+        let places = places.get(axis)?;
+        offsets = (offsets.iter())
+            .flat_map(|&offset| places.iter().map(move |place| offset + place * stride))
+            .collect();
+    }
+    let elements = offsets
+        .into_iter()
+        .map(|offset| data.elements.get(offset).cloned());
+    let shape = order.iter().map(|&axis| places.get(axis).map(Vec::len));
+    Some(Value {
+        shape: shape.collect::<Option<_>>()?,
+        elements: elements.collect::<Option<_>>()?,
+    })
 }
 
 /// Applies `combine` to the elements of values, of which some may have a single element.

@@ -1,13 +1,15 @@
 //! Writes a program from the nodes of a graph.
 
 use crate::onnx::call::Call;
-use crate::onnx::fold::{folded, value_of};
+use crate::onnx::constants::constant;
+use crate::onnx::fold::value_of;
 use crate::onnx::lines::text_of;
 use crate::onnx::nodes::{ordered, reads};
+use crate::onnx::opaque::{Output, title_of};
 use crate::onnx::operators;
 use crate::onnx::proto::{Dim, Graph, Model, Node, TensorType, ValueInfo, element_type};
-use crate::onnx::words::{element, typed};
-use crate::params::identifier;
+use crate::onnx::results;
+use crate::onnx::words::dtype_of;
 use crate::shapes::Sizes;
 use crate::size::Size;
 use crate::statement::{Dims, statements};
@@ -16,7 +18,6 @@ use crate::writer::{Known, Writer};
 use crate::{Imported, Problem};
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::op::TensorRole;
-use fuseline_core::notation::written_name;
 use prost::Message;
 use std::collections::{HashMap, HashSet};
 
@@ -32,60 +33,49 @@ pub fn import(model: &[u8]) -> Result<Imported, Problem> {
     let Some(graph) = model.graph else {
         return Err(Problem::new("it holds no graph"));
     };
-    let order = ordered(&graph.nodes)?;
-    let mut import = Import::new(&graph, version)?;
-    for index in order {
-        if let Some(node) = graph.nodes.get(index) {
-            import.node(node)?;
-        }
-    }
+    let mut import = Import {
+        version,
+        written: Writer::default(),
+        by_file_name: HashMap::new(),
+        stated: HashMap::new(),
+        assumed_branches: 0,
+        is_read: HashSet::new(),
+    };
+    import.inputs(&graph)?;
+    import.enter(&graph)?;
     let outputs = graph.outputs.iter();
     let outputs = outputs.filter_map(|output| import.by_file_name.get(output.name.as_str()));
     let outputs: Vec<usize> = outputs.copied().collect();
-    import.written.finish(&outputs)
+    let assumed = import.assumed_branches;
+    let mut imported = import.written.finish(&outputs)?;
+    if assumed > 0 {
+        imported.notes.push(format!(
+            "Only a run tells the conditions of {assumed} If: their first branches are counted."
+        ));
+    }
+    Ok(imported)
 }
 
 /// The import of a graph.
-struct Import<'a> {
-    graph: &'a Graph,
+pub(super) struct Import<'a> {
     version: i64,
-    written: Writer,
+    pub(super) written: Writer,
     /// Tensors by their name in the file.
-    by_file_name: HashMap<&'a str, usize>,
+    pub(super) by_file_name: HashMap<&'a str, usize>,
     /// Types that the file states.
     stated: HashMap<&'a str, &'a TensorType>,
+    /// Conditions that only a run tells.
+    assumed_branches: usize,
     /// Tensors of the file that something reads.
     is_read: HashSet<&'a str>,
 }
 
 impl<'a> Import<'a> {
-    fn new(graph: &'a Graph, version: i64) -> Result<Self, Problem> {
-        let infos = graph.values.iter().chain(&graph.outputs);
-        let stated = infos.filter_map(|info| Some((info.name.as_str(), tensor_type(info)?)));
-        let outputs = graph.outputs.iter().map(|output| output.name.as_str());
-        // An empty name stands for an input or an output that is left out.
-        let read = graph.nodes.iter().flat_map(reads).chain(outputs);
-        let mut import = Self {
-            graph,
-            version,
-            written: Writer::default(),
-            by_file_name: HashMap::new(),
-            stated: stated.collect(),
-            is_read: read.filter(|name| !name.is_empty()).collect(),
-        };
-        import.externals()?;
-        Ok(import)
-    }
-
-    /// Inputs and weights. Sizes of inputs that the file leaves open become params.
-    fn externals(&mut self) -> Result<(), Problem> {
-        let weights = self
-            .graph
-            .initializers
-            .iter()
-            .map(|tensor| tensor.name.as_str());
-        let weights: HashSet<&str> = weights.collect();
-        for input in &self.graph.inputs {
+    /// Inputs. Sizes that the file leaves open become params.
+    fn inputs(&mut self, graph: &'a Graph) -> Result<(), Problem> {
+        let weights = graph.initializers.iter();
+        let weights: HashSet<&str> = weights.map(|tensor| tensor.name.as_str()).collect();
+        for input in &graph.inputs {
             if weights.contains(input.name.as_str()) {
                 continue;
             }
@@ -115,7 +105,12 @@ impl<'a> Import<'a> {
             let dtype = stated.and_then(|stated| element_type(stated.element_type));
             self.external(&input.name, shape, dtype, TensorRole::Input);
         }
-        for tensor in &self.graph.initializers {
+        Ok(())
+    }
+
+    /// The weights that a graph holds.
+    fn weights(&mut self, graph: &'a Graph) -> Result<(), Problem> {
+        for tensor in &graph.initializers {
             self.written.spend(tensor.dims.len())?;
             let shape = tensor.dims.iter().map(|&dim| Size::from(dim)).collect();
             let dtype = element_type(tensor.data_type);
@@ -124,7 +119,7 @@ impl<'a> Import<'a> {
                 known.value = value_of(tensor);
             }
         }
-        for sparse in &self.graph.sparse_initializers {
+        for sparse in &graph.sparse_initializers {
             if let Some(values) = &sparse.values {
                 self.written.spend(sparse.dims.len())?;
                 let shape = sparse.dims.iter().map(|&dim| Size::from(dim)).collect();
@@ -178,9 +173,17 @@ impl<'a> Import<'a> {
 
     /// The ops of a node, for each of its outputs that is read.
     fn node(&mut self, node: &'a Node) -> Result<(), Problem> {
+        if self.inlined(node)? {
+            return Ok(());
+        }
         let outputs = node.outputs.iter().enumerate();
         let used = outputs.filter(|(_, output)| self.is_read.contains(output.as_str()));
-        let used: Vec<(usize, &'a String)> = used.collect();
+        let mut used: Vec<(usize, &'a str)> =
+            used.map(|(at, output)| (at, output.as_str())).collect();
+        if operators::find(&node.operator).is_none_or(|operator| !operator.is_list) {
+            // Places that are found come before the values at them, and a sum before its norm.
+            used.reverse();
+        }
         let reads = reads(node);
         let places = reads
             .iter()
@@ -188,106 +191,147 @@ impl<'a> Import<'a> {
         let sizes: usize = places.map(|&place| self.written.rank(place)).sum();
         self.written
             .spend(used.len().saturating_mul(reads.len() + sizes))?;
-        for (output_index, output) in used {
-            self.written
-                .spend(rank_of(self.stated.get(output.as_str()).copied()))?;
-            let (dims, dtype) = self.stated(output);
-            let name = self.written.names.claim(output);
-            let shape = dims.clone().and_then(|dims| dims.into_iter().collect());
-            let inputs = node.inputs.iter().map(|input| {
-                let place = *self.by_file_name.get(input.as_str())?;
-                self.written.tensors.get(place)
-            });
-            let call = Call {
-                node,
-                inputs: inputs.collect(),
-                output: Known {
-                    name: name.clone(),
-                    dtype,
-                    shape,
-                    value: None,
-                },
-                output_index,
-                params: &self.written.params,
-                version: self.version,
-            };
-            if output_index == 0
-                && let Some(value) = folded(&call)
-            {
-                let sizes = value
-                    .shape
-                    .iter()
-                    .map(|&size| i64::try_from(size).unwrap_or(i64::MAX));
-                let is_float = matches!(value.elements.first(), Some(Scalar::Float(_)));
-                let constant = call
-                    .tensor("value")
-                    .and_then(|value| element_type(value.data_type));
-                let typed = element(&call)
-                    .and_then(|name| name.parse().ok())
-                    .or(constant);
-                let known = Known {
-                    name,
-                    dtype: typed.or(Some(if is_float { DType::F32 } else { DType::I64 })),
-                    shape: Some(sizes.map(Size::from).collect()),
-                    value: Some(value),
-                };
-                self.written
-                    .spend(known.value.as_ref().map_or(0, Value::weight))?;
-                let place = self.written.tensor(known);
-                self.by_file_name.insert(output, place);
-                self.written.external.push((place, TensorRole::Weight));
-                continue;
-            }
-            let text = text_of(&call, &name);
-            let is_input = text.as_deref() == Some("");
-            if is_input
-                && let Some(&same) = node
-                    .inputs
-                    .first()
-                    .and_then(|i| self.by_file_name.get(i.as_str()))
-            {
-                self.by_file_name.insert(output, same);
-                continue;
-            }
-            let mut opaque = None;
-            let ops = text.and_then(|text| statements(&text)).unwrap_or_else(|| {
-                let (text, operator) = self.opaque(node, &reads, &call);
-                opaque = Some(operator);
-                statements(&text).unwrap_or_default()
-            });
-            let title = node.name.strip_prefix("node_").unwrap_or(&node.name);
-            let place = self
-                .written
-                .write(ops, &name, title, dims.as_ref(), opaque.as_ref());
-            if let Some(place) = place {
-                self.by_file_name.insert(output, place);
-            }
+        let mut unknown = Vec::new();
+        for (index, output) in used {
+            unknown.extend(self.output(node, index, output)?);
         }
+        unknown.reverse();
+        self.opaque(node, &reads, unknown);
         Ok(())
     }
 
-    /// An op that reads all that the node reads, and the name of its operator.
-    fn opaque(&self, node: &Node, reads: &[&str], call: &Call<'_>) -> (String, String) {
-        let mut seen = HashSet::new();
-        let places = reads
+    /// Writes one output of a node, or finds the tensor that it is; gives it back where the table has no answer.
+    fn output(
+        &mut self,
+        node: &'a Node,
+        index: usize,
+        output: &'a str,
+    ) -> Result<Option<Output<'a>>, Problem> {
+        self.written
+            .spend(rank_of(self.stated.get(output).copied()))?;
+        let (dims, dtype) = self.stated(output);
+        let name = self.written.names.claim(output);
+        let shape = dims.clone().and_then(|dims| dims.into_iter().collect());
+        let tensor = |name: &str| self.written.tensors.get(*self.by_file_name.get(name)?);
+        let written = node
+            .outputs
             .iter()
-            .filter_map(|&input| self.by_file_name.get(input));
-        let places = places.filter(|place| seen.insert(**place));
-        let known = places.filter_map(|&place| self.written.tensors.get(place));
-        let large = known.filter(|known| known.value.is_none());
-        let mut arguments: Vec<String> = large.map(|known| known.name.clone()).collect();
-        let is_known = operators::DOMAINS.contains(&node.domain.as_str());
-        let operator = if is_known {
-            node.operator.clone()
-        } else {
-            format!("{}.{}", node.domain, node.operator)
+            .map(|name| Some(tensor(name)?.name.as_str()));
+        let call = Call {
+            node,
+            inputs: node.inputs.iter().map(|input| tensor(input)).collect(),
+            output: Known {
+                name: name.clone(),
+                dtype,
+                shape,
+                value: None,
+            },
+            output_index: index,
+            written: written.collect(),
+            params: &self.written.params,
+            version: self.version,
         };
-        let name = identifier(&operator);
-        arguments.push(format!("name={}", written_name(&name)));
-        let stated = call.output.shape.as_deref();
-        let annotation = stated.map(|shape| format!(" : {}", typed(call, shape)));
-        let call = format!("{} = opaque({})", call.output.name, arguments.join(", "));
-        (call + &annotation.unwrap_or_default(), operator)
+        if index == 0
+            && let Some(known) = constant(&call)
+        {
+            let weight = known.value.as_ref().map_or(0, Value::weight);
+            let rank = known.shape.as_ref().map_or(0, Vec::len);
+            self.written.spend(weight + rank)?;
+            let place = self.written.tensor(known);
+            self.by_file_name.insert(output, place);
+            self.written.external.push((place, TensorRole::Weight));
+            return Ok(None);
+        }
+        let text = text_of(&call, &name);
+        let first = node.inputs.first();
+        if text.as_deref() == Some("")
+            && let Some(&same) = first.and_then(|input| self.by_file_name.get(input.as_str()))
+        {
+            self.by_file_name.insert(output, same);
+            return Ok(None);
+        }
+        let Some(ops) = text.and_then(|text| statements(&text)) else {
+            let shape = call.output.shape.clone().or_else(|| results::shape(&call));
+            return Ok(Some(Output {
+                file_name: output,
+                known: Known {
+                    dtype: dtype
+                        .or_else(|| results::dtype(&call))
+                        .or(Some(dtype_of(&call))),
+                    shape,
+                    ..call.output.clone()
+                },
+                flops: results::flops(&call).map(|flops| call.one(&flops)),
+                dims,
+            }));
+        };
+        let stated = dims.as_ref().map(|dims| (dims, dtype));
+        let place = self.written.write(ops, &name, title_of(node), stated, None);
+        if let Some(place) = place {
+            self.by_file_name.insert(output, place);
+        }
+        Ok(None)
+    }
+
+    /// Goes through the branch of a condition; `false` where the node has none.
+    fn inlined(&mut self, node: &'a Node) -> Result<bool, Problem> {
+        let is_own = operators::DOMAINS.contains(&node.domain.as_str());
+        let condition = node
+            .inputs
+            .first()
+            .filter(|_| is_own && node.operator == "If");
+        let Some(condition) = condition else {
+            return Ok(false);
+        };
+        let place = self.by_file_name.get(condition.as_str());
+        let known = place.and_then(|&place| self.written.tensors.get(place));
+        let value = known.and_then(|known| known.value.as_ref()?.only());
+        let holds = match value {
+            Some(Scalar::Int(size)) => size
+                .value(&self.written.params.values)
+                .map(|value| value != 0),
+            Some(Scalar::Float(number)) => Some(*number != 0.0),
+            None => None,
+        };
+        // Only a run tells other conditions.
+        self.assumed_branches += usize::from(holds.is_none());
+        let name = if holds.unwrap_or(true) {
+            "then_branch"
+        } else {
+            "else_branch"
+        };
+        let branch = node
+            .attributes
+            .iter()
+            .find(|attribute| attribute.name == name);
+        let Some(graph) = branch.and_then(|branch| branch.graph.as_ref()) else {
+            return Ok(false);
+        };
+        self.enter(graph)?;
+        for (output, inner) in node.outputs.iter().zip(&graph.outputs) {
+            if let Some(&place) = self.by_file_name.get(inner.name.as_str()) {
+                self.by_file_name.insert(output, place);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Goes through the nodes of a graph. The parser of the file limits how deep graphs are inside each other.
+    fn enter(&mut self, graph: &'a Graph) -> Result<(), Problem> {
+        let infos = graph.values.iter().chain(&graph.outputs);
+        let stated = infos.filter_map(|info| Some((info.name.as_str(), tensor_type(info)?)));
+        self.stated.extend(stated);
+        let outputs = graph.outputs.iter().map(|output| output.name.as_str());
+        // An empty name stands for an input or an output that is left out.
+        let read = graph.nodes.iter().flat_map(reads).chain(outputs);
+        self.is_read.extend(read.filter(|name| !name.is_empty()));
+        self.weights(graph)?;
+        for index in ordered(&graph.nodes)? {
+            if let Some(node) = graph.nodes.get(index) {
+                self.node(node)?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -11,9 +11,13 @@ use std::fmt::Write;
 
 /// Borders in the notation's order, the last dimension first.
 pub(super) fn pads(call: &Call<'_>) -> Option<String> {
-    if !matches!(call.word("mode"), None | Some("constant")) {
-        return None;
-    }
+    let flat = borders(call)?;
+    let is_zeros = matches!(call.word("mode"), None | Some("constant"));
+    (is_zeros && flat.iter().all(|&border| border >= 0)).then(|| format!("{flat:?}"))
+}
+
+/// Borders before and behind each of the last dimensions, the last one first.
+pub(super) fn borders(call: &Call<'_>) -> Option<Vec<i64>> {
     let pads = call.numbers(1, "pads")?;
     let axes: Vec<usize> = if call.has(3) {
         let named = call.sizes(3)?;
@@ -33,10 +37,7 @@ pub(super) fn pads(call: &Call<'_>) -> Option<String> {
     while borders.len() > 1 && borders.last() == Some(&[0, 0]) {
         borders.pop();
     }
-    let flat = borders.concat();
-    flat.iter()
-        .all(|&border| border >= 0)
-        .then(|| format!("{flat:?}"))
+    Some(borders.concat())
 }
 
 /// A slice along each axis that is named.
@@ -164,24 +165,26 @@ pub(super) fn image(call: &Call<'_>) -> Option<String> {
     if let Some(sizes) = stated.or_else(|| call.output.shape.clone()) {
         return sizes.get(2..4).map(|image| call.list(image));
     }
-    // Whole factors; others leave a size that only the file could say.
-    let numbers = call.node.inputs.len();
-    let factors = (1..numbers).find_map(|place| call.input(place)?.value.as_ref());
-    let factors = factors?
-        .elements
-        .get(2..4)?
-        .iter()
-        .map(|factor| match factor {
-            Scalar::Int(size) => Some(size.clone()),
-            Scalar::Float(factor) => whole(*factor).filter(|_| factor.fract() == 0.0),
-        });
-    let factors: Sizes = factors.collect::<Option<_>>()?;
-    let scaled = shape
-        .iter()
-        .skip(2)
-        .zip(&factors)
-        .map(|(size, by)| size.mul(by));
+    // A region stands between the image and the factors, but in older versions.
+    let factors = call.value(if call.input_count() == 2 { 1 } else { 2 })?;
+    let factors = factors.elements.get(2..4)?;
+    let scaled = shape.iter().skip(2).zip(factors);
     scaled
+        .map(|(size, factor)| match factor {
+            Scalar::Int(by) => size.mul(by),
+            Scalar::Float(by) if by.fract() == 0.0 => size.mul(&whole(*by)?),
+            // A size that holds at the defaults of the params.
+            Scalar::Float(by) => whole((call.default_of(size)? as f64 * by).floor()),
+        })
         .collect::<Option<Sizes>>()
         .map(|image| call.list(&image))
+}
+
+/// The largest values. Where their places are read, too, those are found first.
+pub(super) fn topk(call: &Call<'_>) -> String {
+    let axis = call.int("axis").unwrap_or(-1);
+    match call.other_output(1) {
+        Some(places) => format!("gather({{0}}, {places}, axis={axis})"),
+        None => format!("topk({{0}}, count={{count}}, axis={axis})"),
+    }
 }

@@ -27,7 +27,11 @@ pub(super) fn text_of(call: &Call<'_>, output: &str) -> Option<String> {
             .map(|input| input.name.as_str()),
     );
     match (rule, call.operator()) {
+        (Rule::Opaque, _) => None,
         (Rule::Input, _) => Some(String::new()),
+        (Rule::Lines([_]), name) if name.starts_with("Reduce") && reduces_nothing(call) => {
+            Some(String::new())
+        }
         (_, "Cast" | "CastLike") if is_same_type(call) => Some(String::new()),
         (Rule::Chain(_), _) | (_, "Concat") if call.input_count() == 1 => Some(String::new()),
         (Rule::Lines(lines), _) => filled(lines, call, output),
@@ -50,6 +54,13 @@ pub(super) fn text_of(call: &Call<'_>, output: &str) -> Option<String> {
             Some(text)
         }
     }
+}
+
+/// Whether a reduction names no axis and says that it then keeps its input.
+fn reduces_nothing(call: &Call<'_>) -> bool {
+    let is_kept = call.int("noop_with_empty_axes").unwrap_or(0) != 0;
+    let named = call.numbers(1, "axes");
+    is_kept && named.map_or(!call.has(1), |axes| axes.is_empty())
 }
 
 fn is_same_type(call: &Call<'_>) -> bool {

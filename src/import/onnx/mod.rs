@@ -1,18 +1,23 @@
 //! From an ONNX model to a program: [`Skim`] reads the file without its weights, [`import`] writes the program.
 //!
-//! `operators` is the table of what each operator is; `template` fills its lines, with `words`, `products` and `layout`. `fold` follows the values that become
+//! `operators` is the table of what each operator is; `template` fills its lines, with `words`, `products`, `windows`, `quantized` and `layout`; `results` says what other operators give. `fold` follows the values that become
 //! shapes, `shapes` and `size` the shapes with sizes that stay open, which become params.
 
 mod call;
+mod constants;
 mod fold;
 mod import;
 mod layout;
 mod lines;
 mod nodes;
+mod opaque;
 mod operators;
 mod products;
 mod proto;
+mod quantized;
+mod results;
 mod skim;
+mod windows;
 mod words;
 
 pub use import::import;

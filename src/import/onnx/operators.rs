@@ -13,6 +13,8 @@ pub(super) enum Rule {
     Input,
     /// A function over all inputs, two by two.
     Chain(&'static str),
+    /// What no function gives.
+    Opaque,
 }
 
 /// A row of the table.
@@ -103,6 +105,8 @@ pub(super) const OPERATORS: &[Operator] = &[
     lines!("Selu", "{y} = selu({0})"),
     lines!("Mish", "{y} = mish({0})"),
     lines!("Softplus", "{y} = softplus({0})"),
+    lines!("Softsign", "{y}_size = abs({0})", "{y}_shifted = shift({y}_size, amount=1)", "{y} = div({0}, {y}_shifted)"),
+    lines!("ThresholdedRelu", "{y}_passes = gt({0}, {alpha=1})", "{y} = where({y}_passes, {0}, 0)"),
     lines!("HardSwish", "{y} = hardswish({0})"),
     lines!("HardSigmoid", "{y}_scaled = scale({0}, factor={alpha=0.2})", "{y}_shifted = shift({y}_scaled, amount={beta=0.5})", "{y} = clamp({y}_shifted, min=0, max=1)"),
     lines!("LeakyRelu", "{y} = leaky_relu({0}, slope={alpha=0.01})"),
@@ -120,21 +124,24 @@ pub(super) const OPERATORS: &[Operator] = &[
     lines!("ReduceL2", "{y}_squares = square({0})", "{y}_sum = sum({y}_squares, {axes})", "{y} = sqrt({y}_sum)"),
     lines!("ReduceL1", "{y}_sizes = abs({0})", "{y} = sum({y}_sizes, {axes})"),
     lines!("ReduceLogSumExp", "{y}_exp = exp({0})", "{y}_sum = sum({y}_exp, {axes})", "{y} = log({y}_sum)"),
+    lines!("ReduceLogSum", "{y}_sum = sum({0}, {axes})", "{y} = log({y}_sum)"),
     lines!("ArgMax", "{y} = argmax({0}, {axis_kept})"),
     lines!("ArgMin", "{y} = argmin({0}, {axis_kept})"),
     lines!("Softmax", "{y} = softmax({0}, axis={softmax_axis})"),
     lines!("LogSoftmax", "{y} = log_softmax({0}, axis={softmax_axis})"),
     lines!("CumSum", "{y} = cumsum({0}, axis={#1})"),
-    row("TopK", &[Rule::Lines(&["{y} = topk({0}, count={count}, axis={axis=-1})"]), Rule::Lines(&["{y} = topk_indices({0}, count={count}, axis={axis=-1})"])]),
+    row("TopK", &[Rule::Lines(&["{y} = {topk}"]), Rule::Lines(&["{y} = topk_indices({0}, count={count}, axis={axis=-1})"])]),
     // Norms and pools.
     lines!("LayerNormalization", "{y} = layer_norm({last_axis}, {1}, {2?}, eps={epsilon=1e-5})"),
     lines!("RMSNormalization", "{y} = rms_norm({last_axis}, {1}, eps={epsilon=1e-5})"),
     lines!("SimplifiedLayerNormalization", "{y} = rms_norm({last_axis}, {1}, eps={epsilon=1e-5})"),
-    row("SkipLayerNormalization", &[Rule::Lines(&["{y}_sum = add({0}, {1})", "{y} = layer_norm({y}_sum, {2}, {3?}, eps={epsilon=1e-12})"])]),
+    row("SkipLayerNormalization", &[Rule::Lines(&["{skip_norm}"]), Rule::Opaque, Rule::Opaque, Rule::Lines(&["{skip_sum}"])]),
     lines!("BatchNormalization", "{y} = batch_norm({0}, {3}, {4}, {1}, {2}, eps={epsilon=1e-5})"),
     lines!("GroupNormalization", "{y} = group_norm({0}, {1}, {2}, groups={num_groups=1}, eps={epsilon=1e-5})"),
     lines!("InstanceNormalization", "{y} = group_norm({0}, {1}, {2}, groups={channels}, eps={epsilon=1e-5})"),
     lines!("LpNormalization", "{y} = l2_norm({0}, axis={axis=-1})"),
+    lines!("QuantizeLinear", "{quantized}"),
+    lines!("DequantizeLinear", "{dequantized}"),
     lines!("MaxPool", "{y} = max_pool2d({0}, {pool})"),
     lines!("AveragePool", "{y} = avg_pool2d({0}, {pool})"),
     lines!("GlobalAveragePool", "{y} = mean({0}, axis={image_axes})"),
@@ -143,7 +150,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     lines!("MatMul", "{matmul}"),
     lines!("Gemm", "{gemm}"),
     lines!("FusedMatMul", "{y} = matmul({0}, {1}{transposed})"),
-    lines!("Conv", "{y} = {conv}({0}, {1}, {2?}{window})"),
+    lines!("Conv", "{convolution}"),
     lines!("Attention", "{y} = sdpa({four_dimensions}, {1}, {2}, {3?}{attention})"),
     // Other shapes of the same elements.
     lines!("Reshape", "{y} = reshape({0}, shape={shape})"),
@@ -161,6 +168,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     lines!("GatherElements", "{y} = gather({0}, {1}, axis={axis=0})"),
     lines!("GatherND", "{y} = rearrange({0}, {1}) : {output}"),
     lines!("ScatterElements", "{y} = {scatter}({0}, {1}, {2}, axis={axis=0})"),
+    lines!("Scatter", "{y} = {scatter}({0}, {1}, {2}, axis={axis=0})"),
     lines!("Resize", "{y} = interpolate({0}, size={image}, mode={resize_mode})"),
     lines!("Upsample", "{y} = interpolate({0}, size={image}, mode={resize_mode})"),
     lines!("DepthToSpace", "{y} = rearrange({0}) : {output}"),

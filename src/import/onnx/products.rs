@@ -1,4 +1,4 @@
-//! Words of the table about products and windows.
+//! Words of the table about products.
 
 use crate::onnx::call::Call;
 use crate::size::Size;
@@ -66,70 +66,21 @@ pub(super) fn gemm(call: &Call<'_>) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-/// `kernel=3, stride=2, padding=1` of a pool; what is not the default of a convolution, `, stride=2`.
-pub(super) fn window(of: &str, call: &Call<'_>) -> Option<String> {
-    let dims = call
-        .rank(0)?
-        .checked_sub(2)
-        .filter(|dims| (1..=2).contains(dims))?;
-    let list = |name: &str, default: i64| match call.ints(name) {
-        Some(list) => (list.len() == dims).then(|| list.to_vec()),
-        None => Some(vec![default; dims]),
-    };
-    let kernel = match call.ints("kernel_shape") {
-        Some(kernel) => kernel.to_vec(),
-        None => call
-            .shape(1)?
-            .iter()
-            .skip(2)
-            .map(Size::as_int)
-            .collect::<Option<_>>()?,
-    };
-    let (strides, dilations) = (list("strides", 1)?, list("dilations", 1)?);
-    let padding = match (call.word("auto_pad"), call.ints("pads")) {
-        (Some("VALID"), _) | (None | Some("NOTSET"), None) => vec![0; dims],
-        (None | Some("NOTSET"), Some(pads)) => {
-            let (before, after) = pads.split_at_checked(dims)?;
-            (before == after).then(|| before.to_vec())?
-        }
-        // As much on each side as keeps the size, where the stride is 1 and the window odd.
-        _ => {
-            let reaches = kernel
-                .iter()
-                .zip(&dilations)
-                .map(|(k, d)| (k.saturating_sub(1)).saturating_mul(*d));
-            let reaches: Vec<i64> = reaches.collect();
-            let is_even =
-                reaches.iter().all(|reach| reach % 2 == 0) && strides.iter().all(|&s| s == 1);
-            is_even.then(|| reaches.iter().map(|reach| reach / 2).collect())?
-        }
-    };
-    let text = |list: &[i64]| match list {
-        [first, others @ ..] if others.iter().all(|other| other == first) => first.to_string(),
-        list => format!("{list:?}"),
-    };
-    if of == "pool" {
-        let is_plain = dims == 2
-            && call.int("ceil_mode").unwrap_or(0) == 0
-            && dilations.iter().all(|&d| d == 1);
-        let mut window = format!("kernel={}, stride={}", text(&kernel), text(&strides));
-        if padding.iter().any(|&border| border != 0) {
-            let _ = write!(window, ", padding={}", text(&padding));
-        }
-        return is_plain.then_some(window);
+/// Attributes of attention. Several heads of the queries may share one of the keys.
+pub(super) fn attention(call: &Call<'_>) -> Option<String> {
+    let is_causal = call.int("is_causal") == Some(1);
+    let scale = call.float("scale").and_then(float_text);
+    let is_grouped = call.shape(0)?.get(1) != call.shape(1)?.get(1);
+    let mut attributes = String::new();
+    if is_causal {
+        attributes.push_str(", causal=true");
     }
-    let groups = [call.int("group").unwrap_or(1)];
-    let named = [
-        ("stride", strides.as_slice(), 1),
-        ("padding", &padding, 0),
-        ("dilation", &dilations, 1),
-        ("groups", &groups, 1),
-    ];
-    let given = named
-        .iter()
-        .filter(|(_, list, default)| list.iter().any(|own| own != default));
-    let given: Vec<String> = given
-        .map(|(name, list, _)| format!(", {name}={}", text(list)))
-        .collect();
-    Some(given.concat())
+    if let Some(scale) = scale {
+        // Writing to a `String` cannot fail.
+        let _ = write!(attributes, ", scale={scale}");
+    }
+    if is_grouped {
+        attributes.push_str(", enable_gqa=true");
+    }
+    Some(attributes)
 }

@@ -1,12 +1,16 @@
 //! Works out the words of the table of operators: what depends on attributes, on shapes or on known inputs.
 
 use crate::onnx::call::Call;
-use crate::onnx::layout::{gather, image, pads, piece, slices};
-use crate::onnx::products::{gemm, matmul, window};
+use crate::onnx::fold::whole;
+use crate::onnx::layout::{gather, image, pads, piece, slices, topk};
+use crate::onnx::products::{attention, gemm, matmul};
 use crate::onnx::proto::{Number, element_type};
+use crate::onnx::quantized::{dequantized, quantized};
+use crate::onnx::windows::{convolution, pool};
 use crate::shapes::{Sizes, broadcast, dimension};
 use crate::size::Size;
-use crate::value::float_text;
+use crate::value::{Scalar, float_text};
+use fuseline_core::model::dtype::DType;
 
 /// The text that stands for a word; `None` where the node is not of a form that the notation has.
 pub(super) fn word(name: &str, call: &Call<'_>) -> Option<String> {
@@ -42,12 +46,14 @@ pub(super) fn word(name: &str, call: &Call<'_>) -> Option<String> {
             let axes: Vec<usize> = (2..call.rank(0)?).collect();
             (!axes.is_empty()).then(|| format!("{axes:?}"))
         }
-        "pool" | "window" => window(name, call),
-        "conv" => match call.rank(1)? {
-            3 => Some("conv1d".to_owned()),
-            4 => Some("conv2d".to_owned()),
-            _ => None,
-        },
+        "pool" => pool(call),
+        "convolution" => convolution(call),
+        "quantized" => quantized(call),
+        "dequantized" => dequantized(call),
+        "topk" => Some(topk(call)),
+        "attention" => attention(call),
+        "skip_norm" => Some(skip_norm(call)),
+        "skip_sum" => Some(skip_sum(call, "{y}")),
         "matmul" => matmul(call),
         "gemm" => gemm(call),
         "transposed" => {
@@ -68,16 +74,6 @@ pub(super) fn word(name: &str, call: &Call<'_>) -> Option<String> {
             (is_plain && no_batches).then(|| flags.concat())
         }
         "four_dimensions" => (call.rank(0)? == 4 && !call.has(4)).then(|| "{0}".to_owned()),
-        "attention" => {
-            let causal = if call.int("is_causal") == Some(1) {
-                ", causal=true"
-            } else {
-                ""
-            };
-            let scale = call.float("scale").and_then(float_text);
-            let scale = scale.map_or_else(String::new, |scale| format!(", scale={scale}"));
-            Some(format!("{causal}{scale}"))
-        }
         "shape" => call.reshaped().map(|shape| call.list(&shape)),
         "perm" => match call.ints("perm") {
             Some(perm) => Some(format!("{perm:?}")),
@@ -138,6 +134,11 @@ pub(super) fn element(call: &Call<'_>) -> Option<&'static str> {
 
 /// A type of the notation: `f32[B, 64]`.
 pub(super) fn typed(call: &Call<'_>, shape: &[Size]) -> String {
+    format!("{}{}", dtype_of(call).name(), call.list(shape))
+}
+
+/// The element type of an output that is not computed from those of the inputs.
+pub(super) fn dtype_of(call: &Call<'_>) -> DType {
     let filled = call
         .tensor("value")
         .and_then(|value| element_type(value.data_type));
@@ -147,8 +148,7 @@ pub(super) fn typed(call: &Call<'_>, shape: &[Size]) -> String {
             .dtype
     };
     let dtype = call.output.dtype.or(filled).or_else(first);
-    let dtype = dtype.map_or("f32", |dtype| dtype.name());
-    format!("{dtype}{}", call.list(shape))
+    dtype.unwrap_or(DType::F32)
 }
 
 /// The shape of what is made from nothing, or laid out in blocks.
@@ -156,9 +156,19 @@ fn made(call: &Call<'_>) -> Option<Sizes> {
     match call.operator() {
         "ConstantOfShape" => call.sizes(0),
         "Range" => {
-            let number = |place: usize| call.sizes(place)?.into_iter().next();
+            let number = |place: usize| match call.value(place)?.only()? {
+                Scalar::Int(size) => Some(size.clone()),
+                Scalar::Float(number) => whole(*number).filter(|_| number.fract() == 0.0),
+            };
             let length = number(1)?.sub(&number(0)?)?;
             Some(vec![length.div_exact(&number(2)?)?])
+        }
+        "GatherND" => {
+            let (data, index) = (call.shape(0)?, call.shape(1)?);
+            let (length, places) = index.split_last()?;
+            let batch = usize::try_from(call.int("batch_dims").unwrap_or(0)).ok()?;
+            let from = batch.checked_add(usize::try_from(length.as_int()?).ok()?)?;
+            Some([places, data.get(from..)?].concat())
         }
         "DepthToSpace" | "SpaceToDepth" => {
             let block = Size::from(call.int("blocksize")?);
@@ -183,6 +193,26 @@ fn made(call: &Call<'_>) -> Option<Sizes> {
             })
         }
         _ => None,
+    }
+}
+
+/// The norm of that sum, which may be a result itself.
+fn skip_norm(call: &Call<'_>) -> String {
+    let (before, sum) = match call.other_output(3) {
+        Some(sum) => (String::new(), sum.to_owned()),
+        None => (skip_sum(call, "{y}_sum") + "\n", "{y}_sum".to_owned()),
+    };
+    let eps = call.attribute_text("epsilon");
+    let eps = eps.unwrap_or_else(|| "1e-12".to_owned());
+    format!("{before}{{y}} = layer_norm({sum}, {{2}}, {{3?}}, eps={eps})")
+}
+
+/// The sum of a residual, of what is added to it, and of a bias.
+fn skip_sum(call: &Call<'_>, output: &str) -> String {
+    if call.has(4) {
+        format!("{{y}}_residual = add({{0}}, {{1}})\n{output} = add({{y}}_residual, {{4}})")
+    } else {
+        format!("{output} = add({{0}}, {{1}})")
     }
 }
 

@@ -308,8 +308,13 @@ fn notes(imported: &Imported) -> Vec<String> {
     }
     if imported.shapeless > 0 {
         let count = counted(imported.shapeless, "op");
+        let (verb, shape) = if imported.shapeless == 1 {
+            ("is", "the shape")
+        } else {
+            ("are", "the first of these shapes")
+        };
         notes.push(format!(
-            "The shape of {count} could not be told from the file: write it after a colon."
+            "{count} of unknown shape {verb} not counted: write {shape} after a colon."
         ));
     }
     notes.extend(imported.notes.iter().cloned());
