@@ -234,6 +234,9 @@ class _Tracer:
             if isinstance(value, Tensor) and not value.role and spec.kind != OutputKind.TOKEN:
                 outputs.append(value)
         self._remove_unread(outputs)
+        for op in self.ops:
+            for size in op.output.shape:
+                self.sizes.text(size)  # Sizes that only the data tell become params here.
         read = {tensor for op in self.ops for tensor in op.tensors()}
         return Program(
             title=title,
@@ -307,7 +310,7 @@ class _Tracer:
         return argument
 
     def _opaque(self, args: Any, kwargs: Any) -> Any:
-        """An operator without a function: one op for each result that is used."""
+        """An operator without a function: one op, of whose bytes each of several results that are used is a part."""
         name = str(self.node.target).removesuffix(".default")
         value = self.node.meta["val"]
         attributes = {"name": _quoted(name)}
@@ -324,12 +327,16 @@ class _Tracer:
         inputs = list(dict.fromkeys(_tensors_in((args, kwargs))))
         if isinstance(value, torch.Tensor):
             return self.emit("opaque", *inputs, **attributes)
-        results: list[Tensor | None] = []
-        for place, one in enumerate(value):
-            is_used = isinstance(one, torch.Tensor) and place in self.used()
-            results.append(self.emit("opaque", *inputs, like=one, item=place, **attributes) if is_used else None)
-            attributes.pop("flops", None)  # Counted once.
-        return tuple(results)
+        used = {place: value[place] for place in sorted(self.used()) if isinstance(value[place], torch.Tensor)}
+        function = "opaque"
+        if len(used) > 1:
+            dtypes = {one.dtype for one in used.values()}
+            dtype = dtypes.pop() if len(dtypes) == 1 else torch.int8
+            size = sum(_elements(one.shape) * (one.dtype.itemsize // dtype.itemsize) for one in used.values())
+            inputs = [self.emit("opaque", *inputs, shape=(size,), dtype=dtype, **attributes)]
+            function, attributes = "rearrange", {}
+        parts = {place: self.emit(function, *inputs, like=one, item=place, **attributes) for place, one in used.items()}
+        return tuple(parts.get(place) for place in range(len(value)))
 
     # What lowerings call.
 
@@ -1287,6 +1294,12 @@ def _linear(t: _Tracer, x: Tensor, weight: Tensor, bias: Tensor | None = None) -
     return t.emit("linear", x, weight, bias)
 
 
+@_lowers("_int_mm")
+def _int_matmul(t: _Tracer, a: Tensor, b: Tensor) -> Tensor:
+    """PyTorch's counter of FLOPs has no formula for it."""
+    return t.emit("opaque", a, b, name="aten._int_mm", flops=2 * _elements(a.shape) * b.shape[1])
+
+
 @_lowers("mm", "bmm", "matmul")
 def _matmul(t: _Tracer, a: Tensor, b: Tensor) -> Any:
     if min(len(a.shape), len(b.shape)) >= 2:
@@ -1587,6 +1600,20 @@ def _embedding(t: _Tracer, table: Tensor, index: Tensor, *_: Any) -> Tensor:
     return t.emit("embedding", index, table)
 
 
+@_lowers("_embedding_bag", "_embedding_bag_forward_only")
+def _embedding_bag(
+    t: _Tracer, table: Tensor, index: Tensor, offsets: Tensor, by_count: bool = False, mode: int = 0,
+    is_sparse: bool = False, weights: Tensor | None = None, *_: Any,
+) -> Any:
+    """Rows of the table, of which an opaque op makes one for each bag."""
+    if t.used() - {0}:
+        return None
+    shape = [*index.shape, *table.shape[1:]]
+    rows = t.emit("embedding", index, table, shape=shape)
+    name = _quoted(str(t.node.target).removesuffix(".default"))
+    return (t.emit("opaque", rows, offsets, weights, name=name, flops=_elements(shape)), None, None, None)
+
+
 @_lowers("gather")
 def _gather(t: _Tracer, x: Tensor, dim: int, index: Tensor, **_: Any) -> Tensor:
     return t.emit("gather", x, index, axis=dim)
@@ -1594,7 +1621,7 @@ def _gather(t: _Tracer, x: Tensor, dim: int, index: Tensor, **_: Any) -> Tensor:
 
 @_lowers("index_select")
 def _index_select(t: _Tracer, x: Tensor, dim: int, index: Tensor) -> Any:
-    return t.emit("index", x, index) if dim % len(x.shape) == 0 else None
+    return t.emit("index" if dim % len(x.shape) == 0 else "rearrange", x, index)
 
 
 @_lowers("index.Tensor")

@@ -3,6 +3,7 @@
 
 use crate::pt2_files::{archive, far_archive, file, named, node, node_of, program, tensor};
 use fuseline_core::model::diagnostic::has_errors;
+use fuseline_core::model::dtype::DType;
 use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, Options, TensorRole, analyze_program};
 use fuseline_view::opened::Converted;
@@ -60,7 +61,17 @@ fn exporter(name: &str) -> String {
 
 #[test]
 fn a_saved_export_is_what_the_exporter_writes() {
-    for name in ["mlp", "attention", "gpt2", "llama"] {
+    let names = [
+        "mlp",
+        "attention",
+        "gpt2",
+        "llama",
+        "autocast",
+        "losses",
+        "bags",
+        "small_products",
+    ];
+    for name in names {
         let text = converted(&bytes(&format!("{name}.pt2"))).text;
         let (own, reference) = (analysed(&text), analysed(&exporter(name)));
         assert_eq!(functions(&own), functions(&reference), "{name}:\n{text}");
@@ -71,6 +82,55 @@ fn a_saved_export_is_what_the_exporter_writes() {
         );
         assert_eq!(weight_bytes(&text), weight_bytes(&exporter(name)), "{name}");
     }
+}
+
+#[test]
+fn autocast_is_casts_and_matrix_units() {
+    let analysis = analysed(&converted(&bytes("autocast.pt2")).text);
+    let works = analysis.unfused.kernels.iter().map(|kernel| kernel.work);
+    let types: Vec<_> = works.filter_map(|work| work.matrix_dtype).collect();
+    assert_eq!(types, [DType::Bf16; 2]);
+    assert_eq!(functions(&analysis)["cast"], 5);
+}
+
+#[test]
+fn a_recurrent_layer_is_one_op_with_its_flops() {
+    let text = converted(&bytes("recurrent.pt2")).text;
+    let analysis = analysed(&text);
+    // 8 sequences of 30 steps, each by both matrices of three gates.
+    let own = 2 * 8 * 30 * 3 * 64 * (40 + 64);
+    assert!(text.contains(&format!("flops={own}) : f32[")), "{text}");
+    assert_eq!(functions(&analysis)["opaque"], 1, "{text}");
+    assert_eq!(functions(&analysis)["rearrange"], 2, "{text}");
+    // What the exporter writes step by step.
+    let products = |text: &str| {
+        let analysis = analysed(text);
+        let kernels = analysis.unfused.kernels.iter();
+        kernels.map(|kernel| kernel.work.matrix_flops).sum::<u128>()
+    };
+    assert_eq!(products(&exporter("recurrent")), own + products(&text));
+}
+
+#[test]
+fn bags_of_rows_read_rows() {
+    let analysis = analysed(&converted(&bytes("bags.pt2")).text);
+    let reads = analysis.unfused.traffic.bytes_read;
+    // The rows twice, once from the table; 96 indices and 32 offsets.
+    assert_eq!(reads, 2 * 96 * 64 * 4 + (96 + 32) * 8);
+}
+
+#[test]
+fn products_of_small_types_have_flops() {
+    let analysis = analysed(&converted(&bytes("small_products.pt2")).text);
+    let kernels = analysis
+        .unfused
+        .kernels
+        .iter()
+        .map(|kernel| kernel.work.flops());
+    assert_eq!(
+        kernels.filter(|&flops| flops == 2 * 32 * 128 * 64).count(),
+        2
+    );
 }
 
 #[test]

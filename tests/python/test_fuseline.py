@@ -195,6 +195,56 @@ class ExportTest(unittest.TestCase):
         self.read(text)
         self.assertIn(f"flops={2 * 8 * 10 * 10 * 4 * 9}", text)
 
+    def test_a_size_that_only_data_tell_is_a_param(self):
+        def chosen(x):
+            return x[x[:, 0] > 0].exp()
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", fuseline.OpaqueOperatorWarning)
+            text = fuseline.export(chosen, torch.randn(50, 16))
+        self.read(text)
+        self.assertWritten(
+            text,
+            "param size_u0 = 50 in 1..50",
+            "exp = exp(Tensor) : f32[size_u0, 16]",
+        )
+
+    def test_several_results_of_an_unknown_operator_are_one_op(self):
+        def decompose(x):
+            q, r = torch.linalg.qr(x)
+            return q.exp(), r.exp()
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", fuseline.OpaqueOperatorWarning)
+            text = fuseline.export(decompose, torch.randn(8, 4))
+        self.read(text)
+        self.assertWritten(
+            text,
+            "linalg_qr = opaque(x, name=aten.linalg_qr) : f32[48]",
+            "q = rearrange(linalg_qr) : f32[8, 4]",
+            "r = rearrange(linalg_qr) : f32[4, 4]",
+        )
+
+    def test_bags_of_rows_read_rows(self):
+        bags = nn.EmbeddingBag(1000, 64, mode="sum")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", fuseline.OpaqueOperatorWarning)
+            text = fuseline.export(bags, torch.randint(0, 1000, (96,)), torch.arange(0, 96, 3))
+        self.read(text)
+        self.assertWritten(
+            text,
+            "embedding = embedding(input, weight) : f32[96, 64]",
+            "embedding_bag = opaque(embedding, offsets, name=aten._embedding_bag, flops=6144) : f32[32, 64]",
+        )
+
+    def test_products_of_small_integers_have_flops(self):
+        a, b = (torch.ones(32, 64, dtype=torch.int8) for _ in range(2))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", fuseline.OpaqueOperatorWarning)
+            text = fuseline.export(lambda a, b: torch._int_mm(a, b.t()), a, b)
+        self.read(text)
+        self.assertIn("name=aten._int_mm, flops=131072) : i32[32, 32]", text)
+
     def test_keyword_arguments_and_numbers(self):
         class Masked(nn.Module):
             def forward(self, x, *, mask, count=3):

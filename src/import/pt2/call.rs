@@ -197,8 +197,8 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// An op that reads all that the node reads.
-    pub(super) fn opaque(&self, operator: &str, counts: bool, stated: &str) -> String {
+    /// The call of an op that reads all that the node reads.
+    pub(super) fn opaque(&self, operator: &str) -> String {
         let mut seen = HashSet::new();
         let names = self.node.tensors();
         let places = names.filter_map(|name| self.tensors.get(name).copied());
@@ -207,10 +207,10 @@ impl<'a> Call<'a> {
             .filter_map(|place| self.known(place));
         let mut arguments: Vec<String> = known.map(|known| known.name.clone()).collect();
         arguments.push(format!("name={}", written_name(&identifier(operator))));
-        if let Some(flops) = flops(self).filter(|_| counts) {
+        if let Some(flops) = flops(self) {
             arguments.push(format!("flops={}", self.one(&flops)));
         }
-        format!("y = opaque({}) : {stated}", arguments.join(", "))
+        format!("opaque({})", arguments.join(", "))
     }
 
     pub(super) fn list(&self, sizes: &[Size]) -> String {

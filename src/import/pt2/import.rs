@@ -4,6 +4,7 @@ use crate::pt2::call::Call;
 use crate::pt2::in_place::VIEWS;
 use crate::pt2::lines::{Becomes, becomes, text};
 use crate::pt2::naming::{Origin, Stack, give_names, word_of};
+use crate::pt2::opaque::Part;
 use crate::pt2::schema::{Argument, Exported, Graph, NamedArgument, Node, TensorMeta, read};
 use crate::pt2::symbols::Symbols;
 use crate::shapes::Sizes;
@@ -228,10 +229,11 @@ impl<'a> Import<'a> {
             overload,
             outputs,
         };
-        for (number, &used) in used.iter().enumerate() {
-            // FLOPs are counted once.
-            self.output(node, &operator, used, number == 0, frame)?;
+        let mut parts = Vec::new();
+        for &used in &used {
+            parts.extend(self.output(node, &operator, used, frame)?);
         }
+        self.opaque(node, parts, frame);
         let first = node.tensors().next();
         let Some(first) = first.filter(|_| namespace == "aten") else {
             return Ok(());
@@ -252,15 +254,14 @@ impl<'a> Import<'a> {
         Ok(())
     }
 
-    /// Writes one output of a node, or finds the tensor that it is.
+    /// Writes one output of a node, or finds the tensor that it is; gives it back where the table has no answer.
     fn output(
         &mut self,
         node: &'a Node,
         operator: &Operator<'a>,
         (place, output, meta): (usize, &'a str, &'a TensorMeta),
-        counts: bool,
         frame: &mut Frame<'a>,
-    ) -> Result<(), Problem> {
+    ) -> Result<Option<Part<'a>>, Problem> {
         self.written.spend(meta.sizes.len())?;
         let (shape, is_exact) = self.shape(meta);
         self.fixed += usize::from(!is_exact);
@@ -291,13 +292,13 @@ impl<'a> Import<'a> {
         let ops = match becomes(&call).filter(|_| is_real) {
             Some(Becomes::Same(place)) if call.is_known(place, false) => {
                 frame.tensors.insert(output, place);
-                return Ok(());
+                return Ok(None);
             }
             Some(Becomes::Reshape(place)) => {
                 let source = self.unshaped(place);
                 if call.is_known(source, true) {
                     frame.tensors.insert(output, source);
-                    return Ok(());
+                    return Ok(None);
                 }
                 let source = call.known(source).map_or("", |known| &known.name);
                 statements(&format!("y = reshape({source}) : {stated}"))
@@ -316,16 +317,21 @@ impl<'a> Import<'a> {
             }
             None => None,
         };
-        let (ops, opaque) = if let Some(ops) = ops {
-            (ops, None)
-        } else {
-            let operator = node.operator();
-            let ops = statements(&call.opaque(operator, counts, &stated));
-            (ops.unwrap_or_default(), Some(operator.to_owned()))
+        let Some(ops) = ops else {
+            return Ok(Some(Part {
+                output,
+                call: call.opaque(node.operator()),
+                known: Known {
+                    dtype: Some(call.dtype),
+                    shape: Some(call.shape),
+                    ..Known::default()
+                },
+                stated,
+            }));
         };
-        let place = self.write(node, ops, output, is_exact, opaque.as_ref());
+        let place = self.write(node, ops, output, is_exact, None);
         frame.tensors.insert(output, place);
-        Ok(())
+        Ok(None)
     }
 
     /// Writes the statements of an output; gives its place.

@@ -1,10 +1,13 @@
 //! Operators that read and write at indices, and those that sort.
 
+use crate::params::identifier;
 use crate::pt2::call::Call;
 use crate::pt2::lines::Becomes;
+use crate::shapes::elements;
 use crate::size::Size;
 use crate::writer::Known;
 use fuseline_core::model::dtype::DType;
+use fuseline_core::notation::written_name;
 
 fn lines(text: impl Into<String>) -> Becomes {
     Becomes::lines(text.into())
@@ -26,7 +29,23 @@ pub(super) fn index(call: &Call<'_>) -> Option<Becomes> {
 
 pub(super) fn index_select(call: &Call<'_>) -> Option<Becomes> {
     let axis = call.axis("dim", call.rank_of("self")?)?;
-    (axis == 0).then(|| Becomes::lines("{y} = index({self}, {index})".to_owned()))
+    Some(lines(if axis == 0 {
+        "{y} = index({self}, {index})"
+    } else {
+        "{y} = rearrange({self}, {index})"
+    }))
+}
+
+/// Rows of a table, and a sum, a mean or a maximum of those of each bag.
+pub(super) fn embedding_bag(call: &Call<'_>) -> Option<Becomes> {
+    let (table, indices) = (call.shape_of("weight")?, call.shape_of("indices")?);
+    let rows = elements(&[indices, table.get(1..)?].concat())?;
+    let name = written_name(&identifier(call.node.operator()));
+    Some(lines(format!(
+        "{{y}}_rows = embedding({{indices}}, {{weight}})\n\
+         {{y}} = opaque({{y}}_rows, {{offsets}}, {{per_sample_weights?}}, name={name}, flops={})",
+        call.one(&rows)
+    )))
 }
 
 /// Rows that are written at one list of indices.

@@ -2,7 +2,7 @@
 
 use crate::pt2::call::Call;
 use crate::pt2::lines::Becomes;
-use crate::pt2::schema::{SymInt, TensorMeta};
+use crate::pt2::schema::{Argument, SymInt, TensorMeta};
 use crate::shapes::{dimension, elements};
 use crate::size::size_of;
 use fuseline_core::model::program::{AttributeValue, OpStatement};
@@ -185,4 +185,21 @@ pub(super) fn expand(call: &Call<'_>) -> Option<Becomes> {
         return Some(Becomes::Same(place));
     }
     Some(Becomes::lines("{y} = expand({self})"))
+}
+
+/// One of several tensors in the shape of all.
+pub(super) fn broadcast(call: &Call<'_>) -> Option<Becomes> {
+    let Argument::Tensors(names) = call.argument("tensors")? else {
+        return None;
+    };
+    let place = *call.tensors.get(names.get(call.place)?.as_deref()?)?;
+    let known = call.known(place)?;
+    if known.shape.as_deref() == Some(call.shape.as_slice()) {
+        return Some(Becomes::Same(place));
+    }
+    let shape = call.list(&call.shape);
+    Some(Becomes::lines(format!(
+        "{{y}} = expand({}, shape={shape})",
+        known.name
+    )))
 }

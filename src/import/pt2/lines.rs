@@ -40,7 +40,7 @@ pub(super) enum Cast {
 }
 
 /// Arguments that are no operands.
-const APART: &[&str] = &["condition", "mask", "index", "indices"];
+const APART: &[&str] = &["attn_mask", "condition", "mask", "index", "indices"];
 
 /// What the output becomes; `None` where the table has no answer.
 pub(super) fn becomes(call: &Call<'_>) -> Option<Becomes> {

@@ -5,7 +5,7 @@
 
 use crate::pt2::call::Call;
 use crate::pt2::lines::{Becomes, Cast};
-use crate::pt2::{elementwise, indices, layout, pieces, products, reductions};
+use crate::pt2::{elementwise, indices, layout, losses, pieces, products, reductions};
 
 /// What an output of an operator is.
 pub(super) enum Rule {
@@ -107,7 +107,7 @@ static OPERATORS: &[Operator] = &[
     row(&["group_norm", "native_group_norm", "instance_norm"], &[By(reductions::group_norm)]),
     row(&["batch_norm", "native_batch_norm", "cudnn_batch_norm", "_native_batch_norm_legit_no_training", "_native_batch_norm_legit_functional", "_native_batch_norm_legit"], &[By(reductions::batch_norm)]),
     // Products.
-    row(&["linear"], &[Lines(Own, &["{y} = linear({input}, {weight}, {bias?})"])]),
+    row(&["linear"], &[Lines(Typed, &["{y} = linear({input}, {weight}, {bias?})"])]),
     row(&["mm", "bmm", "matmul", "mv", "dot"], &[By(products::matmul)]),
     row(&["addmm", "baddbmm"], &[By(products::add_matmul)]),
     row(&["_grouped_mm"], &[By(products::grouped_matmul)]),
@@ -116,10 +116,16 @@ static OPERATORS: &[Operator] = &[
     row(&["max_pool2d", "max_pool2d_with_indices", "avg_pool2d"], &[By(products::pool)]),
     row(&["adaptive_avg_pool2d", "_adaptive_avg_pool2d"], &[By(products::adaptive_pool)]),
     row(&["upsample_nearest2d.vec", "upsample_bilinear2d.vec"], &[By(products::interpolate)]),
+    // Losses and distances.
+    row(&["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"], &[By(losses::of_difference)]),
+    row(&["cross_entropy_loss", "nll_loss", "nll_loss_nd"], &[By(losses::cross_entropy)]),
+    row(&["cdist"], &[By(losses::distances)]),
+    row(&["logsumexp"], &[By(losses::log_sum_exp)]),
     // Other shapes of the same elements.
     row(&["view", "_unsafe_view", "reshape", "unsqueeze", "squeeze", "flatten", "unflatten", "view_as", "reshape_as"], &[By(layout::reshape)]),
     row(&["permute", "transpose", "t", "numpy_T", "mT", "swapaxes", "swapdims"], &[By(layout::transpose)]),
     row(&["expand", "expand_as", "broadcast_to"], &[By(layout::expand)]),
+    list(&["broadcast_tensors"], &[By(layout::broadcast)]),
     row(&["as_strided"], &[By(layout::as_strided)]),
     row(&["diff"], &[By(pieces::diff)]),
     row(&["slice", "narrow"], &[By(pieces::slice)]),
@@ -135,6 +141,8 @@ static OPERATORS: &[Operator] = &[
     row(&["pixel_shuffle", "pixel_unshuffle", "channel_shuffle"], &[Lines(Own, &["{y} = rearrange({self})"])]),
     // Indices.
     row(&["embedding"], &[Lines(Own, &["{y} = embedding({indices}, {weight})"])]),
+    row(&["embedding_bag", "_embedding_bag", "_embedding_bag_forward_only"], &[By(indices::embedding_bag)]),
+    row(&["one_hot"], &[By(losses::one_hot)]),
     row(&["gather"], &[Lines(Own, &["{y} = gather({self}, {index}, axis={dim=0})"])]),
     row(&["index_select"], &[By(indices::index_select)]),
     row(&["index.Tensor"], &[By(indices::index)]),

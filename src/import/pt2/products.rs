@@ -1,10 +1,15 @@
 //! Products, convolutions, pools and attention.
 
 use crate::pt2::call::{Call, number_text};
-use crate::pt2::lines::Becomes;
+use crate::pt2::lines::{Becomes, Cast};
 use crate::shapes::elements;
 use crate::size::Size;
 use std::fmt::Write;
+
+/// Lines whose operands autocast brings to the type of the result.
+fn product(text: impl Into<String>) -> Becomes {
+    Becomes::Lines(Cast::Result, text.into())
+}
 
 /// A product of matrices; a vector is a matrix of one row or column.
 pub(super) fn matmul(call: &Call<'_>) -> Option<Becomes> {
@@ -14,7 +19,7 @@ pub(super) fn matmul(call: &Call<'_>) -> Option<Becomes> {
     let (a, b) = (a.name.as_str(), b.name.as_str());
     let (a_shape, b_shape) = (call.shape_of(a)?, call.shape_of(b)?);
     if a_shape.len() >= 2 && b_shape.len() >= 2 {
-        return Some(Becomes::lines(format!("{{y}} = matmul({{{a}}}, {{{b}}})")));
+        return Some(product(format!("{{y}} = matmul({{{a}}}, {{{b}}})")));
     }
     let mut text = String::new();
     let (mut left, mut right) = (format!("{{{a}}}"), format!("{{{b}}}"));
@@ -30,7 +35,7 @@ pub(super) fn matmul(call: &Call<'_>) -> Option<Becomes> {
         "{y}_column".clone_into(&mut right);
     }
     let _ = writeln!(text, "{{y}}_product = matmul({left}, {right})");
-    Some(Becomes::lines(text + "{y} = reshape({y}_product)"))
+    Some(product(text + "{y} = reshape({y}_product)"))
 }
 
 /// `beta * bias + alpha * (a times b)`.
@@ -48,7 +53,7 @@ pub(super) fn add_matmul(call: &Call<'_>) -> Option<Becomes> {
         product = "{y}_scaled";
     }
     if call.has("beta") && !call.differs("beta", 0.0) {
-        return Some(Becomes::lines(
+        return Some(self::product(
             text.replace(&format!("{product} ="), "{y} ="),
         ));
     }
@@ -58,7 +63,7 @@ pub(super) fn add_matmul(call: &Call<'_>) -> Option<Becomes> {
         bias = "{y}_bias";
     }
     let _ = write!(text, "{{y}} = add({product}, {bias})");
-    Some(Becomes::lines(text))
+    Some(self::product(text))
 }
 
 /// Rows in groups, each times a matrix of its own: every row meets one matrix.
@@ -163,15 +168,30 @@ pub(super) fn convolution(call: &Call<'_>) -> Option<Becomes> {
         }
     }
     text.push(')');
-    Some(Becomes::lines(text))
+    Some(product(text))
 }
 
 /// FLOPs of an operator without a function, where they follow from shapes: convolutions of three dimensions and transposed ones
-/// (`conv_flop_count` in `torch/utils/flop_counter.py`), and products of two tensors by an equation, which multiply and add once
-/// for all values of its letters.
+/// (`conv_flop_count` in `torch/utils/flop_counter.py`), products of two tensors by an equation, which multiply and add once
+/// for all values of its letters, products of small types, recurrent layers, and distances of few rows.
 pub(super) fn flops(call: &Call<'_>) -> Option<Size> {
-    if call.operator == "einsum" {
-        return equation_flops(call);
+    let two = Size::from(2);
+    match call.operator {
+        "einsum" => return equation_flops(call),
+        "_int_mm" | "_scaled_mm" => {
+            let columns = call.shape_of("mat2")?.last()?;
+            return elements(call.shape_of("self")?)?.mul(columns)?.mul(&two);
+        }
+        // A difference, a square and a sum for each element of each pair.
+        "cdist" => {
+            let length = call.shape_of("x1")?.last()?;
+            return elements(&call.shape)?.mul(length)?.mul(&Size::from(3));
+        }
+        "lstm" | "gru" | "rnn_tanh" | "rnn_relu" | "lstm_cell" | "gru_cell" | "rnn_tanh_cell"
+        | "rnn_relu_cell" => {
+            return recurrent_flops(call)?.mul(&two);
+        }
+        _ => {}
     }
     let is_transposed = call.flag("transposed") || call.operator.starts_with("conv_transpose");
     if !call.operator.starts_with("conv") {
@@ -186,6 +206,20 @@ pub(super) fn flops(call: &Call<'_>) -> Option<Size> {
     elements(call.shape_of("weight")?)?
         .mul(&places)?
         .mul(&Size::from(2))
+}
+
+/// Each step multiplies by all matrices, of all layers and directions.
+fn recurrent_flops(call: &Call<'_>) -> Option<Size> {
+    let x = call.shape_of("input").or_else(|| call.shape_of("data"))?;
+    let steps = elements(x.get(..x.len().checked_sub(1)?)?)?;
+    let weights = match call.tensors_of("params") {
+        Some(weights) => weights,
+        None => vec![call.tensor("w_ih"), call.tensor("w_hh")],
+    };
+    let shapes = weights.into_iter().map(|known| known?.shape.as_deref());
+    let mut matrices = shapes.flatten().filter(|shape| shape.len() == 2);
+    let weights = matrices.try_fold(Size::from(0), |sum, shape| sum.add(&elements(shape)?));
+    steps.mul(&weights?)
 }
 
 fn equation_flops(call: &Call<'_>) -> Option<Size> {

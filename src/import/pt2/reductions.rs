@@ -4,6 +4,7 @@ use crate::pt2::call::{Call, number_text};
 use crate::pt2::lines::{Becomes, Cast};
 use crate::shapes::{dimension, elements};
 use crate::size::Size;
+use fuseline_core::model::dtype::DType;
 use std::fmt::Write;
 
 /// The axes that a reduction names; all where it names none.
@@ -111,6 +112,15 @@ pub(super) fn extreme(call: &Call<'_>) -> Option<Becomes> {
     )))
 }
 
+/// Under autocast a norm computes in f32; else its weights may be wider than its input.
+fn widened(call: &Call<'_>) -> Cast {
+    let is_wider = call.dtype == DType::F32
+        && call
+            .tensor("input")
+            .is_some_and(|input| input.dtype != Some(DType::F32));
+    if is_wider { Cast::Result } else { Cast::None }
+}
+
 /// A norm over the last dimensions, which are one in the notation.
 fn row_norm(call: &Call<'_>, function: &str, tensors: &[&str]) -> Option<Becomes> {
     let is_shifted_alone = call.has("bias") && !call.has("weight");
@@ -127,10 +137,8 @@ fn row_norm(call: &Call<'_>, function: &str, tensors: &[&str]) -> Option<Becomes
         .collect();
     if over.len() == 1 {
         let inputs: Vec<String> = given.iter().map(|name| format!(", {{{name}}}")).collect();
-        return Some(Becomes::lines(format!(
-            "{{y}} = {function}({{input}}{}{{eps}})",
-            inputs.concat()
-        )));
+        let line = format!("{{y}} = {function}({{input}}{}{{eps}})", inputs.concat());
+        return Some(Becomes::Lines(widened(call), line));
     }
     let count = elements(&over)?;
     let rows = call.list(&[outer, std::slice::from_ref(&count)].concat());
@@ -150,7 +158,7 @@ fn row_norm(call: &Call<'_>, function: &str, tensors: &[&str]) -> Option<Becomes
         inputs.concat()
     );
     text.push_str("{y} = reshape({y}_norm)");
-    Some(Becomes::lines(text))
+    Some(Becomes::Lines(widened(call), text))
 }
 
 pub(super) fn layer_norm(call: &Call<'_>) -> Option<Becomes> {
@@ -171,7 +179,7 @@ pub(super) fn group_norm(call: &Call<'_>) -> Option<Becomes> {
         "{{y}} = group_norm({{input}}, {{weight?}}, {{bias?}}, groups={}{{eps}})",
         call.one(&groups)
     );
-    (!is_shifted_alone).then_some(Becomes::lines(line))
+    (!is_shifted_alone).then_some(Becomes::Lines(widened(call), line))
 }
 
 /// By running statistics, or by those of the batch.

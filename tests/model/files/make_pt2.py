@@ -75,6 +75,65 @@ class Unknown(nn.Module):
         return z, functional.pad(x, (0, x.shape[0] % 3)), x.reshape(2 * x.shape[0], -1)
 
 
+class Autocast(nn.Module):
+    """Casts that the graph does not show."""
+
+    def __init__(self):
+        super().__init__()
+        self.up, self.norm, self.down = nn.Linear(64, 128), nn.LayerNorm(128), nn.Linear(128, 64)
+
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return self.down(functional.gelu(self.norm(self.up(x))))
+
+
+class Recurrent(nn.Module):
+    """A layer of which both results are read."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer, self.head = nn.GRU(40, 64, batch_first=True), nn.Linear(64, 8)
+
+    def forward(self, x):
+        steps, last = self.layer(x)
+        return self.head(last[-1]), steps.mean(1)
+
+
+class Losses(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.codes = nn.Embedding(128, 32)
+
+    def forward(self, z, t, y):
+        i = torch.cdist(z, self.codes.weight).argmin(1)
+        near = functional.smooth_l1_loss(z, self.codes(i))
+        return functional.one_hot(i, 128).float().mean(0), functional.cross_entropy(t, y), near, torch.logsumexp(t, -1)
+
+
+class Bags(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.EmbeddingBag(1_000_000, 64, mode="sum")
+
+    def forward(self, indices, offsets):
+        return self.table(indices, offsets)
+
+
+class SmallProducts(nn.Module):
+    """Products of integers and floats of one byte."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("w", torch.randint(-128, 127, (64, 128), dtype=torch.int8))
+        self.register_buffer("v", torch.randn(64, 128).to(torch.float8_e4m3fn))
+        self.register_buffer("s", torch.tensor(0.1))
+
+    def forward(self, x):
+        a = torch._int_mm((x * 10).round().clamp(-128, 127).to(torch.int8), self.w.t())
+        b = torch._scaled_mm(x.to(torch.float8_e4m3fn), self.v.t(), self.s, self.s, out_dtype=torch.bfloat16)
+        return a, b
+
+
 def write(name, module, inputs, dynamic_shapes=None, decomposes=False, weights=False):
     module = module.eval()
     exported = torch.export.export(module, inputs, dynamic_shapes=dynamic_shapes, strict=False)
@@ -107,6 +166,11 @@ write(
 )
 write("conv", Conv(), (torch.randn(2, 3, 32, 32),))
 write("conv_decomposed", Conv(), (torch.randn(2, 3, 32, 32),), decomposes=True)
+write("autocast", Autocast(), (torch.randn(16, 64),))
+write("recurrent", Recurrent(), (torch.randn(8, 30, 40),))
+write("losses", Losses(), (torch.randn(128, 32), torch.randn(16, 10), torch.randint(0, 10, (16,))))
+write("bags", Bags(), (torch.randint(0, 1000, (96,)), torch.arange(0, 96, 3)))
+write("small_products", SmallProducts(), (torch.randn(32, 128),))
 ids = torch.randint(0, 100, (2, 16))
 SMALL = {"vocab_size": 100, "use_cache": False}
 gpt2 = transformers.GPT2Config(n_layer=1, n_embd=64, n_head=4, n_positions=32, **SMALL)
