@@ -169,6 +169,10 @@ const OUTSIDE: &[(&str, Option<Outside>)] = &[
     ),
     ("input x : bf16[4096, 4096]\ny = softmax(x)\n", None),
     (
+        "input x : bf16[4096, 4096]\ny = opaque(x, name=aten.nonzero) : bf16[4096, 4096]\n",
+        Some(Outside::Opaque),
+    ),
+    (
         "input x : bf16[4096, 4096]\ny = cast(x, dtype=f8)\n",
         Some(Outside::F8),
     ),

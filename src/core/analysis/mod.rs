@@ -87,8 +87,8 @@ pub struct Analysis {
     pub tensors: IdVec<TensorId, TensorTraffic>,
     /// Saved part of the unfused bytes, in percent.
     pub savings_pct: f64,
-    /// Unfused over fused time, both lower bounds; 1 when nothing runs. `None` where they leave out FLOPs, because two times
-    /// of which only a part is known have no ratio.
+    /// Unfused over fused time, both lower bounds; 1 when nothing runs. `None` where they leave out FLOPs or ops, because
+    /// two times of which only a part is known have no ratio.
     pub speedup: Option<f64>,
     /// Times on a device with measured rates; `None` on any other, and where the roofline has no peak for the work of
     /// an op.
@@ -270,7 +270,7 @@ pub(super) fn analyze_plan(graph: Graph, options: &Options, plan: Plan) -> Analy
         tensors,
         expected: Expected::new(&graph, &unfused, (&fused, &partition), options),
         savings_pct: fused.traffic.savings_pct(),
-        speedup: fused.first_incomplete().is_none().then(|| {
+        speedup: (fused.first_incomplete().is_none() && !fused.is_partial()).then(|| {
             if fused.time_s > 0.0 {
                 unfused.time_s / fused.time_s
             } else {

@@ -4,7 +4,7 @@ use super::advice::advice_words;
 use super::decisions::decision_text;
 use super::names::op_name;
 use super::reasons::reason_text;
-use super::times::bound_name;
+use super::times::{bound_name, outside_text};
 use super::warnings::warning_text;
 use crate::present::certificates::certificate_text;
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -131,6 +131,11 @@ fn kernels(analysis: &Analysis) -> Table {
                 placement.time_s.to_string(),
                 known(expected.map(|expected| expected.unfused_s)),
                 known(expected.map(|expected| expected.time_s)),
+                known(
+                    expected
+                        .and_then(|expected| expected.outside)
+                        .map(outside_text),
+                ),
             ]
         });
     Table {
@@ -151,6 +156,7 @@ fn kernels(analysis: &Analysis) -> Table {
             "lower bound (s)",
             "expected unfused (s)",
             "expected (s)",
+            "note",
         ],
     }
 }

@@ -103,6 +103,7 @@ pub fn time_note(analysis: &Analysis) -> String {
 /// What `?` behind a predicted time means here: `? marks an unverified prediction: …`.
 pub fn outside_text(outside: Outside) -> String {
     let why = match outside {
+        Outside::Opaque => "of an opaque operator only the bytes are known".to_owned(),
         Outside::F8 => "no kernel with f8 tensors was measured".to_owned(),
         Outside::GroupedHeads(group) => format!(
             "{group} heads share each head of K and V, and no measured attention shares them"

@@ -4,6 +4,7 @@ use crate::analysis::device_model::{KernelView, Kind};
 use crate::fusion::attention::AttentionShape;
 use crate::model::dtype::DType;
 use crate::model::op::element_count;
+use serde::Serialize;
 
 /// The fewest rows that a measured kernel had. Fewer of them leave multiprocessors idle, and libraries then take
 /// kernels that no row of `public/measured` ran.
@@ -13,8 +14,11 @@ pub const FEWEST_ROWS: u64 = 512;
 const NOTABLE_SHARE: f64 = 0.05;
 
 /// How a kernel differs from all kernels that were measured, so that its predicted time is unverified.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Outside {
+    /// It is an opaque operator, of which only the bytes are known.
+    Opaque,
     /// It reads or writes floats of 8 bits.
     F8,
     /// It is attention in which so many heads share one head of K and V.
@@ -35,6 +39,9 @@ impl KernelView<'_> {
     pub(super) fn outside(&self) -> Option<Outside> {
         let graph = self.model.graph;
         let ops = || self.launch.ops.iter().copied();
+        if ops().any(|op| graph.ops[op].unknown.is_some()) {
+            return Some(Outside::Opaque);
+        }
         let mut tensors = ops().flat_map(|op| {
             let read = graph.inputs[op].iter().copied();
             read.chain([graph.output[op]])

@@ -10,6 +10,7 @@ use crate::present::names::op_name;
 use crate::present::reasons::reason_text;
 use crate::present::times::missing_text;
 use fuseline_core::analysis::Analysis;
+use fuseline_core::analysis::device_model::Outside;
 use fuseline_core::analysis::why::{Edge, Verdict, Why};
 use fuseline_core::cost::traffic::{Access, Traffic};
 use fuseline_core::fusion::certificate::Certificate;
@@ -93,6 +94,8 @@ pub struct TimesReport {
     pub unfused_predicted_s: Option<f64>,
     /// The fused kernels, likewise.
     pub fused_predicted_s: Option<f64>,
+    /// How the prediction of the fused program is outside the measured sizes, if it is.
+    pub fused_predicted_outside: Option<Outside>,
     /// Name of the device whose measured rates were scaled to this one.
     pub rates_scaled_from: Option<String>,
 }
@@ -124,6 +127,8 @@ pub struct KernelReport {
     pub lower_bound_s: f64,
     /// Its time by the device model; `null` without measured rates.
     pub predicted_s: Option<f64>,
+    /// How that is outside the measured sizes, if it is.
+    pub predicted_outside: Option<Outside>,
     /// Tensors that it reads from memory.
     pub reads: Vec<AccessReport>,
     /// Tensors that it writes to memory.
@@ -231,6 +236,8 @@ impl Report {
                     lower_bound_s: kernel.placement.time_s,
                     predicted_s: (analysis.expected.as_ref())
                         .and_then(|expected| Some(expected.kernels.get(id)?.time_s)),
+                    predicted_outside: (analysis.expected.as_ref())
+                        .and_then(|expected| expected.kernels.get(id)?.outside),
                     reads: accesses(graph, &kernel.traffic.reads),
                     writes: accesses(graph, &kernel.traffic.writes),
                 })
@@ -280,6 +287,7 @@ impl TimesReport {
                 .and_then(|kernel| missing_text(kernel, &analysis.options)),
             unfused_predicted_s: expected.map(|expected| expected.unfused_s),
             fused_predicted_s: expected.map(|expected| expected.fused_s),
+            fused_predicted_outside: expected.and_then(|expected| expected.fused_outside),
             rates_scaled_from: expected
                 .and_then(|expected| expected.rates_from.scaled_from())
                 .map(str::to_owned),
