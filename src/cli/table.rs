@@ -92,7 +92,7 @@ fn headline(analysis: &Analysis) -> String {
     let times = [figures.ratio, figures.bounds];
     let times: Vec<String> = times.into_iter().flatten().collect();
     let mut text = format!(
-        "{} -> {} ({} {verb}, {} {less})\n{} -> {} kernels\n{}: {} -> {} ({})\n",
+        "{} -> {} ({} {verb}, {} {less})\n{} -> {} kernels\n{}: {} -> {}{}\n",
         figures.unfused_bytes,
         figures.fused_bytes,
         format_bytes(saved.unsigned_abs()),
@@ -102,7 +102,10 @@ fn headline(analysis: &Analysis) -> String {
         figures.time_label,
         figures.unfused_time,
         figures.fused_time,
-        times.join("; ").replace('→', "->"),
+        match times.join("; ").replace('→', "->") {
+            beside if beside.is_empty() => beside,
+            beside => format!(" ({beside})"),
+        },
     );
     if let Some(words) = missing_total(analysis) {
         let _ = writeln!(text, "{words}");

@@ -71,6 +71,14 @@ fn the_report_says_what_is_proven() {
 }
 
 #[test]
+fn two_times_that_leave_something_out_have_no_ratio() {
+    let text = "input x : f16[64, 64]\ny = opaque(x, flops=4096) : f16[64, 64]\nz = relu(y)\n";
+    let told = run(&["analyze", "-"], text);
+    let line = stdout(&told).lines().nth(2).unwrap();
+    assert!(line.ends_with(": ≥ 4.02 µs -> ≥ 4.02 µs"), "{line}");
+}
+
+#[test]
 fn the_table_calls_nothing_optimal_that_is_not_proven() {
     let proven = run(&["analyze", "-", "--policy", "optimal"], PROGRAM);
     assert!(stdout(&proven).contains("\noptimal in bytes: no legal kernels need less"));
