@@ -1,10 +1,9 @@
 //! What figures and sentences claim holds: what a search has proven, and how far predictions were verified.
 
-use crate::ids::ops as ops_of;
 use crate::partitions::runs_in_order;
 use crate::profiles::profile;
 use crate::random_graph::fusable_ops;
-use fuseline_core::analysis::device_model::{Outside, cold_times};
+use fuseline_core::analysis::device_model::{Outside, cold_time};
 use fuseline_core::examples::EXAMPLES;
 use fuseline_core::fusion::certificate::{Amount, ROUNDING};
 use fuseline_core::fusion::legality;
@@ -157,11 +156,21 @@ const OUTSIDE: &[(&str, Option<Outside>)] = &[
     ),
     (
         "input x : bf16[1, 4096]\ny = silu(x)\n",
-        Some(Outside::FewRows(1)),
+        Some(Outside::FewElements(4096)),
+    ),
+    // As many elements in one row run as in many.
+    ("input x : bf16[16777216]\ny = silu(x)\n", None),
+    (
+        "input w : bf16[4096, 4096]\ninput x : bf16[4096, 1]\ny = matmul(w, x)\n",
+        Some(Outside::FewColumns(1)),
     ),
     (
-        "input x : bf16[4096]\ny = silu(x)\n",
-        Some(Outside::FewRows(1)),
+        "input q : bf16[16, 4096, 64]\ninput k : bf16[16, 16, 64]\ninput v : bf16[16, 16, 64]\ny = sdpa(q, k, v)\n",
+        Some(Outside::FewKeys(16)),
+    ),
+    (
+        "weight w : bf16[50000, 4096]\ninput i : i64[1]\ny = embedding(i, w)\n",
+        Some(Outside::FewElements(4096)),
     ),
     (
         "input x : bf16[8, 4096]\ny = softmax(x)\n",
@@ -229,7 +238,7 @@ fn predicted_times_are_warm_and_say_so() {
     let kernel = KernelId::new(0);
     let [warm_s, cold_s] = [
         analysis.expected.as_ref().unwrap().kernels[kernel].time_s,
-        cold_times(&analysis).unwrap()[kernel],
+        cold_time(&analysis, kernel).unwrap(),
     ];
     // 8.4 MB stay in the cache; cold, they come from memory.
     assert!(warm_s < cold_s, "{warm_s} {cold_s}");
@@ -256,7 +265,7 @@ fn a_profiler_that_flushes_the_caches_is_compared_with_cold_predictions() {
     let analysis = analysis(text, &on("h200", Policy::Rules));
     let kernel = KernelId::new(0);
     let warm_s = analysis.expected.as_ref().unwrap().kernels[kernel].time_s;
-    let cold_s = cold_times(&analysis).unwrap()[kernel];
+    let cold_s = cold_time(&analysis, kernel).unwrap();
     for (is_cold, predicted_s) in [(false, warm_s), (true, cold_s)] {
         let run = MeasuredRun {
             kernels: vec![MeasuredKernel::new("relu", 5e-6)],
@@ -277,9 +286,10 @@ fn a_profiler_that_flushes_the_caches_is_compared_with_cold_predictions() {
     }
 }
 
-/// A tensor of 537 MB with 1 MB written into it: a copy at the bandwidth of the memory, and a small kernel.
+/// A tensor of 537 MB with 1 MB written into it: a copy at the bandwidth of the memory, and a small kernel. An H100 took 448 µs
+/// for `index_copy` of slices, eager, warm and cold alike; see docs/measurement.md.
 #[test]
-fn writing_into_a_copy_takes_as_long_as_the_copy() {
+fn writing_into_a_copy_takes_about_as_long_as_the_copy() {
     let slices = "index_copy(x, i, s, axis=1)";
     let head = "input x : bf16[32, 65536, 128]\ninput s : bf16[32, 128, 128]\n";
     for (index, call) in [
@@ -292,11 +302,11 @@ fn writing_into_a_copy_takes_as_long_as_the_copy() {
         ),
     ] {
         let text = format!("{head}{index}\ny = {call}\n");
-        let analysis = analysis(&text, &on("h200", Policy::None));
-        let kernel = &analysis.unfused.of_lone_op(ops_of(&[0])[0]);
-        let expected = analysis.expected.as_ref().unwrap();
-        let copy_s = kernel.bytes() as f64 / 4.3e12;
-        let ratio = expected.unfused_s / copy_s;
-        assert!((1.0..1.05).contains(&ratio), "{call}: {ratio}");
+        let analysis = analysis(&text, &on("h100", Policy::None));
+        let predicted_s = analysis.expected.as_ref().unwrap().unfused_s;
+        assert!(
+            (predicted_s / 448e-6 - 1.0).abs() < 0.2,
+            "{call}: {predicted_s}"
+        );
     }
 }

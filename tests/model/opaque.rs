@@ -1,6 +1,7 @@
 //! Opaque ops: operators that are not known, and kernels of libraries.
 
 use fuseline_codegen::interpret::{Setup, interpret};
+use fuseline_core::analysis::device_model::Outside;
 use fuseline_core::analysis::why::{Verdict, Why};
 use fuseline_core::fusion::reason::Reason;
 use fuseline_core::notation::import::program_of_op_list;
@@ -15,7 +16,7 @@ use fuseline_view::present::inspect::inspect_op;
 use fuseline_view::present::kernels::kernel_total;
 use fuseline_view::present::pytorch::script;
 use fuseline_view::present::reasons::reason_text;
-use fuseline_view::present::times::time_lines;
+use fuseline_view::present::times::{kernel_time, time_lines};
 use strum::VariantArray;
 
 const TEXT: &str = "\
@@ -44,37 +45,60 @@ d = relu(c)
 
 #[test]
 fn its_flops_make_no_bound_and_no_prediction() {
-    for id in ["a100-80", "h100", "h200"] {
-        let options = Options {
-            device: device(id).unwrap().clone(),
-            ..Options::of_policy(Policy::Rules)
-        };
-        let analysis = analyze_program(&parse(PRODUCT).program, &options)
-            .analysis
-            .unwrap();
-        let kernel = &analysis.fused.kernels[KernelId::new(0)];
-        let bytes_s = kernel.bytes() as f64 / options.device.memory_bytes_per_s.value;
-        let bound_s = bytes_s + options.device.launch_s.value;
-        assert!((kernel.placement.time_s - bound_s).abs() < 1e-12, "{id}");
-        assert!(kernel.placement.is_incomplete());
-        assert_eq!(analysis.expected, None, "{id}");
-        assert_eq!(kernel.work.flops(), 2 * 4096 * 8192 * 8192);
-        let lines = time_lines(&analysis, KernelId::new(0));
-        assert!(
-            lines.last().unwrap().starts_with(
-                "an opaque operator may run on the matrix units or on the vector units"
-            ),
-            "{lines:?}"
-        );
-        let headline = headline(&analysis);
-        for time in [&headline.unfused_time, &headline.fused_time] {
-            assert!(time.starts_with('≥'), "{time}");
+    let unstated = PRODUCT.replace(", flops=2*4096*8192*8192", "");
+    for (text, is_stated) in [(PRODUCT, true), (&*unstated, false)] {
+        for id in ["a100-80", "h100", "h200"] {
+            let options = Options {
+                device: device(id).unwrap().clone(),
+                ..Options::of_policy(Policy::Rules)
+            };
+            let analysis = analyze_program(&parse(text).program, &options)
+                .analysis
+                .unwrap();
+            let id = KernelId::new(0);
+            let kernel = &analysis.fused.kernels[id];
+            // Its bytes bound it.
+            let bytes_s = kernel.bytes() as f64 / options.device.memory_bytes_per_s.value;
+            let bound_s = bytes_s + options.device.launch_s.value;
+            assert!((kernel.placement.time_s - bound_s).abs() < 1e-12);
+            assert!(kernel.placement.is_incomplete());
+            // FLOPs without units reach no roof, so it has no point.
+            assert_eq!(kernel.placement.attainable_flops_per_s, None);
+            assert_eq!(kernel.placement.intensity.is_some(), is_stated);
+            if let Some(expected) = &analysis.expected {
+                let predicted_s = expected.kernels[id].time_s;
+                assert!(predicted_s < 2.0 * bound_s, "{predicted_s}");
+                assert_eq!(expected.kernels[id].outside, Some(Outside::Opaque));
+            }
+            let lines = time_lines(&analysis, id);
+            let why =
+                "the units of an opaque operator are unknown; the time leaves its arithmetic out";
+            assert!(lines.iter().any(|line| line == why), "{lines:?}");
+            let headline = headline(&analysis);
+            let times = [&headline.unfused_time, &headline.fused_time];
+            let of_kernel = kernel_time(&analysis, id).unwrap();
+            for time in times
+                .into_iter()
+                .chain([&of_kernel.time])
+                .chain(&of_kernel.bound)
+            {
+                assert!(time.starts_with('≥'), "{time}");
+            }
+            // Two times of which only a part is known have no ratio.
+            assert_eq!((headline.ratio, analysis.speedup), (None, None));
+            assert!(headline.time_note.contains(why));
+            let total = kernel_total(&analysis);
+            assert!(total.times.contains(why));
+            assert_eq!(total.flops.starts_with('≥'), !is_stated, "{}", total.flops);
         }
-        // Two times of which only a part is known have no ratio.
-        assert_eq!((headline.ratio, analysis.speedup), (None, None));
-        assert!(headline.time_note.contains("an opaque operator may run on"));
-        assert!(kernel_total(&analysis).times.contains("an opaque operator"));
     }
+    // An operator that is said to compute nothing is bound by its bytes.
+    let moves = PRODUCT.replace("2*4096*8192*8192", "0");
+    let options = Options::of_policy(Policy::Rules);
+    let analysis = analyze_program(&parse(&moves).program, &options)
+        .analysis
+        .unwrap();
+    assert_eq!(analysis.fused.first_incomplete(), None);
 }
 
 #[test]
@@ -138,33 +162,13 @@ fn it_moves_its_tensors_once_and_has_the_stated_flops() {
     let alone = analysis.unfused.of_lone_op(OpId::new(1));
     assert_eq!(alone.bytes_read, 2 * 8 * 64 * 4);
     assert_eq!(alone.bytes_written, 8 * 33 * 4);
-    assert_eq!(alone.work.opaque_flops, 2560);
+    assert_eq!(alone.work.opaque_flops, Some(2560));
     let text = flops_text(&analysis.graph, OpId::new(1));
     assert!(text.ends_with("as the program states"), "{text}");
     let unstated = TEXT.replace(", flops=5*N*8", "");
     let unstated = self::analysis(&unstated, Policy::Rules);
     let text = flops_text(&unstated.graph, OpId::new(1));
     assert_eq!(text, "unknown: the program states none");
-}
-
-#[test]
-fn without_stated_flops_its_predicted_time_is_that_of_its_bytes() {
-    let on_h200 = |call: &str| {
-        let options = Options {
-            device: device("h200").unwrap().clone(),
-            ..Options::of_policy(Policy::None)
-        };
-        let text = format!("input x : f32[4096, 4096]\ny = {call}\n");
-        let outcome = analyze_program(&parse(&text).program, &options);
-        outcome
-            .analysis
-            .unwrap()
-            .expected
-            .map(|times| times.fused_s)
-    };
-    let unstated_s = on_h200("opaque(x) : f32[4096, 4096]").unwrap();
-    assert!(unstated_s <= on_h200("contiguous(x)").unwrap());
-    assert_eq!(on_h200("opaque(x, flops=4096) : f32[4096, 4096]"), None);
 }
 
 #[test]

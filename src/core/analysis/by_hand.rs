@@ -1,4 +1,4 @@
-//! Merging and cutting kernels by hand: the text with the marks, and what it comes to.
+//! Merging and cutting kernels by hand: the marked text and its analysis.
 
 use crate::analysis::why::Why;
 use crate::analysis::{Analysis, analyze_program};
@@ -58,13 +58,13 @@ pub struct Shown<'a> {
 pub struct Changed {
     /// The text, which marks all kernels.
     pub text: String,
-    /// What it comes to under [`Policy::Manual`]. That policy computes nothing twice and takes kernels apart that are not legal, so other
+    /// Its analysis under [`Policy::Manual`]. That policy computes nothing twice and takes kernels apart that are not legal, so other
     /// kernels may differ from those that were shown, too.
     pub analysis: Analysis,
-    /// Whether kernels that reach over the end of a round are cut there.
-    pub cuts_rounds: bool,
-    /// Whether a statement of a block is changed, and so every round.
-    pub is_in_rounds: bool,
+    /// Whether kernels that reach over the end of an iteration are cut there.
+    pub cuts_iterations: bool,
+    /// Whether a statement of a block is changed, and so every iteration.
+    pub is_in_iterations: bool,
 }
 
 /// Why a change is not possible.
@@ -131,7 +131,7 @@ pub fn change(change: Change, shown: Shown<'_>) -> Result<Changed, Unchanged> {
     };
     let Marked {
         text: mut marked,
-        cuts_rounds,
+        cuts_rounds: cuts_iterations,
     } = marked.map_err(Unchanged::Unmarkable)?;
     let options = Options {
         policy: Policy::Manual,
@@ -144,7 +144,7 @@ pub fn change(change: Change, shown: Shown<'_>) -> Result<Changed, Unchanged> {
     };
     let (mut after, marked_program, marked_statements) =
         analyzed(&marked).ok_or(Unchanged::Broken)?;
-    // A statement of a block is touched in every round.
+    // A statement of a block is touched in every iteration.
     let touched = partition.kernel_of.iter_enumerated();
     let touched = touched.filter(|&(_, &kernel)| kernel == a || kernel == b);
     let touched: HashSet<usize> = touched
@@ -180,8 +180,8 @@ pub fn change(change: Change, shown: Shown<'_>) -> Result<Changed, Unchanged> {
     Ok(Changed {
         text: marked,
         analysis: after,
-        cuts_rounds,
-        is_in_rounds: touched.iter().any(is_repeated),
+        cuts_iterations,
+        is_in_iterations: touched.iter().any(is_repeated),
     })
 }
 

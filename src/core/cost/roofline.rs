@@ -9,9 +9,10 @@ use crate::model::work::Work;
 /// The point of a kernel on the roofline. Its time is a lower bound for data in memory: full overlap at peak rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placement {
-    /// FLOPs for each byte moved; `None` without FLOPs, without bytes or with an unknown K: no point.
+    /// FLOPs for each byte moved; `None` without FLOPs, without bytes or with FLOPs that are not known: no point.
     pub intensity: Option<f64>,
-    /// `min(peak, intensity * bandwidth)`; without the peak if that is unknown.
+    /// `min(peak, intensity * bandwidth)`; without the peak if that is unknown. `None` of an opaque operator, too, which may
+    /// run on any units: no point.
     pub attainable_flops_per_s: Option<f64>,
     /// Which of [`Times`] and the launch takes longest.
     pub bound: Bound,
@@ -86,7 +87,7 @@ impl Peaks {
     /// arithmetic is. An opaque operator has none, because it may run on either.
     pub fn roof(&self, work: Work) -> Option<Figure> {
         match work.matrix_dtype {
-            _ if work.opaque_flops > 0 => None,
+            _ if work.opaque_flops.is_some() => None,
             Some(_) => self.matrix.map(|peak| peak.figure),
             None if work.vector_f64_flops > 0 => self.vector_f64,
             None => self.vector,
@@ -123,10 +124,10 @@ pub enum MissingFigure {
 /// The figure that the time of this work lacks on the chosen device; `None` if the time counts all work.
 pub fn missing_figure(options: &Options, work: Work) -> Option<MissingFigure> {
     let peaks = peaks(options, work);
-    if work.is_unknown {
-        Some(MissingFigure::K)
-    } else if work.opaque_flops > 0 {
+    if work.opaque_flops.is_some() {
         Some(MissingFigure::Units)
+    } else if work.is_unknown {
+        Some(MissingFigure::K)
     } else if work.matrix_flops > 0 && peaks.matrix.is_none() {
         Some(
             work.matrix_dtype
@@ -151,7 +152,8 @@ pub fn place(options: &Options, work: Work, bytes: u64, is_free: bool) -> Placem
     let peaks = peaks(options, work);
     let peak = peaks.roof(work);
     let intensity = (flops > 0.0 && bytes > 0 && !work.is_unknown).then(|| flops / bytes as f64);
-    let attainable = intensity.map(|i| {
+    let placed = intensity.filter(|_| work.opaque_flops.is_none());
+    let attainable = placed.map(|i| {
         let by_memory = i * device.memory_bytes_per_s.value;
         peak.map_or(by_memory, |p| p.value.min(by_memory))
     });

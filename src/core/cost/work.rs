@@ -40,8 +40,10 @@ pub fn op_work(graph: &Graph, op: OpId) -> Work {
         OpType::Reduction => vector(graph, op, per_element * input_elements()),
         OpType::Opaque if definition.function.as_deref() == Some("sdpa") => attention(graph, op),
         OpType::Opaque => match &definition.unknown {
+            Some(unknown) if unknown.flops == Some(0) => Work::default(),
             Some(unknown) => Work {
-                opaque_flops: unknown.flops.into(),
+                opaque_flops: Some(unknown.flops.unwrap_or(0).into()),
+                is_unknown: unknown.flops.is_none(),
                 ..Work::default()
             },
             None if function.is_none() => Work::default(),

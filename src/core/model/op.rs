@@ -158,8 +158,8 @@ impl Op {
 pub struct UnknownOperator {
     /// Its name where it comes from: `aten.fft_rfft`.
     pub name: Option<String>,
-    /// Its FLOPs; 0 if the program does not say.
-    pub flops: u64,
+    /// Its FLOPs; `None` if the program does not say.
+    pub flops: Option<u64>,
 }
 
 /// How a transpose, a slice, a piece of a split, a concatenation, a gather or a pool finds its elements.

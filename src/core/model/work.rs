@@ -15,17 +15,18 @@ pub struct Work {
     pub matrix_dtype: Option<DType>,
     /// Those of `vector_flops` that are in f64, which has a rate of its own.
     pub vector_f64_flops: u128,
-    /// FLOPs of an operator that the program does not define. Nobody knows which units execute them, or in which type, so
-    /// they count in sums and in the arithmetic intensity but have no peak and no time.
-    pub opaque_flops: u128,
-    /// K of a matmul is unknown, so its FLOPs are not included and it has no point on the roofline.
+    /// FLOPs of an operator that the program does not define, as far as it states them; `None` without such an operator.
+    /// Nobody knows which units execute them, or in which type, so they count in sums but have no peak and no time.
+    pub opaque_flops: Option<u128>,
+    /// Some FLOPs are not known and not included: K of a matmul is unknown, or an opaque operator states none.
     pub is_unknown: bool,
 }
 
 impl Work {
     /// All FLOPs, on whatever units.
     pub fn flops(&self) -> u128 {
-        (self.matrix_flops.saturating_add(self.vector_flops)).saturating_add(self.opaque_flops)
+        (self.matrix_flops.saturating_add(self.vector_flops))
+            .saturating_add(self.opaque_flops.unwrap_or(0))
     }
 
     /// Vector FLOPs at the f32 rate.
@@ -41,7 +42,10 @@ impl Work {
             vector_flops: self.vector_flops.saturating_add(other.vector_flops),
             matrix_dtype: self.matrix_dtype.or(other.matrix_dtype),
             vector_f64_flops: self.vector_f64_flops.saturating_add(other.vector_f64_flops),
-            opaque_flops: self.opaque_flops.saturating_add(other.opaque_flops),
+            opaque_flops: match (self.opaque_flops, other.opaque_flops) {
+                (Some(own), Some(others)) => Some(own.saturating_add(others)),
+                (own, others) => own.or(others),
+            },
             is_unknown: self.is_unknown || other.is_unknown,
         }
     }

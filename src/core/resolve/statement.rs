@@ -140,8 +140,8 @@ fn unknown_operator(
     if !matches!(callee, Callee::Function(function) if function.name == "opaque") {
         return Ok(None);
     }
-    let flops = attributes.size("flops")?.unwrap_or(0);
-    let flops = u64::try_from(flops).map_err(|_| {
+    let flops = attributes.size("flops")?.map(u64::try_from).transpose();
+    let flops = flops.map_err(|_| {
         attributes
             .problem("flops", "is negative")
             .hint("state how many FLOPs the operator has, or nothing")

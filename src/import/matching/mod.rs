@@ -13,7 +13,7 @@ pub use neighbours::{Neighbours, SHORT_LAUNCHES, short_neighbours};
 use self::align::align;
 use self::operations::{MATRIX, Named, Operations, REDUCTIONS, Shape, of_function, of_name};
 use crate::profile::{MeasuredKernel, MeasuredRun};
-use fuseline_core::analysis::device_model::cold_times;
+use fuseline_core::analysis::device_model::cold_time;
 use fuseline_core::analysis::measured::Variant;
 use fuseline_core::analysis::{Analysis, Kernel};
 use fuseline_core::model::ids::{IdVec, KernelId, OpId};
@@ -198,13 +198,14 @@ pub fn match_kernels(analysis: &Analysis, run: &MeasuredRun) -> Matching {
 
 /// What each kernel takes by the prediction that is like the measurement; lower bounds are of cold caches anyway.
 fn predicted_times(analysis: &Analysis, run: &MeasuredRun) -> IdVec<KernelId, f64> {
-    let cold = run.is_cold.then(|| cold_times(analysis)).flatten();
-    cold.unwrap_or_else(|| {
-        let kernels = analysis.fused.kernels.ids();
-        kernels
-            .map(|kernel| analysis.kernel_time_s(kernel).unwrap_or(0.0))
-            .collect()
-    })
+    let kernels = analysis.fused.kernels.ids();
+    kernels
+        .map(|kernel| {
+            let cold = run.is_cold.then(|| cold_time(analysis, kernel)).flatten();
+            cold.or_else(|| analysis.kernel_time_s(kernel))
+                .unwrap_or(0.0)
+        })
+        .collect()
 }
 
 fn counted(run: &MeasuredRun) -> Counted {

@@ -243,8 +243,8 @@ fn of_program(analysis: &Analysis, metric: Metric, is_unfused: bool) -> Option<V
             Value::Number(expected_s.unwrap_or(run.time_s), Unit::Seconds)
         }
         Metric::Speedup => {
-            let expected = expected.map(Expected::speedup);
-            Value::Number(expected.or(analysis.speedup)?, Unit::Ratio)
+            let bounds = analysis.speedup?;
+            Value::Number(expected.map_or(bounds, Expected::speedup), Unit::Ratio)
         }
         Metric::Flops => Value::Number(flops(run.kernels.iter()) as f64, Unit::Flops),
         Metric::Intensity if run.traffic.total > 0 => Value::Number(

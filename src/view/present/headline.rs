@@ -79,7 +79,7 @@ pub fn headline(analysis: &Analysis) -> Headline {
         fused_kernels: total_kernels(fused),
         time_label: format!("{} on {}", kind.name(), device.name),
         ratio: match &analysis.expected {
-            _ if !runs || fused.is_partial() => None,
+            _ if !runs || analysis.speedup.is_none() => None,
             Some(expected) => Some(format!("{} as fast", ratio(expected.speedup()))),
             None => (analysis.speedup).map(|speedup| format!("{} by bounds", ratio(speedup))),
         },

@@ -52,17 +52,10 @@ pub fn propose(change: Change, shown: Shown<'_>) -> Proposal {
     let [making, made] = in_words(change, analysis);
     let changed = match by_hand::change(change, shown) {
         Ok(changed) => changed,
-        Err(Unchanged::Lost) => {
-            let parts = match change {
-                Change::Merge(..) => "kernels",
-                Change::Cut { .. } => "ops",
-            };
-            return Proposal::refused(format!("The program no longer has both {parts}."));
-        }
         Err(why) => {
+            let words = unchanged_text(&analysis.graph, (change, &making), &why);
             // The words are shown as plain text, without quotes for code.
-            let reason = unchanged_text(&analysis.graph, &why).replace('`', "");
-            return Proposal::refused(format!("{making} is not possible: {reason}."));
+            return Proposal::refused(words.replace('`', ""));
         }
     };
     let gain = gain(analysis, &changed.analysis);
@@ -72,13 +65,13 @@ pub fn propose(change: Change, shown: Shown<'_>) -> Proposal {
     if shown.program.blocks.is_empty() && kernels_after > kernels + 1 {
         rounds = format!(" into {} kernels", kernels_after - kernels + 1);
     }
-    if changed.is_in_rounds {
+    if changed.is_in_iterations {
         rounds.push_str(" in every round");
     }
-    if changed.cuts_rounds {
+    if changed.cuts_iterations {
         rounds.push_str(", with cuts where rounds end");
     }
-    let comma = if changed.cuts_rounds { "," } else { "" };
+    let comma = if changed.cuts_iterations { "," } else { "" };
     Proposal {
         words: format!("{making}{rounds}{comma} {gain}."),
         done: format!("{made}{rounds}: {gain}."),
@@ -88,20 +81,27 @@ pub fn propose(change: Change, shown: Shown<'_>) -> Proposal {
 }
 
 /// Why a change of kernels of `graph` is not possible.
-fn unchanged_text(graph: &Graph, why: &Unchanged) -> String {
-    match why {
+fn unchanged_text(graph: &Graph, (change, making): (Change, &str), why: &Unchanged) -> String {
+    let reason = match why {
+        Unchanged::Lost => {
+            let parts = match change {
+                Change::Merge(..) => "kernels",
+                Change::Cut { .. } => "ops",
+            };
+            return format!("The program no longer has both {parts}.");
+        }
         Unchanged::Illegal {
             reason,
             are_in_attention,
         } => {
             let words = reason_text(graph, reason);
-            if !are_in_attention {
-                return words;
+            if *are_in_attention {
+                let name = switch_name(Switch::Attention);
+                format!("{words}. A kernel for attention does it: allow {name} under Options")
+            } else {
+                words
             }
-            let name = switch_name(Switch::Attention);
-            format!("{words}. A kernel for attention does it: allow {name} under Options")
         }
-        Unchanged::Lost => "the program no longer has both".to_owned(),
         Unchanged::IsCut => "they run in two kernels already".to_owned(),
         Unchanged::Unmarkable(problem) => unmarkable_text(graph, problem),
         Unchanged::Broken => "the text has an error".to_owned(),
@@ -109,7 +109,8 @@ fn unchanged_text(graph: &Graph, why: &Unchanged) -> String {
         Unchanged::IsAttention => {
             "the option `attention as one kernel` keeps them together".to_owned()
         }
-    }
+    };
+    format!("{making} is not possible: {reason}.")
 }
 
 /// Why the kernels after a change cannot be written as marks.

@@ -85,7 +85,7 @@ pub fn time_rows(outcome: &Outcome) -> Vec<TimeRow> {
         .collect()
 }
 
-/// The sum of the rows. Each kernel was timed alone and repeated, so it found its data in the cache as often as that holds it.
+/// The sum of the rows. Each kernel was timed alone and repeated, so its data was in the cache if it fits there.
 pub fn sum_row(outcome: &Outcome) -> TimeRow {
     let rows = time_rows(outcome);
     let measured_s = |of: fn(&TimeRow) -> TimePair| rows.iter().map(|row| of(row).measured_s).sum();

@@ -3,9 +3,11 @@
 use crate::present::expected::breakdown_lines;
 use crate::present::explain::{assumed, has_assumed_size};
 use crate::present::figure::{Limit, Worked, limits_of};
-use crate::present::format::{at_least, format_seconds};
+use crate::present::format::{at_least, format_exact, format_seconds};
 use crate::present::names::counted;
-use fuseline_core::analysis::device_model::{FEWEST_ROWS, Outside, breakdown, cold_times};
+use fuseline_core::analysis::device_model::{
+    FEWEST_COLUMNS, FEWEST_ELEMENTS, FEWEST_ROWS, Outside, breakdown, cold_time,
+};
 use fuseline_core::analysis::{Analysis, Execution, Kernel};
 use fuseline_core::cost::roofline::{MissingFigure, missing_figure};
 use fuseline_core::model::bound::Bound;
@@ -103,29 +105,29 @@ pub fn time_note(analysis: &Analysis) -> String {
 /// What `?` behind a predicted time means here: `? marks an unverified prediction: …`.
 pub fn outside_text(outside: Outside) -> String {
     let why = match outside {
-        Outside::Opaque => "of an opaque operator only the bytes are known".to_owned(),
+        Outside::Opaque => "it leaves out what an opaque operator computes".to_owned(),
         Outside::F8 => "no kernel with f8 tensors was measured".to_owned(),
         Outside::GroupedHeads(group) => format!(
             "{group} heads share each head of K and V, and no measured attention shares them"
         ),
-        Outside::FewQueries(queries) => {
-            let queries = if queries == 1 {
-                "1 query".to_owned()
-            } else {
-                format!("{queries} queries")
-            };
-            format!("this attention has {queries}, and measured ones had {FEWEST_ROWS} or more")
+        Outside::FewQueries(count) => few("attention", count, ["query", "queries"], FEWEST_ROWS),
+        Outside::FewKeys(count) => few("attention", count, ["key", "keys"], FEWEST_ROWS),
+        Outside::FewRows(count) => few("a kernel", count, ["row", "rows"], FEWEST_ROWS),
+        Outside::FewColumns(count) => {
+            few("a product", count, ["column", "columns"], FEWEST_COLUMNS)
         }
-        Outside::FewRows(rows) => {
-            let rows = if rows == 1 {
-                "1 row".to_owned()
-            } else {
-                format!("{rows} rows")
-            };
-            format!("a kernel has {rows}, and measured ones had {FEWEST_ROWS} or more")
+        Outside::FewElements(count) => {
+            few("a kernel", count, ["element", "elements"], FEWEST_ELEMENTS)
         }
     };
     format!("? marks an unverified prediction: {why}.")
+}
+
+/// `a kernel has 64 rows, and measured ones had 512 or more`.
+fn few(what: &str, count: u64, [one, many]: [&str; 2], least: u64) -> String {
+    let noun = if count == 1 { one } else { many };
+    let [count, least] = [count, least].map(|count| format_exact(count.into()));
+    format!("{what} has {count} {noun}, and measured ones had {least} or more")
 }
 
 /// A time before it is put into words.
@@ -184,7 +186,7 @@ impl TimeText {
             Some(expected_s) => Self {
                 is_below: expected_s < seconds.bound_s,
                 time: at_least(
-                    seconds.is_partial,
+                    is_least,
                     &format!("{}{}", text(expected_s), mark(seconds.outside)),
                 ),
                 bound: Some(bound),
@@ -305,8 +307,8 @@ pub fn time_lines(analysis: &Analysis, id: KernelId) -> Vec<String> {
         if breakdown.time_s() < placement.time_s {
             lines.push("It lies below the bound, which reads all bytes from memory: the cache still holds some of them.".to_owned());
         }
-        let cold_s = cold_times(analysis).and_then(|times| times.get(id).copied());
-        if let Some(cold_s) = cold_s.filter(|cold_s| *cold_s > breakdown.time_s()) {
+        if let Some(cold_s) = cold_time(analysis, id).filter(|cold_s| *cold_s > breakdown.time_s())
+        {
             lines.push(format!(
                 "{} with a cold cache: {}",
                 TimeKind::of(analysis).name(),
@@ -345,9 +347,7 @@ pub fn missing_text(kernel: &Kernel, options: &Options) -> Option<String> {
         MissingFigure::PeakOf(dtype) => unknown_peak(dtype.name()),
         MissingFigure::MatrixPeak => unknown_peak("matrix units"),
         MissingFigure::VectorPeak => unknown_peak("vector units"),
-        MissingFigure::Units => {
-            "an opaque operator may run on the matrix units or on the vector units".to_owned()
-        }
+        MissingFigure::Units => "the units of an opaque operator are unknown".to_owned(),
     };
     Some(format!("{missing}; the time leaves its arithmetic out"))
 }

@@ -3,7 +3,7 @@
 //! Numbers are computed as `float`, as PyTorch computes f16 and bf16, and as `double` in a kernel that reads or writes f64.
 //! Whole numbers are computed as such numbers, too, and are exact as far as these are.
 
-use super::names::{Names, Naming};
+use super::names::{Names, Naming, written_name};
 use super::scalar::{Launch, Printer, Threads, launch, shared_arrays};
 use super::text::Language;
 use super::{Code, Line};
@@ -42,9 +42,7 @@ pub fn cuda(graph: &Graph, kernel: &Kernel) -> Result<Code, String> {
         ));
     }
     let mut names = Names::new(graph, kernel, WORDS, "_data", Naming::Program);
-    let written = kernel.arguments.iter().find(|own| own.is_written);
-    let written = written.map_or("nothing", |own| graph.tensor_name(own.tensor));
-    let name = names.other(&format!("fused_{written}"));
+    let name = names.other(&format!("fused_{}", written_name(graph, kernel)));
     let mut printer = Printer::new(graph, kernel, language, names);
     printer.line(format!("// {name}<<<{groups}, {threads}>>>(...)"));
     printer.line(format!(

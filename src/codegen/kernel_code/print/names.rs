@@ -120,6 +120,22 @@ pub(super) fn kept_name(place: usize) -> String {
     format!("kept_{place}")
 }
 
+/// What kernels are called after: the first tensor that this one writes. No other tensor of the graph gives the same, so the
+/// kernels of a file have names of their own.
+pub(super) fn written_name(graph: &Graph, kernel: &Kernel) -> String {
+    let written = kernel.arguments.iter().find(|own| own.is_written);
+    let Some(written) = written.map(|own| own.tensor) else {
+        return "nothing".to_owned();
+    };
+    let name = graph.tensor_name(written);
+    let identifier = identifier(name);
+    if identifier == name {
+        identifier
+    } else {
+        format!("{identifier}_t{}", written.index())
+    }
+}
+
 /// Letters, digits and single underscores, as every language takes them.
 fn identifier(name: &str) -> String {
     let mut identifier = String::with_capacity(name.len());

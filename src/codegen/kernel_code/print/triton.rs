@@ -5,7 +5,7 @@ mod statements;
 mod tile;
 
 use super::Code;
-use super::names::{Names, Naming};
+use super::names::{Names, Naming, written_name};
 use super::text::Texts;
 use crate::kernel_code::expression::{Expr, Fold};
 use crate::kernel_code::index::VariableId;
@@ -97,8 +97,7 @@ impl Printer<'_> {
             .iter()
             .map(|argument| self.texts.names.tensor(argument.tensor).to_owned())
             .collect();
-        let written = kernel.arguments.iter().find(|own| own.is_written);
-        let written = written.map_or("nothing", |own| self.texts.graph.tensor_name(own.tensor));
+        let written = written_name(self.texts.graph, kernel);
         let [fused, launch] = ["fused", "launch"].map(|what| {
             let wanted = format!("{what}_{written}");
             self.texts.names.other(&wanted)

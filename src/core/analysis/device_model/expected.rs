@@ -12,7 +12,7 @@ use crate::model::options::Options;
 use crate::model::partition::Partition;
 
 /// Predicted times of a program before and after fusion. They are warm: the program runs repeatedly, so a kernel finds in
-/// the shared cache what fits there and was accessed lately, inputs and weights included. [`cold_times`] has the others.
+/// the shared cache what fits there and was accessed lately, inputs and weights included. [`cold_time`] has the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expected {
     /// Where the rates come from.
@@ -121,22 +121,18 @@ fn times(
         .collect()
 }
 
-/// The predicted times of the fused kernels when each finds nothing in the shared cache, as a profiler that flushes it
-/// measures them; `None` where warm times are not predicted. `O(ops + reads)`.
-pub fn cold_times(analysis: &Analysis) -> Option<IdVec<KernelId, f64>> {
+/// The predicted time of a fused kernel that finds nothing in the shared cache, as a profiler that flushes it measures it;
+/// `None` where warm times are not predicted. `O(its ops + reads)`.
+pub fn cold_time(analysis: &Analysis, kernel: KernelId) -> Option<f64> {
     analysis.expected.as_ref()?;
     let model = DeviceModel::new(&analysis.graph, &analysis.options)?;
     let rates = &model.calibration.as_ref()?.rates;
-    let code = Code::of(&analysis.options);
-    let kernels = analysis.fused.kernels.iter_enumerated();
-    kernels
-        .map(|(id, kernel)| {
-            let cold = Launch::cold(kernel, &analysis.partition.recomputed[id]);
-            let further = analysis.partition.further_launches.get(id).copied();
-            let further_s = f64::from(further.unwrap_or(0)) * rates.kernel_s;
-            Some(model.time_s(code, cold)? + further_s)
-        })
-        .collect()
+    let partition = &analysis.partition;
+    let fused = analysis.fused.kernels.get(kernel)?;
+    let cold = Launch::cold(fused, &partition.recomputed[kernel]);
+    let further = partition.further_launches.get(kernel).copied();
+    let further_s = f64::from(further.unwrap_or(0)) * rates.kernel_s;
+    Some(model.time_s(Code::of(&analysis.options), cold)? + further_s)
 }
 
 /// A kernel of a partition; without one, of the unfused program, which computes nothing twice.

@@ -13,11 +13,11 @@ mod range;
 mod time;
 
 pub use crate::analysis::device_model::breakdown::{Breakdown, Part, Share, What};
-pub use crate::analysis::device_model::expected::{
-    Expected, ExpectedKernel, breakdown, cold_times,
-};
+pub use crate::analysis::device_model::expected::{Expected, ExpectedKernel, breakdown, cold_time};
 pub use crate::analysis::device_model::matmul::{Product, Tile, Tiling};
-pub use crate::analysis::device_model::range::{FEWEST_ROWS, Outside};
+pub use crate::analysis::device_model::range::{
+    FEWEST_COLUMNS, FEWEST_ELEMENTS, FEWEST_ROWS, Outside,
+};
 
 pub(crate) use crate::analysis::device_model::cache::Hits;
 use crate::analysis::{Analysis, Execution, Kernel};

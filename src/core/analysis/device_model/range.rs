@@ -6,9 +6,15 @@ use crate::model::dtype::DType;
 use crate::model::op::element_count;
 use serde::Serialize;
 
-/// The fewest rows that a measured kernel had. Fewer of them leave multiprocessors idle, and libraries then take
-/// kernels that no row of `public/measured` ran.
+/// The fewest rows, queries or keys that a measured kernel had. Fewer of them leave multiprocessors idle, and libraries then
+/// take kernels that no row of `public/measured` ran.
 pub const FEWEST_ROWS: u64 = 512;
+
+/// The fewest columns of a measured product, and the fewest channels of a measured convolution.
+pub const FEWEST_COLUMNS: u64 = 64;
+
+/// The fewest elements that a measured loop over elements wrote: 512 rows of 768.
+pub const FEWEST_ELEMENTS: u64 = 512 * 768;
 
 /// A sum is outside the measured sizes if at least this share of its time is.
 const NOTABLE_SHARE: f64 = 0.05;
@@ -25,8 +31,14 @@ pub enum Outside {
     GroupedHeads(u64),
     /// It is attention with so many queries, fewer than [`FEWEST_ROWS`].
     FewQueries(u64),
+    /// It is attention with so many keys, fewer than [`FEWEST_ROWS`].
+    FewKeys(u64),
     /// It has so many rows, fewer than [`FEWEST_ROWS`].
     FewRows(u64),
+    /// It is a product with so many columns, fewer than [`FEWEST_COLUMNS`].
+    FewColumns(u64),
+    /// It is a loop over so many elements, fewer than [`FEWEST_ELEMENTS`].
+    FewElements(u64),
 }
 
 impl KernelView<'_> {
@@ -42,42 +54,51 @@ impl KernelView<'_> {
         if ops().any(|op| graph.ops[op].unknown.is_some()) {
             return Some(Outside::Opaque);
         }
-        let mut tensors = ops().flat_map(|op| {
-            let read = graph.inputs[op].iter().copied();
-            read.chain([graph.output[op]])
-        });
-        if tensors.any(|tensor| graph.tensors[tensor].dtype == Some(DType::F8)) {
+        let tensors = || {
+            ops().flat_map(|op| {
+                let read = graph.inputs[op].iter().copied();
+                read.chain([graph.output[op]])
+            })
+        };
+        if tensors().any(|tensor| graph.tensors[tensor].dtype == Some(DType::F8)) {
             return Some(Outside::F8);
         }
-        let few_rows = |rows: u64| (rows < FEWEST_ROWS).then_some(Outside::FewRows(rows));
         match self.kind() {
             Kind::View => None,
             Kind::Attention => {
                 let shape = AttentionShape::of_kernel(graph, self.launch.ops)?;
-                if shape.group > 1 {
-                    Some(Outside::GroupedHeads(shape.group))
-                } else if shape.queries < FEWEST_ROWS {
-                    Some(Outside::FewQueries(shape.queries))
-                } else {
-                    None
-                }
+                let grouped = (shape.group > 1).then_some(Outside::GroupedHeads(shape.group));
+                grouped
+                    .or_else(|| below(shape.queries, FEWEST_ROWS, Outside::FewQueries))
+                    .or_else(|| below(shape.keys, FEWEST_ROWS, Outside::FewKeys))
             }
-            Kind::Matmul { product, .. } => few_rows(product.rows as u64),
-            Kind::Rows | Kind::Pointwise => {
-                let rows = |tensor| {
-                    let [rows @ .., _] = graph.tensor_shape(tensor)? else {
-                        return Some(1);
-                    };
-                    element_count(rows)
+            Kind::Matmul { product, .. } => {
+                let [rows, columns] = [product.rows as u64, product.columns as u64];
+                below(rows, FEWEST_ROWS, Outside::FewRows)
+                    .or_else(|| below(columns, FEWEST_COLUMNS, Outside::FewColumns))
+            }
+            Kind::Rows => {
+                let rows = |tensor| match graph.tensor_shape(tensor)? {
+                    [rows @ .., _] => element_count(rows),
+                    [] => Some(1),
                 };
-                let tensors = ops().flat_map(|op| {
-                    let read = graph.inputs[op].iter().copied();
-                    read.chain([graph.output[op]])
-                });
-                few_rows(tensors.filter_map(rows).max()?)
+                below(
+                    tensors().filter_map(rows).max()?,
+                    FEWEST_ROWS,
+                    Outside::FewRows,
+                )
+            }
+            Kind::Pointwise => {
+                let written = ops().filter_map(|op| graph.tensors[graph.output[op]].elements());
+                below(written.max()?, FEWEST_ELEMENTS, Outside::FewElements)
             }
         }
     }
+}
+
+/// The size as a reason, if it is below the least that was measured.
+fn below(size: u64, least: u64, reason: fn(u64) -> Outside) -> Option<Outside> {
+    (size < least).then(|| reason(size))
 }
 
 /// How a sum of predicted times is outside the measured sizes: like the longest of the kernels that are, if these

@@ -2,7 +2,7 @@
 
 use crate::analysis::device_model::breakdown::{Breakdown, Part, What};
 use crate::analysis::device_model::{Code, KernelView, Kind, Moved, Product, row_width};
-use crate::cost::roofline::missing_figure;
+use crate::cost::roofline::{MissingFigure, missing_figure};
 use crate::cost::work::{op_work, scores};
 use crate::model::device::Measured;
 use crate::model::dtype::DType;
@@ -27,7 +27,10 @@ impl KernelView<'_> {
     pub(super) fn breakdown(&self, m: &Measured) -> Option<Breakdown> {
         let (options, work) = (self.model.options, self.launch.work);
         let is_measured = matches!(work.matrix_dtype, None | Some(DType::F16 | DType::Bf16));
-        if missing_figure(options, work).is_some() || work.vector_f64_flops > 0 || !is_measured {
+        // What an opaque operator computes is left out: its time is at least that of its bytes.
+        let lacks_figure =
+            missing_figure(options, work).is_some_and(|missing| missing != MissingFigure::Units);
+        if lacks_figure || work.vector_f64_flops > 0 || !is_measured {
             return None;
         }
         let moved = self.launch.moved();

@@ -70,7 +70,7 @@ pub struct KernelLimits {
 }
 
 impl KernelLimits {
-    /// The warnings that fusion may cost time here. A kernel of one op has none: apart from others it runs the same.
+    /// The warnings that fusion may cost time here. A kernel of one op has none, because it is not fused.
     pub fn harms(&self) -> impl Iterator<Item = &Warning> {
         let warnings = self.warnings.iter();
         warnings.filter(|warning| self.is_fused && warning.hurts())
@@ -89,10 +89,11 @@ pub fn limits(analysis: &Analysis) -> Option<IdVec<KernelId, KernelLimits>> {
         kernels
             .map(|(id, kernel)| {
                 let estimate = Estimate::of(analysis, kernel, &live[id], multiprocessors);
-                let mut limits = of_kernel(analysis, estimate, live[id].at_once, &multiprocessor);
+                let mut limits = KernelLimits {
+                    is_fused: kernel.ops.len() > 1 || !analysis.partition.recomputed[id].is_empty(),
+                    ..of_kernel(analysis, estimate, live[id].at_once, &multiprocessor)
+                };
                 recompute(analysis, id, &mut limits);
-                limits.is_fused =
-                    kernel.ops.len() > 1 || !analysis.partition.recomputed[id].is_empty();
                 let count = multiprocessors as u64;
                 limits.warnings = warnings(analysis, id, &limits, &multiprocessor, count);
                 limits

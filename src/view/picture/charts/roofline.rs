@@ -10,6 +10,7 @@ use crate::picture::charts::roofline_points::{draw_points, focus_order};
 use crate::picture::charts::scene::{Axes, Role, Scene};
 use crate::present::names::joined;
 use crate::present::times::{TimeKind, kernel_time};
+use fuseline_core::cost::roofline::{MissingFigure, missing_figure};
 use fuseline_core::{Analysis, Kernel, KernelId};
 
 /// Draws the roofline of `analysis` into a frame of `size` units, at least 240 by 140.
@@ -107,10 +108,10 @@ fn without_point(analysis: &Analysis) -> Option<String> {
         return None;
     }
     let names = missing.iter().map(|&(id, kernel)| {
-        let why = if kernel.work.is_unknown {
-            "K is unknown"
-        } else {
-            "no FLOPs"
+        let why = match missing_figure(&analysis.options, kernel.work) {
+            Some(MissingFigure::Units) => "its units are unknown",
+            Some(MissingFigure::K) => "K is unknown",
+            _ => "no FLOPs",
         };
         format!("{} ({why})", kernel_heading(analysis, id))
     });

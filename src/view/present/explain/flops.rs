@@ -92,7 +92,9 @@ pub fn flops_text(graph: &Graph, op: OpId) -> String {
             )
         }
         FlopFactors::Nothing => "0: it computes nothing".to_owned(),
-        FlopFactors::Stated if flops == 0 => "unknown: the program states none".to_owned(),
+        FlopFactors::Stated if op_work(graph, op).is_unknown => {
+            "unknown: the program states none".to_owned()
+        }
         FlopFactors::Stated => format!("{}, as the program states", format_flops(flops)),
         FlopFactors::Each {
             flops: each,

@@ -217,7 +217,7 @@ fn bound(analysis: &Analysis, run: Run) -> Found {
 /// Unfused over fused time; `None` where nothing runs, and where the times leave out FLOPs or ops.
 fn speedup(analysis: &Analysis, quantity: Quantity) -> Option<Found> {
     let ratio = match (&analysis.expected, quantity) {
-        _ if analysis.fused.is_partial() => return None,
+        _ if analysis.speedup.is_none() => return None,
         (Some(expected), Quantity::Time) => expected.speedup(),
         _ => analysis.speedup?,
     };

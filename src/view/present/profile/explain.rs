@@ -46,10 +46,12 @@ pub fn profile_explanation(
     let (title, formula, term) = match figure {
         ProfileFigure::PredictedTime => (
             "predicted time",
-            if matching.run.is_cold {
-                "Σ over kernels (time with a cold cache)"
-            } else {
-                "Σ over the kernels that were found (time)"
+            match (of, matching.run.is_cold) {
+                (RowOf::Found, true) => {
+                    "Σ over the kernels that were found (time with a cold cache)"
+                }
+                (_, true) => "Σ over kernels (time with a cold cache)",
+                (_, false) => "Σ over the kernels that were found (time)",
             },
             each_found(analysis, matching, of, Number::Seconds, times_of)?,
         ),

@@ -217,7 +217,7 @@ fn source(profile: &Profile, run: &MeasuredRun, calls: usize) -> String {
         parts.push(format!("the last of {calls} calls that follow each other"));
     }
     if run.is_cold {
-        parts.push("Nsight Compute flushes the caches before each kernel unless asked otherwise, so measured and predicted times are cold".to_owned());
+        parts.push("times are cold, because Nsight Compute flushes the caches before each kernel; with `--cache-control none` they are warm, and the predictions here too long".to_owned());
     }
     let source = profile.kind.name();
     if parts.is_empty() {
