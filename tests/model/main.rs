@@ -9,6 +9,7 @@ mod advice;
 mod attention;
 mod attention_prices;
 mod attention_rows;
+mod axis_labels;
 mod baseline;
 mod calibration;
 mod calibration_scripts;

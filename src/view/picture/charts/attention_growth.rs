@@ -1,7 +1,7 @@
 //! How the bytes of attention grow with the length of the sequence. On logarithmic axes quadratic growth is a line twice
 //! as steep as linear growth.
 
-use crate::picture::charts::axis::{decades, power_text};
+use crate::picture::charts::axis::{decade_text, decades};
 use crate::picture::charts::bounds::Bounds;
 use crate::picture::charts::frame::{Frame, Margins, draw_frame, drawable, is_compact};
 use crate::picture::charts::marks::{circle, text};
@@ -48,8 +48,8 @@ pub fn scene(sizes: &AttentionSizes, device: &Device, size: (f64, f64)) -> Scene
         x: decades(lengths.0.max(1) as f64, lengths.1.max(10) as f64, 2),
         y: Some(y),
         x_ticks: if is_compact { 5 } else { 10 },
-        x_text: &|value| power_text(value, ""),
-        y_text: &|value| power_text(value, "B"),
+        x_text: &|value| decade_text(value, ""),
+        y_text: &|value| decade_text(value, "B"),
         lines: &lines,
     };
     let mut marks = Vec::new();

@@ -118,6 +118,15 @@ impl Axis {
         }
     }
 
+    /// Whether the tick at a coordinate of plotters has a text. Between the decades of a short logarithmic axis there is a tick
+    /// for each digit, and nine texts would cover each other.
+    pub(super) fn is_labelled(self, coord: f64) -> bool {
+        match self {
+            Self::Decades { .. } => matches!(decade_of(coord).0, 1 | 2 | 5),
+            Self::Powers { .. } | Self::Linear { .. } => true,
+        }
+    }
+
     pub(super) fn coord(self) -> AxisCoord {
         match self {
             // Slightly longer at both ends, so that rounding does not drop the outermost ticks.
@@ -169,22 +178,34 @@ pub(super) fn decades(low: f64, high: f64, min_decades: i32) -> Axis {
     }
 }
 
-/// A power of ten with an SI prefix: `0.1`, `100`, `10 k`, `1 TFLOP/s`.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "exponents of finite floats are below 400"
-)]
-pub(super) fn power_text(value: f64, unit: &str) -> String {
+/// A tick of a logarithmic axis, with an SI prefix: `0.1`, `300`, `20 k`, `1 TFLOP/s`.
+pub(super) fn decade_text(value: f64, unit: &str) -> String {
     const PREFIXES: [&str; 11] = ["", "k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q"];
-    let exponent = value.log10().round() as i32;
-    let prefix = PREFIXES.get(exponent.max(0) as usize / 3);
-    let text = match (exponent, prefix) {
-        (..-4, _) | (_, None) => format!("1e{exponent} {unit}"),
-        (..0, _) => format!("{value:.*} {unit}", exponent.unsigned_abs() as usize),
-        (_, Some(prefix)) => format!("{} {prefix}{unit}", 10_u32.pow(exponent as u32 % 3)),
+    let (digit, exponent) = decade_of(value);
+    let text = match usize::try_from(exponent) {
+        Ok(exponent) => match PREFIXES.get(exponent / 3) {
+            Some(prefix) => format!("{digit}{} {prefix}{unit}", "0".repeat(exponent % 3)),
+            None => format!("{digit}e{exponent} {unit}"),
+        },
+        Err(_) if exponent < -4 => format!("{digit}e{exponent} {unit}"),
+        Err(_) => {
+            let decimals = exponent.unsigned_abs() as usize;
+            format!("{value:.decimals$} {unit}")
+        }
     };
     text.trim_end().to_owned()
+}
+
+/// The digit and the exponent of a tick of a logarithmic axis: `(3, 9)` for `3e9`.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "exponents of finite floats are below 400"
+)]
+fn decade_of(value: f64) -> (i32, i32) {
+    // A little more, because the ticks of plotters are rounded.
+    let exponent = (value.log10() + 1e-9).floor() as i32;
+    let digit = (value / 10_f64.powi(exponent)).round() as i32;
+    (digit, exponent)
 }
 
 /// A size or a count on an axis: all digits of a whole number, else at most two decimals.

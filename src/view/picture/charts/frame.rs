@@ -177,8 +177,12 @@ fn draw_part(
         return (0..1, 0..1);
     };
     let mut mesh = chart.configure_mesh();
-    let x_text = |value: &f64| (frame.x_text)(frame.x.value(*value));
-    let y_text = |value: &f64| (frame.y_text)(y.value(*value));
+    let text = |axis: Axis, of: &dyn Fn(f64) -> String, coord: f64| {
+        let value = axis.is_labelled(coord).then(|| axis.value(coord));
+        value.map(of).unwrap_or_default()
+    };
+    let x_text = |coord: &f64| text(frame.x, frame.x_text, *coord);
+    let y_text = |coord: &f64| text(y, frame.y_text, *coord);
     let font = FontDesc::new(FontFamily::SansSerif, px(FONT_PX), FontStyle::Normal);
     mesh.label_style(font.color(&BLACK))
         .x_labels(frame.x_ticks)

@@ -34,15 +34,7 @@ pub fn scene(comparisons: &[Comparison], quantity: Quantity, size: (f64, f64)) -
         (Role::Ridge, vec![(start, start * BAND), (end / BAND, end)]),
         (Role::MemoryRoof, beside(1.0)),
     ];
-    let ticks = |value: f64| {
-        // Texts at lines between powers of ten would be too close.
-        let power = value.log10();
-        if (power - power.round()).abs() < 1e-6 {
-            without_zeros(&quantity.text(value))
-        } else {
-            String::new()
-        }
-    };
+    let ticks = |value: f64| without_zeros(&quantity.text(value));
     let frame = Frame {
         size,
         margins: Margins {

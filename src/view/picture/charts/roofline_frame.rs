@@ -1,6 +1,6 @@
 //! The frame of a roofline: axes, roofs and their names.
 
-use crate::picture::charts::axis::{Axes, Axis, decades, power_text};
+use crate::picture::charts::axis::{Axes, Axis, decade_text, decades};
 use crate::picture::charts::frame::{Frame, Margins, Plot, draw_frame, drawable, is_compact};
 use crate::picture::charts::occupancy::LabelSpace;
 use crate::picture::charts::roofline_names::{PointLayout, names};
@@ -72,8 +72,8 @@ impl RooflineFrame {
             x,
             y: Some(y),
             x_ticks: if is_compact { 7 } else { 12 },
-            x_text: &|value| power_text(value, ""),
-            y_text: &|value| power_text(value, unit),
+            x_text: &|value| decade_text(value, ""),
+            y_text: &|value| decade_text(value, unit),
             lines: &lines,
         };
         let mut marks = Vec::new();

@@ -1,12 +1,13 @@
 //! A sweep as curves, one for each policy, over the values of a param on a logarithmic axis.
 
-use crate::picture::charts::axis::{Axis, decades, number_text, power_text, round_axis};
+use crate::picture::charts::axis::{Axis, decade_text, decades, number_text, round_axis};
 use crate::picture::charts::bounds::Bounds;
+use crate::picture::charts::bytes_axis::without_zeros;
 use crate::picture::charts::frame::{Frame, Margins, Plot, draw_frame, drawable, is_compact};
 use crate::picture::charts::marks::{circle, text, text_width};
 use crate::picture::charts::roofline_compare::marker;
 use crate::picture::charts::scene::{Anchor, Label, Mark, Point, Role, Scene};
-use crate::present::format::{format_amount, format_exact};
+use crate::present::format::{format_exact, format_seconds};
 use crate::present::options::policy_title;
 use crate::present::sweep::{
     concerns, crossing_rows, figure_text, measure_title, param_text, relative, relative_text,
@@ -133,9 +134,9 @@ impl SweepView<'_> {
     fn tick(&self, value: f64, is_log: bool) -> String {
         match self.measure {
             _ if !is_log => number_text(value),
-            Measure::Time => seconds_text(value),
-            Measure::Bytes => power_text(value, "B"),
-            Measure::Kernels | Measure::Intensity => power_text(value, ""),
+            Measure::Time => without_zeros(&format_seconds(value)),
+            Measure::Bytes => decade_text(value, "B"),
+            Measure::Kernels | Measure::Intensity => decade_text(value, ""),
         }
     }
 
@@ -252,20 +253,5 @@ impl SweepView<'_> {
             sweep.param,
             figures.join(" ")
         )
-    }
-}
-
-/// A power of ten of seconds: `10 µs`.
-fn seconds_text(value: f64) -> String {
-    let (scaled, unit) = match value {
-        value if value < 0.9e-6 => (value * 1e9, "ns"),
-        value if value < 0.9e-3 => (value * 1e6, "µs"),
-        value if value < 0.9 => (value * 1e3, "ms"),
-        value => (value, "s"),
-    };
-    if scaled < 900.0 {
-        format!("{} {unit}", number_text(scaled))
-    } else {
-        format_amount(scaled, unit)
     }
 }
