@@ -52,7 +52,7 @@ impl Later {
                 self.0.try_update_value(|timer| timer.pending = None);
                 action();
             };
-            let handle = set_timeout_with_handle(fire, wait).ok();
+            let handle = set_timeout(fire, wait).ok();
             timer.pending = handle.map(|timer| Pending {
                 timer,
                 first_call_ms,

@@ -48,7 +48,8 @@ pub fn is_on(event: &Event, selector: &str) -> bool {
 
 /// Runs `action` before the next frame is drawn, after all effects.
 pub fn next_frame(action: impl FnOnce() + 'static) {
-    request_animation_frame(action);
+    // Fails only where the page is gone.
+    let _ = request_animation_frame(action);
 }
 
 /// Waits as [`after_picture`] does, so that what was told is seen before work goes on.
@@ -63,7 +64,10 @@ pub async fn painted() {
 
 /// Runs `action` after the next frame is drawn; soon, in a tab that is hidden and draws none.
 pub fn after_picture(action: impl FnOnce() + 'static) {
-    let soon = || set_timeout(action, Duration::ZERO);
+    let soon = || {
+        // Fails only where the page is gone.
+        let _ = set_timeout(action, Duration::ZERO);
+    };
     if document().hidden() {
         soon();
     } else {

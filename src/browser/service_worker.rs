@@ -39,7 +39,8 @@ pub async fn keep_offline(on_new_version: impl Fn() + 'static, on_switch: impl F
             spawn_local(async { drop(JsFuture::from(looking).await) });
         }
     };
-    set_interval(look_again, LOOK_AGAIN);
+    // Fails only where the page is gone.
+    let _ = set_interval(look_again, LOOK_AGAIN);
 }
 
 /// Replaces the build of all tabs by the newer one that waits.

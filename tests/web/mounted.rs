@@ -24,7 +24,8 @@ pub(crate) async fn drawn() {
         let frame = Promise::new(&mut |done, _| {
             request_animation_frame(move || {
                 done.call0(&JsValue::NULL).unwrap();
-            });
+            })
+            .unwrap();
         });
         JsFuture::from(frame).await.unwrap();
     }

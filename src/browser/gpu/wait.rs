@@ -2,7 +2,7 @@
 
 use crate::spawn;
 use futures_channel::oneshot;
-use leptos::prelude::set_timeout_with_handle;
+use leptos::prelude::set_timeout;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub(super) async fn within<T: 'static>(
             drop(send.send(None));
         }
     };
-    let timer = set_timeout_with_handle(give_up, Duration::from_secs_f64(limit_s)).ok();
+    let timer = set_timeout(give_up, Duration::from_secs_f64(limit_s)).ok();
     spawn(async move {
         let value = future.await;
         if let Some(send) = first.take() {

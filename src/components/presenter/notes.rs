@@ -113,7 +113,7 @@ fn Times(
     place: Memo<Option<LessonPlace>>,
 ) -> impl IntoView {
     let now_ms = RwSignal::new(browser::clock_ms());
-    let ticking = set_interval_with_handle(
+    let ticking = set_interval(
         move || now_ms.set(browser::clock_ms()),
         Duration::from_secs(1),
     );
