@@ -1,9 +1,23 @@
 //! What covers the page: dialogs and full-screen.
 
-use super::on_window;
+use super::{on_window, spawn};
+use js_sys::Promise;
+use js_sys::futures::JsFuture;
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
+use wasm_bindgen::prelude::wasm_bindgen;
+use wasm_bindgen::{JsCast, JsValue};
+
+// `web_sys` drops the promises of both, and then nobody could catch a refusal.
+#[wasm_bindgen]
+extern "C" {
+    type FullScreen;
+    #[wasm_bindgen(method, catch, js_name = requestFullscreen)]
+    fn request(this: &FullScreen) -> Result<JsValue, JsValue>;
+    #[wasm_bindgen(method, catch, js_name = exitFullscreen)]
+    fn exit(this: &FullScreen) -> Result<JsValue, JsValue>;
+}
 
 /// Shows a dialog over the page, which cannot be reached meanwhile.
 pub fn show_modal(dialog: NodeRef<html::Dialog>) {
@@ -48,17 +62,17 @@ fn is_screen_filled() -> bool {
     document().fullscreen_element().is_some()
 }
 
-/// Shows the whole page full-screen. The browser may refuse; the page stays in its window then.
+/// Shows the whole page full-screen, if the browser does not refuse.
 pub fn fill_screen() {
     if let Some(root) = document().document_element() {
-        let _ = root.request_fullscreen();
+        ask(root.unchecked_ref(), FullScreen::request);
     }
 }
 
 /// Shows the page in its window again.
 pub fn leave_full_screen() {
     if is_screen_filled() {
-        document().exit_fullscreen();
+        ask(document().unchecked_ref(), FullScreen::exit);
     }
 }
 
@@ -67,7 +81,14 @@ pub fn toggle_full_screen(section: NodeRef<html::Section>) {
     if is_screen_filled() {
         leave_full_screen();
     } else if let Some(section) = section.get_untracked() {
-        // The browser may refuse; the page stays as it is then.
-        let _ = section.request_fullscreen();
+        ask(section.unchecked_ref(), FullScreen::request);
+    }
+}
+
+/// Asks the browser for another way to show the page. Where it refuses, as a frame's policy may demand, nothing changes, which
+/// the visitor sees.
+fn ask(of: &FullScreen, change: fn(&FullScreen) -> Result<JsValue, JsValue>) {
+    if let Ok(answer) = change(of) {
+        spawn(async move { drop(JsFuture::from(Promise::resolve(&answer)).await) });
     }
 }

@@ -85,6 +85,30 @@ test('a tall graph is in columns on a projector, and full-screen on request', as
   await expect(page.locator('.graph .headline')).toHaveCount(0);
 });
 
+test('where the browser refuses to fill the screen, or to leave it, nothing changes', async ({ page, open }) => {
+  await page.setViewportSize(SCREENS.projector);
+  await open();
+  const refuse = (method) => page.evaluate((name) => {
+    const refused = () => { globalThis.refusals = (globalThis.refusals ?? 0) + 1; return Promise.reject(new TypeError('Permissions check failed')); };
+    for (const { prototype } of [Element, Document]) if (name in prototype) prototype[name] = refused;
+  }, method);
+  const refusals = (count) => expect.poll(() => page.evaluate(() => globalThis.refusals)).toBe(count);
+  await page.getByRole('button', { name: 'Full screen', exact: true }).click();
+  const leave = page.getByRole('button', { name: 'Leave full screen', exact: true });
+  await refuse('exitFullscreen');
+  await leave.click();
+  await refusals(1);
+  await expect(leave).toBeVisible();
+  await page.reload();
+  await page.locator('main').waitFor();
+  await refuse('requestFullscreen');
+  await page.getByRole('button', { name: 'Full screen', exact: true }).click();
+  await refusals(1);
+  await page.getByRole('button', { name: 'Present', exact: true }).click();
+  await refusals(2);
+  await expect(leave).toHaveCount(0);
+});
+
 test('the bar is one line on a laptop and a small projector, and on a phone holds every choice without scrolling', async ({ page, open }) => {
   await open();
   const bar = page.getByRole('banner');
