@@ -161,6 +161,7 @@ mod spans;
 mod step_lines;
 mod structures;
 mod sweep;
+mod sweep_budget;
 mod sweep_chart;
 mod text_metrics;
 mod tiling;

@@ -117,6 +117,9 @@ const MAX_TRIES: usize = 400;
 /// Ops and reads that a sweep analyses, roughly, and of those the part for the chosen values.
 const BUDGET: usize = 1_600_000;
 const SAMPLES_BUDGET: usize = 200_000;
+/// States that the searches of a sweep visit, roughly, and of those the part for the chosen values: half a second.
+const STATES_BUDGET: usize = 200_000;
+const SAMPLES_STATES: usize = 150_000;
 
 /// The program at values of its param at this index, under the options and every policy. What kernels are bound by and which
 /// tensors are much of the bytes is told of the policy in the options. `None` if there is no such
@@ -128,11 +131,14 @@ pub fn sweep(program: &Program, param: usize, options: &Options) -> Option<Sweep
     let policies = policies_of(program);
     let mut states = States::new(program, param, options, &policies, grid);
     let cost = states.largest(ops_and_reads).max(1);
-    let samples = states.sample((SAMPLES_BUDGET / cost).clamp(MIN_SAMPLES, MAX_SAMPLES));
+    let visited = states.visited_at_ends().max(1);
+    let count = (SAMPLES_BUDGET / cost).min(SAMPLES_STATES / visited);
+    let samples = states.sample(count.clamp(MIN_SAMPLES, MAX_SAMPLES));
     if samples.len() < 2 {
         return None;
     }
     states.tries_left = (BUDGET / cost).min(MAX_TRIES);
+    states.most_visited = STATES_BUDGET;
     let crossings = find_crossings(&mut states, &samples);
     let shown = samples
         .into_iter()

@@ -40,6 +40,8 @@ pub(super) struct State {
     pub(super) weight_bytes: u64,
     /// In the order of the policies.
     pub(super) policies: Vec<PolicyState>,
+    /// States that the search for the optimum visited.
+    visited: usize,
 }
 
 impl State {
@@ -76,9 +78,13 @@ pub(super) struct States<'a> {
     pub(super) grid: Grid,
     /// How many further values may be tried.
     pub(super) tries_left: usize,
+    /// How many states the searches at all values may visit before no further value is tried.
+    pub(super) most_visited: usize,
     /// Whether no value was left out for that.
     pub(super) is_complete: bool,
     param: usize,
+    /// States that the searches at all values have visited.
+    visited: usize,
     options: Vec<Options>,
     /// `None` where the program has an error.
     tried: BTreeMap<usize, Option<State>>,
@@ -102,6 +108,8 @@ impl<'a> States<'a> {
             policies,
             grid,
             tries_left: usize::MAX,
+            most_visited: usize::MAX,
+            visited: 0,
             is_complete: true,
             param,
             options: policies.iter().map(of_policy).collect(),
@@ -114,6 +122,16 @@ impl<'a> States<'a> {
         let ends = [0, self.grid.len() - 1];
         let counts = ends.map(|place| count(&self.program_at(place)));
         counts.into_iter().max().unwrap_or(0)
+    }
+
+    /// The larger number of states that the search visits at both ends, or beside an end at which the program has an error.
+    pub(super) fn visited_at_ends(&mut self) -> usize {
+        let count = self.grid.len();
+        let visited = [0, count - 1].map(|end| match self.valid_near(end, 0..count) {
+            Near::Place(place) => self.known(place).map_or(0, |state| state.visited),
+            Near::Nowhere | Near::Unknown => 0,
+        });
+        visited.into_iter().max().unwrap_or(0)
     }
 
     /// Tries `count` values, where one has an error another beside it. Their places, ascending.
@@ -152,12 +170,13 @@ impl<'a> States<'a> {
     /// The program at a place; `None` if it has an error there, or no further value may be tried.
     pub(super) fn at(&mut self, place: usize) -> Option<&State> {
         if !self.tried.contains_key(&place) {
-            if self.tries_left == 0 {
+            if self.tries_left == 0 || self.visited >= self.most_visited {
                 self.is_complete = false;
                 return None;
             }
             self.tries_left -= 1;
             let state = self.evaluate(place);
+            self.visited += state.as_ref().map_or(0, |state| state.visited);
             self.tried.insert(place, state);
         }
         self.known(place)
@@ -197,8 +216,10 @@ impl<'a> States<'a> {
         let written_bytes = self.by_statement(&graph, &statements, |tensor| {
             graph.tensors[tensor].bytes().unwrap_or(0)
         });
+        let mut visited = 0;
         let policies = self.options.iter().map(|options| {
             let plan = fusion::plan(&graph, options);
+            visited += plan.certificate.map_or(0, |certificate| certificate.states);
             let analysis = analyze_plan(graph.clone(), options, plan);
             self.policy_state(&analysis, &statements)
         });
@@ -206,6 +227,7 @@ impl<'a> States<'a> {
             policies: policies.collect(),
             written_bytes,
             weight_bytes,
+            visited,
         })
     }
 

@@ -58,14 +58,16 @@ struct Node {
 pub(super) struct Search<'s> {
     candidates: &'s IdVec<CandidateId, Candidate>,
     bound: &'s Bound<'s, 's>,
-    /// For each place of the region the candidates that hold it.
-    holding: IdVec<LocalOp, Vec<CandidateId>>,
+    /// For each place of the region the candidates that hold it, a bit each.
+    holding: IdVec<LocalOp, Vec<u64>>,
     start: Set,
     all: Set,
     nodes: IdVec<NodeId, Node>,
     node_of: HashMap<Set, NodeId, FxBuildHasher>,
 }
 
+/// Candidates in a word of [`Search::holding`].
+const WORD_BITS: usize = u64::BITS as usize;
 /// Nodes that a search may add for each state of its budget, and entries of its queue. With the maps and vectors around
 /// them, which double as they grow, 1 kB for each state.
 const NODES_PER_STATE: usize = 4;
@@ -82,11 +84,14 @@ impl<'s> Search<'s> {
         all: Set,
         goal: Set,
     ) -> Self {
-        let mut holding = IdVec::from_elem(Vec::new(), all.count_ones() as usize);
+        let no_candidates = vec![0; count.div_ceil(WORD_BITS)];
+        let mut holding = IdVec::from_elem(no_candidates, all.count_ones() as usize);
         for (id, candidate) in candidates.list.iter_enumerated().take(count) {
             if candidate.set & !goal == 0 {
                 for place in Bits(candidate.set) {
-                    holding[place].push(id);
+                    if let Some(word) = holding[place].get_mut(id.index() / WORD_BITS) {
+                        *word |= 1 << (id.index() % WORD_BITS);
+                    }
                 }
             }
         }
@@ -210,24 +215,33 @@ impl<'s> Search<'s> {
     ///
     /// In any partition the lowest op that has not run is in some kernel. If this kernel can run, it can run
     /// now at no loss. If not, it waits for another kernel: the one with the lowest op that it lacks, and so
-    /// on.
+    /// on. `O(ops * candidates / 64)`, and each candidate that can still run is looked at once.
     fn steps(&self, done: Set) -> Vec<CandidateId> {
         let left = self.all & !done;
         let mut goals = left & left.wrapping_neg();
         let mut looked_at = 0;
         let mut steps = Vec::new();
+        // Candidates of which an op has run, and those that were looked at for an earlier goal.
+        let mut past = vec![0; self.candidates.len().div_ceil(WORD_BITS)];
+        for place in Bits(done & !self.start) {
+            for (past, holding) in past.iter_mut().zip(&self.holding[place]) {
+                *past |= holding;
+            }
+        }
         while let Some(goal) = Bits(goals & !looked_at).next() {
             looked_at |= goal.bit();
-            for &id in &self.holding[goal] {
-                let candidate = &self.candidates[id];
-                if candidate.set & done != 0 {
-                    continue;
-                }
-                let missing = candidate.needs & !done;
-                if missing != 0 {
-                    goals |= missing & missing.wrapping_neg();
-                } else if candidate.set & looked_at == goal.bit() {
-                    steps.push(id);
+            for (word, (past, holding)) in past.iter_mut().zip(&self.holding[goal]).enumerate() {
+                let mut new = holding & !*past;
+                *past |= holding;
+                while new != 0 {
+                    let id = CandidateId::new(word * WORD_BITS + new.trailing_zeros() as usize);
+                    new &= new - 1;
+                    let missing = self.candidates[id].needs & !done;
+                    if missing == 0 {
+                        steps.push(id);
+                    } else {
+                        goals |= missing & missing.wrapping_neg();
+                    }
                 }
             }
         }
