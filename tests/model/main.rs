@@ -41,6 +41,7 @@ mod examples_by_policy;
 mod examples_watch;
 mod explain;
 mod export_graphs;
+mod export_paper;
 mod export_pictures;
 mod export_tables;
 mod exported;

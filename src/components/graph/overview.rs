@@ -2,7 +2,7 @@
 
 use super::placed::StoredGraph;
 use super::state::Graph;
-use fuseline_view::picture::dag::overview::{EdgeStyle, Edges, boxes, edges};
+use fuseline_view::picture::dag::overview::{Edges, boxes, edges};
 use fuseline_view::present::badge::KernelLook;
 use leptos::prelude::*;
 
@@ -52,16 +52,8 @@ pub(super) fn EdgePaths(
     });
     move || {
         let line = |Edges { style, data }: &Edges| {
-            view! { <path class=line_class(*style) stroke-width=style.width_px d=data.clone()></path> }
+            view! { <path class=style.class() stroke-width=style.width_px d=data.clone()></path> }
         };
         edges.with(|edges| edges.iter().map(line).collect_view())
-    }
-}
-
-const fn line_class(style: EdgeStyle) -> &'static str {
-    match (style.is_dram, style.is_weight) {
-        (false, _) => "dag-on-chip",
-        (true, false) => "dag-dram",
-        (true, true) => "dag-dram is-weight",
     }
 }

@@ -42,6 +42,17 @@ pub struct EdgeStyle {
     pub width_px: u8,
 }
 
+impl EdgeStyle {
+    /// Its CSS classes.
+    pub const fn class(self) -> &'static str {
+        match (self.is_dram, self.is_weight) {
+            (false, _) => "dag-on-chip",
+            (true, false) => "dag-dram",
+            (true, true) => "dag-dram is-weight",
+        }
+    }
+}
+
 /// The panels, ops and pills in sight; kernels have the colours of `looks`.
 pub fn boxes(layout: &DagLayout, sight: &Sight, looks: &IdVec<KernelId, KernelLook>) -> Boxes {
     let mut boxes = Boxes::default();

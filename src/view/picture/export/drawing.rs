@@ -44,7 +44,8 @@ impl Drawing {
         document(&root)
     }
 
-    /// With all colours inside, but without ground and caption, for a sheet that has them.
+    /// With all colours inside, but without ground and caption, for a sheet that has them. Its title comes first: without
+    /// one, Chromium looks through all that was read so far for each title of a box.
     pub fn bare_svg(&self, sheets: StyleSheets) -> String {
         let (width, height) = self.size;
         let root = Element::of_class("svg", self.class)
@@ -53,6 +54,7 @@ impl Drawing {
             .with("height", height)
             .with("viewBox", format!("0 0 {width} {height}"))
             .with("font-family", FONT)
+            .holding(Element::words("title", &self.title))
             .holding_all(self.elements.iter().cloned());
         document(&styled(&root, sheets))
     }
@@ -100,10 +102,7 @@ impl Drawing {
             .with("height", height)
             .with("viewBox", format!("0 0 {width} {height}"))
             .with("role", "img")
-            .with(
-                "font-family",
-                "system-ui, 'Segoe UI', Roboto, 'Noto Sans', 'Helvetica Neue', Arial, sans-serif",
-            )
+            .with("font-family", FONT)
             .holding(Element::words("title", &heading))
             .holding(Element::words(
                 "desc",

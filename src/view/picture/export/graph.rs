@@ -62,12 +62,23 @@ pub fn graph(analysis: &Arc<Analysis>, layout: &DagLayout, is_fused: bool) -> Dr
     let tags = layout.frames.iter().zip(runs);
     let tags = tags.flat_map(|(frame, run)| tag(frame, run, &looks));
     let elements = frames.chain(kernels).chain(edges).chain(ops);
+    let elements = elements.chain(labels).chain(pills).chain(tags);
+    drawing(analysis, layout, is_fused, elements.collect())
+}
+
+/// The drawing of a graph that has these elements.
+pub(super) fn drawing(
+    analysis: &Analysis,
+    layout: &DagLayout,
+    is_fused: bool,
+    elements: Vec<Element>,
+) -> Drawing {
     Drawing {
         class: if is_fused { "dag" } else { "dag is-unfused" },
-        size: (layout.width, layout.height),
+        size: layout.size(),
         title: if is_fused { "Graph" } else { "Graph, unfused" }.to_owned(),
         description: headline(analysis).sentence(),
-        elements: elements.chain(labels).chain(pills).chain(tags).collect(),
+        elements,
     }
 }
 
@@ -102,7 +113,7 @@ fn span(class: &str, words: &str) -> Element {
     }
 }
 
-fn frame(frame: &Frame) -> impl Iterator<Item = Element> {
+pub(super) fn frame(frame: &Frame) -> impl Iterator<Item = Element> {
     let parts = frame.parts.iter();
     let parts = parts.map(|&part| rect(part, 16.0).with("class", "dag-repeat-ground"));
     let border = Element::of_class("path", "dag-repeat-border").with("d", frame.path());

@@ -4,6 +4,7 @@ mod chart;
 mod drawing;
 mod element;
 mod graph;
+mod overview;
 mod styles;
 
 pub use chart::chart;
@@ -13,17 +14,21 @@ pub use styles::StyleSheets;
 
 use super::charts::{Charted, by_kernel_scene_of, roofline, traffic_bars};
 use super::dag::DagLayout;
+use super::dag::sight::{Sight, is_overview};
 use super::dag::viewport::Size;
 use super::dag::wrap::in_columns;
 use fuseline_core::Analysis;
+use overview::overview;
 use std::sync::Arc;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// Where a picture goes. Charts are drawn for their width, so that their texts have the size of the page's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Format {
-    /// Proportions of the frame in which a graph is as large as can be.
+    /// The frame in which a graph is as large as can be, in CSS pixels.
     pub frame: Size,
+    /// Whether nobody can enlarge the picture, so that a graph whose words are too small to read is drawn without them.
+    pub is_paper: bool,
     /// Width of a chart, in CSS pixels.
     pub chart_width: f64,
     /// Height of the roofline over its width.
@@ -34,14 +39,16 @@ pub struct Format {
 
 /// For screens and slides.
 pub const SCREEN: Format = Format {
-    frame: (4.0, 3.0),
+    frame: (960.0, 720.0),
+    is_paper: false,
     chart_width: 960.0,
     roofline_ratio: 0.62,
     traffic_ratio: 0.25,
 };
 /// For a sheet of A4 or Letter: a page for the graph, a page for both charts and tables below them.
 pub const PAPER: Format = Format {
-    frame: (180.0, 190.0),
+    frame: (680.0, 718.0),
+    is_paper: true,
     chart_width: 680.0,
     roofline_ratio: 0.42,
     traffic_ratio: 0.22,
@@ -128,10 +135,17 @@ impl Pictured<'_> {
         let width = format.chart_width;
         let sized = |ratio: f64| (width, width * ratio);
         match kind {
-            PictureKind::Graph => match fitted(layout, format.frame) {
-                Some(wrapped) => graph(analysis, &wrapped, is_fused),
-                None => graph(analysis, layout, is_fused),
-            },
+            PictureKind::Graph => {
+                let wrapped = fitted(layout, format.frame);
+                let layout = wrapped.as_ref().unwrap_or(layout);
+                let sight = Sight::of(layout, None);
+                let scale = scale(layout.size(), format.frame);
+                if format.is_paper && is_overview(sight.ops.len(), scale) {
+                    overview(analysis, layout, &sight, is_fused)
+                } else {
+                    graph(analysis, layout, is_fused)
+                }
+            }
             PictureKind::Roofline => chart(
                 &roofline::scene_of(charted, sized(format.roofline_ratio), None),
                 is_fused,
@@ -147,16 +161,20 @@ impl Pictured<'_> {
 
 /// The layout in the number of columns at which it is largest in the frame; `None` where that is one.
 fn fitted(layout: &DagLayout, frame: Size) -> Option<DagLayout> {
-    let scale = |size: Size| (frame.0 / size.0).min(frame.1 / size.1);
-    let mut best = (scale(layout.size()), None);
+    let mut best = (scale(layout.size(), frame), None);
     for columns in 2..=MAX_COLUMNS {
         let Some(wrapped) = in_columns(layout, columns) else {
             break;
         };
-        let scale = scale(wrapped.size());
+        let scale = scale(wrapped.size(), frame);
         if scale > best.0 {
             best = (scale, Some(wrapped));
         }
     }
     best.1
+}
+
+/// Pixels for each unit of a drawing that is as large as the frame allows.
+fn scale(size: Size, frame: Size) -> f64 {
+    (frame.0 / size.0).min(frame.1 / size.1)
 }

@@ -1,0 +1,40 @@
+//! A graph whose words would be too small to read, as few paths.
+
+use super::drawing::Drawing;
+use super::element::Element;
+use super::graph::{drawing, frame};
+use crate::picture::dag::DagLayout;
+use crate::picture::dag::looks::Looks;
+use crate::picture::dag::overview::{boxes, edges};
+use crate::picture::dag::sight::Sight;
+use crate::present::badge::kernel_looks;
+use fuseline_core::Analysis;
+use std::sync::Arc;
+
+/// The drawing of what is in `sight` of a layout of `analysis`, fused or op by op.
+pub(super) fn overview(
+    analysis: &Arc<Analysis>,
+    layout: &DagLayout,
+    sight: &Sight,
+    is_fused: bool,
+) -> Drawing {
+    let path = |class: String, data: String| Element::of_class("path", class).with("d", data);
+    let boxes = boxes(layout, sight, &kernel_looks(&analysis.partition));
+    let panels = boxes.panels.into_iter().filter(|_| is_fused);
+    let panels = panels.map(|(look, data)| path(format!("dag-panel {}", look.class()), data));
+    let looks = Looks::new(analysis.clone(), is_fused);
+    let edges = edges(layout, sight, &looks).into_iter();
+    let edges = edges.map(|edges| {
+        let width_px = edges.style.width_px;
+        path(edges.style.class().to_owned(), edges.data).with("stroke-width", width_px)
+    });
+    let others = [
+        ("dag-ops", boxes.ops),
+        ("dag-weights", boxes.weights),
+        ("dag-activations", boxes.activations),
+    ];
+    let others = others.map(|(class, data)| path(class.to_owned(), data));
+    let all = Element::of_class("g", "dag-overview").holding_all(panels.chain(edges).chain(others));
+    let frames = layout.frames.iter().flat_map(frame);
+    drawing(analysis, layout, is_fused, frames.chain([all]).collect())
+}
