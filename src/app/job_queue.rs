@@ -147,7 +147,11 @@ const fn order(job: &Job) -> u8 {
         Task::Picture { step: None, .. } => 0,
         Task::Picture { step: Some(_), .. } => 1,
         Task::Ask {
-            question: Question::Change(_) | Question::Merges(_) | Question::Apart(..),
+            question:
+                Question::Change(_)
+                | Question::Merges(_)
+                | Question::Apart(..)
+                | Question::Handout { .. },
             ..
         } => 2,
         Task::Plan | Task::Steps | Task::Sweep { .. } | Task::Ask { .. } => 3,

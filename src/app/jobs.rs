@@ -13,6 +13,7 @@ use fuseline_core::{
     Code, Diagnostic, KernelId, OpId, Options, Plan, Program, TextEdit, edited, notation,
 };
 use fuseline_view::picture::dag::DagLayout;
+use fuseline_view::picture::export::HandoutPictures;
 use fuseline_view::present::advice::AdviceRow;
 use fuseline_view::present::format::format_exact;
 use fuseline_view::present::manual::{Change, Proposal};
@@ -163,6 +164,13 @@ pub enum Question {
     Report,
     /// A table as CSV.
     Table(TableKind),
+    /// The pictures of the handout.
+    Handout {
+        /// Whether the kernels are shown, or every op by itself.
+        is_fused: bool,
+        /// Whether all rounds of a repeat are drawn, and not one of them.
+        is_unfolded: bool,
+    },
 }
 
 /// The result of a [`Job`]. Empty for a program without a graph.
@@ -195,6 +203,8 @@ pub enum Answer {
     Report(String),
     /// Of [`Question::Table`].
     Table(String),
+    /// Of [`Question::Handout`].
+    Handout(Arc<HandoutPictures>),
 }
 
 /// How far a job is.

@@ -1,6 +1,7 @@
 //! How the worker computes the answers.
 
 use super::jobs::{Answer, Job, Question, Stage, Task};
+use crate::STYLE_SHEETS;
 use fuseline_core::analysis::by_hand::Shown;
 use fuseline_core::analysis::replay::analysis_with;
 use fuseline_core::analysis::sweep::sweep;
@@ -13,6 +14,7 @@ use fuseline_core::{
     analyze_program_with, build_graph, notation, plan,
 };
 use fuseline_view::picture::dag::{DagLayout, has_same_picture, layout_of};
+use fuseline_view::picture::export::Pictured;
 use fuseline_view::present::advice::advice_rows;
 use fuseline_view::present::manual::{Proposal, propose};
 use fuseline_view::present::merges::merge_offers;
@@ -27,7 +29,7 @@ use std::sync::Arc;
 #[derive(Default)]
 pub struct Runner {
     /// What the last picture shows.
-    pictured: Option<Pictured>,
+    pictured: Option<LastPicture>,
     /// What the last job was about. Steps and questions come in a row, and the first of them takes the longest.
     subject: Option<Subject>,
 }
@@ -70,17 +72,15 @@ impl Runner {
                 at(Stage::Sweeping);
                 Answer::Sweep(sweep(&program, param, &job.options).map(Arc::new))
             }
-            Task::Ask { step, question } => self.subject(job).answer(step, question, at),
+            Task::Ask { step, question } => {
+                let last = self.pictured.as_ref();
+                subject_of(&mut self.subject, job).answer(step, question, last, at)
+            }
         }
     }
 
     fn subject(&mut self, job: &Job) -> &mut Subject {
-        let is_same =
-            |subject: &Subject| subject.text == job.text && subject.options == job.options;
-        // Freed before the next one takes as much memory.
-        let same = self.subject.take().filter(is_same);
-        self.subject
-            .insert(same.unwrap_or_else(|| Subject::new(job)))
+        subject_of(&mut self.subject, job)
     }
 
     /// The layout, unless it is that of the last picture.
@@ -90,17 +90,14 @@ impl Runner {
         partition: &Partition,
         is_unfolded: bool,
     ) -> Option<Arc<DagLayout>> {
-        let same = self.pictured.take().filter(|last| {
-            last.is_unfolded == is_unfolded
-                && has_same_picture((&last.graph, &last.partition), (&graph, partition))
-                && last.layout.repeats.still_hold(&graph)
-        });
+        let last = self.pictured.take();
+        let same = last.filter(|last| last.is_of(&graph, partition, is_unfolded));
         let is_same = same.is_some();
         let layout = match same {
             Some(last) => last.layout,
             None => Arc::new(layout_of(&graph, partition, is_unfolded)),
         };
-        self.pictured = Some(Pictured {
+        self.pictured = Some(LastPicture {
             graph,
             partition: partition.clone(),
             is_unfolded,
@@ -110,12 +107,29 @@ impl Runner {
     }
 }
 
+/// The subject, if it is that of the job, or else a new one.
+fn subject_of<'s>(subject: &'s mut Option<Subject>, job: &Job) -> &'s mut Subject {
+    let is_same = |subject: &Subject| subject.text == job.text && subject.options == job.options;
+    // Freed before the next one takes as much memory.
+    let same = subject.take().filter(is_same);
+    subject.insert(same.unwrap_or_else(|| Subject::new(job)))
+}
+
 /// A picture and what it shows.
-struct Pictured {
+struct LastPicture {
     graph: Graph,
     partition: Partition,
     is_unfolded: bool,
     layout: Arc<DagLayout>,
+}
+
+impl LastPicture {
+    /// Whether these kernels look the same.
+    fn is_of(&self, graph: &Graph, partition: &Partition, is_unfolded: bool) -> bool {
+        self.is_unfolded == is_unfolded
+            && has_same_picture((&self.graph, &self.partition), (graph, partition))
+            && self.layout.repeats.still_hold(graph)
+    }
 }
 
 /// A text under certain choices, and what is known about it.
@@ -160,6 +174,7 @@ impl Subject {
         &mut self,
         step: Option<usize>,
         question: Question,
+        last: Option<&LastPicture>,
         at: &mut dyn FnMut(Stage),
     ) -> Answer {
         let same = (self.kernels.take()).filter(|kernels| kernels.step == step);
@@ -214,6 +229,27 @@ impl Subject {
                 let csv = (kernels.shown(&self.text, &self.parsed.program))
                     .map(|shown| Table::new(kind, shown).csv());
                 Answer::Table(csv.unwrap_or_default())
+            }
+            Question::Handout {
+                is_fused,
+                is_unfolded,
+            } => {
+                at(Stage::Placing);
+                let drawn = kernels.analysis.as_ref().map(|analysis| {
+                    let (graph, partition) = (&analysis.graph, &analysis.partition);
+                    let known = last.filter(|last| last.is_of(graph, partition, is_unfolded));
+                    let layout = known.map_or_else(
+                        || Arc::new(layout_of(graph, partition, is_unfolded)),
+                        |last| last.layout.clone(),
+                    );
+                    let pictured = Pictured {
+                        analysis,
+                        layout: &layout,
+                        is_fused,
+                    };
+                    pictured.handout(STYLE_SHEETS)
+                });
+                Answer::Handout(Arc::new(drawn.unwrap_or_default()))
             }
         };
         self.kernels = Some(kernels);

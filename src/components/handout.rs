@@ -1,9 +1,8 @@
 //! A handout of the program: two sheets that are shown as they print.
 
-use crate::STYLE_SHEETS;
 use crate::app::state::{Page, SetIfChanged};
 use fuseline_browser as browser;
-use fuseline_view::picture::export::{PAPER, PictureKind};
+use fuseline_view::picture::export::{HandoutPictures, PictureKind};
 use fuseline_view::present::advice::AdviceRow;
 use fuseline_view::present::figure::Saved;
 use fuseline_view::present::handout::{KERNEL_ROWS, SheetRow, largest_kernels};
@@ -32,10 +31,14 @@ fn Sheets() -> impl IntoView {
             browser::show_modal(dialog);
         }
     });
-    let picture = move |kind: PictureKind, words: &'static str| {
+    // Until the worker has drawn them, there are words in the place of pictures.
+    let pictures = Memo::new(move |_| page.handout_pictures());
+    let picture = move |class: &'static str,
+                        of: fn(&HandoutPictures) -> &str,
+                        words: &'static str| {
         let source =
-            move || browser::svg_address(&page.picture(kind, PAPER).bare_svg(STYLE_SHEETS));
-        view! { <img class=format!("handout-{}", kind.name()) src=source alt=words /> }
+            move || pictures.with(|pictures| Some(browser::svg_address(of(pictures.as_ref()?))));
+        view! { <img class=class src=source alt=words /> }
     };
     let choices =
         move || (page.shown).with(|shown| setup(&shown.analysis.options, &shown.parsed.program));
@@ -58,14 +61,14 @@ fn Sheets() -> impl IntoView {
                 <h2>{move || page.program_name()}</h2>
                 <p>{move || page.headline_sentence()}</p>
                 <dl>{move || choices().into_iter().map(choice).collect_view()}</dl>
-                {picture(PictureKind::Graph, "Graph of the operations and their kernels")}
+                {picture("handout-graph", |of| &of.graph, "Graph of the operations and their kernels")}
                 <p class="sheet-key">{move || PictureKind::Graph.key(page.is_fused.get())}</p>
             </article>
             <article class="sheet">
                 <h2>{move || page.program_name()} ": roofline, memory traffic and kernels"</h2>
-                {picture(PictureKind::Roofline, "Roofline")}
+                {picture("handout-roofline", |of| &of.roofline, "Roofline")}
                 <p class="sheet-key">{move || PictureKind::Roofline.key(page.is_fused.get())}</p>
-                {picture(PictureKind::Traffic, "Memory traffic, unfused and fused")}
+                {picture("handout-traffic", |of| &of.traffic, "Memory traffic, unfused and fused")}
                 <p class="sheet-key">{move || PictureKind::Traffic.key(page.is_fused.get())}</p>
                 <KernelList />
                 <AdviceList />

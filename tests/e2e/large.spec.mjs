@@ -69,6 +69,25 @@ test('while it computes the page says so, keeps the last picture, and answers', 
   await expect(work(page)).toHaveText('');
 });
 
+test('the handout of a large program opens at once, and has its pictures when the worker has drawn them', async ({ page, open }) => {
+  await open();
+  await put(page, LARGE);
+  await graphOf(page, OPS);
+  const listen = await silenceWorker(page);
+  await page.locator('summary', { hasText: 'Export' }).click();
+  await page.getByRole('button', { name: /^Handout/ }).click();
+  const handout = page.getByRole('dialog', { name: 'Handout' });
+  await expect(handout.locator('tbody tr')).toHaveCount(12);
+  await expect(handout.locator('img[src]')).toHaveCount(0);
+  await handout.getByRole('button', { name: 'Close' }).click();
+  await listen();
+  await page.locator('.strip .work').getByRole('button', { name: 'Stop' }).click();
+  await page.locator('.strip .work').getByRole('button', { name: 'Compute it' }).click();
+  await page.locator('summary', { hasText: 'Export' }).click();
+  await page.getByRole('button', { name: /^Handout/ }).click();
+  await expect.poll(() => handout.locator('img').evaluateAll((images) => images.map((image) => image.complete && image.naturalWidth > 0))).toEqual([true, true, true]);
+});
+
 /** The worker gets nothing to do until the returned function is called. */
 async function silenceWorker(page) {
   await page.evaluate(() => {

@@ -104,6 +104,7 @@ proptest! {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 10^23")]
             bytes: (least * factor).min(1e19) as u64,
             time_s: least * factor * 1e-10,
+            lower_bound_s: least * factor * 1e-10,
             kernels: 1,
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 10^30")]
             flops: Some((least * factor * 1e6) as u128),
@@ -126,6 +127,7 @@ proptest! {
         let of = |exponent: f64| Figures {
             bytes: BYTES,
             time_s: 1.0,
+            lower_bound_s: 1.0,
             kernels: 1,
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 10^20")]
             flops: Some((10_f64.powf(exponent) * BYTES as f64) as u128),

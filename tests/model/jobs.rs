@@ -2,6 +2,7 @@
 
 use crate::families::{bipartite, chain, fan_out_and_back, ladder, reads_all, text_of};
 use crate::partitions::choices;
+use fuseline::STYLE_SHEETS;
 use fuseline::app::jobs::{
     Answer, Job, MAX_ANALYSED_BYTES, QUICK_OPS_AND_READS, Question, Stage, Task, is_quick,
     parse_if_short,
@@ -21,6 +22,7 @@ use fuseline_core::{
     analyze_program_with, notation,
 };
 use fuseline_view::picture::dag::layout_of;
+use fuseline_view::picture::export::Pictured;
 use fuseline_view::present::manual::{Change, Proposal, propose};
 use fuseline_view::present::merges::merge_offers;
 use fuseline_view::present::reasons::SaidVerdict;
@@ -226,6 +228,37 @@ fn every_question_is_answered_as_the_page_answers_it() {
 }
 
 #[test]
+fn the_pictures_of_a_handout_are_those_of_the_shown_kernels() {
+    // One runner: what it has drawn last may be what the handout shows.
+    let runner = &mut Runner::default();
+    for id in ["softmax", "gpt2_layers"] {
+        let text = EXAMPLES.iter().find(|e| e.id == id).unwrap().text;
+        let options = page_options(Policy::Rules);
+        let whole = pictured(runner, text, &options).unwrap();
+        for (step, is_fused, is_unfolded) in [
+            (None, true, false),
+            (Some(2), true, false),
+            (None, false, true),
+        ] {
+            let analysis = Arc::new(after(whole.clone(), step));
+            let layout = layout_of(&analysis.graph, &analysis.partition, is_unfolded);
+            let pictured = Pictured {
+                analysis: &analysis,
+                layout: &layout,
+                is_fused,
+            };
+            let question = Question::Handout {
+                is_fused,
+                is_unfolded,
+            };
+            let expected = Answer::Handout(Arc::new(pictured.handout(STYLE_SHEETS)));
+            let answer = ask(runner, text, &options, Task::Ask { step, question });
+            assert_eq!(answer, expected, "{id} {step:?}");
+        }
+    }
+}
+
+#[test]
 fn questions_about_no_kernels_are_answered() {
     let runner = &mut Runner::default();
     let op = OpId::new(0);
@@ -251,6 +284,11 @@ fn questions_about_no_kernels_are_answered() {
         let merge = Question::Change(Change::Merge(kernel, kernel));
         assert!(matches!(answer(merge), Answer::Change(_)));
         assert_eq!(answer(Question::Merges(kernel)), Answer::Merges(Vec::new()));
+        let handout = Question::Handout {
+            is_fused: true,
+            is_unfolded: false,
+        };
+        assert!(matches!(answer(handout), Answer::Handout(_)));
     }
 }
 

@@ -3,9 +3,11 @@
 
 use super::analysed::AnalysedText;
 use super::page::Page;
+use crate::STYLE_SHEETS;
 use crate::app::jobs::{Answer, Question};
 use fuseline_core::notation::Parsed;
 use fuseline_core::{KernelId, OpId};
+use fuseline_view::picture::export::{HandoutPictures, Pictured};
 use fuseline_view::present::advice::{AdviceRow, advice_rows};
 use fuseline_view::present::manual::{Change, Proposal, propose};
 use fuseline_view::present::merges::{Offer, merge_offers};
@@ -61,6 +63,33 @@ impl Page {
                 _ => None,
             },
             |shown| Some(advice_rows(shown.by_hand())),
+        )
+    }
+
+    /// The pictures of the handout.
+    pub fn handout_pictures(self) -> Option<Arc<HandoutPictures>> {
+        let is_fused = self.is_fused.get();
+        let question = Question::Handout {
+            is_fused,
+            is_unfolded: self.drawing.is_unfolded(),
+        };
+        self.ask(
+            question,
+            |answer| match answer {
+                Answer::Handout(pictures) => Some(pictures.clone()),
+                _ => None,
+            },
+            |shown| {
+                let pictures = self.drawing.with(|drawn| {
+                    let pictured = Pictured {
+                        analysis: &shown.analysis,
+                        layout: &drawn.layout,
+                        is_fused,
+                    };
+                    pictured.handout(STYLE_SHEETS)
+                });
+                Some(Arc::new(pictures))
+            },
         )
     }
 

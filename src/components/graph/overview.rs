@@ -48,7 +48,7 @@ pub(super) fn EdgePaths(
     let edges = graph.look(placed.number, move |looks| {
         graph
             .sight
-            .with(|sight| edges(&placed.layout, sight, looks))
+            .with(|sight| edges(&placed.layout, sight, looks, 1.0))
     });
     move || {
         let line = |Edges { style, data }: &Edges| {

@@ -1,8 +1,8 @@
 //! The kernels on a sheet of paper: as many as fit, those that move most.
 
 use super::format::{format_bytes, format_count};
-use super::kernels::kernel_rows;
-use super::names::short_name;
+use super::kernels::kernel_figures;
+use super::names::{op_names, short_name};
 use super::times::TimeKind;
 use fuseline_core::{Analysis, KernelId};
 use std::cmp::Reverse;
@@ -48,18 +48,20 @@ pub fn largest_kernels(analysis: &Analysis, most: usize) -> SheetRows {
     let mut order: Vec<KernelId> = kernels.ids().collect();
     order.sort_by_key(|&kernel| (Reverse(kernels[kernel].bytes()), kernel));
     let rest = order.split_off(most.min(order.len()));
-    let rows = kernel_rows(analysis, kernels.len()).into_iter();
-    let rows = rows
-        .filter(|row| order.contains(&row.kernel))
-        .map(|row| SheetRow {
-            kernel: row.kernel,
-            ops: short_name(&row.ops.replace('`', ""), NAME_CHARS),
-            flops: row.figures.flops,
-            bytes: row.figures.fused_bytes,
-            intensity: row.figures.intensity,
-            bound: row.figures.bound,
-            time: row.figures.time.time,
-        });
+    order.sort_unstable();
+    let rows = order.into_iter().filter_map(|kernel| {
+        let figures = kernel_figures(analysis, kernel)?;
+        let names = op_names(&analysis.graph, &kernels[kernel].ops);
+        Some(SheetRow {
+            kernel,
+            ops: short_name(&names.replace('`', ""), NAME_CHARS),
+            flops: figures.flops,
+            bytes: figures.fused_bytes,
+            intensity: figures.intensity,
+            bound: figures.bound,
+            time: figures.time.time,
+        })
+    });
     let bytes: u64 = rest.iter().map(|&kernel| kernels[kernel].bytes()).sum();
     SheetRows {
         rows: rows.collect(),

@@ -56,54 +56,60 @@ pub struct Figures {
 /// A row for each of the first `max_rows` kernels. `O(ops + reads)`.
 pub fn kernel_rows(analysis: &Analysis, max_rows: usize) -> Vec<KernelRow> {
     let harms = harms(analysis);
-    let expected = |kernel| Some(*analysis.expected.as_ref()?.kernels.get(kernel)?);
-    let kernels = analysis.fused.kernels.iter_enumerated();
-    let rows = kernels.zip(&analysis.comparisons).take(max_rows);
-    rows.filter_map(|((kernel, fused), before)| {
-        let unknown = if fused.work.is_unknown {
-            "unknown"
-        } else {
-            "–"
-        };
-        let placement = &fused.placement;
-        let figures = figures(&Totals {
-            work: fused.work,
-            unfused_bytes: before.unfused_bytes,
-            fused_bytes: fused.bytes(),
-            bytes_read: fused.bytes_read,
-            bytes_written: fused.bytes_written,
-            has_assumed_size: has_assumed_size(fused),
-            is_partial: false,
-            missing: missing_text(fused, &analysis.options),
-            bounds_s: [before.unfused_time_s, placement.time_s],
-            expected_s: expected(kernel).map(|times| [times.unfused_s, times.time_s]),
-            outside: expected(kernel)
-                .map_or([None; 2], |times| [times.unfused_outside, times.outside]),
-        });
+    let kernels = analysis.fused.kernels.iter_enumerated().take(max_rows);
+    let rows = kernels.filter_map(|(kernel, fused)| {
         Some(KernelRow {
             first_op: *fused.ops.first()?,
             kernel,
             ops: op_names(&analysis.graph, &fused.ops),
             harm: harms.get(kernel).cloned().unwrap_or_default(),
-            figures: Figures {
-                flops: if fused.work.is_unknown {
-                    unknown.to_owned()
-                } else {
-                    figures.flops
-                },
-                intensity: placement
-                    .intensity
-                    .map_or_else(|| unknown.to_owned(), format_intensity),
-                bound: if fused.is_free {
-                    "–"
-                } else {
-                    bound_name(placement.bound)
-                },
-                ..figures
-            },
+            figures: kernel_figures(analysis, kernel)?,
         })
+    });
+    rows.collect()
+}
+
+/// The figures of a kernel; `None` for one that is not among those of the analysis.
+pub fn kernel_figures(analysis: &Analysis, kernel: KernelId) -> Option<Figures> {
+    let fused = analysis.fused.kernels.get(kernel)?;
+    let before = analysis.comparisons.get(kernel)?;
+    let expected = analysis.expected.as_ref();
+    let expected = expected.and_then(|expected| expected.kernels.get(kernel));
+    let unknown = if fused.work.is_unknown {
+        "unknown"
+    } else {
+        "–"
+    };
+    let placement = &fused.placement;
+    let figures = figures(&Totals {
+        work: fused.work,
+        unfused_bytes: before.unfused_bytes,
+        fused_bytes: fused.bytes(),
+        bytes_read: fused.bytes_read,
+        bytes_written: fused.bytes_written,
+        has_assumed_size: has_assumed_size(fused),
+        is_partial: false,
+        missing: missing_text(fused, &analysis.options),
+        bounds_s: [before.unfused_time_s, placement.time_s],
+        expected_s: expected.map(|times| [times.unfused_s, times.time_s]),
+        outside: expected.map_or([None; 2], |times| [times.unfused_outside, times.outside]),
+    });
+    Some(Figures {
+        flops: if fused.work.is_unknown {
+            unknown.to_owned()
+        } else {
+            figures.flops
+        },
+        intensity: placement
+            .intensity
+            .map_or_else(|| unknown.to_owned(), format_intensity),
+        bound: if fused.is_free {
+            "–"
+        } else {
+            bound_name(placement.bound)
+        },
+        ..figures
     })
-    .collect()
 }
 
 /// The sum of all kernels.

@@ -88,8 +88,9 @@ pub fn boxes(layout: &DagLayout, sight: &Sight, looks: &IdVec<KernelId, KernelLo
     boxes
 }
 
-/// The edges in sight: on-chip edges first, then thin ones.
-pub fn edges(layout: &DagLayout, sight: &Sight, looks: &Looks) -> Vec<Edges> {
+/// The edges in sight: on-chip edges first, then thin ones. Corners are on multiples of `step_px`, and those that fall together are
+/// one.
+pub fn edges(layout: &DagLayout, sight: &Sight, looks: &Looks, step_px: f64) -> Vec<Edges> {
     let mut paths: BTreeMap<EdgeStyle, String> = BTreeMap::new();
     for edge in sight
         .edges
@@ -97,7 +98,7 @@ pub fn edges(layout: &DagLayout, sight: &Sight, looks: &Looks) -> Vec<Edges> {
         .filter_map(|&edge| layout.edges.get(edge))
     {
         let path = paths.entry(style(layout, edge, looks)).or_default();
-        push_polyline(path, edge);
+        push_polyline(path, edge, step_px);
     }
     (paths.into_iter())
         .map(|(style, data)| Edges { style, data })
@@ -128,9 +129,13 @@ fn push_rect(path: &mut String, rect: &Rect) {
     path.push('Z');
 }
 
-fn push_polyline(path: &mut String, edge: &Edge) {
-    for (index, point) in edge.points.iter().enumerate() {
-        let command = if index == 0 { "M" } else { "L" };
-        push_command(path, command, &[point.x.round(), point.y.round()]);
+fn push_polyline(path: &mut String, edge: &Edge, step_px: f64) {
+    let mut last = None;
+    for point in &edge.points {
+        let corner = [point.x, point.y].map(|px| (px / step_px).round() * step_px);
+        if last != Some(corner) {
+            push_command(path, if last.is_none() { "M" } else { "L" }, &corner);
+            last = Some(corner);
+        }
     }
 }

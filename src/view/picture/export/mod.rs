@@ -17,6 +17,7 @@ use super::dag::DagLayout;
 use super::dag::sight::{Sight, is_overview};
 use super::dag::viewport::Size;
 use super::dag::wrap::in_columns;
+use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::Analysis;
 use overview::overview;
 use std::sync::Arc;
@@ -141,7 +142,7 @@ impl Pictured<'_> {
                 let sight = Sight::of(layout, None);
                 let scale = scale(layout.size(), format.frame);
                 if format.is_paper && is_overview(sight.ops.len(), scale) {
-                    overview(analysis, layout, &sight, is_fused)
+                    overview(analysis, layout, &sight, is_fused, scale)
                 } else {
                     graph(analysis, layout, is_fused)
                 }
@@ -155,6 +156,29 @@ impl Pictured<'_> {
                 is_fused,
             ),
             PictureKind::ByKernel => chart(&by_kernel_scene_of(charted, width, None), is_fused),
+        }
+    }
+}
+
+/// The pictures of a handout, as SVG.
+#[derive(Clone, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct HandoutPictures {
+    /// Ops, kernels and tensors.
+    pub graph: String,
+    /// The roofline.
+    pub roofline: String,
+    /// Memory traffic.
+    pub traffic: String,
+}
+
+impl Pictured<'_> {
+    /// The pictures of a handout.
+    pub fn handout(self, sheets: StyleSheets) -> HandoutPictures {
+        let svg = |kind| self.drawing(kind, PAPER).bare_svg(sheets);
+        HandoutPictures {
+            graph: svg(PictureKind::Graph),
+            roofline: svg(PictureKind::Roofline),
+            traffic: svg(PictureKind::Traffic),
         }
     }
 }

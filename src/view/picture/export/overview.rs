@@ -11,19 +11,23 @@ use crate::present::badge::kernel_looks;
 use fuseline_core::Analysis;
 use std::sync::Arc;
 
-/// The drawing of what is in `sight` of a layout of `analysis`, fused or op by op.
+/// What is finer on paper is not seen.
+const HALF_PX: f64 = 0.5;
+
+/// The drawing of what is in `sight` of a layout of `analysis`, fused or op by op, for so many pixels of paper a unit.
 pub(super) fn overview(
     analysis: &Arc<Analysis>,
     layout: &DagLayout,
     sight: &Sight,
     is_fused: bool,
+    scale: f64,
 ) -> Drawing {
     let path = |class: String, data: String| Element::of_class("path", class).with("d", data);
     let boxes = boxes(layout, sight, &kernel_looks(&analysis.partition));
     let panels = boxes.panels.into_iter().filter(|_| is_fused);
     let panels = panels.map(|(look, data)| path(format!("dag-panel {}", look.class()), data));
     let looks = Looks::new(analysis.clone(), is_fused);
-    let edges = edges(layout, sight, &looks).into_iter();
+    let edges = edges(layout, sight, &looks, (HALF_PX / scale).floor().max(1.0)).into_iter();
     let edges = edges.map(|edges| {
         let width_px = edges.style.width_px;
         path(edges.style.class().to_owned(), edges.data).with("stroke-width", width_px)
