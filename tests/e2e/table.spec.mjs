@@ -26,7 +26,10 @@ test('add an op and give it a function and an input', async ({ page }) => {
   const rows = page.getByRole('table', { name: 'Operations as a table' }).locator('tbody').getByRole('row');
   await expect(rows).toHaveCount(3);
   const added = rows.last();
-  await added.getByRole('combobox', { name: /^function of/ }).selectOption('gelu');
+  const picker = added.getByRole('combobox', { name: /^function of/ });
+  // Its options come when it is reached.
+  await picker.focus();
+  await picker.selectOption('gelu');
   const inputs = added.locator('.op-inputs input');
   await inputs.fill('z');
   await inputs.press('Enter');
@@ -66,7 +69,9 @@ test('rename an op', async ({ page }) => {
 });
 
 test('retype an op: another function, another stated type', async ({ page }) => {
-  await page.getByRole('combobox', { name: 'function of act', exact: true }).selectOption('softmax');
+  const picker = page.getByRole('combobox', { name: 'function of act', exact: true });
+  await picker.focus();
+  await picker.selectOption('softmax');
   await expect.poll(() => kernels(page)).toEqual([['up'], ['act']]);
   const type = field(page, 'stated type of act');
   await type.fill('f16[64, 64]');

@@ -174,6 +174,10 @@ async fn the_ops_table_edits_the_text() {
     assert!(page.text.get_untracked().contains("first: z = relu(y)"));
     let function = "[aria-label='function of first']";
     assert_eq!(root.value(function), "relu");
+    // A picker has its options when somebody reaches it.
+    assert_eq!(root.all(&format!("{function} option")).len(), 1);
+    root.focus(function).await;
+    assert_eq!(root.value(function), "relu");
     root.choose(function, "gelu").await;
     assert!(page.text.get_untracked().contains("first: z = gelu(y)"));
     root.click("[aria-label='Remove norm']").await;

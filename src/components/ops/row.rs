@@ -198,38 +198,57 @@ fn FunctionPicker(
             set_callee(text, program, place.get_untracked(), function)
         });
     };
-    let unknown = move || {
+    // A hundred options in each of sixty rows are most of what a table of a large program would build. So a picker has them when
+    // somebody reaches it; until then it has the one that is chosen.
+    let is_reached = RwSignal::new(false);
+    let reach = move || is_reached.set(true);
+    let chosen = move || {
         let callee = callee.get();
-        (!is_callable(&callee)).then(|| {
-            let label = format!("{callee} ?");
-            view! { <option value=callee>{label}</option> }
+        let label = if is_callable(&callee) {
+            callee.clone()
+        } else {
+            format!("{callee} ?")
+        };
+        view! { <option value=callee>{label}</option> }
+    };
+    let unknown = move || (!is_callable(&callee.get())).then(chosen);
+    let functions = move || {
+        let chosen = callee.get_untracked();
+        table.functions.with_value(|groups| {
+            let group = |(op_type, functions): &(&'static str, Vec<_>)| {
+                let options = functions.iter().map(|function| option(function, &chosen));
+                view! { <optgroup label=*op_type>{options.collect_view()}</optgroup> }
+            };
+            groups.iter().map(group).collect_view()
         })
     };
-    let functions = table.functions.with_value(|groups| {
-        let group = |(op_type, functions): &(&'static str, Vec<_>)| {
-            let options = functions.iter().map(option).collect_view();
-            view! { <optgroup label=*op_type>{options}</optgroup> }
-        };
-        groups.iter().map(group).collect_view()
-    });
     view! {
         <select
             aria-label=move || row.with(|row| format!("function of {}", row.name))
             prop:value=callee
+            on:focus=move |_| reach()
+            on:pointerenter=move |_| reach()
+            on:pointerdown=move |_| reach()
             on:change:target=move |event| choose(&event.target().value())
         >
-            {unknown}
-            {functions}
+            <Show when=move || is_reached.get() fallback=chosen>
+                {unknown}
+                {functions}
+            </Show>
         </select>
     }
 }
 
-fn option(function: &FunctionOption) -> impl IntoView + use<> {
+fn option(function: &FunctionOption, chosen: &str) -> impl IntoView + use<> {
     let label = match function.summary {
         "" => format!("{} (any)", function.name),
         _ => function.name.to_owned(),
     };
-    view! { <option value=function.name title=function.summary>{label}</option> }
+    view! {
+        <option value=function.name title=function.summary selected=function.name == chosen>
+            {label}
+        </option>
+    }
 }
 
 /// The tensors that an op reads.
