@@ -27,6 +27,15 @@ impl Source {
             Form::OpLines | Form::Json => notation::print(&self.parsed.program),
         }
     }
+
+    /// What is wrong with its text.
+    pub(super) fn failed(self) -> Failed {
+        Failed::Text {
+            file: self.name,
+            text: self.text,
+            diagnostics: self.parsed.diagnostics,
+        }
+    }
 }
 
 /// Reads a file, or standard input for `-`. Of a model only the graph is read, where the file can be sought in.

@@ -31,7 +31,7 @@ use fuseline_codegen::interpret::Setup;
 use fuseline_codegen::kernel_code::CodeLanguage;
 use fuseline_core::analysis::transformer::transformer_block;
 use fuseline_core::model::calibration::Calibrations;
-use fuseline_core::model::diagnostic::has_errors;
+use fuseline_core::model::diagnostic::{Code, has_errors};
 use fuseline_core::notation::Parsed;
 use fuseline_core::{Analysis, Device, Diagnostic, IdVec, OpId, Options, analyze, analyze_program};
 use fuseline_view::picture::export::{PictureKind, StyleSheets};
@@ -305,6 +305,11 @@ fn run(command: Command, sheets: StyleSheets) -> Result<(), Failed> {
         } => read_and_complain(&file, &assignments, &choices.options())
             .and_then(|analysed| code::code(&analysed, kernel, language)),
         Command::Notation { file } => read_source(&file).and_then(|source| {
+            let is_foreign = |d: &Diagnostic| d.code == Code::ForeignText;
+            // Other texts with errors are printed, so that they can be corrected as notation.
+            if source.parsed.diagnostics.iter().any(is_foreign) {
+                return Err(source.failed());
+            }
             complain(&source.name, &source.text, &source.parsed.diagnostics);
             print(&source.notation())
         }),

@@ -143,13 +143,41 @@ fn errors_of_a_text_are_json_with_places_and_fixes() {
         );
         assert_eq!(report["file"], "<stdin>");
     }
-    let pasted = std::fs::read_to_string("tests/model/files/foreign/hlo.txt").unwrap();
-    let report = refused(&["analyze", "-", "--json"], &pasted, 1);
-    let told = report["diagnostics"][0]["message"].as_str().unwrap();
-    assert!(
-        told.starts_with("<stdin>: it is HLO text of XLA: "),
-        "{told}"
-    );
+}
+
+/// A file and standard input say the same about a text of another tool, with its place.
+#[test]
+fn a_text_of_another_tool_is_an_error_of_the_text() {
+    let path = "tests/model/files/foreign/hlo.txt";
+    let pasted = std::fs::read_to_string(path).unwrap();
+    let line = pasted.lines().next().unwrap();
+    for command in ["analyze", "measured", "sweep"] {
+        let rest: &[&str] = match command {
+            "measured" => &[BENCH],
+            "sweep" => &["N"],
+            _ => &[],
+        };
+        for (file, stdin, name) in [("-", &*pasted, "<stdin>"), (path, "", path)] {
+            let arguments = [&[command, file], rest, &["--json"]].concat();
+            let report = refused(&arguments, stdin, 1);
+            assert_eq!(report["file"], name);
+            let problem = &report["diagnostics"][0];
+            assert_eq!(problem["code"], "foreign-text");
+            assert_eq!(problem["message"], "this is XLA HLO");
+            let hint = problem["hint"].as_str().unwrap();
+            assert!(
+                hint.starts_with("export the model itself to ONNX"),
+                "{hint}"
+            );
+            assert_eq!([&problem["line"], &problem["column"]], [1, 1]);
+            assert_eq!([&problem["start"], &problem["end"]], [0, line.len()]);
+        }
+    }
+    // It is no program that `notation` could print.
+    let output = run(&["notation", "-"], &pasted);
+    assert_eq!((output.status.code(), stdout(&output)), (Some(1), ""));
+    let told = stderr(&output);
+    assert!(told.starts_with("error: this is XLA HLO\n"), "{told}");
 }
 
 #[test]
@@ -175,7 +203,11 @@ fn errors_of_a_command_are_json() {
             2,
             "invalid value 'best'",
         ),
-        (&["sweep"], 2, "the following required arguments"),
+        (
+            &["sweep"],
+            2,
+            "the following required arguments were not provided: <FILE> <PARAM>",
+        ),
     ] {
         let report = refused(&[arguments, &["--json"]].concat(), "", code);
         let [problem] = &report["diagnostics"].as_array().unwrap()[..] else {

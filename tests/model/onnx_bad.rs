@@ -295,7 +295,6 @@ fn a_file_is_known_by_its_first_bytes() {
         (b"\x48\x01\0\0\0\0\0\0{\"a\"", "safetensors"),
         (b"\x80\x02}q\0", "pickle"),
         (b"\x80\x04\x95\x01", "pickle"),
-        (b"# mine\nimport torch\nclass Net:", "Python program"),
         (b"\xff\xfeO\0p\0", "UTF-16"),
         (b"\x7fELF\x02\x01\0", "neither a text, an ONNX model"),
     ] {

@@ -5,181 +5,156 @@
 
 use crate::model::diagnostic::{Code, Diagnostic, Span};
 
-/// A text of another tool.
-#[derive(Debug, PartialEq, Eq)]
-pub struct ForeignText {
-    /// What it is: `the source of a PyTorch module`.
-    pub what: &'static str,
-    /// The way to bring in such a model, as an instruction.
-    pub way: &'static str,
-    /// Both, as the end of a sentence.
-    pub sentence: &'static str,
-    signs: Signs,
+/// What gives a text away, by its lines without comments and the blanks around them.
+enum Signs {
+    /// A line for each of these, in any order.
+    Each(&'static [fn(&str) -> bool]),
+    /// Every line that is not empty.
+    Every(fn(&str) -> bool),
 }
 
-/// What gives a text away: a line without the blanks around it for each of these, in any order.
-type Signs = &'static [fn(&str) -> bool];
+const EXPORT: &str = "let fuseline.export(model, x) of fuseline.py (on the page: Open, A PyTorch model) write its ops, and paste those";
+const FILE: &str = "export the model itself to ONNX, or save it with torch.export.save(program, \"model.pt2\"), and open that file";
+const PROGRAM: &str = "save it with torch.export.save(program, \"model.pt2\"), and open that file";
+const KERNEL: &str = "write the ops that it computes, one a line, or let fuseline.export(model, x) of fuseline.py write those of the model that calls it";
 
-macro_rules! export {
-    () => {
-        "let fuseline.export(model, x) of fuseline.py (on the page: Open, A PyTorch model) write its ops, and paste those"
-    };
-}
+const TRITON: &str = "a Triton kernel";
+const EXPORTED: &str = "a printed ExportedProgram of PyTorch";
+const GRAPH: &str = "a printed graph of PyTorch";
+const MODULE: &str = "the source code of a PyTorch module";
+const PRINTED: &str = "a printed PyTorch model, which does not say how data flows";
+const HLO: &str = "XLA HLO";
 
-macro_rules! file {
-    () => {
-        "export the model itself to ONNX, or by torch.export.save to a .pt2, and open that file"
-    };
-}
-
-macro_rules! kernel {
-    () => {
-        "write the ops that it computes, one a line, or let fuseline.export(model, x) of fuseline.py write those of the model that calls it"
-    };
-}
-
-macro_rules! foreign {
-    ($what:expr, $way:expr, $signs:expr) => {
-        ForeignText {
-            what: $what,
-            way: $way,
-            sentence: concat!("it is ", $what, ": ", $way),
-            signs: $signs,
-        }
-    };
-}
-
-/// The texts that are known. The first that fits counts: generated code of Triton has classes, and
-/// a printed program is one.
-static TEXTS: &[ForeignText] = &[
-    foreign!(
-        "a Triton kernel",
-        kernel!(),
-        &[|line| line.starts_with("@triton.jit")]
-    ),
-    foreign!(
-        "a Triton kernel",
-        kernel!(),
-        &[|line| line.starts_with("def ") && line.contains("tl.constexpr"),]
-    ),
-    foreign!(
-        "source of CUDA",
-        kernel!(),
-        &[|line| line.contains("__global__ ")]
-    ),
-    foreign!(
-        "a printed ExportedProgram of PyTorch",
-        "write it by torch.export.save(program, \"model.pt2\"), and open that file",
-        &[
-            |line| line == "ExportedProgram:",
-            |line| line.starts_with("class GraphModule(")
-        ]
-    ),
-    foreign!(
-        "a printed graph of PyTorch",
-        export!(),
-        &[
-            |line| is_class_of_module(line) && line.contains("GraphModule("),
-            is_forward
-        ]
-    ),
-    foreign!(
-        "a printed graph of PyTorch",
-        export!(),
-        &[
-            |line| line.starts_with("graph("),
-            |line| line.starts_with('%') && line.contains(" = ")
-        ]
-    ),
-    foreign!(
-        "the source of a PyTorch module",
-        export!(),
-        &[is_class_of_module, is_forward]
-    ),
-    foreign!(
-        "a printed PyTorch model, which does not say how data flows",
-        export!(),
-        &[is_open_module, is_printed_module]
-    ),
-    foreign!(
-        "HLO text of XLA",
-        file!(),
-        &[|line| line.starts_with("HloModule ")]
-    ),
-    foreign!(
-        "HLO text of XLA",
-        file!(),
-        &[
-            |line| line.starts_with("ENTRY ") && line.ends_with('{'),
-            |line| line.starts_with("ROOT ")
-        ]
-    ),
-    foreign!(
-        "MLIR text of a compiler",
-        file!(),
-        &[|line| line.starts_with("func.func ")]
-    ),
+/// The texts that are known: what each is, how to bring in its model, and its signs.
+///
+/// The first that fits counts: code that Triton generates has classes, a printed program is a class
+/// itself, and Python of any kind imports.
+#[rustfmt::skip]
+static TEXTS: &[(&str, &str, Signs)] = &[
+    (TRITON, KERNEL, Signs::Each(&[|line| line.starts_with("@triton.jit")])),
+    (TRITON, KERNEL, Signs::Each(&[|line| line.starts_with("def ") && line.contains("tl.constexpr")])),
+    ("CUDA source code", KERNEL, Signs::Each(&[|line| line.contains("__global__ ")])),
+    (EXPORTED, PROGRAM, Signs::Each(&[
+        |line| line == "ExportedProgram:",
+        |line| line.starts_with("class GraphModule("),
+    ])),
+    (GRAPH, EXPORT, Signs::Each(&[|line| line.starts_with("class GraphModule("), is_forward])),
+    (GRAPH, EXPORT, Signs::Each(&[
+        |line| line.starts_with("graph("),
+        |line| line.starts_with('%') && line.contains(" = "),
+    ])),
+    (MODULE, EXPORT, Signs::Each(&[is_derived_class, is_forward])),
+    (GRAPH, EXPORT, Signs::Each(&[is_forward, is_line_of_graph])),
+    (PRINTED, EXPORT, Signs::Each(&[is_member])),
+    (PRINTED, EXPORT, Signs::Every(is_printed_module)),
+    (HLO, FILE, Signs::Each(&[|line| line.starts_with("HloModule ")])),
+    (HLO, FILE, Signs::Each(&[
+        |line| line.starts_with("ENTRY ") && line.ends_with('{'),
+        |line| line.starts_with("ROOT "),
+    ])),
+    ("MLIR", FILE, Signs::Each(&[|line| line.starts_with("func.func ")])),
+    // Imports alone are removed line by line.
+    ("a Python program, which would have to run", EXPORT, Signs::Each(&[is_definition, is_import])),
 ];
 
-/// `class FeedForward(nn.Module):`
-fn is_class_of_module(line: &str) -> bool {
-    let base = |class: &str| class.contains("Module)") || class.contains("Module,");
-    line.strip_prefix("class ").is_some_and(base) && line.ends_with(':')
+/// `class FeedForward(nn.Module):`, whose bases may follow on lines of their own.
+fn is_derived_class(line: &str) -> bool {
+    let class = line.strip_prefix("class ");
+    class
+        .and_then(|class| class.split_once('('))
+        .is_some_and(|(name, _)| is_name(name))
 }
 
-/// `def forward(self, x):`
+/// `def forward(self, x):`, whose parameters may follow on lines of their own.
 fn is_forward(line: &str) -> bool {
-    line.starts_with("def forward(self")
+    line.starts_with("def forward(")
 }
 
-/// `Sequential(`
-fn is_open_module(line: &str) -> bool {
-    let name = line.rsplit(": ").next().unwrap_or(line);
-    name.strip_suffix('(').is_some_and(is_type)
+/// `relu = torch.ops.aten.relu.default(x);  x = None`: no person frees each tensor.
+fn is_line_of_graph(line: &str) -> bool {
+    line.contains("torch.ops.") || line.contains(";  ") && line.ends_with(" = None")
 }
 
 /// `(0): Linear(in_features=512, out_features=2048, bias=True)`
+fn is_member(line: &str) -> bool {
+    let member = line.strip_prefix('(');
+    let member = member.and_then(|rest| rest.split_once("): "));
+    member.is_some_and(|(name, module)| {
+        // `(0-31): 32 x LlamaDecoderLayer(`
+        let class = module.rsplit(" x ").next().unwrap_or(module);
+        !name.contains(' ') && class_of_call(class).is_some()
+    })
+}
+
+/// `Linear(in_features=512, out_features=2048, bias=True)`, and no op that reads a tensor.
 fn is_printed_module(line: &str) -> bool {
-    let module = line
-        .strip_prefix('(')
-        .and_then(|rest| rest.split_once("): "));
-    module.is_some_and(|(name, module)| {
-        let (name_of_type, _) = module.split_once('(').unwrap_or((module, ""));
-        !name.contains(' ') && module.contains('(') && is_type(name_of_type)
-    })
+    let argument = class_of_call(line).and_then(|rest| rest.split([',', ')']).next());
+    line.ends_with(')')
+        && argument.is_some_and(|first| {
+            let is_number = first.starts_with(|c: char| c.is_ascii_digit() || c == '(');
+            first.is_empty() || is_number || first.contains('=')
+        })
 }
 
-/// The name of a class.
-fn is_type(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_uppercase())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+/// What follows the name of a class and `(`.
+fn class_of_call(line: &str) -> Option<&str> {
+    let (name, rest) = line.split_once('(')?;
+    // `Op(...)` lines are a form of their own.
+    let is_class = name.starts_with(|c: char| c.is_ascii_uppercase()) && name != "Op";
+    (is_class && is_name(name)).then_some(rest)
 }
 
-/// What a text of another tool is; `None` for any other text. `O(text)`.
-pub fn foreign_text(text: &str) -> Option<&'static ForeignText> {
-    recognised(text).map(|(foreign, _)| foreign)
+fn is_name(name: &str) -> bool {
+    name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// The one error of a text of another tool.
+/// `import torch`, `from torch import nn`
+fn is_import(line: &str) -> bool {
+    line.starts_with("import ") || line.starts_with("from ") && line.contains(" import ")
+}
+
+/// `def main():`, `class Config:`, `if __name__ == "__main__":`
+fn is_definition(line: &str) -> bool {
+    ["def ", "class ", "if __name__"]
+        .iter()
+        .any(|word| line.starts_with(word))
+}
+
+/// The one error of a text of another tool, if it is one. Whether it is a valid program, the caller
+/// knows. `O(text)`.
 pub(super) fn refusal(text: &str) -> Option<Diagnostic> {
-    let (foreign, at) = recognised(text)?;
-    let problem = format!("this text is {}", foreign.what);
-    Some(
-        Diagnostic::error(Code::ForeignText, problem)
-            .at(at)
-            .hint(foreign.way),
-    )
+    TEXTS.iter().find_map(|(what, way, signs)| {
+        let line = first_sign(text, signs)?;
+        let start = line.as_ptr().addr() - text.as_ptr().addr();
+        Some(
+            Diagnostic::error(Code::ForeignText, format!("this is {what}"))
+                .at(Span::new(start, start + line.len()))
+                .hint(*way),
+        )
+    })
 }
 
-/// The first text that fits, and the line with its first sign.
-fn recognised(text: &str) -> Option<(&'static ForeignText, Span)> {
-    let line_with = |sign: &fn(&str) -> bool| {
-        let line = text.lines().map(str::trim).find(|line| sign(line))?;
-        let start = line.as_ptr().addr() - text.as_ptr().addr();
-        Some(Span::new(start, start + line.len()))
-    };
-    TEXTS.iter().find_map(|foreign| {
-        let lines: Vec<Span> = foreign.signs.iter().map(line_with).collect::<Option<_>>()?;
-        Some((foreign, *lines.first()?))
-    })
+/// The line with the first sign, if the text has all.
+fn first_sign<'a>(text: &'a str, signs: &Signs) -> Option<&'a str> {
+    let mut lines = text.lines().map(code_of).filter(|line| !line.is_empty());
+    match signs {
+        Signs::Each(signs) => {
+            let line_with = |sign: &fn(&str) -> bool| lines.clone().find(|line| sign(line));
+            let found: Vec<&str> = signs.iter().map(line_with).collect::<Option<_>>()?;
+            found.first().copied()
+        }
+        Signs::Every(sign) => {
+            let first = lines.next()?;
+            (sign(first) && lines.all(sign)).then_some(first)
+        }
+    }
+}
+
+/// A line without its comment, the marks of a quotation and blanks. A comment says nothing about a
+/// text: it may name where the program comes from.
+fn code_of(line: &str) -> &str {
+    let comment = line.find('#').into_iter().chain(line.find("//")).min();
+    let code = comment.and_then(|at| line.get(..at)).unwrap_or(line);
+    code.trim_start_matches(|c: char| c == '>' || c.is_whitespace())
+        .trim_end()
 }

@@ -25,7 +25,6 @@ use crate::model::diagnostic::{Span, has_errors};
 use crate::model::program::{Attribute, AttributeValue, ExprKind, OpStatement, Program};
 pub use arguments::is_literal;
 use foreign_text::refusal;
-pub use foreign_text::{ForeignText, foreign_text};
 pub use highlight::{TokenKind, highlight};
 pub use lexer::written_name;
 use lexer::{Lexeme, Lines, Token, name_text, tokens};

@@ -6,8 +6,7 @@ use fuseline_core::analysis::measured::Measurements;
 use fuseline_core::input::MAX_INPUT_BYTES;
 use fuseline_core::model::calibration::Calibrations;
 use fuseline_core::model::device::DeviceProbe;
-use fuseline_core::notation::import::{Form, form_of};
-use fuseline_core::notation::{foreign_text, print};
+use fuseline_core::notation::print;
 use fuseline_import::onnx::{self, Skim, is_onnx};
 use fuseline_import::profile::{Kind, Recognised, is_packed, recognise, unpacked_start};
 use fuseline_import::pt2::{self, Archive, is_archive};
@@ -24,7 +23,7 @@ const UNPACKED_START_BYTES: usize = 65_536;
 /// What a file is, judged by its first bytes; by its name only where a program has a form of its own that has to be converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
-    /// Notation, JSON or `Op(...)` lines.
+    /// Notation, JSON or `Op(...)` lines; a text of another tool, too, which the parser refuses.
     Text,
     /// A model, to be read with [`ModelReader`].
     Model(ModelFormat),
@@ -129,7 +128,6 @@ fn kind_of_content(name: &str, start: &[u8]) -> FileKind {
     // A header of JSON after its length in eight bytes.
     let is_safetensors =
         start.get(2..9) == Some(b"\0\0\0\0\0\0{") || start.get(3..9) == Some(b"\0\0\0\0\0{");
-    let foreign = foreign_text(&text).filter(|_| form_of(&text) == Form::Notation);
     match start {
         _ if is_flatbuffer => {
             FileKind::Other("it is a TensorFlow Lite file: export the model to ONNX")
@@ -140,21 +138,8 @@ fn kind_of_content(name: &str, start: &[u8]) -> FileKind {
         start if start.contains(&0) => FileKind::Other(
             "it is neither a text, an ONNX model, whose first byte is 8, nor a zip archive",
         ),
-        _ if let Some(foreign) = foreign => FileKind::Other(foreign.sentence),
-        _ if is_python(&text) => FileKind::Other(
-            "it is a Python program, which would have to run: let fuseline.export(model, *inputs) of public/python/fuseline.py (on the page: Open, A PyTorch model) write the model's ops, and open those",
-        ),
         _ => FileKind::Text,
     }
-}
-
-/// Whether a text imports modules, and is no list of `Op(...)` lines.
-fn is_python(text: &str) -> bool {
-    let mut lines = text.lines();
-    let imports = lines.any(|line| {
-        line.starts_with("import ") || line.starts_with("from ") && line.contains(" import ")
-    });
-    imports && form_of(text) == Form::Notation
 }
 
 /// Reads the graph of a model by slices, which it asks for.
