@@ -31,6 +31,40 @@ y = conv2d(x, w)
     assert_eq!(text, expected);
 }
 
+/// The shape of a result may depend on values, which no file states.
+#[test]
+fn ops_of_unknown_shape_are_named_with_what_to_write() {
+    let shapeless = |count: usize| {
+        let names = ["a", "b", "c"].iter().take(count);
+        let nodes = names.clone().map(|name| node("NonZero", "x", name, &[]));
+        let model = Model {
+            inputs: vec![typed(X)],
+            nodes: nodes.collect(),
+            outputs: names.map(|name| field(1, name)).collect(),
+            ..Model::default()
+        };
+        converted(&model.bytes())
+    };
+    for (count, told) in [
+        (
+            1,
+            "1 op of unknown shape is not counted. Write its shape after a colon.",
+        ),
+        (
+            3,
+            "3 ops of unknown shape are not counted. Write their shapes after a colon, the first one first.",
+        ),
+    ] {
+        let converted = shapeless(count);
+        assert!(converted.summary.ends_with(told), "{}", converted.summary);
+        assert!(
+            converted.text.contains(&format!("# {told}\n")),
+            "{}",
+            converted.text
+        );
+    }
+}
+
 #[test]
 fn windows_have_the_borders_that_give_the_same_size() {
     let same = attribute_text("auto_pad", "SAME_UPPER");

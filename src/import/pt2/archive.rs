@@ -329,11 +329,11 @@ fn what_else(entries: &[Entry]) -> &'static str {
     let holds = |part: &str| entries.iter().any(|entry| entry.name.contains(part));
     let ends = |part: &str| entries.iter().any(|entry| entry.name.ends_with(part));
     if holds("/code/") && ends("data.pkl") {
-        "it is a model of TorchScript, whose graph is Python code: save the model by torch.export.save(torch.export.export(model, inputs), \"model.pt2\")"
+        "it is a model of TorchScript, whose graph is Python code: save the model with torch.export.save(torch.export.export(model, inputs), \"model.pt2\")"
     } else if ends("data.pkl") {
-        "it is a checkpoint of PyTorch, which holds weights and no graph: save the model by torch.export.save(torch.export.export(model, inputs), \"model.pt2\")"
+        "it is a checkpoint of PyTorch, which holds weights and no graph: save the model with torch.export.save(torch.export.export(model, inputs), \"model.pt2\")"
     } else if holds("data/aotinductor/") {
-        "it is a package of compiled kernels, which holds no graph: save the model by torch.export.save(torch.export.export(model, inputs), \"model.pt2\")"
+        "it is a package of compiled kernels, which holds no graph: save the model with torch.export.save(torch.export.export(model, inputs), \"model.pt2\")"
     } else if holds("[Content_Types].xml") {
         "it is an office document"
     } else {

@@ -293,13 +293,17 @@ fn notes(imported: &Imported) -> Vec<String> {
     }
     if imported.shapeless > 0 {
         let count = counted(imported.shapeless, "op");
-        let (verb, shape) = if imported.shapeless == 1 {
-            ("is", "the shape")
+        let (verb, write) = if imported.shapeless == 1 {
+            ("is", "Write its shape after a colon.")
         } else {
-            ("are", "the first of these shapes")
+            // Further shapes follow from the first.
+            (
+                "are",
+                "Write their shapes after a colon, the first one first.",
+            )
         };
         notes.push(format!(
-            "{count} of unknown shape {verb} not counted: write {shape} after a colon."
+            "{count} of unknown shape {verb} not counted. {write}"
         ));
     }
     notes.extend(imported.notes.iter().cloned());
