@@ -56,6 +56,17 @@ impl Failed {
         }
     }
 
+    /// Wrong arguments: the first paragraph says what is wrong, the others what is right.
+    pub(super) fn usage(problem: &clap::Error) -> Self {
+        let told = problem.to_string();
+        let paragraphs = told.trim_start_matches("error: ").split("\n\n");
+        let mut lines = paragraphs
+            .map(|paragraph| paragraph.split_whitespace().collect::<Vec<_>>().join(" "))
+            .filter(|line| !line.is_empty());
+        let problem = lines.next().unwrap_or_default();
+        Self::with_help(problem, lines.collect::<Vec<_>>().join(". "))
+    }
+
     /// What is wrong with a file.
     pub(super) fn file(file: &Path, problem: impl Display) -> Self {
         Self::command(format!("{}: {problem}", file.display()))

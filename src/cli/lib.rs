@@ -240,9 +240,7 @@ pub fn main(sheets: StyleSheets) -> ExitCode {
             if !is_json || !problem.use_stderr() {
                 problem.exit();
             }
-            let told = problem.to_string();
-            let told = told.trim().trim_start_matches("error: ");
-            Failed::command(told).tell(true);
+            Failed::usage(&problem).tell(true);
             return ExitCode::from(USAGE);
         }
     };

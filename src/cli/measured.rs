@@ -39,6 +39,8 @@ struct RunReport {
     policy: &'static str,
     time_s: Option<f64>,
     time_cold_s: Option<f64>,
+    /// Whether a cache was flushed before each kernel; then predictions have cold caches, too.
+    is_cold: bool,
     calls: usize,
     /// Kernels of the file that came before the last ones that are read.
     passed_over: usize,
@@ -59,7 +61,7 @@ struct KernelReport {
     predicted_read_bytes: Option<u64>,
     predicted_bytes: Option<u64>,
     /// What ran for it.
-    launches: Vec<LaunchReport>,
+    ran: Vec<LaunchReport>,
 }
 
 #[derive(Serialize)]
@@ -322,7 +324,7 @@ fn report(shown: &Shown, profile: &Profile) -> RunReport {
                 .and_then(|_| matching.predicted_s.get(row.kernel()?).copied()),
             predicted_read_bytes: predicted.map(|kernel| kernel.bytes_read),
             predicted_bytes: predicted.map(fuseline_core::Kernel::bytes),
-            launches: row
+            ran: row
                 .launches(matching)
                 .map(|launch| LaunchReport {
                     name: launch.name.to_string(),
@@ -347,6 +349,7 @@ fn report(shown: &Shown, profile: &Profile) -> RunReport {
         policy: analysis.options.policy.name(),
         time_s: run.time_s,
         time_cold_s: run.time_cold_s,
+        is_cold: run.is_cold,
         calls: matching.calls,
         passed_over: profile.passed_over,
         kernels: profile_rows(analysis, matching)

@@ -180,6 +180,24 @@ fn a_text_of_another_tool_is_an_error_of_the_text() {
     assert!(told.starts_with("error: this is XLA HLO\n"), "{told}");
 }
 
+/// Nsight Compute flushes the caches before each kernel, and the prediction beside it does, too.
+#[test]
+fn a_measured_run_says_whether_its_caches_were_cold() {
+    let report = json(&["measured", MLP, BENCH, "--json"], "");
+    let runs = report["runs"].as_array().unwrap();
+    assert!(runs.iter().all(|run| run["is_cold"] == false), "{runs:?}");
+    for run in runs {
+        let kernels = run["kernels"].as_array().unwrap();
+        // `launches` is a number wherever it stands.
+        assert!(kernels.iter().all(|kernel| kernel["launches"].is_null()));
+        let ran = kernels.iter().filter_map(|kernel| kernel["ran"].as_array());
+        assert!(ran.flatten().any(|ran| ran["time_s"].is_number()));
+    }
+    let table = "tests/model/measured_files/ncu_raw.csv";
+    let report = json(&["measured", MLP, table, "--json"], "");
+    assert_eq!(report["runs"][0]["is_cold"], true);
+}
+
 #[test]
 fn errors_of_a_command_are_json() {
     for (arguments, code, message) in [
@@ -216,6 +234,16 @@ fn errors_of_a_command_are_json() {
         assert_eq!(problem["severity"], "error");
         let told = problem["message"].as_str().unwrap();
         assert!(told.contains(message), "{arguments:?}: {told}");
+        let hint = problem["hint"].as_str().unwrap_or_default();
+        let is_usage = hint.ends_with("For more information, try '--help'.");
+        assert_eq!(is_usage, code == 2, "{arguments:?}: {hint}");
+        for text in [told, hint] {
+            assert!(!text.contains('\n') && !text.contains("  "), "{text:?}");
+        }
+        assert!(
+            !told.contains("Usage") && !told.contains("--help"),
+            "{told}"
+        );
         for field in ["code", "line", "column", "start", "end"] {
             assert_eq!(problem[field], Value::Null, "{arguments:?}: {field}");
         }

@@ -10,7 +10,7 @@ use serde::Serialize;
 pub struct DiagnosticReport {
     /// Its severity.
     pub severity: Severity,
-    /// Its kind; `null` for a problem that is no text's.
+    /// Its kind; `null` for a problem outside the text.
     pub code: Option<Code>,
     /// The problem.
     pub message: String,
@@ -24,7 +24,7 @@ pub struct DiagnosticReport {
     pub start: Option<usize>,
     /// One past its last byte.
     pub end: Option<usize>,
-    /// Corrections of the text, each by itself; each makes the problem go away.
+    /// Fixes, each of which alone solves the problem.
     pub fixes: Vec<FixReport>,
 }
 
@@ -49,7 +49,7 @@ pub struct EditReport {
 }
 
 impl DiagnosticReport {
-    /// A problem that is no text's.
+    /// A problem outside the text.
     pub fn of_no_text(severity: Severity, message: String, hint: Option<String>) -> Self {
         Self {
             severity,
