@@ -9,8 +9,8 @@ pub(super) fn text(fields: &[String], column: Option<usize>) -> &str {
         .map_or("", |field| field.trim())
 }
 
-/// A number as a table spells it. `1.211` is one or a thousand, as the profiler's locale has it,
-/// and only other numbers tell.
+/// A number as a table spells it. `1.211` may be 1.211 or 1,211, depending on the profiler's locale;
+/// other numbers in the table decide.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Spelled {
     /// Read with a decimal point, and with a decimal comma; one of both at least.
