@@ -8,29 +8,39 @@ use crate::writer::{Known, Writer};
 use fuseline_core::model::diagnostic::Severity;
 use fuseline_core::model::diagnostic::Span;
 use fuseline_core::model::dtype::DType;
-use fuseline_core::model::program::OpStatement;
-use fuseline_core::model::program::{Declaration, Program, TypeAnnotation};
+use fuseline_core::model::program::{
+    AttributeValue, Declaration, OpStatement, Program, TypeAnnotation,
+};
 use fuseline_core::notation::{parse, written_name};
 use fuseline_core::resolve::resolve;
 use indexmap::IndexMap;
 use std::collections::{BTreeMap, HashSet};
 
 impl Writer {
-    /// The program of all ops that the outputs need.
-    pub(crate) fn finish(self, outputs: &[usize]) -> Result<Imported, Problem> {
+    /// Which tensors the outputs need, by index; all if there are no outputs.
+    pub(crate) fn needed(&self, outputs: &[usize]) -> Vec<bool> {
         let mut is_needed = vec![outputs.is_empty(); self.tensors.len()];
-        let mut is_read = vec![false; self.tensors.len()];
         for &place in outputs {
             is_needed[place] = true;
         }
-        for (op, output, _) in self.ops.iter().rev() {
+        for (op, output) in self.ops.iter().rev() {
             if is_needed[*output] {
-                for place in op
-                    .inputs
-                    .iter()
-                    .filter_map(|input| self.by_name.get(&input.text))
-                {
-                    (is_needed[*place], is_read[*place]) = (true, true);
+                for place in (op.inputs.iter()).filter_map(|input| self.by_name.get(&input.text)) {
+                    is_needed[*place] = true;
+                }
+            }
+        }
+        is_needed
+    }
+
+    /// The program of all ops that the outputs need.
+    pub(crate) fn finish(self, outputs: &[usize]) -> Result<Imported, Problem> {
+        let is_needed = self.needed(outputs);
+        let mut is_read = vec![false; self.tensors.len()];
+        for (op, output) in &self.ops {
+            if is_needed[*output] {
+                for place in (op.inputs.iter()).filter_map(|input| self.by_name.get(&input.text)) {
+                    is_read[*place] = true;
                 }
             }
         }
@@ -50,17 +60,19 @@ impl Writer {
                 });
             }
         }
-        let (mut opaque, mut shapeless) = (IndexMap::new(), 0);
         let mut written = HashSet::new();
-        for (op, output, operator) in self.ops {
+        let (mut opaque, mut fixed) = (IndexMap::new(), 0);
+        let mut operators = HashSet::new();
+        for (op, output) in self.ops {
             if !is_needed[output] {
                 continue;
             }
-            if let Some(operator) = operator {
-                *opaque.entry(operator).or_insert(0) += 1;
+            let operator = self.operator_of.get(&output).copied();
+            if op.callee.text == "opaque" && operators.insert(operator.unwrap_or(output)) {
+                *opaque.entry(operator_name(&op)).or_insert(0) += 1;
             }
             let known = self.tensors.get(output);
-            shapeless += usize::from(known.is_none_or(|known| known.shape.is_none()));
+            fixed += usize::from(known.is_some_and(|known| known.is_fixed));
             written.insert(output);
             program.ops.push(op);
         }
@@ -68,7 +80,21 @@ impl Writer {
             return Err(Problem::new("its outputs need no op"));
         }
         let known = |name: &str| self.tensors.get(*self.by_name.get(name)?);
-        let notes = opaque_where_refused(&mut program, &mut opaque, known, &self.params);
+        let misfits = opaque_where_refused(&mut program, known, &self.params);
+        let mut notes = misfits.note();
+        for function in misfits.functions {
+            *opaque.entry(function).or_insert(0) += 1;
+        }
+        notes.extend(match fixed {
+            0 => None,
+            1 => Some(
+                "1 tensor has a size that the notation cannot express: it is right only at the params' defaults."
+                    .to_owned(),
+            ),
+            count => Some(format!(
+                "{count} tensors have sizes that the notation cannot express: they are right only at the params' defaults."
+            )),
+        });
         let mut seen = HashSet::new();
         let returned = outputs
             .iter()
@@ -79,59 +105,101 @@ impl Writer {
         Ok(Imported {
             program,
             opaque,
-            shapeless,
+            shapeless: misfits.shapeless,
             notes,
         })
     }
 }
 
-/// Ops that one refused op can hide are found one behind the other, at most so often.
-const MOST_LOOKS: usize = 8;
+/// The name of the operator of an opaque op.
+fn operator_name(op: &OpStatement) -> String {
+    let mut attributes = op.attributes.iter();
+    let named = attributes.find(|attribute| attribute.name.text == "name");
+    match named.map(|named| &named.value) {
+        Some(AttributeValue::Word(name)) => name.clone(),
+        _ => op.callee.text.clone(),
+    }
+}
 
-/// Makes opaque ops of those that the notation refuses, with the shape that is known of them, so that one does not hide the rest.
-/// Gives a sentence about them.
+/// Ops that the notation refused.
+struct Misfits {
+    /// The function of each, in the order in which they were found.
+    functions: Vec<String>,
+    /// What is wrong with the first.
+    first: String,
+    /// Ops whose shape is unknown in the end.
+    shapeless: usize,
+}
+
+impl Misfits {
+    fn note(&self) -> Vec<String> {
+        let first = &self.first;
+        match self.functions.len() {
+            0 => Vec::new(),
+            1 => vec![format!(
+                "1 op does not fit its inputs and counts as opaque: {first}."
+            )],
+            count => vec![format!(
+                "{count} ops do not fit their inputs and count as opaque. The first: {first}."
+            )],
+        }
+    }
+}
+
+/// Most ops that all looks see with the shapes of refused ops. Later looks leave these shapes unknown, which hides no op.
+const MAX_SEEN: usize = 1 << 18;
+
+/// Makes opaque ops of those that the notation refuses, with the shape that is known of them. As one refused op hides others, it
+/// looks again until none is left.
 fn opaque_where_refused<'a>(
     program: &mut Program,
-    opaque: &mut IndexMap<String, usize>,
     known: impl Fn(&str) -> Option<&'a Known>,
     params: &Params,
-) -> Vec<String> {
-    let mut notes = Vec::new();
-    for _ in 0..MOST_LOOKS {
-        let errors = resolve(program).diagnostics.into_iter();
+) -> Misfits {
+    let mut misfits = Misfits {
+        functions: Vec::new(),
+        first: String::new(),
+        shapeless: 0,
+    };
+    let mut seen = 0;
+    loop {
+        let resolved = resolve(program);
+        misfits.shapeless = resolved.unknown_ops;
+        seen += program.ops.len();
+        let errors = resolved.diagnostics.into_iter();
         let errors = errors.filter(|found| found.severity == Severity::Error);
         let errors: BTreeMap<usize, String> = errors
             .filter_map(|found| Some((found.op?, found.message)))
             .collect();
-        if errors.is_empty() {
-            break;
-        }
+        let mut is_changed = false;
         for (index, message) in errors {
             let Some(op) = program.ops.get_mut(index) else {
                 continue;
             };
-            if notes.is_empty() {
-                notes.push(format!(
-                    "One op or more do not fit their inputs and are counted as opaque: {message}."
-                ));
+            if op.callee.text == "opaque" {
+                // Its shape has an impossible size.
+                is_changed |= op.annotation.take().is_some();
+                continue;
             }
-            *opaque.entry(op.callee.text.clone()).or_insert(0) += 1;
-            let own = known(&op.output.text);
+            is_changed = true;
+            if misfits.functions.is_empty() {
+                misfits.first = message;
+            }
+            misfits.functions.push(op.callee.text.clone());
+            let own = known(&op.output.text).filter(|_| seen <= MAX_SEEN);
             let annotation =
                 own.and_then(|own| Some(annotation(own.dtype?, own.shape.as_deref()?, params)));
             refuse(op, annotation);
         }
+        // Each op changes twice at most: to an opaque one, and to one of unknown shape.
+        if !is_changed {
+            return misfits;
+        }
     }
-    notes
 }
 
 /// The op as an opaque one that reads the same tensors.
 fn refuse(op: &mut OpStatement, annotation: Option<TypeAnnotation>) {
-    if op.callee.text == "opaque" {
-        // Its shape has a size that is none.
-        op.annotation = None;
-        return;
-    }
     let name = written_name(&op.callee.text);
     let parsed = parse(&format!("y = opaque(name={name})"))
         .program

@@ -8,6 +8,7 @@ mod assemble;
 pub mod calibrate;
 pub mod matching;
 pub mod onnx;
+mod opaque;
 pub(crate) mod params;
 mod problem;
 pub mod profile;

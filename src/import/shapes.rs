@@ -45,9 +45,15 @@ pub(crate) fn infer(
         ShapeRule::Reshape => reshape(&call, first)?,
         ShapeRule::Transpose => {
             let perm = call.sizes("perm")?;
-            perm.iter()
-                .map(|old| first.get(dimension(old.as_int()?, first.len())?).cloned())
-                .collect::<Option<_>>()?
+            let order = perm.iter().map(|old| dimension(old.as_int()?, first.len()));
+            let order: Vec<usize> = order.collect::<Option<_>>()?;
+            if !is_permutation(&order, first.len()) {
+                return None;
+            }
+            order
+                .iter()
+                .filter_map(|&old| first.get(old).cloned())
+                .collect()
         }
         ShapeRule::Split => {
             let axis = call.axis(first)?;
@@ -124,6 +130,13 @@ pub(crate) fn dimension(value: i64, rank: usize) -> Option<usize> {
         usize::try_from(value).ok()
     };
     place.filter(|&place| place < rank)
+}
+
+/// Whether these are all dimensions of a tensor of this rank, each once.
+pub(crate) fn is_permutation(order: &[usize], rank: usize) -> bool {
+    let mut sorted = order.to_vec();
+    sorted.sort_unstable();
+    sorted.into_iter().eq(0..rank)
 }
 
 pub(crate) fn with_size(shape: &[Size], dimension: usize, size: Size) -> Sizes {

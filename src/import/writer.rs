@@ -26,6 +26,8 @@ pub(crate) struct Known {
     pub(crate) shape: Option<Sizes>,
     /// Its elements, if they are few and known.
     pub(crate) value: Option<Value>,
+    /// Whether it has a size, or a size for an element, that holds only at the defaults of the params.
+    pub(crate) is_fixed: bool,
 }
 
 /// The tensors and ops of a program that is being written.
@@ -38,8 +40,10 @@ pub(crate) struct Writer {
     pub(crate) by_name: HashMap<String, usize>,
     /// External tensors, in the order of their declarations.
     pub(crate) external: Vec<(usize, TensorRole)>,
-    /// Ops, each with its output and the name of its operator where it is opaque.
-    pub(crate) ops: Vec<(OpStatement, usize, Option<String>)>,
+    /// Ops, each with the place of its output.
+    pub(crate) ops: Vec<(OpStatement, usize)>,
+    /// Outputs of operators that no function gives, by index, with the index that all outputs of one operator share.
+    pub(crate) operator_of: HashMap<usize, usize>,
     /// What is left of [`MAX_READS`].
     reads_left: usize,
 }
@@ -53,6 +57,7 @@ impl Default for Writer {
             by_name: HashMap::new(),
             external: Vec::new(),
             ops: Vec::new(),
+            operator_of: HashMap::new(),
             reads_left: MAX_READS,
         }
     }
@@ -95,7 +100,6 @@ impl Writer {
         name: &str,
         title: &str,
         stated: Option<(&Dims, Option<DType>)>,
-        opaque: Option<&String>,
     ) -> Option<usize> {
         let (dims, stated) = stated.map_or((None, None), |(dims, dtype)| (Some(dims), dtype));
         let mut written = None;
@@ -151,12 +155,12 @@ impl Writer {
                 name: op.output.text.clone(),
                 dtype,
                 shape,
-                value: None,
+                ..Known::default()
             });
             if is_last {
                 written = Some(place);
             }
-            self.ops.push((op, place, opaque.cloned()));
+            self.ops.push((op, place));
         }
         written
     }

@@ -106,6 +106,7 @@ mod notation_properties;
 mod online_softmax;
 mod onnx;
 mod onnx_bad;
+mod onnx_counts;
 mod onnx_files;
 mod onnx_operators;
 mod onnx_shapes;

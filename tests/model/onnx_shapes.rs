@@ -268,7 +268,7 @@ fn a_branch_takes_the_place_of_its_condition() {
     let summary = converted(&model.bytes()).summary;
     assert!(
         summary.ends_with(
-            "Only a run tells the conditions of 1 If: their first branches are counted."
+            "1 `If` condition is known only at run time; Fuseline counts its then-branch."
         ),
         "{summary}"
     );
@@ -377,9 +377,9 @@ fn an_op_that_does_not_fit_hides_nothing() {
         converted.text
     );
     assert!(
-        converted
-            .summary
-            .contains("counted as opaque: 1 matmul. One op or more do not fit"),
+        converted.summary.contains(
+            "counted as opaque: 1 matmul. 1 op does not fit its inputs and counts as opaque: "
+        ),
         "{}",
         converted.summary
     );

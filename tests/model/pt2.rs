@@ -113,7 +113,15 @@ fn a_recurrent_layer_is_one_op_with_its_flops() {
 
 #[test]
 fn bags_of_rows_read_rows() {
-    let analysis = analysed(&converted(&bytes("bags.pt2")).text);
+    let converted = converted(&bytes("bags.pt2"));
+    assert!(
+        converted
+            .summary
+            .contains("opaque: 1 aten.embedding_bag.padding_idx."),
+        "{}",
+        converted.summary
+    );
+    let analysis = analysed(&converted.text);
     let reads = analysis.unfused.traffic.bytes_read;
     // The rows twice, once from the table; 96 indices and 32 offsets.
     assert_eq!(reads, 2 * 96 * 64 * 4 + (96 + 32) * 8);
@@ -210,8 +218,8 @@ fn what_is_not_understood_is_counted_named_and_stays() {
     assert_eq!(
         converted.summary,
         "4 ops from PyTorch became notation. Sizes that the file leaves open are params: B = 4. 2 ops are not understood and counted \
-         as opaque: 1 aten.einsum, 1 aten.linalg_inv. 1 tensor has a size that no expression of the notation tells; those of the \
-         example inputs stand for them."
+         as opaque: 1 aten.einsum, 1 aten.linalg_inv. 1 tensor has a size that the notation cannot express: it is \
+         right only at the params' defaults."
     );
     // 2 * B * 8 * 8 * 8 for the product by an equation.
     assert!(
@@ -345,6 +353,71 @@ fn operands_are_cast_to_the_type_in_which_an_op_computes() {
             "add = add(x, cast_2) : f32[4, 8]"
         ]
     );
+}
+
+#[test]
+fn losses_under_autocast_are_computed_in_the_type_of_their_result() {
+    let typed = |dtype: u32, sizes: &[i64]| {
+        let mut tensor = tensor(sizes);
+        tensor["dtype"] = json!(dtype);
+        tensor
+    };
+    let of = |name: &str, tensor: &str| named(name, &json!({ "as_tensor": { "name": tensor } }));
+    let float = |sizes: &[i64]| typed(7, sizes);
+    // 13 is bf16, 5 is i64.
+    let half = typed(13, &[4, 8]);
+    let dim = named("dim", &json!({ "as_ints": [1] }));
+    let mode = named("compute_mode", &json!({ "as_int": 1 }));
+    let cases = [
+        (
+            "mse_loss.default",
+            vec![of("self", "a"), of("target", "b")],
+            float(&[]),
+            2,
+        ),
+        (
+            "cross_entropy_loss.default",
+            vec![of("self", "a"), of("target", "classes")],
+            float(&[]),
+            1,
+        ),
+        (
+            "logsumexp.default",
+            vec![of("self", "a"), dim],
+            float(&[4]),
+            1,
+        ),
+        (
+            "cdist.default",
+            vec![of("x1", "a"), of("x2", "b"), mode],
+            float(&[4, 4]),
+            2,
+        ),
+    ];
+    for (operator, inputs, result, casts) in cases {
+        let nodes = [
+            node("to.dtype", &["x"], "a"),
+            node("exp.default", &["a"], "b"),
+            node("argmax.default", &["x"], "classes"),
+            node_of(operator, &inputs, "y"),
+        ];
+        let dim = named("dim", &json!({ "as_int": 1 }));
+        let mut nodes = nodes;
+        nodes[2]["inputs"].as_array_mut().unwrap().push(dim);
+        let known = [
+            ("x", tensor(&[4, 8])),
+            ("a", half.clone()),
+            ("b", half.clone()),
+            ("classes", typed(5, &[4])),
+            ("y", result),
+        ];
+        let text = converted(&file(&program(&known, &nodes, "y"))).text;
+        analysed(&text);
+        assert!(!text.contains("opaque"), "{operator}:\n{text}");
+        let to_float = text.matches("dtype=f32").count();
+        let of_counts = usize::from(operator.starts_with("cross"));
+        assert_eq!(to_float, casts + of_counts, "{operator}:\n{text}");
+    }
 }
 
 /// `y = relu(x)` as an exported program.

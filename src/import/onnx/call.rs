@@ -8,6 +8,8 @@ use crate::size::Size;
 use crate::template::Blanks;
 use crate::value::{Scalar, Value, float_text};
 use crate::writer::Known;
+use std::cell::Cell;
+use std::collections::HashMap;
 
 /// A node with what is known about its inputs.
 pub(super) struct Call<'a> {
@@ -18,12 +20,29 @@ pub(super) struct Call<'a> {
     pub(super) output: Known,
     /// Which output it is.
     pub(super) output_index: usize,
-    /// The names of outputs that are written already, by their index.
-    pub(super) written: Vec<Option<&'a str>>,
+    /// Tensors by their name in the file.
+    pub(super) tensors: Tensors<'a>,
     /// The params of the import, for sizes.
     pub(super) params: &'a Params,
     /// Version of the operators of ONNX.
     pub(super) version: i64,
+    /// Whether the output has a size that holds only at the defaults of the params.
+    pub(super) is_fixed: Cell<bool>,
+}
+
+/// Looks up tensors by their name in the file.
+#[derive(Clone, Copy)]
+pub(super) struct Tensors<'a> {
+    pub(super) known: &'a [Known],
+    pub(super) by_file_name: &'a HashMap<&'a str, usize>,
+    /// Element types as the file numbers them: the notation has fewer.
+    pub(super) element_types: &'a HashMap<&'a str, i32>,
+}
+
+impl<'a> Tensors<'a> {
+    pub(super) fn get(&self, name: &str) -> Option<&'a Known> {
+        self.known.get(*self.by_file_name.get(name)?)
+    }
 }
 
 impl<'a> Call<'a> {
@@ -94,7 +113,26 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn value(&self, place: usize) -> Option<&'a Value> {
-        self.input(place)?.value.as_ref()
+        let known = self.input(place)?;
+        if known.is_fixed && known.value.is_some() {
+            self.is_fixed.set(true);
+        }
+        known.value.as_ref()
+    }
+
+    /// The element type of an input as the file numbers it.
+    pub(super) fn element_type(&self, place: usize) -> Option<i32> {
+        let name = self.node.inputs.get(place)?;
+        self.tensors.element_types.get(name.as_str()).copied()
+    }
+
+    /// Which input is the second operand of a product: scales and zero points may stand before it.
+    pub(super) fn second_operand(&self) -> usize {
+        if self.operator().starts_with("QLinear") {
+            3
+        } else {
+            1
+        }
     }
 
     /// The elements of an input, as sizes.
@@ -131,7 +169,8 @@ impl<'a> Call<'a> {
 
     /// The name of another output that is written already.
     pub(super) fn other_output(&self, index: usize) -> Option<&'a str> {
-        self.written.get(index).copied().flatten()
+        let output = self.node.outputs.get(index)?;
+        self.tensors.get(output).map(|known| known.name.as_str())
     }
 
     pub(super) fn output_rank(&self) -> Option<usize> {
@@ -141,6 +180,14 @@ impl<'a> Call<'a> {
     /// A size at the defaults of the params.
     pub(super) fn default_of(&self, size: &Size) -> Option<i64> {
         size.value(&self.params.values)
+    }
+
+    /// The value of a size that the program has to state as a number, which holds only at the defaults.
+    pub(super) fn fixed(&self, size: &Size) -> Option<i64> {
+        if size.as_int().is_none() {
+            self.is_fixed.set(true);
+        }
+        self.default_of(size)
     }
 
     /// Sizes as the notation writes them.
@@ -242,7 +289,7 @@ impl<'a> Call<'a> {
         let (all, known) = (elements(shape)?, elements(&known)?);
         let open = all.div_exact(&known).or_else(|| {
             // No size over the params: the number at their defaults.
-            let (all, known) = (self.default_of(&all)?, self.default_of(&known)?);
+            let (all, known) = (self.fixed(&all)?, self.fixed(&known)?);
             (all.checked_rem(known)? == 0).then(|| Size::from(all / known))
         })?;
         let filled = sizes

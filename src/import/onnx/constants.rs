@@ -24,6 +24,7 @@ pub(super) fn constant(call: &Call<'_>) -> Option<Known> {
             dtype: typed.or(Some(if is_float { DType::F32 } else { DType::I64 })),
             shape: Some(sizes.collect()),
             value: Some(value),
+            is_fixed: call.is_fixed.get(),
         });
     }
     let held = call
@@ -33,6 +34,6 @@ pub(super) fn constant(call: &Call<'_>) -> Option<Known> {
         name,
         dtype: element_type(held.data_type),
         shape: Some(held.dims.iter().map(|&dim| Size::from(dim)).collect()),
-        value: None,
+        ..Known::default()
     })
 }

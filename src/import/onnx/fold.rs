@@ -3,7 +3,7 @@
 
 use crate::onnx::call::Call;
 use crate::onnx::proto::{Number, TensorValue};
-use crate::shapes::{Sizes, dimension};
+use crate::shapes::{Sizes, dimension, is_permutation};
 use crate::size::Size;
 use crate::value::{MAX_NUMBERS, Scalar, Value};
 
@@ -39,12 +39,12 @@ fn computed(call: &Call<'_>) -> Option<Value> {
         "Constant" => held(call),
         "Shape" => {
             let shape = call.shape(0)?;
-            let place = |name, default: usize| match call.int(name) {
+            let bound = |name, default: usize| match call.int(name) {
                 None => default,
                 Some(value) if value < 0 => shape.len().saturating_sub(back(value)),
                 Some(value) => usize::try_from(value).map_or(shape.len(), |v| v.min(shape.len())),
             };
-            let sizes = shape.get(place("start", 0)..place("end", shape.len()));
+            let sizes = shape.get(bound("start", 0)..bound("end", shape.len()));
             Value::sizes_list(sizes.unwrap_or_default())
         }
         "Size" => Some(Value::scalar(Scalar::Int(call.elements(0)?))),
@@ -192,10 +192,10 @@ fn gather(call: &Call<'_>, data: &Value, index: &Value) -> Option<Value> {
     if data.shape.len() != 1 || call.int("axis").unwrap_or(0) != 0 {
         return None;
     }
-    let places = index.sizes()?;
-    let elements = places.iter().map(|place| {
-        let place = dimension(place.as_int()?, data.elements.len())?;
-        data.elements.get(place).cloned()
+    let indices = index.sizes()?;
+    let elements = indices.iter().map(|index| {
+        let index = dimension(index.as_int()?, data.elements.len())?;
+        data.elements.get(index).cloned()
     });
     Some(Value {
         shape: index.shape.clone(),
@@ -220,18 +220,18 @@ fn slice(call: &Call<'_>, data: &Value) -> Option<Value> {
     } else {
         vec![1; starts.len()]
     };
-    let mut places = all_places(data)?;
+    let mut indices = all_indices(data)?;
     for (at, &axis) in axes.iter().enumerate() {
         let (start, end, step) = (*starts.get(at)?, *ends.get(at)?, *steps.get(at)?);
-        let places = places.get_mut(axis)?;
-        let length = i64::try_from(places.len()).ok()?;
-        // Forwards from 0 to the length, backwards from the last place to one before the first.
+        let along = indices.get_mut(axis)?;
+        let length = i64::try_from(along.len()).ok()?;
+        // Forwards from 0 to the length, backwards from the last index to one before the first.
         let (lowest, highest) = if step > 0 {
             (0, length)
         } else {
             (-1, length - 1)
         };
-        let place = |value: i64| {
+        let bound = |value: i64| {
             let value = if value < 0 {
                 value.saturating_add(length)
             } else {
@@ -239,16 +239,16 @@ fn slice(call: &Call<'_>, data: &Value) -> Option<Value> {
             };
             value.clamp(lowest, highest)
         };
-        let (start, end) = (place(start), place(end));
+        let (start, end) = (bound(start), bound(end));
         let is_before_end =
-            move |place: &i64| step != 0 && (*place < end) == (step > 0) && *place != end;
-        let taken = std::iter::successors(Some(start), move |place| place.checked_add(step));
+            move |index: &i64| step != 0 && (*index < end) == (step > 0) && *index != end;
+        let taken = std::iter::successors(Some(start), move |index| index.checked_add(step));
         let taken = taken.take_while(is_before_end);
-        *places = taken
-            .map(|place| usize::try_from(place).ok())
+        *along = taken
+            .map(|index| usize::try_from(index).ok())
             .collect::<Option<_>>()?;
     }
-    taken(data, &places, &(0..rank).collect::<Vec<_>>())
+    taken(data, &indices, &(0..rank).collect::<Vec<_>>())
 }
 
 /// The same elements with their dimensions in another order.
@@ -261,32 +261,37 @@ fn transposed(call: &Call<'_>, data: &Value) -> Option<Value> {
             .collect::<Option<_>>()?,
         None => (0..rank).rev().collect(),
     };
-    let places = all_places(data)?;
-    (order.len() == rank).then(|| taken(data, &places, &order))?
+    is_permutation(&order, rank).then(|| taken(data, &all_indices(data)?, &order))?
 }
 
-/// All places of each dimension. A tensor without elements may be long along others.
-fn all_places(data: &Value) -> Option<Vec<Vec<usize>>> {
+/// All indices of each dimension. A tensor without elements may be long along others.
+fn all_indices(data: &Value) -> Option<Vec<Vec<usize>>> {
     let sizes = data.shape.iter();
     (!data.elements.is_empty()).then(|| sizes.map(|&size| (0..size).collect()).collect())
 }
 
-/// The elements at these places of each dimension, the dimensions in this order.
-fn taken(data: &Value, places: &[Vec<usize>], order: &[usize]) -> Option<Value> {
+/// The elements at these indices of each dimension, the dimensions in this order; `None` for more than a value may have.
+fn taken(data: &Value, indices: &[Vec<usize>], order: &[usize]) -> Option<Value> {
+    let shape = order.iter().map(|&axis| indices.get(axis).map(Vec::len));
+    let shape: Vec<usize> = shape.collect::<Option<_>>()?;
+    // Checked before anything is allocated.
+    let count = shape.iter().try_fold(1_usize, |n, &d| n.checked_mul(d))?;
+    if count > MAX_NUMBERS {
+        return None;
+    }
     let mut offsets = vec![0_usize];
     for &axis in order {
         let stride: usize = data.shape.get(axis + 1..)?.iter().product();
-        let places = places.get(axis)?;
+        let along = indices.get(axis)?;
         offsets = (offsets.iter())
-            .flat_map(|&offset| places.iter().map(move |place| offset + place * stride))
+            .flat_map(|&offset| along.iter().map(move |index| offset + index * stride))
             .collect();
     }
     let elements = offsets
         .into_iter()
         .map(|offset| data.elements.get(offset).cloned());
-    let shape = order.iter().map(|&axis| places.get(axis).map(Vec::len));
     Some(Value {
-        shape: shape.collect::<Option<_>>()?,
+        shape,
         elements: elements.collect::<Option<_>>()?,
     })
 }
@@ -297,10 +302,10 @@ fn each(values: &[&Value], combine: impl Fn(&[&Scalar]) -> Option<Scalar>) -> Op
         .iter()
         .max_by_key(|v| (v.elements.len(), v.shape.len()))?;
     let count = longest.elements.len();
-    let element = |place: usize| {
+    let element = |index: usize| {
         let at = |value: &&'_ Value| match value.elements.as_slice() {
             [_] => Some(0),
-            elements => (elements.len() == count).then_some(place),
+            elements => (elements.len() == count).then_some(index),
         };
         let elements = values.iter().map(|value| value.elements.get(at(value)?));
         combine(&elements.collect::<Option<Vec<&Scalar>>>()?)
@@ -368,11 +373,11 @@ fn binary(call: &Call<'_>, a: &Scalar, b: &Scalar) -> Option<Scalar> {
         "Mul" => x.mul(y),
         // A quotient that is no size is a number that holds at the defaults.
         "Div" => x.div_exact(y).or_else(|| {
-            let (x, y) = (call.default_of(x)?, call.default_of(y)?);
+            let (x, y) = (call.fixed(x)?, call.fixed(y)?);
             Some(Size::from(x.checked_div(y)?))
         }),
         "Mod" => {
-            let (x, y) = (call.default_of(x)?, call.default_of(y)?);
+            let (x, y) = (call.fixed(x)?, call.fixed(y)?);
             Some(Size::from(x.checked_rem_euclid(y)?))
         }
         _ => None,

@@ -1,15 +1,15 @@
 //! Writes a program from the nodes of a graph.
 
-use crate::onnx::call::Call;
+use crate::onnx::call::{Call, Tensors};
 use crate::onnx::constants::constant;
 use crate::onnx::fold::value_of;
 use crate::onnx::lines::text_of;
 use crate::onnx::nodes::{ordered, reads};
-use crate::onnx::opaque::{Output, title_of};
 use crate::onnx::operators;
 use crate::onnx::proto::{Dim, Graph, Model, Node, TensorType, ValueInfo, element_type};
 use crate::onnx::results;
 use crate::onnx::words::dtype_of;
+use crate::opaque::{Operator, Part};
 use crate::shapes::Sizes;
 use crate::size::Size;
 use crate::statement::{Dims, statements};
@@ -19,6 +19,7 @@ use crate::{Imported, Problem};
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::op::TensorRole;
 use prost::Message;
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 /// The program of a model as [`super::Skim`] gives it. Ops that no output needs are left out. Near linear in nodes and reads.
@@ -37,8 +38,9 @@ pub fn import(model: &[u8]) -> Result<Imported, Problem> {
         version,
         written: Writer::default(),
         by_file_name: HashMap::new(),
+        element_types: HashMap::new(),
         stated: HashMap::new(),
-        assumed_branches: 0,
+        assumed: Vec::new(),
         is_read: HashSet::new(),
     };
     import.inputs(&graph)?;
@@ -46,13 +48,20 @@ pub fn import(model: &[u8]) -> Result<Imported, Problem> {
     let outputs = graph.outputs.iter();
     let outputs = outputs.filter_map(|output| import.by_file_name.get(output.name.as_str()));
     let outputs: Vec<usize> = outputs.copied().collect();
-    let assumed = import.assumed_branches;
+    let is_needed = import.written.needed(&outputs);
+    let needs = |places: &&Vec<usize>| places.iter().any(|&place| is_needed[place]);
+    let assumed = import.assumed.iter().filter(needs).count();
     let mut imported = import.written.finish(&outputs)?;
-    if assumed > 0 {
-        imported.notes.push(format!(
-            "Only a run tells the conditions of {assumed} If: their first branches are counted."
-        ));
-    }
+    imported.notes.extend(match assumed {
+        0 => None,
+        1 => Some(
+            "1 `If` condition is known only at run time; Fuseline counts its then-branch."
+                .to_owned(),
+        ),
+        count => Some(format!(
+            "{count} `If` conditions are known only at run time; Fuseline counts their then-branches."
+        )),
+    });
     Ok(imported)
 }
 
@@ -62,10 +71,12 @@ pub(super) struct Import<'a> {
     pub(super) written: Writer,
     /// Tensors by their name in the file.
     pub(super) by_file_name: HashMap<&'a str, usize>,
+    /// Element types as the file numbers them, by the name of the tensor: the notation has fewer.
+    element_types: HashMap<&'a str, i32>,
     /// Types that the file states.
     stated: HashMap<&'a str, &'a TensorType>,
-    /// Conditions that only a run tells.
-    assumed_branches: usize,
+    /// The places of the outputs of each `If` whose condition is known only at run time.
+    assumed: Vec<Vec<usize>>,
     /// Tensors of the file that something reads.
     is_read: HashSet<&'a str>,
 }
@@ -102,8 +113,8 @@ impl<'a> Import<'a> {
                     };
                     sizes.map(size).collect()
                 });
-            let dtype = stated.and_then(|stated| element_type(stated.element_type));
-            self.external(&input.name, shape, dtype, TensorRole::Input);
+            let number = stated.map(|stated| stated.element_type);
+            self.external(&input.name, shape, number, TensorRole::Input);
         }
         Ok(())
     }
@@ -113,8 +124,8 @@ impl<'a> Import<'a> {
         for tensor in &graph.initializers {
             self.written.spend(tensor.dims.len())?;
             let shape = tensor.dims.iter().map(|&dim| Size::from(dim)).collect();
-            let dtype = element_type(tensor.data_type);
-            let place = self.external(&tensor.name, Some(shape), dtype, TensorRole::Weight);
+            let number = Some(tensor.data_type);
+            let place = self.external(&tensor.name, Some(shape), number, TensorRole::Weight);
             if let Some(known) = self.written.tensors.get_mut(place) {
                 known.value = value_of(tensor);
             }
@@ -123,8 +134,8 @@ impl<'a> Import<'a> {
             if let Some(values) = &sparse.values {
                 self.written.spend(sparse.dims.len())?;
                 let shape = sparse.dims.iter().map(|&dim| Size::from(dim)).collect();
-                let dtype = element_type(values.data_type);
-                self.external(&values.name, Some(shape), dtype, TensorRole::Weight);
+                let number = Some(values.data_type);
+                self.external(&values.name, Some(shape), number, TensorRole::Weight);
             }
         }
         Ok(())
@@ -134,15 +145,17 @@ impl<'a> Import<'a> {
         &mut self,
         name: &'a str,
         shape: Option<Sizes>,
-        dtype: Option<DType>,
+        number: Option<i32>,
         role: TensorRole,
     ) -> usize {
         let known = Known {
             name: self.written.names.claim(name),
-            dtype,
+            dtype: number.and_then(element_type),
             shape,
-            value: None,
+            ..Known::default()
         };
+        self.element_types
+            .extend(number.map(|number| (name, number)));
         let place = self.written.tensor(known);
         self.by_file_name.insert(name, place);
         self.written.external.push((place, role));
@@ -200,36 +213,74 @@ impl<'a> Import<'a> {
         Ok(())
     }
 
+    /// Writes the outputs of a node that the table has no answer for.
+    fn opaque(&mut self, node: &Node, reads: &[&str], outputs: Vec<(&'a str, Part)>) {
+        let (names, parts): (Vec<&str>, Vec<Part>) = outputs.into_iter().unzip();
+        if parts.is_empty() {
+            return;
+        }
+        let name = if operators::DOMAINS.contains(&node.domain.as_str()) {
+            node.operator.clone()
+        } else {
+            format!("{}.{}", node.domain, node.operator)
+        };
+        let places = reads
+            .iter()
+            .filter_map(|&input| self.by_file_name.get(input));
+        let operator = Operator {
+            name: &name,
+            reads: &places.copied().collect::<Vec<_>>(),
+            title: title_of(node),
+            packed: &format!("{}_all", node.operator),
+        };
+        let places = self.written.opaque(&operator, &parts);
+        let written = names.into_iter().zip(places);
+        self.by_file_name
+            .extend(written.filter_map(|(name, place)| Some((name, place?))));
+    }
+
     /// Writes one output of a node, or finds the tensor that it is; gives it back where the table has no answer.
     fn output(
         &mut self,
         node: &'a Node,
         index: usize,
         output: &'a str,
-    ) -> Result<Option<Output<'a>>, Problem> {
-        self.written
-            .spend(rank_of(self.stated.get(output).copied()))?;
+    ) -> Result<Option<(&'a str, Part)>, Problem> {
+        let stated = self.stated.get(output).copied();
+        self.written.spend(rank_of(stated))?;
+        let held = node.attributes.iter().find_map(|own| own.tensor.as_ref());
+        let numbers = [
+            stated.map(|stated| stated.element_type),
+            held.filter(|_| node.operator == "Constant")
+                .map(|held| held.data_type),
+            (node.inputs.first().filter(|_| node.operator == "Identity"))
+                .and_then(|input| self.element_types.get(input.as_str()).copied()),
+        ];
+        let number = numbers.into_iter().flatten().next();
+        self.element_types
+            .extend(number.map(|number| (output, number)));
         let (dims, dtype) = self.stated(output);
         let name = self.written.names.claim(output);
         let shape = dims.clone().and_then(|dims| dims.into_iter().collect());
-        let tensor = |name: &str| self.written.tensors.get(*self.by_file_name.get(name)?);
-        let written = node
-            .outputs
-            .iter()
-            .map(|name| Some(tensor(name)?.name.as_str()));
+        let tensors = Tensors {
+            known: &self.written.tensors,
+            by_file_name: &self.by_file_name,
+            element_types: &self.element_types,
+        };
         let call = Call {
             node,
-            inputs: node.inputs.iter().map(|input| tensor(input)).collect(),
+            inputs: node.inputs.iter().map(|input| tensors.get(input)).collect(),
             output: Known {
                 name: name.clone(),
                 dtype,
                 shape,
-                value: None,
+                ..Known::default()
             },
             output_index: index,
-            written: written.collect(),
+            tensors,
             params: &self.written.params,
             version: self.version,
+            is_fixed: Cell::new(false),
         };
         if index == 0
             && let Some(known) = constant(&call)
@@ -251,24 +302,28 @@ impl<'a> Import<'a> {
             return Ok(None);
         }
         let Some(ops) = text.and_then(|text| statements(&text)) else {
+            // Sizes that only the refused text read do not count.
+            call.is_fixed.set(false);
             let shape = call.output.shape.clone().or_else(|| results::shape(&call));
-            return Ok(Some(Output {
-                file_name: output,
-                known: Known {
-                    dtype: dtype
-                        .or_else(|| results::dtype(&call))
-                        .or(Some(dtype_of(&call))),
-                    shape,
-                    ..call.output.clone()
-                },
-                flops: results::flops(&call).map(|flops| call.one(&flops)),
-                dims,
-            }));
+            let known = Known {
+                dtype: dtype
+                    .or_else(|| results::dtype(&call))
+                    .or(Some(dtype_of(&call))),
+                shape,
+                is_fixed: call.is_fixed.get(),
+                ..call.output.clone()
+            };
+            let flops = results::flops(&call).map(|flops| call.one(&flops));
+            return Ok(Some((output, Part { known, dims, flops })));
         };
+        let is_fixed = call.is_fixed.get();
         let stated = dims.as_ref().map(|dims| (dims, dtype));
-        let place = self.written.write(ops, &name, title_of(node), stated, None);
+        let place = self.written.write(ops, &name, title_of(node), stated);
         if let Some(place) = place {
             self.by_file_name.insert(output, place);
+        }
+        if let Some(known) = place.and_then(|place| self.written.tensors.get_mut(place)) {
+            known.is_fixed = is_fixed;
         }
         Ok(None)
     }
@@ -293,8 +348,6 @@ impl<'a> Import<'a> {
             Some(Scalar::Float(number)) => Some(*number != 0.0),
             None => None,
         };
-        // Only a run tells other conditions.
-        self.assumed_branches += usize::from(holds.is_none());
         let name = if holds.unwrap_or(true) {
             "then_branch"
         } else {
@@ -308,10 +361,15 @@ impl<'a> Import<'a> {
             return Ok(false);
         };
         self.enter(graph)?;
+        let mut places = Vec::new();
         for (output, inner) in node.outputs.iter().zip(&graph.outputs) {
             if let Some(&place) = self.by_file_name.get(inner.name.as_str()) {
                 self.by_file_name.insert(output, place);
+                places.push(place);
             }
+        }
+        if holds.is_none() {
+            self.assumed.push(places);
         }
         Ok(true)
     }
@@ -320,7 +378,10 @@ impl<'a> Import<'a> {
     fn enter(&mut self, graph: &'a Graph) -> Result<(), Problem> {
         let infos = graph.values.iter().chain(&graph.outputs);
         let stated = infos.filter_map(|info| Some((info.name.as_str(), tensor_type(info)?)));
-        self.stated.extend(stated);
+        // Other graphs may have the same names inside, for other tensors.
+        let outside: Vec<_> = stated
+            .map(|(name, stated)| (name, self.stated.insert(name, stated)))
+            .collect();
         let outputs = graph.outputs.iter().map(|output| output.name.as_str());
         // An empty name stands for an input or an output that is left out.
         let read = graph.nodes.iter().flat_map(reads).chain(outputs);
@@ -331,8 +392,19 @@ impl<'a> Import<'a> {
                 self.node(node)?;
             }
         }
+        for (name, stated) in outside.into_iter().rev() {
+            match stated {
+                Some(stated) => self.stated.insert(name, stated),
+                None => self.stated.remove(name),
+            };
+        }
         Ok(())
     }
+}
+
+/// The wish for a label.
+fn title_of(node: &Node) -> &str {
+    node.name.strip_prefix("node_").unwrap_or(&node.name)
 }
 
 fn tensor_type(info: &ValueInfo) -> Option<&TensorType> {

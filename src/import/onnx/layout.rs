@@ -100,25 +100,29 @@ pub(super) fn piece(call: &Call<'_>) -> Option<String> {
     let axis = dimension(call.int("axis").unwrap_or(0), shape.len())?;
     let index = call.output_index;
     let parts = call.node.outputs.len();
-    let sizes = match call.sizes(1) {
-        Some(sizes) => Some(sizes),
-        None => call
-            .ints("split")
-            .map(|list| list.iter().map(|&i| Size::from(i)).collect()),
-    };
-    let is_equal = match &sizes {
-        Some(sizes) => sizes.windows(2).all(|pair| pair.first() == pair.last()),
-        None => !call.has(1),
+    let (sizes, list) = (call.sizes(1), call.ints("split"));
+    let is_equal = match (&sizes, list) {
+        (Some(sizes), _) => sizes.windows(2).all(|pair| pair.first() == pair.last()),
+        (None, Some(list)) => list.windows(2).all(|pair| pair.first() == pair.last()),
+        (None, None) => !call.has(1),
     };
     if is_equal {
         return Some(format!(
             "split({{0}}, parts={parts}, index={index}, axis={axis})"
         ));
     }
-    let sizes = sizes?;
-    let mut before = sizes.get(..index)?.iter();
-    let start = before.try_fold(Size::from(0), |sum, size| sum.add(size))?;
-    let end = start.add(sizes.get(index)?)?;
+    let (start, own) = if let Some(sizes) = sizes {
+        let mut before = sizes.get(..index)?.iter();
+        let start = before.try_fold(Size::from(0), |sum, size| sum.add(size))?;
+        (start, sizes.get(index)?.clone())
+    } else {
+        // The list of an attribute may be long, and each output is a call: numbers are added faster than sizes.
+        let list = list?;
+        let mut before = list.get(..index)?.iter();
+        let start = before.try_fold(0_i64, |sum, &size| sum.checked_add(size))?;
+        (Size::from(start), Size::from(*list.get(index)?))
+    };
+    let end = start.add(&own)?;
     Some(format!(
         "slice({{0}}, start={}, end={}, axis={axis})",
         call.one(&start),
@@ -165,7 +169,7 @@ pub(super) fn image(call: &Call<'_>) -> Option<String> {
     if let Some(sizes) = stated.or_else(|| call.output.shape.clone()) {
         return sizes.get(2..4).map(|image| call.list(image));
     }
-    // A region stands between the image and the factors, but in older versions.
+    // Since opset 11, `roi` stands before `scales`.
     let factors = call.value(if call.input_count() == 2 { 1 } else { 2 })?;
     let factors = factors.elements.get(2..4)?;
     let scaled = shape.iter().skip(2).zip(factors);
@@ -174,7 +178,7 @@ pub(super) fn image(call: &Call<'_>) -> Option<String> {
             Scalar::Int(by) => size.mul(by),
             Scalar::Float(by) if by.fract() == 0.0 => size.mul(&whole(*by)?),
             // A size that holds at the defaults of the params.
-            Scalar::Float(by) => whole((call.default_of(size)? as f64 * by).floor()),
+            Scalar::Float(by) => whole((call.fixed(size)? as f64 * by).floor()),
         })
         .collect::<Option<Sizes>>()
         .map(|image| call.list(&image))

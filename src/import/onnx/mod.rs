@@ -10,7 +10,6 @@ mod import;
 mod layout;
 mod lines;
 mod nodes;
-mod opaque;
 mod operators;
 mod products;
 mod proto;

@@ -1,30 +1,34 @@
 //! Words of the table about quantised tensors.
 
 use crate::onnx::call::Call;
+use crate::onnx::proto::element_type;
 use crate::shapes::dimension;
 use crate::size::Size;
 use crate::value::Scalar;
 use fuseline_core::model::dtype::DType;
 
-/// `x / scale`, rounded, with the zero point added and held between the bounds of its type.
+/// `x / scale`, with the zero point added. Integers are rounded, and held between the bounds of their type.
 pub(super) fn quantized(call: &Call<'_>) -> Option<String> {
     let (scale_lines, scale) = along_axis(call, 1, "scale")?;
-    let mut lines = vec![
-        scale_lines,
-        format!("{{y}}_scaled = div({{0}}, {scale})\n{{y}}_rounded = round({{y}}_scaled)"),
-    ];
-    let mut last = "{y}_rounded";
+    let number = quantized_type(call);
+    let bounds = bounds(number);
+    let mut lines = vec![scale_lines, format!("{{y}}_scaled = div({{0}}, {scale})")];
+    let mut last = "{y}_scaled";
+    if bounds.is_some() {
+        lines.push(format!("{{y}}_rounded = round({last})"));
+        last = "{y}_rounded";
+    }
     if has_zero_point(call) {
         let (zero_lines, zero) = zero_point(call, call.input(0)?.dtype?)?;
         lines.extend([zero_lines, format!("{{y}}_shifted = add({last}, {zero})")]);
         last = "{y}_shifted";
     }
-    let dtype = quantized_type(call);
-    if dtype == DType::I8 {
-        lines.push(format!("{{y}}_held = clamp({last}, min=-128, max=127)"));
+    if let Some([min, max]) = bounds {
+        lines.push(format!("{{y}}_held = clamp({last}, min={min}, max={max})"));
         last = "{y}_held";
     }
-    lines.push(format!("{{y}} = cast({last}, dtype={})", dtype.name()));
+    let dtype = element_type(number)?.name();
+    lines.push(format!("{{y}} = cast({last}, dtype={dtype})"));
     Some(joined(&lines))
 }
 
@@ -42,7 +46,13 @@ pub(super) fn dequantized(call: &Call<'_>) -> Option<String> {
         lines.extend([zero_lines, format!("{{y}}_centred = sub({last}, {zero})")]);
         last = "{y}_centred";
     }
-    lines.push(format!("{{y}} = mul({last}, {scale})"));
+    let result = dequantized_type(call)?;
+    if result == dtype {
+        lines.push(format!("{{y}} = mul({last}, {scale})"));
+    } else {
+        lines.push(format!("{{y}}_wide = mul({last}, {scale})"));
+        lines.push(format!("{{y}} = cast({{y}}_wide, dtype={})", result.name()));
+    }
     Some(joined(&lines))
 }
 
@@ -55,10 +65,40 @@ fn joined(lines: &[String]) -> String {
     lines.join("\n")
 }
 
-/// The type of the zero point, which is u8 where none is given.
-fn quantized_type(call: &Call<'_>) -> DType {
-    let zero = call.input(2).map_or(call.output.dtype, |zero| zero.dtype);
-    zero.unwrap_or(DType::I8)
+/// The element type of what is quantised, as a file numbers it: that of the zero point, that which the node states, else u8.
+pub(super) fn quantized_type(call: &Call<'_>) -> i32 {
+    let zero = call.element_type(2).filter(|_| call.has(2));
+    zero.or(output_type(call)).unwrap_or(U8)
+}
+
+/// The element type of what is no longer quantised.
+pub(super) fn dequantized_type(call: &Call<'_>) -> Option<DType> {
+    let stated = output_type(call).and_then(element_type);
+    stated.or(call.input(1)?.dtype)
+}
+
+/// The type of the output that a node states; 0 is none.
+fn output_type(call: &Call<'_>) -> Option<i32> {
+    let stated = call.int("output_dtype").filter(|&number| number != 0)?;
+    i32::try_from(stated).ok()
+}
+
+/// `TensorProto.DataType` of unsigned bytes.
+const U8: i32 = 2;
+
+/// The least and the largest number of an integer type of a file; `None` for floats.
+fn bounds(number: i32) -> Option<[i64; 2]> {
+    Some(match number {
+        U8 => [0, 255],
+        3 => [-128, 127],
+        4 => [0, 65_535],
+        5 => [-32_768, 32_767],
+        21 => [0, 15],
+        22 => [-8, 7],
+        25 => [0, 3],
+        26 => [-2, 1],
+        _ => return None,
+    })
 }
 
 /// Whether there is a zero point that is not known to be 0.

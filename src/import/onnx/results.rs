@@ -2,6 +2,8 @@
 
 use crate::onnx::call::Call;
 use crate::onnx::layout::borders;
+use crate::onnx::proto::element_type;
+use crate::onnx::quantized::{dequantized_type, quantized_type};
 use crate::onnx::windows::window_shape;
 use crate::shapes::{Sizes, broadcast, dimension, elements, with_size};
 use crate::size::Size;
@@ -53,8 +55,8 @@ pub(super) fn shape(call: &Call<'_>) -> Option<Sizes> {
     let first = call.shape(0)?;
     match (call.operator(), call.output_index) {
         ("LSTM" | "GRU" | "RNN" | "DynamicQuantizeLSTM", 0..=2) => recurrent(call, first),
-        ("Conv" | "ConvInteger", 0) => {
-            let channels = call.shape(1)?.first()?.clone();
+        ("Conv" | "ConvInteger" | "QLinearConv", 0) => {
+            let channels = call.shape(call.second_operand())?.first()?.clone();
             window_shape(call)
                 .map(|image| [first.get(..1).unwrap_or_default(), &[channels], &image].concat())
         }
@@ -86,7 +88,7 @@ pub(super) fn shape(call: &Call<'_>) -> Option<Sizes> {
         }
         ("BatchNormalization", 1..=4) => Some(call.shape(1)?.to_vec()),
         ("MatMulInteger" | "QLinearMatMul", 0) => {
-            let (a, b) = (first, call.shape(second_matrix(call))?);
+            let (a, b) = (first, call.shape(call.second_operand())?);
             let (rows, columns) = (a.len().checked_sub(2)?, b.len().checked_sub(2)?);
             let batch = broadcast(a.get(..rows)?, b.get(..columns)?);
             Some([batch.as_slice(), a.get(rows..=rows)?, b.get(columns + 1..)?].concat())
@@ -120,17 +122,17 @@ pub(super) fn flops(call: &Call<'_>) -> Option<Size> {
         "LSTM" | "GRU" | "RNN" | "DynamicQuantizeLSTM" if first.len() == 3 => {
             elements(first.get(..2)?)?.mul(&weight(1)?.add(&weight(2)?)?)?
         }
-        "Conv" | "ConvInteger" => {
+        "Conv" | "ConvInteger" | "QLinearConv" => {
             let image = elements(&window_shape(call)?)?;
-            weight(1)?.mul(first.first()?)?.mul(&image)?
+            weight(call.second_operand())?
+                .mul(first.first()?)?
+                .mul(&image)?
         }
         // Each element of the input meets the weights of its channel.
         "ConvTranspose" => weight(1)?
             .mul(first.first()?)?
             .mul(&elements(first.get(2..)?)?)?,
-        "MatMulInteger" | "QLinearMatMul" => {
-            elements(first)?.mul(call.shape(second_matrix(call))?.last()?)?
-        }
+        "MatMulInteger" | "QLinearMatMul" => elements(&shape(call)?)?.mul(first.last()?)?,
         "MatMulNBits" => elements(first)?.mul(&Size::from(call.int("N")?))?,
         _ => return None,
     };
@@ -143,19 +145,12 @@ pub(super) fn dtype(call: &Call<'_>) -> Option<DType> {
         ("DynamicQuantizeLinear", 0 | 2) => DType::I8,
         ("DynamicQuantizeLinear", 1) => DType::F32,
         ("ConvInteger" | "MatMulInteger", 0) => DType::I32,
+        ("QuantizeLinear", 0) => element_type(quantized_type(call))?,
+        ("DequantizeLinear", 0) => dequantized_type(call)?,
         ("MaxPool", 1) => DType::I64,
         ("OneHot", 0) => call.input(2)?.dtype?,
         _ => return None,
     })
-}
-
-/// Scales and zero points stand between the operands.
-fn second_matrix(call: &Call<'_>) -> usize {
-    if call.operator() == "QLinearMatMul" {
-        3
-    } else {
-        1
-    }
 }
 
 /// The outputs of a recurrent layer: what each step gives, and what the last one leaves.

@@ -23,7 +23,7 @@ impl Window {
             .checked_add(1)
     }
 
-    /// How often it fits into `size` elements with `border` more.
+    /// Number of window positions in `size + border` elements.
     fn count(&self, size: i64, border: i64) -> Option<i64> {
         let room = size.checked_add(border)?.checked_sub(self.reach()?)?;
         let count = room.checked_div(self.stride)?.checked_add(1)?;
@@ -62,7 +62,7 @@ fn windows(call: &Call<'_>) -> Option<Vec<Window>> {
     let image = call.shape(0)?.get(2..).filter(|image| !image.is_empty())?;
     let kernel: Vec<i64> = match call.ints("kernel_shape") {
         Some(kernel) => kernel.to_vec(),
-        None => (call.shape(1)?.get(2..)?.iter())
+        None => (call.shape(call.second_operand())?.get(2..)?.iter())
             .map(Size::as_int)
             .collect::<Option<_>>()?,
     };
@@ -117,10 +117,11 @@ pub(super) fn window_shape(call: &Call<'_>) -> Option<Sizes> {
             let output = window.output(call.default_of(size)?)?;
             // Windows at each element leave a constant number out.
             let left_out = call.default_of(size)?.checked_sub(output)?;
-            match (window.stride, size.as_int()) {
-                (1, None) => size.sub(&Size::from(left_out)),
-                _ => Some(Size::from(output)),
+            if window.stride == 1 {
+                return size.sub(&Size::from(left_out));
             }
+            call.fixed(size)?;
+            Some(Size::from(output))
         })
         .collect()
 }

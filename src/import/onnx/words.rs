@@ -156,12 +156,20 @@ fn made(call: &Call<'_>) -> Option<Sizes> {
     match call.operator() {
         "ConstantOfShape" => call.sizes(0),
         "Range" => {
-            let number = |place: usize| match call.value(place)?.only()? {
+            let given = |place: usize| call.value(place)?.only();
+            let number = |place: usize| match given(place)? {
+                Scalar::Int(size) => size.as_int().map(|number| number as f64),
+                Scalar::Float(number) => Some(*number),
+            };
+            if let (Some(start), Some(end), Some(step)) = (number(0), number(1), number(2)) {
+                return Some(vec![whole(((end - start) / step).ceil().max(0.0))?]);
+            }
+            let size = |place: usize| match given(place)? {
                 Scalar::Int(size) => Some(size.clone()),
                 Scalar::Float(number) => whole(*number).filter(|_| number.fract() == 0.0),
             };
-            let length = number(1)?.sub(&number(0)?)?;
-            Some(vec![length.div_exact(&number(2)?)?])
+            let length = size(1)?.sub(&size(0)?)?;
+            Some(vec![length.div_exact(&size(2)?)?])
         }
         "GatherND" => {
             let (data, index) = (call.shape(0)?, call.shape(1)?);
@@ -196,7 +204,7 @@ fn made(call: &Call<'_>) -> Option<Sizes> {
     }
 }
 
-/// The norm of that sum, which may be a result itself.
+/// Layer norm of the skip sum; reuses output 3 if the model reads it.
 fn skip_norm(call: &Call<'_>) -> String {
     let (before, sum) = match call.other_output(3) {
         Some(sum) => (String::new(), sum.to_owned()),

@@ -1,8 +1,7 @@
 //! A node of a graph as the rules see it: its arguments by the names of the operator's schema, and what it gives.
 
-use crate::params::{Params, identifier};
+use crate::params::Params;
 use crate::pt2::elementwise;
-use crate::pt2::products::flops;
 use crate::pt2::reductions;
 use crate::pt2::schema::{Argument, Graph, Node, TensorMeta, Whole};
 use crate::pt2::symbols::Symbols;
@@ -12,7 +11,6 @@ use crate::template::Blanks;
 use crate::value::float_text;
 use crate::writer::{Known, Writer};
 use fuseline_core::model::dtype::DType;
-use fuseline_core::notation::written_name;
 use std::collections::{HashMap, HashSet};
 
 /// A node with what is known about its arguments, for one of its outputs.
@@ -195,22 +193,6 @@ impl<'a> Call<'a> {
             known.dtype == Some(self.dtype)
                 && (!has_shape || known.shape.as_deref() == Some(self.shape.as_slice()))
         })
-    }
-
-    /// The call of an op that reads all that the node reads.
-    pub(super) fn opaque(&self, operator: &str) -> String {
-        let mut seen = HashSet::new();
-        let names = self.node.tensors();
-        let places = names.filter_map(|name| self.tensors.get(name).copied());
-        let known = places
-            .filter(|place| seen.insert(*place))
-            .filter_map(|place| self.known(place));
-        let mut arguments: Vec<String> = known.map(|known| known.name.clone()).collect();
-        arguments.push(format!("name={}", written_name(&identifier(operator))));
-        if let Some(flops) = flops(self) {
-            arguments.push(format!("flops={}", self.one(&flops)));
-        }
-        format!("opaque({})", arguments.join(", "))
     }
 
     pub(super) fn list(&self, sizes: &[Size]) -> String {

@@ -1,10 +1,11 @@
 //! Writes a program from the nodes of an exported program.
 
+use crate::opaque::{Operator as Unknown, Part};
 use crate::pt2::call::Call;
 use crate::pt2::in_place::VIEWS;
 use crate::pt2::lines::{Becomes, becomes, text};
 use crate::pt2::naming::{Origin, Stack, give_names, word_of};
-use crate::pt2::opaque::Part;
+use crate::pt2::products::flops;
 use crate::pt2::schema::{Argument, Exported, Graph, NamedArgument, Node, TensorMeta, read};
 use crate::pt2::symbols::Symbols;
 use crate::shapes::Sizes;
@@ -43,7 +44,6 @@ pub fn import(json: &str) -> Result<Imported, Problem> {
         written,
         symbols: &symbols,
         origins: HashMap::new(),
-        fixed: 0,
     };
     let graph = &exported.graph_module.graph;
     let given = import.externals(&exported)?;
@@ -52,23 +52,10 @@ pub fn import(json: &str) -> Result<Imported, Problem> {
     let outputs = outputs.filter_map(|name| tensors.get(name).copied());
     let outputs: Vec<usize> = outputs.collect();
     let Import {
-        written,
-        origins,
-        fixed,
-        ..
+        written, origins, ..
     } = import;
     let mut imported = written.finish(&outputs)?;
     give_names(&mut imported.program, &origins);
-    if fixed > 0 {
-        let sizes = if fixed == 1 {
-            "tensor has a size"
-        } else {
-            "tensors have sizes"
-        };
-        imported.notes.push(format!(
-            "{fixed} {sizes} that no expression of the notation tells; those of the example inputs stand for them."
-        ));
-    }
     Ok(imported)
 }
 
@@ -78,8 +65,6 @@ pub(super) struct Import<'a> {
     symbols: &'a Symbols<'a>,
     /// Where each op comes from, by the name of its output.
     origins: HashMap<String, Origin>,
-    /// How many tensors have a size that is no expression of the notation.
-    fixed: usize,
 }
 
 /// A graph that is gone through.
@@ -130,7 +115,7 @@ impl<'a> Import<'a> {
                     name: self.written.names.claim(path.or(constant).unwrap_or(name)),
                     dtype: Some(meta.dtype()),
                     shape: Some(self.shape(meta).0),
-                    value: None,
+                    ..Known::default()
                 };
                 let place = self.written.tensor(known);
                 self.written.external.push((place, role));
@@ -261,10 +246,9 @@ impl<'a> Import<'a> {
         operator: &Operator<'a>,
         (place, output, meta): (usize, &'a str, &'a TensorMeta),
         frame: &mut Frame<'a>,
-    ) -> Result<Option<Part<'a>>, Problem> {
+    ) -> Result<Option<(&'a str, Part)>, Problem> {
         self.written.spend(meta.sizes.len())?;
         let (shape, is_exact) = self.shape(meta);
-        self.fixed += usize::from(!is_exact);
         let mut call = Call {
             node,
             operator: operator.name,
@@ -318,18 +302,18 @@ impl<'a> Import<'a> {
             None => None,
         };
         let Some(ops) = ops else {
-            return Ok(Some(Part {
-                output,
-                call: call.opaque(node.operator()),
-                known: Known {
-                    dtype: Some(call.dtype),
-                    shape: Some(call.shape),
-                    ..Known::default()
-                },
-                stated,
-            }));
+            let flops = flops(&call).map(|flops| call.one(&flops));
+            let known = Known {
+                dtype: Some(call.dtype),
+                shape: Some(call.shape),
+                is_fixed: !is_exact,
+                name: self.written.names.claim(output),
+                ..Known::default()
+            };
+            let dims = None;
+            return Ok(Some((output, Part { known, dims, flops })));
         };
-        let place = self.write(node, ops, output, is_exact, None);
+        let place = self.write(node, ops, output, is_exact);
         frame.tensors.insert(output, place);
         Ok(None)
     }
@@ -341,7 +325,6 @@ impl<'a> Import<'a> {
         mut ops: Vec<OpStatement>,
         output: &str,
         is_exact: bool,
-        opaque: Option<&String>,
     ) -> usize {
         if let Some(last) = ops.last_mut()
             && !is_exact
@@ -351,7 +334,34 @@ impl<'a> Import<'a> {
         }
         let name = self.written.names.claim(output);
         let before = self.written.ops.len();
-        let place = self.written.write(ops, &name, "", None, opaque);
+        let place = self.written.write(ops, &name, "", None);
+        if let Some(known) = place.and_then(|place| self.written.tensors.get_mut(place)) {
+            known.is_fixed = !is_exact;
+        }
+        self.remember(node, before);
+        place.unwrap_or(usize::MAX)
+    }
+
+    /// Writes the outputs of a node that the table has no answer for.
+    fn opaque(&mut self, node: &'a Node, outputs: Vec<(&'a str, Part)>, frame: &mut Frame<'a>) {
+        let (names, parts): (Vec<&str>, Vec<Part>) = outputs.into_iter().unzip();
+        let Some(first) = names.first() else { return };
+        let places = node.tensors().filter_map(|name| frame.tensors.get(name));
+        let operator = Unknown {
+            name: node.operator(),
+            reads: &places.copied().collect::<Vec<_>>(),
+            title: "",
+            packed: &format!("{first}_all"),
+        };
+        let before = self.written.ops.len();
+        let places = self.written.opaque(&operator, &parts);
+        let places = places.into_iter().map(|place| place.unwrap_or(usize::MAX));
+        frame.tensors.extend(names.into_iter().zip(places));
+        self.remember(node, before);
+    }
+
+    /// Remembers that the ops from this index on come from a node.
+    fn remember(&mut self, node: &'a Node, before: usize) {
         let stack = Rc::new(Stack::of(&node.metadata));
         for (op, ..) in self.written.ops.get(before..).unwrap_or_default() {
             let origin = Origin {
@@ -360,13 +370,12 @@ impl<'a> Import<'a> {
             };
             self.origins.insert(op.output.text.clone(), origin);
         }
-        place.unwrap_or(usize::MAX)
     }
 
     /// The tensor whose elements this one has in another shape only.
     fn unshaped(&self, place: usize) -> usize {
         let ops = &self.written.ops;
-        let written = ops.binary_search_by_key(&place, |(_, output, _)| *output);
+        let written = ops.binary_search_by_key(&place, |(_, output)| *output);
         let op = written.ok().and_then(|at| ops.get(at)).map(|(op, ..)| op);
         let source = op
             .filter(|op| op.callee.text == "reshape")

@@ -81,7 +81,7 @@ impl<'a> Import<'a> {
                 written_name(&identifier(operator))
             );
             let ops = statements(&line).unwrap_or_default();
-            place = self.write(node, ops, base, is_exact, Some(&operator.to_owned()));
+            place = self.write(node, ops, base, is_exact);
             frame.tensors.insert(base, place);
             root = frame.same.get(base).copied().unwrap_or(base);
             frame.tensors.insert(root, place);

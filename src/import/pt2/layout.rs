@@ -68,7 +68,7 @@ fn is_attention(call: &Call<'_>, place: usize) -> bool {
     let written = |name: &str| {
         let place = *call.written.by_name.get(name)?;
         let at = ops
-            .binary_search_by_key(&place, |(_, output, _)| *output)
+            .binary_search_by_key(&place, |(_, output)| *output)
             .ok()?;
         ops.get(at).map(|(op, ..)| op)
     };

@@ -77,7 +77,9 @@ pub(super) fn text(cast: Cast, lines: &str, call: &mut Call<'_>) -> Option<Strin
             Argument::Tensor(tensor) => {
                 let place = call.tensors.get(tensor.as_str())?;
                 let known = call.known(*place)?;
-                if known.dtype != Some(target) {
+                // Classes, not values to compare with.
+                let is_class = name == "target" && known.dtype == Some(DType::I64);
+                if known.dtype != Some(target) && !is_class {
                     let (own, dtype) = (&known.name, target.name());
                     // Writing to a `String` cannot fail.
                     let _ = writeln!(text, "{output}_{name} = cast({own}, dtype={dtype})");

@@ -1,9 +1,14 @@
 //! Losses and distances, in the ops that PyTorch decomposes them into.
 
 use crate::pt2::call::{Call, number_text};
-use crate::pt2::lines::Becomes;
+use crate::pt2::lines::{Becomes, Cast};
 use crate::size::Size;
 use std::fmt::Write;
+
+/// Lines whose operands autocast brings to the type of the result.
+fn in_result_type(text: impl Into<String>) -> Becomes {
+    Becomes::Lines(Cast::Result, text.into())
+}
 
 /// All dimensions of a tensor, as a reduction names them.
 fn all_axes(rank: usize) -> String {
@@ -13,7 +18,7 @@ fn all_axes(rank: usize) -> String {
     }
 }
 
-/// What a loss makes of the loss of each element, which the lines give to `{y}_losses`: nothing, their mean, or their sum.
+/// Applies the reduction (none, mean or sum) to `{y}_losses`.
 fn reduced(call: &Call<'_>, lines: &str, rank: usize) -> Option<Becomes> {
     let axes = all_axes(rank);
     let reduction = if call.has("reduction") {
@@ -21,7 +26,7 @@ fn reduced(call: &Call<'_>, lines: &str, rank: usize) -> Option<Becomes> {
     } else {
         1
     };
-    Some(Becomes::lines(match reduction {
+    Some(in_result_type(match reduction {
         0 => lines.replace("{y}_losses =", "{y} ="),
         1 => format!("{lines}\n{{y}} = mean({{y}}_losses, axis={axes}, keepdim=false)"),
         _ => format!("{lines}\n{{y}} = sum({{y}}_losses, axis={axes}, keepdim=false)"),
@@ -124,7 +129,7 @@ pub(super) fn cross_entropy(call: &Call<'_>) -> Option<Becomes> {
         return reduced(call, &lines, target.len());
     }
     let (axes, dtype) = (all_axes(target.len()), call.dtype.name());
-    Some(Becomes::lines(format!(
+    Some(in_result_type(format!(
         "{lines}\n\
          {{y}}_counts = ne({{target}}, {ignored})\n\
          {{y}}_ones = cast({{y}}_counts, dtype=i64)\n\
@@ -163,7 +168,7 @@ pub(super) fn distances(call: &Call<'_>) -> Option<Becomes> {
     let (axis, rank) = (a.len() - 1, a.len());
     let mut perm: Vec<usize> = (0..rank).collect();
     perm.swap(rank - 2, rank - 1);
-    Some(Becomes::lines(format!(
+    Some(in_result_type(format!(
         "{{y}}_squares = square({{x1}})\n\
          {{y}}_norms = sum({{y}}_squares, axis=-1, keepdim=true)\n\
          {{y}}_ones = full(value=1) : {}\n\
@@ -199,7 +204,7 @@ pub(super) fn log_sum_exp(call: &Call<'_>) -> Option<Becomes> {
             "{y}_narrow",
         )
     };
-    Some(Becomes::lines(format!(
+    Some(in_result_type(format!(
         "{{y}}_max = max({{self}}, axis={axes}, keepdim=true)\n\
          {{y}}_size = abs({{y}}_max)\n\
          {{y}}_is_infinite = eq({{y}}_size, 3.4e38)\n\

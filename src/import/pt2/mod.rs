@@ -16,7 +16,6 @@ mod layout;
 mod lines;
 mod losses;
 mod naming;
-mod opaque;
 mod operators;
 mod pieces;
 mod products;

@@ -1,7 +1,7 @@
 //! Model files that are small and stand for very much.
 
 use super::{Known, known};
-use crate::onnx_files::{Model, field, ints, node as onnx_node, typed};
+use crate::onnx_files::{Model, attribute_ints, field, int, ints, node as onnx_node, typed};
 use crate::pt2_files::{file, node, program, tensor};
 use fuseline_core::model::diagnostic::has_errors;
 use fuseline_core::notation::parse;
@@ -11,7 +11,10 @@ use fuseline_view::opened::model_file::{ModelFormat, read_model};
 use serde_json::{Value, json};
 use std::io::Cursor;
 
-pub(crate) static ONNX: &[Known] = known![small_files_with_too_many_reads_are_refused];
+pub(crate) static ONNX: &[Known] = known![
+    small_files_with_too_many_reads_are_refused,
+    an_order_that_repeats_a_dimension_is_not_followed,
+];
 
 pub(crate) static PT2: &[Known] = known![
     very_many_sizes_are_refused,
@@ -54,6 +57,26 @@ fn small_files_with_too_many_reads_are_refused() {
             "This ONNX file was not opened: its ops read more than the 4 million tensors and sizes that are opened at once."
         );
     }
+}
+
+/// Followed, 64 elements would become 64^6.
+fn an_order_that_repeats_a_dimension_is_not_followed() {
+    let elements: Vec<u8> = (0..64_i64).flat_map(i64::to_le_bytes).collect();
+    let dims = [64, 1, 1, 1, 1, 1].map(|size| int(1, size)).concat();
+    let weight = [dims, int(2, 7), field(8, "p"), field(9, elements)].concat();
+    let model = Model {
+        inputs: vec![typed("x f32[4]")],
+        weights: vec![weight],
+        nodes: vec![
+            onnx_node("Transpose", "p", "q", &[attribute_ints("perm", &[0; 6])]),
+            onnx_node("Reshape", "x q", "y", &[]),
+        ],
+        outputs: vec![field(1, "y")],
+        ..Model::default()
+    };
+    let converted = read_model(ModelFormat::Onnx, Cursor::new(model.bytes())).unwrap();
+    let is_unknown = converted.text.contains("q = opaque(p, name=transpose)\n");
+    assert!(is_unknown, "{}", converted.text);
 }
 
 fn read(bytes: &[u8]) -> Result<Converted, String> {

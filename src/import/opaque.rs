@@ -1,0 +1,89 @@
+//! Operators that no function of the notation gives.
+
+use crate::params::identifier;
+use crate::statement::{Dims, packed, statements};
+use crate::writer::{Known, Writer};
+use fuseline_core::notation::written_name;
+use std::collections::HashSet;
+
+/// An operator of a file.
+pub(crate) struct Operator<'a> {
+    pub(crate) name: &'a str,
+    /// The indices of the tensors that it reads.
+    pub(crate) reads: &'a [usize],
+    /// A wish for the label of its first op.
+    pub(crate) title: &'a str,
+    /// A wish for the name of its packed result.
+    pub(crate) packed: &'a str,
+}
+
+/// An output of such an operator.
+pub(crate) struct Part {
+    /// Its name is claimed.
+    pub(crate) known: Known,
+    /// What the file states.
+    pub(crate) dims: Option<Dims>,
+    /// FLOPs of the whole operator, as the notation writes them.
+    pub(crate) flops: Option<String>,
+}
+
+impl Writer {
+    /// Writes one op with a packed result; each output is a part of it. Outputs of unknown shape, and those that are too large to
+    /// pack, are ops of their own. Gives the index of each tensor.
+    pub(crate) fn opaque(&mut self, operator: &Operator<'_>, parts: &[Part]) -> Vec<Option<usize>> {
+        let mut seen = HashSet::new();
+        let places = operator.reads.iter().filter(|&&place| seen.insert(place));
+        let known = places.filter_map(|&place| self.tensors.get(place));
+        let large = known.filter(|known| known.value.is_none());
+        let mut arguments: Vec<String> = large.map(|known| known.name.clone()).collect();
+        arguments.push(format!("name={}", written_name(&identifier(operator.name))));
+        let again = format!("opaque({})", arguments.join(", "));
+        let flops = parts.iter().find_map(|part| part.flops.as_ref());
+        arguments.extend(flops.map(|flops| format!("flops={flops}")));
+        // The first op has the FLOPs and the label.
+        let mut call = format!("opaque({})", arguments.join(", "));
+        let mut title = operator.title;
+        let first = self.tensors.len();
+        let of_known_shape: Vec<&Known> = (parts.iter().map(|part| &part.known))
+            .filter(|known| known.shape.is_some())
+            .collect();
+        let mut part_of = None;
+        if let Some(packed) = packed(&of_known_shape, &self.params) {
+            let name = self.names.claim(operator.packed);
+            let ops = statements(&format!("{name} = {call} : {packed}")).unwrap_or_default();
+            self.write(ops, &name, std::mem::take(&mut title), None);
+            call.clone_from(&again);
+            part_of = Some(format!("rearrange({name})"));
+        }
+        let mut written = vec![None; parts.len()];
+        let (known, unknown): (Vec<usize>, Vec<usize>) =
+            (0..parts.len()).partition(|&at| parts[at].known.shape.is_some());
+        for at in known.into_iter().chain(unknown) {
+            let Part { known, dims, .. } = &parts[at];
+            let name = &known.name;
+            let dtype = known.dtype.map_or("f32", |dtype| dtype.name());
+            let text = match (&known.shape, &part_of) {
+                (Some(shape), Some(part)) => {
+                    format!("{name} = {part} : {dtype}{}", self.params.list(shape))
+                }
+                (shape, _) => {
+                    let call = std::mem::replace(&mut call, again.clone());
+                    let shape = shape.as_ref().map(|shape| self.params.list(shape));
+                    let typed = shape.map(|shape| format!(" : {dtype}{shape}"));
+                    format!("{name} = {call}{}", typed.unwrap_or_default())
+                }
+            };
+            let ops = statements(&text).unwrap_or_default();
+            let stated = dims.as_ref().map(|dims| (dims, known.dtype));
+            let place = self.write(ops, name, std::mem::take(&mut title), stated);
+            if let Some(own) = place.and_then(|place| self.tensors.get_mut(place)) {
+                own.is_fixed = known.is_fixed;
+            }
+            written[at] = place;
+        }
+        // All of them are one operator.
+        let places = first..self.tensors.len();
+        self.operator_of.extend(places.map(|place| (place, first)));
+        written
+    }
+}
