@@ -134,6 +134,7 @@ mod profiles_read;
 mod properties;
 mod proposals;
 mod pt2;
+mod pt2_autocast;
 mod pt2_bad;
 mod pt2_files;
 mod puzzles;

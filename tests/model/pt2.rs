@@ -17,11 +17,11 @@ fn bytes(name: &str) -> Vec<u8> {
     std::fs::read(format!("{folder}/{name}")).unwrap()
 }
 
-fn converted(bytes: &[u8]) -> Converted {
+pub(crate) fn converted(bytes: &[u8]) -> Converted {
     read_model(ModelFormat::Pt2, Cursor::new(bytes)).unwrap()
 }
 
-fn analysed(text: &str) -> Analysis {
+pub(crate) fn analysed(text: &str) -> Analysis {
     let parsed = parse(text);
     let outcome = analyze_program(&parsed.program, &Options::default());
     let problems = [parsed.diagnostics, outcome.diagnostics].concat();
@@ -238,7 +238,7 @@ fn what_is_not_understood_is_counted_named_and_stays() {
 }
 
 /// The lines of ops that a program over `x : f32[4, 8]` becomes, the last of which writes `y`.
-fn lines_of(nodes: &[Value], tensors: &[(&str, Value)]) -> Vec<String> {
+pub(crate) fn lines_of(nodes: &[Value], tensors: &[(&str, Value)]) -> Vec<String> {
     let known = [&[("x", tensor(&[4, 8])), ("y", tensor(&[4, 8]))], tensors].concat();
     let text = converted(&file(&program(&known, nodes, "y"))).text;
     analysed(&text);
@@ -333,91 +333,6 @@ fn what_is_written_in_place_is_read_afterwards() {
             "neg = neg(relu) : f32[4, 8]"
         ]
     );
-}
-
-#[test]
-fn operands_are_cast_to_the_type_in_which_an_op_computes() {
-    let half = json!({ "dtype": 6, "sizes": [{ "as_int": 4 }, { "as_int": 8 }], "strides": [] });
-    let nodes = [
-        node("relu.default", &["x"], "a"),
-        node("add.Tensor", &["x", "a"], "y"),
-    ];
-    // The first op gives another type than it reads.
-    let lines = lines_of(&nodes, &[("a", half)]);
-    assert_eq!(
-        lines,
-        [
-            "cast = cast(x, dtype=f16)",
-            "relu = relu(cast) : f16[4, 8]",
-            "cast_2 = cast(relu, dtype=f32)",
-            "add = add(x, cast_2) : f32[4, 8]"
-        ]
-    );
-}
-
-#[test]
-fn losses_under_autocast_are_computed_in_the_type_of_their_result() {
-    let typed = |dtype: u32, sizes: &[i64]| {
-        let mut tensor = tensor(sizes);
-        tensor["dtype"] = json!(dtype);
-        tensor
-    };
-    let of = |name: &str, tensor: &str| named(name, &json!({ "as_tensor": { "name": tensor } }));
-    let float = |sizes: &[i64]| typed(7, sizes);
-    // 13 is bf16, 5 is i64.
-    let half = typed(13, &[4, 8]);
-    let dim = named("dim", &json!({ "as_ints": [1] }));
-    let mode = named("compute_mode", &json!({ "as_int": 1 }));
-    let cases = [
-        (
-            "mse_loss.default",
-            vec![of("self", "a"), of("target", "b")],
-            float(&[]),
-            2,
-        ),
-        (
-            "cross_entropy_loss.default",
-            vec![of("self", "a"), of("target", "classes")],
-            float(&[]),
-            1,
-        ),
-        (
-            "logsumexp.default",
-            vec![of("self", "a"), dim],
-            float(&[4]),
-            1,
-        ),
-        (
-            "cdist.default",
-            vec![of("x1", "a"), of("x2", "b"), mode],
-            float(&[4, 4]),
-            2,
-        ),
-    ];
-    for (operator, inputs, result, casts) in cases {
-        let nodes = [
-            node("to.dtype", &["x"], "a"),
-            node("exp.default", &["a"], "b"),
-            node("argmax.default", &["x"], "classes"),
-            node_of(operator, &inputs, "y"),
-        ];
-        let dim = named("dim", &json!({ "as_int": 1 }));
-        let mut nodes = nodes;
-        nodes[2]["inputs"].as_array_mut().unwrap().push(dim);
-        let known = [
-            ("x", tensor(&[4, 8])),
-            ("a", half.clone()),
-            ("b", half.clone()),
-            ("classes", typed(5, &[4])),
-            ("y", result),
-        ];
-        let text = converted(&file(&program(&known, &nodes, "y"))).text;
-        analysed(&text);
-        assert!(!text.contains("opaque"), "{operator}:\n{text}");
-        let to_float = text.matches("dtype=f32").count();
-        let of_counts = usize::from(operator.starts_with("cross"));
-        assert_eq!(to_float, casts + of_counts, "{operator}:\n{text}");
-    }
 }
 
 /// `y = relu(x)` as an exported program.

@@ -124,7 +124,7 @@ pub(super) fn elu(call: &Call<'_>) -> Option<Becomes> {
 
 pub(super) fn softplus(call: &Call<'_>) -> Option<Becomes> {
     let is_plain = !call.differs("beta", 1.0) && !call.differs("threshold", 20.0);
-    is_plain.then(|| Becomes::lines("{y} = softplus({self})".to_owned()))
+    is_plain.then(|| lines(Cast::Result, "{y} = softplus({self})"))
 }
 
 /// Bounds that are numbers, or tensors.

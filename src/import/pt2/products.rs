@@ -110,7 +110,7 @@ pub(super) fn attention(call: &Call<'_>) -> Option<Becomes> {
         text.push_str(", enable_gqa=true");
     }
     text.push(')');
-    Some(Becomes::lines(text))
+    Some(product(text))
 }
 
 /// One number for a list of equal ones.
