@@ -295,7 +295,7 @@ fn an_opaque_op_with_an_impossible_size_has_an_unknown_shape() {
     assert_eq!(
         said(&converted),
         "1 op is not understood and counted as opaque: 1 Pad. \
-         2 ops of unknown shape are not counted: write the first of these shapes after a colon."
+         2 ops of unknown shape are not counted. Write their shapes after a colon, the first one first."
     );
     assert!(converted.is_incomplete);
 }
