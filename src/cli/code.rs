@@ -6,7 +6,7 @@ use super::output::print;
 use fuseline_codegen::kernel_code::CodeLanguage;
 use fuseline_core::KernelId;
 use fuseline_view::present::kernel_code::{KernelCode, kernel_code, no_code};
-use fuseline_view::present::names::op_names;
+use fuseline_view::present::names::{counted, op_names};
 
 /// Prints the code of all kernels, or of the one with this number. A kernel without code is a comment among others; alone it
 /// is an error, unless nothing runs for it.
@@ -50,6 +50,14 @@ pub(super) fn code(
             KernelCode::Refused(reason) => line(&mut text, &no_code(&reason)),
             KernelCode::Nothing => line(&mut text, KernelCode::NOTHING),
         }
+    }
+    let unknown = analysis.graph.unknown_ops.len();
+    if number.is_none() && unknown > 0 {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let ops = counted(unknown, "op");
+        line(&mut text, &format!("Not printed: {ops} of unknown shape"));
     }
     print(&text)
 }

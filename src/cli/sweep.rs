@@ -31,6 +31,8 @@ struct PolicyReport {
     /// By the device model; `null` without measured rates.
     predicted_s: Option<f64>,
     launches: usize,
+    /// Ops of unknown shape are missing, so that the figures are lower bounds.
+    is_partial: bool,
     /// FLOPs for each byte.
     intensity: Option<f64>,
 }
@@ -78,6 +80,7 @@ pub(super) fn sweep_report(sweep: &Sweep, device: &Device) -> SweepReport {
         lower_bound_s: figures.lower_bound_s,
         predicted_s: sweep.is_expected.then_some(figures.time_s),
         launches: figures.kernels,
+        is_partial: figures.is_partial,
         intensity: figures.intensity(),
     };
     let points = sweep.points.iter().map(|point| PointReport {

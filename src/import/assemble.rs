@@ -164,7 +164,7 @@ fn opaque_where_refused<'a>(
     let mut seen = 0;
     loop {
         let resolved = resolve(program);
-        misfits.shapeless = resolved.unknown_ops;
+        misfits.shapeless = resolved.unknown_ops.len();
         seen += program.ops.len();
         let errors = resolved.diagnostics.into_iter();
         let errors = errors.filter(|found| found.severity == Severity::Error);

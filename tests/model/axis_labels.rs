@@ -108,6 +108,7 @@ proptest! {
             kernels: 1,
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 10^30")]
             flops: Some((least * factor * 1e6) as u128),
+            is_partial: false,
         };
         let sweep = swept([of(1.0), of(10_f64.powf(span))]);
         for measure in [Measure::Bytes, Measure::Time] {
@@ -131,6 +132,7 @@ proptest! {
             kernels: 1,
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 10^20")]
             flops: Some((10_f64.powf(exponent) * BYTES as f64) as u128),
+            is_partial: false,
         };
         let sweep = swept([of(start), of(start + span)]);
         for size in SIZES {

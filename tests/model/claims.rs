@@ -115,8 +115,8 @@ fn a_search_by_time_claims_a_lower_bound() {
     );
     let certificate = analysis.certificate.unwrap();
     for text in [
-        certificate_text(&certificate),
-        certificate_sentence(&certificate),
+        certificate_text(&certificate, false),
+        certificate_sentence(&certificate, false),
         Objective::Time.noun().to_owned(),
     ] {
         assert!(text.contains("time (lower bound)"), "{text}");

@@ -121,6 +121,7 @@ mod own_gpu_h100;
 mod own_gpu_probe;
 mod own_gpu_told;
 mod panes;
+mod partial_programs;
 mod partitions;
 mod peaks;
 mod pinned;

@@ -136,7 +136,7 @@ fn each_figure_of_an_assumed_size_is_marked() {
     for id in ["a100-80", "h200"] {
         let analysis = on(id, Policy::Rules, text);
         let figures = headline(&analysis);
-        assert!(total_bytes(&analysis.fused).starts_with('~'));
+        assert!(total_bytes(&analysis, &analysis.fused).starts_with('~'));
         let mut marked = vec![
             figures.unfused_bytes,
             figures.fused_bytes,

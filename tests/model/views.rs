@@ -57,11 +57,11 @@ fn a_search_says_how_well_it_did() {
         let outcome = analyze_program(&notation::parse(text).program, &options);
         outcome.analysis.unwrap().certificate.unwrap()
     };
-    let proven = certificate_text(&certificate(10_000));
+    let proven = certificate_text(&certificate(10_000), false);
     assert_eq!(proven, "proven optimal in bytes among legal kernels");
     let mut stopped = certificate(0);
     stopped.is_optimal = false;
-    let text = certificate_text(&stopped);
+    let text = certificate_text(&stopped, false);
     assert!(
         text.starts_with("at most ") && text.contains("above the optimum; search stopped after"),
         "{text}"

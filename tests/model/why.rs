@@ -368,6 +368,7 @@ fn a_reason_without_figures_has_empty_facts_and_large_counts_stay_exact() {
     let json = |reason: Reason<String>| serde_json::to_value(reason).unwrap();
     for (reason, kind) in [
         (Reason::Reordered, "reordered"),
+        (Reason::UnknownConsumer, "unknown_consumer"),
         (Reason::NotCompared, "not_compared"),
         (Reason::NotStated, "not_stated"),
         (Reason::NotWorthIt, "not_worth_it"),

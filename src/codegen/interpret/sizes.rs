@@ -196,6 +196,9 @@ fn read(
     budget: &Budget,
 ) -> Result<Fitted, NotRun> {
     let mut resolved = resolve(program);
+    if let Some(refused) = unknown_shapes(&resolved.unknown_ops) {
+        return Err(refused);
+    }
     if types != Types::Own {
         retype(&mut resolved, types);
     }
@@ -234,6 +237,24 @@ fn read(
         calls,
         graph,
     })
+}
+
+/// Why a program with ops of unknown shape is not run; `None` if it has none.
+fn unknown_shapes(ops: &[String]) -> Option<NotRun> {
+    /// Names in the sentence.
+    const NAMED: usize = 3;
+    let mut named: Vec<String> = ops.iter().take(NAMED).map(|name| quoted(name)).collect();
+    if ops.len() > NAMED {
+        named.push(format!("{} more", ops.len() - NAMED));
+    }
+    let last = named.pop()?;
+    let message = if named.is_empty() {
+        format!("the shape of {last} is unknown")
+    } else {
+        format!("the shapes of {} and {last} are unknown", named.join(", "))
+    };
+    let hint = "write the shape of each opaque operator after a colon";
+    Some(NotRun::new(message, hint))
 }
 
 /// Multiply-adds of a product, at what each takes, else elements that an op reads and writes; for a pool those of its windows.

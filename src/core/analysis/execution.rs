@@ -7,11 +7,13 @@ use crate::cost::work::{op_work, work_of_ops};
 use crate::fusion::attention::AttentionShape;
 use crate::model::device::Device;
 use crate::model::graph::Graph;
-use crate::model::ids::{IdVec, KernelId, OpId};
-use crate::model::options::{Options, ReshapeCost};
+use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
+use crate::model::op::UnknownReader;
+use crate::model::options::{Options, Policy, ReshapeCost};
 use crate::model::partition::Partition;
 use crate::model::work::Work;
 use smallvec::SmallVec;
+use std::collections::HashSet;
 
 /// One kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +46,9 @@ impl Kernel {
 pub struct Execution {
     /// Kernels in the order in which they run.
     pub kernels: IdVec<KernelId, Kernel>,
+    /// Kernels after the first that ops of unknown shape may join into one with it. Of all of them the sums count a tensor that
+    /// several read once, and one launch, so that they are lower bounds.
+    pub may_join: usize,
     /// Sum of their bytes.
     pub traffic: Traffic,
     /// Sum of their times on the roofline: a lower bound, see [`Placement`].
@@ -52,16 +57,9 @@ pub struct Execution {
     pub launches: usize,
     /// The most memory that its tensors need at once.
     pub peak_memory: PeakMemory,
-    /// Ops of unknown shape, which no figure counts.
-    pub unknown_ops: usize,
 }
 
 impl Execution {
-    /// Whether ops of unknown shape are missing, so that each sum is a lower bound.
-    pub fn is_partial(&self) -> bool {
-        self.unknown_ops > 0
-    }
-
     /// The first kernel whose time leaves out FLOPs. If there is one, the sum leaves them out, too.
     pub fn first_incomplete(&self) -> Option<&Kernel> {
         self.kernels.iter().find(|k| k.placement.is_incomplete())
@@ -93,6 +91,7 @@ pub(super) fn execute(
     let views_are_free = options.conventions.reshape == ReshapeCost::View;
     let mut kernels = IdVec::with_capacity(partition.kernels.len());
     let (mut read, mut written, mut launches, mut time_s) = (0, 0, 0, 0.0);
+    let mut joined = Joined::default();
     let traffics = kernel_traffic(graph, partition, options.conventions);
     for ((kernel, members), traffic) in partition.kernels.iter_enumerated().zip(traffics) {
         let (bytes_read, bytes_written) = (traffic.bytes_read(), traffic.bytes_written());
@@ -106,10 +105,16 @@ pub(super) fn execute(
         let mut placement = place(options, work, bytes_read + bytes_written, is_free);
         let further = partition.further_launches.get(kernel).copied().unwrap_or(0);
         placement.time_s += f64::from(further) * options.device.launch_s.value;
-        read += bytes_read;
+        let may_join = |&op: &OpId| graph.ops[op].unknown_reader == Some(UnknownReader::Fusable);
+        let is_fused = unfused.is_some() && options.policy != Policy::None;
+        if is_fused && !is_free && members.iter().any(may_join) {
+            joined.add(&traffic, work);
+        } else {
+            read += bytes_read;
+            launches += usize::from(!is_free) + further as usize;
+            time_s += placement.time_s;
+        }
         written += bytes_written;
-        launches += usize::from(!is_free) + further as usize;
-        time_s += placement.time_s;
         let kernel = Kernel {
             ops: SmallVec::from_slice(members),
             traffic,
@@ -122,14 +127,43 @@ pub(super) fn execute(
         each(&kernel);
         kernels.push(kernel);
     }
+    if joined.kernels > 0 {
+        let bytes = joined.bytes_read + joined.bytes_written;
+        read += joined.bytes_read;
+        launches += 1;
+        time_s += place(options, joined.work, bytes, false).time_s;
+    }
     let unfused_total = unfused.map(|unfused| unfused.traffic.total);
     Execution {
-        unknown_ops: graph.unknown_ops,
         peak_memory: peak_memory(graph, &kernels, &held.views, held.external_bytes),
         kernels,
+        may_join: joined.kernels.saturating_sub(1),
         traffic: Traffic::new(read, written, unfused_total),
         time_s,
         launches,
+    }
+}
+
+/// Kernels that ops of unknown shape may join into one.
+#[derive(Default)]
+struct Joined {
+    kernels: usize,
+    is_read: HashSet<TensorId>,
+    bytes_read: u64,
+    bytes_written: u64,
+    work: Work,
+}
+
+impl Joined {
+    fn add(&mut self, traffic: &KernelTraffic, work: Work) {
+        self.kernels += 1;
+        for access in &traffic.reads {
+            if self.is_read.insert(access.tensor) {
+                self.bytes_read += access.bytes;
+            }
+        }
+        self.bytes_written += traffic.bytes_written();
+        self.work = self.work.and(work);
     }
 }
 

@@ -81,11 +81,7 @@ fn last_uses(
     views: &Views,
 ) -> IdVec<TensorId, Option<KernelId>> {
     let mut last_use = IdVec::from_elem(None, graph.tensors.len());
-    for &output in graph
-        .output
-        .iter()
-        .filter(|&&output| graph.is_final(output))
-    {
+    for &output in graph.output.iter().filter(|&&output| graph.is_held(output)) {
         last_use[views.base[output]] = kernels.ids().last();
     }
     for (id, kernel) in kernels.iter_enumerated() {

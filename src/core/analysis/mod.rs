@@ -104,7 +104,20 @@ impl Analysis {
         expected_s.unwrap_or(self.fused.time_s)
     }
 
-    /// The same of one fused kernel; `None` if there is no such kernel.
+    /// Whether ops of unknown shape are missing, so that each total is a lower bound.
+    pub fn is_partial(&self) -> bool {
+        !self.graph.unknown_ops.is_empty()
+    }
+
+    /// Whether the tensors of the fused program that are live at once fit the device; `None` if its memory is unknown, or if
+    /// those of known shape fit and others are missing.
+    pub fn fits_memory(&self) -> Option<bool> {
+        let memory = self.options.device.hardware.memory_bytes?;
+        let fits = self.fused.peak_memory.bytes as f64 <= memory.value;
+        (!fits || !self.is_partial()).then_some(fits)
+    }
+
+    /// The time of one fused kernel, as [`Analysis::time_s`]; `None` if there is no such kernel.
     pub fn kernel_time_s(&self, kernel: KernelId) -> Option<f64> {
         let bound_s = self.fused.kernels.get(kernel)?.placement.time_s;
         let expected = self.expected.as_ref();
@@ -179,7 +192,7 @@ pub(super) fn read(program: &Program) -> Read {
     let resolved = resolve(program);
     let mut diagnostics = resolved.diagnostics;
     let statement_of_op = resolved.statement_of_op;
-    if resolved.ops.is_empty() && resolved.unknown_ops == 0 && !has_errors(&diagnostics) {
+    if resolved.ops.is_empty() && resolved.unknown_ops.is_empty() && !has_errors(&diagnostics) {
         diagnostics.push(
             Diagnostic::warning(Code::EmptyProgram, "there are no operations yet")
                 .hint("write one, such as `y = relu(x) : f16[1024]`, or pick an example"),
@@ -270,7 +283,7 @@ pub(super) fn analyze_plan(graph: Graph, options: &Options, plan: Plan) -> Analy
         tensors,
         expected: Expected::new(&graph, &unfused, (&fused, &partition), options),
         savings_pct: fused.traffic.savings_pct(),
-        speedup: (fused.first_incomplete().is_none() && !fused.is_partial()).then(|| {
+        speedup: (fused.first_incomplete().is_none() && graph.unknown_ops.is_empty()).then(|| {
             if fused.time_s > 0.0 {
                 unfused.time_s / fused.time_s
             } else {

@@ -122,6 +122,9 @@ pub enum Reason<Op = OpId> {
         /// That op.
         consumer: Op,
     },
+    /// Baseline rules: an op of unknown shape reads the tensor as well.
+    #[serde(serialize_with = "serialize_no_facts")]
+    UnknownConsumer,
     /// Inductor: the kernel would have more nodes than the limit.
     TooManyNodes {
         /// Nodes of both.
@@ -254,6 +257,7 @@ impl<Op> Reason<Op> {
             Self::AnotherConsumer { consumer } => Reason::AnotherConsumer {
                 consumer: name(consumer),
             },
+            Self::UnknownConsumer => Reason::UnknownConsumer,
             Self::TooManyNodes { nodes, limit } => Reason::TooManyNodes { nodes, limit },
             Self::LibraryCall { matmul } => Reason::LibraryCall {
                 matmul: name(matmul),

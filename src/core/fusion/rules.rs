@@ -62,7 +62,9 @@ impl Scan {
         for &producer in &graph.predecessors[op] {
             let group = self.group_of[producer];
             // A tail with one consumer is in no merged group, so its group is a root.
-            if self.tail[group] != producer || graph.successors[producer].len() != 1 {
+            let has_unknown_consumer = graph.ops[producer].unknown_reader.is_some();
+            let consumers = graph.successors[producer].len() + usize::from(has_unknown_consumer);
+            if self.tail[group] != producer || consumers != 1 {
                 continue;
             }
             match (self.holds[group], op_type) {
@@ -151,6 +153,7 @@ impl Scan {
                 after: op,
             },
             (_, Some(&consumer)) => Reason::AnotherConsumer { consumer },
+            _ if graph.ops[producer].unknown_reader.is_some() => Reason::UnknownConsumer,
             (Some(matmul), None) if graph.ops[op].op_type == OpType::Reduction => {
                 Reason::MatmulAndReduction {
                     matmul,

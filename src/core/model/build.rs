@@ -170,7 +170,7 @@ impl DefUse {
             output: self.output,
             consumers,
             successors,
-            unknown_ops: 0,
+            unknown_ops: Vec::new(),
             stand_ins: Vec::new(),
         }
     }

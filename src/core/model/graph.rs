@@ -89,8 +89,9 @@ pub struct Graph {
     pub predecessors: Adjacency<OpId, OpId>,
     /// For each op the ops that read its output, each once, ascending.
     pub successors: Adjacency<OpId, OpId>,
-    /// Ops of the program that are not in the graph, because their shapes are unknown. All sums over it are lower bounds then.
-    pub unknown_ops: usize,
+    /// Names of the ops of the program that are not in the graph, because their shapes are unknown. With any, all sums over it
+    /// are lower bounds.
+    pub unknown_ops: Vec<String>,
     /// Ops that each replace several ops of another graph, ascending.
     pub(crate) stand_ins: Vec<StandIn>,
 }
@@ -155,10 +156,18 @@ impl Graph {
         inputs.filter(is_first).map(|(_, &tensor)| tensor)
     }
 
-    /// Whether the tensor is a result of the program: no op consumes it, or the program says so.
+    /// Whether the tensor is written however the ops are fused: no op consumes it, or it is marked. What an op of unknown shape
+    /// consumes may stay on chip.
     pub fn is_final(&self, tensor: TensorId) -> bool {
-        let producer = self.tensors[tensor].producer;
-        self.consumers[tensor].is_empty() || producer.is_some_and(|op| self.ops[op].is_output)
+        let producer = self.tensors[tensor].producer.map(|op| &self.ops[op]);
+        let is_unread = producer.is_none_or(|op| op.unknown_reader.is_none());
+        self.consumers[tensor].is_empty() && is_unread || producer.is_some_and(|op| op.is_output)
+    }
+
+    /// Whether the tensor is surely held until the program ends. One that an op of unknown shape reads may be freed after that.
+    pub(crate) fn is_held(&self, tensor: TensorId) -> bool {
+        let producer = self.tensors[tensor].producer.map(|op| &self.ops[op]);
+        self.is_final(tensor) && producer.is_none_or(|op| op.unknown_reader.is_none())
     }
 
     /// The name of a tensor.

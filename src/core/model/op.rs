@@ -7,6 +7,15 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use strum::IntoStaticStr;
 
+/// What ops of unknown shape may do with a tensor that they read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum UnknownReader {
+    /// All of them are opaque operators, which are kernels of their own.
+    Opaque,
+    /// One of them may be fused with the op that writes the tensor.
+    Fusable,
+}
+
 /// One operation. Unfused, each op is one kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Op {
@@ -56,6 +65,9 @@ pub struct Op {
     /// The program returns the output, although ops may read it, too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_output: bool,
+    /// An op of unknown shape that reads the output, if there is one.
+    #[serde(skip)]
+    pub unknown_reader: Option<UnknownReader>,
     /// The kernel mark of the op, for policy `manual`; for `inductor` it states a call of attention.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<u32>,
@@ -91,9 +103,15 @@ impl Op {
             unknown: None,
             literals: Vec::new(),
             is_output: false,
+            unknown_reader: None,
             kernel: None,
             mark_round: 0,
         }
+    }
+
+    /// Whether the output is needed beyond the ops of the graph: the program returns it, or an op of unknown shape reads it.
+    pub fn is_needed_beyond(&self) -> bool {
+        self.is_output || self.unknown_reader.is_some()
     }
 
     /// The same op with its function.

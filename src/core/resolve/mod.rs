@@ -47,8 +47,8 @@ pub struct Resolved {
     pub ops: Vec<Op>,
     /// For each op the index of its statement in [`Program::ops`]; that of a block has an op for each round.
     pub statement_of_op: Vec<usize>,
-    /// Ops of unknown shape, which are not among them.
-    pub unknown_ops: usize,
+    /// Names of the ops of unknown shape, which are not among them.
+    pub unknown_ops: Vec<String>,
     /// Declared external tensors whose sizes are known.
     pub externals: Vec<TensorDecl>,
     /// Errors, warnings and notes, in text order. [`Diagnostic::op`] is an index into [`Program::ops`].
@@ -158,7 +158,7 @@ pub fn resolve(program: &Program) -> Resolved {
     check_dividing(program, &params, &mut diagnostics);
     check_carried(program, &scope, &mut diagnostics);
     mark_outputs(program, &scope, &mut ops, &mut diagnostics);
-    mark_read_by_unknown(&scope, &unknown, &mut ops);
+    let unknown_ops = mark_read_by_unknown(program, &scope, &unknown, &mut ops);
     tell_once(&mut diagnostics, program, &scope);
     sort_in_text_order(&mut diagnostics);
     let is_resolved = |&id: &StatementId| ops[id].is_some();
@@ -166,7 +166,7 @@ pub fn resolve(program: &Program) -> Resolved {
     Resolved {
         statement_of_op: resolved.map(|id| scope.runs[id].op).collect(),
         ops: ops.into_iter().flatten().collect(),
-        unknown_ops: unknown.iter().flatten().count(),
+        unknown_ops,
         externals: externals.into_iter().collect(),
         diagnostics,
     }

@@ -20,6 +20,10 @@ use crate::resolve::undeclared::missing_size;
 use std::borrow::Cow;
 
 /// What a statement is.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all are ops, and none is stored"
+)]
 pub(super) enum Found {
     /// An op whose shape is known.
     Op(Op),
@@ -56,14 +60,19 @@ pub(super) fn resolve_op(
         return Ok(Found::LeftOut);
     }
     let is_opaque = matches!(callee, Callee::Function(function) if function.name == "opaque");
-    if statement.annotation.is_none() && (is_opaque || unknown_before.is_some()) {
-        return Ok(Found::Unknown(unknown_before.unwrap_or(id)));
-    }
     // Those of the function as written: a variant of it is chosen by an attribute.
     let written = functions::find(&statement.callee.text);
     let allowed = written.map_or(&[][..], |function| function.attributes);
     check_attributes(statement, allowed, params)
         .map_err(|problem| permuting(statement, problem, reads, known))?;
+    let attributes = Attributes {
+        list: &statement.attributes,
+        params,
+    };
+    let unknown = unknown_operator(callee, attributes)?;
+    if statement.annotation.is_none() && (is_opaque || unknown_before.is_some()) {
+        return Ok(Found::Unknown(unknown_before.unwrap_or(id)));
+    }
     let annotated = match &statement.annotation {
         Some(annotation) => Some(resolve_shape(&statement.output.text, annotation, params)?),
         None => None,
@@ -87,10 +96,6 @@ pub(super) fn resolve_op(
         }
     };
     check_bytes(&statement.output.text, &shape, dtype).map_err(|d| d.at(statement.output.span))?;
-    let attributes = Attributes {
-        list: &statement.attributes,
-        params,
-    };
     let axes = reduced_axes(callee, attributes, shape.len());
     let indexing = match callee {
         Callee::Function(function) => {
@@ -105,11 +110,12 @@ pub(super) fn resolve_op(
         is_across_rows: is_across_rows(callee, attributes, axes),
         axes,
         indexing,
-        unknown: unknown_operator(callee, attributes)?,
+        unknown,
         literals: (statement.literals.iter())
             .map(|l| l.text.clone())
             .collect(),
         is_output: false,
+        unknown_reader: None,
         name: (known.scope.name_in(&statement.name().text, round)).into_owned(),
         op_type: match callee {
             Callee::Function(function) => function.op_type,

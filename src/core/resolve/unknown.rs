@@ -2,8 +2,10 @@
 
 use crate::model::diagnostic::{Code, Diagnostic};
 use crate::model::dtype::DType;
+use crate::model::functions;
 use crate::model::ids::IdVec;
-use crate::model::op::{Op, shape_text};
+use crate::model::op::{Op, UnknownReader, shape_text};
+use crate::model::program::Program;
 use crate::notation::mend::with_annotation;
 use crate::notation::spelling::quoted;
 use crate::resolve::scope::{KnownTensors, Scope, StatementId};
@@ -48,18 +50,37 @@ pub(super) fn warn_of_unknown(known: &KnownTensors<'_>, diagnostics: &mut Vec<Di
     }
 }
 
-/// Marks the ops whose outputs an op of unknown shape reads: it is a kernel of its own, for which they are written.
+/// Marks the ops whose outputs ops of unknown shape read, and names these. An unknown operator is a kernel of its own, for which
+/// its inputs are written. Another op may be fused with what it reads.
 pub(super) fn mark_read_by_unknown(
+    program: &Program,
     scope: &Scope<'_>,
     unknown: &IdVec<StatementId, Option<StatementId>>,
     ops: &mut IdVec<StatementId, Option<Op>>,
-) {
+) -> Vec<String> {
+    let mut names = Vec::new();
     let unknown = unknown.iter_enumerated();
     for (id, _) in unknown.filter(|(_, from)| from.is_some()) {
+        let run = scope.runs[id];
+        let Some(statement) = program.ops.get(run.op) else {
+            continue;
+        };
+        names.push(
+            scope
+                .name_in(&statement.name().text, run.round)
+                .into_owned(),
+        );
+        let function = functions::find(&statement.callee.text);
+        let reader = match function {
+            Some(function) if function.name == "opaque" => UnknownReader::Opaque,
+            _ => UnknownReader::Fusable,
+        };
         for producer in scope.producers(id) {
             if let Some(op) = &mut ops[producer] {
-                op.is_output = true;
+                op.unknown_reader = op.unknown_reader.max(Some(reader));
+                op.is_output |= reader == UnknownReader::Opaque;
             }
         }
     }
+    names
 }

@@ -5,13 +5,14 @@ use crate::present::format::{format_exact, format_percent};
 use fuseline_core::fusion::certificate::{Certificate, Scope};
 use fuseline_core::model::options::Objective;
 
-/// Whether the result is proven optimal, or how far from the optimum it is at most, in a few words.
-pub fn certificate_text(certificate: &Certificate) -> String {
+/// Whether the result is proven optimal, or how far from the optimum it is at most, in a few words. `is_partial`: ops of unknown
+/// shape are missing.
+pub fn certificate_text(certificate: &Certificate, is_partial: bool) -> String {
     if certificate.is_optimal {
         return format!(
             "proven optimal in {} among {}",
             minimized_text(certificate.objective),
-            scope_text(certificate.scope)
+            scope_text(certificate.scope, is_partial)
         );
     }
     let found = match certificate.excess_pct() {
@@ -23,10 +24,10 @@ pub fn certificate_text(certificate: &Certificate) -> String {
 }
 
 /// The same in a sentence, with the lower bound and the states that the search visited.
-pub fn certificate_sentence(certificate: &Certificate) -> String {
+pub fn certificate_sentence(certificate: &Certificate, is_partial: bool) -> String {
     let states = certificate.states;
     let objective = minimized_text(certificate.objective);
-    let scope = scope_text(certificate.scope);
+    let scope = scope_text(certificate.scope, is_partial);
     if certificate.is_optimal {
         return format!("optimal in {objective}: no {scope} need less ({states} states)");
     }
@@ -46,13 +47,19 @@ const fn minimized_text(objective: Objective) -> &'static str {
 }
 
 /// What was searched: `legal kernels (attention as one kernel allowed)`.
-const fn scope_text(scope: Scope) -> &'static str {
-    match scope {
+fn scope_text(scope: Scope, is_partial: bool) -> String {
+    let kernels = match scope {
         Scope::LegalKernels => "legal kernels",
         Scope::AttentionAllowed => "legal kernels (attention as one kernel allowed)",
         Scope::AttentionAllOrNone => {
             "legal kernels (attention as one kernel allowed, in each region all or none)"
         }
         Scope::AttentionRewritten => "legal kernels (attention as one kernel)",
-    }
+    };
+    let known = if is_partial {
+        " of the ops whose shape is known"
+    } else {
+        ""
+    };
+    format!("{kernels}{known}")
 }

@@ -1,9 +1,8 @@
 //! The rows of the table of all policies.
 
 use super::certificates::certificate_text;
-use super::explain::{assumed, has_assumed_size, total_bytes, total_kernels};
-use super::format::{format_bytes, format_change, format_count, format_exact};
-use super::memory::fits;
+use super::explain::{change, total_bytes, total_kernels, total_memory};
+use super::format::{format_count, format_exact};
 use super::names::{counted, joined, op_name};
 use super::times::{TimeText, total_times};
 use fuseline_core::analysis::compare::{Compared, DifferingEdge, ranked};
@@ -58,18 +57,17 @@ fn row(compared: &Compared, chosen: Policy) -> PolicyRow {
     } = compared;
     let (fused, graph) = (&analysis.fused, &analysis.graph);
     let is_chosen = *policy == chosen;
-    let is_assumed = fused.kernels.iter().any(has_assumed_size);
     let [_, time] = total_times(analysis);
     PolicyRow {
         policy: *policy,
         note: note(*policy, analysis),
-        kernels: total_kernels(fused),
-        bytes: total_bytes(fused),
+        kernels: total_kernels(analysis, fused),
+        bytes: total_bytes(analysis, fused),
         exact_bytes: format!("{} B", format_exact(fused.traffic.total.into())),
-        change: assumed(is_assumed, &format_change(analysis.savings_pct)),
+        change: change(analysis),
         time,
-        memory: assumed(is_assumed, &format_bytes(fused.peak_memory.bytes)),
-        is_too_large: fits(fused, &analysis.options.device) == Some(false),
+        memory: total_memory(analysis, fused),
+        is_too_large: analysis.fits_memory() == Some(false),
         differing: if is_chosen {
             "–".to_owned()
         } else {
@@ -104,7 +102,7 @@ fn rate_note(analysis: &Analysis) -> Option<String> {
 
 fn policy_note(policy: Policy, analysis: &Analysis) -> String {
     if let Some(certificate) = &analysis.certificate {
-        certificate_text(certificate)
+        certificate_text(certificate, analysis.is_partial())
     } else if policy == Policy::Inductor && has_flash_kernel(analysis) {
         // Without this note it would seem to beat an optimum that is proven for kernels with one matmul each.
         "with attention as one kernel".to_owned()

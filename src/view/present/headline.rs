@@ -1,8 +1,8 @@
 //! The effect of fusion on the whole program, in a few figures.
 
 use super::certificates::certificate_text;
-use super::explain::{assumed, has_assumed_size, total_bytes, total_kernels};
-use super::format::{format_change, format_exact, format_ratio};
+use super::explain::{assumed, change, has_assumed_size, total_bytes, total_kernels};
+use super::format::{format_exact, format_ratio};
 use super::times::{COLD, TimeKind, missing_total, time_note, total_times};
 use fuseline_core::Analysis;
 
@@ -64,10 +64,10 @@ pub fn headline(analysis: &Analysis) -> Headline {
     let is_assumed = unfused.kernels.iter().any(has_assumed_size);
     let ratio = |ratio: f64| assumed(is_assumed, &format_ratio(ratio));
     Headline {
-        unfused_bytes: total_bytes(unfused),
-        fused_bytes: total_bytes(fused),
-        change: assumed(is_assumed, &format_change(analysis.savings_pct)),
-        is_changed: saved_bytes != 0,
+        unfused_bytes: total_bytes(analysis, unfused),
+        fused_bytes: total_bytes(analysis, fused),
+        change: change(analysis),
+        is_changed: saved_bytes != 0 && !analysis.is_partial(),
         exact_bytes: format!(
             "{} B read and written unfused, {} B fused, {} B {}",
             exact(unfused.traffic.total),
@@ -75,8 +75,8 @@ pub fn headline(analysis: &Analysis) -> Headline {
             exact(saved_bytes.unsigned_abs()),
             if saved_bytes < 0 { "more" } else { "saved" },
         ),
-        unfused_kernels: total_kernels(unfused),
-        fused_kernels: total_kernels(fused),
+        unfused_kernels: total_kernels(analysis, unfused),
+        fused_kernels: total_kernels(analysis, fused),
         time_label: format!("{} on {}", kind.name(), device.name),
         ratio: match &analysis.expected {
             _ if !runs || analysis.speedup.is_none() => None,
@@ -103,7 +103,7 @@ pub fn headline(analysis: &Analysis) -> Headline {
             .as_ref()
             .map(|certificate| SearchResult {
                 objective: format!("least {}", certificate.objective.noun()),
-                certificate: certificate_text(certificate),
+                certificate: certificate_text(certificate, analysis.is_partial()),
             }),
     }
 }

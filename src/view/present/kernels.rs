@@ -124,7 +124,7 @@ pub fn kernel_total(analysis: &Analysis) -> Figures {
         bytes_read: after.traffic.bytes_read,
         bytes_written: after.traffic.bytes_written,
         has_assumed_size: after.kernels.iter().any(has_assumed_size),
-        is_partial: after.is_partial(),
+        is_partial: analysis.is_partial(),
         missing: missing_total(analysis),
         bounds_s: [before.time_s, after.time_s],
         expected_s: expected.map(|times| [times.unfused_s, times.fused_s]),
@@ -165,7 +165,6 @@ fn figures(totals: &Totals) -> Figures {
             outside,
             bound_s,
             is_incomplete,
-            is_partial: totals.is_partial,
             expected_s,
             is_assumed: totals.has_assumed_size,
         })

@@ -1,23 +1,17 @@
 //! Whether a program fits the memory of its device, in words.
 
-use crate::present::explain::{assumed, has_assumed_size};
+use crate::present::explain::total_memory;
 use crate::present::figure::{Figure, Of, Part, Quantity};
-use crate::present::format::{at_least, format_bytes};
+use crate::present::format::format_bytes;
 use crate::present::names::op_names;
 use fuseline_core::Analysis;
-use fuseline_core::analysis::Execution;
 use fuseline_core::model::device::Device;
 
-/// Whether the tensors of a program that are live at once fit the device; `None` if its memory is unknown.
-pub fn fits(execution: &Execution, device: &Device) -> Option<bool> {
-    let memory = device.hardware.memory_bytes?;
-    Some(execution.peak_memory.bytes as f64 <= memory.value)
-}
-
-/// The most memory that tensors need at once: `4.71 GB of 85.1 GB`, with what the device has if that is known.
-pub fn memory_text(execution: &Execution, device: &Device) -> String {
-    let needed = needed_text(execution);
-    match capacity_text(device) {
+/// The most memory that tensors of the fused program need at once: `4.71 GB of 85.1 GB`, with what the device has if that is
+/// known.
+pub fn memory_text(analysis: &Analysis) -> String {
+    let needed = total_memory(analysis, &analysis.fused);
+    match capacity_text(&analysis.options.device) {
         Some(capacity) => format!("{needed} of {capacity}"),
         None => needed,
     }
@@ -41,7 +35,7 @@ pub fn memory_sentence(analysis: &Analysis) -> Vec<Part> {
 /// the memory of the device is unknown.
 pub fn memory_warning(analysis: &Analysis) -> Option<Vec<Part>> {
     let device = &analysis.options.device;
-    if fits(&analysis.fused, device)? {
+    if analysis.fits_memory()? {
         return None;
     }
     let kernel = analysis.fused.peak_memory.kernel?;
@@ -60,18 +54,12 @@ pub fn memory_warning(analysis: &Analysis) -> Option<Vec<Part>> {
 
 fn needed_part(analysis: &Analysis) -> Part {
     let figure = Figure::fused(Of::Program, Quantity::PeakMemory);
-    Part::number(needed_text(&analysis.fused), figure)
+    Part::number(total_memory(analysis, &analysis.fused), figure)
 }
 
 fn capacity_part(device: &Device) -> Option<Part> {
     let figure = Figure::fused(Of::Program, Quantity::DeviceMemory);
     Some(Part::number(capacity_text(device)?, figure))
-}
-
-fn needed_text(execution: &Execution) -> String {
-    let is_assumed = execution.kernels.iter().any(has_assumed_size);
-    let bytes = assumed(is_assumed, &format_bytes(execution.peak_memory.bytes));
-    at_least(execution.is_partial(), &bytes)
 }
 
 #[allow(

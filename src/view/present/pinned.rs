@@ -1,6 +1,6 @@
 //! The present figures against those of a pinned state: other sizes, device, policy or text.
 
-use super::explain::{assumed, has_assumed_size, total_bytes};
+use super::explain::{assumed, has_assumed_size, total_bytes, total_kernels};
 use super::format::{format_bytes, format_change, format_count};
 use super::names::{joined, op_names};
 use super::options::policy_title;
@@ -73,11 +73,11 @@ pub fn headline_against(pinned: &Analysis, now: &Analysis) -> HeadlineAgainst {
         |figures: [f64; 2]| change_text(figures).map(|change| assumed(is_assumed, &change));
     HeadlineAgainst {
         bytes: against(
-            total_bytes(&pinned.fused),
+            total_bytes(pinned, &pinned.fused),
             percent(bytes.map(|bytes| bytes as f64)),
         ),
         kernels: against(
-            format_count(kernels[0]),
+            total_kernels(pinned, &pinned.fused),
             (kernels[0] != kernels[1]).then(|| {
                 let sign = if kernels[1] > kernels[0] { "+" } else { "−" };
                 format!("{sign}{}", format_count(kernels[0].abs_diff(kernels[1])))

@@ -173,6 +173,9 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
         Reason::Cycle { path } => {
             format!("the kernel would wait for itself: {}", path.join(" → "))
         }
+        Reason::UnknownConsumer => {
+            "an op of unknown shape reads the tensor as well, so the rules write it to memory".to_owned()
+        }
         Reason::AnotherConsumer { consumer } => {
             format!("{consumer} reads the tensor as well, so the rules write it to memory")
         }

@@ -1,7 +1,7 @@
 //! A sweep in words: its crossings as sentences, its figures as texts.
 
-use super::figure::{Number, swept_number};
-use super::format::{format_count, format_exact, format_ratio};
+use super::figure::swept_number;
+use super::format::{at_least, format_count, format_exact, format_ratio};
 use super::names::{counted, joined};
 use super::options::policy_title;
 use super::times::{TimeKind, bound_name};
@@ -67,11 +67,18 @@ pub fn measure_title(measure: Measure, sweep: &Sweep, device: &Device) -> String
 /// A figure with its unit.
 pub fn figure_text(measure: Measure, figures: &Figures) -> String {
     let number = swept_number(measure, figures);
-    number.map_or_else(|| "–".to_owned(), Number::text)
+    number.map_or_else(
+        || "–".to_owned(),
+        |number| at_least(figures.is_partial, &number.text()),
+    )
 }
 
 /// A figure as a multiple of that of *none*; `None` where one is unknown or nothing is there to divide by.
 pub fn relative(measure: Measure, figures: &Figures, unfused: &Figures) -> Option<f64> {
+    // Two lower bounds have no ratio.
+    if figures.is_partial || unfused.is_partial {
+        return None;
+    }
     let unfused = unfused.value(measure).filter(|unfused| *unfused > 0.0)?;
     Some(figures.value(measure)? / unfused)
 }

@@ -216,7 +216,7 @@ fn policies(analysis: &Analysis) -> Table {
             compared.differing.len().to_string(),
             certificate
                 .as_ref()
-                .map(certificate_text)
+                .map(|c| certificate_text(c, compared.analysis.is_partial()))
                 .unwrap_or_default(),
         ]
     };

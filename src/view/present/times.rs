@@ -135,11 +135,9 @@ fn few(what: &str, count: u64, [one, many]: [&str; 2], least: u64) -> String {
 pub struct Seconds {
     /// The lower bound.
     pub bound_s: f64,
-    /// The bound leaves out FLOPs, as [`missing_text`] says.
+    /// The bound leaves out work, as [`missing_text`] and [`missing_total`] say.
     pub is_incomplete: bool,
-    /// Ops of unknown shape are missing from both times.
-    pub is_partial: bool,
-    /// The predicted time, where it is known.
+    /// The predicted time, where it is known. It leaves out the same work.
     pub expected_s: Option<f64>,
     /// How the prediction is outside the measured sizes, if it is.
     pub outside: Option<Outside>,
@@ -176,8 +174,7 @@ impl TimeText {
     /// Both figures in words.
     pub fn new(seconds: Seconds) -> Self {
         let text = |value: f64| assumed(seconds.is_assumed, &format_seconds(value));
-        let is_least = seconds.is_incomplete || seconds.is_partial;
-        let bound = at_least(is_least, &text(seconds.bound_s));
+        let bound = at_least(seconds.is_incomplete, &text(seconds.bound_s));
         match seconds.expected_s {
             None => Self {
                 time: bound,
@@ -186,7 +183,7 @@ impl TimeText {
             Some(expected_s) => Self {
                 is_below: expected_s < seconds.bound_s,
                 time: at_least(
-                    is_least,
+                    seconds.is_incomplete,
                     &format!("{}{}", text(expected_s), mark(seconds.outside)),
                 ),
                 bound: Some(bound),
@@ -218,7 +215,6 @@ pub fn kernel_time(analysis: &Analysis, kernel: KernelId) -> Option<TimeText> {
     Some(TimeText::new(Seconds {
         bound_s: fused.placement.time_s,
         is_incomplete: fused.placement.is_incomplete(),
-        is_partial: false,
         expected_s: expected.map(|expected| expected.time_s),
         outside: expected.and_then(|expected| expected.outside),
         is_assumed: has_assumed_size(fused),
@@ -237,8 +233,7 @@ pub fn total_times(analysis: &Analysis) -> [TimeText; 2] {
         TimeText::new(Seconds {
             outside,
             bound_s: execution.time_s,
-            is_incomplete: execution.first_incomplete().is_some(),
-            is_partial: execution.is_partial(),
+            is_incomplete: analysis.is_partial() || execution.first_incomplete().is_some(),
             expected_s,
             is_assumed: execution.kernels.iter().any(has_assumed_size),
         })
@@ -324,8 +319,7 @@ pub fn time_lines(analysis: &Analysis, id: KernelId) -> Vec<String> {
 
 /// What the totals leave out.
 pub fn missing_total(analysis: &Analysis) -> Option<String> {
-    let unfused = &analysis.unfused;
-    let unknown = match unfused.unknown_ops {
+    let unknown = match analysis.graph.unknown_ops.len() {
         0 => None,
         1 => Some("1 op of unknown shape is not counted".to_owned()),
         count => Some(format!(
@@ -333,7 +327,7 @@ pub fn missing_total(analysis: &Analysis) -> Option<String> {
             counted(count, "op")
         )),
     };
-    let kernel = unfused.first_incomplete();
+    let kernel = analysis.unfused.first_incomplete();
     let missing = kernel.and_then(|kernel| missing_text(kernel, &analysis.options));
     let parts: Vec<String> = [unknown, missing].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("; "))

@@ -62,6 +62,8 @@ pub struct Figures {
     pub kernels: usize,
     /// FLOPs of all kernels; `None` where they are unknown.
     pub flops: Option<u128>,
+    /// Ops of unknown shape are missing, so that all others are lower bounds.
+    pub is_partial: bool,
 }
 
 impl Figures {

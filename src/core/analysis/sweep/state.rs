@@ -234,7 +234,6 @@ impl<'a> States<'a> {
     fn policy_state(&self, analysis: &Analysis, statements: &[usize]) -> PolicyState {
         let fused = &analysis.fused;
         let work = (fused.kernels.iter()).fold(Work::default(), |sum, kernel| sum.and(kernel.work));
-        let memory = analysis.options.device.hardware.memory_bytes;
         let mut kernels: HashMap<KernelKey, KernelState> = HashMap::new();
         for kernel in &fused.kernels {
             let statement = |op: &OpId| statements.get(op.index()).copied();
@@ -252,12 +251,13 @@ impl<'a> States<'a> {
                 time_s: analysis.time_s(),
                 lower_bound_s: analysis.fused.time_s,
                 kernels: fused.launches,
-                flops: (!work.is_unknown).then(|| work.flops()),
+                flops: (!work.is_unknown && !analysis.is_partial()).then(|| work.flops()),
+                is_partial: analysis.is_partial(),
             },
             moved_bytes: self.by_statement(&analysis.graph, statements, |tensor| {
                 analysis.tensors[tensor].fused_bytes
             }),
-            fits: memory.map(|memory| fused.peak_memory.bytes as f64 <= memory.value),
+            fits: analysis.fits_memory(),
             kernels,
             is_expected: analysis.expected.is_some(),
         }

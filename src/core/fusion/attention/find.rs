@@ -72,7 +72,7 @@ fn attention_at(graph: &Graph, scores: OpId) -> Option<Attention> {
         return None;
     }
     // What is between the two products stays on chip, so none of it may be a result of the program.
-    if chain.ops.iter().any(|&op| graph.ops[op].is_output) {
+    if chain.ops.iter().any(|&op| graph.ops[op].is_needed_beyond()) {
         return None;
     }
     chain.ops.push(result);

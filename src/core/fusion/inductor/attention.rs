@@ -213,7 +213,7 @@ fn sole_reader(graph: &Graph, op: OpId) -> Option<OpId> {
     let &[reader] = &graph.successors[op] else {
         return None;
     };
-    (!graph.ops[op].is_output).then_some(reader)
+    (!graph.ops[op].is_needed_beyond()).then_some(reader)
 }
 
 fn scale_of(op: &Op) -> Option<Scale> {

@@ -269,6 +269,7 @@ pub(super) fn op_of_entry(entry: &Entry<'_>) -> Result<(Op, Option<Diagnostic>),
         unknown: None,
         literals: Vec::new(),
         is_output: entry.is_output(),
+        unknown_reader: None,
         kernel: entry.kernel()?,
         mark_round: 0,
     };

@@ -156,7 +156,6 @@ fn unfused_label(analysis: &Analysis, kernel: KernelId) -> Option<Label> {
     let time = TimeText::new(Seconds {
         bound_s: comparison.unfused_time_s,
         is_incomplete: placement.is_incomplete(),
-        is_partial: false,
         expected_s: expected.map(|expected| expected.unfused_s),
         outside: expected.and_then(|expected| expected.unfused_outside),
         is_assumed: has_assumed_size(&analysis.fused.kernels[kernel]),
@@ -296,7 +295,6 @@ fn op_points(analysis: &Analysis, plot: &Plot, radius: f64) -> Vec<Mark> {
             let time = TimeText::new(Seconds {
                 bound_s: placement.time_s,
                 is_incomplete: placement.is_incomplete(),
-                is_partial: false,
                 expected_s: None,
                 outside: None,
                 is_assumed: has_assumed_size(alone),

@@ -7,7 +7,7 @@ use crate::picture::charts::frame::{Margins, Plot, drawable, is_compact};
 use crate::picture::charts::kernel_bytes::{KernelBytes, ShownKernel};
 use crate::picture::charts::marks::{polygon, rect, text, text_width};
 use crate::picture::charts::scene::{Anchor, Axes, Label, Mark, Role, Scene};
-use crate::present::explain::total_bytes;
+use crate::present::explain::{total, total_accesses, total_bytes};
 use crate::present::format::{format_bytes, format_change, format_percent};
 use fuseline_core::analysis::Execution;
 use fuseline_core::{Analysis, Traffic};
@@ -47,9 +47,9 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
         bottom: 26.0,
         left: 10.0,
     };
-    let pinned = pinned
-        .filter(|_| is_fused)
-        .map(|pinned| &pinned.fused.traffic);
+    let pinned = pinned.filter(|_| is_fused);
+    let pinned_text = pinned.map(|pinned| format!(" Pinned: {}.", sums(pinned, &pinned.fused)));
+    let pinned = pinned.map(|pinned| &pinned.fused.traffic);
     let pinned_bytes = pinned.map_or(0, |traffic| traffic.total);
     let max_bytes = before.total.max(after.total).max(pinned_bytes);
     let plot = draw_bytes_frame(size, margins, max_bytes, held, size.0, &mut marks);
@@ -62,6 +62,7 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     let height = (bottom - top - 26.0).max(12.0);
     let unfused = Bar {
         name: "unfused",
+        analysis,
         execution: &analysis.unfused,
         top: top + 2.0,
         bottom: top + 2.0 + height * 0.35,
@@ -73,6 +74,7 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     };
     let fused = Bar {
         name,
+        analysis,
         execution,
         top: top + 2.0 + height * 0.65,
         bottom: top + 2.0 + height,
@@ -87,7 +89,7 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     let ranges = kernel_ranges(&kernels, &plot);
     draw_segments(analysis, &ranges, &plot, [&unfused, &fused], &mut marks);
     let text_y = fused.bottom + 16.0;
-    if is_fused && after.saved_by_fusion > 0 {
+    if is_fused && after.saved_by_fusion > 0 && !analysis.is_partial() {
         let (start, end) = (plot.x(after.total as f64), plot.x(before.total as f64));
         let saved = rect(Role::Saved, (start, fused.top), (end, fused.bottom));
         marks.push(saved);
@@ -112,33 +114,40 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     } else {
         fused_words(analysis)
     };
-    marks.push(effect_text(
-        analysis,
-        effect,
-        &plot,
-        (summary_end + 12.0, text_y),
-    ));
+    // Between lower bounds there is no difference.
+    if !analysis.is_partial() {
+        let from = (summary_end + 12.0, text_y);
+        marks.push(effect_text(analysis, effect, &plot, from));
+    }
 
-    let sums = |traffic: &Traffic| {
-        format!(
-            "{} read and {} written, {} in all",
-            format_bytes(traffic.bytes_read),
-            format_bytes(traffic.bytes_written),
-            format_bytes(traffic.total)
-        )
+    let saved = if analysis.is_partial() {
+        String::new()
+    } else {
+        format!(" {}.", saved_words(analysis))
     };
-    let pinned = pinned.map(|pinned| format!(" Pinned: {}.", sums(pinned)));
     let description = format!(
-        "Unfused: {}. Fused: {}. {}.{}",
-        sums(before),
-        sums(after),
-        saved_words(analysis),
-        pinned.unwrap_or_default()
+        "Unfused: {}. Fused: {}.{saved}{}",
+        sums(analysis, &analysis.unfused),
+        sums(analysis, &analysis.fused),
+        pinned_text.unwrap_or_default()
     );
     Scene {
         axes: Some(plot.x_axes()),
         ..Scene::new(size, "Memory traffic", description, marks).of_kernels(&analysis.partition)
     }
+}
+
+/// What all kernels move, in words.
+fn sums(analysis: &Analysis, execution: &Execution) -> String {
+    let Traffic {
+        bytes_read,
+        bytes_written,
+        total: all,
+        ..
+    } = execution.traffic;
+    let [read, written, all] =
+        [bytes_read, bytes_written, all].map(|bytes| total(analysis, &format_bytes(bytes)));
+    format!("{read} read and {written} written, {all} in all")
 }
 
 /// A frame as long as the bytes of the pinned state around the fused bar, and its figure behind its end, or
@@ -173,6 +182,7 @@ fn draw_pinned(pinned: &Traffic, plot: &Plot, fused: &Bar<'_>, marks: &mut Vec<M
 /// One of the two bars.
 struct Bar<'a> {
     name: &'static str,
+    analysis: &'a Analysis,
     execution: &'a Execution,
     top: f64,
     bottom: f64,
@@ -181,15 +191,17 @@ struct Bar<'a> {
 impl Bar<'_> {
     fn summary(&self, is_compact: bool) -> String {
         let Self {
-            name, execution, ..
+            name,
+            analysis,
+            execution,
+            ..
         } = self;
-        let (total, traffic) = (total_bytes(execution), &execution.traffic);
+        let total = total_bytes(analysis, execution);
         if is_compact {
             format!("{name} {total}")
         } else {
-            let read = format_bytes(traffic.bytes_read);
-            let written = format_bytes(traffic.bytes_written);
-            format!("{name} {total}: {read} read, {written} written")
+            let accesses = total_accesses(analysis, execution);
+            format!("{name} {total}: {accesses}")
         }
     }
 }
@@ -339,7 +351,7 @@ fn saved_words(analysis: &Analysis) -> String {
 
 /// What the lower bar becomes when the view is fused: `fused 1.96 GB, −14.6 %`.
 fn fused_words(analysis: &Analysis) -> String {
-    let total = total_bytes(&analysis.fused);
+    let total = total_bytes(analysis, &analysis.fused);
     format!("fused {total}, {}", format_change(analysis.savings_pct))
 }
 

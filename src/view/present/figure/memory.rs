@@ -1,8 +1,7 @@
 //! The most memory that tensors need at once.
 
 use super::{Found, Number, Run, Term, Worked};
-use crate::present::explain::{assumed, has_assumed_size};
-use crate::present::format::format_bytes;
+use crate::present::explain::{has_assumed_size, total_memory};
 use crate::present::memory::capacity_text;
 use crate::present::names::op_names;
 use fuseline_core::Analysis;
@@ -37,7 +36,7 @@ pub(super) fn peak(analysis: &Analysis, run: Run) -> Found {
     let number = Number::Bytes(peak.bytes);
     Found {
         formula: None,
-        value: assumed(is_assumed, &format_bytes(peak.bytes)),
+        value: total_memory(analysis, execution),
         notes: notes.into_iter().collect(),
         term: Some(Term::worked("", number, Worked::sum(terms)).assumed(is_assumed)),
     }

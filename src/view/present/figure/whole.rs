@@ -17,7 +17,7 @@ pub(super) fn found(analysis: &Analysis, quantity: Quantity, run: Run) -> Option
             |id, kernel: &Kernel| (name(analysis, run, id, kernel), Number::Bytes(of(kernel)));
         sum(execution, Number::Bytes(bytes), term)
     };
-    Some(match quantity {
+    let found = match quantity {
         Quantity::Bytes => Found::new(total(traffic.total, Kernel::bytes)),
         Quantity::BytesRead => Found::new(total(traffic.bytes_read, |kernel| kernel.bytes_read)),
         Quantity::BytesWritten => {
@@ -25,6 +25,8 @@ pub(super) fn found(analysis: &Analysis, quantity: Quantity, run: Run) -> Option
             // No written size is assumed.
             Found::new(term.assumed(false))
         }
+        // Lower bounds have no ratio.
+        Quantity::Saving if analysis.is_partial() => return None,
         Quantity::Saving => bytes::saving(
             [analysis.unfused.traffic.total, analysis.fused.traffic.total],
             analysis.unfused.kernels.iter().any(has_assumed_size),
@@ -43,7 +45,33 @@ pub(super) fn found(analysis: &Analysis, quantity: Quantity, run: Run) -> Option
         | Quantity::Differing
         | Quantity::BytesVanished
         | Quantity::Resource(_) => return None,
-    })
+    };
+    let is_sum = matches!(
+        quantity,
+        Quantity::Bytes
+            | Quantity::BytesRead
+            | Quantity::BytesWritten
+            | Quantity::Launches
+            | Quantity::Flops
+    );
+    let is_joined = (is_sum || quantity == Quantity::LowerBound) && execution.may_join > 0;
+    let found = if is_joined { joined(found) } else { found };
+    // Texts of times and of memory have the mark already.
+    Some(work::at_least_known(found, is_sum && analysis.is_partial()))
+}
+
+/// A sum of kernels of which ops of unknown shape may make one: it is less than its terms.
+fn joined(found: Found) -> Found {
+    let term = found.term.map(|term| Term {
+        worked: None,
+        ..term
+    });
+    let note = "Ops of unknown shape may fuse some of these kernels into one: it counts one launch, and a tensor that several of them read once.";
+    Found {
+        notes: found.notes.into_iter().chain([note.to_owned()]).collect(),
+        term,
+        ..found
+    }
 }
 
 fn execution(analysis: &Analysis, run: Run) -> &Execution {
@@ -132,7 +160,8 @@ fn flops(analysis: &Analysis, run: Run) -> Found {
         .iter()
         .find(|kernel| kernel.work.is_unknown);
     let missing = unknown.and_then(|kernel| missing_text(kernel, &analysis.options));
-    let found = work::at_least_known(Found::new(term.assumed(false)), work.is_unknown);
+    let is_least = work.is_unknown && !analysis.is_partial();
+    let found = work::at_least_known(Found::new(term.assumed(false)), is_least);
     Found {
         notes: missing
             .map(|missing| format!("{missing}."))

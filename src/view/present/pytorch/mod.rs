@@ -45,7 +45,7 @@ pub fn refusal(unwritable: &[Unwritable]) -> String {
 /// The script of a program that is called `title`. `O(program + ops)`.
 ///
 /// # Errors
-/// Ops of a bare type, which do not say what they compute, and element types that PyTorch does not compute in.
+/// Ops of unknown shape, ops of a bare type, which do not say what they compute, and element types that PyTorch does not compute in.
 pub fn script(
     title: &str,
     program: &Program,
@@ -54,7 +54,11 @@ pub fn script(
 ) -> Script {
     let graph = &analysis.graph;
     let names = Names::of(graph);
-    let mut unwritable = Vec::new();
+    let unknown = graph.unknown_ops.iter().map(|name| Unwritable {
+        name: name.clone(),
+        reason: "its shape is unknown".to_owned(),
+    });
+    let mut unwritable: Vec<Unwritable> = unknown.collect();
     let mut inputs = String::new();
     let externals: Vec<TensorId> = (graph.tensors.ids())
         .filter(|&tensor| graph.tensors[tensor].is_external())

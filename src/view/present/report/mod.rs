@@ -5,10 +5,9 @@ mod diagnostics;
 pub use diagnostics::{DiagnosticReport, EditReport, FixReport};
 
 use crate::present::export::OpList;
-use crate::present::memory::fits;
 use crate::present::names::op_name;
 use crate::present::reasons::reason_text;
-use crate::present::times::missing_text;
+use crate::present::times::missing_total;
 use fuseline_core::analysis::Analysis;
 use fuseline_core::analysis::device_model::Outside;
 use fuseline_core::analysis::why::{Edge, Verdict, Why};
@@ -49,6 +48,8 @@ pub struct Report {
     /// The ops in execution order, and the declared tensors.
     #[serde(flatten)]
     pub program: OpList,
+    /// Ops of unknown shape, which are not among the ops. With any, all totals are lower bounds.
+    pub unknown_ops: usize,
     /// Names of the ops of each kernel, kernels in the order in which they run.
     pub fusion_groups: Vec<Vec<String>>,
     /// Every op its own kernel.
@@ -88,7 +89,7 @@ pub struct TimesReport {
     pub unfused_lower_bound_s: f64,
     /// The fused kernels, likewise.
     pub fused_lower_bound_s: f64,
-    /// The work that the lower bounds leave out and why, if there is any.
+    /// The ops and the work that the lower bounds leave out and why, if there are any.
     pub lower_bounds_leave_out: Option<String>,
     /// Each op a library kernel, by the device model; `null` without measured rates.
     pub unfused_predicted_s: Option<f64>,
@@ -144,7 +145,8 @@ pub struct MemoryReport {
     pub fused_bytes: u64,
     /// Names of the ops of the first kernel that runs while so many are live.
     pub fused_peak_at: Vec<String>,
-    /// Whether the fused program fits the device; `null` if the memory of the device is unknown.
+    /// Whether the fused program fits the device; `null` if the memory of the device is unknown, or if ops of unknown shape are
+    /// missing from a program that fits.
     pub fits: Option<bool>,
 }
 
@@ -205,6 +207,7 @@ impl Report {
         let kernels = analysis.fused.kernels.iter();
         Self {
             program: OpList::new(graph),
+            unknown_ops: graph.unknown_ops.len(),
             fusion_groups: (kernels.clone())
                 .map(|kernel| names_of(graph, &kernel.ops))
                 .collect(),
@@ -272,7 +275,7 @@ impl MemoryReport {
             unfused_bytes: analysis.unfused.peak_memory.bytes,
             fused_bytes: fused.peak_memory.bytes,
             fused_peak_at: kernel.map_or_else(Vec::new, |k| names_of(&analysis.graph, &k.ops)),
-            fits: fits(fused, &analysis.options.device),
+            fits: analysis.fits_memory(),
         }
     }
 }
@@ -283,8 +286,7 @@ impl TimesReport {
         Self {
             unfused_lower_bound_s: unfused.time_s,
             fused_lower_bound_s: analysis.fused.time_s,
-            lower_bounds_leave_out: (unfused.first_incomplete())
-                .and_then(|kernel| missing_text(kernel, &analysis.options)),
+            lower_bounds_leave_out: missing_total(analysis),
             unfused_predicted_s: expected.map(|expected| expected.unfused_s),
             fused_predicted_s: expected.map(|expected| expected.fused_s),
             fused_predicted_outside: expected.and_then(|expected| expected.fused_outside),
