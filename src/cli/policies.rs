@@ -1,6 +1,7 @@
 //! `--compare`: all policies side by side, the best first.
 
 use fuseline_core::analysis::compare::{Compared, compare, ranked};
+use fuseline_core::analysis::device_model::Outside;
 use fuseline_core::fusion::certificate::Certificate;
 use fuseline_core::{Analysis, Objective};
 use fuseline_view::present::compare::policy_rows;
@@ -20,6 +21,7 @@ pub(super) struct PolicyReport {
     lower_bound_s: f64,
     /// Their time by the device model; `null` without measured rates.
     predicted_s: Option<f64>,
+    predicted_outside: Option<Outside>,
     /// Bytes of the tensors that are live at once.
     peak_memory_bytes: u64,
     /// What the search has proven, if the policy searched.
@@ -36,6 +38,8 @@ pub(super) fn policies(analysis: &Analysis, by: Objective) -> Vec<PolicyReport> 
             bytes: fused.traffic.total,
             lower_bound_s: fused.time_s,
             predicted_s: (compared.analysis.expected.as_ref()).map(|expected| expected.fused_s),
+            predicted_outside: (compared.analysis.expected.as_ref())
+                .and_then(|expected| expected.fused_outside),
             peak_memory_bytes: fused.peak_memory.bytes,
             certificate: compared.analysis.certificate,
         }

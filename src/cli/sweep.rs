@@ -2,6 +2,7 @@
 
 use crate::choices::one_of;
 use crate::failure::Failed;
+use fuseline_core::analysis::device_model::Outside;
 use fuseline_core::analysis::sweep::{Figures, Measure, Sweep, sweep};
 use fuseline_core::{Device, Options, Policy, Program};
 use fuseline_view::present::sweep::{crossing_rows, figure_text, measure_title, swept_params};
@@ -30,6 +31,7 @@ struct PolicyReport {
     lower_bound_s: f64,
     /// By the device model; `null` without measured rates.
     predicted_s: Option<f64>,
+    predicted_outside: Option<Outside>,
     launches: usize,
     /// Ops of unknown shape are missing, so that the figures are lower bounds.
     is_partial: bool,
@@ -79,6 +81,7 @@ pub(super) fn sweep_report(sweep: &Sweep, device: &Device) -> SweepReport {
         bytes: figures.bytes,
         lower_bound_s: figures.lower_bound_s,
         predicted_s: sweep.is_expected.then_some(figures.time_s),
+        predicted_outside: figures.outside,
         launches: figures.kernels,
         is_partial: figures.is_partial,
         intensity: figures.intensity(),

@@ -109,6 +109,8 @@ proptest! {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 10^30")]
             flops: Some((least * factor * 1e6) as u128),
             is_partial: false,
+            is_time_least: false,
+            outside: None,
         };
         let sweep = swept([of(1.0), of(10_f64.powf(span))]);
         for measure in [Measure::Bytes, Measure::Time] {
@@ -133,6 +135,8 @@ proptest! {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 10^20")]
             flops: Some((10_f64.powf(exponent) * BYTES as f64) as u128),
             is_partial: false,
+            is_time_least: false,
+            outside: None,
         };
         let sweep = swept([of(start), of(start + span)]);
         for size in SIZES {

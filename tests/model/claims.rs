@@ -4,6 +4,7 @@ use crate::partitions::runs_in_order;
 use crate::profiles::profile;
 use crate::random_graph::fusable_ops;
 use fuseline_core::analysis::device_model::{Outside, cold_time};
+use fuseline_core::analysis::sweep::{Measure, sweep};
 use fuseline_core::examples::EXAMPLES;
 use fuseline_core::fusion::certificate::{Amount, ROUNDING};
 use fuseline_core::fusion::legality;
@@ -18,6 +19,7 @@ use fuseline_view::present::certificates::{certificate_sentence, certificate_tex
 use fuseline_view::present::format::format_seconds;
 use fuseline_view::present::headline::headline;
 use fuseline_view::present::profile::{ProfileFigure, RowOf, profile_explanation, profile_rows};
+use fuseline_view::present::sweep::sweep_rows;
 use fuseline_view::present::times::{kernel_time, outside_text, time_lines, time_note};
 use proptest::prelude::*;
 use strum::VariantArray;
@@ -214,6 +216,24 @@ fn predictions_outside_the_measured_sizes_are_marked() {
                 }
                 None => assert!(!note.contains('?'), "{note}"),
             }
+        }
+    }
+}
+
+#[test]
+fn a_sweep_marks_the_values_outside_the_measured_sizes() {
+    let text = "param N = 64 in 64..4096 step 64\ninput x : bf16[N, 4096]\nweight w : bf16[4096, 4096]\n\
+                y = matmul(x, w)\n";
+    let program = parse(text).program;
+    let swept = sweep(&program, 0, &on("h100", Policy::Rules)).unwrap();
+    for row in sweep_rows(&swept, Measure::Time) {
+        for figure in row.figures {
+            assert_eq!(
+                figure.ends_with('?'),
+                row.value < 512,
+                "{} {figure}",
+                row.value
+            );
         }
     }
 }

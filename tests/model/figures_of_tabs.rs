@@ -39,7 +39,9 @@ fn check(told: Option<Explanation>, shown: &str) -> Explanation {
     assert_eq!(told.value, shown, "{told:#?}");
     match &told.term {
         Some(term) => {
-            assert_eq!(term.text(), shown);
+            // The marks of a lower bound and of an unverified prediction are not of the number.
+            let number = shown.trim_start_matches("≥ ").trim_end_matches('?');
+            assert_eq!(term.text(), number);
             comes_out(term).unwrap_or_else(|why| panic!("{}: {why}", told.subject));
         }
         None => assert!(shown == "–" && !told.notes.is_empty(), "{told:#?}"),
@@ -224,7 +226,7 @@ fn each_value_of_a_sweep_is_told() {
                     let has_terms = told.term.is_some_and(|term| term.worked.is_some());
                     assert_eq!(has_terms, measure == Measure::Intensity);
                     assert!(
-                        told.notes.last().unwrap().contains(&row.text),
+                        told.notes.iter().any(|note| note.contains(&row.text)),
                         "{:?}",
                         told.notes
                     );

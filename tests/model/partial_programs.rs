@@ -258,7 +258,7 @@ fn a_sweep_is_marked() {
     }
     let report = json(&["sweep", "-", "N", "--json"], TEXT);
     assert_eq!(report["points"][0]["policies"][0]["is_partial"], true);
-    let whole = TEXT.replace("NonZero)", "NonZero) : f16[1]");
+    let whole = TEXT.replace("NonZero)", "NonZero, flops=0) : f16[1]");
     assert!(!stdout(&run(&["sweep", "-", "N"], &whole)).contains('≥'));
 }
 

@@ -4,7 +4,7 @@ use super::figure::swept_number;
 use super::format::{at_least, format_count, format_exact, format_ratio};
 use super::names::{counted, joined};
 use super::options::policy_title;
-use super::times::{TimeKind, bound_name};
+use super::times::{TimeKind, bound_name, unverified};
 use fuseline_core::analysis::sweep::{Change, Crossing, Figures, Measure, Relation, Sweep};
 use fuseline_core::notation::spelling::printable;
 use fuseline_core::resolve::{ParamValues, param_values};
@@ -67,16 +67,26 @@ pub fn measure_title(measure: Measure, sweep: &Sweep, device: &Device) -> String
 /// A figure with its unit.
 pub fn figure_text(measure: Measure, figures: &Figures) -> String {
     let number = swept_number(measure, figures);
-    number.map_or_else(
-        || "–".to_owned(),
-        |number| at_least(figures.is_partial, &number.text()),
-    )
+    let Some(number) = number else {
+        return "–".to_owned();
+    };
+    match measure {
+        Measure::Time => {
+            let text = unverified(figures.outside, &number.text());
+            at_least(figures.is_time_least, &text)
+        }
+        _ => at_least(figures.is_partial, &number.text()),
+    }
 }
 
 /// A figure as a multiple of that of *none*; `None` where one is unknown or nothing is there to divide by.
 pub fn relative(measure: Measure, figures: &Figures, unfused: &Figures) -> Option<f64> {
     // Two lower bounds have no ratio.
-    if figures.is_partial || unfused.is_partial {
+    let is_least = |figures: &Figures| match measure {
+        Measure::Time => figures.is_time_least,
+        _ => figures.is_partial,
+    };
+    if is_least(figures) || is_least(unfused) {
         return None;
     }
     let unfused = unfused.value(measure).filter(|unfused| *unfused > 0.0)?;

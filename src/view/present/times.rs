@@ -159,12 +159,10 @@ pub struct TimeText {
     pub outside: Option<Outside>,
 }
 
-/// The mark of a prediction outside the measured sizes.
-const fn mark(outside: Option<Outside>) -> &'static str {
-    match outside {
-        Some(_) => "?",
-        None => "",
-    }
+/// A predicted time with the mark of a prediction outside the measured sizes, if it is: `15.7 µs?`.
+pub(super) fn unverified(outside: Option<Outside>, time: &str) -> String {
+    let mark = if outside.is_some() { "?" } else { "" };
+    format!("{time}{mark}")
 }
 
 /// What is added to a bound that an expected time lies below.
@@ -184,7 +182,7 @@ impl TimeText {
                 is_below: expected_s < seconds.bound_s,
                 time: at_least(
                     seconds.is_incomplete,
-                    &format!("{}{}", text(expected_s), mark(seconds.outside)),
+                    &unverified(seconds.outside, &text(expected_s)),
                 ),
                 bound: Some(bound),
                 outside: seconds.outside,

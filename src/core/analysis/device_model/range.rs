@@ -4,6 +4,7 @@ use crate::analysis::device_model::{KernelView, Kind};
 use crate::fusion::attention::AttentionShape;
 use crate::model::dtype::DType;
 use crate::model::op::element_count;
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 
 /// The fewest rows, queries or keys that a measured kernel had. Fewer of them leave multiprocessors idle, and libraries then
@@ -20,7 +21,7 @@ pub const FEWEST_ELEMENTS: u64 = 512 * 768;
 const NOTABLE_SHARE: f64 = 0.05;
 
 /// How a kernel differs from all kernels that were measured, so that its predicted time is unverified.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outside {
     /// It is an opaque operator, of which only the bytes are known.

@@ -11,6 +11,7 @@ mod state;
 
 pub use crossing::{Change, Crossing, Relation};
 
+use crate::analysis::device_model::Outside;
 use crate::model::options::{Options, Policy};
 use crate::model::program::Program;
 use crate::resolve::{ops_and_reads, param_values};
@@ -64,6 +65,10 @@ pub struct Figures {
     pub flops: Option<u128>,
     /// Ops of unknown shape are missing, so that all others are lower bounds.
     pub is_partial: bool,
+    /// The times leave out FLOPs or ops, so that they are lower bounds.
+    pub is_time_least: bool,
+    /// How the predicted time is outside the measured sizes, if it is.
+    pub outside: Option<Outside>,
 }
 
 impl Figures {

@@ -253,6 +253,8 @@ impl<'a> States<'a> {
                 kernels: fused.launches,
                 flops: (!work.is_unknown && !analysis.is_partial()).then(|| work.flops()),
                 is_partial: analysis.is_partial(),
+                is_time_least: analysis.speedup.is_none(),
+                outside: (analysis.expected.as_ref()).and_then(|expected| expected.fused_outside),
             },
             moved_bytes: self.by_statement(&analysis.graph, statements, |tensor| {
                 analysis.tensors[tensor].fused_bytes

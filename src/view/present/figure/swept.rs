@@ -4,7 +4,8 @@ use super::said::{Convention, conventions, policy_sources, sources};
 use super::{Counted, Explanation, Figure, Number, Of, Quantity, Term, Worked, formula};
 use crate::present::format::{format_exact, format_ratio};
 use crate::present::options::policy_title;
-use crate::present::sweep::{measure_title, param_text, relative};
+use crate::present::sweep::{figure_text, measure_title, param_text, relative};
+use crate::present::times::outside_text;
 use fuseline_core::analysis::Analysis;
 use fuseline_core::analysis::sweep::{Figures, Measure, Sweep};
 use fuseline_core::model::options::Policy;
@@ -37,9 +38,12 @@ pub fn swept_explanation(
     conventions.push(Convention::policy(policy));
     let title = measure_title(measure, sweep, &analysis.options.device);
     let at = param_text(&sweep.param, value);
+    let outside = figures.outside.filter(|_| measure == Measure::Time);
     Some(Explanation {
+        value: figure_text(measure, figures),
         notes: (multiple.into_iter())
             .chain([whence(measure, figures, value, policy, analysis)])
+            .chain(outside.map(outside_text))
             .collect(),
         conventions,
         sources: match measure {
