@@ -1,6 +1,7 @@
 //! A timer that each call restarts.
 
 use super::now_ms;
+use super::timers::Timeout;
 use leptos::prelude::*;
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ struct Timer {
 
 #[derive(Clone, Copy)]
 struct Pending {
-    timer: TimeoutHandle,
+    timer: Timeout,
     first_call_ms: f64,
 }
 
@@ -52,7 +53,7 @@ impl Later {
                 self.0.try_update_value(|timer| timer.pending = None);
                 action();
             };
-            let handle = set_timeout(fire, wait).ok();
+            let handle = Timeout::start(fire, wait);
             timer.pending = handle.map(|timer| Pending {
                 timer,
                 first_call_ms,

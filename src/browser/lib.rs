@@ -24,6 +24,7 @@ mod popover;
 mod service_worker;
 mod size;
 mod storage;
+mod timers;
 mod values;
 mod worker;
 mod zlib;
@@ -43,9 +44,7 @@ pub use focus::{
 pub use gpu::{Gpu, Prepared, Stop};
 pub use js_sys::futures::spawn_local as spawn;
 pub use later::Later;
-pub use listen::{
-    after_picture, is_on, is_printing, is_within, next_frame, on_window, painted, print,
-};
+pub use listen::{after_picture, is_on, is_printing, is_within, on_window, painted, print};
 pub use location::{
     address, entry_name, fragment, name_entry, open_window, page_address, query_value, reload,
 };
@@ -61,6 +60,7 @@ pub use popover::{Opener, show_beside};
 pub use service_worker::{keep_offline, switch_version};
 pub use size::{content_size, type_scale};
 pub use storage::{forget, load, store, stored_keys};
+pub use timers::next_frame;
 pub use values::{read_json, written};
 pub use web_sys::{Event, File};
 pub use worker::{Worker, is_worker, post_to_page};

@@ -1,5 +1,6 @@
-//! Listeners on the window, the target of an event, animation frames.
+//! Listeners on the window, the target of an event, what waits for the next picture.
 
+use crate::timers::{Timeout, next_frame};
 use futures_channel::oneshot;
 use leptos::ev::EventDescriptor;
 use leptos::prelude::*;
@@ -46,12 +47,6 @@ pub fn is_on(event: &Event, selector: &str) -> bool {
     target.is_some_and(|target| matches!(target.closest(selector), Ok(Some(_))))
 }
 
-/// Runs `action` before the next frame is drawn, after all effects.
-pub fn next_frame(action: impl FnOnce() + 'static) {
-    // Fails only where the page is gone.
-    let _ = request_animation_frame(action);
-}
-
 /// Waits as [`after_picture`] does, so that what was told is seen before work goes on.
 pub async fn painted() {
     let (send, receive) = oneshot::channel();
@@ -65,8 +60,7 @@ pub async fn painted() {
 /// Runs `action` after the next frame is drawn; soon, in a tab that is hidden and draws none.
 pub fn after_picture(action: impl FnOnce() + 'static) {
     let soon = || {
-        // Fails only where the page is gone.
-        let _ = set_timeout(action, Duration::ZERO);
+        Timeout::start(action, Duration::ZERO);
     };
     if document().hidden() {
         soon();

@@ -10,7 +10,9 @@ use fuseline_browser::{Event, File};
 use fuseline_core::Span;
 use fuseline_core::input::check_size;
 use fuseline_core::model::calibration::Calibrations;
+use fuseline_core::model::diagnostic::Code;
 use fuseline_core::notation::edit::paste_lines;
+use fuseline_core::notation::parse;
 use fuseline_view::opened::converted;
 use fuseline_view::opened::model_file::{FileKind, ModelFormat, ModelReader, START_BYTES, kind_of};
 use fuseline_view::present::calibration::taken;
@@ -121,6 +123,10 @@ fn open(page: Page, text: &str) {
             tell_opened(page, converted.summary, converted.is_incomplete, is_changed);
         }
         other => {
+            if let Some(problem) = foreign(text) {
+                page.tell_failure(format!("This file was not opened: {problem}."));
+                return;
+            }
             // Notation, or a text that could not be converted, is shown as it is.
             let is_changed = page.open(text.replace("\r\n", "\n"), None);
             if let Some(Err(problem)) = other {
@@ -128,6 +134,17 @@ fn open(page: Page, text: &str) {
             }
         }
     }
+}
+
+/// What a text is and the way in, if it is of another tool. Pasted into the editor it is shown with that; a file leaves the
+/// visitor's text alone.
+fn foreign(text: &str) -> Option<String> {
+    let problem = parse(text).diagnostics;
+    let problem = (problem.into_iter()).find(|problem| problem.code == Code::ForeignText)?;
+    Some(match problem.hint {
+        Some(hint) => format!("{}: {hint}", problem.message),
+        None => problem.message,
+    })
 }
 
 /// Whether a text for the editor is too large. Then the visitor is told.

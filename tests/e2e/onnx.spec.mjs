@@ -48,7 +48,7 @@ test('a model that is cut off, and other files, say what was expected and leave 
   for (const [name, bytes, said] of [
     ['empty.fuse', '\n', 'This file was not opened: it is empty.'],
     ['weights.pt', Buffer.from([0x80, 4, 0x95, 1, 2, 3]), 'it is a Python pickle'],
-    ['model.py', '"""A model."""\nimport torch\n\nclass Net(torch.nn.Module):\n  pass\n', 'it is a Python program, which would have to run'],
+    ['model.py', '"""A model."""\nimport torch\n\nclass Net(torch.nn.Module):\n  pass\n', 'this is a Python program, which would have to run'],
   ]) {
     await drop(page, name, bytes);
     await expect(notice(page)).toContainText(said);

@@ -61,7 +61,7 @@ test('the optimum says that it is proven, and by the keyboard it can be made sma
   await page.keyboard.press('Enter');
   await page.getByRole('radio', { name: 'bytes', exact: true }).focus();
   await page.keyboard.press('ArrowDown');
-  await expect(page.getByRole('radio', { name: 'time', exact: true })).toBeChecked();
+  await expect(page.getByRole('radio', { name: 'time (lower bound)', exact: true })).toBeChecked();
   await expect(result(page)).toContainText('least time');
   await choosePolicy(page, 'rules');
   await expect(result(page)).not.toContainText('proven');

@@ -1,8 +1,8 @@
 //! Waiting for the GPU, but not for ever.
 
 use crate::spawn;
+use crate::timers::Timeout;
 use futures_channel::oneshot;
-use leptos::prelude::set_timeout;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub(super) async fn within<T: 'static>(
             drop(send.send(None));
         }
     };
-    let timer = set_timeout(give_up, Duration::from_secs_f64(limit_s)).ok();
+    let timer = Timeout::start(give_up, Duration::from_secs_f64(limit_s));
     spawn(async move {
         let value = future.await;
         if let Some(send) = first.take() {
