@@ -257,7 +257,11 @@ async fn the_options_of_a_policy_show_what_is_chosen() {
     settled().await;
     assert_eq!(
         checked(),
-        ["time", "after reductions", "attention where it pays"]
+        [
+            "time (lower bound)",
+            "after reductions",
+            "attention where it pays"
+        ]
     );
     page.policy.set(Policy::Rules);
     settled().await;
