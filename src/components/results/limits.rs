@@ -11,7 +11,7 @@ use fuseline_view::present::names::counted;
 use leptos::prelude::*;
 
 /// Number of rows that are listed.
-const MAX_ROWS: usize = 200;
+const MAX_ROWS: usize = 100;
 
 /// A row for each fused kernel. A click selects the kernel in all views.
 #[component]
