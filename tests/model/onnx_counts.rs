@@ -2,8 +2,8 @@
 
 use crate::onnx::{converted, statements};
 use crate::onnx_files::{
-    Model, attribute_float, attribute_graph, attribute_int, attribute_ints, attribute_text, field,
-    floats, int, ints, node, typed,
+    Model, attribute_float, attribute_graph, attribute_int, attribute_ints, attribute_text, branch,
+    field, floats, int, ints, node, typed,
 };
 use fuseline_view::opened::Converted;
 use std::time::Instant;
@@ -211,14 +211,6 @@ fn a_branch_states_types_for_itself_alone() {
 
 #[test]
 fn conditions_count_where_an_output_needs_them() {
-    let branch = |operator: &str| {
-        Model {
-            nodes: vec![node(operator, "x", "inner", &[])],
-            outputs: vec![field(1, "inner")],
-            ..Model::default()
-        }
-        .graph()
-    };
     let of = |outputs: &str| {
         let choice = choice("c", "z", [&branch("Relu"), &branch("Exp")]);
         let without_branches = node("If", "c", "n", &[]);

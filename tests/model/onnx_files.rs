@@ -185,3 +185,13 @@ impl Model {
 pub(crate) fn of_graph(graph: &[u8]) -> Vec<u8> {
     [int(1, 10), field(7, graph), field(8, int(2, 21))].concat()
 }
+
+/// A branch of a condition: an op of the outer `x`.
+pub(crate) fn branch(operator: &str) -> Vec<u8> {
+    Model {
+        nodes: vec![node(operator, "x", "inner", &[])],
+        outputs: vec![field(1, "inner")],
+        ..Model::default()
+    }
+    .graph()
+}

@@ -2,8 +2,8 @@
 
 use crate::onnx::{converted, statements};
 use crate::onnx_files::{
-    Model, attribute_graph, attribute_int, attribute_ints, attribute_tensor, attribute_text, field,
-    floats, ints, node, typed, weight,
+    Model, attribute_graph, attribute_int, attribute_ints, attribute_tensor, attribute_text,
+    branch, field, floats, ints, node, typed, weight,
 };
 use fuseline_core::notation::parse;
 use fuseline_core::{Options, analyze_program};
@@ -240,14 +240,6 @@ y = conv2d(x2, w2)"
 
 #[test]
 fn a_branch_takes_the_place_of_its_condition() {
-    let branch = |operator: &str| {
-        Model {
-            nodes: vec![node(operator, "x", "inner", &[])],
-            outputs: vec![field(1, "inner")],
-            ..Model::default()
-        }
-        .graph()
-    };
     let branches = [
         attribute_graph("then_branch", &branch("Relu")),
         attribute_graph("else_branch", &branch("Exp")),

@@ -103,7 +103,7 @@ pub(super) fn execute(
         let work = work.and(work_beyond_ops(graph, members, &work, &options.device));
         let is_free = views_are_free && computed.clone().all(|&op| graph.ops[op].is_view());
         let mut placement = place(options, work, bytes_read + bytes_written, is_free);
-        let further = partition.further_launches.get(kernel).copied().unwrap_or(0);
+        let further = partition.further_launches_of(kernel);
         placement.time_s += f64::from(further) * options.device.launch_s.value;
         let may_join = |&op: &OpId| graph.ops[op].unknown_reader == Some(UnknownReader::Fusable);
         let is_fused = unfused.is_some() && options.policy != Policy::None;

@@ -189,14 +189,14 @@ fn predicted(analysis: &Analysis) -> Option<Predicted> {
     let expected = analysis.expected.as_ref()?;
     let kernels = &analysis.fused.kernels;
     let kernel = |(id, kernel): (KernelId, &Kernel)| {
-        let further = analysis.partition.further_launches.get(id).copied();
+        let further = analysis.partition.further_launches_of(id);
         PredictedKernel {
             ops: (kernel.ops.iter())
                 .map(|&op| analysis.graph.ops[op].name.clone())
                 .collect(),
             time_s: expected.kernels[id].time_s,
             dram_read_bytes: count.kernels[id],
-            launches: usize::from(!kernel.is_free) + further.unwrap_or(0) as usize,
+            launches: usize::from(!kernel.is_free) + further as usize,
         }
     };
     Some(Predicted {

@@ -23,6 +23,11 @@ pub struct Partition {
 }
 
 impl Partition {
+    /// The launches that a kernel takes beside the first.
+    pub fn further_launches_of(&self, kernel: KernelId) -> u32 {
+        self.further_launches.get(kernel).copied().unwrap_or(0)
+    }
+
     /// The partition with these kernels. Each of the `ops` ops is in one of them.
     pub fn new(kernels: &[Vec<OpId>], ops: usize) -> Self {
         let mut kernel_of = IdVec::from_elem(KernelId::new(0), ops);

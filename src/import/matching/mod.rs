@@ -243,12 +243,7 @@ fn launches(
     let launched = kernels.filter(|(_, kernel)| !kernel.is_free);
     let each = launched.flat_map(|(id, kernel)| {
         let (operations, shape) = computed(analysis, kernel);
-        let further = analysis
-            .partition
-            .further_launches
-            .get(id)
-            .copied()
-            .unwrap_or(0);
+        let further = analysis.partition.further_launches_of(id);
         let time_s = predicted_s[id];
         (0..=further).map(move |_| Launch {
             id,

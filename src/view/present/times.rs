@@ -284,8 +284,7 @@ pub fn time_lines(analysis: &Analysis, id: KernelId) -> Vec<String> {
     };
     let mut lines: Vec<String> = limits_of(options, kernel).iter().map(line).collect();
     let placement = &kernel.placement;
-    let further = analysis.partition.further_launches.get(id).copied();
-    let launches = match further.unwrap_or(0) {
+    let launches = match analysis.partition.further_launches_of(id) {
         0 => "launch".to_owned(),
         further => format!("for each of {} launches", further + 1),
     };

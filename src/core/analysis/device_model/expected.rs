@@ -130,8 +130,7 @@ pub fn cold_time(analysis: &Analysis, kernel: KernelId) -> Option<f64> {
     let partition = &analysis.partition;
     let fused = analysis.fused.kernels.get(kernel)?;
     let cold = Launch::cold(fused, &partition.recomputed[kernel]);
-    let further = partition.further_launches.get(kernel).copied();
-    let further_s = f64::from(further.unwrap_or(0)) * rates.kernel_s;
+    let further_s = f64::from(partition.further_launches_of(kernel)) * rates.kernel_s;
     Some(model.time_s(Code::of(&analysis.options), cold)? + further_s)
 }
 
@@ -163,8 +162,8 @@ pub fn breakdown(analysis: &Analysis, kernel: KernelId) -> Option<Breakdown> {
         code,
         launch(fused, kernel, &hits, Some(&analysis.partition)),
     )?;
-    let further = analysis.partition.further_launches.get(kernel);
+    let further = analysis.partition.further_launches_of(kernel);
     let kernel_s = model.calibration.as_ref()?.rates.kernel_s;
-    breakdown.fixed_s += f64::from(further.copied().unwrap_or(0)) * kernel_s;
+    breakdown.fixed_s += f64::from(further) * kernel_s;
     Some(breakdown)
 }

@@ -99,8 +99,8 @@ fn longest(options: &Options, kernel: &Kernel) -> Term {
 fn bound_worked(analysis: &Analysis, id: KernelId) -> Option<Worked> {
     let kernel = &analysis.fused.kernels[id];
     let one = Number::Seconds(analysis.options.device.launch_s.value);
-    let further = analysis.partition.further_launches.get(id).copied();
-    let launches = u64::from(further.unwrap_or(0)) + 1;
+    let further = analysis.partition.further_launches_of(id);
+    let launches = u64::from(further) + 1;
     let launch = match launches {
         1 => Term::given("launch", one),
         launches => Term::worked(

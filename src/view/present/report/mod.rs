@@ -328,8 +328,8 @@ impl EdgeReport {
 fn launches(analysis: &Analysis, kernel: KernelId) -> usize {
     let of_kernel = analysis.fused.kernels.get(kernel);
     let own = of_kernel.is_some_and(|kernel| !kernel.is_free);
-    let further = analysis.partition.further_launches.get(kernel).copied();
-    usize::from(own) + further.unwrap_or(0) as usize
+    let further = analysis.partition.further_launches_of(kernel);
+    usize::from(own) + further as usize
 }
 
 fn names_of(graph: &Graph, ops: &[OpId]) -> Vec<String> {

@@ -98,7 +98,7 @@ impl Check<'_> {
         let later = first + round * period;
         for kernel in later..later + period {
             let (kernel, before) = (KernelId::new(kernel), KernelId::new(kernel - period));
-            let further = |kernel| partition.further_launches.get(kernel);
+            let further = |kernel| partition.further_launches_of(kernel);
             let again = |kernel| &partition.recomputed[kernel];
             if partition.kernels[kernel].len() != partition.kernels[before].len()
                 || further(kernel) != further(before)
