@@ -88,7 +88,7 @@ test('what is selected in a hidden round is shown by its equal, and a slider mov
   const selected = canvas(page).locator('.dag-op-box[aria-pressed="true"]');
   await expect(selected).toHaveAccessibleName(/^y_0,/);
   await expect(selected).toBeInViewport();
-  await kernelButton(page, 70).click();
+  await kernelButton(page, 30).click();
   await page.evaluate(() => scrollTo(0, 0));
   await expect(canvas(page).locator('.dag-kernel[aria-pressed="true"]')).toHaveCount(1);
   await expect(canvas(page).locator('.dag-kernel[aria-pressed="true"]')).toBeInViewport();

@@ -185,6 +185,15 @@ fn the_json_says_what_is_missing() {
         report["times"]["lower_bounds_leave_out"],
         "2 ops of unknown shape are not counted"
     );
+    for (policy, who) in [("inductor", "torch.compile"), ("optimal", "the optimum")] {
+        let report = json(&["analyze", "-", "--json", "--policy", policy], TEXT);
+        assert_eq!(
+            report["times"]["lower_bounds_leave_out"],
+            format!(
+                "2 ops of unknown shape are not counted, and with their shapes {who} may have other kernels"
+            )
+        );
+    }
     // The known part fits.
     assert_eq!(report["peak_memory"]["fits"], serde_json::Value::Null);
     let whole = TEXT.replace("NonZero)", "NonZero) : f16[1]");

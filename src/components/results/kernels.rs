@@ -17,7 +17,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 /// Rows that are listed at first, and by how many a button adds more.
-const PAGE_ROWS: usize = 80;
+const PAGE_ROWS: usize = 32;
 
 /// A row for each fused kernel, and one for their sum.
 #[component]

@@ -5,6 +5,7 @@ use crate::present::explain::{assumed, has_assumed_size};
 use crate::present::figure::{Limit, Worked, limits_of};
 use crate::present::format::{at_least, format_exact, format_seconds};
 use crate::present::names::counted;
+use fuseline_core::Policy;
 use fuseline_core::analysis::device_model::{
     FEWEST_COLUMNS, FEWEST_ELEMENTS, FEWEST_ROWS, Outside, breakdown, cold_time,
 };
@@ -316,14 +317,31 @@ pub fn time_lines(analysis: &Analysis, id: KernelId) -> Vec<String> {
 
 /// What the totals leave out.
 pub fn missing_total(analysis: &Analysis) -> Option<String> {
-    let unknown = match analysis.graph.unknown_ops.len() {
-        0 => None,
-        1 => Some("1 op of unknown shape is not counted".to_owned()),
-        count => Some(format!(
-            "{} of unknown shape are not counted",
-            counted(count, "op")
-        )),
+    let (unknown, its) = match analysis.graph.unknown_ops.len() {
+        0 => (None, ""),
+        1 => (
+            Some("1 op of unknown shape is not counted".to_owned()),
+            "its",
+        ),
+        count => {
+            let ops = counted(count, "op");
+            (
+                Some(format!("{ops} of unknown shape are not counted")),
+                "their",
+            )
+        }
     };
+    // The rules join an op to the kernel before it whatever comes after it; these two look at the whole program, so that
+    // a program with all shapes may have other kernels, and less traffic.
+    let whole_program = match analysis.options.policy {
+        Policy::Inductor => Some("torch.compile"),
+        Policy::Optimal => Some("the optimum"),
+        Policy::None | Policy::Rules | Policy::Manual => None,
+    };
+    let unknown = unknown.map(|sentence| match whole_program {
+        None => sentence,
+        Some(who) => format!("{sentence}, and with {its} shapes {who} may have other kernels"),
+    });
     let kernel = analysis.unfused.first_incomplete();
     let missing = kernel.and_then(|kernel| missing_text(kernel, &analysis.options));
     let parts: Vec<String> = [unknown, missing].into_iter().flatten().collect();
