@@ -164,7 +164,7 @@ impl Learning {
     }
 
     fn begin(self, open: OpenLesson, step: usize) {
-        self.page.ops_view.set_if_changed(OpsView::Learn);
+        self.page.show_ops(OpsView::Learn);
         self.open.set(Some(open));
         self.go(step);
     }

@@ -37,8 +37,8 @@ pub enum Divider {
 impl Default for Panes {
     fn default() -> Self {
         Self {
-            graph_start: 30.0,
-            graph_end: 70.0,
+            graph_start: 26.0,
+            graph_end: 67.0,
             height_px: None,
         }
     }

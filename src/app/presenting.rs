@@ -85,7 +85,7 @@ impl Presenting {
                 let look = self.learning.states().map(|states| states.asked.look);
                 self.views
                     .set(Presented::of_step(&look.unwrap_or_default()));
-                self.page.ops_view.set_if_changed(OpsView::Learn);
+                self.page.show_ops(OpsView::Learn);
             }
         });
         // The browser's own way out of full-screen ends presenting, too.
@@ -158,14 +158,20 @@ impl Presenting {
             }
             Command::Next => self.page.is_fused.set_if_changed(true),
             Command::Previous => self.page.is_fused.set_if_changed(false),
-            Command::Toggle(view) => self.views.update(|views| views.toggle(view)),
+            Command::Toggle(view) => {
+                if view == View::Operations {
+                    // Folded it would be an empty screen.
+                    self.page.is_ops_open.set_if_changed(true);
+                }
+                self.views.update(|views| views.toggle(view));
+            }
             Command::ToggleFused => toggle(self.page.is_fused),
             Command::ToggleLesson => {
                 let view = match self.page.ops_view.get_untracked() {
                     OpsView::Learn => OpsView::Text,
-                    OpsView::Text | OpsView::Table => OpsView::Learn,
+                    OpsView::Text | OpsView::Table | OpsView::Functions => OpsView::Learn,
                 };
-                self.page.ops_view.set(view);
+                self.page.show_ops(view);
                 self.views.update(|views| {
                     if !views.shows(View::Operations) {
                         views.toggle(View::Operations);

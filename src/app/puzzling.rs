@@ -96,7 +96,7 @@ impl Puzzling {
             let puzzle = page.puzzle.get();
             if puzzle.is_some() && before != Some(puzzle) {
                 // A link and the tab's history open puzzles, too.
-                page.ops_view.set_if_changed(OpsView::Learn);
+                page.show_ops(OpsView::Learn);
                 self.given.set_value(page.text.get_untracked());
             }
             puzzle

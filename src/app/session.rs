@@ -21,6 +21,7 @@ use std::time::Duration;
 const DEVICES: &str = "fuseline.devices";
 const THEME: &str = "fuseline.theme";
 const OPS_VIEW: &str = "fuseline.ops-view";
+const IS_OPS_OPEN: &str = "fuseline.ops-open";
 
 /// Changes are stored after a pause of this length, and without a pause after [`LONGEST_WAIT`].
 const PAUSE: Duration = Duration::from_millis(300);
@@ -112,6 +113,8 @@ impl Session {
         if let Some(view) = browser::load(OPS_VIEW).and_then(|name| name.parse().ok()) {
             page.ops_view.set(view);
         }
+        let is_ops_open = browser::load(IS_OPS_OPEN).and_then(|is_open| is_open.parse().ok());
+        page.is_ops_open.set(is_ops_open.unwrap_or_default());
         let session = Self {
             page,
             linked_lesson: RwSignal::new(None),
@@ -173,11 +176,18 @@ impl Session {
             true,
         );
         stored::follow(DEVICES, page.measured_devices, write_devices);
-        // Where storage refuses these two, the next visit has the defaults; no text is lost.
+        // Where storage refuses these, the next visit has the defaults; no text is lost.
         Effect::watch(
             move || page.theme.get(),
             |&theme, _, _| {
                 let _ = browser::store(THEME, theme.into());
+            },
+            false,
+        );
+        Effect::watch(
+            move || page.is_ops_open.get(),
+            |is_open, _, _| {
+                let _ = browser::store(IS_OPS_OPEN, &is_open.to_string());
             },
             false,
         );

@@ -1,6 +1,6 @@
 //! Share links: reads the one in the address, makes one of what the page shows.
 
-use crate::app::state::{Page, SetIfChanged, Tab};
+use crate::app::state::{OpsView, Page, SetIfChanged, Tab};
 use fuseline_browser as browser;
 use fuseline_learn::lesson::open::OpenLesson;
 use fuseline_learn::puzzle::library::listed;
@@ -144,6 +144,10 @@ pub(crate) fn choose(page: Page, choices: SharedState) {
     page.is_fused.set(!choices.is_unfused_view);
     let puzzle = choices.puzzle.as_deref().and_then(listed);
     page.puzzle.set_if_changed(puzzle.map(|puzzle| puzzle.id));
+    // Once a tab; links still name it.
+    if choices.open_tab.as_deref() == Some("functions") {
+        page.show_ops(OpsView::Functions);
+    }
     let tab = choices.open_tab.and_then(|name| name.parse().ok());
     page.tab.set(tab.unwrap_or_default());
 }

@@ -12,9 +12,11 @@ use crate::components::handout::Handout;
 use crate::components::headline::Headline;
 use crate::components::lesson::editor::LessonEditor;
 use crate::components::open_file::open_dropped_files;
+use crate::components::policies::Policies;
 use crate::components::presenter::Presenter;
 use crate::components::print_head::PrintHead;
 use crate::components::results::Results;
+use crate::components::sliders::Sliders;
 use crate::components::strip::Strip;
 use crate::components::workbench::Workbench;
 use fuseline_browser::{has_focus_in_text_field, on_window};
@@ -59,11 +61,10 @@ pub fn App(
         >
             <PrintHead />
             <div class="intro">
-                <p class="lead">
-                    "Which operations of a GPU program run as one kernel, and what that does to memory traffic and time. Edit the operations or drag a size: everything follows."
-                </p>
                 <Headline />
+                <Policies />
                 <Strip />
+                <Sliders />
             </div>
             <Workbench />
             <Show when=move || learning.is_edited.get()>

@@ -54,7 +54,7 @@ pub fn Embedded(
     let view = |view: View| match view {
         View::Headline => view! { <Headline /> }.into_any(),
         View::Sliders => view! { <Sliders /> }.into_any(),
-        View::Graph => view! { <GraphPanel /> }.into_any(),
+        View::Graph => view! { <GraphPanel is_embedded=true /> }.into_any(),
         View::Roofline => view! { <RooflinePanel /> }.into_any(),
         View::Traffic => view! { <TrafficPanel /> }.into_any(),
         View::Kernels => view! {

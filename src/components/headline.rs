@@ -1,30 +1,42 @@
-//! The effect of fusion on the whole program, in one line.
+//! The effect of fusion on the whole program: a sentence, and the figures behind it.
 
 use super::announcer::Announcer;
 use super::memory_warning::MemoryWarning;
-use super::number::Number;
+use super::next_action::NextAction;
+use super::number::{Number, Parts};
 use super::pin::Pin;
 use crate::app::learning::points_at;
 use crate::app::presenting::is_presented;
 use crate::app::state::Page;
 use fuseline_view::page::view::View;
-use fuseline_view::present::figure::{Figure, Of, Quantity};
+use fuseline_view::present::claim::claim;
+use fuseline_view::present::figure::{Figure, Of, Part, Quantity};
 use fuseline_view::present::headline::{Headline as Figures, headline};
 use leptos::prelude::*;
 
-/// Bytes, kernels and time, before and after.
+/// The sentence that leads the page, what to press next, and the figures behind it.
 #[component]
 pub fn Headline() -> impl IntoView {
     let page = Page::of_context();
     let figures = figures_of(page);
-    let sentence = Memo::new(move |_| figures.with(Figures::sentence));
+    let parts = Memo::new(move |_| {
+        let is_fused = page.is_fused.get();
+        page.analysis.with(|analysis| claim(analysis, is_fused))
+    });
+    let spoken = Memo::new(move |_| parts.with(|parts| Part::text_of(parts)));
     view! {
         <section class="headline" class:is-stale=page.is_grey class:is-pointed=points_at(View::Headline) class:is-presented=is_presented(View::Headline) aria-labelledby="headline-title">
             <h2 id="headline-title" class="sr-only">"Result"</h2>
-            <FigureLine figures />
-            <Pin />
+            <div class="claim-row">
+                <p class="claim"><Parts parts /></p>
+                <NextAction />
+            </div>
+            <div class="figures-row">
+                <FigureLine figures />
+                <Pin />
+            </div>
             <MemoryWarning />
-            <Announcer text=sentence />
+            <Announcer text=spoken />
         </section>
     }
 }
@@ -41,11 +53,6 @@ fn figures_of(page: Page) -> Memo<Figures> {
     Memo::new(move |_| page.analysis.with(|analysis| headline(analysis)))
 }
 
-/// Only a change is emphasized.
-const fn badge(is_changed: bool) -> &'static str {
-    if is_changed { "saved" } else { "quiet" }
-}
-
 #[component]
 fn FigureLine(
     /// The figures.
@@ -57,7 +64,6 @@ fn FigureLine(
         let text = move || figures.with(|all| part(all).clone());
         (is_there, text)
     };
-    let (has_ratio, ratio) = maybe(|all| &all.ratio);
     let (has_bounds, bounds) = maybe(|all| &all.bounds);
     let search = move || {
         figures.with(|all| all.search.clone()).map(|search| {
@@ -81,20 +87,6 @@ fn FigureLine(
             <strong>
                 <Number told=after(Of::Program, Quantity::Bytes)>{text(|all| &all.fused_bytes)}</Number>
             </strong>
-            <span class=move || badge(figures.with(|all| all.is_changed))>
-                <Number told=after(Of::Program, Quantity::Saving)>{text(|all| &all.change)}</Number>
-            </span>
-        </p>
-        <p class="headline-figure">
-            <span class="headline-label">"kernels"</span>
-            <span class="before">
-                <Number told=before(Of::Program, Quantity::Launches)>{text(|all| &all.unfused_kernels)}</Number>
-            </span>
-            <span class="arrow" aria-hidden="true">"→"</span>
-            <span class="sr-only">"become"</span>
-            <strong>
-                <Number told=after(Of::Program, Quantity::Launches)>{text(|all| &all.fused_kernels)}</Number>
-            </strong>
         </p>
         <p class="headline-figure" title=text(|all| &all.time_note)>
             <span class="headline-label">{text(|all| &all.time_label)}</span>
@@ -106,11 +98,6 @@ fn FigureLine(
             <strong>
                 <Number told=after(Of::Program, Quantity::Time)>{text(|all| &all.fused_time)}</Number>
             </strong>
-            <Show when=move || has_ratio.get()>
-                <span class=move || badge(figures.with(|all| all.is_time_changed))>
-                    <Number told=after(Of::Program, Quantity::Speedup)>{ratio}</Number>
-                </span>
-            </Show>
             <Show when=move || has_bounds.get()>
                 <span class="quiet">
                     <Number told=after(Of::Program, Quantity::BoundSpeedup)>{bounds}</Number>

@@ -31,7 +31,7 @@ pub fn Sliders() -> impl IntoView {
     // A lesson says what to do, and a program without sizes is none of it.
     let is_needless = move || row_count.get() == 0 && page.ops_view.get() == OpsView::Learn;
     view! {
-        <section class="panel sliders" class:is-pointed=points_at(View::Sizes) class:is-presented=is_presented(View::Sizes) hidden=is_needless aria-labelledby="sliders-title">
+        <section class="sliders" class:is-pointed=points_at(View::Sizes) class:is-presented=is_presented(View::Sizes) hidden=is_needless aria-labelledby="sliders-title">
             <h2 id="sliders-title">"Sizes"</h2>
             // All edits until the focus leaves are one undo step.
             <div class="slider-list" on:focusout=move |_| page.seal()>
@@ -131,7 +131,13 @@ fn Slider(
     };
     view! {
         <div class="slider" class:has-range=has_range>
-            <label for=move || if has_range.get() { range_id() } else { box_id() }>{name.clone()}</label>
+            <label for=move || if has_range.get() { range_id() } else { box_id() }>
+                <span class="slider-name">{name.clone()}</span>
+                <Show when=move || row.with(|row| !row.about.is_empty())>
+                    " "
+                    <small class="slider-about" id=about_id>{move || row.with(|row| row.about.clone())}</small>
+                </Show>
+            </label>
             <Show when=move || has_range.get()>
                 <input
                     type="range"
@@ -185,9 +191,6 @@ fn Slider(
                     number.set_value(&row.with_untracked(|row| row.value.to_string()));
                 }
             />
-            <Show when=move || row.with(|row| !row.about.is_empty())>
-                <small class="slider-about" id=about_id>{move || row.with(|row| row.about.clone())}</small>
-            </Show>
             <p class="slider-problem" id=problem_id role="status" aria-live="polite">{problem}</p>
         </div>
     }

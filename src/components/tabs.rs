@@ -1,6 +1,7 @@
 //! A row of tabs.
 
 use fuseline_browser as browser;
+use leptos::either::Either;
 use leptos::ev::KeyboardEvent;
 use leptos::html;
 use leptos::prelude::*;
@@ -14,6 +15,9 @@ pub fn TabList<T>(
     open: RwSignal<T>,
     /// The label of a tab.
     label: fn(T) -> &'static str,
+    /// The title of the group of a tab. Without it no tab has one.
+    #[prop(optional)]
+    group: Option<fn(T) -> &'static str>,
     /// Id of the heading that names the tabs.
     labelled_by: &'static str,
 ) -> impl IntoView
@@ -63,7 +67,7 @@ where
             choose(*tab);
         }
     };
-    let buttons = tabs.into_iter().map(|(tab, node)| {
+    let button = move |(tab, node): (T, NodeRef<html::Button>)| {
         let is_open = move || open.get() == tab;
         view! {
             <button
@@ -79,10 +83,25 @@ where
                 {label(tab)}
             </button>
         }
+    };
+    let title_of = move |tab: T| group.map(|group| group(tab));
+    let groups = tabs.chunk_by(|(a, _), (b, _)| title_of(*a) == title_of(*b));
+    let groups = groups.map(|tabs| {
+        let buttons = tabs.iter().copied().map(button).collect_view();
+        match tabs.first().and_then(|(tab, _)| title_of(*tab)) {
+            None => Either::Left(buttons),
+            // A list of tabs holds nothing else for a screen reader.
+            Some(title) => Either::Right(view! {
+                <div class="tab-group" role="presentation">
+                    <span class="tab-group-title" aria-hidden="true">{title}</span>
+                    <div role="presentation">{buttons}</div>
+                </div>
+            }),
+        }
     });
     view! {
         <div class="tabs" role="tablist" node_ref=row aria-labelledby=labelled_by on:keydown=press>
-            {buttons.collect_view()}
+            {groups.collect_view()}
         </div>
     }
 }

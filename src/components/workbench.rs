@@ -1,10 +1,10 @@
 //! The panes in the middle of the page: ops, graph and charts, and the lines between them.
 
 use crate::app::panes::{Divider, Panes};
+use crate::app::state::Page;
 use crate::components::charts::Charts;
 use crate::components::graph::GraphPanel;
 use crate::components::ops::Ops;
-use crate::components::sliders::Sliders;
 use fuseline_browser as browser;
 use leptos::ev::{KeyboardEvent, PointerEvent};
 use leptos::html;
@@ -32,6 +32,7 @@ struct Division {
 /// The panes. On a wide window the lines between them can be moved; the browser keeps their places.
 #[component]
 pub fn Workbench() -> impl IntoView {
+    let page = Page::of_context();
     let stored = browser::load(PANES).and_then(|stored| stored.parse::<Panes>().ok());
     let panes = RwSignal::new(stored.unwrap_or_default());
     let dragged = RwSignal::new(None);
@@ -57,13 +58,13 @@ pub fn Workbench() -> impl IntoView {
     view! {
         <div
             class="workbench"
+            class:has-ops=move || page.is_ops_open.get()
             node_ref=element
             style:--ops-width=width(0)
             style:--graph-width=width(1)
             style:--charts-width=width(2)
             style:--panes-height=height
         >
-            <Sliders />
             <Splitter divider=Divider::OpsGraph division />
             <GraphPanel />
             <Splitter divider=Divider::GraphCharts division />

@@ -96,21 +96,21 @@ test('the focus stays where it is while the picture is moved away, and keys go o
 });
 
 test('what is selected elsewhere comes into sight', async ({ page }) => {
-  await expect(kernelPanel(page, 60)).toHaveCount(0);
-  await kernelButton(page, 60).click();
+  await expect(kernelPanel(page, 30)).toHaveCount(0);
+  await kernelButton(page, 30).click();
   await page.evaluate(() => scrollTo(0, 0));
-  await expect(kernelPanel(page, 60)).toBeInViewport();
-  await expect(kernelPanel(page, 60)).toHaveAttribute('aria-pressed', 'true');
+  await expect(kernelPanel(page, 30)).toBeInViewport();
+  await expect(kernelPanel(page, 30)).toHaveAttribute('aria-pressed', 'true');
 });
 
 test('the overview shows all, chooses by a click, and keeps what is chosen as a button', async ({ page }) => {
   await tool(page, 'All').click();
   await expect(overview(page)).toBeAttached();
   expect(await elements(page)).toBeLessThan(200);
-  await kernelButton(page, 60).click();
+  await kernelButton(page, 30).click();
   await page.evaluate(() => scrollTo(0, 0));
-  await expect(kernelPanel(page, 60)).toHaveAttribute('aria-pressed', 'true');
-  await expect(kernelPanel(page, 60)).toBeInViewport();
+  await expect(kernelPanel(page, 30)).toHaveAttribute('aria-pressed', 'true');
+  await expect(kernelPanel(page, 30)).toBeInViewport();
   expect(await accessibilityFindings(page)).toEqual([]);
   await chooseView(page, 'Unfused');
   await tool(page, 'All').click();

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { drop, editor, kernels, notice, picker, write } from './visitor.mjs';
+import { choosePolicy, drop, editor, kernels, notice, write } from './visitor.mjs';
 
 const RECORDS = JSON.parse(readFileSync(new URL('../../public/measured/h200_fusion.json', import.meta.url), 'utf8'));
 const ADD_RELU = 'input a : bf16[8192, 8192]\ninput b : bf16[8192, 8192]\ns = add(a, b)\ny = relu(s)\n';
@@ -13,7 +13,7 @@ const expectKernels = (page, count) => expect.poll(async () => (await kernels(pa
 test('records of a visitor decide what is one kernel in measured time', async ({ page, open }) => {
   await open();
   await write(page, ADD_RELU);
-  await picker(page, 'Fusion').selectOption('optimal');
+  await choosePolicy(page, 'optimal');
   await options(page).click();
   await page.getByRole('radio', { name: 'measured time' }).check();
   await expect(page.locator('.speedup')).toContainText('Nobody measured patterns on A100 SXM 80GB');

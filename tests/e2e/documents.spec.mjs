@@ -2,7 +2,8 @@
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
 import {
-  chooseExample, editor, followLink, fragmentOf, kernels, notice, paste, picker, put, slider, stored, storedTexts, untilStored, write,
+  chooseExample, editor, followLink, fragmentOf, kernels, notice, paste, policyChoice, put, slider, stored,
+  storedTexts, untilStored, write,
 } from './visitor.mjs';
 
 const OWN = '# my own\nmine: y = relu(x) : f16[8, 64]\n';
@@ -153,10 +154,10 @@ test('Back returns to the text before a link, Forward to the link', async ({ pag
   await untilStored(page, 'norm: z');
   await page.goBack();
   await expect(editor(page)).toHaveValue(OWN);
-  await expect(picker(page, 'Fusion')).toHaveValue('rules');
+  await expect(policyChoice(page, 'rules')).toBeChecked();
   await page.goForward();
   await expect(editor(page)).toHaveValue(LINKED);
-  await expect(picker(page, 'Fusion')).toHaveValue('none');
+  await expect(policyChoice(page, 'none')).toBeChecked();
 });
 
 test('a full storage is told, and the text can be saved as a file', async ({ page, open }) => {

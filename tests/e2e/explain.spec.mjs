@@ -1,7 +1,7 @@
 // A press on a number tells how it is computed.
 
 import { accessibilityFindings, expect, findingsInBothColours, test } from './fixture.mjs';
-import { headlineBytes, kernelButton, picker, result, slider } from './visitor.mjs';
+import { choosePolicy, headlineBytes, kernelButton, policyChoice, result, slider } from './visitor.mjs';
 
 const table = (page) => page.getByRole('group', { name: 'Table of kernels' });
 const explanation = (page, name) => page.getByRole('dialog', { name });
@@ -109,10 +109,7 @@ test('an explanation follows a slider, and ends with its kernel', async ({ page 
   await numberOf(page, 3, 5).click();
   await expect(explanation(page, 'arithmetic intensity')).toContainText('kernel 3: softmax');
   // Under another policy no kernel begins with this op.
-  await picker(page, 'Fusion').evaluate((select) => {
-    select.value = 'optimal';
-    select.dispatchEvent(new Event('change', { bubbles: true }));
-  });
+  await policyChoice(page, 'optimal').evaluate((choice) => choice.click());
   await expect(page.getByRole('dialog')).toHaveCount(0);
   await expect.poll(() => page.evaluate(() => document.activeElement !== document.body)).toBe(true);
 });
@@ -177,9 +174,9 @@ test('numbers of other tabs, of a card, of memory, tensors and the pinned state 
   });
 
   await test.step('the pinned state', async () => {
-    await picker(page, 'Fusion').selectOption('none');
+    await choosePolicy(page, 'none');
     await page.getByRole('button', { name: 'Pin', exact: true }).click();
-    await picker(page, 'Fusion').selectOption('rules');
+    await choosePolicy(page, 'rules');
     const pinned = page.getByRole('group', { name: 'Pinned state' });
     await pinned.getByRole('button', { name: '2.30 GB' }).click();
     await expect(explanation(page, 'memory traffic, fused')).toContainText('the pinned state, the whole program');

@@ -1,7 +1,7 @@
 // The first view of the graph: nothing covers it, what moved it moves it back, and its legend speaks of what it shows.
 
 import { expect, test } from './fixture.mjs';
-import { chooseExample, chooseView, kernelButton, picker } from './visitor.mjs';
+import { chooseExample, choosePolicy, chooseView, kernelButton, picker } from './visitor.mjs';
 
 const SCREENS = { phone: { width: 390, height: 844 }, laptop: { width: 1366, height: 768 }, larger: { width: 1440, height: 900 }, projector: { width: 1920, height: 1080 }, studio: { width: 2560, height: 1440 } };
 const graph = (page) => page.getByRole('region', { name: 'Graph' });
@@ -91,7 +91,7 @@ test('a card brings no minimap where all was in sight, and the visitor who moves
 
 test('the legend and the lower bar speak of the view that is shown', async ({ page, open }) => {
   await open();
-  await picker(page, 'Fusion').selectOption('optimal');
+  await choosePolicy(page, 'optimal');
   const legend = page.locator('.dag-legend');
   await expect(legend).toContainText('through memory, to 134 MB');
   await chooseView(page, 'Unfused');

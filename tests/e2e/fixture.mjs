@@ -33,6 +33,12 @@ async function watch(page, { origin }, report) {
     if (response.status() >= 400) report(`${response.status()} for ${response.url()}`);
   });
   await page.addInitScript(() => {
+    try {
+      // A visitor who has opened the program's text before. Tests of a first visit remove this.
+      if (localStorage.getItem('fuseline.ops-open') === null) localStorage.setItem('fuseline.ops-open', 'true');
+    } catch {
+      // This document may not store anything.
+    }
     addEventListener('securitypolicyviolation', (event) => {
       console.error(`policy violated: ${event.violatedDirective} by ${event.blockedURI || event.sourceFile}`);
     });

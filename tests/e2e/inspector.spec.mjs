@@ -1,7 +1,7 @@
 // Clicking anything in the pictures opens a card beside it.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { editor, kernels, picker, roofline, traffic } from './visitor.mjs';
+import { choosePolicy, editor, kernels, picker, roofline, traffic } from './visitor.mjs';
 
 const SCREENS = { phone: { width: 390, height: 844 }, laptop: { width: 1366, height: 768 }, projector: { width: 1920, height: 1080 } };
 const graph = (page) => page.getByRole('region', { name: 'Graph' });
@@ -48,7 +48,7 @@ for (const [screen, viewport] of Object.entries(SCREENS)) {
 test('a line is hit beside it, and the card merges what it tells about', { tag: '@firefox' }, async ({ page, open }) => {
   await open();
   const before = await kernels(page);
-  await picker(page, 'Fusion').selectOption('none');
+  await choosePolicy(page, 'none');
   await expect.poll(async () => (await kernels(page)).length).toBeGreaterThan(before.length);
   // A place beside a line between two kernels, which nothing else covers.
   const beside = await graph(page).locator('.dag-edge.is-dram:not(.is-weight) .dag-edge-target').evaluateAll((paths) => {
@@ -67,7 +67,7 @@ test('a line is hit beside it, and the card merges what it tells about', { tag: 
   const merge = page.getByRole('button', { name: /^Merge kernels \d+ and \d+$/ });
   await expect(merge).toBeVisible();
   await page.keyboard.press('Escape');
-  await picker(page, 'Fusion').selectOption('rules');
+  await choosePolicy(page, 'rules');
   await expect.poll(async () => (await kernels(page)).length).toBe(before.length);
   const op = graph(page).locator('.dag-op-box[aria-label*="split_heads"]').first();
   await op.click();

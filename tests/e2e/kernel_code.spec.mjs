@@ -1,7 +1,7 @@
 // The selected kernel as code: loads and stores with their bytes, and struck through what fusion removed.
 
 import { accessibilityFindings, expect, findingsInBothColours, test } from './fixture.mjs';
-import { kernelButton, notice, picker, write } from './visitor.mjs';
+import { choosePolicy, kernelButton, notice, write } from './visitor.mjs';
 
 const PROGRAM = 'input x : f16[1024, 64]\na = exp(x)\nb = relu(a)\nc = add(a, b)\ns = sort(c)\n';
 
@@ -29,7 +29,7 @@ test.describe('kernel code', () => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await open();
     await write(page, PROGRAM);
-    await picker(page, 'Fusion').selectOption('inductor');
+    await choosePolicy(page, 'inductor');
     await kernelButton(page, 1).click();
     await page.getByRole('button', { name: 'Code', exact: true }).click();
     const code = page.getByRole('region', { name: 'Triton of this kernel' });

@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { accessibilityFindings, commandLine, expect, test } from './fixture.mjs';
 import { OPS_PER_BLOCK, gpt2Blocks } from './gpt2.mjs';
 import {
-  editor, followLink, fragmentOf, grouped, headlineBytes, problemList, picker, put, slider, storedTexts,
+  choosePolicy, editor, followLink, fragmentOf, grouped, headlineBytes, policyChoice, problemList, put, slider,
+  storedTexts,
 } from './visitor.mjs';
 
 /** Enough for the worker. */
@@ -33,7 +34,7 @@ async function withholdWorker(page) {
 
 test('a large program has the figures and the reasons of the command line, and its slider moves them', async ({ page, open }) => {
   await open();
-  await picker(page, 'Fusion').selectOption('inductor');
+  await choosePolicy(page, 'inductor');
   await put(page, LARGE);
   await graphOf(page, OPS);
   const report = commandLine(['analyze', '-', '--policy', 'inductor'], LARGE);
@@ -213,7 +214,7 @@ test('a cut by hand selects the kernel that the op is in afterwards', async ({ p
   await canvas(page).getByRole('button', { name: /scaled1_0/ }).last().focus();
   await page.keyboard.press('x');
   await page.keyboard.press('x');
-  await expect(picker(page, 'Fusion')).toHaveValue('manual');
+  await expect(policyChoice(page, 'manual')).toBeChecked();
   await expect(work(page)).toHaveText('');
   const selected = canvas(page).locator('[aria-pressed="true"]');
   await expect(selected).toHaveCount(1);
@@ -224,7 +225,7 @@ test('a cut by hand selects the kernel that the op is in afterwards', async ({ p
 
 test('a merge in a large program says what it would save, and is made as soon as that is known', async ({ page, open }) => {
   await open();
-  await picker(page, 'Fusion').selectOption('none');
+  await choosePolicy(page, 'none');
   await put(page, LARGE);
   await graphOf(page, OPS);
   const kernel = (number) => canvas(page).getByRole('button', { name: new RegExp(`^kernel ${number} of`) });
@@ -241,7 +242,7 @@ test('a merge in a large program says what it would save, and is made as soon as
   // Before the worker has told what this one would save.
   await page.keyboard.press('Enter');
   await expect(page.locator('.notice')).toContainText('Merged kernels 1 and 2: saves');
-  await expect(picker(page, 'Fusion')).toHaveValue('manual');
+  await expect(policyChoice(page, 'manual')).toBeChecked();
   await expect(canvas(page)).toHaveAccessibleName(new RegExp(`^graph of ${grouped(OPS)} operations in ${grouped(OPS - 1)} kernels`));
 });
 
@@ -252,7 +253,7 @@ test('an error in a large program leaves its picture, choices still count, and a
   await put(page, `${LARGE}broken = = relu(y_0)\n`);
   await expect(problemList(page)).toContainText('expected the name of a function');
   const bytes = await headlineBytes(page);
-  await picker(page, 'Fusion').selectOption('none');
+  await choosePolicy(page, 'none');
   await expect.poll(async () => (await headlineBytes(page)).fused).toBe(bytes.unfused);
 
   await followLink(page, fragmentOf(`policy=rules\nselected=mean1_3\n\n${LARGE}`));

@@ -1,7 +1,7 @@
 // Lessons: the page asks and answers; progress stays; a teacher's own file is edited, linked and mended.
 
 import { accessibilityFindings, expect, findingsInBothColours, test } from './fixture.mjs';
-import { editor, picker, put } from './visitor.mjs';
+import { editor, policyChoice, put } from './visitor.mjs';
 
 const panel = (page) => page.getByRole('tabpanel', { name: 'Learn' });
 const heading = (page, name) => panel(page).getByRole('heading', { level: 4, name });
@@ -19,7 +19,7 @@ test('a lesson from its first step to its last: predict, choose, drag, merge', a
   await openLessons(page);
   await panel(page).getByRole('button', { name: /From ops to kernels/ }).click();
   await expect(heading(page, 'Every op asks memory')).toBeFocused();
-  await expect(picker(page, 'Fusion')).toHaveValue('none');
+  await expect(policyChoice(page, 'none')).toBeChecked();
   await expect(page.locator('.graph')).toHaveClass(/is-pointed/);
 
   // What cannot be read is told, and nothing is lost.
@@ -38,7 +38,7 @@ test('a lesson from its first step to its last: predict, choose, drag, merge', a
   await button(page, 'Predict').click();
   await expect(verdict(page)).toContainText('Not quite. The answer is 2. The 2 kernels are');
   await expect(verdict(page)).toContainText('a kernel runs one matmul');
-  await expect(picker(page, 'Fusion')).toHaveValue('rules');
+  await expect(policyChoice(page, 'rules')).toBeChecked();
   await button(page, 'Next').click();
 
   await panel(page).getByRole('checkbox', { name: 'y1' }).check();
@@ -61,7 +61,7 @@ test('a lesson from its first step to its last: predict, choose, drag, merge', a
   await expect(kernels(page)).toContainText('4');
   await button(page, 'Show the answer').click();
   await expect(verdict(page)).toContainText('Merge matmul1, bias1 and relu into one kernel.');
-  await expect(picker(page, 'Fusion')).toHaveValue('manual');
+  await expect(policyChoice(page, 'manual')).toBeChecked();
   await button(page, 'All lessons').click();
   await expect(panel(page).getByRole('button', { name: /From ops to kernels/ })).toContainText('done');
 });
@@ -167,7 +167,7 @@ test('a wrong answer can be tried again, and the last step leads to the next les
   await expect(verdict(page)).toContainText('Not quite');
   await button(page, 'Try again').click();
   await expect(verdict(page)).toBeEmpty();
-  await expect(picker(page, 'Fusion')).toHaveValue('none');
+  await expect(policyChoice(page, 'none')).toBeChecked();
   await panel(page).getByRole('textbox').fill('2');
   await button(page, 'Predict').click();
   await expect(verdict(page)).toContainText('Right');

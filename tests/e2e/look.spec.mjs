@@ -2,7 +2,10 @@
 
 import { readFileSync } from 'node:fs';
 import { accessibilityFindings, expect, findingsInBothColours, test } from './fixture.mjs';
-import { chooseExample, editor, exampleTitles, headlineBytes, kernelButton, kernels, paste, picker, result, roofline, slider, traffic, viewSwitch, write } from './visitor.mjs';
+import {
+  chooseExample, choosePolicy, editor, exampleTitles, headlineBytes, kernelButton, kernels, paste, picker, present, result,
+  roofline, slider, traffic, viewSwitch, write,
+} from './visitor.mjs';
 
 const SCREENS = { phone: { width: 360, height: 740 }, laptop: { width: 1366, height: 768 }, projector: { width: 1920, height: 1080 } };
 
@@ -104,7 +107,7 @@ test('where the browser refuses to fill the screen, or to leave it, nothing chan
   await refuse('requestFullscreen');
   await page.getByRole('button', { name: 'Full screen', exact: true }).click();
   await refusals(1);
-  await page.getByRole('button', { name: 'Present', exact: true }).click();
+  await present(page);
   await refusals(2);
   await expect(leave).toHaveCount(0);
 });
@@ -161,7 +164,7 @@ test('on a phone no tab is wider than the window, and times and bytes are seen w
 test('menus are accessible, close by a pointer elsewhere and by Escape, and give the focus back to their button', async ({ page, open }) => {
   await open();
   await test.step('axe-core finds nothing in an open menu', async () => {
-    for (const menu of ['GPU figures', 'Byte counting', 'Export']) {
+    for (const menu of ['Model', 'Export', 'More']) {
       await page.locator('summary').filter({ hasText: menu }).click();
       expect(await accessibilityFindings(page), menu).toEqual([]);
       await page.keyboard.press('Escape');
@@ -172,13 +175,13 @@ test('menus are accessible, close by a pointer elsewhere and by Escape, and give
     const panels = page.locator('.menu-panel');
     await button('Options').click();
     await expect(panels).toHaveCount(1);
-    await button('Byte counting').click();
+    await button('Model').click();
     await expect(page.getByText('A reshape is')).toBeVisible();
     await expect(panels).toHaveCount(1);
     await page.getByRole('radio', { name: /^a view/ }).focus();
     await page.keyboard.press('Escape');
     await expect(panels).toHaveCount(0);
-    await expect(button('Byte counting')).toBeFocused();
+    await expect(button('Model')).toBeFocused();
     await page.keyboard.press('Enter');
     await expect(panels).toHaveCount(1);
     await page.keyboard.press('Space');
@@ -219,7 +222,7 @@ test('what does not change is no gain, and the figures of a custom GPU stand onc
   await page.setViewportSize(SCREENS.laptop);
   await open();
   await expect(result(page).locator('.saved')).not.toHaveCount(0);
-  await picker(page, 'Fusion').selectOption('none');
+  await choosePolicy(page, 'none');
   await expect(result(page)).toContainText('1.00x by bounds');
   await expect(result(page).locator('.saved')).toHaveCount(0);
   await picker(page, 'GPU').selectOption('custom');

@@ -1,7 +1,7 @@
 // Kernels merged and cut by hand: by dragging and by keys, with the gain or the reason before it is done.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { chooseExample, chooseView, editor, headlineBytes, kernelButton, kernels, notice, picker, write } from './visitor.mjs';
+import { chooseExample, choosePolicy, chooseView, editor, headlineBytes, kernelButton, kernels, notice, policyChoice, write } from './visitor.mjs';
 
 const PROGRAM = `input x : f16[1024, 1024]
 a = relu(x)
@@ -20,7 +20,7 @@ const status = (page) => graph(page).getByRole('status');
 test.beforeEach(async ({ page, open }) => {
   await open();
   await write(page, PROGRAM);
-  await picker(page, 'Fusion').selectOption('none');
+  await choosePolicy(page, 'none');
   await expect.poll(() => kernels(page)).toHaveLength(6);
   // Boxes travel to the places where a pointer takes them.
   await expect.poll(() => page.evaluate(() => document.getAnimations().length)).toBe(0);
@@ -40,51 +40,51 @@ test('by keys: m, arrows to the partner with its gain, Enter; undo takes back ke
   expect((await headlineBytes(page)).fused).toBe(before.fused - 4 * 1024 * 1024);
   await expect(editor(page)).toHaveValue(/a = relu\(x\) @kernel 1\nb = exp\(a\) @kernel 1/);
   await expect(editor(page)).toHaveValue(/# comes back/);
-  await expect(picker(page, 'Fusion')).toHaveValue('manual');
+  await expect(policyChoice(page, 'manual')).toBeChecked();
   await expect(kernelPanel(page, 1)).toBeFocused();
   await page.getByRole('button', { name: 'Undo' }).first().click();
   await expect(editor(page)).toHaveValue(PROGRAM);
-  await expect(picker(page, 'Fusion')).toHaveValue('none');
+  await expect(policyChoice(page, 'none')).toBeChecked();
   await page.keyboard.press('Control+Shift+z');
   await expect.poll(() => kernels(page)).toHaveLength(5);
-  await expect(picker(page, 'Fusion')).toHaveValue('manual');
+  await expect(policyChoice(page, 'manual')).toBeChecked();
   await page.reload();
   await expect.poll(() => kernels(page)).toHaveLength(5);
 });
 
 test('manual without marks tells that each op is a kernel, and starts from the kernels of the policy before', async ({ page }) => {
-  await picker(page, 'Fusion').selectOption('rules');
+  await choosePolicy(page, 'rules');
   await expect.poll(() => kernels(page)).toHaveLength(4);
   const ofRules = await kernels(page);
-  await picker(page, 'Fusion').selectOption('manual');
+  await choosePolicy(page, 'manual');
   await expect(notice(page)).toContainText('each op is a kernel of its own until you merge kernels');
   await expect.poll(() => kernels(page)).toHaveLength(6);
   await notice(page).getByRole('button', { name: 'Start from the kernels of rules' }).click();
   await expect.poll(() => kernels(page)).toEqual(ofRules);
   await expect(editor(page)).toHaveValue(/# comes back/);
   await expect(notice(page)).toContainText('The text now states the kernels of rules');
-  await expect(picker(page, 'Fusion')).toHaveValue('manual');
+  await expect(policyChoice(page, 'manual')).toBeChecked();
   await page.keyboard.press('ControlOrMeta+z');
   await expect(editor(page)).toHaveValue(PROGRAM);
   await expect.poll(() => kernels(page)).toHaveLength(6);
   await page.keyboard.press('ControlOrMeta+Shift+z');
   await expect.poll(() => kernels(page)).toEqual(ofRules);
   // The text has marks now, so there is nothing to tell.
-  await picker(page, 'Fusion').selectOption('rules');
-  await picker(page, 'Fusion').selectOption('manual');
+  await choosePolicy(page, 'rules');
+  await choosePolicy(page, 'manual');
   await expect(notice(page)).toHaveText('');
 
   await write(page, PROGRAM);
-  await picker(page, 'Fusion').selectOption('none');
+  await choosePolicy(page, 'none');
   await expect.poll(() => kernels(page)).toHaveLength(6);
   await test.step('after kernels that are ops alone there is no offer, and it goes with the policy', async () => {
-    await picker(page, 'Fusion').selectOption('manual');
+    await choosePolicy(page, 'manual');
     await expect(notice(page)).toContainText('each op is a kernel of its own');
     await expect(notice(page).getByRole('button', { name: /^Start from/ })).toHaveCount(0);
-    await picker(page, 'Fusion').selectOption('inductor');
-    await picker(page, 'Fusion').selectOption('manual');
+    await choosePolicy(page, 'inductor');
+    await choosePolicy(page, 'manual');
     await expect(notice(page).getByRole('button', { name: 'Start from the kernels of torch.compile' })).toBeVisible();
-    await picker(page, 'Fusion').selectOption('rules');
+    await choosePolicy(page, 'rules');
     await expect(notice(page)).toHaveText('');
   });
 });
@@ -109,7 +109,7 @@ test('what it says of a merge goes when another edit changes the text', async ({
   await expect(note).toHaveText('');
 
   await write(page, PROGRAM);
-  await picker(page, 'Fusion').selectOption('none');
+  await choosePolicy(page, 'none');
   await merge();
   await chooseExample(page, 'Transformer block');
   await expect(note).toHaveText('');
@@ -137,7 +137,7 @@ test('the focus stays when undo takes back what had it', async ({ page }) => {
   await expect.poll(() => kernels(page)).toHaveLength(6);
   await expect(kernelPanel(page, 1)).toBeFocused();
 
-  await picker(page, 'Fusion').selectOption('rules');
+  await choosePolicy(page, 'rules');
   await expect.poll(() => kernels(page)).toHaveLength(4);
   await op(page, 'd').focus();
   await op(page, 'b').focus();
@@ -155,13 +155,13 @@ test('the focus stays when undo takes back what had it', async ({ page }) => {
 });
 
 test('an example without marks goes back to the rules, and undo to the kernels by hand', async ({ page }) => {
-  await picker(page, 'Fusion').selectOption('manual');
+  await choosePolicy(page, 'manual');
   await write(page, PROGRAM.replace('relu(x)', 'relu(x) @kernel 1').replace('exp(a)', 'exp(a) @kernel 1'));
   await expect.poll(() => kernels(page)).toHaveLength(5);
   await chooseExample(page, 'Diamond');
-  await expect(picker(page, 'Fusion')).toHaveValue('rules');
+  await expect(policyChoice(page, 'rules')).toBeChecked();
   await page.getByRole('button', { name: 'Undo', exact: true }).click();
-  await expect(picker(page, 'Fusion')).toHaveValue('manual');
+  await expect(policyChoice(page, 'manual')).toBeChecked();
   await expect.poll(() => kernels(page)).toHaveLength(5);
 });
 
@@ -176,7 +176,7 @@ test('what may not be is refused with its reason, and Escape leaves everything a
   await page.keyboard.press('Escape');
   await expect(status(page)).toHaveText('');
   await expect(kernelPanel(page, 2)).toBeFocused();
-  await expect(picker(page, 'Fusion')).toHaveValue('none');
+  await expect(policyChoice(page, 'none')).toBeChecked();
 });
 
 test('by dragging the number of a kernel onto another one, where that may be', async ({ page }) => {
@@ -288,7 +288,7 @@ test.describe('on a touch screen', () => {
 
 test('a kernel is cut before an op by x or in its details, after it is said what that costs', async ({ page }) => {
   await test.step('x', async () => {
-    await picker(page, 'Fusion').selectOption('rules');
+    await choosePolicy(page, 'rules');
     await expect.poll(() => kernels(page)).toHaveLength(4);
     await op(page, 'b').focus();
     await page.keyboard.press('x');
@@ -302,7 +302,7 @@ test('a kernel is cut before an op by x or in its details, after it is said what
   });
   await test.step('an edge on chip in the details of its kernel', async () => {
     await write(page, PROGRAM);
-    await picker(page, 'Fusion').selectOption('rules');
+    await choosePolicy(page, 'rules');
     await expect.poll(() => kernels(page)).toHaveLength(4);
     await kernelButton(page, 1).click();
     await expect(page.getByText('drag a kernel onto another one to merge them')).toBeVisible();
@@ -318,7 +318,7 @@ test('a kernel is cut before an op by x or in its details, after it is said what
 
 test('a number in the text that is not the one in the pictures stands beside the kernel', async ({ page }) => {
   await write(page, PROGRAM.replace('exp(a)', 'exp(a) @kernel 7').replace('softmax(b)', 'softmax(b) @kernel 7'));
-  await picker(page, 'Fusion').selectOption('manual');
+  await choosePolicy(page, 'manual');
   await expect.poll(() => kernels(page)).toHaveLength(5);
   await kernelButton(page, 2).click();
   const heading = page.locator('.details-title', { hasText: 'b + s' });

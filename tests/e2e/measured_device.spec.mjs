@@ -34,7 +34,7 @@ test('a measured GPU is a device of the picker, outlives a reload, travels in li
   await expect(headline).toContainText('2.15 ms');
   await expect(editor(page)).toHaveValue(COPY);
 
-  await page.locator('summary').filter({ hasText: 'GPU figures' }).click();
+  await page.locator('summary').filter({ hasText: 'Model' }).click();
   await expect(page.locator('.figures')).toContainText('the table of devices lacks this GPU; measured on 2026-11-20 with PyTorch 2.11.0');
   expect(await accessibilityFindings(page)).toEqual([]);
   await page.keyboard.press('Escape');
@@ -56,7 +56,7 @@ test('a measured GPU is a device of the picker, outlives a reload, travels in li
   await expect(picker(other, 'GPU').locator('option', { hasText: TITLE })).toHaveCount(1);
   await other.context().close();
 
-  await page.locator('summary').filter({ hasText: 'GPU figures' }).click();
+  await page.locator('summary').filter({ hasText: 'Model' }).click();
   await page.getByRole('button', { name: 'Remove this GPU from the list' }).click();
   await expect(picker(page, 'GPU').locator('option', { hasText: 'Moore Threads' })).toHaveCount(0);
   await expect(chosen(page)).toHaveText('A100 SXM 80GB');

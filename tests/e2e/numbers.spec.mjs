@@ -2,8 +2,8 @@
 
 import { accessibilityFindings, commandLine, expect, test } from './fixture.mjs';
 import {
-  chooseExample, editor, exampleTitles, headlineBytes, kernelBytes, kernels, numberBox, picker, problemList, result, roofline, slider, stopClock, traffic,
-  typeInto, write,
+  chooseExample, choosePolicy, editor, exampleTitles, headlineBytes, kernelBytes, kernels, numberBox, picker,
+  problemList, result, roofline, slider, stopClock, traffic, typeInto, write,
 } from './visitor.mjs';
 
 test.beforeEach(async ({ open }) => { await open(); });
@@ -34,7 +34,7 @@ test('each choice changes the numbers as on the command line', async ({ page }) 
   });
   await test.step('figures that nobody confirmed are marked', async () => {
     await picker(page, 'GPU').selectOption('l4');
-    await page.getByText('GPU figures', { exact: true }).click();
+    await page.getByText('Model', { exact: true }).click();
     await expect(page.getByRole('definition').filter({ hasText: '300 GB/s ?' })).toBeVisible();
     await page.keyboard.press('Escape');
   });
@@ -57,11 +57,11 @@ test('each choice changes the numbers as on the command line', async ({ page }) 
     await picker(page, 'Type').selectOption('f16');
   });
   await test.step('the policy and the ways of counting', async () => {
-    await picker(page, 'Fusion').selectOption('none');
+    await choosePolicy(page, 'none');
     await expect.poll(() => kernels(page)).toHaveLength(14);
     expect((await headlineBytes(page)).saved).toBe(0);
-    await picker(page, 'Fusion').selectOption('rules');
-    await page.getByText('Byte counting', { exact: true }).click();
+    await choosePolicy(page, 'rules');
+    await page.getByText('Model', { exact: true }).click();
     for (const [label, flag] of [[/^0 bytes/, 'known-only'], [/^as their/, 'output-shape'], [/^as declared/, 'declared']]) {
       await page.getByRole('radio', { name: label }).check();
       const report = commandLine(['analyze', '-', '--externals', flag], text);
@@ -92,7 +92,7 @@ test('every example is drawn without a mistake, says what to watch for, and has 
       for (const chart of [roofline(page), traffic(page)]) await expect(marks(chart).first()).toBeVisible();
       const report = commandLine(['analyze', '-'], await editor(page).inputValue());
       const more = page.getByRole('button', { name: /^Show more/ });
-      if (await more.isVisible()) { await more.click(); }
+      while (await more.isVisible()) await more.click();
       const groups = await kernels(page);
       expect(groups).toEqual(report.fusion_groups);
       expect(await headlineBytes(page)).toEqual({
@@ -201,7 +201,7 @@ test('figures of a GPU of one\'s own are typed, and are taken over when the menu
   await expect(page.getByText('bandwidth, GB/s: from 1 to 100,000')).toBeVisible();
   await expect(bandwidth).toHaveValue('1');
 
-  const summary = page.locator('summary').filter({ hasText: 'GPU figures' });
+  const summary = page.locator('summary').filter({ hasText: 'Model' });
   const closings = [() => page.getByRole('heading', { name: 'Sizes' }).click(), () => page.keyboard.press('Escape'), () => summary.click()];
   for (const [place, close] of closings.entries()) {
     await typeInto(bandwidth, String(100 + place));

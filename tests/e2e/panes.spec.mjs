@@ -32,17 +32,17 @@ test('a line between panes is dragged, stays for the next visit, and goes back b
 test('arrow keys move a line, and no pane becomes too narrow', async ({ page }) => {
   const line = divider(page, 'Width of the graph');
   await line.focus();
-  await expect(line).toHaveAttribute('aria-valuenow', '70');
+  await expect(line).toHaveAttribute('aria-valuenow', '67');
   await page.keyboard.press('ArrowLeft');
-  await expect(line).toHaveAttribute('aria-valuenow', '68');
+  await expect(line).toHaveAttribute('aria-valuenow', '65');
   await page.keyboard.press('End');
   await expect(line).toHaveAttribute('aria-valuenow', '85');
   await page.keyboard.press('Home');
-  await expect(line).toHaveAttribute('aria-valuenow', '45');
+  await expect(line).toHaveAttribute('aria-valuenow', '41');
   const scrolls = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
   expect(scrolls).toBe(false);
   await page.keyboard.press('Enter');
-  await expect(line).toHaveAttribute('aria-valuenow', '70');
+  await expect(line).toHaveAttribute('aria-valuenow', '67');
 });
 
 test('the line below makes the panes taller', async ({ page }) => {

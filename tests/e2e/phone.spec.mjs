@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from './fixture.mjs';
 import { cutOff, misplacedCells } from './reach.mjs';
-import { drop, kernelButton, openTab, picker, result, write } from './visitor.mjs';
+import { choosePolicy, drop, kernelButton, openTab, picker, result, write } from './visitor.mjs';
 import { PROGRAM, launchOptions, own, run } from './webgpu.mjs';
 
 test.use({ launchOptions });
@@ -16,7 +16,7 @@ const menu = (name) => async (page) => {
 };
 
 async function chooseOptimum(page) {
-  await picker(page, 'Fusion').selectOption('optimal');
+  await choosePolicy(page, 'optimal');
   await expect(result(page)).toContainText('proven optimal');
 }
 
@@ -30,14 +30,14 @@ const PARTS = {
     await chooseOptimum(page);
     return menu('Options')(page);
   },
-  'the figures of the GPU': menu('GPU figures'),
-  'how bytes are counted': menu('Byte counting'),
+  'the figures of the GPU': menu('Model'),
+  'how bytes are counted': menu('Model'),
   'what is exported': menu('Export'),
   'what is opened': menu('Open'),
   'a measurement': async (page) => {
     await write(page, measured('mlp.fuse'));
     await picker(page, 'GPU').selectOption('h200');
-    await picker(page, 'Fusion').selectOption('none');
+    await choosePolicy(page, 'none');
     await drop(page, 'bench.json', measured('bench.json'));
     await picker(page, 'Run').selectOption({ label: 'eager' });
     await expect(page.locator('.worth-fusing tbody tr')).toHaveCount(2);

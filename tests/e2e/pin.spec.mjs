@@ -1,15 +1,15 @@
 // A state is pinned, and everything is shown as the difference to it.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { numberBox, picker, result, roofline, traffic } from './visitor.mjs';
+import { choosePolicy, numberBox, policyChoice, result, roofline, traffic } from './visitor.mjs';
 
 const pinned = (page) => page.getByRole('group', { name: 'Pinned state' });
 
 test.beforeEach(async ({ page, open }) => {
   await open();
-  await picker(page, 'Fusion').selectOption('none');
+  await choosePolicy(page, 'none');
   await result(page).getByRole('button', { name: 'Pin', exact: true }).click();
-  await picker(page, 'Fusion').selectOption('rules');
+  await choosePolicy(page, 'rules');
 });
 
 test('headline, kernels, charts and graph show the difference', async ({ page }) => {
@@ -31,7 +31,7 @@ test('swap goes to the pinned state and pins this one, undo goes back, unpin end
   await numberBox(page, 'S').press('Enter');
   await pinned(page).getByRole('button', { name: 'Swap' }).click();
   await expect(numberBox(page, 'S')).toHaveValue('2048');
-  await expect(picker(page, 'Fusion')).toHaveValue('none');
+  await expect(policyChoice(page, 'none')).toBeChecked();
   await expect(pinned(page)).toContainText('S = 4,096');
   await expect(pinned(page)).toContainText('rules');
   await pinned(page).getByRole('button', { name: 'Unpin' }).click();

@@ -1,11 +1,10 @@
 // Who decides what fuses: the policies, what they may do, and what is known about their result.
 
 import { accessibilityFindings, commandLine, expect, test } from './fixture.mjs';
-import { chooseExample, editor, headlineBytes, picker, result, untilStored, write } from './visitor.mjs';
+import { chooseExample, choosePolicy, editor, headlineBytes, policyChoice, result, untilStored, write } from './visitor.mjs';
 
 const optionsButton = (page) => page.locator('summary').filter({ hasText: /^Options$/ });
-const option = (page, name) => page.getByRole('region', { name: 'Graph' }).getByRole('checkbox', { name });
-const choosePolicy = (page, name) => picker(page, 'Fusion').selectOption(name);
+const option = (page, name) => page.locator('.policies').getByRole('checkbox', { name });
 
 /** Sixty ops of which each reads some of the six before it: more ways to fuse than the budget of a search holds. */
 function hardProgram(seed) {
@@ -29,7 +28,7 @@ test.beforeEach(async ({ open }) => { await open(); });
 
 test('every policy gives the numbers of the command line', async ({ page }) => {
   const text = await editor(page).inputValue();
-  const names = await picker(page, 'Fusion').locator('option').evaluateAll((options) => options.map((option) => option.value));
+  const names = await page.locator('.policies input').evaluateAll((choices) => choices.map((choice) => choice.value));
   expect(names).toEqual(expect.arrayContaining(['none', 'rules', 'inductor', 'optimal']));
   for (const policy of names) {
     await choosePolicy(page, policy);
@@ -38,19 +37,24 @@ test('every policy gives the numbers of the command line', async ({ page }) => {
   }
 });
 
-test('the open list says of each policy what it does, and the closed one takes no more room', async ({ page }) => {
-  for (const [width, height] of [[1366, 768], [360, 740]]) {
-    await page.setViewportSize({ width, height });
-    const groups = await picker(page, 'Fusion').locator('optgroup').evaluateAll((all) => all.map((group) => [group.label, group.textContent]));
-    expect(groups).toHaveLength(5);
-    expect(groups).toContainEqual(['as PyTorch compiles it', 'torch.compile']);
-    expect(groups).toContainEqual(['your own kernels', 'manual']);
-    expect((await picker(page, 'Fusion').boundingBox()).width).toBeLessThan(140);
+test('each policy says what it comes to, on one scale, and choosing another moves nothing', async ({ page }) => {
+  const places = () => page.locator('.policies, .policy, .sliders, .graph, .chart-panel').evaluateAll((parts) => parts.map((part) => JSON.stringify(part.getBoundingClientRect())));
+  const bar = (id) => page.locator('.policy', { has: policyChoice(page, id) });
+  await expect(bar('none')).toContainText('14 kernels');
+  await expect(bar('none')).toContainText('2.30 GB');
+  await expect(bar('rules')).toContainText('9 kernels');
+  const width = async (id) => (await bar(id).locator('.policy-bar > span').boundingBox()).width;
+  expect(await width('rules') / await width('none')).toBeCloseTo(1.96 / 2.30, 1);
+  const before = await places();
+  for (const id of ['none', 'inductor', 'optimal', 'manual', 'rules']) {
+    await choosePolicy(page, id);
+    await expect(policyChoice(page, id)).toBeChecked();
+    expect(await places(), id).toEqual(before);
   }
-  await page.setViewportSize({ width: 1366, height: 768 });
-  const middle = async (part) => { const { y, height } = await part.boundingBox(); return y + height / 2; };
-  expect(await middle(picker(page, 'Fusion'))).toBeCloseTo(await middle(optionsButton(page)), 0);
-  expect(Math.abs(await middle(picker(page, 'Fusion')) - await middle(page.locator('.graph .switch')))).toBeLessThan(4);
+  // By the keyboard as well.
+  await policyChoice(page, 'rules').focus();
+  await page.keyboard.press('ArrowRight');
+  await expect(policyChoice(page, 'inductor')).toBeChecked();
 });
 
 test('the optimum says that it is proven, and by the keyboard it can be made small in time', async ({ page }) => {
@@ -109,7 +113,7 @@ test('options change the kernels as on the command line, and survive a reload an
   expect(link.startsWith(site)).toBe(true);
   const other = await context.newPage();
   await other.goto(link);
-  await expect(picker(other, 'Fusion')).toHaveValue('optimal');
+  await expect(policyChoice(other, 'optimal')).toBeChecked();
   await expect.poll(async () => (await headlineBytes(other)).fused).toBe(fused.total);
 });
 

@@ -1,12 +1,12 @@
 // Presenting: views fill the screen, keys step, a second window has the notes, and type can be read from the last row.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { picker } from './visitor.mjs';
+import { policyChoice, present } from './visitor.mjs';
 
 const bar = (page) => page.getByRole('complementary', { name: 'Presenting' });
 const region = (page, name) => page.getByRole('region', { name, exact: true });
 const begin = async (page) => {
-  await page.getByRole('button', { name: 'Present', exact: true }).click();
+  await present(page);
   await expect(bar(page)).toBeVisible();
 };
 const place = (page) => bar(page).locator('.presenter-place');
@@ -88,7 +88,7 @@ test('a remote control goes through a lesson: the answer, the next step, the nex
   await expect(place(page)).toHaveText('From ops to kernels, 1 of 6');
   await page.keyboard.press('PageDown');
   await expect(place(page)).toHaveText('From ops to kernels, 2 of 6');
-  await expect(picker(page, 'Fusion')).toHaveValue('none');
+  await expect(policyChoice(page, 'none')).toBeChecked();
   await page.keyboard.press('PageUp');
   await expect(place(page)).toHaveText('From ops to kernels, 1 of 6');
   // What is typed into an answer is no command.

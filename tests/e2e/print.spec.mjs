@@ -1,7 +1,7 @@
 // A printed page: title, choices, result, pictures and tables, and nothing that only a mouse can use.
 
 import { expect, test } from './fixture.mjs';
-import { chooseExample, picker } from './visitor.mjs';
+import { chooseExample, choosePolicy, picker } from './visitor.mjs';
 
 /** The window as a sheet of A4 with margins. */
 const SHEET = { width: 704, height: 1000 };
@@ -14,7 +14,7 @@ const print = async (page) => {
 
 test('paper says what the figures rest on, and shows the whole graph', async ({ page, open }) => {
   await open();
-  await picker(page, 'Fusion').selectOption('optimal');
+  await choosePolicy(page, 'optimal');
   await print(page);
   const head = page.locator('.print-head');
   await expect(head).toContainText('Transformer block');
@@ -41,7 +41,7 @@ test('paper says what the figures rest on, and shows the whole graph', async ({ 
 test('a long program is printed sheet after sheet: result and graph on the first, its text whole, and no controls', async ({ page, open }) => {
   await open();
   await chooseExample(page, 'Llama block');
-  await picker(page, 'Fusion').selectOption('optimal');
+  await choosePolicy(page, 'optimal');
   await picker(page, 'GPU').selectOption('h200');
   await page.getByRole('tab', { name: 'Compare', exact: true }).click();
   await expect(page.locator('.policies tbody tr')).not.toHaveCount(0);

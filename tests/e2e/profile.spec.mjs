@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { chooseExample, drop, editor, notice, openTab, panel, picker, roofline, write } from './visitor.mjs';
+import { chooseExample, choosePolicy, drop, editor, notice, openTab, panel, picker, policyChoice, roofline, write } from './visitor.mjs';
 
 const folder = new URL('../model/measured_files/', import.meta.url);
 const file = (name) => readFileSync(new URL(name, folder), 'utf8');
@@ -15,7 +15,7 @@ const rows = (page) => own(page).locator('.your-kernels tbody tr');
 test.beforeEach(async ({ page, open }) => {
   await open();
   await write(page, PROGRAM);
-  await picker(page, 'Fusion').selectOption('inductor');
+  await choosePolicy(page, 'inductor');
   await picker(page, 'GPU').selectOption('h200');
 });
 
@@ -59,7 +59,7 @@ test('a run of another policy or device offers to choose it', async ({ page }) =
   await drop(page, 'bench.json', file('bench.json'));
   await picker(page, 'Run').selectOption({ label: 'eager' });
   await own(page).getByRole('button', { name: 'Show the kernels of none' }).click();
-  await expect(picker(page, 'Fusion')).toHaveValue('none');
+  await expect(policyChoice(page, 'none')).toBeChecked();
   await expect(rows(page)).toHaveCount(7);
   await expect(own(page)).toContainText('Short kernels worth fusing');
   await expect(own(page).locator('.worth-fusing tbody tr')).toHaveCount(2);

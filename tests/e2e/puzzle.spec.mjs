@@ -1,7 +1,7 @@
 // Puzzles: fused by hand against par, with hints, the way to the optimum, a link and what the browser remembers.
 
 import { expect, findingsInBothColours, test } from './fixture.mjs';
-import { headlineBytes, kernels, picker, result, stored } from './visitor.mjs';
+import { choosePolicy, headlineBytes, kernels, policyChoice, result, stored } from './visitor.mjs';
 
 const pane = (page) => page.getByRole('tabpanel', { name: 'Learn' });
 const graph = (page) => page.getByRole('region', { name: 'Graph' });
@@ -33,7 +33,7 @@ test('a puzzle is solved by keys, and a reload remembers it', async ({ page, ope
   await open();
   await openPuzzle(page, 'Two ops');
   await expect(words(page)).toHaveText('134 MB above par, 66.7 %');
-  await expect(picker(page, 'Fusion')).toHaveValue('manual');
+  await expect(policyChoice(page, 'manual')).toBeChecked();
   // The optimum is not given away.
   await expect(result(page)).not.toContainText(/optim|proven/i);
   const { fused } = await headlineBytes(page);
@@ -129,7 +129,7 @@ test('another policy is not graded, and one button sets the choices again', asyn
   await open();
   await openPuzzle(page, 'Two ops');
   await mergeWithNext(page, 1);
-  await picker(page, 'Fusion').selectOption('none');
+  await choosePolicy(page, 'none');
   await expect(words(page)).toContainText('not made by hand');
   await button(page, 'Set the choices of the puzzle').click();
   await expect(words(page)).toContainText('Solved');

@@ -1,7 +1,7 @@
 // A block that is repeated: the slider of its rounds changes the graph, and its lines stand for the ops of all rounds.
 
 import { expect, test } from './fixture.mjs';
-import { chooseExample, editor, grouped, headlineBytes, notice, picker, problemList, slider } from './visitor.mjs';
+import { chooseExample, choosePolicy, editor, grouped, headlineBytes, notice, problemList, slider } from './visitor.mjs';
 
 const KERNELS_PER_LAYER = 12;
 const OPS_PER_LAYER = 21;
@@ -19,7 +19,7 @@ const graphOfLayers = (page, layers) => expect(canvas(page)).toHaveAccessibleNam
 test.beforeEach(async ({ page, open }) => {
   await open();
   await chooseExample(page, 'GPT-2, all layers');
-  await picker(page, 'Fusion').selectOption('rules');
+  await choosePolicy(page, 'rules');
   await graphOfLayers(page, 12);
 });
 

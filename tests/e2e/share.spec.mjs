@@ -11,7 +11,7 @@ test('a link carries text, choices and selection to another visitor', { tag: '@f
   await open();
   await write(page, TEXT);
   await picker(page, 'GPU').selectOption('h200');
-  await page.getByText('Byte counting', { exact: true }).click();
+  await page.getByText('Model', { exact: true }).click();
   await page.getByRole('radio', { name: '0 bytes' }).check();
   await page.keyboard.press('Escape');
   await chooseView(page, 'Unfused');

@@ -1,7 +1,7 @@
 // The tab that replays what the policy decided, while graph and figures follow.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { chooseView, editor, grouped, headlineBytes, kernels, picker, put, viewSwitch } from './visitor.mjs';
+import { choosePolicy, chooseView, editor, grouped, headlineBytes, kernels, policyChoice, put, viewSwitch } from './visitor.mjs';
 
 const panel = (page) => page.getByRole('tabpanel', { name: 'Steps' });
 const now = (page) => panel(page).getByRole('status');
@@ -87,7 +87,7 @@ test('a refusal says why, and the graph marks the ops that it is about and bring
   await expect(marked).toHaveCount(0);
 
   await page.getByRole('tab', { name: 'Steps' }).click();
-  await picker(page, 'Fusion').selectOption('inductor');
+  await choosePolicy(page, 'inductor');
   await panel(page).getByRole('button', { name: /ffn_up, gelu stay apart/ }).click();
   await page.evaluate(() => scrollTo(0, 0));
   await expect(marked).toHaveCount(2);
@@ -163,7 +163,7 @@ test('kernels that are merged by hand on the way are seen at once', async ({ pag
   await page.keyboard.press('m');
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('Enter');
-  await expect(picker(page, 'Fusion')).toHaveValue('manual');
+  await expect(policyChoice(page, 'manual')).toBeChecked();
   await expect(panels(page)).toHaveCount(12);
   await expect(now(page)).toContainText(/^Step (\d+) of \1: /);
   await expect(slider).toHaveValue((await slider.getAttribute('max')));

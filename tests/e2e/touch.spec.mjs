@@ -1,7 +1,7 @@
 // Fingers on the graph and on the charts. Playwright has taps; drags, pinches and long presses are those of Chromium's protocol.
 
 import { expect, test } from './fixture.mjs';
-import { roofline } from './visitor.mjs';
+import { choosePolicy, roofline } from './visitor.mjs';
 
 test.skip(({ browserName }) => browserName !== 'chromium', 'fingers are moved by the protocol of Chromium');
 test.use({ hasTouch: true, viewport: { width: 390, height: 844 } });
@@ -80,7 +80,7 @@ test('in full screen one finger moves the graph, up and down, too', async ({ pag
 });
 
 test('a finger drags a kernel onto another one by its number', async ({ page }) => {
-  await page.getByRole('combobox', { name: 'Fusion', exact: true }).selectOption('none');
+  await choosePolicy(page, 'none');
   await expect(page.locator('.dag-kernel')).toHaveCount(14);
   await expect.poll(() => page.evaluate(() => document.getAnimations().length)).toBe(0);
   await graph(page).scrollIntoViewIfNeeded();

@@ -24,6 +24,17 @@ export async function openTab(page, name) {
   await expect(panel(page, name)).toBeVisible();
 }
 
+/** A policy of *Who fuses*, by its id. */
+export const policyChoice = (page, id) => page.locator(`.policies input[value="${id}"]`);
+/** Its bar covers its radio button. */
+export const choosePolicy = (page, id) => policyChoice(page, id).check({ force: true });
+
+/** Presents what the page shows. */
+export async function present(page) {
+  await page.locator('summary').filter({ hasText: 'More' }).click();
+  await page.getByRole('button', { name: 'Present', exact: true }).click();
+}
+
 /** A number as the page writes it: `1,200`. */
 export const grouped = (count) => count.toLocaleString('en-US');
 

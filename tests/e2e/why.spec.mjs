@@ -1,7 +1,7 @@
 // The tab that gives a reason and a price for every edge that is not fused.
 
 import { accessibilityFindings, commandLine, expect, test } from './fixture.mjs';
-import { editor, picker } from './visitor.mjs';
+import { choosePolicy, editor, picker } from './visitor.mjs';
 
 const panel = (page) => page.getByRole('tabpanel', { name: 'Why not' });
 const rows = (page) => panel(page).locator('tbody tr');
@@ -79,7 +79,7 @@ test('table, graph and question speak of the same edge', async ({ page }) => {
     await expect(answer(page)).toHaveText('They run in one kernel.');
     await picker(page, 'another op').selectOption({ label: 'out_proj' });
     await expect(answer(page)).toContainText(/^Apart: a kernel runs one matmul.*As one kernel they would save 16.8 MB; there is no time for it/);
-    await picker(page, 'Fusion').selectOption('none');
+    await choosePolicy(page, 'none');
     await picker(page, 'another op').selectOption({ label: 'split_heads' });
     await expect(answer(page)).toContainText('this policy does not try it');
   });

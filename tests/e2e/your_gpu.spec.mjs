@@ -51,7 +51,7 @@ test('the measured GPU is kept as a device: in the picker, in later visits and i
   await expect(own(page)).toContainText('It is the chosen GPU.');
   // The run stays one of this text: another device changes none of its kernels.
   await expect(own(page)).not.toContainText('This run is of an earlier text or choice.');
-  await page.locator('summary').filter({ hasText: 'GPU figures' }).click();
+  await page.locator('summary').filter({ hasText: 'Model' }).click();
   await expect(page.locator('.figures')).toContainText('the table of devices lacks this GPU; measured on');
   await expect(page.locator('.figures')).toContainText('measured: exponentials');
   expect(await accessibilityFindings(page)).toEqual([]);

@@ -2,7 +2,7 @@
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
 import { expectAllReachable } from './reach.mjs';
-import { editor, kernelButton, picker } from './visitor.mjs';
+import { editor, kernelButton } from './visitor.mjs';
 
 // A window of 1280 pixels, enlarged: WCAG asks for no loss at 200 %, and for no scrolling in two directions at 400 %.
 for (const [zoom, viewport] of [['200 %', { width: 640, height: 400 }], ['400 %', { width: 320, height: 256 }]]) {
@@ -39,7 +39,7 @@ test.describe('in forced colours', () => {
     await editor(page).fill('input x : f16[64, 64]\ny = reluu(x)\n');
     await expect(page.getByRole('list', { name: 'Problems in the text' }).getByRole('button').first()).toContainText(/error/i);
     await expect(page.locator('.squiggle').first()).toHaveCSS('text-decoration-line', 'underline');
-    await expect(picker(page, 'Fusion')).toBeVisible();
+    await expect(page.getByText('Who fuses')).toBeVisible();
     expect(await accessibilityFindings(page)).toEqual([]);
   });
 });

@@ -17,6 +17,7 @@ mod charts;
 mod charts_cases;
 mod charts_properties;
 mod charts_states;
+mod claim;
 mod claims;
 mod cli;
 mod cli_fusion;

@@ -12,11 +12,11 @@ const DIVIDERS: [Divider; 3] = [Divider::OpsGraph, Divider::GraphCharts, Divider
 #[test]
 fn a_divider_goes_where_it_is_moved_and_no_further_than_its_neighbours_allow() {
     let panes = Panes::default();
-    assert_eq!(widths(panes), "30.0 40.0 30.0");
+    assert_eq!(widths(panes), "26.0 41.0 33.0");
     for (divider, place, expected) in [
-        (Divider::OpsGraph, 20.0, "20.0 50.0 30.0"),
-        (Divider::OpsGraph, 90.0, "55.0 15.0 30.0"),
-        (Divider::GraphCharts, 200.0, "30.0 55.0 15.0"),
+        (Divider::OpsGraph, 20.0, "20.0 47.0 33.0"),
+        (Divider::OpsGraph, 90.0, "52.0 15.0 33.0"),
+        (Divider::GraphCharts, 200.0, "26.0 59.0 15.0"),
     ] {
         assert_eq!(widths(panes.moved(divider, place)), expected);
     }
@@ -28,10 +28,10 @@ fn a_divider_goes_where_it_is_moved_and_no_further_than_its_neighbours_allow() {
 fn the_first_places_come_back() {
     let moved = (Panes::default().moved(Divider::OpsGraph, 50.0)).moved(Divider::Below, 700.0);
     let columns = moved.reset(Divider::OpsGraph);
-    assert_eq!(widths(columns), "30.0 40.0 30.0");
+    assert_eq!(widths(columns), "26.0 41.0 33.0");
     assert_eq!(columns.place(Divider::Below), Some(700.0));
     let height = moved.reset(Divider::Below);
-    assert_eq!(widths(height), "50.0 20.0 30.0");
+    assert_eq!(widths(height), "50.0 17.0 33.0");
     assert_eq!(height.place(Divider::Below), None);
 }
 

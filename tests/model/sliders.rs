@@ -129,6 +129,28 @@ fn a_slider_with_steps_stands_at_its_value() {
 }
 
 #[test]
+fn a_slider_of_more_than_two_decades_doubles_in_equal_lengths() {
+    let row = |value: i64| {
+        let text = format!("param S = {value} in 128..16384 step 128\n");
+        rows(&text).remove(0)
+    };
+    let track = row(2048).track().unwrap();
+    assert_eq!((track.min, track.step), (0, 1));
+    let stops: Vec<i64> = (0..=track.max).map(|at| row(2048).value_at(at)).collect();
+    assert_eq!(stops[..8], [128, 256, 384, 512, 640, 768, 896, 1024]);
+    assert_eq!(stops[stops.len() - 5..], [8192, 10240, 12288, 14336, 16384]);
+    for (index, stop) in stops.iter().enumerate() {
+        assert_eq!(row(*stop).track().unwrap().at, index as i64);
+        assert_eq!(row(2048).entered(&stop.to_string()), Ok(*stop));
+    }
+    // A value between two stops stays, and the slider stands at the nearest one. The number box goes on in steps.
+    let between = row(2176);
+    assert_eq!(between.value_at(between.track().unwrap().at), 2048);
+    assert_eq!(between.stepped(true), 2304);
+    assert_eq!(row(i64::MAX).value_at(i64::MAX), 16384);
+}
+
+#[test]
 fn a_slider_of_divisors_stops_at_nothing_else() {
     let both = rows("param H = 768 in 128..8192 step 128\nparam heads = 32 in 8..128 dividing H\n");
     let heads = &both[1];

@@ -46,6 +46,8 @@ pub enum OpsView {
     Text,
     /// As a table with form controls.
     Table,
+    /// Not at all: the functions that an op may call are in its place.
+    Functions,
     /// Not at all: lessons are in its place.
     Learn,
 }
@@ -56,6 +58,7 @@ impl OpsView {
         match self {
             Self::Text => "Text",
             Self::Table => "Table",
+            Self::Functions => "Functions",
             Self::Learn => "Learn",
         }
     }

@@ -59,6 +59,8 @@ pub struct Page {
     pub theme: RwSignal<Theme>,
     /// Whether the op list is shown as text or as a table.
     pub ops_view: RwSignal<OpsView>,
+    /// Whether the pane of the op list is open, and not folded to its tab.
+    pub is_ops_open: RwSignal<bool>,
     /// The open tab of the panel below the pictures.
     pub tab: RwSignal<Tab>,
     /// Measured patterns of the visitor's own, until the page is left.
@@ -223,6 +225,7 @@ impl Page {
             selected,
             theme: RwSignal::new(Theme::default()),
             ops_view: RwSignal::new(OpsView::default()),
+            is_ops_open: RwSignal::new(false),
             tab: RwSignal::new(Tab::default()),
             example: RwSignal::new(None),
             puzzle: RwSignal::new(None),
@@ -377,9 +380,15 @@ impl Page {
         }
     }
 
+    /// Opens the pane of the op list on this view.
+    pub fn show_ops(self, view: OpsView) {
+        self.is_ops_open.set_if_changed(true);
+        self.ops_view.set_if_changed(view);
+    }
+
     /// Selects this part of the text in the editor.
     pub fn show_in_text(self, span: Span) {
-        self.ops_view.set_if_changed(OpsView::Text);
+        self.show_ops(OpsView::Text);
         self.focus_request.set(Some(FocusRequest::Text(span)));
     }
 

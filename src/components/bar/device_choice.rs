@@ -1,7 +1,5 @@
-//! The device whose times are shown, and its figures.
+//! The device whose times are shown.
 
-use super::device_figures::DeviceFigures;
-use super::menu::Menu;
 use crate::app::state::Page;
 use crate::components::picker::Picker;
 use fuseline_core::model::device::{CUSTOM_ID, DeviceProbe};
@@ -10,11 +8,13 @@ use fuseline_view::present::custom_device::custom_copy;
 use fuseline_view::present::devices::is_confirmed;
 use leptos::prelude::*;
 
-/// The picker of the device, and the menu of its figures. Choosing *Custom* opens the menu.
+/// The picker of the device.
 #[component]
-pub fn DeviceChoice() -> impl IntoView {
+pub fn DeviceChoice(
+    /// Set when *Custom* is chosen, whose figures are to be entered.
+    is_model_open: RwSignal<bool>,
+) -> impl IntoView {
     let page = Page::of_context();
-    let is_figures_open = RwSignal::new(false);
     let choose = move |id: String| {
         if let Some(known) = device(&id) {
             page.device.set(known.clone());
@@ -22,7 +22,7 @@ pub fn DeviceChoice() -> impl IntoView {
             page.device.set(probe.device());
         } else {
             page.device.update(|device| *device = custom_copy(device));
-            is_figures_open.set(true);
+            is_model_open.set(true);
         }
     };
     let options = DEVICES.iter().map(|device| {
@@ -51,9 +51,6 @@ pub fn DeviceChoice() -> impl IntoView {
             {measured}
             <option value=CUSTOM_ID>"Custom…"</option>
         </Picker>
-        <Menu label="GPU figures" panel_class="figures" is_open=is_figures_open>
-            <DeviceFigures />
-        </Menu>
     }
 }
 

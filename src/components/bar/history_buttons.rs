@@ -3,11 +3,13 @@
 use crate::app::state::Page;
 use leptos::prelude::*;
 
-/// A button for each.
+/// A button for each, once there is something to undo.
 #[component]
 pub fn HistoryButtons() -> impl IntoView {
     let page = Page::of_context();
+    let is_needed = move || page.can_undo.get() || page.can_redo.get();
     view! {
+        <div class="history-buttons" class:is-needless=move || !is_needed()>
         <HistoryButton
             label="Undo"
             title="Undo (Ctrl+Z)"
@@ -24,6 +26,7 @@ pub fn HistoryButtons() -> impl IntoView {
             is_possible=page.can_redo
             travel=Page::redo
         />
+        </div>
     }
 }
 

@@ -9,12 +9,12 @@ use leptos::prelude::*;
 #[component]
 pub fn LearnButton() -> impl IntoView {
     let page = Page::of_context();
-    let is_open = move || page.ops_view.get() == OpsView::Learn;
+    let is_open = move || page.is_ops_open.get() && page.ops_view.get() == OpsView::Learn;
     let toggle = move |_| {
         if untrack(is_open) {
-            page.ops_view.set(OpsView::Text);
+            page.show_ops(OpsView::Text);
         } else {
-            page.ops_view.set(OpsView::Learn);
+            page.show_ops(OpsView::Learn);
             // On a phone the lessons may be far below.
             browser::after_picture(|| browser::reveal_by_id(&tab_id(OpsView::Learn)));
         }

@@ -25,12 +25,11 @@ pub fn ThemeButton() -> impl IntoView {
     view! {
         <button
             type="button"
-            class="icon-button"
-            title=title
             aria-label=move || format!("{}. Change", title())
             on:click=choose_next
         >
-            <span aria-hidden="true">{sign}</span>
+            <span aria-hidden="true">{sign}" "</span>
+            {title}
         </button>
     }
 }

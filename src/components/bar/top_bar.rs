@@ -1,35 +1,34 @@
 //! The bar at the top of the page.
 
-use super::counting_menu::CountingMenu;
 use super::device_choice::DeviceChoice;
 use super::export_menu::ExportMenu;
 use super::history_buttons::HistoryButtons;
 use super::learn_button::LearnButton;
+use super::model_menu::ModelMenu;
+use super::more_menu::MoreMenu;
 use super::pickers::{ExamplePicker, TypePicker};
-use super::present_button::PresentButton;
 use super::share_button::ShareButton;
-use super::theme_button::ThemeButton;
 use leptos::prelude::*;
 
-/// Pickers of what is analysed and how, undo and redo, share, export and theme.
+/// What is analysed and with which model, the lessons, and what to do with the result. Undo and redo come with the first edit.
 #[component]
 pub fn TopBar() -> impl IntoView {
+    let is_model_open = RwSignal::new(false);
     view! {
         <header class="top-bar">
             <h1>"Fuseline"</h1>
             <div class="bar-choices">
                 <ExamplePicker />
-                <DeviceChoice />
+                <DeviceChoice is_model_open />
                 <TypePicker />
-                <CountingMenu />
+                <ModelMenu is_open=is_model_open />
             </div>
             <div class="bar-end">
-                <LearnButton />
-                <PresentButton />
                 <HistoryButtons />
+                <LearnButton />
                 <ShareButton />
                 <ExportMenu />
-                <ThemeButton />
+                <MoreMenu />
             </div>
         </header>
     }

@@ -1,4 +1,4 @@
-//! The panel of the graph, with the policy that decides it and the switch between fused and unfused.
+//! The panel of the graph, with the switch between fused and unfused.
 
 use super::canvas::GraphCanvas;
 use super::search::GraphSearch;
@@ -17,9 +17,13 @@ use fuseline_view::present::format::format_bytes;
 use leptos::html;
 use leptos::prelude::*;
 
-/// The graph with its policy and the switch above, its legend and the search below.
+/// The graph with the switch above, its legend and the search below.
 #[component]
-pub fn GraphPanel() -> impl IntoView {
+pub fn GraphPanel(
+    /// Whether the page shows it alone in a frame.
+    #[prop(optional)]
+    is_embedded: bool,
+) -> impl IntoView {
     let page = Page::of_context();
     let panel = NodeRef::<html::Section>::new();
     let fills_screen = browser::is_full_screen(panel);
@@ -37,10 +41,13 @@ pub fn GraphPanel() -> impl IntoView {
         <section class="panel graph" node_ref=panel class:is-pointed=points_at(View::Graph) class:is-presented=is_presented(View::Graph) aria-labelledby="graph-title">
             <header class="panel-head">
                 <h2 id="graph-title">"Graph"</h2>
-                <div class="graph-policy">
-                    <PolicyPicker />
-                    <FusionMenu />
-                </div>
+                // Where the policies beside the headline are not in sight.
+                <Show when=move || fills_screen.get() || is_embedded>
+                    <div class="graph-policy">
+                        <PolicyPicker />
+                        <FusionMenu />
+                    </div>
+                </Show>
                 <fieldset class="switch" title="Ctrl+Enter" aria-keyshortcuts="Control+Enter">
                     <legend class="sr-only">"Show the graph"</legend>
                     <RadioButton set="graph-view" is_chosen=move || !page.is_fused.get() choose=move || page.is_fused.set(false)>

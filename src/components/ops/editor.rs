@@ -201,7 +201,7 @@ pub fn Editor() -> impl IntoView {
             on:scroll=follow_scroll
         >
             <div class="editor-cell">
-                <Show when=move || page.ops_view.get() == OpsView::Text>
+                <Show when=move || page.is_ops_open.get() && page.ops_view.get() == OpsView::Text>
                     <CodeLines size first_line />
                 </Show>
                 <textarea

@@ -5,6 +5,7 @@ pub mod completion;
 pub mod editor;
 pub mod field;
 pub mod from_pytorch;
+pub mod functions;
 pub mod line_fixes;
 pub mod open_menu;
 pub mod problems;
@@ -20,62 +21,77 @@ use crate::components::diagnostics::DiagnosticsList;
 use crate::components::lesson::Learn;
 use crate::components::tabs::{TabList, panel_id, tab_id};
 use editor::Editor;
+use functions::FunctionsPanel;
 use fuseline_view::page::view::View;
 use leptos::prelude::*;
 use open_menu::OpenMenu;
 use table::OpsTable;
 
-/// Two tabs over one text, and the lessons. The text area stays mounted while the table is open, so that it keeps its caret and its scroll
-/// position.
+/// The op list as text and as a table, what an op may call, and the lessons; or, folded, the tab that opens them. The text area
+/// stays mounted all the time, so that it keeps its caret and its scroll position.
 #[component]
 pub fn Ops() -> impl IntoView {
     let page = Page::of_context();
     let is_open = move |view| page.ops_view.get() == view;
+    let is_folded = move || !page.is_ops_open.get();
+    let panel = |view: OpsView, content: fn() -> AnyView| {
+        view! {
+            <Show when=move || page.ops_view.get() == view>
+                <div class="ops-panel" role="tabpanel" id=panel_id(view) aria-labelledby=tab_id(view)>{content()}</div>
+            </Show>
+        }
+    };
     view! {
         <section
             class="panel ops"
+            class:is-folded=is_folded
             class:is-table=move || is_open(OpsView::Table)
             class:is-learn=move || is_open(OpsView::Learn)
             class:is-pointed=points_at(View::Operations) class:is-presented=is_presented(View::Operations)
             aria-labelledby="ops-title"
         >
-            <header class="panel-head">
-                <h2 id="ops-title">"Operations"</h2>
-                <TabList open=page.ops_view label=OpsView::label labelled_by="ops-title" />
-                <Show when=move || !is_open(OpsView::Learn)>
-                    <OpenMenu />
-                </Show>
-            </header>
-            <div
-                class="ops-panel"
-                role="tabpanel"
-                id=panel_id(OpsView::Text)
-                aria-labelledby=tab_id(OpsView::Text)
-                hidden=move || !is_open(OpsView::Text)
-            >
-                <Editor />
+            <FoldButton />
+            <div class="ops-body" hidden=is_folded>
+                <header class="panel-head">
+                    <h2 id="ops-title" class="sr-only">"Operations"</h2>
+                    <TabList open=page.ops_view label=OpsView::label labelled_by="ops-title" />
+                    <Show when=move || !is_open(OpsView::Learn)>
+                        <OpenMenu />
+                    </Show>
+                </header>
+                <div
+                    class="ops-panel"
+                    role="tabpanel"
+                    id=panel_id(OpsView::Text)
+                    aria-labelledby=tab_id(OpsView::Text)
+                    hidden=move || !is_open(OpsView::Text)
+                >
+                    <Editor />
+                </div>
+                {panel(OpsView::Table, || view! { <OpsTable /> }.into_any())}
+                {panel(OpsView::Functions, || view! { <FunctionsPanel /> }.into_any())}
+                {panel(OpsView::Learn, || view! { <Learn /> }.into_any())}
+                <DiagnosticsList />
             </div>
-            <Show when=move || is_open(OpsView::Table)>
-                <div
-                    class="ops-panel"
-                    role="tabpanel"
-                    id=panel_id(OpsView::Table)
-                    aria-labelledby=tab_id(OpsView::Table)
-                >
-                    <OpsTable />
-                </div>
-            </Show>
-            <Show when=move || is_open(OpsView::Learn)>
-                <div
-                    class="ops-panel"
-                    role="tabpanel"
-                    id=panel_id(OpsView::Learn)
-                    aria-labelledby=tab_id(OpsView::Learn)
-                >
-                    <Learn />
-                </div>
-            </Show>
-            <DiagnosticsList />
         </section>
+    }
+}
+
+/// Folds the pane to this button, and opens it again.
+#[component]
+fn FoldButton() -> impl IntoView {
+    let page = Page::of_context();
+    let sign = move || if page.is_ops_open.get() { "‹" } else { "›" };
+    view! {
+        <button
+            type="button"
+            class="fold-button"
+            aria-expanded=move || page.is_ops_open.get().to_string()
+            title=move || if page.is_ops_open.get() { "Hide the program" } else { "Edit the program as text or as a table" }
+            on:click=move |_| page.is_ops_open.update(|is_open| *is_open = !*is_open)
+        >
+            <span>"Program"</span>
+            <span class="fold-sign" aria-hidden="true">{sign}</span>
+        </button>
     }
 }

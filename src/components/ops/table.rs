@@ -60,7 +60,7 @@ pub fn OpsTable() -> impl IntoView {
                     <button
                         type="button"
                         class="link"
-                        on:click=move |_| page.ops_view.set(OpsView::Text)
+                        on:click=move |_| page.show_ops(OpsView::Text)
                     >
                         "text"
                     </button>

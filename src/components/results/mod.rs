@@ -3,7 +3,6 @@
 pub mod advice;
 pub mod attention;
 pub mod compare;
-pub mod functions;
 pub mod kernel_code;
 pub mod kernel_details;
 pub mod kernel_rows;
@@ -30,7 +29,6 @@ use crate::components::tabs::{TabList, panel_id, tab_id};
 use advice::AdvicePanel;
 use attention::AttentionView;
 use compare::ComparePanel;
-use functions::FunctionsPanel;
 use fuseline_browser as browser;
 use fuseline_codegen::interpret::Setup;
 use fuseline_core::Objective;
@@ -92,7 +90,6 @@ pub fn Results() -> impl IntoView {
         }
         .into_any(),
         Tab::Gpu => view! { <YourGpu own_gpu /> }.into_any(),
-        Tab::Functions => view! { <FunctionsPanel /> }.into_any(),
     };
     // A memo, so that choosing the open tab again does not mount it again.
     let open = Memo::new(move |_| page.tab.get());
@@ -110,7 +107,7 @@ pub fn Results() -> impl IntoView {
     view! {
         <section node_ref=section on:click=reveal class="panel results" class:is-stale=page.is_grey class:is-pointed=points_at(View::Details) class:is-presented=is_presented(View::Details) aria-labelledby="results-title">
             <h2 class="sr-only" id="results-title">"Details"</h2>
-            <TabList open=page.tab label=Tab::label labelled_by="results-title" />
+            <TabList open=page.tab label=Tab::label group=Tab::group labelled_by="results-title" />
             {move || {
                 let tab = open.get();
                 view! {

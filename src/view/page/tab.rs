@@ -9,16 +9,16 @@ pub enum Tab {
     /// The kernels with their figures.
     #[default]
     Kernels,
+    /// Why edges are not fused.
+    Why,
+    /// The decisions of the policy, one by one.
+    Steps,
     /// What would save time.
     Advice,
     /// All policies side by side.
     Compare,
     /// A param along an axis.
     Sweep,
-    /// Why edges are not fused.
-    Why,
-    /// The decisions of the policy, one by one.
-    Steps,
     /// What each kernel asks of the device.
     Limits,
     /// A matmul in tiles.
@@ -31,8 +31,6 @@ pub enum Tab {
     Measured,
     /// The program on the GPU of the visitor.
     Gpu,
-    /// What an op may call.
-    Functions,
 }
 
 impl Tab {
@@ -40,18 +38,27 @@ impl Tab {
     pub const fn label(self) -> &'static str {
         match self {
             Self::Kernels => "Kernels",
+            Self::Why => "Why not",
+            Self::Steps => "Steps",
             Self::Advice => "What to do",
             Self::Compare => "Compare",
             Self::Sweep => "Sweep",
-            Self::Why => "Why not",
-            Self::Steps => "Steps",
             Self::Limits => "Limits",
             Self::Tiling => "Tiling",
             Self::Attention => "Attention",
             Self::Precision => "Precision",
             Self::Measured => "Measured",
             Self::Gpu => "Your GPU",
-            Self::Functions => "Functions",
+        }
+    }
+
+    /// The title above the tabs that answer the same kind of question. Tabs of a group stand side by side.
+    pub const fn group(self) -> &'static str {
+        match self {
+            Self::Kernels | Self::Why | Self::Steps => "Why",
+            Self::Advice | Self::Compare | Self::Sweep => "What if",
+            Self::Limits | Self::Tiling | Self::Attention | Self::Precision => "Deeper",
+            Self::Measured | Self::Gpu => "Real GPUs",
         }
     }
 }

@@ -115,3 +115,27 @@ pub(super) fn advice_words(analysis: &Analysis, advised: &Advised) -> Option<(St
     };
     Some((action, caveat.to_owned()))
 }
+
+/// An advice in three or four words, for a button beside it.
+pub fn advice_title(advice: Advice) -> String {
+    match advice {
+        Advice::Compile => "Use torch.compile".to_owned(),
+        Advice::Attention => "Call FlashAttention".to_owned(),
+        Advice::MaxAutotune => "Compile with max-autotune".to_owned(),
+        Advice::Tf32 => "Allow TF32".to_owned(),
+        Advice::Merge(a, b) => format!("Fuse kernels {} and {}", a.number(), b.number()),
+    }
+}
+
+/// What an advice saves, for the same place: its memory traffic, or its time where it saves none.
+pub fn advice_gain(row: &AdviceRow) -> String {
+    let is_of_bytes = row.price.saved_bytes() > 0;
+    format!(
+        "−{}",
+        row.saved(if is_of_bytes {
+            Saved::Bytes
+        } else {
+            Saved::Time
+        })
+    )
+}

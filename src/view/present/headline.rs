@@ -15,8 +15,6 @@ pub struct Headline {
     pub fused_bytes: String,
     /// Change by fusion, in percent.
     pub change: String,
-    /// Whether the bytes change at all.
-    pub is_changed: bool,
     /// Both and the difference, exactly.
     pub exact_bytes: String,
     /// Launched kernels, unfused.
@@ -31,8 +29,6 @@ pub struct Headline {
     pub fused_time: String,
     /// The quotient of both: a speedup, or one by the lower bounds. `None` where nothing runs.
     pub ratio: Option<String>,
-    /// Whether the times differ as they are written.
-    pub is_time_changed: bool,
     /// Both lower bounds, beside expected times.
     pub bounds: Option<String>,
     /// How the times are found, and what they leave out.
@@ -67,7 +63,6 @@ pub fn headline(analysis: &Analysis) -> Headline {
         unfused_bytes: total_bytes(analysis, unfused),
         fused_bytes: total_bytes(analysis, fused),
         change: change(analysis),
-        is_changed: saved_bytes != 0 && !analysis.is_partial(),
         exact_bytes: format!(
             "{} B read and written unfused, {} B fused, {} B {}",
             exact(unfused.traffic.total),
@@ -91,7 +86,6 @@ pub fn headline(analysis: &Analysis) -> Headline {
             let quotient = quotient.unwrap_or_default();
             format!("bounds {unfused} → {fused}{cold}{quotient}")
         }),
-        is_time_changed: unfused_time.time != fused_time.time,
         unfused_time: unfused_time.time,
         fused_time: fused_time.time,
         time_note: match missing {

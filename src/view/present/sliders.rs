@@ -16,15 +16,17 @@ pub struct SliderRow {
     pub about: String,
     /// Its value.
     pub value: i64,
-    /// The values of the slider; without them there is only a number box.
+    /// The values that it may take; without them there is only a number box.
     values: Option<ParamValues>,
+    /// Where the slider stops, ascending; `None` where it stops at each step of `values`.
+    stops: Option<Vec<i64>>,
     /// The ends of their range.
     ends: [i64; 2],
     /// What they must divide; empty if nothing.
     dividend: String,
 }
 
-/// The numbers of an `<input type="range">`. Where only some values of a range count, they are the places of these values.
+/// The numbers of an `<input type="range">`. Where a slider has stops, they are the indices of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliderTrack {
     /// Its smallest value.
@@ -40,35 +42,41 @@ pub struct SliderTrack {
 impl SliderRow {
     /// The slider; `None` without a range.
     pub fn track(&self) -> Option<SliderTrack> {
-        Some(match self.values.as_ref()? {
-            &ParamValues::Steps { min, max, step } => SliderTrack {
+        let values = self.values.as_ref()?;
+        match (&self.stops, values) {
+            (None, &ParamValues::Steps { min, max, step }) => Some(SliderTrack {
                 min,
                 max,
                 step,
                 at: self.value,
-            },
-            listed @ ParamValues::Listed(values) => {
-                let place = values.binary_search(&listed.nearest(self.value));
-                let short = |place: usize| i64::try_from(place).unwrap_or(i64::MAX);
-                SliderTrack {
+            }),
+            (Some(stops), _) | (None, ParamValues::Listed(stops)) => {
+                let distance = |index: &usize| {
+                    stops
+                        .get(*index)
+                        .map(|stop| (stop.abs_diff(self.value), *stop))
+                };
+                let at = (0..stops.len()).min_by_key(distance);
+                let short = |index: usize| i64::try_from(index).unwrap_or(i64::MAX);
+                Some(SliderTrack {
                     min: 0,
-                    max: short(values.len() - 1),
+                    max: short(stops.len().saturating_sub(1)),
                     step: 1,
-                    at: short(place.unwrap_or_default()),
-                }
+                    at: short(at.unwrap_or_default()),
+                })
             }
-        })
+        }
     }
 
     /// The value of the slider when it stands at `at`.
     pub fn value_at(&self, at: i64) -> i64 {
-        match &self.values {
-            Some(ParamValues::Listed(values)) => {
-                let place = usize::try_from(at).unwrap_or_default();
-                values[place.min(values.len() - 1)]
-            }
-            _ => at,
-        }
+        let stops = match (&self.stops, &self.values) {
+            (Some(stops), _) | (None, Some(ParamValues::Listed(stops))) => stops,
+            _ => return at,
+        };
+        let index = usize::try_from(at).unwrap_or_default();
+        let last = stops.last().copied().unwrap_or(self.value);
+        stops.get(index).copied().unwrap_or(last)
     }
 
     /// The smallest and the largest value, if there is a range.
@@ -240,12 +248,34 @@ pub fn slider_rows(text: &str, program: &Program, max_rows: usize) -> Vec<Slider
             name: param.name.text.clone(),
             about: about(text, param),
             value: param.value,
+            stops: values.as_ref().and_then(logarithmic_stops),
             values,
             ends: range.map_or_else(Default::default, |range| [range.min, range.max]),
             dividend: dividing.map_or_else(String::new, print_expr),
         }
     });
     rows.collect()
+}
+
+/// Above this ratio of its ends a slider is logarithmic: every doubling is as long.
+const LINEAR_RATIO: i64 = 100;
+
+/// Powers of two and four multiples between two of them, as far as they are steps of the range, and its ends; `None` for a
+/// range of fewer than two decades.
+fn logarithmic_stops(values: &ParamValues) -> Option<Vec<i64>> {
+    let &ParamValues::Steps { min, max, step } = values else {
+        return None;
+    };
+    if min < 1 || max / min <= LINEAR_RATIO {
+        return None;
+    }
+    let powers = (0..i64::BITS - 1).map(|exponent| 1_i64 << exponent);
+    let multiples = powers.flat_map(|power| (0..4).map(move |quarter| power + power / 4 * quarter));
+    let is_step = |stop: &i64| (min..=max).contains(stop) && (stop - min) % step == 0;
+    let mut stops: Vec<i64> = (multiples.chain([min, max]).filter(is_step)).collect();
+    stops.sort_unstable();
+    stops.dedup();
+    Some(stops)
 }
 
 /// What the comment behind a param says that it is.

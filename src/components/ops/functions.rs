@@ -1,4 +1,4 @@
-//! The *Functions* tab: what an op may call.
+//! The *Functions* view of the op list: what an op may call.
 
 use crate::components::sentence::sentence;
 use fuseline_core::model::functions::AttributeSpec;

@@ -1,0 +1,74 @@
+//! What the numbers are made with: the figures of the GPU, the counting conventions and the precision of f32 matmuls.
+
+use super::device_figures::DeviceFigures;
+use super::menu::Menu;
+use crate::app::state::Page;
+use crate::components::radio_button::RadioButton;
+use fuseline_core::Conventions;
+use fuseline_view::present::options::{
+    ChoiceWords, externals_words, f32_matmul_words, reshape_words,
+};
+use leptos::prelude::*;
+use strum::VariantArray;
+
+/// All assumptions of the model under three headings.
+#[component]
+pub fn ModelMenu(
+    /// Whether it is open. Choosing a custom GPU opens it.
+    is_open: RwSignal<bool>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let is_changed = move || page.conventions.get() != Conventions::default();
+    view! {
+        <Menu label="Model" is_changed=Signal::derive(is_changed) panel_class="model-menu" is_open>
+            <section aria-labelledby="model-gpu">
+                <h2 id="model-gpu">"GPU figures"</h2>
+                <div class="figures"><DeviceFigures /></div>
+            </section>
+            <section aria-labelledby="model-counting">
+                <h2 id="model-counting">"Counting conventions"</h2>
+                <fieldset>
+                    <legend>"Inputs and weights count"</legend>
+                    {choices("externals", externals_words, |c: &mut Conventions| &mut c.externals)}
+                </fieldset>
+                <fieldset>
+                    <legend>"A reshape is"</legend>
+                    {choices("reshape", reshape_words, |c: &mut Conventions| &mut c.reshape)}
+                </fieldset>
+                <p class="quiet">
+                    "A kernel reads each tensor that it needs once, and writes each of its outputs that another kernel reads, or that is a result, once. Bytes are exact."
+                </p>
+            </section>
+            <section aria-labelledby="model-precision">
+                <h2 id="model-precision">"Precision"</h2>
+                <fieldset>
+                    <legend>"A matmul on f32 is computed in"</legend>
+                    {choices("f32_matmul", f32_matmul_words, |c: &mut Conventions| &mut c.f32_matmul)}
+                </fieldset>
+            </section>
+        </Menu>
+    }
+}
+
+/// A button for each value of one convention.
+fn choices<T: VariantArray + Copy + PartialEq + Send + Sync>(
+    set: &'static str,
+    words: fn(T) -> ChoiceWords,
+    part: fn(&mut Conventions) -> &mut T,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let choice = move |&value: &T| {
+        let ChoiceWords { name, sentence } = words(value);
+        view! {
+            <RadioButton
+                set
+                is_chosen=move || *part(&mut page.conventions.get()) == value
+                choose=move || page.conventions.update(|c| *part(c) = value)
+            >
+                {name}
+                <small>{sentence}</small>
+            </RadioButton>
+        }
+    };
+    T::VARIANTS.iter().map(choice).collect_view()
+}

@@ -1,0 +1,66 @@
+//! The one thing to press next: fuse what is shown unfused, else the change that saves most.
+
+use crate::app::state::Page;
+use fuseline_browser as browser;
+use fuseline_view::present::advice::{AdviceRow, advice_gain, advice_title};
+use leptos::prelude::*;
+use std::time::Duration;
+
+/// The advice is searched when nothing has changed for so long: it prices many changes of the program.
+const PAUSE: Duration = Duration::from_millis(400);
+
+/// *Fuse*, or the best change with a button that makes it.
+#[component]
+pub fn NextAction() -> impl IntoView {
+    let page = Page::of_context();
+    let fuse = move |_| {
+        page.keep_focus();
+        page.is_fused.set(true);
+    };
+    view! {
+        <div class="next-action">
+            <Show when=move || page.is_fused.get() fallback=move || view! { <button type="button" class="primary fuse-button" on:click=fuse>"Fuse"</button> }>
+                <BestChange />
+            </Show>
+        </div>
+    }
+}
+
+/// The change that saves most time; nothing while it is searched, or if none saves anything.
+#[component]
+fn BestChange() -> impl IntoView {
+    let page = Page::of_context();
+    let best = RwSignal::new(None::<AdviceRow>);
+    let is_resting = RwSignal::new(false);
+    let later = browser::Later::after(PAUSE);
+    Effect::new(move || {
+        page.analysis.track();
+        later.cancel();
+        is_resting.set(false);
+        later.call(move || is_resting.set(true));
+    });
+    Effect::new(move || {
+        // A large program keeps its worker for what is asked.
+        let is_long = page.shown.with(|shown| shown.is_long());
+        let found = if is_resting.get() && !is_long {
+            page.advice().and_then(|rows| rows.into_iter().next())
+        } else {
+            None
+        };
+        best.set(found);
+    });
+    let follow = move |_| {
+        if let Some(row) = best.get_untracked() {
+            page.keep_focus();
+            page.follow(row.advice);
+        }
+    };
+    view! {
+        {move || best.get().map(|row| view! {
+            <p class="best-change">
+                <span>{advice_title(row.advice)}": "<strong>{advice_gain(&row)}</strong></span>
+                <button type="button" title=row.action on:click=follow>"Try it"</button>
+            </p>
+        })}
+    }
+}

@@ -1,0 +1,72 @@
+//! Who fuses: a choice of the fusion policy that shows what each comes to.
+
+use crate::app::state::{Page, SetIfChanged};
+use crate::components::bar::fusion_menu::FusionMenu;
+use crate::components::keyed_rows::row_at;
+use fuseline_view::present::options::policy_summary;
+use fuseline_view::present::policy_bars::{PolicyBar, PolicyResult, policy_bars};
+use leptos::prelude::*;
+
+/// All policies, each with its kernels and a bar of its memory traffic, and the options of the chosen one.
+#[component]
+pub fn Policies() -> impl IntoView {
+    let page = Page::of_context();
+    let bars = Memo::new(move |_| {
+        // The worker would search the kernels of every policy after each change of a large program; *Compare* asks for that.
+        if page.shown.with(|shown| shown.is_long()) {
+            return page
+                .analysis
+                .with(|analysis| policy_bars([(analysis.options.policy, &**analysis)]));
+        }
+        page.compared
+            .with(|compared| policy_bars(compared.iter().map(|one| (one.policy, &*one.analysis))))
+    });
+    view! {
+        <div class="policies" class:is-stale=page.is_grey>
+            <fieldset class="policy-choice">
+                <legend class="policies-title">"Who fuses"</legend>
+                <ForEnumerate
+                    each=move || bars.get()
+                    key=|bar| bar.policy
+                    children=move |place, bar| view! { <PolicyChoice bar=row_at(bars, place, bar) /> }
+                />
+            </fieldset>
+            <FusionMenu />
+        </div>
+    }
+}
+
+#[component]
+fn PolicyChoice(
+    /// The policy with its result.
+    bar: Memo<PolicyBar>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let policy = bar.with_untracked(|bar| bar.policy);
+    let title = move || bar.with(|bar| bar.title);
+    let text = move |part: fn(&PolicyResult) -> &String| {
+        move || bar.with(|bar| bar.result.as_ref().map(|result| part(result).clone()))
+    };
+    let width = move || {
+        let share = bar.with(|bar| bar.result.as_ref().map_or(0.0, |result| result.share));
+        format!("{:.2}%", 100.0 * share)
+    };
+    view! {
+        <label class="policy" title=policy_summary(policy)>
+            <input
+                type="radio"
+                name="policy"
+                value=policy.name()
+                prop:checked=move || page.policy.get() == policy
+                on:change=move |_| {
+                    page.choose_policy(policy);
+                    page.is_fused.set_if_changed(true);
+                }
+            />
+            <span class="policy-title">{title}</span>
+            <span class="policy-figure">{text(|result| &result.kernels)}</span>
+            <span class="policy-bar" aria-hidden="true"><span style:width=width></span></span>
+            <span class="policy-figure">{text(|result| &result.bytes)}</span>
+        </label>
+    }
+}

@@ -1,0 +1,175 @@
+//! What fusion brings to the program, in the one sentence that leads the page.
+
+use super::explain::{assumed, has_assumed_size, total_bytes, total_kernels};
+use super::figure::{Figure, Of, Part, Quantity};
+use super::format::{format_percent, format_ratio};
+use super::options::policy_title;
+use super::times::total_times;
+use fuseline_core::{Analysis, Policy};
+
+/// The sentence about what is shown, with its numbers: the fused program, or the unfused one while `is_fused` is false.
+///
+/// `Fusing turns 14 kernels into 9 and saves 14.6 % of the memory traffic: at best 1.06× faster on A100 SXM 80GB.`
+pub fn claim(analysis: &Analysis, is_fused: bool) -> Vec<Part> {
+    if analysis.unfused.launches == 0 {
+        return vec![Part::words(
+            "Nothing runs yet. Write an operation, open a model or choose an example.",
+        )];
+    }
+    if !is_fused || analysis.options.policy == Policy::None {
+        return without_fusion(analysis);
+    }
+    if analysis.is_partial() {
+        return partial(analysis);
+    }
+    match nothing_to_save(analysis) {
+        Some(reason) => vec![Part::words(format!("Nothing to save here: {reason}."))],
+        None => fused(analysis),
+    }
+}
+
+fn of_unfused(text: String, quantity: Quantity) -> Part {
+    Part::number(text, Figure::unfused(Of::Program, quantity))
+}
+
+fn of_fused(text: String, quantity: Quantity) -> Part {
+    Part::number(text, Figure::fused(Of::Program, quantity))
+}
+
+fn kernels(count: usize) -> &'static str {
+    if count == 1 { "kernel" } else { "kernels" }
+}
+
+fn without_fusion(analysis: &Analysis) -> Vec<Part> {
+    let unfused = &analysis.unfused;
+    let [time, _] = total_times(analysis);
+    let how = if analysis.expected.is_some() {
+        "predicted"
+    } else {
+        "at best"
+    };
+    vec![
+        Part::words("Without fusion, "),
+        of_unfused(total_kernels(analysis, unfused), Quantity::Launches),
+        Part::words(format!(
+            " {} {} ",
+            kernels(unfused.launches),
+            if unfused.launches == 1 {
+                "reads and writes"
+            } else {
+                "read and write"
+            }
+        )),
+        of_unfused(total_bytes(analysis, unfused), Quantity::Bytes),
+        Part::words(format!(" of memory: {how} ")),
+        of_unfused(time.time, Quantity::Time),
+        Part::words(format!(" on {}.", analysis.options.device.name)),
+    ]
+}
+
+/// Two lower bounds have no ratio.
+fn partial(analysis: &Analysis) -> Vec<Part> {
+    let fused = &analysis.fused;
+    vec![
+        Part::words("Fused, "),
+        of_fused(total_kernels(analysis, fused), Quantity::Launches),
+        Part::words(" kernels read and write "),
+        of_fused(total_bytes(analysis, fused), Quantity::Bytes),
+        Part::words(" of memory. Give every op a shape to see what fusion saves."),
+    ]
+}
+
+/// Why fusion changes neither kernels nor bytes; `None` where it does.
+fn nothing_to_save(analysis: &Analysis) -> Option<String> {
+    let (unfused, fused) = (&analysis.unfused, &analysis.fused);
+    if unfused.launches != fused.launches || unfused.traffic.total != fused.traffic.total {
+        return None;
+    }
+    if unfused.launches == 1 {
+        return Some("the program is one kernel already".to_owned());
+    }
+    let is_marked = analysis.graph.ops.iter().any(|op| op.kernel.is_some());
+    Some(match analysis.options.policy {
+        Policy::Manual if !is_marked => "no kernels are merged by hand yet".to_owned(),
+        Policy::Manual => "the kernels merged by hand bring nothing".to_owned(),
+        Policy::Optimal => "no legal fusion of these ops saves anything".to_owned(),
+        policy @ (Policy::None | Policy::Rules | Policy::Inductor) => {
+            let verb = if policy == Policy::Rules {
+                "fuse"
+            } else {
+                "fuses"
+            };
+            let who = policy_title(policy);
+            let who = if policy == Policy::Rules {
+                format!("the {who}")
+            } else {
+                who.to_owned()
+            };
+            format!("{who} {verb} none of these ops")
+        }
+    })
+}
+
+fn fused(analysis: &Analysis) -> Vec<Part> {
+    let (unfused, fused) = (&analysis.unfused, &analysis.fused);
+    let mut parts = if unfused.launches == fused.launches {
+        vec![
+            Part::words("Fusing keeps "),
+            of_fused(total_kernels(analysis, fused), Quantity::Launches),
+            Part::words(format!(" {} and ", kernels(fused.launches))),
+        ]
+    } else {
+        vec![
+            Part::words("Fusing turns "),
+            of_unfused(total_kernels(analysis, unfused), Quantity::Launches),
+            Part::words(format!(" {} into ", kernels(unfused.launches))),
+            of_fused(total_kernels(analysis, fused), Quantity::Launches),
+            Part::words(" and "),
+        ]
+    };
+    let is_assumed = unfused.kernels.iter().any(has_assumed_size);
+    let change = assumed(is_assumed, &format_percent(analysis.savings_pct.abs()));
+    let change = of_fused(change, Quantity::Saving);
+    match fused.traffic.saved_by_fusion {
+        0 => parts.push(Part::words("saves no memory traffic")),
+        saved if saved > 0 => parts.extend([
+            Part::words("saves "),
+            change,
+            Part::words(" of the memory traffic"),
+        ]),
+        _ => parts.extend([
+            Part::words("adds "),
+            change,
+            Part::words(" to the memory traffic"),
+        ]),
+    }
+    parts.extend(gain(analysis, is_assumed));
+    parts
+}
+
+/// `: at best 1.06× faster on A100 SXM 80GB.`
+fn gain(analysis: &Analysis, is_assumed: bool) -> Vec<Part> {
+    let device = &analysis.options.device.name;
+    let predicted = analysis.expected.as_ref();
+    let predicted = predicted.filter(|_| analysis.speedup.is_some());
+    let (how, speedup, quantity) = match (predicted, analysis.speedup) {
+        (Some(times), _) => ("predicted ", times.speedup(), Quantity::Speedup),
+        (None, Some(speedup)) => ("at best ", speedup, Quantity::BoundSpeedup),
+        // Not all FLOPs are known.
+        (None, None) => return vec![Part::words(".")],
+    };
+    let ratio = format_ratio(speedup).replace('x', "×");
+    if ratio == "1.00×" {
+        return vec![
+            Part::words(format!(": {how}")),
+            of_fused("as fast as before".to_owned(), quantity),
+            Part::words(format!(" on {device}.")),
+        ];
+    }
+    let end = if speedup < 1.0 { "as fast" } else { "faster" };
+    vec![
+        Part::words(format!(": {how}")),
+        of_fused(assumed(is_assumed, &ratio), quantity),
+        Part::words(format!(" {end} on {device}.")),
+    ]
+}

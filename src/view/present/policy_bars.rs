@@ -1,0 +1,65 @@
+//! Who fuses: the policies side by side, each with its kernels and its memory traffic on one scale.
+
+use super::explain::{total_bytes, total_kernels};
+use super::options::policy_title;
+use fuseline_core::{Analysis, Policy};
+use strum::VariantArray;
+
+/// A policy with what it comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolicyBar {
+    /// The policy.
+    pub policy: Policy,
+    /// Its title.
+    pub title: &'static str,
+    /// Its result; `None` while that is not known, and *by hand* before any kernel is chosen by hand.
+    pub result: Option<PolicyResult>,
+}
+
+/// What a policy makes of the program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolicyResult {
+    /// Number of kernels: `9 kernels`.
+    pub kernels: String,
+    /// Memory traffic: `1.96 GB`.
+    pub bytes: String,
+    /// Memory traffic over the greatest of all policies, 0 to 1.
+    pub share: f64,
+}
+
+/// A bar for each policy, in the order of [`Policy::VARIANTS`]. `known` are the policies whose results are known.
+pub fn policy_bars<'a>(known: impl IntoIterator<Item = (Policy, &'a Analysis)>) -> Vec<PolicyBar> {
+    let known: Vec<_> = known.into_iter().collect();
+    let unfused = known.first().map(|(_, analysis)| *analysis);
+    let bytes = known
+        .iter()
+        .map(|(_, analysis)| analysis.fused.traffic.total);
+    let most = bytes.chain(unfused.map(|any| any.unfused.traffic.total));
+    let most = most.max().unwrap_or_default().max(1);
+    let bar = |&policy: &Policy| {
+        let of_policy = known.iter().find(|(known, _)| *known == policy);
+        let execution = of_policy.map(|(_, analysis)| (*analysis, &analysis.fused));
+        // Every analysis knows what no policy fuses.
+        let execution = match policy {
+            Policy::None => unfused.map(|any| (any, &any.unfused)),
+            _ => execution,
+        };
+        PolicyBar {
+            policy,
+            title: policy_title(policy),
+            result: execution.map(|(analysis, execution)| {
+                let noun = if execution.launches == 1 {
+                    "kernel"
+                } else {
+                    "kernels"
+                };
+                PolicyResult {
+                    kernels: format!("{} {noun}", total_kernels(analysis, execution)),
+                    bytes: total_bytes(analysis, execution),
+                    share: execution.traffic.total as f64 / most as f64,
+                }
+            }),
+        }
+    };
+    Policy::VARIANTS.iter().map(bar).collect()
+}

@@ -1,0 +1,139 @@
+//! The sentence that leads the page, and the policies beside each other.
+
+use fuseline_core::analysis::compare::compare;
+use fuseline_core::{Analysis, Options, Policy, analyze_program, device, notation};
+use fuseline_view::present::claim::claim;
+use fuseline_view::present::figure::Part;
+use fuseline_view::present::policy_bars::policy_bars;
+
+const TEXT: &str = "\
+input x : f16[256, 256]
+weight w : f16[256, 256]
+y = matmul(x, w)
+z = relu(y)
+n = softmax(z)
+";
+
+fn analysis(text: &str, policy: Policy) -> Analysis {
+    let options = Options::of_policy(policy);
+    let outcome = analyze_program(&notation::parse(text).program, &options);
+    outcome.analysis.unwrap()
+}
+
+fn said(text: &str, policy: Policy) -> String {
+    Part::text_of(&claim(&analysis(text, policy), true))
+}
+
+#[test]
+fn what_fusion_saves_is_said_with_numbers_that_explain_themselves() {
+    let analysis = analysis(TEXT, Policy::Rules);
+    let parts = claim(&analysis, true);
+    assert_eq!(
+        Part::text_of(&parts),
+        "Fusing turns 3 kernels into 2 and saves 28.6 % of the memory traffic: \
+         at best 1.49× faster on A100 SXM 80GB."
+    );
+    let numbers = parts.iter().filter(|part| part.figure.is_some());
+    let numbers: Vec<_> = numbers.map(|part| part.text.as_str()).collect();
+    assert_eq!(numbers, ["3", "2", "28.6 %", "1.49×"]);
+    assert_eq!(
+        Part::text_of(&claim(&analysis, false)),
+        "Without fusion, 3 kernels read and write 918 kB of memory: at best 6.45 µs on A100 SXM 80GB."
+    );
+}
+
+#[test]
+fn on_a_device_with_a_model_the_ratio_is_predicted() {
+    let options = Options {
+        device: device("h200").unwrap().clone(),
+        ..Options::of_policy(Policy::Rules)
+    };
+    let text = TEXT.replace("256", "4096");
+    let outcome = analyze_program(&notation::parse(&text).program, &options);
+    let analysis = outcome.analysis.unwrap();
+    let said = Part::text_of(&claim(&analysis, true));
+    assert!(said.contains(": predicted 1."), "{said}");
+    assert!(said.ends_with("× faster on H200."), "{said}");
+}
+
+#[test]
+fn where_fusion_saves_nothing_the_reason_is_said() {
+    let single = "input x : f16[256]\ny = relu(x)\n";
+    let apart =
+        "input x : f16[256, 256]\nweight w : f16[256, 256]\ny = matmul(x, w)\nz = softmax(y)\n";
+    for (text, policy, expected) in [
+        (
+            "",
+            Policy::Rules,
+            "Nothing runs yet. Write an operation, open a model or choose an example.",
+        ),
+        (
+            single,
+            Policy::Rules,
+            "Nothing to save here: the program is one kernel already.",
+        ),
+        (
+            apart,
+            Policy::Rules,
+            "Nothing to save here: the rules fuse none of these ops.",
+        ),
+        (
+            apart,
+            Policy::Inductor,
+            "Nothing to save here: torch.compile fuses none of these ops.",
+        ),
+        (
+            apart,
+            Policy::Optimal,
+            "Nothing to save here: no legal fusion of these ops saves anything.",
+        ),
+        (
+            TEXT,
+            Policy::Manual,
+            "Nothing to save here: no kernels are merged by hand yet.",
+        ),
+    ] {
+        assert_eq!(said(text, policy), expected);
+    }
+    assert!(
+        said(TEXT, Policy::None).starts_with("Without fusion, 3 kernels read and write 918 kB")
+    );
+}
+
+#[test]
+fn two_lower_bounds_have_no_ratio() {
+    let partial = said(&format!("{TEXT}o = opaque(n)\n"), Policy::Rules);
+    assert_eq!(
+        partial,
+        "Fused, ≥ 2 kernels read and write ≥ 655 kB of memory. Give every op a shape to see what fusion saves."
+    );
+}
+
+#[test]
+fn the_bars_of_all_policies_share_one_scale() {
+    let shown = analysis(TEXT, Policy::Rules);
+    let all = compare(&shown);
+    let bars = policy_bars(all.iter().map(|one| (one.policy, &*one.analysis)));
+    let row = |policy| bars.iter().find(|bar| bar.policy == policy).unwrap();
+    let none = row(Policy::None).result.as_ref().unwrap();
+    assert_eq!(
+        (none.kernels.as_str(), none.bytes.as_str(), none.share),
+        ("3 kernels", "918 kB", 1.0)
+    );
+    let rules = row(Policy::Rules).result.as_ref().unwrap();
+    assert_eq!(
+        (rules.kernels.as_str(), rules.bytes.as_str()),
+        ("2 kernels", "655 kB")
+    );
+    assert!((rules.share - 655_360.0 / 917_504.0).abs() < 1e-12);
+    // The text states no kernel.
+    assert_eq!(row(Policy::Manual).result, None);
+    // Of a large program only the chosen policy is known, and what no policy fuses.
+    let known = policy_bars([(Policy::Rules, &shown)]);
+    let known: Vec<_> = known
+        .iter()
+        .filter(|bar| bar.result.is_some())
+        .map(|bar| bar.policy)
+        .collect();
+    assert_eq!(known, [Policy::None, Policy::Rules]);
+}
