@@ -1,6 +1,8 @@
 //! Undo and redo of the text.
 
 use fuseline_core::Policy;
+use fuseline_core::examples::Opening;
+use fuseline_view::page::links::SharedState;
 
 /// Number of undo steps that are kept. The oldest are dropped first.
 const MAX_STEPS: usize = 300;
@@ -20,6 +22,69 @@ pub enum Origin {
     Single,
 }
 
+/// Choices that an edit makes beside the text. Those that are `None` stay as the visitor made them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Choices {
+    /// Who decides what fuses.
+    pub policy: Option<Policy>,
+    /// Whether attention runs as one kernel.
+    pub attention: Option<bool>,
+    /// Whether the fused kernels are shown.
+    pub is_fused: Option<bool>,
+}
+
+impl Choices {
+    /// The policy alone.
+    pub fn of_policy(policy: Policy) -> Self {
+        Self {
+            policy: Some(policy),
+            ..Self::default()
+        }
+    }
+
+    /// Of these choices those that `next` changes.
+    #[must_use]
+    pub fn changed_by(self, next: Self) -> Self {
+        fn changed<T: PartialEq>(now: Option<T>, next: Option<T>) -> Option<T> {
+            now.filter(|now| next.is_some_and(|next| next != *now))
+        }
+        Self {
+            policy: changed(self.policy, next.policy),
+            attention: changed(self.attention, next.attention),
+            is_fused: changed(self.is_fused, next.is_fused),
+        }
+    }
+
+    /// Of these choices those that `step` restores.
+    fn restored_by(self, step: Self) -> Self {
+        Self {
+            policy: self.policy.filter(|_| step.policy.is_some()),
+            attention: self.attention.filter(|_| step.attention.is_some()),
+            is_fused: self.is_fused.filter(|_| step.is_fused.is_some()),
+        }
+    }
+}
+
+impl From<Opening> for Choices {
+    fn from(opening: Opening) -> Self {
+        Self {
+            policy: Some(opening.policy),
+            attention: Some(opening.attention),
+            is_fused: Some(opening.is_fused),
+        }
+    }
+}
+
+impl From<&SharedState> for Choices {
+    fn from(state: &SharedState) -> Self {
+        Self {
+            policy: Some(state.policy),
+            attention: Some(state.fusion.attention),
+            is_fused: Some(!state.is_unfused_view),
+        }
+    }
+}
+
 /// A state of the text that undo or redo can restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
@@ -27,8 +92,8 @@ pub struct Step {
     pub text: String,
     /// The example that the text started from.
     pub example: Option<&'static str>,
-    /// The policy, if the edit changed it too. A policy that was chosen on its own is not restored.
-    pub policy: Option<Policy>,
+    /// The choices that the edit changed, too. What was chosen on its own is not restored.
+    pub choices: Choices,
 }
 
 /// The undo and redo stacks.
@@ -59,7 +124,7 @@ impl History {
         self.last = None;
     }
 
-    /// Undoes one step; [`History::redo`] can restore `present` and its policy.
+    /// Undoes one step; [`History::redo`] can restore `present` and its choices.
     pub fn undo(&mut self, present: Step) -> Option<Step> {
         travel(&mut self.undo, &mut self.redo, present, &mut self.last)
     }
@@ -94,9 +159,7 @@ fn travel(
     last: &mut Option<(Origin, f64)>,
 ) -> Option<Step> {
     let step = from.pop()?;
-    if step.policy.is_none() {
-        present.policy = None;
-    }
+    present.choices = present.choices.restored_by(step.choices);
     to.push(present);
     *last = None;
     Some(step)

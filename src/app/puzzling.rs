@@ -1,6 +1,6 @@
 //! The puzzle that a visitor solves: its par, how far their kernels are from it, hints and the way to the optimum.
 
-use crate::app::history::Origin;
+use crate::app::history::{Choices, Origin};
 use crate::app::session::Session;
 use crate::app::sharing::choose;
 use crate::app::state::{OpsView, Page, Selection, SetIfChanged};
@@ -240,7 +240,8 @@ impl Puzzling {
 
     fn put(self, text: String) {
         let example = self.page.example.get_untracked();
-        (self.page).replace(text, Origin::Single, example, Some(Policy::Manual));
+        let manual = Choices::of_policy(Policy::Manual);
+        (self.page).replace(text, Origin::Single, example, manual);
     }
 }
 

@@ -75,7 +75,7 @@ impl Session {
         expect_context()
     }
 
-    /// Opens the document of this entry of the tab's history, else the one that was changed last, else the first example;
+    /// Opens the document of this entry of the tab's history, else the one that was changed last, else the example of a first visit;
     /// then the link. Instead of a document whose last start did not finish it opens another own text, and says so.
     pub fn open(link: Option<Link>) -> Self {
         starts::forget_old();
@@ -90,7 +90,8 @@ impl Session {
         } else {
             wanted
         };
-        let first = example(START).map_or("", |e| e.text);
+        let start = example(START);
+        let first = start.map_or("", |example| example.text);
         let page = Page::new(
             shown
                 .map_or(first, |(_, document)| &document.text)
@@ -104,6 +105,9 @@ impl Session {
             OpenDocument::stored(id, document)
         } else {
             page.example.set(Some(START));
+            if let Some(start) = start {
+                page.choose(start.opening.into());
+            }
             OpenDocument::new(browser::new_id(), first, false)
         };
         if let Some(devices) = browser::load(DEVICES) {
@@ -327,7 +331,7 @@ impl Session {
     fn show(self, text: String, example: Option<&'static str>, state: SharedState) {
         self.page.drawing.fold();
         self.page
-            .replace(text, Origin::Single, example, Some(state.policy));
+            .replace(text, Origin::Single, example, (&state).into());
         choose(self.page, state);
     }
 

@@ -11,7 +11,7 @@ use crate::components::headline::Headline;
 use crate::components::results::kernels::KernelsTable;
 use crate::components::sliders::Sliders;
 use fuseline_browser::{self as browser, Later, Reply};
-use fuseline_core::examples::{START, example};
+use fuseline_core::examples::{EMBEDDED, example};
 use leptos::html;
 use leptos::prelude::*;
 use std::time::Duration;
@@ -83,25 +83,26 @@ pub fn Embedded(
     }
 }
 
-/// A page with the program of the link, else with the first example.
+/// A page with the program of the link, else with an example.
 fn page_of(link: Option<Link>) -> Page {
-    let first = example(START).map_or("", |example| example.text);
+    let first = example(EMBEDDED).map_or("", |example| example.text);
     let page = Page::new(first.to_owned());
     match link.map(|link| link.carried) {
-        None => page.example.set(Some(START)),
+        None => page.example.set(Some(EMBEDDED)),
         Some(Ok(Carried::Lesson(_))) => {
-            page.example.set(Some(START));
+            page.example.set(Some(EMBEDDED));
             page.tell_failure("A lesson needs the whole page: open its link without “?embed=”.");
         }
         Some(Ok(Carried::State(state))) => {
-            page.replace(state.text.clone(), Origin::Single, None, Some(state.policy));
+            let choices = (&*state).into();
+            page.replace(state.text.clone(), Origin::Single, None, choices);
             if let Some(op) = state.selected_op.clone() {
                 page.select_named(&op);
             }
             sharing::choose(page, *state);
         }
         Some(Err(problem)) => {
-            page.example.set(Some(START));
+            page.example.set(Some(EMBEDDED));
             page.tell_failure(problem.message());
         }
     }

@@ -13,6 +13,8 @@ use fuseline_core::{Analysis, Objective, OpId, Options, Policy, analyze_program}
 /// Example, then kernels and bytes of each of [`POLICIES`].
 #[rustfmt::skip]
 const FIGURES: &[(&str, [(usize, u64); 4])] = &[
+    ("residual_layer", [(4, 77_596_672), (1, 18_876_416), (2, 44_042_240), (1, 18_876_416)]),
+    ("transformer_block", [(20, 2_852_126_720), (11, 1_946_157_056), (12, 2_080_374_784), (11, 1_946_157_056)]),
     ("exercise", [(4, 71_311_360), (2, 37_756_928), (3, 54_534_144), (2, 37_756_928)]),
     ("transformer", [(14, 2_298_478_592), (9, 1_962_934_272), (8, 973_078_528), (9, 1_962_934_272)]),
     ("diamond", [(4, 20_971_520), (2, 10_485_760), (2, 10_485_760), (1, 6_291_456)]),
@@ -62,6 +64,7 @@ const POLICIES: [Policy; 4] = [
 
 /// Kernels and bytes of the optimum where attention may run as one kernel and that changes them.
 const WITH_ATTENTION: &[(&str, (usize, u64))] = &[
+    ("transformer_block", (9, 872_415_232)),
     ("transformer", (7, 838_860_800)),
     ("sdpa_flash", (1, 16_777_216)),
     ("attention", (1, 16_777_216)),

@@ -1,6 +1,6 @@
 //! Undo and redo of the text.
 
-use fuseline::app::history::{History, Origin, Step, end_of_change, keeps_little};
+use fuseline::app::history::{Choices, History, Origin, Step, end_of_change, keeps_little};
 use fuseline_core::Policy;
 
 /// Undo steps that are kept.
@@ -10,7 +10,7 @@ fn step(text: &str) -> Step {
     Step {
         text: text.to_owned(),
         example: None,
-        policy: None,
+        choices: Choices::default(),
     }
 }
 
@@ -65,7 +65,7 @@ fn an_edit_after_undo_ends_redo() {
 fn a_step_brings_back_the_example_and_the_policy_that_were_changed_with_the_text() {
     let mut history = History::default();
     let present = |text, policy| Step {
-        policy: Some(policy),
+        choices: Choices::of_policy(policy),
         ..step(text)
     };
     let first = Step {
@@ -83,6 +83,43 @@ fn a_step_brings_back_the_example_and_the_policy_that_were_changed_with_the_text
     );
     assert_eq!(history.redo(first), Some(present("b", Policy::Manual)));
     assert_eq!(history.redo(present("b", Policy::Manual)), Some(step("c")));
+}
+
+/// Each choice is brought back by itself: what an edit left alone stays as the visitor chose it since.
+#[test]
+fn a_step_brings_back_only_the_choices_that_its_edit_changed() {
+    let before = Choices {
+        policy: Some(Policy::Rules),
+        attention: Some(false),
+        is_fused: Some(true),
+    };
+    let taken = Choices {
+        policy: Some(Policy::Inductor),
+        attention: Some(false),
+        is_fused: None,
+    };
+    let changed = before.changed_by(taken);
+    assert_eq!(changed, Choices::of_policy(Policy::Rules));
+    let mut history = History::default();
+    let first = Step {
+        choices: changed,
+        ..step("a")
+    };
+    history.record(first.clone(), Origin::Single, 0.0);
+    let present = Step {
+        choices: Choices {
+            policy: Some(Policy::Inductor),
+            attention: Some(true),
+            is_fused: Some(false),
+        },
+        ..step("b")
+    };
+    assert_eq!(history.undo(present), Some(first.clone()));
+    let again = Step {
+        choices: Choices::of_policy(Policy::Inductor),
+        ..step("b")
+    };
+    assert_eq!(history.redo(first), Some(again));
 }
 
 #[test]

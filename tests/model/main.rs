@@ -39,6 +39,7 @@ mod edit;
 mod embed;
 mod examples;
 mod examples_by_policy;
+mod examples_claims;
 mod examples_watch;
 mod explain;
 mod export_graphs;

@@ -104,10 +104,14 @@ fn file() -> File {
     serde_json::from_str(include_str!("../measure/results/webgpu_h100.json")).unwrap()
 }
 
+/// Examples that are newer than the run.
+const NOT_RUN: [&str; 2] = ["residual_layer", "transformer_block"];
+
 #[test]
 fn all_examples_ran_with_right_results() {
     let file = file();
-    let ids: Vec<&str> = EXAMPLES.iter().map(|example| example.id).collect();
+    let ids = EXAMPLES.iter().map(|example| example.id);
+    let ids: Vec<&str> = ids.filter(|id| !NOT_RUN.contains(id)).collect();
     let ran: Vec<&str> = file.rows.iter().map(|row| &*row.example).collect();
     assert_eq!(ran, ids);
     for row in &file.rows {

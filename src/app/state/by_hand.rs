@@ -2,7 +2,7 @@
 
 use super::choices::{FocusRequest, Notice, NoticeAction};
 use super::page::Page;
-use crate::app::history::Origin;
+use crate::app::history::{Choices, Origin};
 use crate::app::jobs::{Answer, Question};
 use fuseline_core::notation::edit::{Marked, ShownKernels, state_kernels};
 use fuseline_core::{KernelId, OpId, Policy};
@@ -110,7 +110,8 @@ impl Page {
             return;
         };
         let example = self.example.get_untracked();
-        let is_changed = self.replace(text.clone(), Origin::Single, example, Some(Policy::Manual));
+        let manual = Choices::of_policy(Policy::Manual);
+        let is_changed = self.replace(text.clone(), Origin::Single, example, manual);
         self.notice.set(Some(Notice {
             text: proposal.done.clone(),
             is_failure: false,

@@ -11,11 +11,12 @@ use super::selection::{NamedSelection, Selection};
 use super::sweeping::Sweeping;
 use super::{derived, memos, pin, profile, switching, tabs};
 use crate::app::background::Background;
-use crate::app::history::{History, Origin, Step};
+use crate::app::history::{Choices, History, Origin, Step};
 use crate::app::jobs::Job;
 use crate::app::measured_devices::MeasuredDevices;
 use fuseline_browser as browser;
 use fuseline_core::analysis::compare::Compared;
+use fuseline_core::examples::Example;
 use fuseline_core::model::calibration::Calibrations;
 use fuseline_core::model::options::PAGE_BUDGET_STATES;
 use fuseline_core::notation::Parsed;
@@ -276,30 +277,33 @@ impl Page {
 
     /// Replaces the text. Edits of one origin without a pause between them are one undo step.
     pub fn edit(self, text: String, origin: Origin) {
-        self.replace(text, origin, self.example.get_untracked(), None);
+        self.replace(
+            text,
+            origin,
+            self.example.get_untracked(),
+            Choices::default(),
+        );
     }
 
-    /// Replaces the text, its example and, unless `policy` is `None`, the policy. Returns whether the text changed.
+    /// Replaces the text, its example and these choices. Returns whether the text changed.
     pub fn replace(
         self,
         text: String,
         origin: Origin,
         example: Option<&'static str>,
-        policy: Option<Policy>,
+        choices: Choices,
     ) -> bool {
         let mut before = self.present();
         let is_changed = before.text != text;
         if is_changed {
-            if policy.is_none() || policy == before.policy {
-                before.policy = None;
-            }
+            before.choices = before.choices.changed_by(choices);
             self.history
                 .update(|history| history.record(before, origin, browser::now_ms()));
         }
         self.put(Step {
             text,
             example,
-            policy,
+            choices,
         });
         is_changed
     }
@@ -309,10 +313,27 @@ impl Page {
     pub fn open(self, text: String, example: Option<&'static str>) -> bool {
         let is_manual = self.policy.get_untracked() == Policy::Manual;
         let policy = (is_manual && !text.contains("@kernel")).then(Policy::default);
+        let choices = Choices {
+            policy,
+            ..Choices::default()
+        };
+        self.open_with(text, example, choices)
+    }
+
+    /// Replaces the text by an example, with the choices that it opens with. Device and conventions stay.
+    pub fn open_example(self, example: &Example) {
+        self.open_with(
+            example.text.to_owned(),
+            Some(example.id),
+            example.opening.into(),
+        );
+    }
+
+    fn open_with(self, text: String, example: Option<&'static str>, choices: Choices) -> bool {
         self.drawing.fold();
         self.puzzle.set_if_changed(None);
         self.leave_lesson();
-        self.replace(text, Origin::Single, example, policy)
+        self.replace(text, Origin::Single, example, choices)
     }
 
     /// Shows the op list in the place of lessons, whose step is about another program.
@@ -322,12 +343,16 @@ impl Page {
         }
     }
 
-    /// The text with its example and the policy.
+    /// The text with its example and the choices.
     fn present(self) -> Step {
         Step {
             text: self.text.get_untracked(),
             example: self.example.get_untracked(),
-            policy: Some(self.policy.get_untracked()),
+            choices: Choices {
+                policy: Some(self.policy.get_untracked()),
+                attention: Some(self.fusion.with_untracked(|fusion| fusion.attention)),
+                is_fused: Some(self.is_fused.get_untracked()),
+            },
         }
     }
 
@@ -394,18 +419,38 @@ impl Page {
 
     fn put(self, step: Step) {
         self.example.set_if_changed(step.example);
-        if let Some(policy) = step.policy {
+        self.choose(step.choices);
+        if self.text.with_untracked(|text| *text != step.text) {
+            browser::remember_text(&step.text);
+            self.set_text.set(step.text);
+            // The message is about the old text, and its Undo button would undo this edit.
+            self.notice.set_if_changed(None);
+        }
+    }
+
+    /// Makes these choices, and leaves the others.
+    pub fn choose(self, choices: Choices) {
+        let Choices {
+            policy,
+            attention,
+            is_fused,
+        } = choices;
+        if let Some(policy) = policy {
             if policy == Policy::Manual && self.step.get_untracked().is_some() {
                 // Show the kernels that were just changed by hand, not those of an earlier step.
                 self.step.set_if_changed(Some(usize::MAX));
             }
             self.policy.set_if_changed(policy);
         }
-        if self.text.with_untracked(|text| *text != step.text) {
-            browser::remember_text(&step.text);
-            self.set_text.set(step.text);
-            // The message is about the old text, and its Undo button would undo this edit.
-            self.notice.set_if_changed(None);
+        if let Some(attention) = attention {
+            let fusion = self.fusion.get_untracked();
+            self.fusion.set_if_changed(FusionOptions {
+                attention,
+                ..fusion
+            });
+        }
+        if let Some(is_fused) = is_fused {
+            self.is_fused.set_if_changed(is_fused);
         }
     }
 

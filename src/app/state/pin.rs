@@ -3,7 +3,7 @@
 use super::explained::Told;
 use super::memos::shared_option;
 use super::page::{Page, SetIfChanged};
-use crate::app::history::Origin;
+use crate::app::history::{Choices, Origin};
 use fuseline_core::{Analysis, IdVec, KernelId};
 use fuseline_view::page::links::SharedState;
 use fuseline_view::present::figure::{Figure, explanation_of_change, explanation_of_pinned};
@@ -82,7 +82,8 @@ impl Page {
         self.pin();
         let state = &pinned.state;
         let text = state.text.clone();
-        self.replace(text, Origin::Single, pinned.example, Some(state.policy));
+        let choices = Choices::of_policy(state.policy);
+        self.replace(text, Origin::Single, pinned.example, choices);
         self.fusion.set_if_changed(state.fusion);
         self.conventions.set_if_changed(state.conventions);
         self.device.set_if_changed(state.device.clone());

@@ -16,7 +16,7 @@ pub fn ExamplePicker() -> impl IntoView {
     let page = Page::of_context();
     let choose = move |id: String| {
         if let Some(chosen) = example(&id) {
-            page.open(chosen.text.to_owned(), Some(chosen.id));
+            page.open_example(chosen);
             page.select(Selection::Nothing);
         }
     };
