@@ -1,7 +1,12 @@
 //! The one thing to press next: fuse what is shown unfused, else the change that saves most.
 
-use crate::app::state::Page;
+use crate::app::learning::Learning;
+use crate::app::state::{Page, Selection};
 use fuseline_browser as browser;
+use fuseline_core::Policy;
+use fuseline_core::examples::{NEXT, START, example};
+use fuseline_learn::lesson::library::LESSONS;
+use fuseline_learn::lesson::read;
 use fuseline_view::present::advice::{AdviceRow, advice_gain, advice_title};
 use leptos::prelude::*;
 use std::time::Duration;
@@ -9,20 +14,64 @@ use std::time::Duration;
 /// The advice is searched when nothing has changed for so long: it prices many changes of the program.
 const PAUSE: Duration = Duration::from_millis(400);
 
-/// *Fuse*, or the best change with a button that makes it.
+/// *Fuse*; of the opening program the two ways on; else the best change with a button that makes it.
 #[component]
 pub fn NextAction() -> impl IntoView {
     let page = Page::of_context();
-    let fuse = move |_| {
-        page.keep_focus();
-        page.is_fused.set(true);
-    };
+    let is_start = Memo::new(move |_| page.example.get() == Some(START));
     view! {
         <div class="next-action">
-            <Show when=move || page.is_fused.get() fallback=move || view! { <button type="button" class="primary fuse-button" on:click=fuse>"Fuse"</button> }>
-                <BestChange />
+            <Show when=move || page.is_fused.get() fallback=|| view! { <FuseButton /> }>
+                <Show when=move || is_start.get() fallback=|| view! { <BestChange /> }>
+                    <WaysOn />
+                </Show>
             </Show>
         </div>
+    }
+}
+
+/// Shows the kernels fused.
+#[component]
+fn FuseButton() -> impl IntoView {
+    let page = Page::of_context();
+    let fuse = move |_| {
+        page.keep_focus();
+        if page.policy.get_untracked() == Policy::None {
+            page.policy.set(Policy::default());
+        }
+        page.is_fused.set(true);
+    };
+    view! { <button type="button" class="primary fuse-button" on:click=fuse>"Fuse"</button> }
+}
+
+/// Where a visitor goes who has seen the opening program fuse.
+#[component]
+fn WaysOn() -> impl IntoView {
+    let page = Page::of_context();
+    let learning = Learning::of_context();
+    let back = move |_| {
+        page.keep_focus();
+        page.is_fused.set(false);
+    };
+    let open_block = move |_| {
+        if let Some(block) = example(NEXT) {
+            page.keep_focus();
+            page.open_example(block);
+            page.select(Selection::Nothing);
+        }
+    };
+    let first = LESSONS.first();
+    let lesson = learning.zip(first).map(|(learning, first)| {
+        let minutes = read(first.text).0.minutes;
+        let start = move |_| learning.open_listed(first.id, 0);
+        view! {
+            <button type="button" on:click=start>{format!("New to fusion? Start here, {minutes} minutes")}</button>
+        }
+    });
+    view! {
+        <button type="button" on:click=back>"Back to unfused"</button>
+        <button type="button" on:click=open_block>{example(NEXT).map(|block| block.title)}</button>
+        {lesson}
     }
 }
 

@@ -64,6 +64,9 @@ pub fn example(id: &str) -> Option<&'static Example> {
 /// The example that a first visit opens.
 pub const START: &str = "residual_layer";
 
+/// The example that a visitor opens next: the program that the first one is a part of.
+pub const NEXT: &str = "transformer_block";
+
 /// The example in the frame of a page that names no program. Such pages speak of it, so it stays.
 pub const EMBEDDED: &str = "transformer";
 

@@ -1,5 +1,6 @@
 //! The way to the lessons.
 
+use crate::app::learning::Learning;
 use crate::app::state::{OpsView, Page};
 use crate::components::tabs::tab_id;
 use fuseline_browser as browser;
@@ -10,6 +11,13 @@ use leptos::prelude::*;
 pub fn LearnButton() -> impl IntoView {
     let page = Page::of_context();
     let is_open = move || page.is_ops_open.get() && page.ops_view.get() == OpsView::Learn;
+    // Until a lesson was opened it is the one filled button of the bar.
+    let learning = Learning::of_context();
+    let is_new = move || {
+        learning.is_some_and(|learning| {
+            (learning.progress).with(|progress| progress.open.is_none() && progress.done.is_empty())
+        })
+    };
     let toggle = move |_| {
         if untrack(is_open) {
             page.show_ops(OpsView::Text);
@@ -20,7 +28,7 @@ pub fn LearnButton() -> impl IntoView {
         }
     };
     view! {
-        <button type="button" class="learn-button" aria-pressed=move || is_open().to_string() on:click=toggle>
+        <button type="button" class="learn-button" class:primary=is_new aria-pressed=move || is_open().to_string() on:click=toggle>
             "Learn"
         </button>
     }
