@@ -131,13 +131,13 @@ fn Slider(
     };
     view! {
         <div class="slider" class:has-range=has_range>
-            <label for=move || if has_range.get() { range_id() } else { box_id() }>
-                <span class="slider-name">{name.clone()}</span>
+            <div class="slider-names">
+                <label for=move || if has_range.get() { range_id() } else { box_id() }>{name.clone()}</label>
                 <Show when=move || row.with(|row| !row.about.is_empty())>
                     " "
                     <small class="slider-about" id=about_id>{move || row.with(|row| row.about.clone())}</small>
                 </Show>
-            </label>
+            </div>
             <Show when=move || has_range.get()>
                 <input
                     type="range"
