@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { serve } from './server.mjs';
-import { SharedPage } from './shared_page.mjs';
+import { SharedPage, openEmpty } from './shared_page.mjs';
 
 export { expect };
 
@@ -16,6 +16,15 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** The built command line, with which the page is compared. */
 const FUSELINE = resolve(ROOT, process.env.FUSELINE ?? 'target/debug/fuseline');
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** The document of a visitor who has been here: the transformer block of 14 ops, fused by the textbook rules, of which most tests speak. */
+const DOCUMENT = {
+  changed_ms: 1, // older than what a test writes
+  example: 'transformer',
+  is_own: false,
+  choices: '',
+  text: readFileSync(`${ROOT}public/examples/transformer.fuse`, 'utf8'),
+};
 
 /** Reports what goes wrong in a page of the site. */
 async function watch(page, { origin }, report) {
@@ -81,12 +90,25 @@ export const test = base.extend({
     expect(problems).toEqual([]);
   },
 
-  /** Opens the page, optionally at a fragment, and waits until it has started. */
-  open: async ({ page, site }, use) => {
+  /** Opens the page as a first visit does, optionally at a fragment, and waits until it has started. */
+  visit: async ({ page, site }, use) => {
     await use(async (fragment = '') => {
       await page.goto(site + fragment);
       await page.waitForFunction(() => globalThis.wasmBindings !== undefined);
       await page.locator('main').waitFor();
+    });
+  },
+
+  /** Opens the page as a later visit does: with the stored document. */
+  open: async ({ page, site, visit }, use) => {
+    let isKnown = false;
+    await use(async (fragment) => {
+      if (!isKnown) {
+        await openEmpty(page, site);
+        await page.evaluate((json) => { localStorage.setItem('fuseline.document.known', json); }, JSON.stringify(DOCUMENT));
+      }
+      isKnown = true;
+      await visit(fragment);
     });
   },
 });

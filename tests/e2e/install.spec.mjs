@@ -8,8 +8,8 @@ const sizeOf = (png) => {
   return `${png.readUInt32BE(16)}x${png.readUInt32BE(20)}`;
 };
 
-test('the manifest names what browsers ask for before they install a page', async ({ page, open, site, request }) => {
-  await open();
+test('the manifest names what browsers ask for before they install a page', async ({ page, visit, site, request }) => {
+  await visit();
   const address = await page.locator('link[rel="manifest"]').evaluate((link) => link.href);
   const response = await request.get(address);
   expect(response.headers()['content-type']).toBe('application/manifest+json');
@@ -35,8 +35,8 @@ test('the manifest names what browsers ask for before they install a page', asyn
   expect(sizeOf(await (await request.get(touchIcon)).body())).toBe('180x180');
 });
 
-test('Chromium finds nothing that keeps it from installing the page', async ({ page, open }) => {
-  await open();
+test('Chromium finds nothing that keeps it from installing the page', async ({ page, visit }) => {
+  await visit();
   const browser = await page.context().newCDPSession(page);
   const { errors } = await browser.send('Page.getAppManifest');
   expect(errors).toEqual([]);

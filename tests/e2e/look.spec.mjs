@@ -72,7 +72,7 @@ for (const [screen, viewport] of Object.entries(SCREENS)) {
 test('a tall graph is in columns on a projector, and full-screen on request', async ({ page, open }) => {
   await page.setViewportSize(SCREENS.projector);
   await open();
-  await chooseExample(page, 'Transformer block');
+  await chooseExample(page, 'Transformer block, 14 ops');
   const panels = page.locator('.dag-kernel');
   const columns = () => panels.evaluateAll((all) => new Set(all.map((panel) => Math.round(panel.getBoundingClientRect().left / 100))).size);
   await expect.poll(columns).toBeGreaterThan(1);

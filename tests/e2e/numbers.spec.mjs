@@ -79,6 +79,9 @@ test('each choice changes the numbers as on the command line', async ({ page }) 
   });
 });
 
+/** How the command line is asked for the kernels that an example opens with. */
+const OPENED_WITH = { 'Transformer block': ['--policy', 'inductor', '--attention'] };
+
 test('every example is drawn without a mistake, says what to watch for, and has the numbers of the command line', async ({ page }) => {
   const graph = page.getByRole('region', { name: 'Graph' });
   const marks = (chart) => chart.getByRole('button', { name: /^(?!Enlarge)/ });
@@ -90,7 +93,7 @@ test('every example is drawn without a mistake, says what to watch for, and has 
       await expect(editor(page)).toHaveAttribute('aria-invalid', 'false');
       await expect(page.getByRole('slider').first()).toBeVisible();
       for (const chart of [roofline(page), traffic(page)]) await expect(marks(chart).first()).toBeVisible();
-      const report = commandLine(['analyze', '-'], await editor(page).inputValue());
+      const report = commandLine(['analyze', '-', ...OPENED_WITH[title] ?? []], await editor(page).inputValue());
       const more = page.getByRole('button', { name: /^Show more/ });
       while (await more.isVisible()) await more.click();
       const groups = await kernels(page);

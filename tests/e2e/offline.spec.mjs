@@ -69,24 +69,24 @@ const lookAgain = (page) => page.evaluate(async () => {
   return newer?.state;
 });
 
-test('the first visit keeps the page, after it has started; later ones need no network', { tag: '@firefox' }, async ({ page, host, open }) => {
+test('the first visit keeps the page, after it has started; later ones need no network', { tag: '@firefox' }, async ({ page, host, visit }) => {
   host.publish('one');
   host.asked.length = 0;
-  await open();
+  await visit();
   await kept(page);
   const wasm = host.asked.findIndex((name) => name.endsWith('.wasm'));
   expect(wasm).toBeGreaterThanOrEqual(0);
   expect(host.asked.indexOf('service_worker.js')).toBeGreaterThan(wasm);
 
   host.asked.length = 0;
-  await open();
+  await visit();
   await expect.poll(() => host.asked).toContain('service_worker.js');
   expect(new Set(host.asked)).toEqual(new Set(['service_worker.js']));
 
   await host.stop();
-  await open('?embed=graph,roofline');
+  await visit('?embed=graph,roofline');
   await expect(page.getByRole('region', { name: 'Roofline' })).toBeVisible();
-  await open();
+  await visit();
   await page.getByRole('tab', { name: 'Measured' }).click();
   await expect(page.getByRole('tabpanel', { name: 'Measured' }).locator('tbody tr').first()).toBeVisible();
   expect(await page.evaluate(() => fetch('worker.js').then((response) => response.text()))).toContain('run_job');
@@ -94,11 +94,11 @@ test('the first visit keeps the page, after it has started; later ones need no n
   await host.restart();
 });
 
-test('a new version waits until the visitor wants it, and then replaces the old one in all tabs', { tag: '@firefox' }, async ({ page, context, host, open, problems }) => {
+test('a new version waits until the visitor wants it, and then replaces the old one in all tabs', { tag: '@firefox' }, async ({ page, context, host, visit, problems }) => {
   host.publish('one');
-  await open();
+  await visit();
   await kept(page);
-  await open();
+  await visit();
   const second = await context.newPage();
   second.on('pageerror', (error) => problems.push(`uncaught: ${error.message}`));
   await second.goto(host.url);
@@ -133,11 +133,11 @@ test('a new version waits until the visitor wants it, and then replaces the old 
   expect(starts).toEqual({ page: 1, second: 1 });
 });
 
-test('a text that the browser does not keep is not lost to a new version', { tag: '@firefox' }, async ({ page, host, open }) => {
+test('a text that the browser does not keep is not lost to a new version', { tag: '@firefox' }, async ({ page, host, visit }) => {
   host.publish('one');
-  await open();
+  await visit();
   await kept(page);
-  await open();
+  await visit();
   await page.evaluate(() => { Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }; });
   await write(page, 'input x: f32[8]\ny = relu(x)\n');
   await expect(page.getByRole('button', { name: 'Save as a file' })).toBeVisible();
@@ -156,20 +156,20 @@ test('a text that the browser does not keep is not lost to a new version', { tag
 });
 
 for (const [what, missing] of [['lacks a file', ['worker.js']], ['lacks its worker', ['service_worker.js']]]) {
-  test(`a deployment that ${what} leaves the old version whole`, { tag: '@firefox' }, async ({ page, host, open, problems }) => {
+  test(`a deployment that ${what} leaves the old version whole`, { tag: '@firefox' }, async ({ page, host, visit, problems }) => {
     host.publish('one');
-    await open();
+    await visit();
     await kept(page);
     await write(page, 'input x: f32[8]\ny = relu(x)\n');
     await untilStored(page, 'relu(x)');
     host.publish('two', missing);
     expect(await lookAgain(page).catch(() => 'failed')).toMatch(/^(redundant|failed)$/);
-    await open();
+    await visit();
     await expect(page).toHaveTitle('one');
     await expect(editor(page)).toHaveValue(/relu\(x\)/);
     await expect(newVersion(page)).toHaveCount(0);
     await host.stop();
-    await open();
+    await visit();
     await expect(page).toHaveTitle('one');
     expect(await page.evaluate(() => fetch('worker.js').then((response) => response.ok))).toBe(true);
     await host.restart();
@@ -177,14 +177,14 @@ for (const [what, missing] of [['lacks a file', ['worker.js']], ['lacks its work
   });
 }
 
-test('a file of another build under the right name is refused', { tag: '@firefox' }, async ({ page, host, open, problems }) => {
+test('a file of another build under the right name is refused', { tag: '@firefox' }, async ({ page, host, visit, problems }) => {
   host.publish('one');
-  await open();
+  await visit();
   await kept(page);
   host.publish('two');
   host.overwrite('worker.js', '// of a third build\n');
   expect(await lookAgain(page)).toBe('redundant');
-  await open();
+  await visit();
   await expect(page).toHaveTitle('one');
   problems.length = 0;
 });

@@ -11,6 +11,15 @@ const MEDIA = { media: null, colorScheme: 'light', reducedMotion: 'no-preference
 /** A document without scripts. It names an icon, so that the browser asks for none. */
 const EMPTY = '<!doctype html><title>Empty</title><link rel="icon" href="data:,">';
 
+/** Goes to an empty document of the site, which shares its storage with the program. */
+export async function openEmpty(page, site) {
+  const empty = `${site}empty`;
+  if (page.url() === empty) return;
+  await page.route(empty, (route) => route.fulfill({ contentType: 'text/html', body: EMPTY }));
+  await page.goto(empty);
+  await page.unroute(empty);
+}
+
 /** Calls `before` ahead of each call of a method. */
 function precede(object, method, before) {
   const original = object[method];
@@ -62,10 +71,7 @@ export class SharedPage {
     const page = this.#page;
     for (const other of page.context().pages()) if (other !== page) await other.close();
     for (const routed of [page, page.context()]) await routed.unrouteAll({ behavior: 'ignoreErrors' });
-    const empty = `${site}empty`;
-    await page.route(empty, (route) => route.fulfill({ contentType: 'text/html', body: EMPTY }));
-    await page.goto(empty);
-    await page.unroute(empty);
+    await openEmpty(page, site);
     // What the program stores as it ends, it has stored by now.
     await page.evaluate(() => {
       localStorage.clear();

@@ -1,6 +1,7 @@
-// The start: what a visitor sees while the program loads, and when it cannot.
+// The start: what a visitor sees while the program loads, when it cannot, and what a first visit and an example open with.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
+import { chooseExample, chooseView, editor, headlineBytes, kernels, picker, stored, untilStored, viewSwitch } from './visitor.mjs';
 
 const help = (page) => page.getByText('Does this stay?');
 
@@ -59,4 +60,52 @@ test('where no script runs the page says what to do', async ({ browser, site }) 
   await page.goto(site);
   await expectHelp(page);
   await context.close();
+});
+
+test('a first visit opens a small program before anything is fused, and a later one what was left', { tag: '@firefox' }, async ({ page, visit }) => {
+  await visit();
+  await expect(picker(page, 'Example')).toHaveValue('residual_layer');
+  await expect(picker(page, 'Fusion')).toHaveValue('rules');
+  await expect(viewSwitch(page, 'Unfused')).toBeChecked();
+  await expect.poll(() => kernels(page)).toEqual([['linear', 'bias', 'act', 'output']]);
+  const { unfused, fused } = await headlineBytes(page);
+  expect(fused).toBeLessThan(unfused / 4);
+  await untilStored(page, 'view=unfused');
+  await page.reload();
+  await expect(viewSwitch(page, 'Unfused')).toBeChecked();
+  await chooseView(page, 'Fused');
+  await expect.poll(async () => JSON.stringify(await stored(page, 'document.'))).not.toContain('view=unfused');
+  await page.reload();
+  await expect(picker(page, 'Example')).toHaveValue('residual_layer');
+  await expect(viewSwitch(page, 'Fused')).toBeChecked();
+});
+
+test('an example opens with its choices, and undo brings back those from before', async ({ page, visit }) => {
+  await visit();
+  const state = async () => [
+    await picker(page, 'Example').inputValue(), await picker(page, 'Fusion').inputValue(), await viewSwitch(page, 'Fused').isChecked(),
+  ];
+  const undo = page.getByRole('button', { name: 'Undo', exact: true });
+  await picker(page, 'GPU').selectOption('h200');
+  await picker(page, 'Fusion').selectOption('optimal');
+  await chooseExample(page, 'Transformer block');
+  expect(await state()).toEqual(['transformer_block', 'inductor', true]);
+  // Attention is one kernel.
+  await expect.poll(() => kernels(page)).toContainEqual(['scores', 'scaled', 'probs', 'mixed', 'merged']);
+  await expect(picker(page, 'GPU')).toHaveValue('h200');
+
+  await chooseExample(page, 'Attention');
+  expect(await state()).toEqual(['attention', 'rules', true]);
+  await expect.poll(() => kernels(page)).toHaveLength(4);
+  await undo.click();
+  expect(await state()).toEqual(['transformer_block', 'inductor', true]);
+  await expect.poll(() => kernels(page)).toHaveLength(10);
+  // What was chosen on its own since then is no part of the step.
+  await picker(page, 'GPU').selectOption('a100-80');
+  await undo.click();
+  expect(await state()).toEqual(['residual_layer', 'optimal', false]);
+  await expect(picker(page, 'GPU')).toHaveValue('a100-80');
+  await page.getByRole('button', { name: 'Redo', exact: true }).click();
+  expect(await state()).toEqual(['transformer_block', 'inductor', true]);
+  await expect(editor(page)).toHaveValue(/k_t +=/);
 });

@@ -103,7 +103,7 @@ test('tables are saved with exact numbers, and the graph for other programs', as
   }
   const [dotName, dot] = await exported(page, /^Graph for Graphviz/);
   expect(dotName).toBe('fuseline-graph.dot');
-  expect(dot.toString('utf8')).toMatch(/^digraph "Transformer block" \{\n/);
+  expect(dot.toString('utf8')).toMatch(/^digraph "Transformer block, 14 ops" \{\n/);
   expect(dot.toString('utf8').match(/subgraph cluster_kernel_/g)).toHaveLength(9);
   const [, graph] = await exported(page, /^Graph for Model Explorer/);
   expect(Object.keys(JSON.parse(graph).graphs[0].groupNodeAttributes)).toHaveLength(9);
@@ -114,7 +114,7 @@ test('a program is saved as a script of PyTorch, or what PyTorch cannot run is t
   const [name, script] = await exported(page, /^PyTorch script/);
   expect(name).toBe('fuseline-bench.py');
   expect(script.toString('utf8')).toContain('def program(input, w_qkv, w_out, w_ffn_up, w_ffn_down):\n    qkv = input @ w_qkv  # qkv_proj\n');
-  expect(script.toString('utf8')).toMatch(/^"""Transformer block: eager and compiled/);
+  expect(script.toString('utf8')).toMatch(/^"""Transformer block, 14 ops: eager and compiled/);
   await put(page, 'input x : f16[8]\nbare: y = elementwise(x) : f16[8]\n');
   await expect(page.locator('.results')).toContainText('bare');
   await exportMenu(page).click();
@@ -172,7 +172,7 @@ test('the result is copied as sentences with a link to it', async ({ page, open 
   await page.getByRole('button', { name: /^Copy the result/ }).click();
   await expect(page.locator('.notice')).toContainText('The result is copied');
   const copied = await page.evaluate(() => globalThis.copied);
-  expect(copied).toMatch(/^Transformer block: Memory traffic 2\.30 GB unfused, 1\.96 GB fused/);
+  expect(copied).toMatch(/^Transformer block, 14 ops: Memory traffic 2\.30 GB unfused, 1\.96 GB fused/);
   const link = copied.split('\n').at(-1);
   await page.goto('about:blank');
   await page.goto(link);

@@ -186,7 +186,15 @@ fn claims_of_hurting(id: &str, text: &str) -> Vec<String> {
                 let bytes = format_bytes(fused.traffic.total);
                 format!("{bytes} and at least {}", format_seconds(fused.time_s))
             };
-            vec![figures(&compiler), figures(&optimum)]
+            let chain = compiler.0.graph.op_named("first").unwrap();
+            let partition = &compiler.0.partition;
+            let kernels = partition.kernels.ids();
+            let computed = kernels.filter(|&kernel| partition.computes(kernel, chain));
+            vec![
+                format!("computes the chain {}", times(computed.count())),
+                figures(&compiler),
+                figures(&optimum),
+            ]
         }
         _ => claims_of_images(id, text),
     }
