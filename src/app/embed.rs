@@ -60,7 +60,7 @@ impl Views {
         let unknown = known.iter().find(|(_, view)| view.is_none());
         let problem = unknown.map(|(name, _)| {
             format!(
-                "There is no view “{name}”. {}",
+                "There is no view `{name}`. {}",
                 one_of(View::VARIANTS.iter().map(|&view| view.into()))
             )
         });
@@ -240,7 +240,7 @@ impl State {
         let params = parsed.program.params.iter();
         let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
         let (unfused, fused) = (&analysis.unfused, &analysis.fused);
-        let expected = analysis.expected.as_ref();
+        let predicted = analysis.predicted.as_ref();
         Self {
             program: text.to_owned(),
             params: params
@@ -257,8 +257,8 @@ impl State {
             fused_kernels: fused.launches,
             unfused_bound_s: unfused.time_s,
             fused_bound_s: fused.time_s,
-            unfused_expected_s: expected.map(|expected| expected.unfused_s),
-            fused_expected_s: expected.map(|expected| expected.fused_s),
+            unfused_expected_s: predicted.map(|predicted| predicted.unfused_s),
+            fused_expected_s: predicted.map(|predicted| predicted.fused_s),
         }
     }
 }
@@ -303,18 +303,18 @@ impl Settings {
                 .position(|param| param.name.text == name);
             let place = place.ok_or_else(|| {
                 let names = program.params.iter().map(|param| param.name.text.as_str());
-                format!("The program has no param “{name}”. {}", one_of(names))
+                format!("The program has no param `{name}`. {}", one_of(names))
             })?;
             changed = Some(set_param(before, &program, place, value));
         }
         let device = device_id.map(|id| {
             let ids = || one_of(DEVICES.iter().map(|device| &*device.id));
-            device(&id).ok_or_else(|| format!("There is no device “{id}”. {}", ids()))
+            device(&id).ok_or_else(|| format!("There is no device `{id}`. {}", ids()))
         });
         let policy = policy.map(|name| {
             let names = || one_of(Policy::VARIANTS.iter().map(|policy| policy.name()));
             name.parse()
-                .map_err(|_| format!("There is no policy “{name}”. {}", names()))
+                .map_err(|_| format!("There is no policy `{name}`. {}", names()))
         });
         Ok(Change {
             device: device.transpose()?,

@@ -73,16 +73,14 @@ pub(super) fn attention_lines(analysis: &Analysis) -> String {
         );
         let _ = writeln!(
             text,
-            "  Q, K, V and the result: {} if each is a tensor of its own and moves once, as the figures count; {} without a cache",
+            "  Q, K, V and the result: {} of compulsory traffic, as counted above, if each is a tensor of its own; {} without a cache",
             format_bytes(of.bytes_once),
             format_bytes(of.bytes_tiled),
         );
         let cache = match of.fits_cache {
-            Some(true) => "fit the last cache: each tensor moves through memory about once",
-            Some(false) => {
-                "do not fit the last cache: tiles that are loaded again come from memory"
-            }
-            None => "may fit a cache, whose size is not known here",
+            Some(true) => "fit in the last-level cache, so memory traffic is about compulsory",
+            Some(false) => "do not fit in the last-level cache, so reloaded tiles come from memory",
+            None => "may fit in a cache of unknown size",
         };
         let head = format_bytes(of.key_value_bytes_of_head);
         let _ = writeln!(text, "  K and V of one head, {head}, {cache}");

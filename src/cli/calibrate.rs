@@ -18,7 +18,7 @@ use fuseline_view::present::calibration::{report, skipped_sentence};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-const EXPECTED: &str = "Expected is what the script of a program saves on a GPU (fuseline script PROGRAM > bench.py, then python bench.py bench.json), or measured patterns as public/measured has them.";
+const USE: &str = "Use a file that a program's script saved on a GPU (fuseline script PROGRAM > bench.py, then python bench.py bench.json), or measured patterns in the form of public/measured.";
 
 /// Prints the records of these files of one GPU; programs that no file holds are beside the first. Records of other GPUs stand against them.
 pub(super) fn calibrate_files(
@@ -41,7 +41,7 @@ pub(super) fn calibrate_files(
         ));
     }
     if calibrated.records.patterns.is_empty() {
-        return Err(Failed::command("there is no record of any pattern"));
+        return Err(Failed::command("no pattern gives a record"));
     }
     print(&if is_json {
         json(&calibrated.records)?
@@ -92,17 +92,17 @@ fn read(path: &Path, folder: &Path) -> Result<Measured, Failed> {
             return Ok(Measured::of_patterns(file, programs));
         }
         FileKind::Profile(kind @ (Kind::Table | Kind::Trace)) => format!(
-            "it is {}, which does not time eager and compiled runs alike",
+            "it is {}, which does not time both eager and compiled runs",
             kind.name()
         ),
         FileKind::Calibrations => {
-            "it holds records already, for --calibrations of other commands or --against".to_owned()
+            "it already contains records: give it to --calibrations or --against".to_owned()
         }
-        FileKind::Device => "it holds the rates of a GPU alone, for --device".to_owned(),
-        FileKind::Text | FileKind::Model(_) => "it is no measurement".to_owned(),
+        FileKind::Device => "it contains only the rates of a GPU: give it to --device".to_owned(),
+        FileKind::Text | FileKind::Model(_) => "it is not a measurement".to_owned(),
         FileKind::Other(what) => what.to_owned(),
     };
-    Err(Failed::file(path, format!("{what}. {EXPECTED}")))
+    Err(Failed::file(path, format!("{what}. {USE}")))
 }
 
 /// What a script saved, with the program that it holds, or for older ones with the one in the folder.
@@ -126,7 +126,7 @@ fn of_script(path: &Path, folder: &Path, profile: &Profile) -> Result<Measured, 
     }
     if !beside.is_file() {
         let problem = format!(
-            "it does not hold its program, as newer scripts do: put that there as {}",
+            "it lacks its program, which newer scripts save: put the program there as {}",
             beside.display()
         );
         return Err(Failed::file(path, problem));
@@ -144,7 +144,7 @@ fn of_script(path: &Path, folder: &Path, profile: &Profile) -> Result<Measured, 
         && *measured != own
     {
         let problem = format!(
-            "{} is another program than the one that was measured, or has other sizes: put that one there",
+            "{} differs from the measured program, or has other sizes: put the measured program there",
             beside.display()
         );
         return Err(Failed::file(path, problem));

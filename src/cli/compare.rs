@@ -58,7 +58,7 @@ fn predicted(folder: &Path, file: Measurements) -> Result<Vec<PredictedRow>, Fai
     let count = file.rows.len();
     let predicted = predicted_rows(file.rows, &programs, device);
     if predicted.len() < count {
-        return Err(Failed::file(folder, "an op list cannot be analysed"));
+        return Err(Failed::file(folder, "an op list cannot be analyzed"));
     }
     Ok(predicted)
 }
@@ -133,13 +133,14 @@ fn summary(rows: &[PredictedRow], text: &mut String) {
     type Figure<'f> = &'f dyn Fn(&PredictedRow) -> Option<(f64, f64)>;
     let exceeds = |row: &PredictedRow| row.predicted.largest_kernel_bytes > L2_BYTES;
     let figures: [(&str, Figure<'_>); 5] = [
-        ("DRAM reads without a matmul, data beyond L2", &|row| {
-            reads(row).filter(|_| !row.predicted.has_matmul && exceeds(row))
-        }),
+        (
+            "DRAM reads without a matmul, data larger than the L2 cache",
+            &|row| reads(row).filter(|_| !row.predicted.has_matmul && exceeds(row)),
+        ),
         ("DRAM reads with a matmul", &|row| {
             reads(row).filter(|_| row.predicted.has_matmul)
         }),
-        ("of these, some of it read again", &|row| {
+        ("of these, with some data read again", &|row| {
             reads(row).filter(|_| row.predicted.has_matmul && reads_again(row))
         }),
         ("time", &|row| Some(times(row))),

@@ -86,15 +86,15 @@ fn read_text(name: &str, mut source: impl Read + Seek) -> Result<String, String>
             Err("it is a measurement: `fuseline measured PROGRAM FILE` shows it".to_owned())
         }
         FileKind::Measurements => Err(
-            "it holds measured patterns: `fuseline calibrate FILE` makes records of them"
+            "it contains measured patterns: `fuseline calibrate FILE` makes records of them"
                 .to_owned(),
         ),
         FileKind::Calibrations => Err(
-            "it holds records of fused patterns: give it to `--calibrations` with a program"
+            "it contains records of fused patterns: give it to `--calibrations` with a program"
                 .to_owned(),
         ),
         FileKind::Device => {
-            Err("it holds the rates of a GPU: give it to `--device` with a program".to_owned())
+            Err("it contains the rates of a GPU: give it to `--device` with a program".to_owned())
         }
         FileKind::Other(what) => Err(what.to_owned()),
     }

@@ -29,7 +29,7 @@ pub(super) fn limits_report(analysis: &Analysis) -> Option<Vec<LimitsReport>> {
 /// One line for each kernel, and one for each warning.
 pub(super) fn limits_table(analysis: &Analysis) -> String {
     let Some(all) = limits(analysis) else {
-        return "\nno limits: the multiprocessors of this device are not known\n".to_owned();
+        return "\nno limits: the number of multiprocessors of this device is unknown\n".to_owned();
     };
     let mut text = format!(
         "\n{:>3}  {:>20}  {:>9}  {:>8}  {:>9}  {:>5}  {:>15}  {:>15}\n",

@@ -151,10 +151,10 @@ fn read(path: &Path) -> Result<Profile, String> {
         FileKind::Profile(kind) => kind,
         FileKind::Other(what) => return Err(format!("{what}.")),
         FileKind::Measurements => {
-            return Err("it holds measured patterns and no run of this program: `fuseline calibrate FILE` makes records of them.".to_owned());
+            return Err("it contains measured patterns but no run of this program: `fuseline calibrate FILE` makes records of them.".to_owned());
         }
         FileKind::Text | FileKind::Model(_) | FileKind::Calibrations | FileKind::Device => {
-            return Err("This is no measurement: expected is what a program's script saves, a table of ncu --csv or nsys stats, or a trace of torch.profiler.".to_owned());
+            return Err("This is not a measurement. Use a file that a program's script saved, a table of ncu --csv or nsys stats, or a trace of torch.profiler.".to_owned());
         }
     };
     let mut reader = Reader::new(kind);
@@ -201,7 +201,7 @@ fn pattern_lines(patterns: &[PatternInProgram]) -> Option<String> {
         .iter()
         .map(|pattern| pattern_sentence(pattern) + "\n");
     let lines: String = lines.collect();
-    (!lines.is_empty()).then(|| format!("Patterns that were measured alone:\n{lines}"))
+    (!lines.is_empty()).then(|| format!("Patterns that were measured by themselves:\n{lines}"))
 }
 
 fn text(shown: &Shown) -> String {
@@ -242,17 +242,17 @@ fn text(shown: &Shown) -> String {
         let ran = ran.collect::<Vec<_>>().join(", ");
         let [times, bytes] = [row.times, row.bytes];
         let [
-            [expected_time, time, time_error],
-            [expected_bytes, bytes, bytes_error],
+            [predicted_time, time, time_error],
+            [predicted_bytes, bytes, bytes_error],
         ] = [times, bytes];
         lines.push([
             number,
             row.ops,
             ran,
-            expected_time,
+            predicted_time,
             time,
             time_error,
-            expected_bytes,
+            predicted_bytes,
             bytes,
             bytes_error,
             row.gap,
@@ -295,7 +295,7 @@ fn text(shown: &Shown) -> String {
             Ok([bytes, saved]) => format!("one kernel would save {bytes} and {saved}"),
             Err(reason) => reason,
         };
-        let _ = writeln!(text, "short and in a row: {names}, {time}: {end}");
+        let _ = writeln!(text, "short consecutive kernels: {names}, {time}: {end}");
     }
     text
 }
@@ -320,7 +320,7 @@ fn report(shown: &Shown, profile: &Profile) -> RunReport {
             kernel: row.kernel().map(fuseline_core::KernelId::number),
             ops: ops.unwrap_or_default(),
             lower_bound_s: predicted.map(|kernel| kernel.placement.time_s),
-            predicted_s: (analysis.expected.as_ref())
+            predicted_s: (analysis.predicted.as_ref())
                 .and_then(|_| matching.predicted_s.get(row.kernel()?).copied()),
             predicted_read_bytes: predicted.map(|kernel| kernel.bytes_read),
             predicted_bytes: predicted.map(fuseline_core::Kernel::bytes),
@@ -365,7 +365,7 @@ fn report(shown: &Shown, profile: &Profile) -> RunReport {
                     gap_s: of.gap_s,
                     saved_bytes: price.map(|price| price.saved_bytes()),
                     lower_bound_saved_s: price.and_then(|price| price.bound_saved_s()),
-                    predicted_saved_s: price.and_then(|price| price.expected_saved_s()),
+                    predicted_saved_s: price.and_then(|price| price.predicted_saved_s()),
                     reason: row.merge.err(),
                 }
             })

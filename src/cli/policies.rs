@@ -37,9 +37,9 @@ pub(super) fn policies(analysis: &Analysis, by: Objective) -> Vec<PolicyReport> 
             launches: fused.launches,
             bytes: fused.traffic.total,
             lower_bound_s: fused.time_s,
-            predicted_s: (compared.analysis.expected.as_ref()).map(|expected| expected.fused_s),
-            predicted_outside: (compared.analysis.expected.as_ref())
-                .and_then(|expected| expected.fused_outside),
+            predicted_s: (compared.analysis.predicted.as_ref()).map(|predicted| predicted.fused_s),
+            predicted_outside: (compared.analysis.predicted.as_ref())
+                .and_then(|predicted| predicted.fused_outside),
             peak_memory_bytes: fused.peak_memory.bytes,
             certificate: compared.analysis.certificate,
         }

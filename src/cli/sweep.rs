@@ -80,7 +80,7 @@ pub(super) fn sweep_report(sweep: &Sweep, device: &Device) -> SweepReport {
         policy,
         bytes: figures.bytes,
         lower_bound_s: figures.lower_bound_s,
-        predicted_s: sweep.is_expected.then_some(figures.time_s),
+        predicted_s: sweep.is_predicted.then_some(figures.time_s),
         predicted_outside: figures.outside,
         launches: figures.kernels,
         is_partial: figures.is_partial,

@@ -27,8 +27,8 @@ pub(super) fn table(analysis: &Analysis) -> String {
         "FLOPs",
         "read",
         "written",
-        "intensity",
-        "bound by",
+        "arithmetic intensity",
+        "bottleneck",
         kind.name(),
     ];
     let graph = &analysis.graph;

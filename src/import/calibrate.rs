@@ -71,14 +71,14 @@ impl Measured {
     }
 }
 
-/// Records, and what is expected of each.
+/// Records, and what is predicted of each.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Calibrated {
     /// The records.
     pub records: Calibrations,
     /// For each the speed-up that the device model expects. `None` on a device without measured rates, and where a library fused:
     /// no policy predicts its calls.
-    pub expected_speedups: Vec<Option<f64>>,
+    pub predicted_speedups: Vec<Option<f64>>,
     /// Patterns without a record by name, each with the reason.
     pub skipped: Vec<(String, NoRecord)>,
 }
@@ -175,19 +175,19 @@ pub fn calibrate(files: &[Measured], device: &Device) -> Calibrated {
     });
     skipped.dedup();
     let file = files.first().map(|file| &file.measurements);
-    let (patterns, expected_speedups) = patterns.into_iter().unzip();
+    let (patterns, predicted_speedups) = patterns.into_iter().unzip();
     Calibrated {
         records: Calibrations {
             device: file.map_or_else(String::new, |file| file.device.clone()),
             torch: file.map_or_else(String::new, |file| file.torch.clone()),
             patterns,
         },
-        expected_speedups,
+        predicted_speedups,
         skipped,
     }
 }
 
-/// The record of one pattern at one size and the speed-up that is expected of it.
+/// The record of one pattern at one size and the speed-up that is predicted of it.
 fn record_of<'r, 'a: 'r, I>(
     runs: impl Fn() -> I,
 ) -> Result<(FusionCalibration, Option<f64>), NoRecord>
@@ -250,13 +250,13 @@ where
         arithmetic_intensity_unfused_flop_per_byte: flops / unfused_bytes as f64,
         arithmetic_intensity_fused_flop_per_byte: flops / fused_bytes as f64,
     };
-    let expected_speedup = || {
-        let [unfused, fused] = [unfused, fused].map(|run| run.analysis.expected.as_ref());
+    let predicted_speedup = || {
+        let [unfused, fused] = [unfused, fused].map(|run| run.analysis.predicted.as_ref());
         Some(unfused?.unfused_s / fused?.fused_s)
     };
     let is_of_library = fused.row.variant == Variant::Eager;
-    let expected = (!is_of_library).then(expected_speedup).flatten();
-    Ok((record, expected))
+    let predicted = (!is_of_library).then(predicted_speedup).flatten();
+    Ok((record, predicted))
 }
 
 /// Compulsory traffic of the kernels that ran: of all ops as one, or of those that the policy predicts.

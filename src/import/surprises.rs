@@ -28,7 +28,7 @@ pub enum Surprise {
 
 /// Speed-ups that are usual where memory bounds a pattern.
 pub const USUAL_SPEEDUP: RangeInclusive<f64> = 1.5..=3.0;
-/// The larger of a measured and an expected speed-up over the smaller. Nine of ten rows on the H200 are within 1.24.
+/// The larger of a measured and a predicted speed-up over the smaller. Nine of ten rows on the H200 are within 1.24.
 pub const MOST_ERROR: f64 = 1.5;
 /// The speed-up above which fusing is worth while, as by default in the search.
 pub const WORTHWHILE: f64 = 1.2;
@@ -49,7 +49,7 @@ pub(super) fn is_near(a: f64, b: f64) -> bool {
 /// of other GPUs. `O(records of others)`.
 pub fn surprises(
     record: &FusionCalibration,
-    expected_speedup: Option<f64>,
+    predicted_speedup: Option<f64>,
     others: &[Calibrations],
 ) -> Vec<Surprise> {
     let speedup = record.speedup_factor;
@@ -61,7 +61,8 @@ pub fn surprises(
         found.push(Surprise::Unusual);
     }
     found.extend(
-        (expected_speedup.filter(|&expected| differs(expected, speedup))).map(Surprise::Unexpected),
+        (predicted_speedup.filter(|&predicted| differs(predicted, speedup)))
+            .map(Surprise::Unexpected),
     );
     for other in others {
         let nearest = other.nearest(&record.structure, record.flops);

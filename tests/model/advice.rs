@@ -195,7 +195,10 @@ fn a_choice_that_follows_an_advice_is_called_as_the_page_calls_it() {
     use fuseline_view::present::advice::set_words;
     use fuseline_view::present::options::{policy_title, switch_name};
     for (advice, name) in [
-        (Advice::Compile, policy_title(Policy::Inductor)),
+        (
+            Advice::Compile,
+            policy_title(Policy::Inductor, Objective::Bytes),
+        ),
         (Advice::Attention, switch_name(Switch::Attention)),
         (Advice::MaxAutotune, switch_name(Switch::MaxAutotune)),
         (Advice::Tf32, "TF32"),

@@ -91,7 +91,7 @@ fn swept(figures: [Figures; 2]) -> Sweep {
         policies: vec![Policy::None],
         points: [1, 64].into_iter().zip(figures).map(point).collect(),
         crossings: Vec::new(),
-        is_expected: false,
+        is_predicted: false,
         is_complete: true,
     }
 }

@@ -194,10 +194,10 @@ fn predictions_outside_the_measured_sizes_are_marked() {
     for &(text, outside) in OUTSIDE {
         for id in ["h100", "h200"] {
             let analysis = analysis(text, &on(id, Policy::Rules));
-            let expected = analysis.expected.as_ref().unwrap();
-            let last = KernelId::new(expected.kernels.len() - 1);
-            assert_eq!(expected.kernels[last].outside, outside, "{text}");
-            assert_eq!(expected.kernels[last].unfused_outside, outside, "{text}");
+            let predicted = analysis.predicted.as_ref().unwrap();
+            let last = KernelId::new(predicted.kernels.len() - 1);
+            assert_eq!(predicted.kernels[last].outside, outside, "{text}");
+            assert_eq!(predicted.kernels[last].unfused_outside, outside, "{text}");
             let time = kernel_time(&analysis, last).unwrap().time;
             assert_eq!(time.ends_with('?'), outside.is_some(), "{text}{time}");
             let total = headline(&analysis);
@@ -242,12 +242,12 @@ fn a_sweep_marks_the_values_outside_the_measured_sizes() {
 fn a_small_part_outside_does_not_mark_the_sum() {
     let text = "input x : bf16[8192, 8192]\ninput b : bf16[8192]\na = relu(x)\nc = gelu(b)\n";
     let analysis = analysis(text, &on("h200", Policy::Rules));
-    let expected = analysis.expected.as_ref().unwrap();
-    let marked: Vec<bool> = (expected.kernels.iter())
+    let predicted = analysis.predicted.as_ref().unwrap();
+    let marked: Vec<bool> = (predicted.kernels.iter())
         .map(|k| k.outside.is_some())
         .collect();
     assert_eq!(marked, [false, true]);
-    assert_eq!(expected.fused_outside, None);
+    assert_eq!(predicted.fused_outside, None);
 }
 
 #[test]
@@ -257,7 +257,7 @@ fn predicted_times_are_warm_and_say_so() {
     assert!(time_note(&analysis).contains("They are warm"));
     let kernel = KernelId::new(0);
     let [warm_s, cold_s] = [
-        analysis.expected.as_ref().unwrap().kernels[kernel].time_s,
+        analysis.predicted.as_ref().unwrap().kernels[kernel].time_s,
         cold_time(&analysis, kernel).unwrap(),
     ];
     // 8.4 MB stay in the cache; cold, they come from memory.
@@ -284,7 +284,7 @@ fn a_profiler_that_flushes_the_caches_is_compared_with_cold_predictions() {
     let text = "input x : bf16[1024, 2048]\na = relu(x)\n";
     let analysis = analysis(text, &on("h200", Policy::Rules));
     let kernel = KernelId::new(0);
-    let warm_s = analysis.expected.as_ref().unwrap().kernels[kernel].time_s;
+    let warm_s = analysis.predicted.as_ref().unwrap().kernels[kernel].time_s;
     let cold_s = cold_time(&analysis, kernel).unwrap();
     for (is_cold, predicted_s) in [(false, warm_s), (true, cold_s)] {
         let run = MeasuredRun {
@@ -323,7 +323,7 @@ fn writing_into_a_copy_takes_about_as_long_as_the_copy() {
     ] {
         let text = format!("{head}{index}\ny = {call}\n");
         let analysis = analysis(&text, &on("h100", Policy::None));
-        let predicted_s = analysis.expected.as_ref().unwrap().unfused_s;
+        let predicted_s = analysis.predicted.as_ref().unwrap().unfused_s;
         assert!(
             (predicted_s / 448e-6 - 1.0).abs() < 0.2,
             "{call}: {predicted_s}"

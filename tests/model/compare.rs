@@ -230,7 +230,10 @@ fn one_roofline_shows_every_policy_by_markers_of_its_own() {
                 .filter(|mark| mark.role == Role::Policy(policy));
             let named = markers.all(|mark| {
                 let label = mark.label.as_ref().unwrap();
-                label.name.starts_with(policy_title(policy)) && label.name.contains("intensity")
+                label
+                    .name
+                    .starts_with(policy_title(policy, Objective::Bytes))
+                    && label.name.contains("intensity")
             });
             assert!(named, "{}", policy.name());
         }

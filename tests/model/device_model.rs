@@ -103,8 +103,8 @@ fn analysis_of(text: &str, policy: Policy, device_id: &str) -> Analysis {
 }
 
 fn time_s(text: &str, policy: Policy, device_id: &str) -> Option<f64> {
-    let expected = analysis_of(text, policy, device_id).expected;
-    expected.map(|expected| expected.fused_s)
+    let predicted = analysis_of(text, policy, device_id).predicted;
+    predicted.map(|predicted| predicted.fused_s)
 }
 
 /// The cache keeps the data of a small program from one run to the next, but not that of a large one.
@@ -133,7 +133,7 @@ fn element_wise_kernels_read_the_compulsory_traffic() {
             (count.dram_read_bytes - compulsory).abs() < 1.0,
             "{device_id}"
         );
-        assert_eq!(analysis.expected.is_some(), device_id == "h200");
+        assert_eq!(analysis.predicted.is_some(), device_id == "h200");
     }
     assert_eq!(
         device_count(&analysis_of(text, Policy::Rules, "tpu-v4")),
@@ -196,7 +196,7 @@ fn a_time_without_a_rate_is_not_known() {
 /// An H100 has the multiprocessors of an H200 and 3.35 of 4.8 TB/s: large copies scale, a product of matrices does not.
 #[test]
 fn an_h100_is_estimated_from_the_h200() {
-    let of = |text: &str, id: &str| analysis_of(text, Policy::None, id).expected.unwrap();
+    let of = |text: &str, id: &str| analysis_of(text, Policy::None, id).predicted.unwrap();
     let copy = "input a : bf16[65536, 8192]\ny = relu(a)\n";
     let [h200, h100] = ["h200", "h100"].map(|id| of(copy, id));
     assert_eq!(h200.rates_from.scaled_from(), None);
@@ -211,7 +211,7 @@ fn an_h100_is_estimated_from_the_h200() {
 
 /// Every kernel has a fixed time, of which the launch is a part.
 #[test]
-fn a_launch_time_of_ones_own_moves_the_expected_time() {
+fn a_launch_time_of_ones_own_moves_the_predicted_time() {
     let program = parse("input a : bf16[64]\nx = relu(a)\ny = exp(x)\n").program;
     let fused_s = |launch_s: f64| {
         let options = Options {
@@ -219,7 +219,7 @@ fn a_launch_time_of_ones_own_moves_the_expected_time() {
             ..Options::of_policy(Policy::None)
         };
         let analysis = analyze_program(&program, &options).analysis.unwrap();
-        analysis.expected.unwrap().fused_s
+        analysis.predicted.unwrap().fused_s
     };
     assert!((fused_s(12e-6) - fused_s(2e-6) - 2.0 * 10e-6).abs() < 1e-12);
 }
@@ -249,7 +249,7 @@ fn the_same_kernels_take_the_same_time_under_each_policy() {
             if own.partition.kernels != tuned.partition.kernels || has_extras {
                 continue;
             }
-            let [own_s, tuned_s] = [&own, &tuned].map(|a| a.expected.as_ref().map(|e| e.fused_s));
+            let [own_s, tuned_s] = [&own, &tuned].map(|a| a.predicted.as_ref().map(|e| e.fused_s));
             assert_eq!(own_s, tuned_s, "{} {policy:?}", example.id);
             compared += 1;
         }
@@ -260,23 +260,23 @@ fn the_same_kernels_take_the_same_time_under_each_policy() {
 /// `addmm` takes a bias or a residual; a GELU needs a template, which is slower.
 #[test]
 fn only_an_epilogue_that_the_library_has_runs_at_its_rate() {
-    let expected_s = |ops: &str| {
+    let predicted_s = |ops: &str| {
         let text = format!(
             "input x : f16[4096, 4096]\ninput r : f16[4096, 4096]\nweight w : f16[4096, 4096]\nweight b : f16[4096]\n\
              h = matmul(x, w)\n{ops}"
         );
         let analysis = analysis_of(&text, Policy::Rules, "h200");
         assert_eq!(analysis.fused.launches, 1, "{ops}");
-        analysis.expected.unwrap().fused_s
+        analysis.predicted.unwrap().fused_s
     };
-    let alone_s = expected_s("");
-    assert!((expected_s("y = add(h, b)\n") / alone_s - 1.0).abs() < 1e-9);
-    assert!((expected_s("y = add(h, r)\n") / alone_s - 1.0).abs() < 1e-9);
+    let alone_s = predicted_s("");
+    assert!((predicted_s("y = add(h, b)\n") / alone_s - 1.0).abs() < 1e-9);
+    assert!((predicted_s("y = add(h, r)\n") / alone_s - 1.0).abs() < 1e-9);
     for ops in [
         "y = gelu(h)\n",
         "y = mul(h, r)\n",
         "a = add(h, b)\ny = relu(a)\n",
     ] {
-        assert!(expected_s(ops) > 1.05 * alone_s, "{ops}");
+        assert!(predicted_s(ops) > 1.05 * alone_s, "{ops}");
     }
 }

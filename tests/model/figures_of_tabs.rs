@@ -284,7 +284,7 @@ fn each_number_of_the_measurements_is_told() {
                 let worked = error.term.unwrap().worked.unwrap();
                 assert_eq!(worked.how, How::RelativeError);
                 assert!(worked.line().unwrap().ends_with("measured − 1"));
-                let expected = told(MeasuredFigure::Expected, &shown.predicted);
+                let expected = told(MeasuredFigure::Predicted, &shown.predicted);
                 let measured = told(MeasuredFigure::Measured, &shown.measured);
                 assert!(measured.sources[0].contains(&file.note), "{measured:#?}");
                 let is_speedup = quantity == MeasuredQuantity::Speedup;
@@ -292,7 +292,7 @@ fn each_number_of_the_measurements_is_told() {
                     assert_eq!(told.term.unwrap().worked.is_some(), is_worked);
                 }
                 let [launches, ran] = &shown.kernels;
-                told(MeasuredFigure::ExpectedKernels, launches);
+                told(MeasuredFigure::PredictedKernels, launches);
                 let ran = told(MeasuredFigure::MeasuredKernels, ran);
                 assert!(!ran.term.unwrap().terms().is_empty());
             }

@@ -90,7 +90,7 @@ fn on_device(id: &str, text: &str) -> Headline {
 
 /// A bound is never called a prediction, and a quotient of two bounds no speedup.
 #[test]
-fn times_are_expected_where_measured_estimated_beside_it_and_bounds_elsewhere() {
+fn times_are_predicted_with_measured_or_scaled_rates_and_bounds_elsewhere() {
     let a100 = on_device("a100-80", TEXT);
     assert_eq!(a100.time_label, "lower bound on A100 SXM 80GB");
     assert!(a100.ratio.unwrap().ends_with(" by bounds"));
@@ -138,17 +138,17 @@ fn the_headline_shows_about_what_was_measured() {
             .find(|row| row.pattern == "rmsnorm_decomposed" && row.variant == variant);
         row.unwrap().time_us
     };
-    let expected = analysis.expected.as_ref().unwrap();
-    for (expected_s, variant) in [
-        (expected.unfused_s, "eager"),
-        (expected.fused_s, "inductor"),
+    let predicted = analysis.predicted.as_ref().unwrap();
+    for (predicted_s, variant) in [
+        (predicted.unfused_s, "eager"),
+        (predicted.fused_s, "inductor"),
     ] {
-        let error = expected_s * 1e6 / measured_us(variant) - 1.0;
+        let error = predicted_s * 1e6 / measured_us(variant) - 1.0;
         assert!(error.abs() < 0.25, "{variant}: {error}");
     }
     let figures = headline(&analysis);
-    assert_eq!(figures.unfused_time, format_seconds(expected.unfused_s));
-    assert_eq!(figures.fused_time, format_seconds(expected.fused_s));
+    assert_eq!(figures.unfused_time, format_seconds(predicted.unfused_s));
+    assert_eq!(figures.fused_time, format_seconds(predicted.fused_s));
 }
 
 #[test]

@@ -65,10 +65,10 @@ fn its_flops_make_no_bound_and_no_prediction() {
             // FLOPs without units reach no roof, so it has no point.
             assert_eq!(kernel.placement.attainable_flops_per_s, None);
             assert_eq!(kernel.placement.intensity.is_some(), is_stated);
-            if let Some(expected) = &analysis.expected {
-                let predicted_s = expected.kernels[id].time_s;
+            if let Some(predicted) = &analysis.predicted {
+                let predicted_s = predicted.kernels[id].time_s;
                 assert!(predicted_s < 2.0 * bound_s, "{predicted_s}");
-                assert_eq!(expected.kernels[id].outside, Some(Outside::Opaque));
+                assert_eq!(predicted.kernels[id].outside, Some(Outside::Opaque));
             }
             let lines = time_lines(&analysis, id);
             let why =
@@ -197,11 +197,11 @@ fn it_has_no_value_and_no_script() {
     let analysis = outcome.analysis.unwrap();
     let ran = interpret(&program, &analysis.partition, &Setup::default()).unwrap();
     let reasons: Vec<&str> = ran.refused.iter().map(|r| r.reason.as_str()).collect();
-    let expected = "what the operator `aten.fft_rfft` computes is not known";
-    assert_eq!(reasons, [expected]);
+    let predicted = "what the operator `aten.fft_rfft` computes is not known";
+    assert_eq!(reasons, [predicted]);
     let unwritable = script("", &program, &analysis, &outcome.statement_of_op).unwrap_err();
     assert_eq!(unwritable.len(), 1);
-    assert_eq!(unwritable[0].reason, expected);
+    assert_eq!(unwritable[0].reason, predicted);
 }
 
 #[test]

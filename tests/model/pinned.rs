@@ -150,7 +150,9 @@ fn an_expected_time_is_not_compared_with_a_bound() {
 #[test]
 fn the_title_names_sizes_device_and_policy() {
     let program = notation::parse(example("transformer").unwrap().text).program;
-    let title = pinned_title(&program, device("h200").unwrap(), Policy::Inductor);
+    let mut options = Options::of_policy(Policy::Inductor);
+    options.device = device("h200").unwrap();
+    let title = pinned_title(&program, &options);
     let name = &device("h200").unwrap().name;
     assert_eq!(
         title,

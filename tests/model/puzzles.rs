@@ -108,7 +108,7 @@ fn the_optimum_of_every_puzzle_is_proven_within_the_budget_of_the_page() {
 fn the_page_shows_the_time_that_a_puzzle_grades() {
     for (id, posed) in POSED.iter() {
         let analysis = posed.seen().unwrap().analysis;
-        assert!(analysis.expected.is_none(), "{id}");
+        assert!(analysis.predicted.is_none(), "{id}");
     }
 }
 

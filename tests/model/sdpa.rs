@@ -66,7 +66,7 @@ fn it_takes_as_long_as_attention_that_is_fused_of_its_ops() {
     );
     let [call, ops] = [call, ops].map(|text| analysis(&text, &with_attention(Policy::Rules)));
     let only = KernelId::new(0);
-    let time = |analysis: &Analysis| analysis.expected.as_ref().unwrap().kernels[only].time_s;
+    let time = |analysis: &Analysis| analysis.predicted.as_ref().unwrap().kernels[only].time_s;
     assert_eq!(call.fused.kernels.len(), 1);
     assert_eq!(ops.fused.kernels.len(), 1);
     assert!((time(&call) - time(&ops)).abs() < 1e-12);

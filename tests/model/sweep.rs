@@ -318,8 +318,8 @@ proptest! {
             .filter(|c| matches!(c.change, Change::Weights { is_larger: true, .. }))
             .map(|c| c.value)
             .collect();
-        let expected: Vec<i64> = first.filter(|&n| n > min).into_iter().collect();
-        prop_assert_eq!(found, expected);
+        let predicted: Vec<i64> = first.filter(|&n| n > min).into_iter().collect();
+        prop_assert_eq!(found, predicted);
     }
 }
 
@@ -395,7 +395,7 @@ fn times_and_the_optimum_follow_the_options() {
     };
     options.fusion.objective = Objective::Time;
     let sweep = swept(text, "S", &options);
-    assert!(sweep.is_expected);
+    assert!(sweep.is_predicted);
     let place = sweep.points.len() / 2;
     let value = sweep.points[place].value;
     for (&policy, figures) in sweep.policies.iter().zip(&sweep.points[place].figures) {
@@ -404,8 +404,8 @@ fn times_and_the_optimum_follow_the_options() {
             ..options.clone()
         };
         let analysis = at(text, "S", value, &options).unwrap();
-        let expected_s = analysis.expected.unwrap().fused_s;
-        assert_eq!(figures.time_s.to_bits(), expected_s.to_bits());
+        let predicted_s = analysis.predicted.unwrap().fused_s;
+        assert_eq!(figures.time_s.to_bits(), predicted_s.to_bits());
     }
     assert!(
         !swept(
@@ -416,7 +416,7 @@ fn times_and_the_optimum_follow_the_options() {
                 ..options
             }
         )
-        .is_expected
+        .is_predicted
     );
 }
 

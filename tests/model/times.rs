@@ -40,19 +40,19 @@ static EXPECTED: LazyLock<Vec<Analysis>> = LazyLock::new(|| {
     each.collect()
 });
 
-/// The bound reads all bytes from memory. Whatever else an expected time leaves out, it may lie below only for what the cache serves,
+/// The bound reads all bytes from memory. Whatever else a predicted time leaves out, it may lie below only for what the cache serves,
 /// and it says so beside both.
 #[test]
-fn an_expected_time_below_its_bound_says_why() {
+fn a_predicted_time_below_its_bound_says_why() {
     let mut below = 0;
     for analysis in EXPECTED.iter() {
-        let Some(expected) = &analysis.expected else {
+        let Some(predicted) = &analysis.predicted else {
             continue;
         };
         let rows = kernel_rows(analysis, usize::MAX);
         for (row, kernel) in rows.iter().zip(&analysis.fused.kernels) {
-            let expected_s = expected.kernels[row.kernel].time_s;
-            let is_below = expected_s < kernel.placement.time_s;
+            let predicted_s = predicted.kernels[row.kernel].time_s;
+            let is_below = predicted_s < kernel.placement.time_s;
             let texts = [
                 row.figures.time.joined(),
                 time_lines(analysis, row.kernel).concat(),
@@ -78,8 +78,8 @@ fn an_expected_time_below_its_bound_says_why() {
             );
             below += usize::from(is_below);
         }
-        let is_below = expected.fused_s < analysis.fused.time_s
-            || expected.unfused_s < analysis.unfused.time_s;
+        let is_below = predicted.fused_s < analysis.fused.time_s
+            || predicted.unfused_s < analysis.unfused.time_s;
         let bounds = headline(analysis).bounds.unwrap();
         assert_eq!(bounds.contains("with a cold cache"), is_below, "{bounds}");
     }
@@ -88,14 +88,14 @@ fn an_expected_time_below_its_bound_says_why() {
 
 /// The worked lines are the figure, and each rate in them leads to it.
 #[test]
-fn an_expected_time_is_worked_out() {
+fn a_predicted_time_is_worked_out() {
     for analysis in EXPECTED.iter() {
-        let Some(expected) = &analysis.expected else {
+        let Some(predicted) = &analysis.predicted else {
             continue;
         };
         let kind = TimeKind::of(analysis).name();
         for kernel in analysis.fused.kernels.ids() {
-            let time_s = expected.kernels[kernel].time_s;
+            let time_s = predicted.kernels[kernel].time_s;
             let parts = breakdown(analysis, kernel).unwrap();
             assert!((parts.time_s() - time_s).abs() <= 1e-9 * time_s);
             let lines = time_lines(analysis, kernel);

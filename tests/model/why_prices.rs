@@ -190,13 +190,13 @@ proptest! {
 
     /// The programs are so small that every access hits the cache, whatever is merged.
     #[test]
-    fn on_a_measured_device_the_expected_saving_is_that_of_a_new_analysis((ops, externals) in fusable_ops(1..=16), reshape in prop::sample::select(ReshapeCost::VARIANTS)) {
+    fn on_a_measured_device_the_predicted_saving_is_that_of_a_new_analysis((ops, externals) in fusable_ops(1..=16), reshape in prop::sample::select(ReshapeCost::VARIANTS)) {
         let mut options = under(Policy::Manual);
         options.device = device("h200").unwrap().clone();
         options.conventions.reshape = reshape;
         let rules = analyze(&ops, &externals, &Options { policy: Policy::Rules, ..options.clone() }).unwrap();
         let before = analyze(marked(&ops, &rules.graph, &rules.partition), &externals, &options).unwrap();
-        let Some(expected) = &before.expected else {
+        let Some(predicted) = &before.predicted else {
             return Ok(());
         };
         let why = Why::new(&before);
@@ -208,9 +208,9 @@ proptest! {
             let merged = merged(&before.partition, a, b);
             let after = analyze(marked(&ops, &before.graph, &merged), &externals, &options).unwrap();
             prop_assert!(after.refused.is_empty());
-            let saved_s = expected.fused_s - after.expected.unwrap().fused_s;
-            let price_s = edge.price.expected_saved_s().unwrap();
-            prop_assert!((price_s - saved_s).abs() <= 1e-9 * expected.fused_s, "{price_s} {saved_s}");
+            let saved_s = predicted.fused_s - after.predicted.unwrap().fused_s;
+            let price_s = edge.price.predicted_saved_s().unwrap();
+            prop_assert!((price_s - saved_s).abs() <= 1e-9 * predicted.fused_s, "{price_s} {saved_s}");
             prop_assert!(edge.price.time_s() == Some(price_s));
         }
     }
@@ -228,8 +228,8 @@ fn no_price_exceeds_the_time_of_the_two_kernels() {
                 options.device = device(id).unwrap().clone();
                 let analysis = analyze_program(&program, &options).analysis.unwrap();
                 let (partition, graph) = (&analysis.partition, &analysis.graph);
-                let now_s = |kernel| match &analysis.expected {
-                    Some(expected) => expected.kernels[kernel].time_s,
+                let now_s = |kernel| match &analysis.predicted {
+                    Some(predicted) => predicted.kernels[kernel].time_s,
                     None => analysis.fused.kernels[kernel].placement.time_s,
                 };
                 for edge in Why::new(&analysis).priced_edges() {

@@ -12,7 +12,7 @@ use leptos::prelude::*;
 use std::sync::Arc;
 
 impl Page {
-    /// Chooses a policy. Under `manual`, a text without marks shows ops alone: that is told, with the kernels shown so far to start from.
+    /// Chooses a policy. Under `manual`, a text without marks shows each op as a kernel: a notice says so and offers the kernels shown so far.
     pub fn choose_policy(self, policy: Policy) {
         let is_about_start = |notice: &Option<Notice>| {
             let action = notice.as_ref().and_then(|notice| notice.action.as_ref());
@@ -46,9 +46,10 @@ impl Page {
         };
         let marked = state_kernels(&shown.text, &shown.parsed.program, kernels);
         let Marked { text, cuts_rounds } = marked.ok()?;
-        let policy = policy_title(shown.analysis.options.policy);
+        let options = &shown.analysis.options;
+        let policy = policy_title(options.policy, options.fusion.objective);
         let cuts = if cuts_rounds {
-            ", cut where rounds end"
+            ", cut where iterations end"
         } else {
             ""
         };

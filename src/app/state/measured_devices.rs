@@ -35,7 +35,7 @@ impl Page {
         self.device.set(probe.clone().device());
         let title = probe.title();
         self.tell(format!(
-            "The GPU is {title} from now on: times are estimated by its measured rates where its cache is known. “GPU figures” has them and removes it."
+            "The GPU is now {title}. Times are predicted with its measured rates where its cache is known. GPU figures lists the rates and removes the GPU."
         ));
     }
 

@@ -93,7 +93,7 @@ impl Page {
         let shown = self.shown.get_untracked();
         let options = &shown.analysis.options;
         Pinned {
-            title: pinned_title(&shown.parsed.program, &options.device, options.policy),
+            title: pinned_title(&shown.parsed.program, options),
             analysis: shown.analysis.clone(),
             state: SharedState {
                 text: shown.text.to_string(),

@@ -85,7 +85,7 @@ pub fn PolicyPicker() -> impl IntoView {
     let options = Policy::VARIANTS.iter().map(|&policy| {
         view! {
             <optgroup label=policy_gloss(policy)>
-                <option value=policy.name()>{policy_title(policy)}</option>
+                <option value=policy.name()>{move || policy_title(policy, page.fusion.with(|fusion| fusion.objective))}</option>
             </optgroup>
         }
     });

@@ -145,7 +145,7 @@ fn Row(
                     aria-pressed=move || is_chosen.get().to_string()
                     title=policy_summary(policy)
                 >
-                    {policy_title(policy)}
+                    {move || policy_title(policy, page.fusion.with(|fusion| fusion.objective))}
                 </button>
                 " "
                 <small class="quiet">{text(|row| &row.note)}</small>

@@ -289,11 +289,11 @@ fn MeasuredTable(
                     <th scope="row">{row.pattern}</th>
                     <td class="number">{number(MeasuredFigure::Error, row.error)}</td>
                     <td>{row.variant}</td>
-                    <td class="number">{number(MeasuredFigure::Expected, row.predicted)}</td>
+                    <td class="number">{number(MeasuredFigure::Predicted, row.predicted)}</td>
                     <td class="number">{number(MeasuredFigure::Measured, row.measured)}</td>
                     <td class="number">{row.size}</td>
                     <td class="number">
-                        {number(MeasuredFigure::ExpectedKernels, expected)} " / "
+                        {number(MeasuredFigure::PredictedKernels, expected)} " / "
                         {number(MeasuredFigure::MeasuredKernels, ran)}
                     </td>
                 </tr>

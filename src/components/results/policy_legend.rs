@@ -1,5 +1,6 @@
 //! Which marker is which policy's.
 
+use crate::app::state::Page;
 use fuseline_core::Policy;
 use fuseline_view::picture::charts::roofline_compare::marker;
 use fuseline_view::present::options::policy_title;
@@ -12,12 +13,14 @@ pub fn PolicyLegend(
     #[prop(into)]
     policies: Signal<Vec<Policy>>,
 ) -> impl IntoView {
+    let page = Page::of_context();
+    let title = move |policy| policy_title(policy, page.fusion.with(|fusion| fusion.objective));
     view! {
         <ul class="legend">
             <For each=move || policies.get() key=|&policy| policy let:policy>
                 <li>
                     <Marker policy />
-                    <span>{policy_title(policy)}</span>
+                    <span>{move || title(policy)}</span>
                 </li>
             </For>
         </ul>

@@ -182,6 +182,15 @@ fn Curves(
     }
 }
 
+fn objective_of(sweep: Signal<Option<Arc<Sweep>>>) -> Objective {
+    sweep.with(|sweep| {
+        sweep
+            .as_ref()
+            .map(|sweep| sweep.objective)
+            .unwrap_or_default()
+    })
+}
+
 fn policies_of(sweep: Signal<Option<Arc<Sweep>>>) -> Vec<Policy> {
     sweep.with(|sweep| {
         let policies = sweep.as_ref().map(|sweep| sweep.policies.clone());
@@ -307,7 +316,7 @@ fn ValuesTable(
                         <For each=move || policies_of(sweep) key=|&policy| policy let:policy>
                             <th scope="col" class="number">
                                 <Marker policy />
-                                {policy_title(policy)}
+                                {move || policy_title(policy, objective_of(sweep))}
                             </th>
                         </For>
                     </tr>

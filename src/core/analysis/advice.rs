@@ -167,6 +167,6 @@ fn cost(analysis: &Analysis) -> Cost {
     Cost {
         bytes: analysis.fused.traffic.total,
         bound_s: Some(analysis.fused.time_s),
-        expected_s: (analysis.expected.as_ref()).map(|expected| expected.fused_s),
+        predicted_s: (analysis.predicted.as_ref()).map(|predicted| predicted.fused_s),
     }
 }

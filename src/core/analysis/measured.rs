@@ -186,7 +186,7 @@ pub fn predict(row: &Row, program: &Program, device: &Device) -> Option<Predicte
 
 fn predicted(analysis: &Analysis) -> Option<Predicted> {
     let count = device_count(analysis)?;
-    let expected = analysis.expected.as_ref()?;
+    let predicted = analysis.predicted.as_ref()?;
     let kernels = &analysis.fused.kernels;
     let kernel = |(id, kernel): (KernelId, &Kernel)| {
         let further = analysis.partition.further_launches_of(id);
@@ -194,14 +194,14 @@ fn predicted(analysis: &Analysis) -> Option<Predicted> {
             ops: (kernel.ops.iter())
                 .map(|&op| analysis.graph.ops[op].name.clone())
                 .collect(),
-            time_s: expected.kernels[id].time_s,
+            time_s: predicted.kernels[id].time_s,
             dram_read_bytes: count.kernels[id],
             launches: usize::from(!kernel.is_free) + further as usize,
         }
     };
     Some(Predicted {
         kernels: kernels.iter_enumerated().map(kernel).collect(),
-        time_us: expected.fused_s * 1e6,
+        time_us: predicted.fused_s * 1e6,
         dram_read_bytes: count.dram_read_bytes,
         compulsory_read_bytes: analysis.fused.traffic.bytes_read,
         launches: analysis.fused.launches,

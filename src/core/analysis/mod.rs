@@ -16,7 +16,7 @@ pub mod tiling;
 pub mod transformer;
 pub mod why;
 
-use self::device_model::Expected;
+use self::device_model::Predicted;
 pub use self::execution::{Execution, Kernel};
 use self::execution::{Held, execute};
 use super::fusion::certificate::Certificate;
@@ -92,16 +92,16 @@ pub struct Analysis {
     pub speedup: Option<f64>,
     /// Times on a device with measured rates; `None` on any other, and where the roofline has no peak for the work of
     /// an op.
-    pub expected: Option<Expected>,
+    pub predicted: Option<Predicted>,
     /// The user's choices.
     pub options: Options,
 }
 
 impl Analysis {
-    /// The time of the fused program: expected where it is known, otherwise the lower bound.
+    /// The time of the fused program: predicted where it is known, otherwise the lower bound.
     pub fn time_s(&self) -> f64 {
-        let expected_s = self.expected.as_ref().map(|expected| expected.fused_s);
-        expected_s.unwrap_or(self.fused.time_s)
+        let predicted_s = self.predicted.as_ref().map(|predicted| predicted.fused_s);
+        predicted_s.unwrap_or(self.fused.time_s)
     }
 
     /// Whether ops of unknown shape are missing, so that each total is a lower bound.
@@ -120,9 +120,9 @@ impl Analysis {
     /// The time of one fused kernel, as [`Analysis::time_s`]; `None` if there is no such kernel.
     pub fn kernel_time_s(&self, kernel: KernelId) -> Option<f64> {
         let bound_s = self.fused.kernels.get(kernel)?.placement.time_s;
-        let expected = self.expected.as_ref();
-        let expected = expected.and_then(|expected| expected.kernels.get(kernel));
-        Some(expected.map_or(bound_s, |expected| expected.time_s))
+        let predicted = self.predicted.as_ref();
+        let predicted = predicted.and_then(|predicted| predicted.kernels.get(kernel));
+        Some(predicted.map_or(bound_s, |predicted| predicted.time_s))
     }
 }
 
@@ -281,7 +281,7 @@ pub(super) fn analyze_plan(graph: Graph, options: &Options, plan: Plan) -> Analy
     }
     Analysis {
         tensors,
-        expected: Expected::new(&graph, &unfused, (&fused, &partition), options),
+        predicted: Predicted::new(&graph, &unfused, (&fused, &partition), options),
         savings_pct: fused.traffic.savings_pct(),
         speedup: (fused.first_incomplete().is_none() && graph.unknown_ops.is_empty()).then(|| {
             if fused.time_s > 0.0 {

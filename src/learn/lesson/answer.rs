@@ -92,7 +92,7 @@ impl Task {
         match (&self.kind, answer) {
             (Kind::Number { quantity, within }, Answer::Text(text)) => {
                 let Value::Number(right, unit) = quantity.value(seen)? else {
-                    return Err(format!("`{quantity}` is no number"));
+                    return Err(format!("`{quantity}` is not a number"));
                 };
                 let given = parts_in(text, unit)?;
                 let value = Value::Number(right, unit).text();
@@ -124,11 +124,11 @@ impl Task {
             }
             (Kind::Choose(_) | Kind::Each { .. }, Answer::Chosen(chosen)) => {
                 if chosen.is_empty() {
-                    return Err("choose first".to_owned());
+                    return Err("choose an answer first".to_owned());
                 }
                 self.judge_choice(chosen, seen)
             }
-            _ => Err("this task has another kind of answer".to_owned()),
+            _ => Err("this task takes another kind of answer".to_owned()),
         }
     }
 
@@ -145,7 +145,7 @@ impl Task {
         let right = options.iter().filter(|option| option.is_right);
         let quoted = right.map(|option| match &self.kind {
             Kind::Each { .. } => format!("`{}`", option.label),
-            _ => format!("“{}”", option.label),
+            _ => format!("\"{}\"", option.label),
         });
         listed(quoted.collect())
     }
@@ -236,7 +236,7 @@ impl Task {
         let mut wanted: Vec<_> = wanted.collect();
         if seen.has_error {
             wanted.push(Wanted {
-                words: "the text has an error, or states a kernel that is not legal".to_owned(),
+                words: "the text has no errors and all its kernels are legal".to_owned(),
                 holds: false,
             });
         }
@@ -254,7 +254,7 @@ fn wanted_words(condition: &Condition, seen: &Seen) -> String {
     let wanted = sentence_of(condition, seen);
     match (condition, condition.values(seen)) {
         (Condition::Compare { left, .. }, Ok(Some([now, limit]))) if now != limit => {
-            format!("{wanted} (now {})", value_words(left.metric, &now))
+            format!("{wanted} (now {})", value_words(left.metric, &now, seen))
         }
         _ => wanted,
     }

@@ -79,7 +79,7 @@ fn sided(quantity: &Quantity, seen: &Seen) -> String {
     if matches!(quantity.metric, Metric::Place) {
         return why;
     }
-    let value = value_words(quantity.metric, &value);
+    let value = value_words(quantity.metric, &value, seen);
     let named = noun(quantity, seen, Naming::Ops);
     join_sentences(&format!("{} is {value}.", capitalized(&named)), &why)
 }
@@ -96,7 +96,7 @@ pub(super) fn around(state: &PageState, param: &str, right: i64, when: &Conditio
     };
     let at = |value: i64| {
         let seen = with_param(state, param, value)?.seen()?;
-        let is = value_words(left.metric, &left.value(&seen).ok()?);
+        let is = value_words(left.metric, &left.value(&seen).ok()?, &seen);
         let against = operand_words(left.metric, limit, &seen);
         Some((
             format!("at {}", param_value(param, value)),

@@ -24,7 +24,7 @@ fn check_step(step: &Step, states: &StepStates, problems: &mut Vec<Problem>) {
         problems.push(Problem::new(
             step.line,
             format!("the step has {words} words of prose"),
-            format!("a step has at most {MAX_WORDS}: cut it, or make it two"),
+            format!("a step has at most {MAX_WORDS}: shorten it, or split it in two"),
         ));
     }
     let (Some(asked), Some(answered)) = (shown(&states.asked), shown(&states.answered)) else {
@@ -62,7 +62,7 @@ fn check_figures(parts: &[Part], seen: &Seen, problems: &mut Vec<Problem>) {
             problems.push(Problem::new(
                 figure.line,
                 what,
-                "name what the program of this step has",
+                "use a name from the program of this step",
             ));
         }
     }
@@ -81,7 +81,7 @@ fn check_task(
         (
             task.line,
             what,
-            mend("name what the program of this step has"),
+            mend("use a name from the program of this step"),
         )
     };
     match &task.kind {
@@ -113,7 +113,7 @@ fn check_task(
             if task.is_done(asked) {
                 return Err((
                     task.line,
-                    mend("it is done before anybody has done something"),
+                    mend("the task is done before the visitor does anything"),
                     mend("change the state of the step, or the conditions"),
                 ));
             }
@@ -121,7 +121,7 @@ fn check_task(
                 Some(_) => Ok(()),
                 None => Err((
                     task.line,
-                    mend("the engine finds no way to do it"),
+                    mend("the engine finds no way to do the task"),
                     mend("ask for less, or change `by:`"),
                 )),
             }
@@ -142,7 +142,7 @@ fn is_ever_false(
         None => Err((
             line,
             format!("`{when}` holds at every {param}"),
-            "ask for a condition that does not hold at the least value".to_owned(),
+            "ask for a condition that does not hold at the smallest value".to_owned(),
         )),
     }
 }

@@ -83,7 +83,7 @@ impl Condition {
             };
         }
         let (at, len, relation) = relation_in(text).ok_or_else(|| {
-            "a condition compares with <, <=, =, !=, >= or >, with blanks around: `bytes < 1.2 GB`"
+            "a condition compares with <, <=, =, !=, >= or >, with spaces around it: `bytes < 1.2 GB`"
                 .to_owned()
         })?;
         let left = Quantity::parse(&text[..at])?;
@@ -245,12 +245,14 @@ impl Relation {
             (Value::Word(left), Value::Word(right)) => match self {
                 Self::Equal => Ok(left == right),
                 Self::Different => Ok(left != right),
-                _ => Err(format!("`{left}` is a word, which has no size")),
+                _ => Err(format!(
+                    "`{left}` is a word, so it cannot be compared by size"
+                )),
             },
             (&Value::Number(left, of_left), &Value::Number(right, of_right)) => {
                 if of_left != of_right {
                     return Err(format!(
-                        "{} and {} do not compare",
+                        "{} and {} cannot be compared",
                         of_left.sample(),
                         of_right.sample()
                     ));
@@ -265,7 +267,7 @@ impl Relation {
                     Self::More => left > right && !is_equal,
                 })
             }
-            _ => Err("a word and a number do not compare".to_owned()),
+            _ => Err("a word and a number cannot be compared".to_owned()),
         }
     }
 }

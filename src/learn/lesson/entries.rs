@@ -75,7 +75,7 @@ pub(super) fn lines_of(block: &Block, problems: &mut Vec<Problem>) -> (Vec<Entry
                 None => problems.push(Problem::new(
                     line,
                     format!("the option `{item}` has no condition"),
-                    "write `- text :: condition`, so that the page can find out whether it is right",
+                    "write `- text :: condition`, so that the page can check whether it is right",
                 )),
             }
         } else if let Some(entry) = entry_of(text, line) {
@@ -84,7 +84,7 @@ pub(super) fn lines_of(block: &Block, problems: &mut Vec<Problem>) -> (Vec<Entry
             problems.push(Problem::new(
                 line,
                 format!("`{text}` is not of the form `key: value`"),
-                format!("write for example {}", sample(&block.kind)),
+                format!("write, for example, {}", sample(&block.kind)),
             ));
         }
     }
@@ -114,7 +114,7 @@ fn sample(kind: &str) -> &'static str {
 /// A problem with a word that is not among the known ones: says them, and the nearest first.
 pub(super) fn unknown(line: usize, what: &str, word: &str, known: &[&str]) -> Problem {
     let mend = match nearest(word, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`? Known are {}", known.join(", ")),
+        Some(near) => format!("did you mean `{near}`? The keys are {}", known.join(", ")),
         None => format!("write one of {}", known.join(", ")),
     };
     Problem::new(line, format!("there is no {what} `{word}`"), mend)

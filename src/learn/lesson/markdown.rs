@@ -123,12 +123,16 @@ impl Reader {
             Event::Html(html) | Event::InlineHtml(html) => {
                 self.refuse(
                     at,
-                    "HTML is shown as text",
+                    "HTML appears as text",
                     "write Markdown: *stressed*, **strongly**, `code`, lists and links",
                 );
                 self.put(Inline::Text(html.into_string()));
             }
-            Event::Rule => self.refuse(at, "a rule is not shown", "begin a step with `## Title`"),
+            Event::Rule => self.refuse(
+                at,
+                "horizontal rules are not shown",
+                "begin a step with `## Title`",
+            ),
             _ => {}
         }
     }
@@ -144,7 +148,7 @@ impl Reader {
                 self.put(Inline::Figure(Figure { quantity, line }));
             }
             Err(mend) => {
-                self.refuse(at, &format!("`{code}` is no figure"), &mend);
+                self.refuse(at, &format!("`{code}` is not a figure"), &mend);
                 self.put(Inline::Code(code.to_owned()));
             }
         }
@@ -181,7 +185,7 @@ impl Reader {
             }
             Tag::List(first) => {
                 if self.list.is_some() {
-                    self.refuse(at, "a list stands in a list", "write one list");
+                    self.refuse(at, "nested lists are not shown", "write one list");
                 } else {
                     self.list = Some(List {
                         is_numbered: first.is_some(),
@@ -195,7 +199,11 @@ impl Reader {
             Tag::Heading { level, .. } => {
                 let is_step = level == HeadingLevel::H2;
                 if !is_step {
-                    self.refuse(at, "only headings `## …` begin a step", "write `## Title`");
+                    self.refuse(
+                        at,
+                        "only a heading `## …` begins a step",
+                        "write `## Title`",
+                    );
                 }
                 Element::Title { line, is_step }
             }
@@ -207,7 +215,7 @@ impl Reader {
                 } else {
                     self.refuse(
                         at,
-                        "this link is not followed",
+                        "this link does not work",
                         "write an address that begins with https:// or #",
                     );
                     Element::Other
@@ -224,8 +232,8 @@ impl Reader {
             Tag::BlockQuote(_) => {
                 self.refuse(
                     at,
-                    "a quotation is shown as prose",
-                    "write notes for the speaker into a `notes` block",
+                    "a quotation appears as prose",
+                    "write notes for the speaker in a `notes` block",
                 );
                 return;
             }

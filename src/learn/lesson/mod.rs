@@ -99,7 +99,7 @@ pub fn read(text: &str) -> (Lesson, Vec<Problem>) {
                 Some(step) => step.before.push(part),
                 None => problems.push(Problem::new(
                     1,
-                    "there is prose before the first step",
+                    "there is text before the first step",
                     "begin the step with a line `## Title`",
                 )),
             },
@@ -107,8 +107,8 @@ pub fn read(text: &str) -> (Lesson, Vec<Problem>) {
                 Some(step) => step.read_block(&block, &mut problems),
                 None => problems.push(Problem::new(
                     block.line,
-                    format!("the block `{}` stands before the first step", block.kind),
-                    "begin the step with a line `## Title` above it",
+                    format!("the block `{}` is before the first step", block.kind),
+                    "begin a step with a line `## Title` above it",
                 )),
             },
         }
@@ -141,7 +141,7 @@ impl Lesson {
                 problems.push(Problem::new(
                     line,
                     format!("`{text}` is not of the form `key: value`"),
-                    "write for example `title: From ops to kernels`",
+                    "write, for example, `title: From ops to kernels`",
                 ));
                 continue;
             };
@@ -152,8 +152,8 @@ impl Lesson {
                     Ok(minutes) => self.minutes = minutes,
                     Err(_) => problems.push(Problem::new(
                         line,
-                        format!("`{}` is no number of minutes", entry.value),
-                        "write for example `minutes: 8`",
+                        format!("`{}` is not a number of minutes", entry.value),
+                        "write, for example, `minutes: 8`",
                     )),
                 },
                 key => problems.push(unknown(line, "key", key, &["title", "about", "minutes"])),
@@ -188,7 +188,7 @@ impl Step {
                 if self.task.is_some() {
                     problems.push(Problem::new(
                         block.line,
-                        "this step has a task already",
+                        "this step already has a task",
                         "begin another step with a line `## Title`",
                     ));
                 } else {

@@ -4,7 +4,7 @@ pub use super::metric::Metric;
 use super::resources;
 use super::state::Seen;
 use super::value::{Unit, Value};
-use fuseline_core::analysis::device_model::Expected;
+use fuseline_core::analysis::device_model::Predicted;
 use fuseline_core::cost::roofline::ridge_point;
 use fuseline_core::{Analysis, DType, Kernel, KernelId, OpId, Policy, TensorId};
 use fuseline_view::present::names::op_names;
@@ -70,7 +70,7 @@ impl Quantity {
         let (metric, of) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
         let metric = metric.parse::<Metric>().map_err(|_| {
             format!(
-                "`{metric}` is no quantity: write one of {}",
+                "`{metric}` is not a quantity: write one of {}",
                 Metric::VARIANTS.join(", ")
             )
         })?;
@@ -223,7 +223,7 @@ fn of_program(analysis: &Analysis, metric: Metric, is_unfused: bool) -> Option<V
     } else {
         &analysis.fused
     };
-    let expected = analysis.expected.as_ref();
+    let predicted = analysis.predicted.as_ref();
     Some(match metric {
         Metric::Kernels => Value::count(run.launches),
         Metric::Ops => Value::count(analysis.graph.ops.len()),
@@ -233,18 +233,18 @@ fn of_program(analysis: &Analysis, metric: Metric, is_unfused: bool) -> Option<V
         Metric::Saved => Value::Number(run.traffic.saved_by_fusion as f64, Unit::Bytes),
         Metric::Saving => Value::Number(analysis.savings_pct, Unit::Percent),
         Metric::Time => {
-            let expected_s = expected.map(|expected| {
+            let predicted_s = predicted.map(|predicted| {
                 if is_unfused {
-                    expected.unfused_s
+                    predicted.unfused_s
                 } else {
-                    expected.fused_s
+                    predicted.fused_s
                 }
             });
-            Value::Number(expected_s.unwrap_or(run.time_s), Unit::Seconds)
+            Value::Number(predicted_s.unwrap_or(run.time_s), Unit::Seconds)
         }
         Metric::Speedup => {
             let bounds = analysis.speedup?;
-            Value::Number(expected.map_or(bounds, Expected::speedup), Unit::Ratio)
+            Value::Number(predicted.map_or(bounds, Predicted::speedup), Unit::Ratio)
         }
         Metric::Flops => Value::Number(flops(run.kernels.iter()) as f64, Unit::Flops),
         Metric::Intensity if run.traffic.total > 0 => Value::Number(
@@ -273,7 +273,7 @@ fn of_kernel(analysis: &Analysis, id: KernelId, metric: Metric, is_unfused: bool
     } else {
         kernel.bytes()
     };
-    let expected = (analysis.expected.as_ref()).and_then(|expected| expected.kernels.get(id));
+    let predicted = (analysis.predicted.as_ref()).and_then(|predicted| predicted.kernels.get(id));
     Some(match metric {
         Metric::Ops => Value::count(kernel.ops.len()),
         Metric::Bytes => Value::bytes(bytes),
@@ -296,14 +296,14 @@ fn of_kernel(analysis: &Analysis, id: KernelId, metric: Metric, is_unfused: bool
             } else {
                 kernel.placement.time_s
             };
-            let expected_s = expected.map(|expected| {
+            let predicted_s = predicted.map(|predicted| {
                 if is_unfused {
-                    expected.unfused_s
+                    predicted.unfused_s
                 } else {
-                    expected.time_s
+                    predicted.time_s
                 }
             });
-            Value::Number(expected_s.unwrap_or(lower_s), Unit::Seconds)
+            Value::Number(predicted_s.unwrap_or(lower_s), Unit::Seconds)
         }
         Metric::Flops => Value::Number(kernel.work.flops() as f64, Unit::Flops),
         Metric::Intensity => Value::Number(placement.intensity?, Unit::Intensity),

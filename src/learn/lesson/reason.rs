@@ -77,7 +77,7 @@ fn of_program(
             };
             let [who, reads, writes] = match run.launches {
                 1 => ["The kernel", "reads", "writes"],
-                _ => ["The kernels together", "read", "write"],
+                _ => ["The kernels", "read", "write"],
             };
             format!(
                 "{who} {reads} {} and {writes} {}.",
@@ -86,7 +86,7 @@ fn of_program(
             )
         }
         Metric::Saved | Metric::Saving => format!(
-            "Op by op {} move, fused {}.",
+            "Memory traffic: {} unfused, {} fused.",
             format_bytes(unfused.total),
             format_bytes(fused.total)
         ),
@@ -103,7 +103,7 @@ fn of_program(
                 match (analysis.fused.launches, kernel) {
                     (2.., Some(kernel)) => {
                         let names = op_names(&analysis.graph, &kernel.ops);
-                        format!("The longest kernel is `{names}`. {words}")
+                        format!("The slowest kernel is `{names}`. {words}")
                     }
                     _ => words,
                 }
@@ -116,12 +116,7 @@ fn of_program(
                 &analysis.fused
             };
             let flops = kernels.kernels.iter().map(|kernel| kernel.work.flops());
-            work_and_bytes(
-                "The program does",
-                flops.sum(),
-                "moves",
-                kernels.traffic.total,
-            )
+            work_and_bytes("The program has", flops.sum(), kernels.traffic.total)
         }
         Metric::VectorRidge => vector_ridge(&analysis),
         metric => resources::reason(&analysis, None, metric),
@@ -184,14 +179,14 @@ fn kernels(analysis: Arc<Analysis>, statement_of_op: &IdVec<OpId, usize>) -> Str
     let edges =
         WhyNot::new(analysis, statement_of_op, None).rows(EdgeOrder::Bytes, MAX_EDGES, None);
     let mut words = match names.len() {
-        1 => format!("One kernel has all ops: {list}."),
+        1 => format!("One kernel runs all ops: {list}."),
         count => format!("The {count} kernels are {list}."),
     };
     for row in edges.rows {
         let reason = row.reason.trim_end_matches('.');
         let names = row.names.replacen(" → ", "` and `", 1);
         // Writing to a string cannot fail.
-        let _ = write!(words, " `{names}` stay apart: {reason}.");
+        let _ = write!(words, " `{names}` stay separate: {reason}.");
     }
     words
 }
@@ -204,9 +199,7 @@ fn of_kernel(analysis: &Analysis, id: KernelId, metric: Metric) -> String {
         Metric::Bytes | Metric::Reads | Metric::Writes | Metric::Share | Metric::Saved => {
             accesses(analysis, kernel)
         }
-        Metric::Intensity => {
-            work_and_bytes("It does", kernel.work.flops(), "moves", kernel.bytes())
-        }
+        Metric::Intensity => work_and_bytes("It has", kernel.work.flops(), kernel.bytes()),
         Metric::Bound => limits_words(analysis, kernel),
         Metric::Time => time_words(analysis, id, kernel),
         Metric::Flops => {
@@ -225,14 +218,14 @@ fn of_unfused_ops(analysis: &Analysis, id: KernelId, metric: Metric) -> String {
     let kernels = (analysis.fused.kernels.get(id)).zip(analysis.comparisons.get(id));
     kernels.map_or_else(String::new, |(kernel, before)| {
         let flops = kernel.work.flops();
-        work_and_bytes("They do", flops, "move", before.unfused_bytes)
+        work_and_bytes("They have", flops, before.unfused_bytes)
     })
 }
 
-/// `It does 8.60 GFLOP and moves 18.9 MB.`
-fn work_and_bytes(does: &str, flops: u128, moves: &str, bytes: u64) -> String {
+/// `It has 8.60 GFLOP and 18.9 MB of memory traffic.`
+fn work_and_bytes(it_has: &str, flops: u128, bytes: u64) -> String {
     format!(
-        "{does} {} and {moves} {}.",
+        "{it_has} {} and {} of memory traffic.",
         format_flops(flops),
         format_bytes(bytes)
     )
@@ -243,9 +236,7 @@ fn of_op(analysis: &Analysis, op: OpId, metric: Metric) -> String {
         Metric::Intensity | Metric::Bound | Metric::Time => {
             let alone = analysis.unfused.of_lone_op(op);
             match metric {
-                Metric::Intensity => {
-                    work_and_bytes("It does", alone.work.flops(), "moves", alone.bytes())
-                }
+                Metric::Intensity => work_and_bytes("It has", alone.work.flops(), alone.bytes()),
                 _ => limits_words(analysis, alone),
             }
         }
@@ -270,7 +261,7 @@ fn accesses(analysis: &Analysis, kernel: &Kernel) -> String {
     };
     let (reads, writes) = (&kernel.traffic.reads, &kernel.traffic.writes);
     match (reads.is_empty(), writes.is_empty()) {
-        (true, true) => "It moves nothing.".to_owned(),
+        (true, true) => "It has no memory traffic.".to_owned(),
         (false, true) => format!("It reads {}.", list(reads)),
         (true, false) => format!("It writes {}.", list(writes)),
         (false, false) => format!("It reads {} and writes {}.", list(reads), list(writes)),

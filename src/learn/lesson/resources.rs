@@ -107,7 +107,7 @@ fn resources(analysis: &Analysis, id: KernelId, metric: Metric) -> String {
         Metric::Registers => registers(limits),
         Metric::Occupancy => occupancy(analysis, limits),
         Metric::Onchip => format!(
-            "A block can have {} of it.",
+            "A block has up to {}.",
             format_bytes(limits.on_chip_available_bytes)
         ),
         Metric::Waves | Metric::WaveEfficiency => join_sentences(&tiles, &waves(analysis, limits)),
@@ -144,7 +144,7 @@ fn tiles(analysis: &Analysis, id: KernelId, limits: &KernelLimits) -> String {
     let [tile_rows, tile_columns] = [tile.rows, tile.columns].map(number);
     let [down, across, tiles] = [down, across, tiling.tiles].map(number);
     format!(
-        "The output has {batch}{rows} × {columns} elements, a tile {tile_rows} × {tile_columns}: {batch}{down} × {across} = {tiles} tiles, a block each."
+        "The output has {batch}{rows} × {columns} elements, and a tile has {tile_rows} × {tile_columns}: {batch}{down} × {across} = {tiles} tiles, one block per tile."
     )
 }
 
@@ -153,10 +153,10 @@ fn waves(analysis: &Analysis, limits: &KernelLimits) -> String {
     let (Some(tiling), Some(multiprocessors)) = (limits.tiling, multiprocessors) else {
         return String::new();
     };
-    let (waves, places) = (tiling.waves, multiprocessors.value);
-    let all = waves * places;
+    let (waves, slots) = (tiling.waves, multiprocessors.value);
+    let all = waves * slots;
     format!(
-        "{waves} {} of {places} places: {} / {all} have work.",
+        "{waves} {} of {slots} slots: {} of {all} slots have a tile.",
         if waves > 1.0 { "waves" } else { "wave" },
         tiling.tiles
     )
@@ -165,11 +165,11 @@ fn waves(analysis: &Analysis, limits: &KernelLimits) -> String {
 fn registers(limits: &KernelLimits) -> String {
     match limits.tiling {
         Some(tiling) => format!(
-            "A tile has {} × {} sums, which {} threads hold between them; the rest is addresses and operands.",
+            "The {2} threads of a block share the {0} × {1} sums of its tile. The other registers hold addresses and operands.",
             tiling.tile.rows, tiling.tile.columns, limits.threads_per_block
         ),
         None => format!(
-            "Up to {} tensors are live at once, with several elements of each in a thread; addresses take the rest.",
+            "Up to {} tensors are live at once, and a thread holds several elements of each. The other registers hold addresses.",
             limits.live_values
         ),
     }
@@ -183,10 +183,10 @@ fn occupancy(analysis: &Analysis, limits: &KernelLimits) -> String {
     let number = |count: u32| Value::Number(f64::from(count), Unit::Count).text();
     let on_chip = match limits.on_chip_bytes {
         0 => String::new(),
-        bytes => format!(" and a block {} on chip", format_bytes(bytes)),
+        bytes => format!(" and a block needs {} on chip", format_bytes(bytes)),
     };
     format!(
-        "A thread takes {} registers{on_chip}; a multiprocessor has {} registers for at most {} threads.",
+        "A thread needs {} registers{on_chip}. A multiprocessor has {} registers for at most {} threads.",
         limits.registers_per_thread,
         number(multiprocessor.registers),
         number(multiprocessor.threads),
@@ -205,9 +205,9 @@ fn dram(analysis: &Analysis, id: Option<KernelId>) -> String {
     };
     let read = of_kernel_or_program(analysis, id).unwrap_or_default();
     let again = if read > 1.01 * needed as f64 {
-        "; what the cache cannot keep is read again"
+        ", and the kernels read again what the cache cannot keep"
     } else {
-        ", and each is read once"
+        ", each read once"
     };
     format!("{operands} {}{again}.", format_bytes(needed))
 }
@@ -233,7 +233,7 @@ fn recomputed(analysis: &Analysis, id: Option<KernelId>) -> String {
         return "Each op is computed once.".to_owned();
     }
     let names = listed(names);
-    format!("A kernel computes {names} again instead of reading what another one computed.")
+    format!("A kernel recomputes {names} instead of reading the result of another kernel.")
 }
 
 fn warnings(analysis: &Analysis, id: Option<KernelId>) -> String {
@@ -248,7 +248,7 @@ fn warnings(analysis: &Analysis, id: Option<KernelId>) -> String {
         .take(3)
         .collect();
     if texts.is_empty() {
-        "Nothing that fusion does here costs time, as far as the model knows.".to_owned()
+        "The model knows no way in which fusion costs time here.".to_owned()
     } else {
         texts.join(" ")
     }

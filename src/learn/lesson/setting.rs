@@ -75,7 +75,7 @@ impl Setting {
         problems.extend(items.iter().map(|item| {
             Problem::new(
                 item.line,
-                format!("`- {}` stands in a block of the page", item.label),
+                format!("`- {}` is in a `page` block", item.label),
                 "move it into a `choose` block",
             )
         }));
@@ -259,7 +259,7 @@ fn params_of(line: usize, value: &str) -> Result<Vec<Change>, Problem> {
         Problem::new(
             line,
             format!("`{value}` sets no params"),
-            "write for example `set: S = 4096, heads = 16`",
+            "write, for example, `set: S = 4096, heads = 16`",
         )
     })
 }
@@ -286,7 +286,7 @@ fn mark_of(line: usize, value: &str) -> Result<Option<Mark>, Problem> {
         .ok_or_else(|| {
             Problem::new(
                 line,
-                format!("`{value}` marks nothing"),
+                format!("`{value}` is not a mark"),
                 "write `op NAME`, `kernel of NAME`, `tensor NAME`, `A -> B` or `nothing`",
             )
         })

@@ -149,7 +149,7 @@ fn predict(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<Kind> {
         None => {
             problems.push(Problem::new(
                 number.line,
-                format!("`{quantity}` is a word and no number"),
+                format!("`{quantity}` is a word, not a number"),
                 "ask for it in a `choose` block",
             ));
             None
@@ -171,14 +171,14 @@ fn choose(fields: &mut Fields, items: Vec<Item>, problems: &mut Vec<Problem>) ->
     if items.len() < 2 {
         problems.push(Problem::new(
             fields.line,
-            "there is nothing to choose among",
+            "the task has no options",
             "write two lines or more `- text :: condition`, or `tensors: place = chip`, or `kernels: bound = memory`",
         ));
         return None;
     }
     let choices = items.into_iter().filter_map(|item| {
         let condition = Condition::parse(&item.condition).map_err(|mend| {
-            let what = format!("`{}` is no condition", item.condition);
+            let what = format!("`{}` is not a condition", item.condition);
             problems.push(Problem::new(item.line, what, mend));
         });
         Some(Choice {
@@ -198,7 +198,7 @@ fn to_do(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<Kind> {
     if until.is_empty() {
         problems.push(Problem::new(
             fields.line,
-            "it does not say when it is done",
+            "the task does not say when it is done",
             "write `until: bytes < 1.2 GB`, one line for each condition",
         ));
         return None;
@@ -261,7 +261,7 @@ impl Fields {
         if entry.is_none() {
             problems.push(Problem::new(
                 self.line,
-                format!("this block lacks `{key}:`"),
+                format!("this block needs `{key}:`"),
                 format!("add {mend}"),
             ));
         }

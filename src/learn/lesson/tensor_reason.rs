@@ -16,8 +16,8 @@ pub(super) fn of_tensors(analysis: &Analysis, tensors: &[TensorId]) -> String {
     if !kept.is_empty() {
         let names = kept.iter().map(|&tensor| name_and_size(analysis, tensor));
         let rest = match kept.len() {
-            1 => "is read only in the kernel that computes it",
-            _ => "are read only in the kernel that computes them",
+            1 => "has readers only in the kernel that computes it",
+            _ => "have readers only in the kernels that compute them",
         };
         words.push(format!("{} {rest}.", listed(names.collect())));
     }
@@ -63,25 +63,29 @@ pub(super) fn of_tensor(analysis: &Analysis, tensor: TensorId, named: &str) -> S
         .get(tensor)
         .is_none_or(|tensor| tensor.producer.is_none())
     {
-        return format!("{named} comes from outside, so every kernel that needs it reads it.");
+        return format!(
+            "{named} is an input or a weight, so each kernel that needs it reads it from memory."
+        );
     }
     if is_kept(analysis, tensor) {
-        return format!("{named} is read only in the kernel that computes it.");
+        return format!(
+            "{named} has readers only in the kernel that computes it, so it stays on chip."
+        );
     }
     match readers_elsewhere(analysis, tensor) {
         Some((producer, readers)) if !readers.is_empty() => {
-            let place = match readers.len() {
-                1 => "in another kernel",
-                _ => "outside its kernel",
+            let (reads, place) = match readers.len() {
+                1 => ("reads", "in another kernel"),
+                _ => ("read", "outside its kernel"),
             };
             let readers = readers.iter().map(|&reader| quoted_op(graph, reader));
             format!(
-                "{named} is written by {} and read by {} {place}.",
+                "{} writes {named}, and {} {reads} it {place}.",
                 quoted_op(graph, producer),
                 listed(readers.collect())
             )
         }
-        _ => format!("{named} is a result, so it has to be written."),
+        _ => format!("{named} is a result, so the kernel writes it to memory."),
     }
 }
 

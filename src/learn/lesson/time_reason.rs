@@ -4,19 +4,19 @@ use super::wording::join_sentences;
 use fuseline_core::analysis::device_model::breakdown;
 use fuseline_core::cost::roofline::times;
 use fuseline_core::{Analysis, Kernel, KernelId};
-use fuseline_view::present::expected::longest_part;
 use fuseline_view::present::format::{format_bytes, format_flops, format_seconds};
+use fuseline_view::present::predicted::longest_part;
 use fuseline_view::present::times::missing_text;
 use fuseline_view::present::words::capitalized;
 
 /// The times of both sides of a speedup.
 pub(super) fn speedup(analysis: &Analysis) -> String {
-    let [unfused_s, fused_s] = match &analysis.expected {
-        Some(expected) => [expected.unfused_s, expected.fused_s],
+    let [unfused_s, fused_s] = match &analysis.predicted {
+        Some(predicted) => [predicted.unfused_s, predicted.fused_s],
         None => [analysis.unfused.time_s, analysis.fused.time_s],
     };
     format!(
-        "Op by op it takes {} for {}, fused {} for {}.",
+        "Unfused: {} for {}. Fused: {} for {}.",
         format_seconds(unfused_s),
         format_bytes(analysis.unfused.traffic.total),
         format_seconds(fused_s),
@@ -27,7 +27,7 @@ pub(super) fn speedup(analysis: &Analysis) -> String {
 /// The times that a kernel takes by each limit alone.
 pub(super) fn limits_words(analysis: &Analysis, kernel: &Kernel) -> String {
     if kernel.is_free {
-        return "It is a view, which is not launched.".to_owned();
+        return "It is a view, which needs no launch.".to_owned();
     }
     let (options, device) = (&analysis.options, &analysis.options.device);
     let work = kernel.work;
@@ -44,7 +44,7 @@ pub(super) fn limits_words(analysis: &Analysis, kernel: &Kernel) -> String {
             |longest, one| if one.0 > longest.0 { one } else { longest },
         );
     let words = format!(
-        "Its {} take {}, its {} {}, its launch {}.",
+        "Its {} of memory traffic take {}, its {} take {}, and its launch takes {}.",
         format_bytes(kernel.bytes()),
         format_seconds(alone.memory_s),
         format_flops(flops),
@@ -60,13 +60,13 @@ pub(super) fn limits_words(analysis: &Analysis, kernel: &Kernel) -> String {
 pub(super) fn time_words(analysis: &Analysis, id: KernelId, kernel: &Kernel) -> String {
     let longest = breakdown(analysis, id).and_then(|breakdown| longest_part(&breakdown));
     match longest {
-        // An expected time has parts of its own.
-        Some(part) => format!("Most of it: {part}."),
+        // A predicted time has parts of its own.
+        Some(part) => format!("The largest part: {part}."),
         None if kernel.is_free => limits_words(analysis, kernel),
         None => join_sentences(
             &limits_words(analysis, kernel),
             &format!(
-                "The longer of the first two, with the launch: {}.",
+                "The longer of the first two plus the launch is {}.",
                 format_seconds(kernel.placement.time_s)
             ),
         ),

@@ -162,7 +162,7 @@ pub fn number_in(text: &str, unit: Unit) -> Result<f64, String> {
         return Ok(number * factor);
     }
     Err(format!(
-        "`{written}` is not a unit that fits here: write for example {sample}"
+        "the unit `{written}` does not fit here: write, for example, {sample}"
     ))
 }
 

@@ -55,14 +55,14 @@ fn choices(before: &PageState, after: &PageState) -> Vec<String> {
     let mut words = Vec::new();
     if shared.policy != changed.policy {
         words.push(format!(
-            "Choose {} in the menu Fusion",
-            policy_title(changed.policy)
+            "Choose the fusion policy {}",
+            policy_title(changed.policy, changed.fusion.objective)
         ));
     }
     if shared.fusion.objective != changed.fusion.objective {
         words.push(format!(
-            "Under Options, let the optimum have the least {}",
-            changed.fusion.objective.name()
+            "Under Options, search for the {}",
+            policy_title(Policy::Optimal, changed.fusion.objective)
         ));
     }
     if shared.device != changed.device {
@@ -81,7 +81,7 @@ fn choices(before: &PageState, after: &PageState) -> Vec<String> {
     if shared.conventions.f32_matmul != changed.conventions.f32_matmul {
         let name = f32_matmul_words(changed.conventions.f32_matmul).name;
         words.push(format!(
-            "Under Byte counting, compute f32 matmuls in {name}"
+            "In the counting conventions, compute f32 matmuls in {name}"
         ));
     }
     words
@@ -93,7 +93,7 @@ fn changed_line(line: &str) -> String {
     match statement.strip_prefix("param ") {
         Some(param) => {
             let shown = param.split(" in ").next().unwrap_or(param).trim();
-            format!("Drag the slider to `{shown}`")
+            format!("Move the slider to `{shown}`")
         }
         None => format!("Write `{statement}`"),
     }

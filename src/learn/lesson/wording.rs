@@ -23,26 +23,26 @@ pub(super) fn noun(quantity: &Quantity, seen: &Seen, naming: Naming) -> String {
     let of = subject(quantity, seen, naming);
     let under = match (quantity.kernels, &quantity.subject) {
         (Kernels::Shown, _) | (Kernels::Unfused, Subject::Kernel(_) | Subject::Op(_)) => "",
-        (Kernels::Unfused | Kernels::Under(Policy::None), _) => " op by op",
-        (Kernels::Under(Policy::Rules), _) => " by the rules",
+        (Kernels::Unfused | Kernels::Under(Policy::None), _) => " unfused",
+        (Kernels::Under(Policy::Rules), _) => " under the textbook rules",
         (Kernels::Under(Policy::Inductor), _) => " under torch.compile",
-        (Kernels::Under(Policy::Optimal), _) => " at the optimum",
-        (Kernels::Under(Policy::Manual), _) => " with the kernels of the text",
+        (Kernels::Under(Policy::Optimal), _) => " with the optimal kernels",
+        (Kernels::Under(Policy::Manual), _) => " by hand",
     };
     match (quantity.metric, of) {
         (Metric::Value, Some(of)) => of,
-        (Metric::Bound, Some(of)) => format!("what limits {of}"),
+        (Metric::Bound, Some(of)) => format!("the bottleneck of {of}"),
         (Metric::Place, Some(of)) => format!("the place of {of}{under}"),
         (Metric::Reads, Some(of)) => format!("what {of} reads{under}"),
         (Metric::Writes, Some(of)) => format!("what {of} writes{under}"),
-        (Metric::Dram, Some(of)) => format!("what {of} really reads from memory{under}"),
+        (Metric::Dram, Some(of)) => format!("what {of} reads from DRAM{under}"),
         (Metric::WaveEfficiency, Some(of)) => {
             format!("the wave efficiency of {of}{under}")
         }
         (Metric::TileEfficiency, Some(of)) => {
             format!("the tile efficiency of {of}{under}")
         }
-        (Metric::Share, Some(of)) => format!("the part of all bytes that {of} moves{under}"),
+        (Metric::Share, Some(of)) => format!("the share of {of} in the memory traffic{under}"),
         (Metric::Readers, Some(of)) => format!("the number of kernels that read {of}{under}"),
         (metric, Some(of)) => format!("{} of {of}{under}", metric_noun(metric)),
         (metric, None) => format!("{}{under}", metric_noun(metric)),
@@ -54,7 +54,7 @@ fn subject(quantity: &Quantity, seen: &Seen, naming: Naming) -> Option<String> {
     Some(match &quantity.subject {
         Subject::Program => return None,
         Subject::Kernel(name) => kernel(quantity, name, seen, naming),
-        Subject::Op(name) => format!("`{name}` alone"),
+        Subject::Op(name) => format!("`{name}` as a separate kernel"),
         Subject::Tensor(name) | Subject::Param(name) => format!("`{name}`"),
     })
 }
@@ -90,28 +90,28 @@ const fn metric_noun(metric: Metric) -> &'static str {
         Metric::Kernels => "the number of kernels",
         Metric::Ops => "the number of ops",
         Metric::Bytes => "the memory traffic",
-        Metric::Reads => "the traffic that is read",
-        Metric::Writes => "the traffic that is written",
-        Metric::Saved => "the saved traffic",
-        Metric::Saving => "the part of the traffic that is saved",
-        Metric::Share => "the part of all bytes",
+        Metric::Reads => "the bytes read",
+        Metric::Writes => "the bytes written",
+        Metric::Saved => "the memory traffic saved",
+        Metric::Saving => "the share of the memory traffic saved",
+        Metric::Share => "the share of the memory traffic",
         Metric::Size => "the size",
         Metric::Place => "the place",
         Metric::Time => "the time",
         Metric::Speedup => "the speedup",
-        Metric::Flops => "the arithmetic",
-        Metric::Intensity => "the intensity",
-        Metric::Bound => "the limit",
-        Metric::Peak => "the memory needed at once",
+        Metric::Flops => "the FLOPs",
+        Metric::Intensity => "the arithmetic intensity",
+        Metric::Bound => "the bottleneck",
+        Metric::Peak => "the peak memory",
         Metric::Value => "the value",
-        Metric::Ridge => "the ridge",
-        Metric::VectorRidge => "the ridge of the vector units",
-        Metric::Bandwidth => "the bandwidth of the memory",
-        Metric::Matrix => "the peak of the matrix units",
-        Metric::Vector => "the peak of the vector units",
-        Metric::Launch => "the time of a launch",
-        Metric::Policy => "the fusion",
-        Metric::Registers => "the number of registers for a thread",
+        Metric::Ridge => "the ridge point",
+        Metric::VectorRidge => "the ridge point of the vector units",
+        Metric::Bandwidth => "the memory bandwidth",
+        Metric::Matrix => "the peak rate of the matrix units",
+        Metric::Vector => "the peak rate of the vector units",
+        Metric::Launch => "the launch time",
+        Metric::Policy => "the fusion policy",
+        Metric::Registers => "the number of registers per thread",
         Metric::Occupancy => "the occupancy",
         Metric::Blocks => "the number of blocks",
         Metric::Waves => "the number of waves",
@@ -119,26 +119,27 @@ const fn metric_noun(metric: Metric) -> &'static str {
         Metric::TileEfficiency => "the tile efficiency",
         Metric::TileRows => "the number of rows in a tile",
         Metric::TileColumns => "the number of columns in a tile",
-        Metric::Onchip => "the memory of a block on chip",
+        Metric::Onchip => "the on-chip memory per block",
         Metric::Warnings => "the number of warnings",
-        Metric::Dram => "what is really read from memory",
-        Metric::Recomputed => "the number of ops computed again",
-        Metric::Readers => "the number of reading kernels",
+        Metric::Dram => "the bytes read from DRAM",
+        Metric::Recomputed => "the number of recomputed ops",
+        Metric::Readers => "the number of reader kernels",
         Metric::Multiprocessors => "the number of multiprocessors",
     }
 }
 
 /// A value in a sentence: `memory` as the page calls it.
-pub(super) fn value_words(metric: Metric, value: &Value) -> String {
+pub(super) fn value_words(metric: Metric, value: &Value, seen: &Seen) -> String {
     match (metric, value) {
         (Metric::Bound, Value::Word(word)) => match word.as_str() {
             "compute" => "arithmetic".to_owned(),
             "launch" => "the launch".to_owned(),
             word => word.to_owned(),
         },
-        (Metric::Policy, Value::Word(word)) => word
-            .parse::<Policy>()
-            .map_or_else(|_| word.clone(), |policy| policy_title(policy).to_owned()),
+        (Metric::Policy, Value::Word(word)) => word.parse::<Policy>().map_or_else(
+            |_| word.clone(),
+            |policy| policy_title(policy, seen.analysis.options.fusion.objective).to_owned(),
+        ),
         _ => value.text(),
     }
 }
@@ -168,12 +169,12 @@ pub(super) fn sentence_of(condition: &Condition, seen: &Seen) -> String {
 /// The right side of a condition.
 pub(super) fn operand_words(metric: Metric, operand: &Operand, seen: &Seen) -> String {
     match operand {
-        Operand::Value(value) => value_words(metric, value),
+        Operand::Value(value) => value_words(metric, value, seen),
         Operand::Quantity { factor, quantity } => {
             let noun = noun(quantity, seen, Naming::Number);
             let value = quantity
                 .value(seen)
-                .map(|value| value_words(metric, &value));
+                .map(|value| value_words(metric, &value, seen));
             let value = value.map_or_else(|_| String::new(), |value| format!(", {value}"));
             if operand.is_whole() {
                 format!("{noun}{value}")

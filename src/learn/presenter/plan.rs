@@ -43,7 +43,7 @@ pub static PARTS: &[Part] = &[
     Part {
         activity: Activity::Talk,
         minutes: 4,
-        what: "Welcome. Show the QR code: all open the page, and one program on it moves.",
+        what: "Welcome. Show the QR code. Everybody opens the page and drags one slider.",
     },
     lesson("exercise", 6),
     lesson("roofline", 8),
@@ -53,7 +53,7 @@ pub static PARTS: &[Part] = &[
     Part {
         activity: Activity::Break,
         minutes: 5,
-        what: "A break. Who stays drags the sliders of the transformer.",
+        what: "A break. Anybody who stays can drag the sliders of the transformer.",
     },
     lesson("flash_attention", 9),
     lesson("tiling", 7),
@@ -63,12 +63,12 @@ pub static PARTS: &[Part] = &[
     Part {
         activity: Activity::OnTheirOwn,
         minutes: 6,
-        what: "Puzzles: the first three, each on their own machine. Compare how far from par.",
+        what: "Puzzles: everybody solves the first three on their own machine. Compare the distances from par.",
     },
     Part {
         activity: Activity::Talk,
         minutes: 2,
-        what: "What to take home: the link to one's own program, and the lessons to read again.",
+        what: "To take home: the link to your own program, and the lessons to read again.",
     },
 ];
 
@@ -110,11 +110,11 @@ pub fn standing(lesson: &str, elapsed_s: u64) -> Option<String> {
     let minutes = plan().into_iter().find(is_it)?.minutes;
     let elapsed_min = u32::try_from(elapsed_s / 60).unwrap_or(u32::MAX);
     Some(if elapsed_min < minutes.start {
-        format!("{} min ahead of the plan", minutes.start - elapsed_min)
+        format!("{} min ahead of schedule", minutes.start - elapsed_min)
     } else if elapsed_min >= minutes.end {
-        format!("{} min behind the plan", elapsed_min - minutes.end)
+        format!("{} min behind schedule", elapsed_min - minutes.end)
     } else {
-        format!("in time: until minute {}", minutes.end)
+        format!("on schedule: until minute {}", minutes.end)
     })
 }
 

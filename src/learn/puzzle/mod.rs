@@ -60,7 +60,7 @@ pub fn read(text: &str) -> (Puzzle, Vec<Problem>) {
                 let objective = name.parse();
                 has_objective = true;
                 shared.fusion.objective = objective.unwrap_or_default();
-                let what = format!("`{name}` is no objective");
+                let what = format!("`{name}` is not an objective");
                 is_unknown(objective.is_ok(), what, "write `bytes` or `time`");
             }
             Some(("device", id)) => {

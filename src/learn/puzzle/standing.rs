@@ -53,7 +53,7 @@ impl Graded {
     /// The distance to par.
     pub fn words(&self) -> String {
         if self.is_solved() {
-            return "Par: no legal kernels cost less. Solved.".to_owned();
+            return "Solved at par: no legal kernels cost less.".to_owned();
         }
         format!(
             "{} above par, {}",
@@ -104,11 +104,9 @@ impl Posed {
             value: amount_text(self.par),
             formula,
             term: Some(Term::given("", number)),
-            notes: vec!["“Show the optimum” shows kernels that reach it.".to_owned()],
+            notes: vec!["Show the optimum reveals kernels that reach it.".to_owned()],
             conventions: Vec::new(),
-            sources: vec![
-                "A search over all legal kernels of this program, which has proven it.".to_owned(),
-            ],
+            sources: vec!["Proven by a search over all legal kernels of this program.".to_owned()],
         }
     }
 
@@ -116,23 +114,23 @@ impl Posed {
     pub fn standing(&self, analysis: &Analysis, has_error: bool) -> Standing {
         let ungraded = |words: &str| Standing::Ungraded(words.to_owned());
         if has_error {
-            return ungraded("The text has an error, or states a kernel that is not legal.");
+            return ungraded("The text has an error or a kernel that is not legal.");
         }
         if !is_same_program(&analysis.graph, &self.graph) {
-            return ungraded("The program or its sizes are no longer those of the puzzle.");
+            return ungraded("The program or its sizes differ from the puzzle's.");
         }
         let mut options = self.puzzle.page.options();
         options.fusion.budget_states = analysis.options.fusion.budget_states;
         if analysis.options.policy != options.policy {
-            return ungraded("The kernels are not made by hand: choose the fusion policy manual.");
+            return ungraded("The kernels are not yours: choose the fusion policy by hand.");
         }
         if analysis.options.device != options.device {
             let device = &options.device.name;
-            return Standing::Ungraded(format!("The puzzle is about another device: {device}."));
+            return Standing::Ungraded(format!("The puzzle uses another device: {device}."));
         }
         if analysis.options != options {
             return ungraded(
-                "The options of fusion, or how bytes are counted, are not those of the puzzle.",
+                "The fusion options or the counting conventions differ from the puzzle's.",
             );
         }
         Standing::Graded(self.graded(analysis))

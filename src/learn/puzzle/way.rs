@@ -167,7 +167,7 @@ fn step(now: &Seen, change: Change, edge: [OpId; 2]) -> Option<(Step, Seen)> {
             format!("{first} and {second} read the same tensor. {words}")
         }
         Change::Cut { .. } => format!(
-            "From here the best merges do not lead to par: {first} and {second} share a kernel that is in the way. {words}"
+            "The best merges from here do not reach par: {first} and {second} share a kernel that is in the way. {words}"
         ),
     };
     let step = Step {

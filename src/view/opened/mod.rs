@@ -29,14 +29,14 @@ pub struct Converted {
 /// A sentence for the visitor if no op could be read, or if the text is too large in any form.
 pub fn converted(text: &str) -> Option<Result<Converted, String>> {
     if let Err(problem) = check_size(text.len()) {
-        return Some(Err(format!("This text was not read: {problem}.")));
+        return Some(Err(format!("This text could not be read: {problem}.")));
     }
     match form_of(text) {
         Form::Notation => None,
         Form::OpLines => Some(printed("Op(...) lines", text, &read_op_lines(text))),
         Form::Json => Some(match read_json::<OpList>(text) {
             Ok(list) => printed("JSON", text, &program_of_op_list(&list)),
-            Err(problem) => Err(format!("This is no JSON list of ops: {problem}.")),
+            Err(problem) => Err(format!("This JSON is not a list of ops: {problem}.")),
         }),
     }
 }
@@ -48,10 +48,8 @@ fn printed(form: &str, text: &str, parsed: &Parsed) -> Result<Converted, String>
         .collect();
     let problem = errors.first().map(|first| with_hint(first));
     if parsed.program.ops.is_empty() {
-        let problem = problem.as_deref().unwrap_or("it holds no ops");
-        return Err(format!(
-            "Nothing could be read from this {form}: {problem}."
-        ));
+        let problem = problem.as_deref().unwrap_or("it contains no ops");
+        return Err(format!("This {form} could not be read: {problem}."));
     }
     let mut notation = print(&parsed.program);
     for span in errors.iter().filter_map(|d| d.span) {
@@ -67,7 +65,7 @@ fn printed(form: &str, text: &str, parsed: &Parsed) -> Result<Converted, String>
     };
     Ok(Converted {
         text: notation,
-        summary: format!("{ops} from {form} became notation.{unread}"),
+        summary: format!("Imported {ops} from {form}.{unread}"),
         is_incomplete: problem.is_some(),
     })
 }

@@ -62,7 +62,7 @@ impl ModelFormat {
 const OTHERS: &[(&[u8], &str)] = &[
     (
         b"GGUF",
-        "it is a GGUF file, which holds weights and no graph: export the model to ONNX",
+        "it is a GGUF file, which holds weights but no graph: export the model to ONNX",
     ),
     (
         b"\x89HDF",
@@ -78,10 +78,10 @@ const OTHERS: &[(&[u8], &str)] = &[
     ),
     (
         b"\x28\xb5\x2f\xfd",
-        "it is compressed by zstd: unpack it first",
+        "it is compressed with zstd: unpack it first",
     ),
-    (b"\xff\xfe", "it is a text in UTF-16: save it as UTF-8"),
-    (b"\xfe\xff", "it is a text in UTF-16: save it as UTF-8"),
+    (b"\xff\xfe", "it is UTF-16 text: save it as UTF-8"),
+    (b"\xfe\xff", "it is UTF-16 text: save it as UTF-8"),
 ];
 
 /// The kind of a file that starts with these bytes, of which [`START_BYTES`] are enough.
@@ -94,7 +94,7 @@ pub fn kind_of(name: &str, start: &[u8]) -> FileKind {
         FileKind::Profile(kind) => FileKind::Profile(kind),
         // Models are read at places of their own choice, and what else there is is small.
         _ => FileKind::Other(
-            "it is packed by gzip, and of packed files only measurements are read: unpack it first",
+            "it is compressed with gzip, which works for measurements only: unpack it first",
         ),
     }
 }
@@ -133,11 +133,11 @@ fn kind_of_content(name: &str, start: &[u8]) -> FileKind {
             FileKind::Other("it is a TensorFlow Lite file: export the model to ONNX")
         }
         _ if is_safetensors => FileKind::Other(
-            "it is a safetensors file, which holds weights and no graph: export the model to ONNX",
+            "it is a safetensors file, which holds weights but no graph: export the model to ONNX",
         ),
-        start if start.contains(&0) => FileKind::Other(
-            "it is neither a text, an ONNX model, whose first byte is 8, nor a zip archive",
-        ),
+        start if start.contains(&0) => {
+            FileKind::Other("it is not a text, an ONNX model (first byte 8) or a zip archive")
+        }
         _ => FileKind::Text,
     }
 }
@@ -234,7 +234,7 @@ fn converted(format: ModelFormat, imported: &Imported) -> Result<Converted, Stri
     let name = format.name();
     if text.len() > MAX_INPUT_BYTES {
         return Err(format!(
-            "This {name} file was not opened: its {} ops are more than the {} MB of notation that are read.",
+            "This {name} file was not opened: its {} ops need more than {} MB of notation.",
             imported.program.ops.len(),
             MAX_INPUT_BYTES / 1_000_000
         ));
@@ -246,7 +246,7 @@ fn converted(format: ModelFormat, imported: &Imported) -> Result<Converted, Stri
         ModelFormat::Onnx => "ONNX",
         ModelFormat::Pt2 => "PyTorch",
     };
-    let summary = [vec![format!("{ops} from {origin} became notation.")], notes].concat();
+    let summary = [vec![format!("Imported {ops} from {origin}.")], notes].concat();
     Ok(Converted {
         text: comments.concat() + &text,
         summary: summary.join(" "),
@@ -271,7 +271,7 @@ fn notes(imported: &Imported) -> Vec<String> {
             .map(|p| format!("{} = {}", p.name.text, p.value));
         let values: Vec<String> = values.collect();
         notes.push(format!(
-            "Sizes that the file leaves open are params: {}.",
+            "Params stand for the sizes that the file leaves open: {}.",
             listed(&values)
         ));
     }
@@ -287,7 +287,7 @@ fn notes(imported: &Imported) -> Vec<String> {
             "are"
         };
         notes.push(format!(
-            "{count} {verb} not understood and counted as opaque: {}.",
+            "{count} of unknown operators {verb} counted as opaque: {}.",
             listed(&named)
         ));
     }
@@ -299,7 +299,7 @@ fn notes(imported: &Imported) -> Vec<String> {
             // Further shapes follow from the first.
             (
                 "are",
-                "Write their shapes after a colon, the first one first.",
+                "Write their shapes after a colon, the first op first.",
             )
         };
         notes.push(format!(

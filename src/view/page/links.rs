@@ -80,20 +80,18 @@ impl ShareError {
     /// The problem and what to do about it, for the user.
     pub const fn message(self) -> &'static str {
         match self {
-            Self::NotALink => {
-                "This address carries something that is no Fuseline link, so nothing was opened from it."
-            }
+            Self::NotALink => "This address is not a Fuseline link, so nothing was opened from it.",
             Self::UnknownVersion => {
-                "This link was made by another version of Fuseline. Reload the page, or ask for the text."
+                "This link comes from another version of Fuseline. Reload the page, or ask the sender for the text."
             }
             Self::Damaged => {
-                "This link is damaged: part of it is missing or changed. Ask for it again, as a whole."
+                "This link is damaged: part of it is missing or changed. Ask the sender for the complete link."
             }
             Self::TooLarge => {
-                "This link is longer than 512 KiB or unpacks to more than 256 KiB, so it was not opened. Ask for the text as a file."
+                "This link is longer than 512 KiB or unpacks to more than 256 KiB, so it was not opened. Ask the sender for the text as a file."
             }
             Self::Unsupported => {
-                "This browser is too old to open links: it cannot unpack them. Use a newer one, or ask for the text."
+                "This browser is too old to unpack links. Use a newer browser, or ask the sender for the text."
             }
         }
     }

@@ -10,7 +10,7 @@ use fuseline_core::analysis::advice::{Advice, Advised, advise};
 use fuseline_core::analysis::by_hand::Shown;
 use fuseline_core::analysis::why::Price;
 use fuseline_core::model::options::Switch;
-use fuseline_core::{Analysis, KernelId, Policy};
+use fuseline_core::{Analysis, KernelId, Objective, Policy};
 
 /// Something that would save time.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
@@ -64,12 +64,15 @@ pub fn set_words(advice: Advice) -> Option<String> {
 
 /// What an advice chooses, as the page calls it; `None` for one that changes the text.
 pub(super) fn changed_words(advice: Advice) -> Option<String> {
-    let switch = |switch| format!("{}, among the options of the fusion", switch_name(switch));
+    let switch = |switch| format!("{}, under Options", switch_name(switch));
     match advice {
-        Advice::Compile => Some(format!("fusion by {}", policy_title(Policy::Inductor))),
+        Advice::Compile => Some(format!(
+            "fusion policy {}",
+            policy_title(Policy::Inductor, Objective::default())
+        )),
         Advice::Attention => Some(switch(Switch::Attention)),
         Advice::MaxAutotune => Some(switch(Switch::MaxAutotune)),
-        Advice::Tf32 => Some("matmuls on f32 in TF32, in the byte counting".to_owned()),
+        Advice::Tf32 => Some("f32 matmuls in TF32, in the counting conventions".to_owned()),
         Advice::Merge(..) => None,
     }
 }
@@ -83,30 +86,30 @@ pub(super) fn advice_words(analysis: &Analysis, advised: &Advised) -> Option<(St
     let in_every_round = match advised.rounds {
         1 => String::new(),
         rounds => format!(
-            "The same in {} rounds; the figures are for all of them.",
+            "The figures are for all {} iterations.",
             format_count(rounds)
         ),
     };
     let (action, caveat) = match advised.advice {
         Advice::Compile => ("Compile the model with `torch.compile`.".to_owned(), ""),
         Advice::Attention => (
-            "Call `scaled_dot_product_attention` for the attention, so that its scores never reach memory."
+            "Call `scaled_dot_product_attention`, so that the scores of the attention stay on chip."
                 .to_owned(),
             "",
         ),
         Advice::MaxAutotune => (
-            "Compile with `mode=\"max-autotune\"`: a generated matmul takes what follows it as its epilogue."
+            "Compile with `mode=\"max-autotune\"`: a generated matmul takes the ops after it as its epilogue."
                 .to_owned(),
             "Compiling takes minutes, and a generated matmul may be slower than the library's.",
         ),
         Advice::Tf32 => (
             "Allow TF32 with `torch.set_float32_matmul_precision(\"high\")`.".to_owned(),
-            "Operands of matmuls keep 10 of the 23 bits of their mantissa.",
+            "Matmul operands keep 10 of the 23 bits of their mantissa.",
         ),
         Advice::Merge(a, b) => {
             let (first, second) = (names(a)?, names(b)?);
             let action = format!(
-                "Write kernel {} (`{first}`) and kernel {} (`{second}`) as one, for example in Triton.",
+                "Write kernel {} (`{first}`) and kernel {} (`{second}`) as one kernel, for example in Triton.",
                 a.number(),
                 b.number()
             );

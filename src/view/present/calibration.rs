@@ -18,12 +18,12 @@ pub fn speedup_text(percent: u32) -> String {
 pub fn measured_patterns(options: &Options) -> String {
     let Some(calibrations) = options.calibrations() else {
         return format!(
-            "Nobody measured patterns on {}: the model decides. Records of your own (fuseline calibrate --json) can be dropped on the page.",
+            "No patterns were measured on {}, so the device model decides. You can drop records of your own (fuseline calibrate --json) on the page.",
             options.device.name
         );
     };
     format!(
-        "{} of fused patterns were measured on {}; the nearest size counts. Where a pattern was not measured, or was faster but not as one kernel, the model decides, and the tab Steps says so.",
+        "{} of fused patterns were measured on {}; the nearest size counts. The device model decides where a pattern was not measured, or was faster but not as one kernel. The tab Steps shows which.",
         counted(calibrations.patterns.len(), "run"),
         printable(&calibrations.device)
     )
@@ -33,7 +33,7 @@ pub fn measured_patterns(options: &Options) -> String {
 pub fn taken(calibrations: &Calibrations) -> String {
     let runs = counted(calibrations.patterns.len(), "run");
     format!(
-        "{runs} of fused patterns on {} decide where the optimum is searched in measured time (Fusion: optimal, Options), until the page is left.",
+        "{runs} of fused patterns on {} decide in the search for the least measured time (Options), until you leave the page.",
         printable(&calibrations.device)
     )
 }
@@ -55,27 +55,25 @@ pub fn surprise_sentence(surprise: &Surprise, record: &FusionCalibration) -> Str
         Surprise::Unusual => {
             let [least, most] =
                 [USUAL_SPEEDUP.start(), USUAL_SPEEDUP.end()].map(|&x| format_ratio(x));
-            format!(
-                "memory bounds it, and {speedup} is not from {least} to {most}, which is usual then"
-            )
+            format!("it is memory-bound, and {speedup} is outside the usual {least} to {most}")
         }
-        Surprise::Unexpected(expected) => format!(
-            "the device model expects {}, and {speedup} was measured",
-            format_ratio(*expected)
+        Surprise::Unexpected(predicted) => format!(
+            "the device model predicts {}, and {speedup} was measured",
+            format_ratio(*predicted)
         ),
         Surprise::Elsewhere {
             device,
             speedup: elsewhere,
             flops,
         } => format!(
-            "on {} it was {} as fast at {}, so fusing pays on one of both GPUs alone (more than {})",
+            "on {} the speedup was {} at {}, so fusing pays on only one of the two GPUs (more than {})",
             printable(device),
             format_ratio(*elsewhere),
             format_amount(*flops, "FLOP"),
             format_ratio(WORTHWHILE)
         ),
         Surprise::Apart => format!(
-            "{} ran, so this does not tell what one kernel would bring",
+            "{} ran, so this run does not show what one kernel would save",
             counted(record.fused_kernels, "kernel")
         ),
     }
@@ -85,15 +83,15 @@ pub fn surprise_sentence(surprise: &Surprise, record: &FusionCalibration) -> Str
 pub fn skipped_sentence(pattern: &str, reason: NoRecord) -> String {
     let reason = match reason {
         NoRecord::Unreadable => {
-            "its program cannot be analysed, and `fuseline analyze` says why".to_owned()
+            "its program cannot be analyzed; `fuseline analyze` says why".to_owned()
         }
         NoRecord::Unpaired => {
-            "it has no eager run and another one to compare, both with a time: run its script where PyTorch finds a GPU".to_owned()
+            "it needs an eager run and another run, both with a time: run its script where PyTorch finds a GPU".to_owned()
         }
         NoRecord::TooLarge(ops) => format!(
-            "it has {ops} ops, and the search tries kernels of up to {MAX_PATTERN_OPS}. `fuseline measured PROGRAM FILE` finds measured patterns in it"
+            "it has {ops} ops, and the search tries kernels of at most {MAX_PATTERN_OPS}. `fuseline measured PROGRAM FILE` finds measured patterns in it"
         ),
-        NoRecord::Empty => "its kernels move no bytes".to_owned(),
+        NoRecord::Empty => "its kernels have no memory traffic".to_owned(),
     };
     format!("no record of {}: {reason}", printable(pattern))
 }
@@ -108,7 +106,7 @@ pub fn report(calibrated: &Calibrated, others: &[Calibrations]) -> String {
         patterns,
     } = &calibrated.records;
     let _ = writeln!(text, "Fused patterns on {device}, PyTorch {torch}");
-    for (record, &expected) in patterns.iter().zip(&calibrated.expected_speedups) {
+    for (record, &predicted) in patterns.iter().zip(&calibrated.predicted_speedups) {
         let _ = writeln!(text, "\n{}", heading(record));
         let run = |text: &mut String, name: &str, latency_ms: f64, gflops: f64, kernels: usize| {
             let _ = writeln!(
@@ -133,11 +131,11 @@ pub fn report(calibrated: &Calibrated, others: &[Calibrations]) -> String {
         );
         let _ = writeln!(
             text,
-            "  speedup  {:.2}x, {} less memory traffic",
+            "  speedup  {:.2}×, {} less memory traffic",
             record.speedup_factor,
             format_percent(record.memory_reduction * 100.0)
         );
-        for surprise in surprises(record, expected, others) {
+        for surprise in surprises(record, predicted, others) {
             let _ = writeln!(text, "  note: {}", surprise_sentence(&surprise, record));
         }
     }

@@ -10,9 +10,9 @@ use fuseline_core::model::options::Objective;
 pub fn certificate_text(certificate: &Certificate, is_partial: bool) -> String {
     if certificate.is_optimal {
         return format!(
-            "proven optimal in {} among {}",
-            minimized_text(certificate.objective),
-            scope_text(certificate.scope, is_partial)
+            "proven: no {} have {}",
+            scope_text(certificate.scope, is_partial),
+            less_text(certificate.objective)
         );
     }
     let found = match certificate.excess_pct() {
@@ -20,41 +20,43 @@ pub fn certificate_text(certificate: &Certificate, is_partial: bool) -> String {
         None => "not proven".to_owned(),
     };
     let states = format_exact(certificate.states as u128);
-    format!("{found}; search stopped after {states} states")
+    format!("{found}; the search stopped after {states} states")
 }
 
 /// The same in a sentence, with the lower bound and the states that the search visited.
 pub fn certificate_sentence(certificate: &Certificate, is_partial: bool) -> String {
     let states = certificate.states;
-    let objective = minimized_text(certificate.objective);
     let scope = scope_text(certificate.scope, is_partial);
     if certificate.is_optimal {
-        return format!("optimal in {objective}: no {scope} need less ({states} states)");
+        let less = less_text(certificate.objective);
+        return format!("proven optimal: no {scope} have {less} ({states} states)");
     }
     format!(
-        "best found in {objective}, not proven: no {scope} need less than {}, a gap of {} ({states} states)",
+        "best found by {}, not proven: no {scope} have less than {}, a gap of {} ({states} states)",
+        certificate.objective.noun(),
         amount_text(certificate.lower_bound),
         format_percent(certificate.gap_pct())
     )
 }
 
-/// What was minimized. Patterns without a record take their bounds, which are not measured.
-const fn minimized_text(objective: Objective) -> &'static str {
+/// What no other kernels have. Patterns without a record count with their bounds, which are not measured.
+const fn less_text(objective: Objective) -> &'static str {
     match objective {
-        Objective::Measured => "time by records, else lower bounds",
-        Objective::Bytes | Objective::Time => objective.noun(),
+        Objective::Bytes => "fewer bytes",
+        Objective::Time => "a smaller lower bound of the time",
+        Objective::Measured => "less time by records, else by lower bounds",
     }
 }
 
-/// What was searched: `legal kernels (attention as one kernel allowed)`.
+/// What was searched: `legal kernels (fused attention allowed)`.
 fn scope_text(scope: Scope, is_partial: bool) -> String {
     let kernels = match scope {
         Scope::LegalKernels => "legal kernels",
-        Scope::AttentionAllowed => "legal kernels (attention as one kernel allowed)",
+        Scope::AttentionAllowed => "legal kernels (fused attention allowed)",
         Scope::AttentionAllOrNone => {
-            "legal kernels (attention as one kernel allowed, in each region all or none)"
+            "legal kernels (fused attention allowed, in each region all or none)"
         }
-        Scope::AttentionRewritten => "legal kernels (attention as one kernel)",
+        Scope::AttentionRewritten => "legal kernels (with fused attention)",
     };
     let known = if is_partial {
         " of the ops whose shape is known"

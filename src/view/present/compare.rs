@@ -74,7 +74,7 @@ fn row(compared: &Compared, chosen: Policy) -> PolicyRow {
             format_count(differing.len())
         },
         differing_edges: if is_chosen {
-            "the chosen one".to_owned()
+            "the chosen policy".to_owned()
         } else {
             edge_names(graph, differing, NAMED_EDGES)
         },
@@ -93,11 +93,11 @@ fn note(policy: Policy, analysis: &Analysis) -> String {
 
 /// At which rate matmuls run that no library call computes.
 fn rate_note(analysis: &Analysis) -> Option<String> {
-    let expected = analysis.expected.as_ref()?;
-    let matmuls = counted(expected.generated_matmuls, "generated matmul");
-    let share = expected.generated_share * 100.0;
-    (expected.generated_matmuls > 0)
-        .then(|| format!("{matmuls}, at {share:.0} % of the library's rate"))
+    let predicted = analysis.predicted.as_ref()?;
+    let matmuls = counted(predicted.generated_matmuls, "generated matmul");
+    let share = predicted.generated_share * 100.0;
+    (predicted.generated_matmuls > 0)
+        .then(|| format!("{matmuls} at {share:.0} % of the library's rate"))
 }
 
 fn policy_note(policy: Policy, analysis: &Analysis) -> String {
@@ -105,9 +105,9 @@ fn policy_note(policy: Policy, analysis: &Analysis) -> String {
         certificate_text(certificate, analysis.is_partial())
     } else if policy == Policy::Inductor && has_flash_kernel(analysis) {
         // Without this note it would seem to beat an optimum that is proven for kernels with one matmul each.
-        "with attention as one kernel".to_owned()
+        "with fused attention".to_owned()
     } else if policy == Policy::Manual && is_unstated(analysis) {
-        "no kernels stated yet".to_owned()
+        "no kernel marks yet".to_owned()
     } else {
         String::new()
     }
@@ -128,7 +128,7 @@ fn has_flash_kernel(analysis: &Analysis) -> bool {
 fn edge_names(graph: &Graph, edges: &[DifferingEdge], most: usize) -> String {
     let name = |edge: &DifferingEdge| {
         let [from, to] = [edge.producer, edge.consumer].map(|op| op_name(graph, op));
-        let how = if edge.is_fused { "fused" } else { "apart" };
+        let how = if edge.is_fused { "fused" } else { "separate" };
         format!("{from} → {to} {how}")
     };
     joined(edges.iter().map(name), ["; ", "; and "], most)

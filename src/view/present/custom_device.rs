@@ -123,7 +123,7 @@ fn grouped(number: f64) -> String {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "a whole number, not negative"
+            reason = "a whole number of at least 0"
         )]
         let whole = number as u128;
         format_exact(whole)

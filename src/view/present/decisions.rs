@@ -26,13 +26,13 @@ pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
         format!("{}{writes}", name(&kernel.op))
     };
     match decision {
-        Decision::Rewritten { ops } => format!("{} run as one attention kernel", names(ops)),
+        Decision::Rewritten { ops } => format!("{} become one fused attention kernel", names(ops)),
         Decision::Started { op } => format!("{} starts a kernel", name(op)),
         Decision::Joined { op, producer } => {
             format!("{} joins the kernel of {}", name(op), name(producer))
         }
         Decision::Merged { op, producer } => format!(
-            "the kernel of {} becomes part of that of {}",
+            "the kernel of {} merges into the kernel of {}",
             name(producer),
             name(op)
         ),
@@ -40,7 +40,7 @@ pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
             format!("the reduction {} ends its kernel", name(reduction))
         }
         Decision::Inlined { op, readers } => format!(
-            "{} is inlined: each reader computes it (readers: {readers})",
+            "{} is inlined: each reader recomputes it (readers: {readers})",
             name(op)
         ),
         Decision::Buffer { ops, is_output, .. } => {
@@ -58,7 +58,7 @@ pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
             }
         }
         Decision::Stays { view, producer } => format!(
-            "{} stays with {}: a view of its output launches nothing",
+            "{} stays with {}: a view of its output needs no launch",
             name(view),
             name(producer)
         ),
@@ -71,13 +71,13 @@ pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
             shared_bytes,
             is_vertical,
         } => format!(
-            "the kernels of {} and {} become one ({}): they share {}",
+            "the kernels of {} and {} fuse ({}): they share {}",
             kernel(first),
             kernel(second),
             if *is_vertical {
-                "vertical fusion: the later one reads what the earlier one writes"
+                "vertical fusion: one reads the other's output"
             } else {
-                "horizontal fusion: they read the same"
+                "horizontal fusion: they read the same tensor"
             },
             format_bytes(*shared_bytes)
         ),
@@ -89,7 +89,7 @@ pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
         } => {
             let proven = if *is_proven { "is" } else { "is not" };
             format!(
-                "searched {} (possible kernels: {candidates}, states: {states}): the result {proven} proven optimal",
+                "searched {} (candidate kernels: {candidates}, states: {states}): the result {proven} proven optimal",
                 names(ops)
             )
         }
@@ -99,7 +99,7 @@ pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
             evidence,
         } => {
             let siblings = if joins_siblings(graph, ops) {
-                " (horizontal fusion: siblings that read the same)"
+                " (horizontal fusion: siblings that read the same tensor)"
             } else {
                 ""
             };
@@ -114,7 +114,11 @@ pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
             format!("{}: {}", stated_kernel(*kernel), names(ops))
         }
         Decision::Refused { ops, reason } => {
-            format!("{} stay apart: {}", names(ops), reason_text(graph, reason))
+            format!(
+                "{} stay separate: {}",
+                names(ops),
+                reason_text(graph, reason)
+            )
         }
     }
 }
@@ -127,9 +131,12 @@ fn evidence_text(evidence: &Evidence) -> String {
         format!("{} was {speedup} as fast at {work}", nearest.pattern)
     };
     match evidence {
-        Evidence::Unmeasured => ", by the model: the pattern was not measured".to_owned(),
+        Evidence::Unmeasured => ", by the device model: the pattern was not measured".to_owned(),
         Evidence::Apart(nearest) => {
-            format!(", by the model: {}, but not as one kernel", run(nearest))
+            format!(
+                ", by the device model: {}, but not as one kernel",
+                run(nearest)
+            )
         }
         Evidence::Fuses(nearest) => format!(", by measurement: {}", run(nearest)),
         Evidence::Refuses(nearest) => format!(", although {}", run(nearest)),

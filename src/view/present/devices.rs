@@ -49,23 +49,23 @@ pub fn figure_rows(device: &Device) -> Vec<FigureRow> {
     };
     let rate = |figure: Option<Figure>| match figure {
         Some(figure) => marked(figure, format_rate),
-        None => "no figure".to_owned(),
+        None => "not specified".to_owned(),
     };
     let f8_rate = match (
         device.matrix_f8_flops_per_s,
         (device.matmul_peak(DType::F8, F32Matmul::default())).map(|peak| computed_as(&peak)),
     ) {
         (None, Some(computed_as)) if !computed_as.is_empty() => {
-            format!("no figure; computed{computed_as}")
+            format!("not specified; computed{computed_as}")
         }
         (figure, _) => rate(figure),
     };
     let f64_rate = match (device.matrix_f64_flops_per_s, device.vector_f64_flops_per_s) {
-        (None, Some(_)) => "no figure; computed on vector units".to_owned(),
+        (None, Some(_)) => "not specified; computed on the vector units".to_owned(),
         (figure, _) => rate(figure),
     };
     let f16_units = match device.matrix_units {
-        MatrixUnits::Absent => "vector units, f16; there are no matrix units",
+        MatrixUnits::Absent => "vector units, f16 (no matrix units)",
         MatrixUnits::F16 => "matrix units, f16; not bf16",
         MatrixUnits::F16AndBf16 => "matrix units, f16 and bf16",
     };
@@ -85,9 +85,9 @@ pub fn figure_rows(device: &Device) -> Vec<FigureRow> {
         Some(("matrix units, i8", rate(device.matrix_i8_flops_per_s))),
         Some(("vector units, f64", rate(device.vector_f64_flops_per_s))),
         Some(("matrix units, f64", f64_rate)),
-        ridge.map(|ridge| ("ridge for f16", format_intensity(ridge))),
+        ridge.map(|ridge| ("ridge point, f16", format_intensity(ridge))),
         Some((
-            "launch of a kernel",
+            "launch time per kernel",
             marked(device.launch_s, format_seconds),
         )),
     ];
@@ -125,7 +125,7 @@ fn probe_rows(probe: &DeviceProbe) -> impl Iterator<Item = FigureRow> {
             Some(format_rate(probe.vector_flops_per_s)),
         ),
         (
-            "measured: matmul, f32 by a shader of this page",
+            "measured: f32 matmul by a shader of this page",
             probe.shader_product_flops_per_s.map(format_rate),
         ),
         (

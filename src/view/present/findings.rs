@@ -88,10 +88,10 @@ impl Shown {
     pub const fn sentence(self) -> &'static str {
         match self {
             Self::LastGoodText => {
-                "The text has an error. Everything else shows the last text without one."
+                "The text has an error. The page shows the last text without errors."
             }
             Self::ReadableLines => {
-                "The text has an error. Everything else shows only the lines that can be read."
+                "The text has an error. The page shows only the lines without errors."
             }
         }
     }
@@ -105,7 +105,7 @@ pub fn findings_summary(diagnostics: &[Diagnostic], shown: Shown) -> String {
     let stale = if has_errors(diagnostics) {
         match shown {
             Shown::LastGoodText => " The pictures show the last text without errors.",
-            Shown::ReadableLines => " The pictures show only the lines that can be read.",
+            Shown::ReadableLines => " The pictures show only the lines without errors.",
         }
     } else {
         ""

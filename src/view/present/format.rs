@@ -33,10 +33,14 @@ pub fn format_amount(amount: f64, unit: &str) -> String {
     format_large(amount, unit).trim_end().to_owned()
 }
 
-/// A duration from seconds: `4.40 µs`, `1.23 ms`, `0 s`.
+/// A duration from seconds: `4.40 µs`, `1.23 ms`, `0 s`, `< 1 ns`.
 pub fn format_seconds(seconds: f64) -> String {
     if seconds == 0.0 {
         return "0 s".to_owned();
+    }
+    // No clock of a GPU resolves less, and nobody optimizes a picosecond.
+    if (0.0..1e-9).contains(&seconds) {
+        return "< 1 ns".to_owned();
     }
     if !seconds.is_finite() || seconds >= 0.9995 {
         return format_large(seconds, "s");
@@ -48,9 +52,7 @@ pub fn format_seconds(seconds: f64) -> String {
         if scaled >= 0.9995 {
             break;
         }
-        if prefix != "p" {
-            scaled *= 1000.0;
-        }
+        scaled *= 1000.0;
     }
     format!("{} {last}s", three_digits(scaled))
 }
@@ -119,20 +121,30 @@ pub fn format_error(error: f64) -> String {
     format!("{sign}{}", format_percent(error.abs() * 100.0))
 }
 
-/// A ratio such as a speedup: `1.17x`.
+/// A ratio such as a speedup: `1.17×`.
 pub fn format_ratio(ratio: f64) -> String {
     if ratio.is_finite() {
         // Below 1 two decimals say enough.
         if (0.0995..0.9995).contains(&ratio) {
-            format!("{ratio:.2}x")
+            format!("{ratio:.2}×")
         } else if (999.5..1e15).contains(&ratio) {
-            format!("{}x", group_digits(&format!("{ratio:.0}")))
+            format!("{}×", group_digits(&format!("{ratio:.0}")))
         } else {
-            format!("{}x", three_digits(ratio))
+            format!("{}×", three_digits(ratio))
         }
     } else {
         "–".to_owned()
     }
+}
+
+/// A speedup as the end of a sentence: `1.06× faster`, `0.9× as fast`, `no faster`.
+pub fn format_faster(speedup: f64) -> String {
+    let ratio = format_ratio(speedup);
+    if ratio == "1.00×" {
+        return "no faster".to_owned();
+    }
+    let faster = if speedup > 1.0 { "faster" } else { "as fast" };
+    format!("{ratio} {faster}")
 }
 
 /// A number without a unit, with so many significant digits and no zeros at its end; far from 1 with its power of ten.

@@ -72,24 +72,24 @@ fn function_row(function: &Function) -> FunctionRow {
 
 const fn shape_words(rule: ShapeRule) -> &'static str {
     match rule {
-        ShapeRule::Broadcast => "the inputs broadcast, as in NumPy",
+        ShapeRule::Broadcast => "the broadcast shape of the inputs, as in NumPy",
         ShapeRule::SameAsFirst | ShapeRule::Scatter | ShapeRule::IndexAlong => {
             "that of the first input"
         }
-        ShapeRule::PerChannel => "that of the first input [B, C, ..]; the others are [C]",
+        ShapeRule::PerChannel => "that of the first input [B, C, ..]; the other inputs are [C]",
         ShapeRule::Reduce => "that of the input with the axis reduced",
         ShapeRule::Matmul => "[.., M, K] by [.., K, N] gives [.., M, N]",
         ShapeRule::Linear => "[.., K] by [N, K] gives [.., N]",
         ShapeRule::Conv1d => "[B, C, L] by [O, C/groups, K] gives [B, O, L']",
         ShapeRule::Conv2d => "[B, C, H, W] by [O, C/groups, KH, KW] gives [B, O, H', W']",
         ShapeRule::Pool2d => "[B, C, H, W] gives [B, C, H', W']",
-        ShapeRule::Reshape => "the stated one, of as many elements",
-        ShapeRule::Stated => "the stated one",
+        ShapeRule::Reshape => "the given shape, with the same number of elements",
+        ShapeRule::Stated => "the given shape",
         ShapeRule::Transpose => "the dimensions in another order",
         ShapeRule::Split => "one piece of the axis",
-        ShapeRule::Concat => "the axis as long as all inputs together",
+        ShapeRule::Concat => "the sum of the inputs' sizes along the axis",
         ShapeRule::Slice => "a part of the axis",
-        ShapeRule::Expand => "the stated one, into which the input broadcasts",
+        ShapeRule::Expand => "the given shape, to which the input broadcasts",
         ShapeRule::Repeat => "each dimension `times` as long",
         ShapeRule::Interleave => "the axis `times` as long",
         ShapeRule::Embedding => "[..] and [rows, D] give [.., D]",

@@ -68,9 +68,12 @@ pub fn largest_kernels(analysis: &Analysis, most: usize) -> SheetRows {
         time_title: TimeKind::of(analysis).name(),
         rest: match rest.len() {
             0 => String::new(),
-            1 => format!("1 more kernel moves {}.", format_bytes(bytes)),
+            1 => format!(
+                "1 more kernel has {} of memory traffic.",
+                format_bytes(bytes)
+            ),
             count => format!(
-                "{} more kernels move {} together.",
+                "{} more kernels have {} of memory traffic in total.",
                 format_count(count),
                 format_bytes(bytes)
             ),

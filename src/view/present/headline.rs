@@ -21,7 +21,7 @@ pub struct Headline {
     pub unfused_kernels: String,
     /// Launched kernels, fused.
     pub fused_kernels: String,
-    /// What the times are, and the device: `expected on H200`.
+    /// What the times are, and the device: `predicted on H200`.
     pub time_label: String,
     /// Time, unfused.
     pub unfused_time: String,
@@ -29,7 +29,7 @@ pub struct Headline {
     pub fused_time: String,
     /// The quotient of both: a speedup, or one by the lower bounds. `None` where nothing runs.
     pub ratio: Option<String>,
-    /// Both lower bounds, beside expected times.
+    /// Both lower bounds, beside predicted times.
     pub bounds: Option<String>,
     /// How the times are found, and what they leave out.
     pub time_note: String,
@@ -73,9 +73,9 @@ pub fn headline(analysis: &Analysis) -> Headline {
         unfused_kernels: total_kernels(analysis, unfused),
         fused_kernels: total_kernels(analysis, fused),
         time_label: format!("{} on {}", kind.name(), device.name),
-        ratio: match &analysis.expected {
+        ratio: match &analysis.predicted {
             _ if !runs || analysis.speedup.is_none() => None,
-            Some(expected) => Some(format!("{} as fast", ratio(expected.speedup()))),
+            Some(predicted) => Some(format!("{} as fast", ratio(predicted.speedup()))),
             None => (analysis.speedup).map(|speedup| format!("{} by bounds", ratio(speedup))),
         },
         bounds: (unfused_time.bound.zip(fused_time.bound)).map(|(unfused, fused)| {

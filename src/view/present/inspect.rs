@@ -139,13 +139,13 @@ pub fn inspect_op(analysis: &Analysis, op: OpId) -> Option<Inspected> {
         },
     ));
     facts.push(number(
-        "alone it moves",
+        "traffic as a separate kernel",
         assumed(has_assumed_size(alone), &format_bytes(alone.bytes())),
         Figure::unfused(Of::Op(op), Quantity::Bytes),
     ));
     if let Some(intensity) = alone.placement.intensity {
         facts.push(number(
-            "intensity alone",
+            "arithmetic intensity as a separate kernel",
             format_intensity(intensity),
             Figure::unfused(Of::Op(op), Quantity::Intensity),
         ));
@@ -207,9 +207,9 @@ pub fn inspect_edge(analysis: &Analysis, producer: OpId, consumer: OpId) -> Opti
     let mut notes = Vec::new();
     if is_together {
         notes.push(if traffic.is_on_chip {
-            "It stays on chip: it is neither written to memory nor read from it.".to_owned()
+            "The tensor stays on chip: no kernel writes it to memory or reads it from there.".to_owned()
         } else {
-            "This reader takes it on chip. It is written all the same, because it is a result or another kernel reads it.".to_owned()
+            "This reader takes the tensor on chip. The kernel still writes it to memory, because it is a result or another kernel reads it.".to_owned()
         });
     }
     let whole = whole_reason(graph, &[consumer], tensor);
@@ -260,16 +260,20 @@ pub fn inspect_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Inspected
     ];
     if let Some(intensity) = fused.placement.intensity {
         let intensity = format_intensity(intensity);
-        facts.push(number("intensity", intensity, figure(Quantity::Intensity)));
+        facts.push(number(
+            "arithmetic intensity",
+            intensity,
+            figure(Quantity::Intensity),
+        ));
     }
     if !fused.is_free {
         let bound = bound_name(fused.placement.bound);
-        facts.push(number("bound by", bound, figure(Quantity::LimitedBy)));
+        facts.push(number("bottleneck", bound, figure(Quantity::LimitedBy)));
     }
     let harm = harms(analysis).get(kernel).cloned().unwrap_or_default();
     let mut notes = whole_notes(graph, &fused.ops, fused);
     if !harm.is_empty() {
-        notes.insert(0, format!("What hurts: {harm}."));
+        notes.insert(0, format!("Fusion may cost time here: {harm}."));
     }
     let inspected = Inspected {
         heading: format!(
@@ -287,7 +291,7 @@ pub fn inspect_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Inspected
     Some(inspected)
 }
 
-/// The time of a kernel, and its bound beside it: `454 µs, bound 208 µs`.
+/// The time of a kernel, and its bound beside it: `454 µs, lower bound 208 µs`.
 fn time_fact(
     analysis: &Analysis,
     kernel: KernelId,
@@ -297,7 +301,7 @@ fn time_fact(
     let cold = if time.is_below { COLD } else { "" };
     let bound = time.bound.map(|bound| {
         [
-            Part::words(", bound "),
+            Part::words(", lower bound "),
             Part::number(bound, figure(Quantity::LowerBound)),
             Part::words(cold),
         ]
@@ -317,12 +321,12 @@ fn moved(tensor: TensorId, traffic: &TensorTraffic) -> [Fact; 2] {
     let of = Of::Tensor(tensor);
     [
         number(
-            "moved unfused",
+            "traffic unfused",
             format_bytes(traffic.unfused_bytes),
             Figure::unfused(of, Quantity::Bytes),
         ),
         number(
-            "moved fused",
+            "traffic fused",
             format_bytes(traffic.fused_bytes),
             Figure::fused(of, Quantity::Bytes),
         ),
@@ -352,9 +356,9 @@ pub fn inspect_tensor(analysis: &Analysis, tensor: TensorId) -> Option<Inspected
         facts,
         worked: worked.unwrap_or_default(),
         notes: [
-            Some(format!("Its size: {reason}.")),
+            Some(format!("Size: {reason}.")),
             (producer.is_some() && graph.is_final(tensor))
-                .then(|| "The program returns it.".to_owned()),
+                .then(|| "The program returns this tensor.".to_owned()),
         ]
         .into_iter()
         .flatten()
@@ -378,7 +382,7 @@ fn tensor_text(graph: &Graph, tensor: TensorId) -> String {
 fn size_lines(analysis: &Analysis, op: OpId, tensor: TensorId) -> Vec<String> {
     let bytes = format_bytes(analysis.tensors[tensor].bytes);
     let size = access_text(analysis, op, tensor);
-    let line = size.map(|size| format!("{size} = {bytes} for each access"));
+    let line = size.map(|size| format!("{size} = {bytes} per access"));
     line.into_iter().collect()
 }
 

@@ -47,11 +47,11 @@ pub struct Moved {
 impl KernelCode {
     /// Why there are no lines where nothing runs.
     pub const NOTHING: &str =
-        "Nothing runs for this kernel: its views are other ways to read what other kernels wrote.";
+        "This kernel needs no launch: its views only index what other kernels write.";
     /// What the colours of its lines mean.
-    pub const COLOURS: &str = "A load or store has the colour of the kernel that writes its tensor, and is grey where none does: inputs and weights. What fusion removed is struck through.";
+    pub const COLOURS: &str = "A load or store has the colour of the kernel that writes its tensor. Inputs and weights are grey. Loads and stores that fusion removes are struck through.";
     /// What the code is.
-    pub const NOTE: &str = "Fuseline wrote this from one form for all languages, with the sizes compiled in. It is not what torch.compile emits.";
+    pub const NOTE: &str = "Fuseline generates this code with the sizes compiled in. It is not the code that torch.compile generates.";
 }
 
 /// The sentence for a kernel that is refused.

@@ -135,7 +135,7 @@ fn tensor_row(analysis: &Analysis, ops: &[OpId], row: &LedgerRow) -> Option<Tens
         _ => "",
     };
     let is_part = row.bytes_read > 0 && part_read(graph, ops, row.tensor).is_some();
-    let part = if is_part { ", counted whole" } else { "" };
+    let part = if is_part { ", counted in full" } else { "" };
     Some(TensorRow {
         of: Of::TensorAt(*ops.first()?, row.tensor),
         name: graph.tensor_name(row.tensor).to_owned(),

@@ -73,8 +73,8 @@ pub fn kernel_rows(analysis: &Analysis, max_rows: usize) -> Vec<KernelRow> {
 pub fn kernel_figures(analysis: &Analysis, kernel: KernelId) -> Option<Figures> {
     let fused = analysis.fused.kernels.get(kernel)?;
     let before = analysis.comparisons.get(kernel)?;
-    let expected = analysis.expected.as_ref();
-    let expected = expected.and_then(|expected| expected.kernels.get(kernel));
+    let predicted = analysis.predicted.as_ref();
+    let predicted = predicted.and_then(|predicted| predicted.kernels.get(kernel));
     let unknown = if fused.work.is_unknown {
         "unknown"
     } else {
@@ -91,8 +91,8 @@ pub fn kernel_figures(analysis: &Analysis, kernel: KernelId) -> Option<Figures> 
         is_partial: false,
         missing: missing_text(fused, &analysis.options),
         bounds_s: [before.unfused_time_s, placement.time_s],
-        expected_s: expected.map(|times| [times.unfused_s, times.time_s]),
-        outside: expected.map_or([None; 2], |times| [times.unfused_outside, times.outside]),
+        predicted_s: predicted.map(|times| [times.unfused_s, times.time_s]),
+        outside: predicted.map_or([None; 2], |times| [times.unfused_outside, times.outside]),
     });
     Some(Figures {
         flops: if fused.work.is_unknown {
@@ -116,7 +116,7 @@ pub fn kernel_figures(analysis: &Analysis, kernel: KernelId) -> Option<Figures> 
 pub fn kernel_total(analysis: &Analysis) -> Figures {
     let (before, after) = (&analysis.unfused, &analysis.fused);
     let kernels = after.kernels.iter();
-    let expected = analysis.expected.as_ref();
+    let predicted = analysis.predicted.as_ref();
     figures(&Totals {
         work: kernels.fold(Work::default(), |sum, kernel| sum.and(kernel.work)),
         unfused_bytes: before.traffic.total,
@@ -127,8 +127,8 @@ pub fn kernel_total(analysis: &Analysis) -> Figures {
         is_partial: analysis.is_partial(),
         missing: missing_total(analysis),
         bounds_s: [before.time_s, after.time_s],
-        expected_s: expected.map(|times| [times.unfused_s, times.fused_s]),
-        outside: expected.map_or([None; 2], |times| {
+        predicted_s: predicted.map(|times| [times.unfused_s, times.fused_s]),
+        outside: predicted.map_or([None; 2], |times| {
             [times.unfused_outside, times.fused_outside]
         }),
     })
@@ -148,7 +148,7 @@ struct Totals {
     /// Unfused and fused.
     bounds_s: [f64; 2],
     /// Unfused and fused.
-    expected_s: Option<[f64; 2]>,
+    predicted_s: Option<[f64; 2]>,
     /// How both are outside the measured sizes.
     outside: [Option<Outside>; 2],
 }
@@ -158,19 +158,19 @@ fn figures(totals: &Totals) -> Figures {
     let bytes = |bytes| least(&assumed(totals.has_assumed_size, &format_bytes(bytes)));
     let is_incomplete = totals.missing.is_some();
     let [unfused_bound_s, bound_s] = totals.bounds_s;
-    let unfused_s = totals.expected_s.map(|[unfused_s, _]| unfused_s);
+    let unfused_s = totals.predicted_s.map(|[unfused_s, _]| unfused_s);
     let [unfused_outside, outside] = totals.outside;
-    let time = |bound_s, expected_s, outside| {
+    let time = |bound_s, predicted_s, outside| {
         TimeText::new(Seconds {
             outside,
             bound_s,
             is_incomplete,
-            expected_s,
+            predicted_s,
             is_assumed: totals.has_assumed_size,
         })
     };
     let unfused = time(unfused_bound_s, unfused_s, unfused_outside).joined();
-    let fused_s = totals.expected_s.map(|[_, fused_s]| fused_s);
+    let fused_s = totals.predicted_s.map(|[_, fused_s]| fused_s);
     let time = time(bound_s, fused_s, outside);
     let times = format!("{unfused} unfused, {} fused", time.joined());
     let times = match &totals.missing {

@@ -86,7 +86,7 @@ pub fn harms(analysis: &Analysis) -> IdVec<KernelId, String> {
 /// The text instead of rows if the multiprocessors of the device are unknown.
 pub fn unknown_device(analysis: &Analysis) -> String {
     format!(
-        "The multiprocessors of {} are not known, so there are no limits for its kernels. Choose another device.",
+        "The number of multiprocessors of {} is unknown, so its kernels have no limits. Choose another device.",
         analysis.options.device.name,
     )
 }

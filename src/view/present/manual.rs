@@ -45,7 +45,7 @@ pub fn producer_beside(analysis: &Analysis, consumer: OpId) -> Option<OpId> {
     producers.find(|&producer| kernel_of.get(producer) == kernel)
 }
 
-/// The effect of `change`: the difference to an analysis of the changed text under policy `manual`, so it takes as
+/// The effect of `change`: the difference from an analysis of the changed text under policy `manual`, so it takes as
 /// long as an analysis.
 pub fn propose(change: Change, shown: Shown<'_>) -> Proposal {
     let analysis = shown.analysis;
@@ -66,10 +66,10 @@ pub fn propose(change: Change, shown: Shown<'_>) -> Proposal {
         rounds = format!(" into {} kernels", kernels_after - kernels + 1);
     }
     if changed.is_in_iterations {
-        rounds.push_str(" in every round");
+        rounds.push_str(" in every iteration");
     }
     if changed.cuts_iterations {
-        rounds.push_str(", with cuts where rounds end");
+        rounds.push_str(", cut where iterations end");
     }
     let comma = if changed.cuts_iterations { "," } else { "" };
     Proposal {
@@ -97,7 +97,7 @@ fn unchanged_text(graph: &Graph, (change, making): (Change, &str), why: &Unchang
             let words = reason_text(graph, reason);
             if *are_in_attention {
                 let name = switch_name(Switch::Attention);
-                format!("{words}. A kernel for attention does it: allow {name} under Options")
+                format!("{words}. A fused attention kernel can: switch on {name} under Options")
             } else {
                 words
             }
@@ -106,9 +106,7 @@ fn unchanged_text(graph: &Graph, (change, making): (Change, &str), why: &Unchang
         Unchanged::Unmarkable(problem) => unmarkable_text(graph, problem),
         Unchanged::Broken => "the text has an error".to_owned(),
         Unchanged::Refused(after, reason) => reason_text(after, reason),
-        Unchanged::IsAttention => {
-            "the option `attention as one kernel` keeps them together".to_owned()
-        }
+        Unchanged::IsAttention => "the option fused attention keeps them in one kernel".to_owned(),
     };
     format!("{making} is not possible: {reason}.")
 }
@@ -117,12 +115,12 @@ fn unchanged_text(graph: &Graph, (change, making): (Change, &str), why: &Unchang
 fn unmarkable_text(graph: &Graph, problem: &Unmarkable) -> String {
     match *problem {
         Unmarkable::AcrossRounds(first, other) => format!(
-            "{} and {} would share a kernel, and kernels made by hand stay within a round of a block",
+            "{} and {} would share a kernel across iterations, and a kernel by hand stays within one iteration",
             op_name(graph, first),
             op_name(graph, other)
         ),
         Unmarkable::RoundsDiffer(first, other) => format!(
-            "the kernels of {} and {} differ, and made by hand they are the same in every round of a block",
+            "the kernels of {} and {} differ, and kernels by hand are the same in every iteration",
             op_name(graph, first),
             op_name(graph, other)
         ),
@@ -148,8 +146,8 @@ fn in_words(change: Change, analysis: &Analysis) -> [String; 2] {
 fn gain(before: &Analysis, after: &Analysis) -> String {
     let saved_bytes =
         before.fused.traffic.total.cast_signed() - after.fused.traffic.total.cast_signed();
-    let expected = before.expected.as_ref().zip(after.expected.as_ref());
-    let saved_s = expected.map_or_else(
+    let predicted = before.predicted.as_ref().zip(after.predicted.as_ref());
+    let saved_s = predicted.map_or_else(
         || before.fused.time_s - after.fused.time_s,
         |(before, after)| before.fused_s - after.fused_s,
     );

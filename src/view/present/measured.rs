@@ -168,13 +168,13 @@ pub fn error_summary(comparisons: &[Comparison]) -> String {
         .map(|comparison| (comparison.predicted, comparison.measured))
         .collect();
     let Some(errors) = errors(&figures) else {
-        return "Nothing of this kind was measured here.".to_owned();
+        return "No run of this kind was measured here.".to_owned();
     };
     let percent = |error: f64| format_percent(error * 100.0);
     let worst = comparisons.get(errors.worst_at);
     let worst = worst.map(|worst| format!("{}, {}", worst.name, variant_text(worst.variant)));
     format!(
-        "{} rows: half within {}, nine in ten within {}, the farthest off by {} ({}).",
+        "{} rows: half are within {}, nine of ten within {}; the largest error is {} ({}).",
         errors.count,
         percent(errors.median),
         percent(errors.ninth_decile),
@@ -194,12 +194,12 @@ pub fn source_notes(file: &Measurements) -> [String; 2] {
     let rates = match scaled_from {
         None => format!("rates measured on this {name}"),
         Some(from) => format!(
-            "rates measured on an {from} and scaled to the {name}, from which none was taken"
+            "rates measured on an {from} and scaled to the {name}; no rate comes from these measurements"
         ),
     };
     [
         format!(
-            "Expected times are those of the device model with {rates}, as everywhere on the page when the device is an {name}."
+            "Predicted times come from the device model with {rates}, as everywhere on the page for the device {name}."
         ),
         format!("{}, PyTorch {}. {}", file.device, file.torch, file.note),
     ]
@@ -254,6 +254,6 @@ pub const fn variant_text(variant: Variant) -> &'static str {
     match variant {
         Variant::Eager => "eager",
         Variant::Inductor => "compiled",
-        Variant::InductorTritonGemm => "compiled, own matmuls",
+        Variant::InductorTritonGemm => "compiled, generated matmuls",
     }
 }

@@ -25,7 +25,7 @@ pub fn memory_sentence(analysis: &Analysis) -> Vec<Part> {
             parts.extend([Part::words(" of "), capacity]);
         }
         parts.push(Part::words(
-            " where the most tensors are live, with inputs and weights held throughout.",
+            " where live memory peaks. Inputs and weights stay in memory throughout.",
         ));
         parts
     })
@@ -43,7 +43,7 @@ pub fn memory_warning(analysis: &Analysis) -> Option<Vec<Part>> {
     let number = kernel.number();
     Some(vec![
         Part::words(format!(
-            "Does not fit: while kernel {number} ({ops}) runs, "
+            "Does not fit in memory: while kernel {number} ({ops}) runs, "
         )),
         needed_part(analysis),
         Part::words(format!(" of tensors are live, and {} has ", device.name)),

@@ -77,9 +77,9 @@ pub const fn method_name(method: SoftmaxMethod) -> &'static str {
 /// How often a way reads the row.
 pub const fn reads_of(method: SoftmaxMethod) -> &'static str {
     match method {
-        SoftmaxMethod::ThreePasses => "reads the row three times, or keeps all of it on chip",
+        SoftmaxMethod::ThreePasses => "reads the row three times, or keeps the whole row on chip",
         SoftmaxMethod::Online { .. } => {
-            "reads the row once for maximum and sum; attention scales its result instead of reading again"
+            "reads the row once for maximum and sum; attention rescales its result instead of reading again"
         }
     }
 }
@@ -196,7 +196,7 @@ fn formulas(row: &[f64], step: &SoftmaxStep) -> Vec<Formula> {
             let is_rescaling = before.sum > 0.0 && factor < 1.0;
             let scaled = if is_rescaling {
                 format!(
-                    "the maximum grew from {} to {}: the old sum is scaled by exp({} − {}) = {}",
+                    "the maximum grew from {} to {}: multiply the old sum by exp({} − {}) = {}",
                     number(before.maximum),
                     number(after.maximum),
                     number(before.maximum),
@@ -204,9 +204,9 @@ fn formulas(row: &[f64], step: &SoftmaxStep) -> Vec<Formula> {
                     number(factor)
                 )
             } else if before.sum > 0.0 {
-                "the maximum stays: the old sum is kept as it is".to_owned()
+                "the maximum stays, so the old sum stays".to_owned()
             } else {
-                "the first numbers: there is no sum to scale".to_owned()
+                "first numbers: no sum to rescale yet".to_owned()
             };
             vec![
                 maximum(),
@@ -244,9 +244,9 @@ pub fn same_as_plain(run: &SoftmaxRun) -> String {
     let pairs = softmax_of(&ours).iter().zip(softmax_of(&steps));
     let largest = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     if largest == 0.0 {
-        return "The result is that of three passes, to the last bit in f64.".to_owned();
+        return "The result equals three passes to the last bit in f64.".to_owned();
     }
-    format!("The largest difference from three passes is {largest:.0e}, rounding in f64.")
+    format!("The largest difference from three passes is {largest:.0e}, which is f64 rounding.")
 }
 
 /// Why the maximum is subtracted, with the largest of the numbers.
@@ -258,17 +258,17 @@ pub fn overflow_note(run: &SoftmaxRun) -> String {
     let (exp, limit) = (number(largest), number(65_504.0));
     if power >= F16_OVERFLOWS_FROM {
         return format!(
-            "Without subtracting the maximum: exp({exp}) = {} is beyond the largest f16, {limit}. It is stored as ∞, {lost} of {COUNT} results are ∞/∞, no numbers, and the others 0.",
+            "Without subtracting the maximum, exp({exp}) = {} exceeds the largest f16, {limit}, and is stored as ∞. Then {lost} of {COUNT} results are ∞/∞ = NaN, and the others are 0.",
             number(power)
         );
     }
     if zeros == COUNT {
         return format!(
-            "Without subtracting the maximum: each exponential fits f16, but their sum is beyond the largest f16, {limit}, and every result is 0. Type a number of 12 or more and an exponential overflows itself."
+            "Without subtracting the maximum, each exponential fits in f16, but their sum exceeds the largest f16, {limit}, and every result is 0. Type a number of at least 12 to make an exponential overflow, too."
         );
     }
     format!(
-        "Without subtracting the maximum f16 still holds all exponentials: exp({exp}) = {}, and the largest f16 is {limit}. Type 12 or more and it does not.",
+        "Without subtracting the maximum, f16 still holds all exponentials: exp({exp}) = {}, and the largest f16 is {limit}. Type a number of at least 12 to make one overflow.",
         number(power)
     )
 }

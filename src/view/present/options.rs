@@ -2,34 +2,38 @@
 
 use fuseline_core::fusion::attention::{Attention, find};
 use fuseline_core::model::options::Switch;
-use fuseline_core::{Analysis, Externals, F32Matmul, Policy, ReshapeCost};
+use fuseline_core::{Analysis, Externals, F32Matmul, Objective, Policy, ReshapeCost};
 
-/// The name of a policy for visitors, who know the compiler by the function that calls it.
-pub const fn policy_title(policy: Policy) -> &'static str {
-    match policy {
-        Policy::None => "none",
-        Policy::Rules => "rules",
-        Policy::Inductor => "torch.compile",
-        Policy::Optimal => "optimal",
-        Policy::Manual => "manual",
+/// The name of a policy for visitors. Its id on the command line and in links is `Policy::name`.
+///
+/// The optimum is named by what the search minimizes, because the fewest bytes are not always the least time.
+pub const fn policy_title(policy: Policy, objective: Objective) -> &'static str {
+    match (policy, objective) {
+        (Policy::None, _) => "no fusion",
+        (Policy::Rules, _) => "textbook rules",
+        (Policy::Inductor, _) => "torch.compile",
+        (Policy::Optimal, Objective::Bytes) => "fewest bytes",
+        (Policy::Optimal, Objective::Time) => "least time",
+        (Policy::Optimal, Objective::Measured) => "least measured time",
+        (Policy::Manual, _) => "by hand",
     }
 }
 
 /// What a policy does, in a sentence.
 pub const fn policy_summary(policy: Policy) -> &'static str {
     match policy {
-        Policy::None => "every op runs as a kernel of its own",
+        Policy::None => "each op is a kernel of its own",
         Policy::Rules => {
-            "one forward scan: element-wise chains, matmul epilogues, reductions that end a kernel"
+            "one forward scan fuses elementwise chains, matmul epilogues, and reductions that end a kernel"
         }
         Policy::Inductor => {
-            "as torch.compile does: pointwise ops and reductions over the same rows share kernels, matmuls are library calls"
+            "like torch.compile: elementwise ops and reductions over the same rows share kernels, and matmuls are library calls"
         }
         Policy::Manual => {
-            "the kernels that the text states by `@kernel 1`, as far as they are legal"
+            "your own kernels: the kernel marks of the text (@kernel 1), as far as they are legal"
         }
         Policy::Optimal => {
-            "the least bytes or time that any legal kernels reach, attention as one of them, proven or with its gap"
+            "the legal kernels with the fewest bytes or the least time, proven optimal or with the gap to the optimum"
         }
     }
 }
@@ -40,44 +44,46 @@ pub const fn policy_gloss(policy: Policy) -> &'static str {
         Policy::None => "each op a kernel of its own",
         Policy::Rules => "one scan with simple rules",
         Policy::Inductor => "as PyTorch compiles it",
-        Policy::Optimal => "the cheapest legal kernels",
+        Policy::Optimal => "the best legal kernels",
         Policy::Manual => "your own kernels",
     }
 }
 
-/// What to do under the policy `manual` while the text states no kernel.
-pub const NO_KERNEL_STATED: &str = "Under manual each op is a kernel of its own until you merge kernels: drag one onto another, or press m on one.";
+/// What to do under the policy *by hand* while the text has no kernel mark.
+pub const NO_KERNEL_STATED: &str = "By hand, each op is a kernel of its own until you merge kernels. Drag one kernel onto another, or select one and choose a partner on its card.";
 
 /// The name of an on-off option.
 pub const fn switch_name(switch: Switch) -> &'static str {
     match switch {
         Switch::Horizontal => "horizontal fusion",
-        Switch::Prologue => "matmul prologue",
-        Switch::AfterReductions => "after reductions",
+        Switch::Prologue => "matmul prologues",
+        Switch::AfterReductions => "ops after reductions",
         Switch::MaxAutotune => "max-autotune",
-        Switch::Attention => "attention as one kernel",
-        Switch::AttentionSearch => "attention where it pays",
+        Switch::Attention => "fused attention",
+        Switch::AttentionSearch => "fused attention where it pays",
     }
 }
 
 /// What an on-off option does, in a sentence.
 pub const fn switch_sentence(switch: Switch) -> &'static str {
     match switch {
-        Switch::Horizontal => "Ops that only read a common tensor may share a kernel.",
+        Switch::Horizontal => {
+            "Ops that read the same tensor may share a kernel, even if neither reads the other's output."
+        }
         Switch::Prologue => {
-            "Element-wise ops and reshapes may run in the kernel of a matmul that reads them."
+            "Elementwise ops and reshapes may run in the kernel of the matmul that reads them."
         }
         Switch::AfterReductions => {
-            "Ops may follow a reduction in its kernel while the row that they need again fits on chip."
+            "Ops may follow a reduction in its kernel if the row that they read again fits on chip."
         }
         Switch::MaxAutotune => {
-            "The compiler may generate its matmuls, which then take an element-wise epilogue."
+            "The compiler may generate its matmuls, and a generated matmul takes an elementwise epilogue."
         }
         Switch::Attention => {
-            "Matmul, softmax and matmul in a row run in tiles, and the scores never reach memory."
+            "Matmul, softmax and matmul run as one kernel in tiles, and the scores stay on chip."
         }
         Switch::AttentionSearch => {
-            "The search may run each attention as one kernel, where that costs less."
+            "The search may run an attention block as one kernel where that costs less."
         }
     }
 }
@@ -98,8 +104,8 @@ pub fn switch_is_idle(analysis: &Analysis, switch: Switch) -> Option<&'static st
     };
     let found = find(&analysis.graph);
     (!found.is_empty() && found.iter().all(is_one)).then_some(match analysis.options.policy {
-        Policy::Inductor => "The compiler finds it here by itself.",
-        _ => "It is one here already.",
+        Policy::Inductor => "The compiler finds the attention here by itself.",
+        _ => "The attention here is one kernel already.",
     })
 }
 
@@ -117,29 +123,29 @@ pub const fn externals_words(externals: Externals) -> ChoiceWords {
     match externals {
         Externals::Declared => ChoiceWords {
             name: "as declared",
-            sentence: "Inputs and weights count as declared, else with the only size that the other shapes allow, else as large as their reader's output.",
+            sentence: "Inputs and weights count as declared. Without a declaration they count with the only size that fits the other shapes, or else with the size of their reader's output.",
         },
         Externals::KnownOnly => ChoiceWords {
             name: "0 bytes",
-            sentence: "Only tensors that an op computes count. Some published answers do this.",
+            sentence: "Only tensors that an op computes count. Some published solutions count this way.",
         },
         Externals::OutputShape => ChoiceWords {
             name: "as their reader's output",
-            sentence: "Every input and weight counts as large as the output of the op that reads it, whatever is declared.",
+            sentence: "Each input and weight counts with the size of its reader's output, whatever its declaration says.",
         },
     }
 }
 
-/// What a reshape costs that stands alone.
+/// What a separate reshape costs.
 pub const fn reshape_words(reshape: ReshapeCost) -> ChoiceWords {
     match reshape {
         ReshapeCost::Copy => ChoiceWords {
             name: "a copy",
-            sentence: "A reshape that stands alone reads its input and writes its output like any op.",
+            sentence: "A separate reshape reads its input and writes its output like any other op.",
         },
         ReshapeCost::View => ChoiceWords {
             name: "a view",
-            sentence: "A reshape only indexes the same bytes in another way: it moves nothing and is not launched.",
+            sentence: "A reshape only indexes the same bytes in another way: it has no memory traffic and no launch.",
         },
     }
 }
@@ -149,11 +155,11 @@ pub const fn f32_matmul_words(f32_matmul: F32Matmul) -> ChoiceWords {
     match f32_matmul {
         F32Matmul::F32 => ChoiceWords {
             name: "f32",
-            sentence: "On the vector units, as PyTorch computes it by default.",
+            sentence: "On the vector units, which is PyTorch's default.",
         },
         F32Matmul::Tf32 => ChoiceWords {
             name: "TF32",
-            sentence: "On the matrix units, with a mantissa of 10 bits, as PyTorch does with allow_tf32. A device without TF32 computes in f32.",
+            sentence: "On the matrix units with a mantissa of 10 bits, as PyTorch does with allow_tf32. A device without TF32 computes in f32.",
         },
     }
 }

@@ -128,7 +128,7 @@ pub fn verdict(checks: &Result<Checks, NotRun>) -> Vec<String> {
         Ok(checks) => checks,
         Err(NotRun { message, .. }) => {
             return vec![format!(
-                "Results were not compared, because the interpreter cannot follow: {message}."
+                "The results could not be checked, because the interpreter cannot run the program: {message}."
             )];
         }
     };
@@ -138,7 +138,9 @@ pub fn verdict(checks: &Result<Checks, NotRun>) -> Vec<String> {
     let mut told: Vec<String> = wrong
         .map(|(how, output)| {
             let name = output.name.replace('`', "");
-            format!("The {how} run is wrong from `{name}` on: its times mean nothing.")
+            format!(
+                "The {how} run gives wrong values, first in `{name}`, so its times mean nothing."
+            )
         })
         .collect();
     if told.is_empty() {
@@ -159,7 +161,7 @@ pub fn headline(outcome: &Outcome) -> Vec<String> {
     let from = format_seconds(outcome.unfused.total_s);
     let to = format_seconds(outcome.fused.total_s);
     told.push(format!(
-        "Fusion brings {} here, from {from} to {to}; predicted {}.",
+        "Measured speedup by fusion: {}, from {from} to {to}. Predicted: {}.",
         named(outcome.speedup()),
         named(outcome.predicted_speedup())
     ));
@@ -170,14 +172,14 @@ pub fn headline(outcome: &Outcome) -> Vec<String> {
 pub fn rates_text(measured: &DeviceProbe) -> String {
     let exponentials = match measured.exp_per_s {
         Some(per_s) => format!("exponentials at {}", format_amount(per_s, "/s")),
-        None => "no time for exponentials".to_owned(),
+        None => "exponentials too fast to measure".to_owned(),
     };
     let products = match measured.shader_product_flops_per_s {
         Some(per_s) => format!("matmuls in a shader at {}", format_rate(per_s)),
-        None => "no time for matmuls".to_owned(),
+        None => "matmuls too fast to measure".to_owned(),
     };
     format!(
-        "{}: copies at {}, multiply-adds in f32 at {}, {products}, {exponentials}, {} a launch.",
+        "{}: copies at {}, f32 multiply-adds at {}, {products}, {exponentials}, {} per launch.",
         measured.name,
         format_bandwidth(measured.memory_bytes_per_s),
         format_rate(measured.vector_flops_per_s),
@@ -186,20 +188,20 @@ pub fn rates_text(measured: &DeviceProbe) -> String {
 }
 
 /// What WebGPU does not tell, and what that means for the GPU as a device.
-pub const NOT_MEASURED: &str = "A page cannot measure matrix units, caches or the size of the memory. As a device of the page this GPU computes products on its vector units, and its times are those of the roofline; the script for PyTorch measures the rest.";
+pub const NOT_MEASURED: &str = "A page cannot measure matrix units, caches or the memory size. As a device of this page, the GPU computes matmuls on its vector units, and its times are lower bounds of the roofline. The PyTorch script measures the rest.";
 
 /// How it was run: sizes, types and clock.
 pub fn notes(outcome: &Outcome) -> Vec<String> {
     let mut told = vec![
-        "Predictions are the roofline with the rates of this GPU. Matmuls and convolutions count at the rate of a large square matmul in a shader, without matrix units.".to_owned(),
+        "Predicted times are the roofline with the rates of this GPU. Matmuls and convolutions use the rate of a large square matmul in a shader, without matrix units.".to_owned(),
     ];
     told.extend(slower_note(&outcome.predicted.graph));
     told.extend(sizes_notes(outcome));
-    told.push("All floats are f32 here, so a tensor of f16 takes 4 bytes an element.".to_owned());
+    told.push("All floats are f32 here, so an f16 tensor takes 4 bytes per element.".to_owned());
     told.push(if outcome.has_clock {
-        "Times are of the GPU's own clock: each launch was repeated until 5 ms had passed, with warm caches; medians of 5 rounds. Kernels of equal code were timed once.".to_owned()
+        "Times come from the GPU's own clock. Each launch repeats for 5 ms with warm caches, and the time is the median of 5 repetitions. Kernels with equal code are timed once.".to_owned()
     } else {
-        "This GPU has no clock for pages, so the page's own was read: each launch was repeated until 50 ms had passed, and the way to the GPU and back is part of it. Kernels of equal code were timed once.".to_owned()
+        "This GPU gives pages no clock, so times come from the page's own and include the way to the GPU and back. Each launch repeats for 50 ms. Kernels with equal code are timed once.".to_owned()
     });
     told
 }
@@ -231,33 +233,33 @@ fn slower_note(graph: &Graph) -> Option<String> {
     let causes = [
         (
             is_function("conv"),
-            "convolutions (the place of each element that they read is computed)",
+            "convolutions (they compute the index of each element that they read)",
         ),
         (
             is_function("cumsum"),
-            "cumulative sums (each element adds up all before it)",
+            "cumulative sums (each element adds up all elements before it)",
         ),
         (
             reductions().any(|(_, op)| op.axes != 0),
-            "reductions along other axes than the last (threads beside each other read far apart)",
+            "reductions along an axis other than the last (neighbouring threads read far apart)",
         ),
         (
             rows().any(|(_, row)| row > LONGEST_SHARED_ROW),
-            "long rows (they are read again in each pass)",
+            "long rows (each pass reads them again)",
         ),
         (
             rows().any(|(rows, _)| rows < FEW_GROUPS),
-            "few rows (each has one group of threads)",
+            "few rows (each row has one workgroup)",
         ),
         (
             graph.ops.iter().any(is_small_product),
-            "small matmuls (each tile of 64 x 64 has one group of threads)",
+            "small matmuls (each 64 × 64 tile has one workgroup)",
         ),
     ];
     let causes = causes.into_iter().filter(|(is_there, _)| *is_there);
     let causes: Vec<String> = causes.map(|(_, cause)| cause.to_owned()).collect();
     (!causes.is_empty())
-        .then(|| format!("Its shaders are slower than that for {}.", listed(causes)))
+        .then(|| format!("Shaders are slower than predicted for {}.", listed(causes)))
 }
 
 /// At which sizes results were compared and times taken, and why not at the program's own.
@@ -278,7 +280,7 @@ fn sizes_notes(outcome: &Outcome) -> Vec<String> {
         told.push("Timed at the program's own sizes.".to_owned());
     } else {
         told.push(format!(
-            "Timed at {}, so that no tensor has more than {}, all have no more than {}, and a run takes {} at most by estimate. The sliders choose smaller sizes.",
+            "Timed at {}, so that no tensor has more than {}, all tensors together have at most {}, and a run takes at most about {}. The sliders choose smaller sizes.",
             reduced.join(", "),
             format_bytes(limits.max_tensor_bytes()),
             format_bytes(max_bytes(limits)),
@@ -289,7 +291,7 @@ fn sizes_notes(outcome: &Outcome) -> Vec<String> {
         && checks.sizes != *timed_sizes
     {
         told.push(format!(
-            "Compared at {}, which the interpreter computes quickly.",
+            "Checked at {}, which the interpreter computes quickly.",
             sizes(&checks.sizes)
         ));
     }
@@ -357,7 +359,7 @@ fn error_text(error: f64) -> String {
 /// Why errors are tolerated that far.
 pub fn tolerance_note() -> String {
     format!(
-        "Tolerated is {} of the largest value of a tensor, or {TOLERATED_F32_ERRORS} times the error that the interpreter makes in f32 itself: a GPU adds in another order, and WGSL lets exp, tanh and the like differ in their last digits.",
+        "The tolerance is {} of the largest value of a tensor, or {TOLERATED_F32_ERRORS} times the interpreter's own f32 error: a GPU adds in another order, and WGSL lets exp, tanh and similar functions differ in their last digits.",
         format_scientific(TOLERANCE)
     )
 }
@@ -365,14 +367,14 @@ pub fn tolerance_note() -> String {
 /// What happened and what to do, in sentences.
 pub fn failure_text(failure: &Failure) -> String {
     match failure {
-            Failure::NoWebGpu => "This browser has no WebGPU, so nothing can be run on your GPU here. Chrome, Edge and Safari 26 have it.".to_owned(),
+            Failure::NoWebGpu => "This browser has no WebGPU, so it cannot run kernels on your GPU. Chrome, Edge and Safari 26 can.".to_owned(),
             Failure::NoAdapter => "WebGPU finds no GPU on this machine, or the browser does not let pages use it.".to_owned(),
             Failure::NoDevice(message) => format!("The GPU could not be opened: {}.", clause(message)),
-            Failure::Lost(message) if message.is_empty() => "The connection to the GPU was lost. Run again to open it anew.".to_owned(),
-            Failure::Lost(message) => format!("The connection to the GPU was lost: {}. Run again to open it anew.", clause(message)),
-            Failure::OutOfMemory => "The GPU has no room for the tensors. Make sizes smaller, or close other programs that use it.".to_owned(),
+            Failure::Lost(message) if message.is_empty() => "The connection to the GPU was lost. Run again to reconnect.".to_owned(),
+            Failure::Lost(message) => format!("The connection to the GPU was lost: {}. Run again to reconnect.", clause(message)),
+            Failure::OutOfMemory => "The tensors do not fit in the GPU's memory. Make sizes smaller, or close other programs that use the GPU.".to_owned(),
             Failure::Limit { what, limit, hint } => {
- format!("{}, and this GPU admits {limit}. {}.", capitalized(what), capitalized(hint))
+ format!("{}, and this GPU allows {limit}. {}.", capitalized(what), capitalized(hint))
 }
             Failure::Kernel { name, message } => format!("The browser refuses {name}: {}.", clause(message)),
             Failure::NoShader(kernels) => {
@@ -382,14 +384,14 @@ pub fn failure_text(failure: &Failure) -> String {
                 named.push(format!("and {}", counted(more, "more kernel")));
             }
             let named = named.join("; ");
-                format!("Not all kernels can be run here. {}.", capitalized(&named))
+                format!("This GPU cannot run all kernels. {}.", capitalized(&named))
             }
             Failure::NoRate(why) => format!("The rates of this GPU could not be measured: {}. Run again while nothing else uses it.", clause(why)),
-            Failure::TooLong { name, waited_s } => format!("{} took longer than {waited_s} s and was given up. Make sizes smaller.", capitalized(name)),
+            Failure::TooLong { name, waited_s } => format!("{} took longer than {waited_s} s and was stopped. Make sizes smaller.", capitalized(name)),
             Failure::NotRun(NotRun { message, hint }) if hint.is_empty() => format!("Not run: {message}."),
             Failure::NotRun(NotRun { message, hint }) => format!("Not run: {message}; {hint}."),
             Failure::Stopped => "Stopped.".to_owned(),
-            Failure::Other(message) => format!("The GPU could not run this: {}.", clause(message)),
+            Failure::Other(message) => format!("The GPU could not run the program: {}.", clause(message)),
         }
 }
 

@@ -7,7 +7,7 @@ use super::options::policy_title;
 use super::times::{TimeKind, total_times};
 use crate::present::sweep::param_text;
 use fuseline_core::notation::spelling::printable;
-use fuseline_core::{Analysis, Device, IdVec, KernelId, OpId, Policy, Program};
+use fuseline_core::{Analysis, IdVec, KernelId, OpId, Options, Program};
 use std::collections::HashMap;
 
 /// A pinned figure, and what has become of it.
@@ -53,7 +53,7 @@ impl HeadlineAgainst {
     }
 }
 
-const SAME: &str = "the same";
+const SAME: &str = "unchanged";
 
 /// The figures of `now` against those of `pinned`, both fused.
 pub fn headline_against(pinned: &Analysis, now: &Analysis) -> HeadlineAgainst {
@@ -86,7 +86,7 @@ pub fn headline_against(pinned: &Analysis, now: &Analysis) -> HeadlineAgainst {
         time: if kinds[0] == kinds[1] {
             against(time.time, percent([pinned, now].map(Analysis::time_s)))
         } else {
-            // An expected time against a bound says nothing.
+            // A predicted time against a bound says nothing.
             Against {
                 pinned: format!("{} ({})", time.time, kinds[0].name()),
                 change: String::new(),
@@ -154,9 +154,9 @@ fn by_names(analysis: &Analysis) -> HashMap<Vec<&str>, KernelId> {
 }
 
 fn time_s(analysis: &Analysis, kernel: KernelId) -> f64 {
-    let expected = analysis.expected.as_ref();
-    let expected_s = expected.and_then(|expected| Some(expected.kernels.get(kernel)?.time_s));
-    expected_s.unwrap_or(analysis.fused.kernels[kernel].placement.time_s)
+    let predicted = analysis.predicted.as_ref();
+    let predicted_s = predicted.and_then(|predicted| Some(predicted.kernels.get(kernel)?.time_s));
+    predicted_s.unwrap_or(analysis.fused.kernels[kernel].placement.time_s)
 }
 
 /// Each kernel of `now` against that of the same ops in `pinned`. `O(ops)`.
@@ -200,11 +200,12 @@ pub fn gone_kernels(pinned: &Analysis, now: &Analysis) -> Option<String> {
 }
 
 /// What a pinned state is: its sizes, its device and its policy.
-pub fn pinned_title(program: &Program, device: &Device, policy: Policy) -> String {
+pub fn pinned_title(program: &Program, options: &Options) -> String {
     const SIZES: usize = 4;
     let sizes = program.params.iter().take(SIZES);
     let sizes = sizes.map(|param| param_text(&param.name.text, param.value));
-    let choices = [device.name.to_string(), policy_title(policy).to_owned()];
+    let policy = policy_title(options.policy, options.fusion.objective);
+    let choices = [options.device.name.to_string(), policy.to_owned()];
     let all: Vec<String> = sizes.chain(choices).collect();
     printable(&all.join(", ")).into_owned()
 }

@@ -63,20 +63,20 @@ pub fn said_verdict(analysis: &Analysis, verdict: &Verdict) -> SaidVerdict {
     let why = reason_text(graph, reason);
     // A kernel that cannot run, or whose ops share nothing, has no meaningful price.
     if let Reason::Cycle { .. } | Reason::NotConnected { .. } = reason {
-        return SaidVerdict::words(format!("Apart: {why}."));
+        return SaidVerdict::words(format!("Separate: {why}."));
     }
     let verb = |is_saved: bool| if is_saved { "save" } else { "cost" };
     let bytes = price.saved_bytes();
     let saves_bytes = bytes >= 0;
     let mut said = SaidVerdict::words(format!(
-        "Apart: {why}. As one kernel they would {} ",
+        "Separate: {why}. As one kernel they would {} ",
         verb(saves_bytes)
     ));
     said.price = Some(*price);
     said.push(format_bytes(bytes.unsigned_abs()), Some(Saved::Bytes));
     let Some(saved_s) = price.time_s() else {
         said.push(
-            "; there is no time for it, as no kernel runs both matmuls.",
+            ". There is no time for it, because no kernel runs both matmuls.",
             None,
         );
         return said;
@@ -95,8 +95,7 @@ pub fn said_verdict(analysis: &Analysis, verdict: &Verdict) -> SaidVerdict {
 /// What a saved time is a part of, as the end of a phrase.
 pub fn time_scope(analysis: &Analysis) -> &'static str {
     match TimeKind::of(analysis) {
-        TimeKind::Expected => "of the expected time",
-        TimeKind::Estimated => "of the estimated time",
+        TimeKind::Predicted => "of the predicted time",
         TimeKind::LowerBound => "of the lower bound",
     }
 }
@@ -114,26 +113,26 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
             .all(|&op| graph.ops[op].op_type == OpType::Elementwise)
     {
         return format!(
-            "the matmul {} is a library call, which takes the `add` behind it only if other than elementwise ops follow that",
+            "the matmul {} is a library call, which takes the `add` after it only if an op other than elementwise reads that `add`",
             quoted_op(graph, matmul)
         );
     }
     match reason.clone().map_ops(|op| quoted_op(graph, op)) {
         Reason::TooManyOps { ops, limit } => beyond_limit("have", ops, "ops", limit),
         Reason::TwoMatmuls { first, second } => {
-            format!("a kernel runs one matmul, and this would run {first} and {second}")
+            format!("a kernel runs at most one matmul, and this one would run {first} and {second}")
         }
         Reason::MatmulAndReduction { matmul, reduction } if later_first => format!(
-            "the reduction {reduction} works in whole rows and the matmul {matmul} in tiles, and no kernel does both"
+            "the reduction {reduction} works in whole rows, the matmul {matmul} works in tiles, and no kernel does both"
         ),
         Reason::MatmulAndReduction { matmul, reduction } => format!(
-            "the matmul {matmul} works in tiles and never sees the whole row that the reduction {reduction} needs"
+            "the matmul {matmul} works in tiles and never holds the whole row that the reduction {reduction} needs"
         ),
         Reason::Opaque { opaque } => {
-            format!("{opaque} runs as a kernel of its own, from a library or unknown, which takes no other op")
+            format!("{opaque} is a library or unknown kernel, which takes no other op")
         }
         Reason::MatmulStarts { matmul, before } => {
-            format!("the matmul {matmul} starts its kernel, and {before} comes before it")
+            format!("a matmul starts its kernel, and {before} comes before {matmul}")
         }
         Reason::TooManyReductions { reductions, limit } => {
             beyond_limit("have", reductions, "reductions", limit)
@@ -144,15 +143,15 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
             other,
             other_rows,
         } => format!(
-            "the reduction {reduction} goes over {}, {other} over {}",
+            "the reduction {reduction} works on {}, and {other} on {}",
             rows_text(rows),
             rows_text(other_rows)
         ),
         Reason::MixesRows { reduction, reshape } => format!(
-            "{reshape} moves elements between the rows of {reduction} inside the kernel"
+            "{reshape} moves elements between the rows of {reduction}"
         ),
         Reason::ReductionEnds { reduction, after } => {
-            format!("the reduction {reduction} ends its kernel, and {after} comes after it")
+            format!("a reduction ends its kernel, and {after} comes after {reduction}")
         }
         Reason::OnChip {
             reduction,
@@ -160,7 +159,7 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
             needed_bytes,
             available_bytes,
         } => format!(
-            "a row of each of {values} tensors stays on chip while {reduction} runs: {}, and a block can have {}",
+            "while {reduction} runs, a row of each of {values} tensors must stay on chip: {}, and a block has {}",
             format_bytes(needed_bytes),
             format_bytes(available_bytes)
         ),
@@ -174,47 +173,47 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
             format!("the kernel would wait for itself: {}", path.join(" → "))
         }
         Reason::UnknownConsumer => {
-            "an op of unknown shape reads the tensor as well, so the rules write it to memory".to_owned()
+            "an op of unknown shape also reads the tensor, so the rules write it to memory".to_owned()
         }
         Reason::AnotherConsumer { consumer } => {
-            format!("{consumer} reads the tensor as well, so the rules write it to memory")
+            format!("{consumer} also reads the tensor, so the rules write it to memory")
         }
         Reason::TooManyNodes { nodes, limit } => beyond_limit("have", nodes, "nodes", limit),
         Reason::LibraryCall { matmul } => {
-            format!("the matmul {matmul} is a library call, which takes only views and one `add` behind it")
+            format!("the matmul {matmul} is a library call, which takes only views and one `add` after it")
         }
         Reason::Loops { first, second } => {
-            format!("one kernel is {}, the other {}", loop_text(first), loop_text(second))
+            format!("one kernel is {}, the other is {}", loop_text(first), loop_text(second))
         }
         Reason::Reordered => {
-            "the buffer is read in another order than it is written in".to_owned()
+            "the reader accesses the buffer in another order than the writer".to_owned()
         }
         Reason::TooLittleShared {
             shared_bytes,
             places,
         } => format!(
-            "neither reads the output of the other, and they share {} at a distance of {places} kernels",
+            "neither reads the output of the other, and they share only {} at a distance of {places} kernels",
             format_bytes(shared_bytes)
         ),
         Reason::KeepsMemory {
             kept_elements,
             shared_bytes,
         } => format!(
-            "together they share {}, which is not worth keeping buffers of {} elements that one after the other could take the same memory",
+            "fusing would save {}, but keep buffers of {} elements live at once that can otherwise reuse the same memory",
             format_bytes(shared_bytes),
             format_exact(kept_elements.into())
         ),
-        Reason::Between { through } => format!("{through} has to run between them"),
+        Reason::Between { through } => format!("{through} must run between them"),
         Reason::TooFar { places } => {
-            format!("{places} kernels stand between them, too many to reorder")
+            format!("{places} kernels lie between them, too many to reorder")
         }
-        Reason::NotCompared => "the compiler never compares their kernels: it compares kernels that access a common buffer in the same order, each with the next few of them".to_owned(),
+        Reason::NotCompared => "the compiler never compares these kernels: it compares each kernel only with the next few that access a common buffer in the same order".to_owned(),
         Reason::TooManyCycles { rounds } => format!(
-            "the stated kernels still form cycles after {rounds} rounds of splitting, so every kernel is split"
+            "the marked kernels still form cycles after {rounds} rounds of splitting, so every kernel is split"
         ),
-        Reason::NotStated => "it is allowed, but the text does not state this kernel".to_owned(),
-        Reason::NotWorthIt => "it is allowed, but saves nothing".to_owned(),
-        Reason::NotLookedAt => "it is allowed, but this policy does not try it".to_owned(),
+        Reason::NotStated => "this kernel is legal, but the text does not mark it".to_owned(),
+        Reason::NotWorthIt => "this kernel is legal, but saves nothing".to_owned(),
+        Reason::NotLookedAt => "this kernel is legal, but the policy does not try it".to_owned(),
     }
 }
 
@@ -277,7 +276,7 @@ pub fn refused_kernels(program: &Program, outcome: &Outcome) -> Vec<Diagnostic> 
         Some(Diagnostic {
             span: op.map(|op| op.kernel.map_or(op.span, |kernel| kernel.span)),
             ..Diagnostic::warning(Code::IllegalKernel, message)
-                .hint("it runs in pieces; give some of its ops another number, or none")
+                .hint("it runs as several kernels; give some of its ops another number, or none")
                 .about(statement)
         })
     };

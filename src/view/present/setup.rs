@@ -4,15 +4,19 @@ use super::options::{
     externals_words, f32_matmul_words, policy_summary, policy_title, reshape_words, switch_name,
 };
 use crate::present::format::{format_count, format_seconds};
+use fuseline_core::Options;
 use fuseline_core::model::options::Switch;
 use fuseline_core::model::program::Program;
-use fuseline_core::{Options, Policy};
 use strum::VariantArray;
 
 /// Each choice with its value: who fuses, on which device, how bytes are counted, and the sizes.
 pub fn setup(options: &Options, program: &Program) -> Vec<(&'static str, String)> {
     let Options { policy, device, .. } = options;
-    let policy_words = format!("{}: {}", policy_title(*policy), policy_summary(*policy));
+    let policy_words = format!(
+        "{}: {}",
+        policy_title(*policy, options.fusion.objective),
+        policy_summary(*policy)
+    );
     let launch = format_seconds(device.launch_s.value);
     let measured = device
         .probe
@@ -21,7 +25,7 @@ pub fn setup(options: &Options, program: &Program) -> Vec<(&'static str, String)
     let measured = measured.unwrap_or_default();
     let conventions = &options.conventions;
     let counting = format!(
-        "inputs and weights count {}, a reshape is {}, a matmul on f32 is computed in {}",
+        "inputs and weights count {}, a reshape is {}, f32 matmuls run in {}",
         externals_words(conventions.externals).name,
         reshape_words(conventions.reshape).name,
         f32_matmul_words(conventions.f32_matmul).name,
@@ -33,13 +37,13 @@ pub fn setup(options: &Options, program: &Program) -> Vec<(&'static str, String)
     });
     let sizes = sizes.collect::<Vec<_>>().join(", ");
     let all = [
-        ("Fusion", policy_words),
+        ("Fusion policy", policy_words),
         ("Options", switches(options)),
         (
             "GPU",
-            format!("{}{measured}, {launch} for each launch", device.name),
+            format!("{}{measured}, {launch} per launch", device.name),
         ),
-        ("Byte counting", counting),
+        ("Counting conventions", counting),
         ("Sizes", sizes),
     ];
     (all.into_iter())
@@ -47,18 +51,12 @@ pub fn setup(options: &Options, program: &Program) -> Vec<(&'static str, String)
         .collect()
 }
 
-/// What the search minimizes, and the options that are on and that the policy uses.
+/// The options that are on and that the policy uses.
 fn switches(options: &Options) -> String {
     let mut fusion = options.fusion;
-    let is_search = options.policy == Policy::Optimal;
-    let objective = is_search.then(|| format!("least {}", fusion.objective.noun()));
     let switches = Switch::VARIANTS.iter().filter_map(|switch| {
         let is_on = switch.concerns(options.policy) && *switch.flag(&mut fusion);
         is_on.then(|| switch_name(*switch).to_owned())
     });
-    objective
-        .into_iter()
-        .chain(switches)
-        .collect::<Vec<_>>()
-        .join(", ")
+    switches.collect::<Vec<_>>().join(", ")
 }

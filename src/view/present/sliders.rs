@@ -119,7 +119,7 @@ impl SliderRow {
     pub fn entry_hint(&self) -> String {
         let [min, max] = self.ends.map(grouped);
         match &self.values {
-            None => "any whole number from 1 on".to_owned(),
+            None => "any whole number of at least 1".to_owned(),
             Some(ParamValues::Steps { step: 1, .. }) => {
                 format!("any whole number from {min} to {max}")
             }
@@ -147,8 +147,8 @@ impl SliderRow {
             None if is_past_sizes(text) => None,
             None => {
                 let problem = match shown.as_str() {
-                    "" => "The box was empty".to_owned(),
-                    shown => format!("{shown} is no size"),
+                    "" => "The field was empty".to_owned(),
+                    shown => format!("{shown} is not a size"),
                 };
                 return Err(format!(
                     "{problem}. Write a whole number, such as 4096, 4k for 4 × 1024, or 1e3."
@@ -161,16 +161,16 @@ impl SliderRow {
                 let dividend = &self.dividend;
                 let [min, max] = self.ends.map(grouped);
                 Err(if dividend.is_empty() {
-                    format!("{name} goes from {min} to {max}, and {shown} is outside.")
+                    format!("{name} ranges from {min} to {max}, and {shown} is outside.")
                 } else {
                     format!(
-                        "{name} goes from {min} to {max} and divides {dividend}: {shown} does not fit, {nearest} does."
+                        "{name} ranges from {min} to {max} and must divide {dividend}: {shown} does not, {nearest} does."
                     )
                 })
             }
             _ => match value {
-                None => Err(format!("{shown} is past 2^63.")),
-                Some(value) if value < 1 => Err(format!("{name} is a size, so at least 1.")),
+                None => Err(format!("{shown} exceeds 2^63.")),
+                Some(value) if value < 1 => Err(format!("{name} is a size, so it is at least 1.")),
                 Some(value) => Ok(value),
             },
         }

@@ -70,10 +70,10 @@ impl Steps {
     pub fn sentence(&self, graph: &Graph, step: usize) -> String {
         let count = self.count();
         if count == 0 {
-            return "This policy decides nothing: every op runs alone.".to_owned();
+            return "This policy makes no decisions: each op is a kernel of its own.".to_owned();
         }
         let decision = self.last_decision(step).map_or_else(
-            || "nothing is decided yet, and every op runs alone".to_owned(),
+            || "no decisions yet: each op is a kernel of its own".to_owned(),
             |decision| decision_text(graph, &decision),
         );
         format!("Step {}: {decision}.", step_of(step, count))

@@ -2,13 +2,13 @@
 
 use super::figure::swept_number;
 use super::format::{at_least, format_count, format_exact, format_ratio};
-use super::names::{counted, joined};
+use super::names::{self, counted, joined};
 use super::options::policy_title;
-use super::times::{TimeKind, bound_name, unverified};
+use super::times::{TimeKind, unverified};
 use fuseline_core::analysis::sweep::{Change, Crossing, Figures, Measure, Relation, Sweep};
 use fuseline_core::notation::spelling::printable;
 use fuseline_core::resolve::{ParamValues, param_values};
-use fuseline_core::{Bound, Device, Policy, Program};
+use fuseline_core::{Bound, Device, Objective, Policy, Program};
 
 /// Tensors or ops that a sentence names.
 const NAMED: usize = 3;
@@ -46,21 +46,24 @@ pub const fn measure_name(measure: Measure) -> &'static str {
         Measure::Bytes => "bytes",
         Measure::Time => "time",
         Measure::Kernels => "kernels",
-        Measure::Intensity => "intensity",
+        Measure::Intensity => "arithmetic intensity",
     }
 }
 
 /// What exactly is measured on this device.
 pub fn measure_title(measure: Measure, sweep: &Sweep, device: &Device) -> String {
     match measure {
-        Measure::Bytes => "bytes moved".to_owned(),
+        Measure::Bytes => "memory traffic".to_owned(),
         Measure::Time => {
-            let calibration = device.calibration().filter(|_| sweep.is_expected);
-            let kind = TimeKind::of_rates(calibration.as_ref().map(|found| &found.rates_from));
+            let kind = if sweep.is_predicted {
+                TimeKind::Predicted
+            } else {
+                TimeKind::LowerBound
+            };
             format!("{} on {}", kind.title(), device.name)
         }
-        Measure::Kernels => "kernels launched".to_owned(),
-        Measure::Intensity => "FLOPs for each byte moved".to_owned(),
+        Measure::Kernels => "kernels".to_owned(),
+        Measure::Intensity => "arithmetic intensity".to_owned(),
     }
 }
 
@@ -148,22 +151,30 @@ pub fn crossing_rows(sweep: &Sweep, device: &Device) -> Vec<CrossingRow> {
     let rows = crossings.map(|(crossing, number)| CrossingRow {
         number,
         value: crossing.value,
-        sentence: crossing_sentence(crossing, &sweep.param, device),
+        sentence: crossing_sentence(crossing, sweep, device),
     });
     rows.collect()
 }
 
-/// From which value on what is otherwise.
-pub fn crossing_sentence(crossing: &Crossing, param: &str, device: &Device) -> String {
-    let under = under(&crossing.policies);
-    let from = format!("From {} on", param_text(param, crossing.value));
+/// What changes, and the values for which it holds.
+fn crossing_sentence(crossing: &Crossing, sweep: &Sweep, device: &Device) -> String {
+    let Sweep {
+        param, objective, ..
+    } = sweep;
+    let titles = |policies: &[Policy]| titles(policies, *objective);
+    let under = match &crossing.policies[..] {
+        [] => String::new(),
+        policies => format!(" ({})", titles(policies)),
+    };
+    let value = format_exact(crossing.value.unsigned_abs().into());
+    let from = format!("For {} ≥ {value}", printable(param));
     match &crossing.change {
         Change::Fits(true) => format!(
-            "{from}, the program fits the memory of {}{under}.",
+            "{from}, the program fits in the memory of {}{under}.",
             device.name
         ),
         Change::Fits(false) => format!(
-            "{from}, the program no longer fits the memory of {}{under}.",
+            "{from}, the program does not fit in the memory of {}{under}.",
             device.name
         ),
         Change::Weights { tensors, is_larger } => {
@@ -190,7 +201,7 @@ pub fn crossing_sentence(crossing: &Crossing, param: &str, device: &Device) -> S
                 "no more than half"
             };
             format!(
-                "{from}, {names}{together} {} {than} of all bytes{under}.",
+                "{from}, {names}{together} {} {than} of the memory traffic{under}.",
                 is(tensors)
             )
         }
@@ -210,7 +221,10 @@ pub fn crossing_sentence(crossing: &Crossing, param: &str, device: &Device) -> S
             policies,
             before,
             now,
-        } => order_sentence(&from, measure, policies, before, now),
+        } => {
+            let names = policies.map(|policy| policy_title(policy, *objective));
+            order_sentence(&from, measure, names, before, now)
+        }
         Change::Kernels { count, before } => {
             let which = match &crossing.policies[..] {
                 [] => String::new(),
@@ -222,7 +236,7 @@ pub fn crossing_sentence(crossing: &Crossing, param: &str, device: &Device) -> S
                 "runs"
             };
             format!(
-                "{from}, {which} {run} {}, not {}.",
+                "{from}, {which} {run} {} instead of {}.",
                 counted(*count, "kernel"),
                 format_count(*before)
             )
@@ -242,7 +256,7 @@ pub fn crossing_sentence(crossing: &Crossing, param: &str, device: &Device) -> S
                 ("kernel", "is")
             };
             format!(
-                "{from}, {kernel} {} {is} bound by {}, no longer by {}{under}.",
+                "{from}, {kernel} {} {is} {} instead of {}{under}.",
                 listed(kernels, name),
                 bound_words(*bound),
                 bound_words(*before)
@@ -254,36 +268,30 @@ pub fn crossing_sentence(crossing: &Crossing, param: &str, device: &Device) -> S
 fn order_sentence(
     from: &str,
     measure: Measure,
-    [first, second]: [Policy; 2],
+    [one, other]: [&str; 2],
     before: Relation,
     now: Relation,
 ) -> String {
-    let (verb, less, what) = match measure {
-        Measure::Bytes => ("moves", "fewer", "bytes"),
-        Measure::Time => ("takes", "less", "time"),
-        Measure::Kernels => ("runs", "fewer", "kernels"),
-        Measure::Intensity => ("has", "less", "intensity"),
+    let (less, what) = match measure {
+        Measure::Bytes => ("fewer", "bytes"),
+        Measure::Time => ("less", "time"),
+        Measure::Kernels => ("fewer", "kernels"),
+        Measure::Intensity => ("less", "arithmetic intensity"),
     };
-    let [one, other] = [first, second].map(policy_title);
     let until = match before {
-        Relation::Equal => ", until then as much",
+        Relation::Equal => ", and below they are equal",
         Relation::Below | Relation::Above => "",
     };
     match now {
-        Relation::Below => format!("{from}, {one} {verb} {less} {what} than {other}{until}."),
-        Relation::Above => format!("{from}, {other} {verb} {less} {what} than {one}{until}."),
+        Relation::Below => format!("{from}, {one} has {less} {what} than {other}{until}."),
+        Relation::Above => format!("{from}, {other} has {less} {what} than {one}{until}."),
         Relation::Equal => {
             let (better, worse) = if before == Relation::Below {
                 (one, other)
             } else {
                 (other, one)
             };
-            let much = if measure == Measure::Time {
-                "much"
-            } else {
-                "many"
-            };
-            format!("{from}, {worse} {verb} only as {much} {what} as {better}.")
+            format!("{from}, {worse} and {better} are equal in {what}.")
         }
     }
 }
@@ -306,10 +314,11 @@ const fn is(tensors: &[String]) -> &'static str {
 
 const fn bound_words(bound: Bound) -> &'static str {
     match bound {
-        Bound::Launch => "the launch",
-        Bound::Matrix => "the matrix units",
-        Bound::Vector => "the vector units",
-        Bound::Memory | Bound::Unknown => bound_name(bound),
+        Bound::Memory => "memory-bound",
+        Bound::Matrix => "compute-bound (matrix units)",
+        Bound::Vector => "compute-bound (vector units)",
+        Bound::Launch => "launch-bound",
+        Bound::Unknown => "of unknown bottleneck",
     }
 }
 
@@ -326,21 +335,9 @@ fn listed<T>(all: &[T], name: impl Fn(&T) -> String) -> String {
     }
 }
 
-/// ` under rules and optimal`.
-fn under(policies: &[Policy]) -> String {
-    match policies {
-        [] => String::new(),
-        some => format!(" under {}", titles(some)),
-    }
-}
-
-fn titles(policies: &[Policy]) -> String {
-    match policies {
-        [] => String::new(),
-        [one] => policy_title(*one).to_owned(),
-        [others @ .., last] => {
-            let others: Vec<&str> = others.iter().map(|policy| policy_title(*policy)).collect();
-            format!("{} and {}", others.join(", "), policy_title(*last))
-        }
-    }
+/// `textbook rules and fewest bytes`.
+fn titles(policies: &[Policy], objective: Objective) -> String {
+    let titles = policies.iter();
+    let titles = titles.map(|policy| policy_title(*policy, objective).to_owned());
+    names::listed(titles.collect())
 }

@@ -112,8 +112,8 @@ fn kernels(analysis: &Analysis) -> Table {
     let rows = rows
         .zip(&analysis.comparisons)
         .map(|((id, kernel), before)| {
-            let expected = analysis.expected.as_ref();
-            let expected = expected.and_then(|expected| expected.kernels.get(id));
+            let predicted = analysis.predicted.as_ref();
+            let predicted = predicted.and_then(|predicted| predicted.kernels.get(id));
             let placement = &kernel.placement;
             vec![
                 id.number().to_string(),
@@ -129,11 +129,11 @@ fn kernels(analysis: &Analysis) -> Table {
                 bound_name(placement.bound).to_owned(),
                 before.unfused_time_s.to_string(),
                 placement.time_s.to_string(),
-                known(expected.map(|expected| expected.unfused_s)),
-                known(expected.map(|expected| expected.time_s)),
+                known(predicted.map(|predicted| predicted.unfused_s)),
+                known(predicted.map(|predicted| predicted.time_s)),
                 known(
-                    expected
-                        .and_then(|expected| expected.outside)
+                    predicted
+                        .and_then(|predicted| predicted.outside)
                         .map(outside_text),
                 ),
             ]
@@ -149,13 +149,13 @@ fn kernels(analysis: &Analysis) -> Table {
             "bytes unfused",
             "bytes read",
             "bytes written",
-            "intensity (FLOP/B)",
+            "arithmetic intensity (FLOP/B)",
             "attainable (FLOP/s)",
-            "bound by",
+            "bottleneck",
             "lower bound unfused (s)",
             "lower bound (s)",
-            "expected unfused (s)",
-            "expected (s)",
+            "predicted unfused (s)",
+            "predicted (s)",
             "note",
         ],
     }
@@ -172,7 +172,7 @@ fn advice(shown: Shown<'_>) -> Table {
             caveat,
             price.saved_bytes().to_string(),
             known(price.bound_saved_s()),
-            known(price.expected_saved_s()),
+            known(price.predicted_saved_s()),
             known(
                 price
                     .time_s()
@@ -186,8 +186,8 @@ fn advice(shown: Shown<'_>) -> Table {
             "what to do",
             "note",
             "saves (B)",
-            "lower bound falls by (s)",
-            "expected to save (s)",
+            "lower bound saving (s)",
+            "predicted saving (s)",
             "share of the time (%)",
         ],
     }
@@ -198,7 +198,7 @@ fn policies(analysis: &Analysis) -> Table {
     let row = |compared: &Compared| {
         let Analysis {
             fused,
-            expected,
+            predicted,
             certificate,
             savings_pct,
             ..
@@ -211,7 +211,7 @@ fn policies(analysis: &Analysis) -> Table {
             fused.traffic.total.to_string(),
             savings_pct.to_string(),
             fused.time_s.to_string(),
-            known(expected.as_ref().map(|expected| expected.fused_s)),
+            known(predicted.as_ref().map(|predicted| predicted.fused_s)),
             fused.peak_memory.bytes.to_string(),
             compared.differing.len().to_string(),
             certificate
@@ -233,9 +233,9 @@ fn policies(analysis: &Analysis) -> Table {
             "bytes",
             "saved (%)",
             "lower bound (s)",
-            "expected (s)",
+            "predicted (s)",
             "peak memory (B)",
-            "edges unlike the chosen policy",
+            "edges that differ from the chosen policy",
             "note",
         ],
     }
@@ -256,7 +256,7 @@ fn edges(analysis: &Analysis) -> Table {
             reason.replace('`', ""),
             known(price.map(|price| price.saved_bytes())),
             known(price.and_then(|price| price.bound_saved_s())),
-            known(price.and_then(|price| price.expected_saved_s())),
+            known(price.and_then(|price| price.predicted_saved_s())),
         ]
     });
     Table {
@@ -268,8 +268,8 @@ fn edges(analysis: &Analysis) -> Table {
             "fused",
             "why not",
             "fusing saves (B)",
-            "lower bound falls by (s)",
-            "expected to save (s)",
+            "lower bound saving (s)",
+            "predicted saving (s)",
         ],
     }
 }
@@ -290,7 +290,7 @@ fn steps(analysis: &Analysis) -> Table {
     });
     Table {
         rows: rows.collect(),
-        head: vec!["step", "kind", "ops", "decision", "kernels after it"],
+        head: vec!["step", "kind", "ops", "decision", "kernels after this step"],
     }
 }
 

@@ -1,10 +1,10 @@
-//! Times in words: expected where the device was measured, otherwise lower bounds.
+//! Times in words: predicted where the device has measured rates, otherwise lower bounds.
 
-use crate::present::expected::breakdown_lines;
 use crate::present::explain::{assumed, has_assumed_size};
 use crate::present::figure::{Limit, Worked, limits_of};
 use crate::present::format::{at_least, format_exact, format_seconds};
 use crate::present::names::counted;
+use crate::present::predicted::breakdown_lines;
 use fuseline_core::Policy;
 use fuseline_core::analysis::device_model::{
     FEWEST_COLUMNS, FEWEST_ELEMENTS, FEWEST_ROWS, Outside, breakdown, cold_time,
@@ -19,35 +19,25 @@ use fuseline_core::model::options::Options;
 /// What the times of an analysis say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeKind {
-    /// What the device model expects, with rates measured on the device.
-    Expected,
-    /// The same where rates are scaled from those of another device, all or those that a probe does not tell.
-    Estimated,
+    /// The device model, with rates that are measured on the device or scaled from those of another.
+    Predicted,
     /// The roofline.
     LowerBound,
 }
 
 impl TimeKind {
     /// The kind of all times of an analysis.
-    pub fn of(analysis: &Analysis) -> Self {
-        let expected = analysis.expected.as_ref();
-        Self::of_rates(expected.map(|expected| &expected.rates_from))
-    }
-
-    /// The kind of times with these rates, if there are any.
-    pub const fn of_rates(rates_from: Option<&RatesFrom>) -> Self {
-        match rates_from {
+    pub const fn of(analysis: &Analysis) -> Self {
+        match analysis.predicted {
+            Some(_) => Self::Predicted,
             None => Self::LowerBound,
-            Some(RatesFrom::Device) => Self::Expected,
-            Some(RatesFrom::Scaled(_) | RatesFrom::Probe { .. }) => Self::Estimated,
         }
     }
 
     /// In one or two words.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Expected => "expected",
-            Self::Estimated => "estimated",
+            Self::Predicted => "predicted",
             Self::LowerBound => "lower bound",
         }
     }
@@ -55,8 +45,7 @@ impl TimeKind {
     /// The title of a figure or a column.
     pub const fn title(self) -> &'static str {
         match self {
-            Self::Expected => "expected time",
-            Self::Estimated => "estimated time",
+            Self::Predicted => "predicted time",
             Self::LowerBound => "lower bound of the time",
         }
     }
@@ -64,59 +53,59 @@ impl TimeKind {
 
 /// How the times of an analysis are found, in a sentence or two.
 pub fn time_note(analysis: &Analysis) -> String {
-    const BOUND: &str = "the longest of bytes / bandwidth and FLOPs / peak, plus a launch";
+    const BOUND: &str = "the longer of bytes / bandwidth and FLOPs / peak, plus a launch";
     let device = &analysis.options.device.name;
-    let rates_from = match &analysis.expected {
+    let rates_from = match &analysis.predicted {
         None => {
             let is_complete = analysis.fused.first_incomplete().is_none();
             let unmeasured = match analysis.options.device.calibration() {
                 Some(_) if is_complete => {
-                    " No time is expected, because arithmetic of this program was not measured: matmuls were in 16-bit floats, and nothing in f64."
+                    " This program has no predicted times: the measured rates cover matmuls in 16-bit floats and no f64."
                 }
                 _ => "",
             };
             return format!(
-                "Times are lower bounds at full peak rates: {BOUND}. Kernels take longer on {device}, unless their data is still in its cache.{unmeasured}"
+                "Times are lower bounds, the fastest possible times at full peak rates: {BOUND}. Kernels take longer on {device}, unless their data is still in its cache.{unmeasured}"
             );
         }
-        Some(expected) => &expected.rates_from,
+        Some(predicted) => &predicted.rates_from,
     };
     let rates = match rates_from {
         RatesFrom::Device => {
-            format!("Expected times: the device model, with rates measured on an {device}")
+            format!(
+                "Predicted times come from the device model, with rates measured on an {device}"
+            )
         }
         RatesFrom::Scaled(from) => format!(
-            "Estimated times: the device model, with rates measured on an {from} and scaled to the bandwidth, cache and multiprocessors of the {device}"
+            "Predicted times come from the device model, with rates scaled from an {from} to the bandwidth, cache and multiprocessors of the {device}"
         ),
         RatesFrom::Probe {
             measured_on,
             others_from,
         } => format!(
-            "Estimated times: the device model, with the rates that a probe measured on this {device} on {measured_on}, and others scaled by them from an {others_from}"
+            "Predicted times come from the device model, with rates that a probe measured on this {device} on {measured_on} and others scaled from an {others_from}"
         ),
     };
-    let outside = (analysis.expected.as_ref())
-        .and_then(|expected| expected.fused_outside.or(expected.unfused_outside))
+    let outside = (analysis.predicted.as_ref())
+        .and_then(|predicted| predicted.fused_outside.or(predicted.unfused_outside))
         .map_or_else(String::new, |outside| format!(" {}", outside_text(outside)));
     format!(
-        "{rates}. They are warm: the program repeats, so inputs and weights that fit in the L2 cache stay there.{outside} Bound: {BOUND}, with all bytes from memory; a warm time can lie below it where the cache still holds data."
+        "{rates}. They are warm: the program repeats, so inputs and weights that fit in the L2 cache stay there.{outside} Lower bound: {BOUND}, with all bytes from memory. A warm time can be below it where the cache still holds data."
     )
 }
 
 /// What `?` behind a predicted time means here: `? marks an unverified prediction: …`.
 pub fn outside_text(outside: Outside) -> String {
     let why = match outside {
-        Outside::Opaque => "it leaves out what an opaque operator computes".to_owned(),
+        Outside::Opaque => "it leaves out the arithmetic of an opaque op".to_owned(),
         Outside::F8 => "no kernel with f8 tensors was measured".to_owned(),
         Outside::GroupedHeads(group) => format!(
-            "{group} heads share each head of K and V, and no measured attention shares them"
+            "{group} query heads share each head of K and V, and no such attention was measured"
         ),
         Outside::FewQueries(count) => few("attention", count, ["query", "queries"], FEWEST_ROWS),
         Outside::FewKeys(count) => few("attention", count, ["key", "keys"], FEWEST_ROWS),
         Outside::FewRows(count) => few("a kernel", count, ["row", "rows"], FEWEST_ROWS),
-        Outside::FewColumns(count) => {
-            few("a product", count, ["column", "columns"], FEWEST_COLUMNS)
-        }
+        Outside::FewColumns(count) => few("a matmul", count, ["column", "columns"], FEWEST_COLUMNS),
         Outside::FewElements(count) => {
             few("a kernel", count, ["element", "elements"], FEWEST_ELEMENTS)
         }
@@ -124,11 +113,11 @@ pub fn outside_text(outside: Outside) -> String {
     format!("? marks an unverified prediction: {why}.")
 }
 
-/// `a kernel has 64 rows, and measured ones had 512 or more`.
+/// `a kernel has 64 rows, and the measurements start at 512`.
 fn few(what: &str, count: u64, [one, many]: [&str; 2], least: u64) -> String {
     let noun = if count == 1 { one } else { many };
     let [count, least] = [count, least].map(|count| format_exact(count.into()));
-    format!("{what} has {count} {noun}, and measured ones had {least} or more")
+    format!("{what} has {count} {noun}, and the measurements start at {least}")
 }
 
 /// A time before it is put into words.
@@ -139,7 +128,7 @@ pub struct Seconds {
     /// The bound leaves out work, as [`missing_text`] and [`missing_total`] say.
     pub is_incomplete: bool,
     /// The predicted time, where it is known. It leaves out the same work.
-    pub expected_s: Option<f64>,
+    pub predicted_s: Option<f64>,
     /// How the prediction is outside the measured sizes, if it is.
     pub outside: Option<Outside>,
     /// An assumed size is in both.
@@ -152,9 +141,9 @@ pub struct TimeText {
     /// The time: predicted where it is known, otherwise the lower bound. `?` marks a prediction outside the measured
     /// sizes.
     pub time: String,
-    /// The lower bound, beside an expected time.
+    /// The lower bound, beside a predicted time.
     pub bound: Option<String>,
-    /// The expected time lies below the bound, because the cache still holds data that the bound reads from memory.
+    /// The predicted time lies below the bound, because the cache still holds data that the bound reads from memory.
     pub is_below: bool,
     /// How the predicted time is outside the measured sizes, if it is; [`outside_text`] says it.
     pub outside: Option<Outside>,
@@ -166,7 +155,7 @@ pub(super) fn unverified(outside: Option<Outside>, time: &str) -> String {
     format!("{time}{mark}")
 }
 
-/// What is added to a bound that an expected time lies below.
+/// What is added to a bound that a predicted time lies below.
 pub const COLD: &str = " with a cold cache";
 
 impl TimeText {
@@ -174,16 +163,16 @@ impl TimeText {
     pub fn new(seconds: Seconds) -> Self {
         let text = |value: f64| assumed(seconds.is_assumed, &format_seconds(value));
         let bound = at_least(seconds.is_incomplete, &text(seconds.bound_s));
-        match seconds.expected_s {
+        match seconds.predicted_s {
             None => Self {
                 time: bound,
                 ..Self::default()
             },
-            Some(expected_s) => Self {
-                is_below: expected_s < seconds.bound_s,
+            Some(predicted_s) => Self {
+                is_below: predicted_s < seconds.bound_s,
                 time: at_least(
                     seconds.is_incomplete,
-                    &unverified(seconds.outside, &text(expected_s)),
+                    &unverified(seconds.outside, &text(predicted_s)),
                 ),
                 bound: Some(bound),
                 outside: seconds.outside,
@@ -197,11 +186,11 @@ impl TimeText {
         Some(format!("{}{cold}", self.bound.as_ref()?))
     }
 
-    /// Both in one text: `454 µs (bound 208 µs)`.
+    /// Both in one text: `454 µs (lower bound 208 µs)`.
     pub fn joined(&self) -> String {
         match self.bound_beside() {
             None => self.time.clone(),
-            Some(bound) => format!("{} (bound {bound})", self.time),
+            Some(bound) => format!("{} (lower bound {bound})", self.time),
         }
     }
 }
@@ -209,13 +198,13 @@ impl TimeText {
 /// The time of a fused kernel.
 pub fn kernel_time(analysis: &Analysis, kernel: KernelId) -> Option<TimeText> {
     let fused = analysis.fused.kernels.get(kernel)?;
-    let expected = analysis.expected.as_ref();
-    let expected = expected.and_then(|expected| expected.kernels.get(kernel));
+    let predicted = analysis.predicted.as_ref();
+    let predicted = predicted.and_then(|predicted| predicted.kernels.get(kernel));
     Some(TimeText::new(Seconds {
         bound_s: fused.placement.time_s,
         is_incomplete: fused.placement.is_incomplete(),
-        expected_s: expected.map(|expected| expected.time_s),
-        outside: expected.and_then(|expected| expected.outside),
+        predicted_s: predicted.map(|predicted| predicted.time_s),
+        outside: predicted.and_then(|predicted| predicted.outside),
         is_assumed: has_assumed_size(fused),
     }))
 }
@@ -225,29 +214,29 @@ pub fn total_times(analysis: &Analysis) -> [TimeText; 2] {
     let Analysis {
         unfused,
         fused,
-        expected,
+        predicted,
         ..
     } = analysis;
-    let text = |execution: &Execution, expected_s, outside| {
+    let text = |execution: &Execution, predicted_s, outside| {
         TimeText::new(Seconds {
             outside,
             bound_s: execution.time_s,
             is_incomplete: analysis.is_partial() || execution.first_incomplete().is_some(),
-            expected_s,
+            predicted_s,
             is_assumed: execution.kernels.iter().any(has_assumed_size),
         })
     };
-    let expected = expected.as_ref();
+    let predicted = predicted.as_ref();
     [
         text(
             unfused,
-            expected.map(|expected| expected.unfused_s),
-            expected.and_then(|expected| expected.unfused_outside),
+            predicted.map(|predicted| predicted.unfused_s),
+            predicted.and_then(|predicted| predicted.unfused_outside),
         ),
         text(
             fused,
-            expected.map(|expected| expected.fused_s),
-            expected.and_then(|expected| expected.fused_outside),
+            predicted.map(|predicted| predicted.fused_s),
+            predicted.and_then(|predicted| predicted.fused_outside),
         ),
     ]
 }
@@ -298,7 +287,7 @@ pub fn time_lines(analysis: &Analysis, id: KernelId) -> Vec<String> {
     if let Some(breakdown) = breakdown(analysis, id) {
         lines.extend(breakdown_lines(&breakdown, TimeKind::of(analysis).name()));
         if breakdown.time_s() < placement.time_s {
-            lines.push("It lies below the bound, which reads all bytes from memory: the cache still holds some of them.".to_owned());
+            lines.push("The predicted time is below the lower bound, which reads all bytes from memory: the cache still holds some of them.".to_owned());
         }
         if let Some(cold_s) = cold_time(analysis, id).filter(|cold_s| *cold_s > breakdown.time_s())
         {
@@ -308,7 +297,10 @@ pub fn time_lines(analysis: &Analysis, id: KernelId) -> Vec<String> {
                 format_seconds(cold_s)
             ));
         }
-        let kernels = analysis.expected.as_ref().map(|expected| &expected.kernels);
+        let kernels = analysis
+            .predicted
+            .as_ref()
+            .map(|predicted| &predicted.kernels);
         let outside = kernels.and_then(|kernels| kernels.get(id)?.outside);
         lines.extend(outside.map(outside_text));
     }
@@ -335,12 +327,14 @@ pub fn missing_total(analysis: &Analysis) -> Option<String> {
     // a program with all shapes may have other kernels, and less traffic.
     let whole_program = match analysis.options.policy {
         Policy::Inductor => Some("torch.compile"),
-        Policy::Optimal => Some("the optimum"),
+        Policy::Optimal => Some("the search for the optimum"),
         Policy::None | Policy::Rules | Policy::Manual => None,
     };
     let unknown = unknown.map(|sentence| match whole_program {
         None => sentence,
-        Some(who) => format!("{sentence}, and with {its} shapes {who} may have other kernels"),
+        Some(who) => {
+            format!("{sentence}, and {who} may choose other kernels once {its} shapes are known")
+        }
     });
     let kernel = analysis.unfused.first_incomplete();
     let missing = kernel.and_then(|kernel| missing_text(kernel, &analysis.options));
@@ -348,15 +342,15 @@ pub fn missing_total(analysis: &Analysis) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// What the time of a kernel leaves out: `no peak is known for f64 on this device; the time leaves its arithmetic out`.
+/// What the time of a kernel leaves out: `no peak is known for f64 on this device, so the time leaves its arithmetic out`.
 pub fn missing_text(kernel: &Kernel, options: &Options) -> Option<String> {
     let unknown_peak = |of: &str| format!("no peak is known for {of} on this device");
     let missing = match missing_figure(options, kernel.work)? {
-        MissingFigure::K => "the length K of a matmul is not known".to_owned(),
+        MissingFigure::K => "the contraction length K of a matmul is unknown".to_owned(),
         MissingFigure::PeakOf(dtype) => unknown_peak(dtype.name()),
         MissingFigure::MatrixPeak => unknown_peak("matrix units"),
         MissingFigure::VectorPeak => unknown_peak("vector units"),
-        MissingFigure::Units => "the units of an opaque operator are unknown".to_owned(),
+        MissingFigure::Units => "the units that an opaque op uses are unknown".to_owned(),
     };
-    Some(format!("{missing}; the time leaves its arithmetic out"))
+    Some(format!("{missing}, so the time leaves its arithmetic out"))
 }

@@ -7,13 +7,13 @@ use fuseline_core::analysis::limits::Warning;
 pub fn warning_text(warning: &Warning) -> String {
     match *warning {
         Warning::Spills { wanted, available } => format!(
-            "a thread wants about {wanted} registers and can have {available}: the rest spills to memory"
+            "a thread needs about {wanted} registers and has {available}, so values spill to memory"
         ),
         Warning::RowTooLong {
             wanted_bytes,
             available_bytes,
         } => format!(
-            "a row needs {} on chip and a block can have {}: it is read again",
+            "a row needs {} on chip and a block has {}, so the kernel reads it again",
             format_bytes(wanted_bytes),
             format_bytes(available_bytes)
         ),
@@ -21,7 +21,7 @@ pub fn warning_text(warning: &Warning) -> String {
             blocks,
             multiprocessors,
         } => format!(
-            "{blocks} blocks for {multiprocessors} multiprocessors: its ops alone would keep all of them busy"
+            "{blocks} blocks for {multiprocessors} multiprocessors, which separate kernels would keep busy"
         ),
         Warning::PartialWave {
             tiles,
@@ -32,7 +32,7 @@ pub fn warning_text(warning: &Warning) -> String {
             format_percent(efficiency * 100.0)
         ),
         Warning::Recompute { added_s, saved_s } => format!(
-            "computing again takes {}, reading would take {}",
+            "recomputing takes {}, reading would take {}",
             format_seconds(added_s),
             format_seconds(saved_s)
         ),
@@ -40,7 +40,7 @@ pub fn warning_text(warning: &Warning) -> String {
             saved_bytes,
             speedup,
         } => format!(
-            "bound by arithmetic: saves {}, but only {} of the time",
+            "compute-bound: fusion saves {}, but only {} of the time",
             format_bytes(saved_bytes),
             format_percent((1.0 - 1.0 / speedup) * 100.0)
         ),

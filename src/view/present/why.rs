@@ -237,17 +237,13 @@ fn folds(
 /// The title of the column of saved times, and what it says at length.
 pub fn saved_time_title(analysis: &Analysis) -> (&'static str, &'static str) {
     match TimeKind::of(analysis) {
-        TimeKind::Expected => (
-            "expected time to save",
-            "time that running the two kernels as one would save by the device model",
-        ),
-        TimeKind::Estimated => (
-            "estimated time to save",
-            "time that running the two kernels as one would save by the device model, with the rates of another device scaled to this one",
+        TimeKind::Predicted => (
+            "predicted time saved",
+            "how much time one kernel in place of the two would save, by the device model",
         ),
         TimeKind::LowerBound => (
-            "lower bound falls by",
-            "how much less time running the two kernels as one would take at full peak rates",
+            "lower bound saved",
+            "how far one kernel in place of the two would reduce the lower bound of the time",
         ),
     }
 }

@@ -7,14 +7,16 @@
 
 mod breakdown;
 mod cache;
-mod expected;
 mod matmul;
+mod predicted;
 mod range;
 mod time;
 
 pub use crate::analysis::device_model::breakdown::{Breakdown, Part, Share, What};
-pub use crate::analysis::device_model::expected::{Expected, ExpectedKernel, breakdown, cold_time};
 pub use crate::analysis::device_model::matmul::{Product, Tile, Tiling};
+pub use crate::analysis::device_model::predicted::{
+    Predicted, PredictedTimes, breakdown, cold_time,
+};
 pub use crate::analysis::device_model::range::{
     FEWEST_COLUMNS, FEWEST_ELEMENTS, FEWEST_ROWS, Outside,
 };

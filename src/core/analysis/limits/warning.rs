@@ -51,7 +51,7 @@ pub enum Warning {
     HardlyPays {
         /// Bytes saved.
         saved_bytes: u64,
-        /// Time of its ops one by one over its own: expected where that is known, otherwise of lower bounds.
+        /// Time of its ops one by one over its own: predicted where that is known, otherwise of lower bounds.
         speedup: f64,
     },
 }
@@ -71,7 +71,7 @@ pub(super) fn warnings(
 ) -> Vec<Warning> {
     let device = &analysis.options.device;
     let before = &analysis.comparisons[kernel];
-    let expected = (analysis.expected.as_ref()).and_then(|all| all.kernels.get(kernel));
+    let predicted = (analysis.predicted.as_ref()).and_then(|all| all.kernels.get(kernel));
     let kernel = &analysis.fused.kernels[kernel];
     let mut found = Vec::new();
     let available = u64::from(multiprocessor.registers_per_thread);
@@ -107,8 +107,8 @@ pub(super) fn warnings(
                 multiprocessors,
             });
         }
-        let speedup = match expected {
-            Some(expected) => expected.unfused_s / expected.time_s,
+        let speedup = match predicted {
+            Some(predicted) => predicted.unfused_s / predicted.time_s,
             None => before.unfused_time_s / kernel.placement.time_s,
         };
         let saved_bytes = before.unfused_bytes.saturating_sub(kernel.bytes());

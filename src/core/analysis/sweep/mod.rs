@@ -12,7 +12,7 @@ mod state;
 pub use crossing::{Change, Crossing, Relation};
 
 use crate::analysis::device_model::Outside;
-use crate::model::options::{Options, Policy};
+use crate::model::options::{Objective, Options, Policy};
 use crate::model::program::Program;
 use crate::resolve::{ops_and_reads, param_values};
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -55,7 +55,7 @@ pub enum Measure {
 pub struct Figures {
     /// Bytes through memory.
     pub bytes: u64,
-    /// Time, as [`Sweep::is_expected`] says.
+    /// Time, as [`Sweep::is_predicted`] says.
     pub time_s: f64,
     /// Its lower bound.
     pub lower_bound_s: f64,
@@ -104,13 +104,15 @@ pub struct Sweep {
     pub param: String,
     /// All but *manual* where the text states no kernel. The first is *none*.
     pub policies: Vec<Policy>,
+    /// What the search for the optimum minimizes.
+    pub objective: Objective,
     /// Ascending by value: a choice of the slider's values, and those at which something changes. Values at which the
     /// program has an error are left out.
     pub points: Vec<Point>,
     /// The telling ones, ascending by value.
     pub crossings: Vec<Crossing>,
     /// Whether times are those of the device model; otherwise lower bounds.
-    pub is_expected: bool,
+    pub is_predicted: bool,
     /// Whether every change that was seen was also searched; a large program has too many.
     pub is_complete: bool,
 }
@@ -162,7 +164,8 @@ pub fn sweep(program: &Program, param: usize, options: &Options) -> Option<Sweep
     Some(Sweep {
         points: points.collect(),
         param: name,
-        is_expected: states.is_expected(),
+        objective: options.fusion.objective,
+        is_predicted: states.is_predicted(),
         is_complete: states.is_complete,
         crossings: crossings.into_iter().map(|found| found.crossing).collect(),
         policies,

@@ -58,7 +58,7 @@ pub(super) struct PolicyState {
     /// Whether the tensors that are live at once fit the device; `None` where its memory is unknown.
     pub(super) fits: Option<bool>,
     pub(super) kernels: HashMap<KernelKey, KernelState>,
-    is_expected: bool,
+    is_predicted: bool,
 }
 
 /// A kernel at one value, in all rounds.
@@ -188,9 +188,9 @@ impl<'a> States<'a> {
     }
 
     /// Whether times are those of the device model.
-    pub(super) fn is_expected(&self) -> bool {
+    pub(super) fn is_predicted(&self) -> bool {
         let mut states = self.tried.values().flatten();
-        let of_all = |state: &State| state.policies.iter().all(|policy| policy.is_expected);
+        let of_all = |state: &State| state.policies.iter().all(|policy| policy.is_predicted);
         states.all(of_all)
     }
 
@@ -254,14 +254,15 @@ impl<'a> States<'a> {
                 flops: (!work.is_unknown && !analysis.is_partial()).then(|| work.flops()),
                 is_partial: analysis.is_partial(),
                 is_time_least: analysis.speedup.is_none(),
-                outside: (analysis.expected.as_ref()).and_then(|expected| expected.fused_outside),
+                outside: (analysis.predicted.as_ref())
+                    .and_then(|predicted| predicted.fused_outside),
             },
             moved_bytes: self.by_statement(&analysis.graph, statements, |tensor| {
                 analysis.tensors[tensor].fused_bytes
             }),
             fits: analysis.fits_memory(),
             kernels,
-            is_expected: analysis.expected.is_some(),
+            is_predicted: analysis.predicted.is_some(),
         }
     }
 

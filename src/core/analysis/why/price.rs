@@ -13,21 +13,22 @@ pub struct Cost {
     pub bytes: u64,
     /// The lower bound of the time. `None` where no kernel does the work, as of two matmuls.
     pub bound_s: Option<f64>,
-    /// Time that the device model expects; `None` where there is no bound, or the analysis has no [`Expected`].
+    /// Time that the device model expects; `None` where there is no bound, or the analysis has no [`Predicted`].
     ///
-    /// [`Expected`]: crate::analysis::device_model::Expected
-    pub expected_s: Option<f64>,
+    /// [`Predicted`]: crate::analysis::device_model::Predicted
+    pub predicted_s: Option<f64>,
 }
 
 impl Cost {
     /// That of a fused kernel.
     pub fn of_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Self> {
         let fused = analysis.fused.kernels.get(kernel)?;
-        let expected = analysis.expected.as_ref();
+        let predicted = analysis.predicted.as_ref();
         Some(Self {
             bytes: fused.bytes(),
             bound_s: Some(fused.placement.time_s),
-            expected_s: expected.and_then(|expected| Some(expected.kernels.get(kernel)?.time_s)),
+            predicted_s: predicted
+                .and_then(|predicted| Some(predicted.kernels.get(kernel)?.time_s)),
         })
     }
 
@@ -35,7 +36,7 @@ impl Cost {
     pub const NOTHING: Self = Self {
         bytes: 0,
         bound_s: Some(0.0),
-        expected_s: Some(0.0),
+        predicted_s: Some(0.0),
     };
 
     /// That of these and other kernels.
@@ -45,7 +46,7 @@ impl Cost {
         Self {
             bytes: self.bytes + other.bytes,
             bound_s: sum(self.bound_s, other.bound_s),
-            expected_s: sum(self.expected_s, other.expected_s),
+            predicted_s: sum(self.predicted_s, other.predicted_s),
         }
     }
 }
@@ -78,18 +79,18 @@ impl Price {
     }
 
     /// Time that the device model expects it to save.
-    pub fn expected_saved_s(self) -> Option<f64> {
-        Some(self.before.expected_s? - self.after.expected_s?)
+    pub fn predicted_saved_s(self) -> Option<f64> {
+        Some(self.before.predicted_s? - self.after.predicted_s?)
     }
 
-    /// The time that is expected to be saved, where that is known, otherwise by how much the lower bound falls.
+    /// The time that is predicted to be saved, where that is known, otherwise by how much the lower bound falls.
     pub fn time_s(self) -> Option<f64> {
-        self.expected_saved_s().or_else(|| self.bound_saved_s())
+        self.predicted_saved_s().or_else(|| self.bound_saved_s())
     }
 
-    /// Whether [`Self::time_s`] is expected.
-    pub const fn is_expected(self) -> bool {
-        self.before.expected_s.is_some() && self.after.expected_s.is_some()
+    /// Whether [`Self::time_s`] is predicted.
+    pub const fn is_predicted(self) -> bool {
+        self.before.predicted_s.is_some() && self.after.predicted_s.is_some()
     }
 
     /// What two changes save together that have no kernel in common.

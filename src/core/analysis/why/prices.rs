@@ -38,7 +38,7 @@ impl<'a> OnDevice<'a> {
     /// With, for each kernel, whether its reads hit the cache. `O(ops + reads)`.
     fn new(analysis: &'a Analysis) -> Option<(Self, Adjacency<KernelId, bool>)> {
         let graph = &analysis.graph;
-        analysis.expected.as_ref()?;
+        analysis.predicted.as_ref()?;
         let model = DeviceModel::new(graph, &analysis.options)?;
         let hits = model.hits(&analysis.fused)?;
         let mut is_write_hit = IdVec::from_elem(false, graph.ops.len());
@@ -131,7 +131,7 @@ impl<'a> Prices<'a> {
             let after = Cost {
                 bytes,
                 bound_s: None,
-                expected_s: None,
+                predicted_s: None,
             };
             return Price { before, after };
         }
@@ -140,13 +140,13 @@ impl<'a> Prices<'a> {
         let after = Cost {
             bytes,
             bound_s: Some(place(&analysis.options, work, bytes, is_free).time_s),
-            expected_s: self.expected_s(a, b, work, saved),
+            predicted_s: self.predicted_s(a, b, work, saved),
         };
         Price { before, after }
     }
 
     /// The time of the merged kernel, of this work. `saved`: reads and writes that it does not make.
-    fn expected_s(&self, a: KernelId, b: KernelId, work: Work, saved: [Moved; 2]) -> Option<f64> {
+    fn predicted_s(&self, a: KernelId, b: KernelId, work: Work, saved: [Moved; 2]) -> Option<f64> {
         let on_device = self.device.as_ref()?;
         let kernels = &self.analysis.fused.kernels;
         let moved = |side: usize| {

@@ -74,7 +74,7 @@ pub fn scene(sizes: &AttentionSizes, device: &Device, size: (f64, f64)) -> Scene
         (f64::midpoint(left, right), bottom + 36.0),
         Anchor::Middle,
         if sizes.is_self {
-            "length of the sequence N"
+            "sequence length N"
         } else {
             "rows of K and V, N"
         },
@@ -83,11 +83,11 @@ pub fn scene(sizes: &AttentionSizes, device: &Device, size: (f64, f64)) -> Scene
         Role::AxisTitle,
         (0.0, top - 12.0),
         Anchor::Start,
-        "bytes moved",
+        "memory traffic",
     ));
     Scene::new(
         size,
-        "Bytes of attention over the length of the sequence",
+        "Memory traffic of attention over sequence length",
         description(sizes, &here),
         marks,
     )
@@ -125,17 +125,17 @@ fn label(growth: &Growth, count: AttentionCount) -> Label {
 
 fn description(sizes: &AttentionSizes, here: &Growth) -> String {
     let growth = if sizes.is_self {
-        "With the scores in memory they grow with the square of the length, with every tensor moved once with the length alone."
+        "It grows with the square of N where the scores go through memory, and in proportion to N where each tensor is read or written once."
             .to_owned()
     } else {
         let queries = format_exact(sizes.shape.queries.into());
-        format!("Q keeps its {queries} rows, so all counts grow with the length alone.")
+        format!("Q keeps its {queries} rows, so all counts grow in proportion to N.")
     };
     let figures: Vec<String> = AttentionCount::iter()
         .map(|count| format!("{} {}", count.name(), format_bytes(count.bytes(here))))
         .collect();
     format!(
-        "Bytes of one forward pass on logarithmic axes. {growth} At N = {}: {}.",
+        "Memory traffic of one forward pass on logarithmic axes. {growth} At N = {}: {}.",
         format_exact(here.length.into()),
         figures.join("; ")
     )

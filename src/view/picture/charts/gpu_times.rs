@@ -54,17 +54,14 @@ pub fn scene(outcome: &Outcome, of: Rows, width: f64) -> Scene {
     }
     let more = match left_out {
         0 => String::new(),
-        more => format!(
-            " {} that took less time are left out.",
-            counted(more, "kernel")
-        ),
+        more => format!(" {} with less time are left out.", counted(more, "kernel")),
     };
     let title = match of {
         Rows::Total => "Times of all kernels on your GPU",
         Rows::Kernels => "Times of each fused kernel on your GPU",
     };
     let description = format!(
-        "Unfused left and fused right; the upper bar is measured, the lower one predicted.{more}"
+        "Unfused on the left, fused on the right. The upper bar is measured, the lower bar is predicted.{more}"
     );
     Scene::new(size, title, description, marks).of_kernels(&outcome.predicted.partition)
 }

@@ -46,8 +46,8 @@ impl ShownKernel {
         let heading = kernel_heading(analysis, self.kernel);
         match self.rounds {
             ..=1 => heading,
-            2 => format!("{heading}, and an equal one"),
-            rounds => format!("{heading}, and {} equal ones", rounds - 1),
+            2 => format!("{heading}, and 1 equal kernel"),
+            rounds => format!("{heading}, and {} equal kernels", rounds - 1),
         }
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn point_label(
 ) -> Label {
     let mut facts = Vec::new();
     if let Some(intensity) = placement.intensity {
-        facts.push(("intensity", format_intensity(intensity)));
+        facts.push(("arithmetic intensity", format_intensity(intensity)));
     }
     if let Some(rate) = placement.attainable_flops_per_s {
         let what = if placement.is_incomplete() {
@@ -61,8 +61,8 @@ pub(super) fn point_label(
         };
         facts.push((what, format_rate(rate)));
     }
-    facts.push(("moves", format_bytes(bytes)));
-    facts.push(("bound by", bound_name(placement.bound).to_owned()));
+    facts.push(("memory traffic", format_bytes(bytes)));
+    facts.push(("bottleneck", bound_name(placement.bound).to_owned()));
     match time.bound_beside() {
         None => facts.push((TimeKind::LowerBound.name(), time.time)),
         Some(bound) => facts.extend([

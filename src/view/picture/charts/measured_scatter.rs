@@ -73,12 +73,12 @@ pub fn scene(comparisons: &[Comparison], quantity: Quantity, size: (f64, f64)) -
         Role::AxisTitle,
         (left, top - 12.0),
         Anchor::Start,
-        "expected",
+        "predicted",
     ));
     Scene::new(
         size,
-        format!("{}, expected against measured", quantity.name()),
-        "Both axes are logarithmic and of one scale. Points on the thick line are as expected; the thin lines stand 25 % above and 20 % below what was measured.",
+        format!("{}, predicted against measured", quantity.name()),
+        "Both axes are logarithmic and share one scale. Points on the thick line are predicted exactly. The thin lines are 25 % above and 20 % below the measured value.",
         marks,
     )
 }
@@ -97,7 +97,7 @@ fn point(comparison: &Comparison, place: Point, quantity: Quantity) -> Mark {
     };
     let facts = vec![
         ("", variant_text(comparison.variant).to_owned()),
-        ("expected", quantity.text(comparison.predicted)),
+        ("predicted", quantity.text(comparison.predicted)),
         ("measured", quantity.text(comparison.measured)),
         ("error", format_error(comparison.error())),
     ];

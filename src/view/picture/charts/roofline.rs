@@ -34,17 +34,18 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
         ..
     } = charted;
     let mut words = if is_fused {
-        ". Hollow points show kernels before fusion, solid points after.".to_owned()
+        ". Hollow points are kernels before fusion, solid points are kernels after fusion."
+            .to_owned()
     } else {
-        ". Points show kernels before fusion.".to_owned()
+        ". Points are kernels before fusion.".to_owned()
     };
     if pinned.is_some() {
-        words.push_str(" Dashed rings show the pinned state.");
+        words.push_str(" Dashed rings are the pinned state.");
     }
     let measured = measured.filter(|_| is_fused);
     let measured = measured.map_or_else(Vec::new, |matching| measured_points(analysis, matching));
     if !measured.is_empty() {
-        words.push_str(" Diamonds show kernels as they ran on a GPU.");
+        words.push_str(" Diamonds are kernels measured on a GPU.");
     }
     if let Some(rest) = without_point(analysis) {
         words = format!("{words} {rest}");
@@ -109,14 +110,14 @@ fn without_point(analysis: &Analysis) -> Option<String> {
     }
     let names = missing.iter().map(|&(id, kernel)| {
         let why = match missing_figure(&analysis.options, kernel.work) {
-            Some(MissingFigure::Units) => "its units are unknown",
-            Some(MissingFigure::K) => "K is unknown",
+            Some(MissingFigure::Units) => "unknown units",
+            Some(MissingFigure::K) => "unknown K",
             _ => "no FLOPs",
         };
         format!("{} ({why})", kernel_heading(analysis, id))
     });
     Some(format!(
-        "Without a point: {}.",
+        "No point for: {}.",
         joined(names, ["; "; 2], NAMED)
     ))
 }

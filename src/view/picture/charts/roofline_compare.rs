@@ -55,7 +55,7 @@ pub fn scene(chosen: &Analysis, all: &[Compared], size: (f64, f64), held: Option
         }
     }
     frame.scene(
-        ". Each marker is a kernel of one policy; those that share a place hang below each other.",
+        ". Each marker is a kernel of one policy. Markers at the same point hang below each other.",
     )
 }
 
@@ -109,7 +109,7 @@ impl Marker {
         let kernel = analysis.fused.kernels.get(self.kernel)?;
         let heading = format!(
             "{}, {}",
-            policy_title(policy),
+            policy_title(policy, analysis.options.fusion.objective),
             kernel_heading(analysis, self.kernel)
         );
         let time = (TimeKind::of(analysis), kernel_time(analysis, self.kernel)?);

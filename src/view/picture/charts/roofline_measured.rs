@@ -63,7 +63,7 @@ pub(super) fn draw_measured(
         let corners = [(x, y - side), (x + side, y), (x, y + side), (x - side, y)];
         let bytes = match point.moved_bytes {
             Some(bytes) => format_bytes(bytes),
-            None => "not counted, as predicted".to_owned(),
+            None => "FLOPs not counted, as predicted".to_owned(),
         };
         let facts = vec![
             ("intensity", format_intensity(point.intensity)),

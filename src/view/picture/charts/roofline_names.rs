@@ -37,12 +37,9 @@ fn axis_titles(plot: &Plot, is_compact: bool) -> [Mark; 2] {
         top, right, bottom, ..
     } = plot.bounds;
     let (across, up) = if is_compact {
-        ("FLOP per byte moved", "attainable FLOP/s")
+        ("FLOP per byte", "attainable FLOP/s")
     } else {
-        (
-            "arithmetic intensity: FLOP per byte moved",
-            "attainable rate",
-        )
+        ("arithmetic intensity (FLOP per byte)", "attainable rate")
     };
     let title = |at, anchor, words| text(Role::AxisTitle, at, anchor, words);
     [
@@ -150,7 +147,7 @@ fn ridge_names(roofs: &Roofs, plot: &Plot, marks: &mut Vec<Mark>) {
     let y = bottom - 9.0;
     marks.push(before(y, Role::RegionText, memory));
     marks.push(after(y, Role::RegionText, compute));
-    let figure = format!("ridge {}", format_intensity(ridge));
+    let figure = format!("ridge point {}", format_intensity(ridge));
     let y = y - 18.0;
     marks.push(if fits(&figure) {
         after(y, Role::RidgeText, &figure)

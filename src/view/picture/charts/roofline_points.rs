@@ -151,13 +151,13 @@ fn unfused_label(analysis: &Analysis, kernel: KernelId) -> Option<Label> {
     let comparison = analysis.comparisons.get(kernel)?;
     let heading = format!("{}, before fusion", kernel_heading(analysis, kernel));
     let placement = &comparison.unfused_placement;
-    let expected = analysis.expected.as_ref();
-    let expected = expected.and_then(|expected| expected.kernels.get(kernel));
+    let predicted = analysis.predicted.as_ref();
+    let predicted = predicted.and_then(|predicted| predicted.kernels.get(kernel));
     let time = TimeText::new(Seconds {
         bound_s: comparison.unfused_time_s,
         is_incomplete: placement.is_incomplete(),
-        expected_s: expected.map(|expected| expected.unfused_s),
-        outside: expected.and_then(|expected| expected.unfused_outside),
+        predicted_s: predicted.map(|predicted| predicted.unfused_s),
+        outside: predicted.and_then(|predicted| predicted.unfused_outside),
         is_assumed: has_assumed_size(&analysis.fused.kernels[kernel]),
     });
     let bytes = comparison.unfused_bytes;
@@ -290,12 +290,12 @@ fn op_points(analysis: &Analysis, plot: &Plot, radius: f64) -> Vec<Mark> {
         let mut mark = circle(Role::OpPoint, place, radius).of_kernel(kernel);
         // The point of a lone op is covered by that of its kernel, which has the label.
         if analysis.fused.kernels[kernel].ops.len() > 1 {
-            let heading = format!("{} alone", short_op_names(analysis, &[op]));
+            let heading = format!("{} as a separate kernel", short_op_names(analysis, &[op]));
             let placement = &alone.placement;
             let time = TimeText::new(Seconds {
                 bound_s: placement.time_s,
                 is_incomplete: placement.is_incomplete(),
-                expected_s: None,
+                predicted_s: None,
                 outside: None,
                 is_assumed: has_assumed_size(alone),
             });

@@ -131,7 +131,10 @@ impl Roofs {
             facts.push(format!("vector units{} {figure}", on_type(*dtype)));
         }
         if let Some(peak) = self.main_peak() {
-            facts.push(format!("ridge at {}", format_intensity(self.ridge(peak))));
+            facts.push(format!(
+                "ridge point at {}",
+                format_intensity(self.ridge(peak))
+            ));
         }
         facts.join(", ")
     }

@@ -143,7 +143,7 @@ impl SweepView<'_> {
     fn title(&self) -> String {
         let title = measure_title(self.measure, self.sweep, self.device);
         if self.is_relative {
-            format!("{title}, as a multiple of none")
+            format!("{title}, relative to no fusion")
         } else {
             title
         }
@@ -152,7 +152,7 @@ impl SweepView<'_> {
     fn label(&self, point: &SweptPoint, index: usize, policy: Policy) -> Label {
         let heading = format!(
             "{}, {}",
-            policy_title(policy),
+            policy_title(policy, self.sweep.objective),
             param_text(&self.sweep.param, point.value)
         );
         Label::new(heading, vec![("", self.text(point, index))])
@@ -237,7 +237,8 @@ impl SweepView<'_> {
         let figures = ends.into_iter().flatten().map(|point| {
             let policies = sweep.policies.iter().enumerate();
             let figures = policies.map(|(index, policy)| {
-                format!("{} {}", policy_title(*policy), self.text(point, index))
+                let title = policy_title(*policy, sweep.objective);
+                format!("{title} {}", self.text(point, index))
             });
             let figures: Vec<String> = figures.collect();
             format!(

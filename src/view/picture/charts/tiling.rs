@@ -254,7 +254,7 @@ impl Picture<'_> {
                 return None;
             };
             let name = short_name(op_name(&analysis.graph, follower.op), NAME_CHARS);
-            let heading = format!("{name} is refused");
+            let heading = format!("{name} does not fit");
             let why = needs_text(analysis, tiled, follower).replace('`', "");
             let span = self.places.needed((row, column), (rows, columns));
             Some((span, Label::new(heading, vec![("", why)])))
@@ -274,7 +274,7 @@ impl Picture<'_> {
         ];
         if !joined.is_empty() {
             facts.push((
-                "then on the same elements",
+                "then, on the same elements",
                 short_name(&joined.join(", "), 60),
             ));
         }
@@ -287,9 +287,9 @@ impl Picture<'_> {
         self.named(mark, Label::new(heading, facts));
         let (left, bottom) = (self.places.output().left, self.places.slots().top);
         let then = if joined.is_empty() {
-            "nothing follows on a tile".to_owned()
+            "no op can follow on a tile".to_owned()
         } else {
-            format!("then on the same tile: {}", joined.join(", "))
+            format!("then, on the same tile: {}", joined.join(", "))
         };
         let room = self.places.slots().right - left;
         let most = (room / 8.0).max(8.0);
@@ -399,10 +399,10 @@ fn wave_label(tiled: &Tiled, band: &Range<u64>) -> Label {
 fn description(tiled: &Tiled) -> String {
     let batch = match tiled.matmul.batch {
         1 => String::new(),
-        batch => format!(" The first of {} products is drawn.", exact(batch)),
+        batch => format!(" The picture shows the first of {} products.", exact(batch)),
     };
     format!(
-        "{}. The output is cut into {} tiles in {} waves, drawn to scale with A on its left and B above it; a side that would be too thin to see is drawn wider. One tile is framed with the strips that it reads.{batch}",
+        "{}. The output consists of {} tiles in {} waves, drawn to scale with A on its left and B above it. Sides too thin to see are drawn wider. A frame marks one tile and the strips that it reads.{batch}",
         sizes_text(&tiled.matmul),
         exact(tiled.grid.tiles()),
         exact(tiled.waves()),

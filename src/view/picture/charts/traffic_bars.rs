@@ -147,7 +147,7 @@ fn sums(analysis: &Analysis, execution: &Execution) -> String {
     } = execution.traffic;
     let [read, written, all] =
         [bytes_read, bytes_written, all].map(|bytes| total(analysis, &format_bytes(bytes)));
-    format!("{read} read and {written} written, {all} in all")
+    format!("{read} read and {written} written, {all} in total")
 }
 
 /// A frame as long as the bytes of the pinned state around the fused bar, and its figure behind its end, or
@@ -161,7 +161,7 @@ fn draw_pinned(pinned: &Traffic, plot: &Plot, fused: &Bar<'_>, marks: &mut Vec<M
     let facts = vec![
         ("reads", format_bytes(pinned.bytes_read)),
         ("writes", format_bytes(pinned.bytes_written)),
-        ("in all", bytes),
+        ("in total", bytes),
     ];
     let bar = rect(Role::PinnedBar, (left, top), (right, bottom));
     marks.push(bar.named(Label::new("pinned state, fused", facts)));

@@ -93,7 +93,7 @@ pub fn by_kernel_scene_of(charted: Charted<'_>, width: f64, held: Option<Axes>) 
     let scene = Scene::new(
         size,
         "Memory traffic by kernel",
-        "Bytes that each fused kernel reads and writes, above before fusion, below after.",
+        "Bytes that each kernel reads and writes, before fusion above and after fusion below.",
         marks,
     );
     Scene {

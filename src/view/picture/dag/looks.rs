@@ -207,7 +207,7 @@ impl Looks {
         let before = self.analysis.comparisons[kernel].unfused_bytes;
         let saved = if before > run.bytes() {
             let part = (before - run.bytes()) as f64 / before as f64 * 100.0;
-            format!(", {} less than op by op", format_percent(part))
+            format!(", {} less than unfused", format_percent(part))
         } else {
             String::new()
         };
@@ -276,7 +276,7 @@ impl Looks {
         RepeatLook {
             count: format!("× {rounds}"),
             name: format!(
-                "{rounds} equal rounds, each reads what the one before writes: {kernels} kernels, {bytes} through memory in all. Unfold them"
+                "{rounds} equal iterations, each reading the output of the one before: {kernels} kernels, {bytes} of memory traffic in total. Unfold them"
             ),
             bytes,
         }
@@ -309,7 +309,7 @@ impl Looks {
         let title = match pill.tensors[..] {
             [tensor] => format!("{kind} {}", self.title(tensor)),
             _ => format!(
-                "{} tensors from outside, {text}",
+                "{} inputs and weights, {text}",
                 format_count(pill.tensors.len())
             ),
         };
@@ -329,7 +329,7 @@ impl Looks {
         let size = match self.analysis.tensors[tensor].source {
             SizeSource::Ignored => "not counted".to_owned(),
             SizeSource::Assumed => format!(
-                "assumed {}: as large as the output of its reader",
+                "assumed size {}: as large as the output of its reader",
                 format_bytes(bytes)
             ),
             SizeSource::Inferred => format!("{} (inferred)", format_bytes(bytes)),
@@ -361,7 +361,7 @@ pub fn round_note(repeats: &Repeats, kernel: KernelId) -> Option<String> {
     let (run, round) = repeats.round_of(kernel)?;
     let (round, rounds) = (format_count(round + 1), format_count(run.rounds));
     Some(format!(
-        "This is round {round} of {rounds} equal ones, of which the graph shows the first."
+        "Iteration {round} of {rounds} equal iterations; the graph shows the first."
     ))
 }
 

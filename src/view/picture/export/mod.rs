@@ -92,16 +92,16 @@ impl PictureKind {
     pub const fn key(self, is_fused: bool) -> &'static str {
         match (self, is_fused) {
             (Self::Graph, true) => {
-                "Boxes with a number: kernels. Solid lines: tensors through memory, the wider the larger; dotted lines: tensors that stay on chip."
+                "Numbered boxes: kernels. Solid lines: tensors that go through memory, wider when larger. Dotted lines: tensors that stay on chip."
             }
             (Self::Graph, false) => {
-                "Each op is a kernel of its own. Lines: tensors through memory, the wider the larger."
+                "Each op is a kernel of its own. Lines: tensors that go through memory, wider when larger."
             }
             (Self::Roofline, true) => {
-                "Hollow: the ops of a kernel, unfused. Solid: the kernel. Small: an op alone."
+                "Hollow: the ops of a kernel, unfused. Solid: the fused kernel. Small: one op."
             }
-            (Self::Roofline, false) => "Hollow: the ops of a kernel, unfused. Small: an op alone.",
-            (Self::Traffic | Self::ByKernel, _) => "Solid: read. Hatched: written.",
+            (Self::Roofline, false) => "Hollow: the ops of a kernel, unfused. Small: one op.",
+            (Self::Traffic | Self::ByKernel, _) => "Solid: reads. Hatched: writes.",
         }
     }
 }

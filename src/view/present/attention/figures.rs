@@ -8,8 +8,8 @@ use fuseline_core::model::device::{Device, OnChip};
 use strum::IntoEnumIterator;
 
 const TILES: &str = "Dao et al., FlashAttention, 2022, algorithm 1: four tiles fit on chip.";
-const LOADS: &str = "Counted from the loads and stores of algorithm 1 of Dao et al., FlashAttention, 2022; over Q as in Dao, FlashAttention-2, 2023.";
-const STANDARD: &str = "Counted from the loads and stores of the standard implementation, algorithm 0 of Dao et al., FlashAttention, 2022.";
+const LOADS: &str = "Loads and stores of algorithm 1 in Dao et al., FlashAttention, 2022. The loop over Q follows Dao, FlashAttention-2, 2023.";
+const STANDARD: &str = "Loads and stores of the standard implementation, algorithm 0 in Dao et al., FlashAttention, 2022.";
 const ONCE: &str = "Compulsory traffic: Q, K and V are read once, and the result is written once.";
 
 /// How a matrix is cut into tiles.
@@ -104,7 +104,7 @@ impl<'a> Attention<'a> {
             OnChip::Unknown => false,
         };
         let on_chip = match self.sizes.own_on_chip_bytes {
-            Some(_) => "M is the memory on chip that is chosen on this tab.".to_owned(),
+            Some(_) => "M is the on-chip memory chosen on this tab.".to_owned(),
             None => hardware_source(self.device, "M, the shared memory of a block", is_confirmed),
         };
         Explanation {
@@ -177,11 +177,11 @@ impl<'a> Attention<'a> {
     }
 
     fn bytes_told(&self, count: AttentionCount) -> Explanation {
-        let title = format!("bytes of one forward pass: {}", count.name());
+        let title = format!("memory traffic of one forward pass: {}", count.name());
         let told = self.told(&title, count.formula(self.sizes), self.bytes(count));
-        let per_head = "The formula counts the elements of one head. Here they are multiplied by the heads and the bytes of an element.";
+        let per_head = "The formula counts the elements of one head. Multiply by the number of heads and the bytes per element.";
         let group = self.sizes.shape.group;
-        let shared = "Heads that share K and V read them once for all.";
+        let shared = "Heads that share K and V read them once together.";
         let notes = [
             Some(per_head),
             (group > 1 && count != AttentionCount::TilesFetchedAnew).then_some(shared),
@@ -260,15 +260,15 @@ impl<'a> Attention<'a> {
                     vec![times(2), q.clone(), d.clone(), all.clone()],
                 ),
                 (
-                    "K and V for each tile of Q",
+                    "K and V, once per tile of Q",
                     vec![self.query_tiles(), times(2), n, d, all.clone()],
                 ),
-                ("a number for each row, for the backward pass", vec![q, all]),
+                ("one number per row for the backward pass", vec![q, all]),
             ],
             (AttentionCount::TilesFetchedAnew, LoopOrder::Keys) => vec![
                 ("K and V", vec![times(2), n, d.clone(), all.clone()]),
                 (
-                    "Q and the result for each tile of K, the result twice",
+                    "Q once and the result twice, per tile of K",
                     vec![
                         self.key_tiles(),
                         times(3),
@@ -278,7 +278,7 @@ impl<'a> Attention<'a> {
                     ],
                 ),
                 (
-                    "maximum and sum of each row for each tile of K, read and written",
+                    "maximum and sum of each row, read and written per tile of K",
                     vec![self.key_tiles(), times(4), q.clone(), all.clone()],
                 ),
                 ("the result, set to 0", vec![q.clone(), d, all.clone()]),

@@ -247,9 +247,9 @@ impl AttentionCount {
     /// Its name for people.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::ScoresInMemory => "three kernels, scores in memory",
-            Self::TilesFetchedAnew => "one kernel, each tile fetched anew",
-            Self::TensorsOnce => "one kernel, every tensor once",
+            Self::ScoresInMemory => "three kernels, scores go through memory",
+            Self::TilesFetchedAnew => "one kernel, each tile loaded again",
+            Self::TensorsOnce => "one kernel, compulsory traffic",
         }
     }
 
@@ -293,25 +293,24 @@ pub fn notes(sizes: &AttentionSizes, device: &Device) -> Vec<String> {
     let shared = (shape.group > 1).then(|| {
         let group = shape.group;
         format!(
-            "Each head of K and V is shared by g = {group} heads; each of them loads its own tiles."
+            "g = {group} query heads share each head of K and V, and each query head loads its own tiles."
         )
     });
     let cache = match device.hardware.l2_bytes {
         Some(l2) if head_bytes as f64 <= l2.value => format!(
-            "{head} and fit the last cache of {name}: tiles that are loaded again come from there, and each tensor moves through memory about once."
+            "{head} and fit in the last-level cache of {name}. Tiles that are loaded again come from there, so the memory traffic is about the compulsory traffic."
         ),
         Some(_) => format!(
-            "{head}, more than the last cache of {name} holds: tiles that are loaded again come from memory."
+            "{head}, more than the last-level cache of {name} holds. Tiles that are loaded again come from memory."
         ),
         None => format!("{head}."),
     };
     let rescaling = format!(
-        "Rescaling for each tile of keys adds {}; the backward pass with the loop over K and V moves {}.",
+        "Rescaling adds {} over all tiles of keys. The backward pass with the loop over K and V has {} of memory traffic.",
         format_flops(shape.rescaling(tiles).vector_flops),
         format_bytes(shape.backward_bytes(tiles)),
     );
-    let rest =
-        "The rest of the page counts every tensor once, also where attention runs as one kernel.";
+    let rest = "The rest of the page counts compulsory traffic, also for fused attention.";
     let all = [shared, Some(cache), Some(rescaling), Some(rest.to_owned())];
     all.into_iter().flatten().collect()
 }

@@ -80,7 +80,7 @@ pub fn flops_text(graph: &Graph, op: OpId) -> String {
     let count = |n: u64| format_exact(u128::from(n));
     match flop_factors(graph, op) {
         FlopFactors::Matmul { k: None, .. } => {
-            "unknown: the contraction length K is not known".to_owned()
+            "unknown, because the contraction length K is unknown".to_owned()
         }
         FlopFactors::Matmul { sides, k: Some(k) } => {
             let dims: Vec<String> = sides.into_iter().map(count).collect();
@@ -91,11 +91,11 @@ pub fn flops_text(graph: &Graph, op: OpId) -> String {
                 format_flops(flops)
             )
         }
-        FlopFactors::Nothing => "0: it computes nothing".to_owned(),
+        FlopFactors::Nothing => "0, because it only moves data".to_owned(),
         FlopFactors::Stated if op_work(graph, op).is_unknown => {
-            "unknown: the program states none".to_owned()
+            "unknown, because the program does not say".to_owned()
         }
-        FlopFactors::Stated => format!("{}, as the program states", format_flops(flops)),
+        FlopFactors::Stated => format!("{}, by the program's flops=", format_flops(flops)),
         FlopFactors::Each {
             flops: each,
             elements,

@@ -74,7 +74,7 @@ pub fn access_text(analysis: &Analysis, op: OpId, tensor: TensorId) -> Option<St
 /// The source in a word or two.
 pub const fn source_text(source: SizeSource) -> &'static str {
     match source {
-        SizeSource::Produced => "an op's output",
+        SizeSource::Produced => "output of an op",
         SizeSource::Declared => "declared",
         SizeSource::Inferred => "inferred",
         SizeSource::Assumed => "assumed",
@@ -141,7 +141,7 @@ pub fn source_reason(
 pub fn whole_reason(graph: &Graph, ops: &[OpId], tensor: TensorId) -> Option<String> {
     let (op, bytes) = part_read(graph, ops, tensor)?;
     Some(format!(
-        "counted whole though {} needs {} of it: a kernel that reads a tensor counts all of it once",
+        "counts in full although {} needs only {} of it: a kernel reads each tensor once in full",
         graph.ops[op].name,
         format_bytes(bytes)
     ))
@@ -160,13 +160,13 @@ fn size_reason(analysis: &Analysis, tensor: TensorId, source: SizeSource) -> Str
         SizeSource::Inferred => format!("the only size that fits the other shapes of {reader}"),
         SizeSource::Assumed => {
             let why = match fixed {
-                Some(_) => ", which keeps the shape of what it reads",
+                Some(_) => ", which keeps the shape of its input",
                 None => "",
             };
-            format!("not declared: assumed to be as large as the output of {reader}{why}")
+            format!(
+                "assumed size, because there is no declaration: as large as the output of {reader}{why}"
+            )
         }
-        SizeSource::Ignored => {
-            "the chosen convention counts external tensors as 0 bytes".to_owned()
-        }
+        SizeSource::Ignored => "the counting convention gives external tensors 0 bytes".to_owned(),
     }
 }

@@ -140,7 +140,10 @@ pub(super) fn of_tensor_at(
             };
             let difference = Worked::new(
                 How::Difference,
-                vec![sum("one by one", before, alone), sum("fused", after, moved)],
+                vec![
+                    sum("as separate kernels", before, alone),
+                    sum("fused", after, moved),
+                ],
             );
             let vanished = before.checked_sub(after).filter(|&bytes| bytes > 0)?;
             Some(Found::new(Term::worked(

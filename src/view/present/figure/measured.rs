@@ -6,9 +6,9 @@ use crate::present::measured::{
     Comparison, PredictedRow, Quantity, size_text, source_notes, variant_text,
 };
 use crate::present::names::{names_of_ops, short_name};
-use fuseline_core::Device;
 use fuseline_core::analysis::measured::{Measurements, PredictedKernel, RESHAPE};
 use fuseline_core::model::device::RatesFrom;
+use fuseline_core::{Device, Objective};
 
 /// Characters of the name of a kernel that ran.
 const NAME_CHARS: usize = 60;
@@ -19,11 +19,11 @@ pub enum MeasuredFigure {
     /// The relative error of the prediction.
     Error,
     /// The prediction.
-    Expected,
+    Predicted,
     /// What was measured.
     Measured,
     /// Kernels that are predicted.
-    ExpectedKernels,
+    PredictedKernels,
     /// Kernels that ran.
     MeasuredKernels,
 }
@@ -39,30 +39,30 @@ pub fn measured_explanation(
     let name = quantity.name();
     let (title, formula, term) = match figure {
         MeasuredFigure::Error => (
-            format!("error of the expected {name}"),
-            "expected / measured − 1",
+            format!("error of the predicted {name}"),
+            "predicted / measured − 1",
             error(row, quantity, &comparison),
         ),
-        MeasuredFigure::Expected => (
-            format!("expected {name}"),
+        MeasuredFigure::Predicted => (
+            format!("predicted {name}"),
             match quantity {
                 Quantity::Time => "Σ over kernels (time)",
-                Quantity::Reads => "Σ over kernels (bytes read from memory)",
+                Quantity::Reads => "Σ over kernels (bytes read from DRAM)",
                 Quantity::Speedup => "time of the eager run / time of this run",
             },
-            expected(row, quantity, &comparison),
+            predicted(row, quantity, &comparison),
         ),
         MeasuredFigure::Measured => (
             format!("measured {name}"),
             match quantity {
                 Quantity::Time => "time of one run on the GPU",
-                Quantity::Reads => "bytes that its kernels read from memory on the GPU",
+                Quantity::Reads => "bytes that its kernels read from DRAM on the GPU",
                 Quantity::Speedup => "time of the eager run / time of this run",
             },
             measured(row, quantity, &comparison),
         ),
-        MeasuredFigure::ExpectedKernels => (
-            "expected kernels".to_owned(),
+        MeasuredFigure::PredictedKernels => (
+            "predicted kernels".to_owned(),
             "kernels − views + further launches",
             launches(row),
         ),
@@ -82,16 +82,19 @@ pub fn measured_explanation(
     );
     let sources = match figure {
         MeasuredFigure::Error => vec![of_model, measurement],
-        MeasuredFigure::Expected => vec![of_model],
-        MeasuredFigure::ExpectedKernels => policy_sources(policy),
+        MeasuredFigure::Predicted => vec![of_model],
+        MeasuredFigure::PredictedKernels => policy_sources(policy),
         MeasuredFigure::Measured | MeasuredFigure::MeasuredKernels => {
-            let method = "docs/measurement.md has the method.".to_owned();
+            let method = "docs/measurement.md describes the method.".to_owned();
             vec![measurement, method]
         }
     };
     let conventions = match figure {
         MeasuredFigure::Measured | MeasuredFigure::MeasuredKernels => Vec::new(),
-        _ => vec![Convention::reshape(RESHAPE), Convention::policy(policy)],
+        _ => vec![
+            Convention::reshape(RESHAPE),
+            Convention::policy(policy, Objective::default()),
+        ],
     };
     let variant = variant_text(row.row.variant);
     let subject = format!("{} {}, {variant}", row.row.pattern, size_text(&row.row));
@@ -104,14 +107,14 @@ pub fn measured_explanation(
 
 fn error(row: &PredictedRow, quantity: Quantity, comparison: &Comparison) -> Term {
     let sides = vec![
-        expected(row, quantity, comparison).called("expected"),
+        predicted(row, quantity, comparison).called("predicted"),
         measured(row, quantity, comparison).called("measured"),
     ];
     let worked = Worked::new(How::RelativeError, sides);
     Term::worked("", Number::Error(comparison.error()), worked)
 }
 
-fn expected(row: &PredictedRow, quantity: Quantity, comparison: &Comparison) -> Term {
+fn predicted(row: &PredictedRow, quantity: Quantity, comparison: &Comparison) -> Term {
     let number = quantity.number(comparison.predicted);
     let of_kernels = |number: fn(&PredictedKernel) -> Number| Some(sum_of_kernels(row, number));
     Term {

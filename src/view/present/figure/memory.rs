@@ -21,7 +21,7 @@ pub(super) fn peak(analysis: &Analysis, run: Run) -> Found {
     };
     let mut terms: Vec<Term> = live.tensors.iter().map(of_tensor).collect();
     terms.push(Term::given(
-        "inputs and weights, which are held throughout",
+        "inputs and weights, which stay in memory throughout",
         Number::Bytes(live.external_bytes),
     ));
     let peak = execution.peak_memory;

@@ -247,14 +247,8 @@ pub fn explanation_of_policy(figure: Figure, compared: &Compared) -> Option<Expl
     };
     let [here, there] = [true, false].map(count);
     let terms = vec![
-        Term::given(
-            "kept inside a kernel by this policy only",
-            Number::Count(here),
-        ),
-        Term::given(
-            "kept inside a kernel by the chosen one only",
-            Number::Count(there),
-        ),
+        Term::given("fused by this policy only", Number::Count(here)),
+        Term::given("fused by the chosen policy only", Number::Count(there)),
     ];
     let number = Number::Count(here + there);
     let term = Term::worked("", number, Worked::new(How::Sum, terms));

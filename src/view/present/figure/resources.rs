@@ -69,7 +69,7 @@ fn on_chip(limits: &KernelLimits) -> Found {
                 "min((B_r + B_c) × 2d × bytes per element, available)",
                 bytes,
                 How::Smallest,
-                vec![tiles, Term::given("what a block can allocate", available)],
+                vec![tiles, Term::given("available to a block", available)],
             )
         }
         Estimate::Matmul {
@@ -80,7 +80,7 @@ fn on_chip(limits: &KernelLimits) -> Found {
             How::Product,
             vec![
                 Term::count("steps in flight", stages),
-                Term::given("a step", Number::Bytes(step_bytes)),
+                Term::given("per step", Number::Bytes(step_bytes)),
             ],
         ),
         Estimate::Rows {
@@ -88,18 +88,18 @@ fn on_chip(limits: &KernelLimits) -> Found {
             row_elements,
             ..
         } => worked(
-            "values kept × elements of a row × 4 B",
+            "values kept × elements per row × 4 B",
             bytes,
             How::Product,
             vec![
                 Term::count("values", kept_values),
-                Term::count("elements of a row", row_elements),
+                Term::count("elements per row", row_elements),
                 Term::given("", Number::Bytes(BYTES_PER_ELEMENT)),
             ],
         ),
         Estimate::Elements { .. } => Found {
-            formula: Some("0: each thread keeps its elements in registers"),
-            notes: vec!["Nothing is kept between threads.".to_owned()],
+            formula: Some("0, because each thread keeps its elements in registers"),
+            notes: vec!["Threads share no values.".to_owned()],
             ..Found::new(Term::given("", bytes))
         },
     }
@@ -133,7 +133,7 @@ fn registers(limits: &KernelLimits, multiprocessor: &Multiprocessor) -> Found {
     let of_values = |elements_per_thread: u64, operands: u64| {
         let values = vec![
             Term::count("values live at once", limits.live_values),
-            Term::count("elements a thread", elements_per_thread),
+            Term::count("elements per thread", elements_per_thread),
         ];
         let addresses = vec![
             Term::count("tensors read or written", operands),
@@ -167,7 +167,7 @@ fn registers(limits: &KernelLimits, multiprocessor: &Multiprocessor) -> Found {
     };
     let most = u64::from(multiprocessor.registers_per_thread);
     found.notes.push(format!(
-        "A thread can have {most}; values beyond spill to memory."
+        "A thread can have {most}. Further values spill to memory."
     ));
     found
 }
@@ -211,12 +211,12 @@ fn blocks(limits: &KernelLimits) -> Found {
             row_elements,
             ..
         } => worked(
-            "elements / elements of a row: a block each",
+            "elements / elements per row: one block per row",
             number,
             How::RoundedDown,
             vec![
                 Term::count("elements", elements),
-                Term::count("of a row", row_elements),
+                Term::count("per row", row_elements),
             ],
         ),
         Estimate::Elements {
@@ -226,13 +226,13 @@ fn blocks(limits: &KernelLimits) -> Found {
         } => {
             let of_block = vec![
                 Term::count("threads", limits.threads_per_block),
-                Term::count("elements a thread", elements_per_thread),
+                Term::count("elements per thread", elements_per_thread),
             ];
             let blocks = Term::rounded_up(
                 "",
                 limits.blocks,
                 Term::count("elements", elements),
-                Term::product("of a block", of_block),
+                Term::product("per block", of_block),
             );
             by("⌈elements / (threads × elements a thread)⌉", blocks)
         }
@@ -254,30 +254,30 @@ fn resident(limits: &KernelLimits, m: &Multiprocessor) -> Term {
     };
     let threads = limits.threads_per_block;
     let of_block = vec![
-        Term::count("a thread, in whole units", registers_per_thread),
+        Term::count("per thread, in whole units", registers_per_thread),
         Term::count("threads", threads),
     ];
     let mut terms = vec![
         quotient(
-            "by registers",
+            "limit by registers",
             by_registers,
             Term::count("", m.registers.into()),
-            Term::product("of a block", of_block),
+            Term::product("per block", of_block),
         ),
         quotient(
-            "by threads",
+            "limit by threads",
             by_threads,
             Term::count("", m.threads.into()),
-            Term::count("of a block", threads),
+            Term::count("per block", threads),
         ),
-        Term::count("by blocks", by_blocks),
+        Term::count("limit by blocks", by_blocks),
     ];
     if limits.on_chip_bytes > 0 {
         terms.push(quotient(
-            "by shared memory",
+            "limit by shared memory",
             by_shared_memory,
             Term::given("", Number::Bytes(m.shared_bytes.into())),
-            Term::given("of a block", Number::Bytes(limits.on_chip_bytes)),
+            Term::given("per block", Number::Bytes(limits.on_chip_bytes)),
         ));
     }
     let blocks = limits.resident.blocks();
@@ -296,7 +296,7 @@ fn occupancy(limits: &KernelLimits, m: &Multiprocessor) -> Found {
     let threads = Term::product("resident threads", threads);
     let occupancy = Term::share(limits.occupancy, threads, Term::count("", m.threads.into()));
     by(
-        "resident threads / those that a multiprocessor can hold",
+        "resident threads / threads that a multiprocessor can hold",
         occupancy,
     )
 }
@@ -328,7 +328,7 @@ fn wave_efficiency(analysis: &Analysis, limits: &KernelLimits) -> Option<Found> 
     let tiling = limits.tiling?;
     let slots = vec![
         Term::count("waves", tiling.waves as u64),
-        Term::count("multiprocessors, a tile each", multiprocessors(analysis)?),
+        Term::count("multiprocessors, one tile each", multiprocessors(analysis)?),
     ];
     let efficiency = Term::share(
         tiling.wave_efficiency,

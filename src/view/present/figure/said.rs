@@ -9,7 +9,7 @@ use crate::present::words::capitalized;
 use fuseline_core::model::device::{MEASURED_WITH, RatesFrom, Source};
 use fuseline_core::model::functions;
 use fuseline_core::{
-    Analysis, DType, Device, Kernel, Op, OpId, OpType, Options, Policy, ReshapeCost,
+    Analysis, DType, Device, Kernel, Objective, Op, OpId, OpType, Options, Policy, ReshapeCost,
 };
 use std::collections::BTreeSet;
 
@@ -44,9 +44,9 @@ impl Convention {
     }
 
     /// Who chose the kernels.
-    pub(super) fn policy(policy: Policy) -> Self {
+    pub(super) fn policy(policy: Policy, objective: Objective) -> Self {
         Self {
-            choice: format!("Fusion: {}", policy_title(policy)),
+            choice: format!("Fusion policy: {}", policy_title(policy, objective)),
             sentence: format!("{}.", capitalized(policy_summary(policy))),
         }
     }
@@ -55,7 +55,7 @@ impl Convention {
 /// The type of matmuls on f32.
 pub fn f32_matmul(options: &Options) -> Convention {
     Convention::of_words(
-        "A matmul on f32 is computed in",
+        "f32 matmuls run in",
         f32_matmul_words(options.conventions.f32_matmul),
     )
 }
@@ -118,9 +118,9 @@ pub(super) fn conventions(figure: Figure, counted: Counted<'_>) -> Vec<Conventio
             "A launch takes {}",
             format_seconds(options.device.launch_s.value)
         ),
-        sentence: "Set under “Options”, beside the policy.".to_owned(),
+        sentence: "Set in the options beside the policy.".to_owned(),
     };
-    let policy = || Convention::policy(options.policy);
+    let policy = || Convention::policy(options.policy, options.fusion.objective);
     let (is_bytes, is_time) = match figure.quantity {
         Quantity::Bytes
         | Quantity::BytesRead
@@ -161,7 +161,7 @@ pub(super) fn conventions(figure: Figure, counted: Counted<'_>) -> Vec<Conventio
 /// Where a figure comes from.
 pub(super) fn sources(figure: Figure, counted: Counted<'_>) -> Vec<String> {
     let analysis = counted.analysis;
-    let is_expected = analysis.expected.is_some();
+    let is_predicted = analysis.predicted.is_some();
     match figure.quantity {
         Quantity::Bytes
         | Quantity::BytesRead
@@ -178,9 +178,9 @@ pub(super) fn sources(figure: Figure, counted: Counted<'_>) -> Vec<String> {
             sources.extend(bytes_sources(counted));
             sources
         }
-        Quantity::Time | Quantity::Speedup if is_expected => {
-            let expected = analysis.expected.as_ref();
-            let rates_from = expected.map_or(&RatesFrom::Device, |expected| &expected.rates_from);
+        Quantity::Time | Quantity::Speedup if is_predicted => {
+            let predicted = analysis.predicted.as_ref();
+            let rates_from = predicted.map_or(&RatesFrom::Device, |predicted| &predicted.rates_from);
             vec![measured_source(
                 &analysis.options.device.name,
                 rates_from,
@@ -197,14 +197,14 @@ pub(super) fn sources(figure: Figure, counted: Counted<'_>) -> Vec<String> {
         }
         Quantity::Resource(resource) => resource_sources(resource, counted),
         Quantity::PeakMemory => vec![
-            "Fuseline's rule: kernels run in their order; a tensor is live from the kernel that writes it to the last one that reads it, a result to the end. Workspaces of libraries are not counted.".to_owned(),
+            "Fuseline's rule: kernels run in order. A tensor is live from the kernel that writes it to the last kernel that reads it, and a result to the end. Library workspaces do not count.".to_owned(),
         ],
     }
 }
 
 /// Compulsory traffic, and the papers of the kernel that never writes the scores.
 fn bytes_sources(counted: Counted<'_>) -> Vec<String> {
-    let rule = "Fuseline's rule, compulsory traffic: a kernel reads each tensor that it needs from outside once, and writes each output once that another kernel needs or nobody reads. Shapes and types are those of the text, so bytes are exact.";
+    let rule = "Fuseline's rule, compulsory traffic: a kernel reads each external tensor once, and writes each output once if another kernel reads it or no op does. Shapes and types come from the text, so bytes are exact.";
     [
         Some(rule),
         counted.has_attention().then_some(ATTENTION_SOURCE),
@@ -219,11 +219,11 @@ fn bytes_sources(counted: Counted<'_>) -> Vec<String> {
 pub(super) fn policy_sources(policy: Policy) -> Vec<String> {
     let source = match policy {
         Policy::Inductor => {
-            "A prediction of TorchInductor 2.11, the compiler behind torch.compile: docs/inductor.md."
+            "A model of TorchInductor 2.11, the compiler behind torch.compile: docs/inductor.md."
         }
-        Policy::Optimal => "A search over all legal kernels; the headline says what it has proven.",
-        Policy::Manual => "The @kernel marks of the text.",
-        Policy::Rules => "Fuseline's baseline rules, which the tab “Steps” replays.",
+        Policy::Optimal => "A search over all legal kernels. The headline says what it has proven.",
+        Policy::Manual => "The kernel marks (@kernel 1) of the text.",
+        Policy::Rules => "The textbook rules, which the tab Steps replays.",
         Policy::None => "Each op is a kernel of its own.",
     };
     vec![source.to_owned()]
@@ -231,7 +231,8 @@ pub(super) fn policy_sources(policy: Policy) -> Vec<String> {
 
 /// What the functions of a kernel count; of a program there would be many.
 fn flops_sources(of: Of, counted: Counted<'_>) -> Vec<String> {
-    let rule = "A multiply-add counts 2; the tab “Functions” lists what each function counts.";
+    let rule =
+        "A multiply-add counts as 2 FLOPs. The tab Functions lists the FLOPs of each function.";
     let names: BTreeSet<&str> = match of {
         Of::Kernel(_) | Of::Op(_) => {
             (counted.ops().filter_map(|op| op.function.as_deref())).collect()
@@ -242,7 +243,7 @@ fn flops_sources(of: Of, counted: Counted<'_>) -> Vec<String> {
         let function = functions::find(name)?;
         let flops = function.flops_per_element;
         let source = function.flops_source;
-        (flops > 1).then(|| format!("{name}, {flops} for each element: {source}."))
+        (flops > 1).then(|| format!("{name}, {flops} per element: {source}."))
     });
     let counts = counts.take(MAX_FUNCTIONS);
     [rule.to_owned()].into_iter().chain(counts).collect()
@@ -255,7 +256,7 @@ fn resource_sources(resource: Resource, counted: Counted<'_>) -> Vec<String> {
             "Fuseline's estimate of the tiles that a library chooses: docs/tiling.md."
         }
         _ => {
-            "Fuseline's estimate, compared with the kernels of a compiler in docs/measurement.md; another compiler may choose otherwise."
+            "Fuseline's estimate. docs/measurement.md compares it with a compiler's kernels; another compiler may choose otherwise."
         }
     };
     let attention = counted.has_attention().then_some(ATTENTION_SOURCE);
@@ -276,11 +277,7 @@ fn hardware_sources(analysis: &Analysis) -> Vec<String> {
 
 /// Where a figure of the hardware comes from.
 pub fn hardware_source(device: &Device, what: &str, is_confirmed: bool) -> String {
-    let unchecked = if is_confirmed {
-        ""
-    } else {
-        "; from memory and not checked"
-    };
+    let unchecked = if is_confirmed { "" } else { "; unverified" };
     let (name, citation) = (&device.name, device.citation());
     format!("{what} of {name}: {citation}{unchecked}.")
 }
@@ -302,9 +299,8 @@ fn device_sources(analysis: &Analysis) -> Vec<String> {
         .into_iter()
         .flatten()
         .any(|figure| !figure.is_confirmed);
-    let recalled =
-        "Some of them are from memory and not checked; “GPU figures” marks them with “?”.";
-    let launch = "The launch time is an order of magnitude, not a measured figure.";
+    let recalled = "Some of them are unverified; GPU figures marks them with ?.";
+    let launch = "The launch time is an order of magnitude, not a measurement.";
     let is_listed = device.source != Source::Custom && !device.launch_s.is_confirmed;
     let mut sources = vec![rates];
     sources.extend(is_recalled.then(|| recalled.to_owned()));
@@ -316,16 +312,16 @@ fn device_sources(analysis: &Analysis) -> Vec<String> {
 pub(super) fn measured_source(device: &str, rates_from: &RatesFrom) -> String {
     match rates_from {
         RatesFrom::Device => format!(
-            "Rates measured on an {device}: {MEASURED_WITH}; docs/measurement.md has the errors."
+            "Rates measured on an {device} ({MEASURED_WITH}); docs/measurement.md lists the errors."
         ),
         RatesFrom::Scaled(from) => format!(
-            "Rates measured on an {from} ({MEASURED_WITH}), scaled to the bandwidth, cache and multiprocessors of the {device}; docs/measurement.md has the errors on one."
+            "Rates measured on an {from} ({MEASURED_WITH}) and scaled to the bandwidth, cache and multiprocessors of the {device}; docs/measurement.md lists the errors on one."
         ),
         RatesFrom::Probe {
             measured_on,
             others_from,
         } => format!(
-            "Rates of memory, multiprocessors and launches measured on this {device} on {measured_on}; what the probe does not tell is scaled by the nearest of them from an {others_from} ({MEASURED_WITH}). Nobody measured the result."
+            "Rates of memory, multiprocessors and launches measured on this {device} on {measured_on}. Rates that the probe does not measure are scaled from an {others_from} ({MEASURED_WITH}), and the result is not checked by measurement."
         ),
     }
 }

@@ -33,12 +33,12 @@ impl Saved {
     }
 
     /// What of a cost is compared.
-    fn of(self, cost: Cost, is_expected: bool) -> Option<Number> {
+    fn of(self, cost: Cost, is_predicted: bool) -> Option<Number> {
         match self {
             Self::Bytes => Some(Number::Bytes(cost.bytes)),
             Self::Time | Self::Share => {
-                let seconds = if is_expected {
-                    cost.expected_s
+                let seconds = if is_predicted {
+                    cost.predicted_s
                 } else {
                     cost.bound_s
                 };
@@ -47,19 +47,19 @@ impl Saved {
         }
     }
 
-    const fn quantity(self, is_expected: bool) -> Quantity {
+    const fn quantity(self, is_predicted: bool) -> Quantity {
         match self {
             Self::Bytes => Quantity::Bytes,
-            Self::Time | Self::Share if is_expected => Quantity::Time,
+            Self::Time | Self::Share if is_predicted => Quantity::Time,
             Self::Time | Self::Share => Quantity::LowerBound,
         }
     }
 
     fn title(self, analysis: &Analysis) -> &'static str {
         match self {
-            Self::Bytes => "bytes to save",
+            Self::Bytes => "memory traffic saved",
             Self::Time => saved_time_title(analysis).0,
-            Self::Share => "time to save, as a share of the program's",
+            Self::Share => "time saved, as a share of the program's",
         }
     }
 }
@@ -71,8 +71,8 @@ pub fn merge_explanation(
     price: RoundsPrice,
     saved: Saved,
 ) -> Option<Explanation> {
-    let is_expected = price.total().is_expected();
-    let quantity = saved.quantity(is_expected);
+    let is_predicted = price.total().is_predicted();
+    let quantity = saved.quantity(is_predicted);
     let mut figures = Vec::new();
     for id in kernels {
         let first = analysis.fused.kernels.get(id)?.ops.first().copied();
@@ -80,26 +80,26 @@ pub fn merge_explanation(
     }
     let term = merge_term(analysis, kernels, price, saved);
     let note = match saved {
-        _ if term.is_none() => Some("No kernel runs the matmuls of both, so there is no time."),
+        _ if term.is_none() => Some("No kernel runs both matmuls, so there is no time."),
         Saved::Bytes => Some(
-            "As one kernel, what one computes for the other stays on chip, and what both read is read once.",
+            "As one kernel, tensors between the two stay on chip, and a tensor that both read is read once.",
         ),
-        Saved::Time | Saved::Share if is_expected => {
-            Some("The accesses that remain hit the cache as before the merge.")
+        Saved::Time | Saved::Share if is_predicted => {
+            Some("The remaining accesses hit the cache as before the merge.")
         }
         Saved::Time | Saved::Share => None,
     };
     let [a, b] = kernels.map(KernelId::number);
     let rounds = match price.rounds {
         1 => String::new(),
-        rounds => format!(", in each of {} rounds", format_count(rounds)),
+        rounds => format!(", in each of {} iterations", format_count(rounds)),
     };
     let formula = match saved {
-        Saved::Bytes => "bytes of both kernels − bytes of the two as one kernel",
-        Saved::Time => "time of both kernels − time of the two as one kernel",
-        Saved::Share => "time to save / time of the program",
+        Saved::Bytes => "bytes of both kernels − bytes of the fused kernel",
+        Saved::Time => "time of both kernels − time of the fused kernel",
+        Saved::Share => "time saved / time of the program",
     };
-    let subject = format!("kernels {a} and {b} as one{rounds}");
+    let subject = format!("kernels {a} and {b} as one kernel{rounds}");
     let told = Explanation {
         notes: note.map(str::to_owned).into_iter().collect(),
         ..Explanation::of(saved.title(analysis), subject, formula, term)
@@ -116,7 +116,7 @@ fn merge_term(
     saved: Saved,
 ) -> Option<Term> {
     let total = price.total();
-    let number = |cost| saved.of(cost, total.is_expected());
+    let number = |cost| saved.of(cost, total.is_predicted());
     let mut now = Vec::new();
     for id in kernels {
         let kernel = analysis.fused.kernels.get(id)?;
@@ -124,10 +124,10 @@ fn merge_term(
         let number = number(Cost::of_kernel(analysis, id)?)?;
         now.push(Term::given(name, number).assumed(has_assumed_size(kernel)));
     }
-    let mut then = vec![Term::given("in this round", number(price.own.after)?)];
+    let mut then = vec![Term::given("in this iteration", number(price.own.after)?)];
     let is_repeated = price.rounds > 1;
     if is_repeated {
-        let others = format!("in {}", counted(price.rounds - 1, "other round"));
+        let others = format!("in {}", counted(price.rounds - 1, "other iteration"));
         now.push(Term::given(&*others, number(price.others.before)?));
         then.push(Term::given(others, number(price.others.after)?));
     }
@@ -171,8 +171,8 @@ pub fn advice_explanation(
 /// What is told about what other options, or kernels by hand, would save.
 fn change_explanation(analysis: &Analysis, row: &AdviceRow, saved: Saved) -> Option<Explanation> {
     let price = row.price;
-    let is_expected = price.is_expected();
-    let side = |name: &str, cost| Some(Term::given(name, saved.of(cost, is_expected)?));
+    let is_predicted = price.is_predicted();
+    let side = |name: &str, cost| Some(Term::given(name, saved.of(cost, is_predicted)?));
     let sides = [
         side("now", price.before)?,
         side("with the change", price.after)?,
@@ -180,21 +180,21 @@ fn change_explanation(analysis: &Analysis, row: &AdviceRow, saved: Saved) -> Opt
     let formula = match saved {
         Saved::Bytes => "bytes of the program now − bytes with the change",
         Saved::Time => "time of the program now − time with the change",
-        Saved::Share => "time to save / time of the program",
+        Saved::Share => "time saved / time of the program",
     };
     let term = difference(saved, price, sides);
     let changed = match row.advice {
         Advice::Merge(a, b) => format!(
-            "kernels {} and {} are one, by hand. Others that are not legal by hand are taken apart",
+            "kernels {} and {} become one kernel by hand, and other kernels that are not legal by hand are split",
             a.number(),
             b.number()
         ),
         advice => changed_words(advice)?,
     };
     let told = Explanation {
-        notes: vec![format!("What changes: {changed}.")],
+        notes: vec![format!("The change: {changed}.")],
         ..Explanation::of(saved.title(analysis), "the whole program", formula, term)
     };
-    let figure = Figure::fused(Of::Program, saved.quantity(is_expected));
+    let figure = Figure::fused(Of::Program, saved.quantity(is_predicted));
     Some(told.counted_as(figure, analysis))
 }

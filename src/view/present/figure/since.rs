@@ -36,7 +36,7 @@ pub fn explanation_of_change(
         ),
     };
     Some(Explanation {
-        title: format!("{}, against the pinned state", told.title),
+        title: format!("{}, relative to the pinned state", told.title),
         value: change,
         formula,
         term: Some(term),

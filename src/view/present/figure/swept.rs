@@ -24,7 +24,7 @@ pub fn swept_explanation(
     let figures = point.figures.get(place)?;
     let quantity = match measure {
         Measure::Bytes => Quantity::Bytes,
-        Measure::Time if sweep.is_expected => Quantity::Time,
+        Measure::Time if sweep.is_predicted => Quantity::Time,
         Measure::Time => Quantity::LowerBound,
         Measure::Kernels => Quantity::Launches,
         Measure::Intensity => Quantity::Intensity,
@@ -35,7 +35,7 @@ pub fn swept_explanation(
     let counted = Counted::program(analysis);
     let figure = Figure::unfused(Of::Program, quantity);
     let mut conventions = conventions(figure, counted);
-    conventions.push(Convention::policy(policy));
+    conventions.push(Convention::policy(policy, sweep.objective));
     let title = measure_title(measure, sweep, &analysis.options.device);
     let at = param_text(&sweep.param, value);
     let outside = figures.outside.filter(|_| measure == Measure::Time);
@@ -52,7 +52,10 @@ pub fn swept_explanation(
         },
         ..Explanation::of(
             title,
-            format!("the whole program at {at}, under {}", policy_title(policy)),
+            format!(
+                "the whole program at {at} ({})",
+                policy_title(policy, sweep.objective)
+            ),
             formula(Figure::fused(Of::Program, quantity), analysis),
             term(measure, figures),
         )
@@ -89,7 +92,7 @@ fn multiple(measure: Measure, figures: &Figures, none: &Figures) -> Option<Strin
     let multiple = format_ratio(relative(measure, figures, none)?);
     let [own, none] = [figures, none].map(|figures| swept_number(measure, figures));
     let line = Worked::quotient(Term::given("", own?), Term::given("", none?)).line()?;
-    Some(format!("{multiple} of what none has: {line}."))
+    Some(format!("{multiple} the value without fusion: {line}."))
 }
 
 /// Where the terms are, which a sweep does not keep.
@@ -107,11 +110,11 @@ fn whence(
     let is_chosen = policy == analysis.options.policy;
     let place = match measure {
         Measure::Intensity if figures.flops.is_none() => {
-            return "The FLOPs of an op are not known.".to_owned();
+            return "The FLOPs of one op are unknown.".to_owned();
         }
-        Measure::Intensity => "“Kernels” has the FLOPs and the bytes of each kernel",
-        _ if is_chosen => "the number of the headline has its terms",
-        _ => "the number of the policy in “Compare” has its terms",
+        Measure::Intensity => "the tab Kernels has the FLOPs and the bytes of each kernel",
+        _ if is_chosen => "the derivation is behind the number in the headline",
+        _ => "the derivation is behind the policy's number in the tab Compare",
     };
     format!("{press}: {place}.")
 }

@@ -3,7 +3,7 @@
 use super::{Found, How, Number, Term, Worked, work};
 use crate::present::devices::{computed_as, units_name};
 use crate::present::explain::has_assumed_size;
-use crate::present::times::{COLD, TimeKind, kernel_time, missing_text, outside_text};
+use crate::present::times::{TimeKind, kernel_time, missing_text, outside_text};
 use fuseline_core::analysis::device_model::{Breakdown, Part, Share, What, breakdown};
 use fuseline_core::analysis::{Analysis, Kernel};
 use fuseline_core::cost::roofline::{peaks, times};
@@ -172,7 +172,7 @@ fn share_term(share: &Share) -> Term {
     let things = |of| over(of, "", "/s");
     let worked = match what {
         What::MemoryBytes => bytes("of memory"),
-        What::BytesAgain => bytes("of memory once more"),
+        What::BytesAgain => bytes("of memory, read again"),
         What::CacheBytes => bytes("of the cache"),
         What::MatrixFlops => flops(""),
         What::WaveFlops => flops("in whole waves of tiles"),
@@ -188,8 +188,8 @@ fn share_term(share: &Share) -> Term {
         What::ErrorFunctions => things("error functions"),
         What::Tangents => things("hyperbolic tangents"),
         What::Divisions => things("divisions"),
-        What::Instructions => things("further instructions"),
-        What::Strided => things("elements of operands with other strides"),
+        What::Instructions => things("other instructions"),
+        What::Strided => things("elements of strided operands"),
         What::Softmax => things("elements of a library softmax"),
         What::WideSoftmax => things("elements of a library softmax over long rows"),
         What::Norm => things("elements of a library norm"),
@@ -212,7 +212,7 @@ pub(super) fn of_kernel(analysis: &Analysis, id: KernelId) -> Found {
         breakdown_worked(&breakdown),
     );
     let bound = text.bound_beside().map(|bound| {
-        format!("Its lower bound is {bound}: see there for the rates of the data sheet.")
+        format!("Its lower bound is {bound}, which uses the rates of the data sheet.")
     });
     Found {
         formula: None,
@@ -231,7 +231,7 @@ pub(super) fn bound_of_kernel(analysis: &Analysis, id: KernelId) -> Found {
     let mut notes = notes(analysis, kernel);
     if text.is_below {
         notes.push(format!(
-            "The {} time lies below it, because some of the data is still in the cache: it is the bound{COLD}.",
+            "The {} time is below it, because some of the data is still in the cache. The lower bound assumes a cold cache.",
             TimeKind::of(analysis).name()
         ));
     }
@@ -250,7 +250,7 @@ pub(super) fn bound_of_kernel(analysis: &Analysis, id: KernelId) -> Found {
 
 fn notes(analysis: &Analysis, kernel: &Kernel) -> Vec<String> {
     let missing = missing_text(kernel, &analysis.options).map(|missing| format!("{missing}."));
-    let view = "A view, which is not launched.".to_owned();
+    let view = "A view needs no launch.".to_owned();
     missing
         .into_iter()
         .chain(kernel.is_free.then_some(view))

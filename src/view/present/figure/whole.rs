@@ -3,7 +3,7 @@
 use super::{Found, How, Number, Quantity, Run, Term, Worked, bytes, memory, work};
 use crate::present::explain::has_assumed_size;
 use crate::present::names::{op_name, op_names};
-use crate::present::times::{COLD, TimeKind, missing_text, outside_text, total_times};
+use crate::present::times::{TimeKind, missing_text, outside_text, total_times};
 use fuseline_core::analysis::{Analysis, Execution, Kernel};
 use fuseline_core::model::ids::KernelId;
 use fuseline_core::model::work::Work;
@@ -66,7 +66,7 @@ fn joined(found: Found) -> Found {
         worked: None,
         ..term
     });
-    let note = "Ops of unknown shape may fuse some of these kernels into one: it counts one launch, and a tensor that several of them read once.";
+    let note = "Ops of unknown shape may fuse some of these kernels into one kernel, which counts one launch and one read of each shared tensor.";
     Found {
         notes: found.notes.into_iter().chain([note.to_owned()]).collect(),
         term,
@@ -126,11 +126,11 @@ fn launches(analysis: &Analysis, run: Run) -> Found {
     } else {
         let both = vec![
             count("kernels", kernels),
-            count("views, which are not launched", views),
+            count("views, which need no launch", views),
         ];
         Term {
             worked: Some(Worked::new(How::Difference, both)),
-            ..count("kernels that are launched", launched)
+            ..count("launched kernels", launched)
         }
     };
     let further = count(
@@ -171,19 +171,19 @@ fn flops(analysis: &Analysis, run: Run) -> Found {
     }
 }
 
-/// The time: expected where it is known, otherwise the lower bound.
+/// The time: predicted where it is known, otherwise the lower bound.
 fn time(analysis: &Analysis, run: Run) -> Found {
-    let Some(expected) = &analysis.expected else {
+    let Some(predicted) = &analysis.predicted else {
         return bound(analysis, run);
     };
     let [unfused, fused] = total_times(analysis);
     // What the ops of each fused kernel take one by one is known, not each alone.
     let of_kernel = |id: KernelId, kernel: &Kernel| {
         let ops = name(analysis, Run::Fused, id, kernel);
-        let times = expected.kernels.get(id);
+        let times = predicted.kernels.get(id);
         match run {
             Run::Unfused => (
-                format!("the ops of {ops}, one by one"),
+                format!("the ops of {ops} as separate kernels"),
                 Number::Seconds(times.map_or(0.0, |times| times.unfused_s)),
             ),
             Run::Fused => (
@@ -193,8 +193,8 @@ fn time(analysis: &Analysis, run: Run) -> Found {
         }
     };
     let (seconds, text) = match run {
-        Run::Unfused => (expected.unfused_s, unfused),
-        Run::Fused => (expected.fused_s, fused),
+        Run::Unfused => (predicted.unfused_s, unfused),
+        Run::Fused => (predicted.fused_s, fused),
     };
     let term = sum(&analysis.fused, Number::Seconds(seconds), of_kernel);
     Found {
@@ -227,7 +227,7 @@ fn bound(analysis: &Analysis, run: Run) -> Found {
     let missing = missing.and_then(|kernel| missing_text(kernel, &analysis.options));
     let below = text.is_below.then(|| {
         format!(
-            "The {} time lies below it, because the cache still holds data: it is the bound{COLD}.",
+            "The {} time is below it, because the cache still holds data. The lower bound assumes a cold cache.",
             TimeKind::of(analysis).name()
         )
     });
@@ -245,9 +245,9 @@ fn bound(analysis: &Analysis, run: Run) -> Found {
 
 /// Unfused over fused time; `None` where nothing runs, and where the times leave out FLOPs or ops.
 fn speedup(analysis: &Analysis, quantity: Quantity) -> Option<Found> {
-    let ratio = match (&analysis.expected, quantity) {
+    let ratio = match (&analysis.predicted, quantity) {
         _ if analysis.speedup.is_none() => return None,
-        (Some(expected), Quantity::Time) => expected.speedup(),
+        (Some(predicted), Quantity::Time) => predicted.speedup(),
         _ => analysis.speedup?,
     };
     let of_run = |run, name: &str| {

@@ -13,19 +13,19 @@ pub(super) fn title(figure: Figure, analysis: &Analysis) -> String {
         Quantity::Bytes => "memory traffic",
         Quantity::BytesRead => "bytes read",
         Quantity::BytesWritten => "bytes written",
-        Quantity::Saving => return "change of the memory traffic".to_owned(),
+        Quantity::Saving => return "change in memory traffic".to_owned(),
         Quantity::Launches => "kernels",
         Quantity::Flops => return "FLOPs".to_owned(),
         Quantity::Intensity => return "arithmetic intensity".to_owned(),
-        Quantity::LimitedBy => return "what takes longest".to_owned(),
+        Quantity::LimitedBy => return "bottleneck".to_owned(),
         Quantity::Ridge => return "ridge point".to_owned(),
         Quantity::Time => time,
         Quantity::LowerBound => TimeKind::LowerBound.title(),
-        Quantity::Speedup => return format!("{time}, unfused over fused"),
-        Quantity::BoundSpeedup => return "lower bounds, unfused over fused".to_owned(),
+        Quantity::Speedup => return "speedup".to_owned(),
+        Quantity::BoundSpeedup => return "speedup at best".to_owned(),
         Quantity::PeakMemory => "peak memory",
         Quantity::Differing => return "edges that differ from the chosen policy".to_owned(),
-        Quantity::DeviceMemory => return "memory of the device".to_owned(),
+        Quantity::DeviceMemory => return "device memory".to_owned(),
         Quantity::BytesVanished => return "bytes that fusion saves".to_owned(),
         Quantity::Resource(resource) => return resource.title().to_owned(),
     };
@@ -40,7 +40,10 @@ pub(super) fn subject(of: Of, analysis: &Analysis) -> String {
     let graph = &analysis.graph;
     match of {
         Of::Program => "the whole program".to_owned(),
-        Of::Policy(policy) => format!("the whole program under {}", policy_title(policy)),
+        Of::Policy(policy) => format!(
+            "the whole program ({})",
+            policy_title(policy, analysis.options.fusion.objective)
+        ),
         Of::Kernel(first) => kernel_from(analysis, first).map_or_else(String::new, |id| {
             let ops = op_names(graph, &analysis.fused.kernels[id].ops);
             format!("kernel {}: {ops}", id.number())
@@ -58,7 +61,7 @@ pub(super) fn subject(of: Of, analysis: &Analysis) -> String {
 pub(super) fn formula(figure: Figure, analysis: &Analysis) -> &'static str {
     let Figure { quantity, run, of } = figure;
     let is_program = matches!(of, Of::Program | Of::Policy(_));
-    let is_expected = analysis.expected.is_some();
+    let is_predicted = analysis.predicted.is_some();
     match quantity {
         Quantity::Bytes => match (of, run) {
             (Of::Tensor(_) | Of::TensorAt(..), _) => {
@@ -83,8 +86,8 @@ pub(super) fn formula(figure: Figure, analysis: &Analysis) -> &'static str {
         Quantity::Intensity => "FLOPs / (bytes read + bytes written)",
         Quantity::LimitedBy => "max(bytes / bandwidth, FLOPs / peak, launch)",
         Quantity::Ridge => "peak / bandwidth",
-        Quantity::Time if is_program && is_expected => "Σ over kernels (time)",
-        Quantity::Time if is_expected => {
+        Quantity::Time if is_program && is_predicted => "Σ over kernels (time)",
+        Quantity::Time if is_predicted => {
             "Σ over phases max(bytes / bandwidth, arithmetic / rate) + fixed time"
         }
         Quantity::Time | Quantity::LowerBound if is_program => {
@@ -95,10 +98,10 @@ pub(super) fn formula(figure: Figure, analysis: &Analysis) -> &'static str {
         }
         Quantity::Speedup | Quantity::BoundSpeedup => "unfused time / fused time",
         Quantity::PeakMemory => "max over kernels Σ over live tensors (bytes)",
-        Quantity::Differing => {
-            "edges that one of the two policies keeps inside a kernel and the other does not"
+        Quantity::Differing => "edges that only one of the two policies fuses",
+        Quantity::BytesVanished => {
+            "Σ accesses of its ops as separate kernels − Σ accesses of the fused kernel"
         }
-        Quantity::BytesVanished => "Σ accesses of its ops one by one − Σ accesses of the kernel",
         Quantity::DeviceMemory | Quantity::Resource(_) => "a figure of the device",
     }
 }
@@ -106,9 +109,9 @@ pub(super) fn formula(figure: Figure, analysis: &Analysis) -> &'static str {
 impl Resource {
     const fn title(self) -> &'static str {
         match self {
-            Self::OnChip => "on-chip memory of a block",
-            Self::OnChipAvailable => "on-chip memory that a block can allocate",
-            Self::Registers => "registers of a thread",
+            Self::OnChip => "on-chip memory per block",
+            Self::OnChipAvailable => "on-chip memory available to a block",
+            Self::Registers => "registers per thread",
             Self::Occupancy => "occupancy",
             Self::Blocks => "blocks",
             Self::Waves => "waves",

@@ -26,7 +26,7 @@ pub(super) fn flops_of_kernel(analysis: &Analysis, id: KernelId) -> Found {
     });
     let beyond = kernel.work.flops().saturating_sub(of_ops.sum());
     terms.push(Term::given(
-        "rescaling of the sums of each tile of keys",
+        "rescaling of the sums, per tile of keys",
         Number::Flops(beyond),
     ));
     let number = Number::Flops(kernel.work.flops());
@@ -103,7 +103,7 @@ fn unknown(analysis: &Analysis, kernel: &Kernel) -> Found {
     let (value, note) = if kernel.work.is_unknown {
         ("unknown", missing_text(kernel, &analysis.options))
     } else {
-        let why = "A kernel without FLOPs or without bytes has no point on the roofline";
+        let why = "A kernel without FLOPs or without memory traffic has no point on the roofline";
         ("–", Some(why.to_owned()))
     };
     Found {

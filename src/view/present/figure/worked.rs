@@ -276,7 +276,7 @@ impl Worked {
             let numbers = rest.into_iter().map(|term| term.number);
             let together = numbers
                 .reduce(Number::and)
-                .map(|number| Term::given(format!("{name}, together"), number).assumed(is_assumed));
+                .map(|number| Term::given(format!("{name}, in total"), number).assumed(is_assumed));
             terms.extend(together);
         }
         Self::new(How::Sum, terms)

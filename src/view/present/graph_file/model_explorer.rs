@@ -139,7 +139,7 @@ fn groups(analysis: &Analysis) -> IndexMap<String, IndexMap<&'static str, String
             ("written", format_bytes(kernel.bytes_written)),
             ("bytes", format_exact(kernel.bytes().into())),
             ("FLOPs", format_exact(kernel.work.flops())),
-            ("bound by", bound_name(kernel.placement.bound).to_owned()),
+            ("bottleneck", bound_name(kernel.placement.bound).to_owned()),
             ("time", time.joined()),
         ];
         (format!("kernel {}", id.number()), attributes.into())

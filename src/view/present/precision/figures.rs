@@ -15,9 +15,10 @@ const FEW: usize = 4;
 /// Digits that tell all f32 apart.
 const OF_F32: usize = 9;
 
-const RUNS: &str = "Fuseline's run: the same inputs once in f64, once with each op as a kernel, and once by the kernels of the policy.";
-const ROUNDING: &str = "IEEE 754: a value is stored as the nearest one of its type, of two equally near ones as the even one.";
-const ORDER: &str = "Sums go in the order of the elements. A GPU adds in another order, which changes f32 sums by errors of f32.";
+const RUNS: &str = "Fuseline runs the same inputs three times: in f64, with each op as a kernel, and with the kernels of the policy.";
+const ROUNDING: &str =
+    "IEEE 754: a stored value rounds to the nearest value of its type, and a tie rounds to even.";
+const ORDER: &str = "Sums follow the order of the elements. A GPU adds in another order, which changes f32 sums by f32 rounding errors.";
 
 /// A tensor of a run.
 #[derive(Clone, Copy)]
@@ -47,7 +48,7 @@ impl<'a> Told<'a> {
         };
         let inputs = Convention {
             choice: "Inputs are normal random numbers".to_owned(),
-            sentence: format!("Seed and sizes are chosen on this tab{sizes}."),
+            sentence: format!("Choose the seed and the sizes on this tab{sizes}."),
         };
         Explanation {
             conventions: vec![inputs],
@@ -75,11 +76,11 @@ impl<'a> Told<'a> {
         )];
         if error.overflowed > 0 {
             notes.push(
-                "They are infinite or not a number, where the exact ones are finite.".to_owned(),
+                "These values are infinite or NaN where the exact values are finite.".to_owned(),
             );
             notes.extend(self.largest(stored.is_stored));
         } else {
-            notes.push("A length is the square root of the sum of the squares of the elements. Errors of the tensors before are part of the difference.".to_owned());
+            notes.push("The length of a tensor is the square root of its sum of squares. The difference includes the errors of earlier tensors.".to_owned());
         }
         Explanation {
             value: error_text(self.runs, error),
@@ -179,7 +180,7 @@ impl<'a> Told<'a> {
             notes,
             ..self.of(
                 format!("element {place}, {}", run_name(run)),
-                "exact value + what rounding changed",
+                "exact value + change by rounding",
                 Some(term),
             )
         }
@@ -199,7 +200,7 @@ impl<'a> Told<'a> {
         let step = FloatFormat::of(dtype)?.spacing(value);
         let steps = format_digits((difference / step).abs(), 2);
         Some(format!(
-            "Near it two neighbours in {} are {} apart, and rounding moves a value by at most half of that. The difference is {steps} of it.",
+            "Here neighbouring values in {} are {} apart, and rounding changes a value by at most half of that. The difference is {steps} of it.",
             dtype.name(),
             format_digits(step, FEW),
         ))

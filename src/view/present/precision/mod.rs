@@ -165,7 +165,7 @@ pub fn precision_sentence(ran: &Interpretation) -> String {
 }
 
 fn times(ratio: f64) -> String {
-    format_ratio(ratio).trim_end_matches('x').to_owned()
+    format_ratio(ratio).trim_end_matches('×').to_owned()
 }
 
 /// Where rounding happens: for each of the first `max_kernels` fused kernels what it stores and what it keeps.
@@ -244,7 +244,7 @@ pub fn run_notes(ran: &Interpretation, setup: &Setup) -> Vec<String> {
         format!(" with {}", joined(sizes.iter(), [", ", " and "], NAMED))
     };
     notes.push(format!(
-        "Computed{with} on normal random numbers of seed {}; error is the length of the difference from f64 over the length of the tensor.",
+        "Computed{with} on normal random numbers with seed {}. The error is the length of the difference from f64 over the length of the tensor.",
         setup.seed
     ));
     let count = ran.refused.len();
@@ -258,7 +258,7 @@ pub fn run_notes(ran: &Interpretation, setup: &Setup) -> Vec<String> {
     }
     if count > 3 {
         notes.push(format!(
-            "And {} without a value.",
+            "{} without a value.",
             counted(count - 3, "more op")
         ));
     }
@@ -269,6 +269,6 @@ pub fn run_notes(ran: &Interpretation, setup: &Setup) -> Vec<String> {
 pub fn not_run_text(refused: &NotRun) -> String {
     match &*refused.hint {
         "" => format!("Not computed: {}.", refused.message),
-        hint => format!("Not computed: {}. To mend it, {hint}.", refused.message),
+        hint => format!("Not computed: {}. To correct it, {hint}.", refused.message),
     }
 }

@@ -12,9 +12,9 @@ const NAME_CHARS: usize = 60;
 
 /// Why bytes that were measured may be fewer than those that go through DRAM.
 pub(super) const WRITES_LEAVE_LATER: &str =
-    "What a kernel writes may leave the cache only after its end";
+    "A kernel's writes may leave the cache only after the kernel ends";
 /// What to measure instead of both together.
-pub(super) const READS_TELL_MORE: &str = "Bytes read alone tell more: profile with --metrics dram__bytes_read.sum,dram__bytes_write.sum,gpu__time_duration.sum.";
+pub(super) const READS_TELL_MORE: &str = "For bytes read alone, profile with --metrics dram__bytes_read.sum,dram__bytes_write.sum,gpu__time_duration.sum.";
 
 /// A measured number of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,17 +47,15 @@ pub fn profile_explanation(
         ProfileFigure::PredictedTime => (
             "predicted time",
             match (of, matching.run.is_cold) {
-                (RowOf::Found, true) => {
-                    "Σ over the kernels that were found (time with a cold cache)"
-                }
+                (RowOf::Found, true) => "Σ over matched kernels (time with a cold cache)",
                 (_, true) => "Σ over kernels (time with a cold cache)",
-                (_, false) => "Σ over the kernels that were found (time)",
+                (_, false) => "Σ over matched kernels (time)",
             },
             each_found(analysis, matching, of, Number::Seconds, times_of)?,
         ),
         ProfileFigure::PredictedBytes => (
             "predicted bytes",
-            "Σ over the kernels that were found (bytes)",
+            "Σ over matched kernels (bytes)",
             each_found(analysis, matching, of, amount, bytes_of)?,
         ),
         ProfileFigure::Time => {
@@ -65,7 +63,7 @@ pub fn profile_explanation(
             let each = each_launch(matching, of, |launch| Some(Number::Seconds(launch.time_s)));
             (
                 "measured time",
-                "Σ over what ran for it (time)",
+                "Σ over its measured kernels (time)",
                 with_terms(number, each),
             )
         }
@@ -84,8 +82,10 @@ pub fn profile_explanation(
                 counted.measured(launch).map(|bytes| amount(bytes as f64))
             });
             let formula = match counted {
-                Counted::Read => "Σ over what ran for it (bytes read from DRAM)",
-                Counted::Moved => "Σ over what ran for it (bytes read from and written to DRAM)",
+                Counted::Read => "Σ over its measured kernels (bytes read from DRAM)",
+                Counted::Moved => {
+                    "Σ over its measured kernels (bytes read from and written to DRAM)"
+                }
             };
             ("measured bytes", formula, with_terms(number, each))
         }
@@ -100,8 +100,8 @@ pub fn profile_explanation(
         ProfileFigure::Gap => {
             let number = Number::Seconds(gap_of(matching, of)?);
             (
-                "wait before it",
-                "start − end of what ran before",
+                "gap before it",
+                "start − end of the kernel before",
                 Term::given("", number),
             )
         }
@@ -116,13 +116,15 @@ pub fn profile_explanation(
             )
         }
         RowOf::Unmatched(at) => short_name(&matching.run.kernels.get(at)?.name, NAME_CHARS),
-        RowOf::Found => "the kernels that were found".to_owned(),
+        RowOf::Found => "the matched kernels".to_owned(),
         RowOf::Total => "all kernels".to_owned(),
     };
     let is_of_bytes = matches!(figure, ProfileFigure::Bytes | ProfileFigure::BytesError);
     let notes = match matching.counted {
         Counted::Read if is_of_bytes => {
-            vec![format!("{WRITES_LEAVE_LATER}, so reads are compared.")]
+            vec![format!(
+                "{WRITES_LEAVE_LATER}, so the comparison uses reads."
+            )]
         }
         Counted::Moved if is_of_bytes => vec![format!("{WRITES_LEAVE_LATER}. {READS_TELL_MORE}")],
         _ => Vec::new(),

@@ -38,7 +38,7 @@ impl RowOf {
     /// What a sum is called.
     pub const fn sum_title(self) -> &'static str {
         match self {
-            Self::Found => "those found",
+            Self::Found => "matched kernels",
             Self::Total => "total",
             Self::Kernel(_) | Self::Unmatched(_) => "",
         }
@@ -343,7 +343,7 @@ pub fn neighbour_rows(analysis: &Analysis, neighbours: &[Neighbours]) -> Vec<Nei
 pub fn pattern_sentence(pattern: &PatternInProgram) -> String {
     let [here, alone] = [pattern.speedup(), pattern.speedup_of_records()];
     format!(
-        "{}{} in {}: {} as fast by fusion, {} by its records; {} in all, {} by them.",
+        "{}{} in {}: speedup by fusion {}, by its records {}; the whole program {}, by its records {}.",
         if differs(here, alone) {
             "warning: "
         } else {
@@ -366,8 +366,8 @@ pub fn found_sentence(analysis: &Analysis, matching: &Matching) -> String {
     let ran = counted(matching.run.kernels.len(), "kernel");
     let rest = match missing {
         0 => String::new(),
-        1 => " 1 predicted kernel was not found among those that ran.".to_owned(),
-        more => format!(" {more} predicted kernels were not found among those that ran."),
+        1 => " 1 predicted kernel matches no measured kernel.".to_owned(),
+        more => format!(" {more} predicted kernels match no measured kernel."),
     };
-    format!("{ran} ran, {found} of them found among the predicted ones.{rest}")
+    format!("{ran} ran, and {found} of them match a predicted kernel.{rest}")
 }

@@ -5,7 +5,7 @@ use crate::present::format::{format_count, format_ratio, format_seconds};
 use crate::present::names::counted;
 use crate::present::options::policy_title;
 use fuseline_core::model::op::Op;
-use fuseline_core::{Analysis, Device, Kernel, Policy, ReshapeCost};
+use fuseline_core::{Analysis, Device, Kernel, Objective, Policy, ReshapeCost};
 use fuseline_import::matching::{Counted, Matching, policy_of_variant};
 use fuseline_import::profile::{MAX_KERNELS, MeasuredRun, Profile};
 use fuseline_import::surprises::differs;
@@ -29,7 +29,7 @@ impl Offer {
             Self::Device(device) => format!("Choose {}", device.name),
             Self::Policy(policy, tuned) => format!(
                 "Show the kernels of {}{}",
-                policy_title(*policy),
+                policy_title(*policy, Objective::default()),
                 if *tuned { " with max-autotune" } else { "" }
             ),
             Self::Views => "Count reshapes as views".to_owned(),
@@ -83,14 +83,14 @@ pub fn notes(
     let mut notes = vec![Note::plain(source(profile, run, matching.calls))];
     if profile.passed_over > 0 {
         notes.push(Note::plain(format!(
-            "The first {} of the trace were passed over, because the last {} are read; a run that begins among them is left out.",
+            "Fuseline reads the last {1} of the trace and skips the first {0}, with any run that begins there.",
             counted(profile.passed_over, "kernel"),
             format_count(MAX_KERNELS)
         )));
     }
     if digest != analysis.graph.digest() {
         notes.push(Note::warning(
-            "The program has changed since it was measured: kernels may be paired that are not the same.".to_owned(),
+            "The program has changed since this measurement, so some kernels may be matched wrongly.".to_owned(),
             None,
         ));
     }
@@ -105,9 +105,12 @@ pub fn notes(
             let end = if measured.is_some() {
                 ""
             } else {
-                ", and the measured one is not in the list"
+                ", and the measured GPU is not in the list"
             };
-            let text = format!("Measured on {name}; predicted is {}{end}.", chosen.name);
+            let text = format!(
+                "Measured on {name}, but predicted for {}{end}.",
+                chosen.name
+            );
             notes.push(Note::warning(
                 text,
                 measured.map(Box::new).map(Offer::Device),
@@ -118,9 +121,9 @@ pub fn notes(
     if let Some((policy, tuned)) = run.variant.as_deref().and_then(policy_of_variant) {
         let is_tuned = options.fusion.max_autotune;
         if options.policy != policy || policy == Policy::Inductor && is_tuned != tuned {
-            let own = policy_title(options.policy);
+            let own = policy_title(options.policy, options.fusion.objective);
             let text = format!(
-                "This run is {}; the predicted kernels are those of {own}.",
+                "This run is {}, but the predicted kernels are those of {own}.",
                 run_title(run)
             );
             notes.push(Note::warning(text, Some(Offer::Policy(policy, tuned))));
@@ -138,7 +141,7 @@ fn written_later(matching: &Matching) -> Option<Note> {
     let is_measured = kernels.any(|kernel| kernel.moved_bytes.is_some());
     (matching.counted == Counted::Moved && is_measured).then(|| {
         Note::plain(format!(
-            "{WRITES_LEAVE_LATER}, and then its bytes here are too few. {READS_TELL_MORE}"
+            "{WRITES_LEAVE_LATER}, so the bytes here can be too few. {READS_TELL_MORE}"
         ))
     })
 }
@@ -155,14 +158,14 @@ fn copies(analysis: &Analysis) -> Option<Note> {
     let views = analysis.fused.kernels.iter().filter(is_view).count();
     (views > 0).then(|| {
         let text = format!(
-            "{} of views alone: reshapes count as copies here. PyTorch launches nothing for a view.",
+            "{} of views alone, because reshapes count as copies here. PyTorch launches nothing for a view.",
             counted(views, "predicted kernel"),
         );
         Note::warning(text, Some(Offer::Views))
     })
 }
 
-/// How much faster a run was than eager beside what is expected of the program; a warning where fusing made it slower or the device model
+/// How much faster a run was than eager beside what is predicted of the program; a warning where fusing made it slower or the device model
 /// is far off.
 fn speedup(analysis: &Analysis, profile: &Profile, run: &MeasuredRun) -> Option<Note> {
     let is_eager = |run: &&MeasuredRun| run.variant.as_deref() == Some("eager");
@@ -171,19 +174,19 @@ fn speedup(analysis: &Analysis, profile: &Profile, run: &MeasuredRun) -> Option<
         return None;
     }
     let measured = eager.time_s? / run.time_s.filter(|time_s| *time_s > 0.0)?;
-    let expected = analysis.expected.as_ref();
-    let expected = expected.map(|times| times.unfused_s / times.fused_s);
+    let predicted = analysis.predicted.as_ref();
+    let predicted = predicted.map(|times| times.unfused_s / times.fused_s);
     let mut text = format!(
-        "One call of eager takes {}, so this run is {} as fast",
+        "One eager call takes {}, so this run is {} as fast",
         format_seconds(eager.time_s?),
         format_ratio(measured)
     );
-    let is_off = expected.is_some_and(|expected| differs(expected, measured));
-    if let Some(expected) = expected {
+    let is_off = predicted.is_some_and(|predicted| differs(predicted, measured));
+    if let Some(predicted) = predicted {
         let _ = write!(
             text,
-            "; the device model expects {}",
-            format_ratio(expected)
+            "; the device model predicts {}",
+            format_ratio(predicted)
         );
     }
     text.push('.');
@@ -214,10 +217,10 @@ fn source(profile: &Profile, run: &MeasuredRun, calls: usize) -> String {
         parts.push(format!("one call {}", timed.join(", ")));
     }
     if calls > 1 {
-        parts.push(format!("the last of {calls} calls that follow each other"));
+        parts.push(format!("the last of {calls} consecutive calls"));
     }
     if run.is_cold {
-        parts.push("times are cold, because Nsight Compute flushes the caches before each kernel; with `--cache-control none` they are warm, and the predictions here too long".to_owned());
+        parts.push("times are cold, because Nsight Compute flushes the caches before each kernel; with --cache-control none they are warm, and the predicted times are too long".to_owned());
     }
     let source = profile.kind.name();
     if parts.is_empty() {

@@ -237,10 +237,10 @@ impl Report {
                     bottleneck: kernel.placement.bound,
                     launches: launches(analysis, id),
                     lower_bound_s: kernel.placement.time_s,
-                    predicted_s: (analysis.expected.as_ref())
-                        .and_then(|expected| Some(expected.kernels.get(id)?.time_s)),
-                    predicted_outside: (analysis.expected.as_ref())
-                        .and_then(|expected| expected.kernels.get(id)?.outside),
+                    predicted_s: (analysis.predicted.as_ref())
+                        .and_then(|predicted| Some(predicted.kernels.get(id)?.time_s)),
+                    predicted_outside: (analysis.predicted.as_ref())
+                        .and_then(|predicted| predicted.kernels.get(id)?.outside),
                     reads: accesses(graph, &kernel.traffic.reads),
                     writes: accesses(graph, &kernel.traffic.writes),
                 })
@@ -282,16 +282,16 @@ impl MemoryReport {
 
 impl TimesReport {
     fn new(analysis: &Analysis) -> Self {
-        let (unfused, expected) = (&analysis.unfused, analysis.expected.as_ref());
+        let (unfused, predicted) = (&analysis.unfused, analysis.predicted.as_ref());
         Self {
             unfused_lower_bound_s: unfused.time_s,
             fused_lower_bound_s: analysis.fused.time_s,
             lower_bounds_leave_out: missing_total(analysis),
-            unfused_predicted_s: expected.map(|expected| expected.unfused_s),
-            fused_predicted_s: expected.map(|expected| expected.fused_s),
-            fused_predicted_outside: expected.and_then(|expected| expected.fused_outside),
-            rates_scaled_from: expected
-                .and_then(|expected| expected.rates_from.scaled_from())
+            unfused_predicted_s: predicted.map(|predicted| predicted.unfused_s),
+            fused_predicted_s: predicted.map(|predicted| predicted.fused_s),
+            fused_predicted_outside: predicted.and_then(|predicted| predicted.fused_outside),
+            rates_scaled_from: predicted
+                .and_then(|predicted| predicted.rates_from.scaled_from())
                 .map(str::to_owned),
         }
     }
@@ -319,7 +319,7 @@ impl EdgeReport {
             },
             saved_bytes: price.map(|price| price.saved_bytes()),
             lower_bound_saved_s: price.and_then(|price| price.bound_saved_s()),
-            predicted_saved_s: price.and_then(|price| price.expected_saved_s()),
+            predicted_saved_s: price.and_then(|price| price.predicted_saved_s()),
         }
     }
 }

@@ -27,7 +27,7 @@ pub fn fit_rows(analysis: &Analysis, report: &TilingReport) -> Vec<FitRow> {
         op: op_name(&analysis.graph, follower.op).to_owned(),
         verdict: match (follower.fits, follower.joins()) {
             (_, true) => "joins",
-            (true, false) => "fits, stays apart",
+            (true, false) => "fits, but stays separate",
             (false, _) => "refused",
         },
         reason: reason(analysis, &report.tiled, follower),
@@ -44,14 +44,14 @@ pub fn first_refused(report: &TilingReport) -> Option<&Follower> {
 fn reason(analysis: &Analysis, tiled: &Tiled, follower: &Follower) -> String {
     let needs = needs_text(analysis, tiled, follower);
     let then = match &follower.refusal {
-        None if follower.is_in_kernel => "The chosen policy has it in this kernel.".to_owned(),
-        None => "It may join; the chosen policy keeps it apart.".to_owned(),
+        None if follower.is_in_kernel => "The chosen policy fuses it into this kernel.".to_owned(),
+        None => "It may join, but the chosen policy keeps it separate.".to_owned(),
         Some(_) if follower.is_in_kernel => {
-            "The chosen policy has it in this kernel all the same: attention keeps a running maximum and sum in place of whole rows."
+            "The chosen policy still fuses it into this kernel, because fused attention keeps a running maximum and sum instead of whole rows."
                 .to_owned()
         }
         Some(reason) if follower.fits => {
-            format!("Still apart: {}.", reason_text(&analysis.graph, reason))
+            format!("Still separate: {}.", reason_text(&analysis.graph, reason))
         }
         Some(_) => return needs,
     };
@@ -65,15 +65,14 @@ pub fn needs_text(analysis: &Analysis, tiled: &Tiled, follower: &Follower) -> St
     let (matmul, tile) = (&tiled.matmul, tiled.tile);
     match follower.needs {
         Needs::Element => {
-            "Needs one element for each result, which the block has in registers.".to_owned()
+            "Needs one element per result, which the block has in registers.".to_owned()
         }
         Needs::Moved => {
-            "Needs one element for each result and puts it elsewhere: the block stores it there."
-                .to_owned()
+            "Needs one element per result, and the block stores it at another position.".to_owned()
         }
         Needs::Scattered => {
             format!(
-                "{name} needs elements that lie apart in the output; no tile has them together."
+                "{name} needs elements that are far apart in the output, and no tile holds them together."
             )
         }
         Needs::Block { rows: 1, columns } => {
@@ -86,7 +85,7 @@ pub fn needs_text(analysis: &Analysis, tiled: &Tiled, follower: &Follower) -> St
             let count = counted_u64(columns, "column");
             let has = tile.columns.min(matmul.columns);
             format!(
-                "{name} {what} {all}{count} of a row; this tile has {}.",
+                "{name} {what} {all}{count} of a row, and this tile has {}.",
                 exact(has)
             )
         }
@@ -96,12 +95,12 @@ pub fn needs_text(analysis: &Analysis, tiled: &Tiled, follower: &Follower) -> St
             let count = counted_u64(rows, "row");
             let has = tile.rows.min(matmul.rows);
             format!(
-                "{name} {what} {all}{count} of a column; this tile has {}.",
+                "{name} {what} {all}{count} of a column, and this tile has {}.",
                 exact(has)
             )
         }
         Needs::Block { rows, columns } => format!(
-            "{name} needs {} of {} at once; this tile has {} × {}.",
+            "{name} needs {} of {} at once, and this tile has {} × {}.",
             counted_u64(rows, "row"),
             counted_u64(columns, "column"),
             exact(tile.rows.min(matmul.rows)),

@@ -204,11 +204,11 @@ pub fn sizes_text(matmul: &TiledMatmul) -> String {
 /// What stands in the place of the figures where there are none.
 pub fn no_tiles(analysis: &Analysis) -> String {
     if matmuls(&analysis.graph).next().is_none() {
-        return "No matmul with known sizes is in this program, so there are no tiles to choose. Convolutions are not cut here."
+        return "This program has no matmul with known sizes, so there are no tiles to choose. Convolutions have no tiles here."
             .to_owned();
     }
     format!(
-        "The multiprocessors of {} are not known, so its tiles have no waves. Choose another device.",
+        "The number of multiprocessors of {} is unknown, so there are no waves. Choose another device.",
         analysis.options.device.name,
     )
 }
@@ -217,14 +217,14 @@ pub fn no_tiles(analysis: &Analysis) -> String {
 pub fn suggestion(best: &Best) -> String {
     let why = match best.limit {
         TimeLimit::Arithmetic => {
-            "its waves hold the least arithmetic, idle slots and empty edges counted, and among equals it loads the least"
+            "it wastes the least arithmetic on idle slots and empty edges, and among equal tiles it loads the least"
         }
         TimeLimit::Loads => {
-            "it loads the fewest bytes, and all of them would wait for loads longer than for arithmetic"
+            "it loads the fewest bytes, and every tile would wait longer for loads than for arithmetic"
         }
     };
     format!(
-        "The model suggests {}: of {} whose sums and stages fit, {why}. It knows rates measured on an H200 and no library's own table.",
+        "The model suggests {}: of {} that fit, {why}. It uses rates measured on an H200, not a library's own table.",
         tile_text(best.tile),
         counted(best.compared, "tile"),
     )
@@ -239,7 +239,7 @@ pub const fn order_words(group_rows: u64) -> ChoiceWords {
         },
         _ => ChoiceWords {
             name: "eight rows at a time",
-            sentence: "As Triton's matmul with GROUP_M = 8: a wave is nearly square and needs fewer strips.",
+            sentence: "Like Triton's matmul with GROUP_M = 8: a wave is nearly square and needs fewer strips.",
         },
     }
 }

@@ -5,8 +5,8 @@ use crate::present::figure::{Explanation, How, Number, Term, Worked, registers_o
 use crate::present::format::format_bytes;
 use fuseline_core::analysis::tiling::{LEAST_STAGES, MOST_STAGES, Tiled};
 
-const PIPELINE: &str = "CUTLASS, Efficient GEMM in CUDA: one step loads while another computes. That at most four are in flight is an estimate of Fuseline.";
-const ESTIMATE: &str = "An estimate of Fuseline, which “Limits” uses, too: 256 threads of a block compute, and each needs 40 registers beside its sums.";
+const PIPELINE: &str = "CUTLASS, Efficient GEMM in CUDA: one step loads while another computes. At most four steps in flight is Fuseline's estimate.";
+const ESTIMATE: &str = "Fuseline's estimate, which the tab Limits also uses: 256 threads per block compute, and each needs 40 registers beside its sums.";
 
 impl Figures<'_> {
     pub(super) fn block(self) -> Vec<FigureRow> {
@@ -32,15 +32,15 @@ impl Figures<'_> {
             piece("B", ("(BN)", tile.columns), right),
         ];
         let step = Number::Bytes(resources.step_bytes);
-        let step = Term::worked("a step", step, Worked::new(How::Sum, pieces));
-        let available = bytes("of a block", resources.shared_available_bytes);
+        let step = Term::worked("per step", step, Worked::new(How::Sum, pieces));
+        let available = bytes("per block", resources.shared_available_bytes);
         let fit = resources.shared_available_bytes / resources.step_bytes.max(1);
         let fit = Term::worked(
             "fit",
             Number::Count(fit),
             Worked::new(
                 How::RoundedDown,
-                vec![available, bytes("a step", resources.step_bytes)],
+                vec![available, bytes("per step", resources.step_bytes)],
             ),
         );
         let bounds = [("at least", LEAST_STAGES), ("at most", MOST_STAGES)];
@@ -55,8 +55,8 @@ impl Figures<'_> {
             Number::Bytes(resources.shared_bytes),
             Worked::new(How::Product, vec![stages, step]),
         );
-        let formula = "stages · (BM + BN) · BK · bytes; two to four stages, as many as fit";
-        let told = self.told("shared memory of its stages", formula, term, PIPELINE);
+        let formula = "stages · (BM + BN) · BK · bytes, with as many of two to four stages as fit";
+        let told = self.told("shared memory of the stages", formula, term, PIPELINE);
         let is_excess = !resources.fits_shared();
         let before = format!(
             "{} × {} = ",
@@ -82,13 +82,13 @@ impl Figures<'_> {
         let term = registers_of_tile(sides, resources.registers_per_thread);
         let others = resources.registers_per_thread - resources.sums_per_thread;
         let formula = "BM · BN / 256 sums in f32, and 40 for addresses and the epilogue";
-        let told = self.told("registers of a thread", formula, term, ESTIMATE);
+        let told = self.told("registers per thread", formula, term, ESTIMATE);
         let is_excess = !resources.fits_registers();
         let before = format!("{} + {others} = ", resources.sums_per_thread);
-        let note = "What does not fit into the registers of a thread goes to memory and back.";
+        let note = "Values that do not fit in a thread's registers spill to memory.";
         self.of_available(
             told,
-            "Registers of a thread",
+            "Registers per thread",
             [before, resources.registers_available.to_string()],
             is_excess.then_some(note),
         )

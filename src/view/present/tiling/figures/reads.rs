@@ -10,8 +10,8 @@ use fuseline_core::ridge_point;
 
 const STRIPS: &str = "CUTLASS, Efficient GEMM in CUDA: a block reads a strip of each operand.";
 const ORDER: &str = "Triton's tutorial on matmuls, L2 cache optimizations.";
-const ONCE: &str = "Compulsory traffic: what has to be read if the cache loses nothing.";
-const TWICE: &str = "A multiply-add counts 2.";
+const ONCE: &str = "Compulsory traffic: reads with a cache that loses nothing.";
+const TWICE: &str = "A multiply-add counts as 2 FLOPs.";
 
 /// With what a FLOP is.
 fn counts_twice(mut told: Explanation) -> Explanation {
@@ -33,10 +33,10 @@ impl Figures<'_> {
     }
 
     fn one_tile(self) -> FigureRow {
-        let formula = "(BM + BN) · K · bytes of an element";
+        let formula = "(BM + BN) · K · bytes per element";
         let Tiled { matmul, tile, .. } = self.tiled;
         let is_clipped = tile.rows > matmul.rows || tile.columns > matmul.columns;
-        let note = "The tile is larger than the output and reads what there is.";
+        let note = "The tile is larger than the output and reads only what exists.";
         Explanation {
             notes: is_clipped.then(|| note.to_owned()).into_iter().collect(),
             ..self.told("one tile", formula, self.tile_bytes(), STRIPS)
@@ -67,20 +67,21 @@ impl Figures<'_> {
             Term::product("columns", columns),
         ];
         let bytes = self.bytes("all tiles", self.tiled.separate_strips(), sides);
-        let formula = "A once for each column of tiles, B once for each row";
-        let told = self.told("all tiles, each by itself", formula, bytes, STRIPS);
+        let formula = "A once per column of tiles, B once per row of tiles";
+        let told = self.told("all tiles, no sharing", formula, bytes, STRIPS);
         self.beside_once(
             told,
-            "This is what moves between the cache and the multiprocessors.",
+            "This is the traffic between the cache and the multiprocessors.",
         )
     }
 
     fn all_waves(self) -> FigureRow {
-        let title = "all waves, strips shared in a wave";
-        let formula = "sum of the waves: what the cache keeps in a wave, and nothing between waves";
+        let title = "all waves, strips shared within a wave";
+        let formula =
+            "Σ over waves, with strips kept in the cache within a wave and not between waves";
         match self.waves_bytes() {
             Some(bytes) => {
-                let note = "What a GPU reads from memory is between this and the compulsory bytes.";
+                let note = "A GPU's reads from memory lie between this and the compulsory traffic.";
                 self.beside_once(self.shared(title, formula, bytes), note)
             }
             None => self.uncounted(title, formula).into(),
@@ -100,16 +101,16 @@ impl Figures<'_> {
         let intensity = intensity_term(self.tiled.tile_intensity(), factors, self.tile_bytes());
         let formula = "2 · BM · BN · K / bytes of one tile";
         let is_whole = tile.rows <= matmul.rows && tile.columns <= matmul.columns;
-        let note = "K stands above and below: only the tile and the bytes of an element decide it.";
+        let note = "K cancels: only the tile and the bytes per element matter.";
         Explanation {
             notes: is_whole.then(|| note.to_owned()).into_iter().collect(),
-            ..counts_twice(self.told("intensity of a tile", formula, intensity, STRIPS))
+            ..counts_twice(self.told("arithmetic intensity of a tile", formula, intensity, STRIPS))
         }
         .into()
     }
 
     fn wave_intensity(self) -> FigureRow {
-        let title = "intensity with shared strips";
+        let title = "arithmetic intensity with shared strips";
         let formula = "2 · M · N · K · products / bytes of all waves";
         let (Some(intensity), Some(bytes)) = (self.tiled.wave_intensity(), self.waves_bytes())
         else {
@@ -133,9 +134,9 @@ impl Figures<'_> {
             return told.into();
         };
         let (side, what) = if intensity < ridge {
-            ("below", "reading takes longer than the arithmetic")
+            ("below", "reads take longer than the arithmetic")
         } else {
-            ("above", "the arithmetic takes longer than reading")
+            ("above", "the arithmetic takes longer than the reads")
         };
         let at = format!("{side} the ridge of {}", format_intensity(ridge));
         let mut conventions = told.conventions;
@@ -143,7 +144,9 @@ impl Figures<'_> {
         FigureRow {
             after: format!(", {at}"),
             ..Explanation {
-                notes: vec![format!("It is {at}: at the peaks of the device, {what}.")],
+                notes: vec![format!(
+                    "This is {at}: at the peak rates of the device, {what}."
+                )],
                 conventions,
                 ..told
             }
@@ -154,7 +157,7 @@ impl Figures<'_> {
     /// A figure of tiles that share strips, which their order decides.
     fn shared(self, title: &str, formula: &'static str, term: Term) -> Explanation {
         let words = order_words(self.tiled.grid.group_rows);
-        let note = "Tiles that run at the same time read the same strips, which the cache holds: in a wave each strip counts once.";
+        let note = "Tiles of one wave read the same strips, which the cache holds, so each strip counts once per wave.";
         Explanation {
             notes: vec![note.to_owned()],
             conventions: vec![Convention::of_words("Order of the tiles:", words)],
@@ -180,14 +183,14 @@ impl Figures<'_> {
         };
         let ratio = Number::Ratio(bytes.number.value() / once.number.value().max(1.0)).text();
         let of_once = format!(
-            "{ratio} of each operand once: {} / {}.",
+            "{ratio} the compulsory traffic: {} / {}.",
             bytes.text(),
             once.text()
         );
         let mut notes = told.notes;
         notes.extend([note.to_owned(), of_once]);
         FigureRow {
-            after: format!(", {ratio} of once"),
+            after: format!(", {ratio} the compulsory traffic"),
             ..Explanation { notes, ..told }.into()
         }
     }
@@ -203,7 +206,7 @@ impl Figures<'_> {
             Term::product("rows", rows),
             Term::product("columns", columns),
         ];
-        self.bytes("each operand once", self.tiled.compulsory_strips(), sides)
+        self.bytes("compulsory traffic", self.tiled.compulsory_strips(), sides)
     }
 
     fn waves_bytes(self) -> Option<Term> {

@@ -38,7 +38,7 @@ impl Figures<'_> {
         let [inner, depth] = [("(K)", matmul.inner), ("(BK)", tile.depth)]
             .map(|(name, size)| Term::count(name, size));
         let steps = Term::rounded_up("", self.tiled.steps(), inner, depth);
-        let source = "A block goes along K in steps, as in Triton and CUTLASS.";
+        let source = "A block works along K in steps, as in Triton and CUTLASS.";
         self.told("steps of a tile along K", "⌈K / BK⌉", steps, source)
             .into()
     }
@@ -48,7 +48,7 @@ impl Figures<'_> {
         let quotient = tiles as f64 / places as f64;
         let told = self.told(
             "waves",
-            "⌈tiles / multiprocessors⌉, a tile each",
+            "⌈tiles / multiprocessors⌉, one tile per multiprocessor",
             self.waves_term(),
             GUIDE,
         );
@@ -62,7 +62,7 @@ impl Figures<'_> {
             ..self
                 .with_device(
                     Explanation {
-                        notes: vec!["A multiprocessor takes one tile at a time. Small tiles can share one, but then they share its rate, too.".to_owned()],
+                        notes: vec!["A multiprocessor computes one tile at a time. Small tiles can share one, but then they also share its rate.".to_owned()],
                         ..told
                     },
                     MULTIPROCESSORS,
@@ -83,10 +83,7 @@ impl Figures<'_> {
             (tiled.waves().saturating_mul(tiled.wave_tiles)).saturating_sub(tiled.grid.tiles());
         let formula = "tiles / (waves · multiprocessors)";
         let told = Explanation {
-            notes: vec![format!(
-                "Places of the last wave without a tile: {}.",
-                exact(empty)
-            )],
+            notes: vec![format!("Idle slots in the last wave: {}.", exact(empty))],
             ..self.told("wave efficiency", formula, efficiency, GUIDE)
         };
         self.with_device(told, MULTIPROCESSORS).into()
@@ -109,7 +106,7 @@ impl Figures<'_> {
         let formula = "M · N · products / (tiles · BM · BN)";
         Explanation {
             notes: vec![
-                "What tiles at the lower and the right edge compute beyond the output is computed for nothing.".to_owned(),
+                "Tiles at the lower and right edges compute some elements beyond the output for nothing.".to_owned(),
             ],
             ..self.told("tile efficiency", formula, efficiency, GUIDE)
         }

@@ -1,10 +1,10 @@
-//! The arithmetic behind an expected time, in words.
+//! The arithmetic behind a predicted time, in words.
 
 use super::figure::{Term, breakdown_worked};
 use super::format::format_seconds;
 use fuseline_core::analysis::device_model::Breakdown;
 
-/// How an expected time is computed: a line for each part that takes time, and one for the whole. `kind` names such times.
+/// How a predicted time is computed: a line for each part that takes time, and one for the whole. `kind` names such times.
 pub fn breakdown_lines(breakdown: &Breakdown, kind: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut terms = Vec::new();
@@ -25,7 +25,7 @@ pub fn breakdown_lines(breakdown: &Breakdown, kind: &str) -> Vec<String> {
     lines
 }
 
-/// What takes the most of an expected time, with its arithmetic: `53.2 GFLOP in whole waves of tiles / 800 TFLOP/s = 66.4 µs`.
+/// What takes the most of a predicted time, with its arithmetic: `53.2 GFLOP in whole waves of tiles / 800 TFLOP/s = 66.4 µs`.
 pub fn longest_part(breakdown: &Breakdown) -> Option<String> {
     let phases = breakdown_worked(breakdown).terms;
     let parts = phases.iter().flat_map(Term::terms);

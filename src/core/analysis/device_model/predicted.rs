@@ -1,4 +1,4 @@
-//! The times that a program is expected to take on a device with measured rates.
+//! The times that a program is predicted to take on a device with measured rates.
 
 use crate::analysis::device_model::range::outside_of_sum;
 use crate::analysis::device_model::{Breakdown, Code, DeviceModel, Hits, Launch, Moved, Outside};
@@ -14,7 +14,7 @@ use crate::model::partition::Partition;
 /// Predicted times of a program before and after fusion. They are warm: the program runs repeatedly, so a kernel finds in
 /// the shared cache what fits there and was accessed lately, inputs and weights included. [`cold_time`] has the others.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Expected {
+pub struct Predicted {
     /// Where the rates come from.
     pub rates_from: RatesFrom,
     /// One library kernel for each op.
@@ -30,12 +30,12 @@ pub struct Expected {
     /// The rate of such a matmul as a share of the library's.
     pub generated_share: f64,
     /// For each fused kernel its time.
-    pub kernels: IdVec<KernelId, ExpectedKernel>,
+    pub kernels: IdVec<KernelId, PredictedTimes>,
 }
 
 /// Times of one fused kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ExpectedKernel {
+pub struct PredictedTimes {
     /// Its time.
     pub time_s: f64,
     /// The time of its ops, each as a library kernel.
@@ -46,7 +46,7 @@ pub struct ExpectedKernel {
     pub unfused_outside: Option<Outside>,
 }
 
-impl Expected {
+impl Predicted {
     /// `None` on a device without measured rates, and where the roofline has no peak for the work of an op.
     /// `O(ops + reads)`.
     pub(crate) fn new(
@@ -81,7 +81,7 @@ impl Expected {
             kernels: (kernels.iter().zip(&fused.kernels))
                 .map(|(&(time_s, outside), kernel)| {
                     let alone = || kernel.ops.iter().map(|&op| ops[KernelId::of_lone_op(op)]);
-                    ExpectedKernel {
+                    PredictedTimes {
                         time_s,
                         unfused_s: alone().map(|(time_s, _)| time_s).sum(),
                         outside,
@@ -124,7 +124,7 @@ fn times(
 /// The predicted time of a fused kernel that finds nothing in the shared cache, as a profiler that flushes it measures it;
 /// `None` where warm times are not predicted. `O(its ops + reads)`.
 pub fn cold_time(analysis: &Analysis, kernel: KernelId) -> Option<f64> {
-    analysis.expected.as_ref()?;
+    analysis.predicted.as_ref()?;
     let model = DeviceModel::new(&analysis.graph, &analysis.options)?;
     let rates = &model.calibration.as_ref()?.rates;
     let partition = &analysis.partition;
@@ -151,9 +151,9 @@ fn launch<'a>(
     }
 }
 
-/// How the expected time of a fused kernel is found; `None` where it has none. `O(ops + reads)`.
+/// How the predicted time of a fused kernel is found; `None` where it has none. `O(ops + reads)`.
 pub fn breakdown(analysis: &Analysis, kernel: KernelId) -> Option<Breakdown> {
-    analysis.expected.as_ref()?;
+    analysis.predicted.as_ref()?;
     let model = DeviceModel::new(&analysis.graph, &analysis.options)?;
     let hits = model.hits(&analysis.fused)?;
     let fused = analysis.fused.kernels.get(kernel)?;
