@@ -172,11 +172,8 @@ fn keywords() -> Vec<Candidate> {
         ("input", "a tensor from outside: input x : f16[8, 6]"),
         ("weight", "a weight: weight w : f16[6, 4]"),
         ("param", "a size with a slider: param S = 8 in 1..64"),
-        ("output", "a result that ops read, too: output y"),
-        (
-            "repeat",
-            "statements that are repeated: repeat 12 with x = y {",
-        ),
+        ("output", "a result that ops also read: output y"),
+        ("repeat", "repeated statements: repeat 12 with x = y {"),
     ];
     let keyword = |(word, detail): (&str, &str)| Candidate {
         inserted: format!("{word} "),

@@ -25,7 +25,7 @@ pub fn check_size(bytes: usize) -> Result<(), String> {
     let tenths = bytes.div_ceil(100_000);
     let (whole, tenth) = (tenths / 10, tenths % 10);
     Err(format!(
-        "it has {whole}.{tenth} MB, and at most {LIMIT_MB} MB are read: split the program, or use the command line, which reads more"
+        "it has {whole}.{tenth} MB, and the limit is {LIMIT_MB} MB: split the program, or use the command line, which reads more"
     ))
 }
 
@@ -55,7 +55,7 @@ impl Bounded<'_> {
         self.left.set(left.unwrap_or(0));
         left.map(drop).ok_or_else(|| {
             E::custom(format!(
-                "it has more than the {LIMIT_MB} MB that are read, as JSON: split the list"
+                "as JSON it exceeds the limit of {LIMIT_MB} MB: split the list"
             ))
         })
     }
@@ -63,7 +63,7 @@ impl Bounded<'_> {
     fn inner<E: Error>(self) -> Result<Self, E> {
         let depth = self.depth + 1;
         if depth > MAX_DEPTH {
-            let problem = format!("more than {MAX_DEPTH} lists and objects are in each other");
+            let problem = format!("lists and objects nest more than {MAX_DEPTH} levels deep");
             return Err(E::custom(problem));
         }
         Ok(Self { depth, ..self })
@@ -123,7 +123,7 @@ impl<'de> Visitor<'de> for Bounded<'_> {
             && entries > self.left.get() / "0,".len()
         {
             let problem = format!(
-                "a list of {entries} entries has more than the {LIMIT_MB} MB that are read, as JSON: split the list"
+                "a list of {entries} entries exceeds the limit of {LIMIT_MB} MB as JSON: split the list"
             );
             return Err(A::Error::custom(problem));
         }

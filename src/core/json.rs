@@ -35,7 +35,7 @@ pub fn read_json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
         let (line, column) = (problem.inner().line(), problem.inner().column());
         match number_of_python(text, line, column) {
             Some(word) => format!(
-                "{}: {word} is no number of JSON at line {line} column {column}",
+                "{}: {word} is not a JSON number at line {line} column {column}",
                 problem.path()
             ),
             None => problem.to_string(),

@@ -77,7 +77,7 @@ impl Writer {
             program.ops.push(op);
         }
         if program.ops.is_empty() {
-            return Err(Problem::new("its outputs need no op"));
+            return Err(Problem::new("its outputs depend on no op"));
         }
         let known = |name: &str| self.tensors.get(*self.by_name.get(name)?);
         let misfits = opaque_where_refused(&mut program, known, &self.params);
@@ -88,11 +88,11 @@ impl Writer {
         notes.extend(match fixed {
             0 => None,
             1 => Some(
-                "1 tensor has a size that the notation cannot express: it is right only at the params' defaults."
+                "1 tensor has a size that the notation cannot express. The size is right only at the params' defaults."
                     .to_owned(),
             ),
             count => Some(format!(
-                "{count} tensors have sizes that the notation cannot express: they are right only at the params' defaults."
+                "{count} tensors have sizes that the notation cannot express. The sizes are right only at the params' defaults."
             )),
         });
         let mut seen = HashSet::new();

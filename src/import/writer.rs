@@ -85,7 +85,7 @@ impl Writer {
         let left = self.reads_left.checked_sub(reads);
         self.reads_left = left.ok_or_else(|| {
             Problem::new(format!(
-                "its ops read more than the {} million tensors and sizes that are opened at once",
+                "its ops read more than {} million tensors and sizes, the limit for one file",
                 MAX_READS >> 20
             ))
         })?;

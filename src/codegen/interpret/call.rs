@@ -105,7 +105,7 @@ impl Call {
     /// # Errors
     /// The end of a sentence about the op: which attribute to state.
     pub fn stated(&self, name: &str) -> Result<f64, String> {
-        (self.number(name)).ok_or_else(|| format!("it has no number: state one with `{name}=`"))
+        (self.number(name)).ok_or_else(|| format!("it has no number: give one with `{name}=`"))
     }
 }
 

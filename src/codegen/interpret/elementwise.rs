@@ -183,7 +183,7 @@ fn unary(
             let (min, max) = (bound("min", f64::NEG_INFINITY), bound("max", f64::INFINITY));
             Box::new(move |x| smaller(larger(x, min), max))
         }
-        _ => return Err(format!("`{name}` has no meaning in numbers with one input")),
+        _ => return Err(format!("`{name}` cannot run with one input")),
     })
 }
 
@@ -259,7 +259,7 @@ fn by_diagonal(
 fn dropout(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, String> {
     let p = task.call.number("p").unwrap_or(0.5);
     if !(0.0..=1.0).contains(&p) {
-        return Err(format!("`p` is {p}, which is no probability"));
+        return Err(format!("`p` is {p}, which is not a probability"));
     }
     let key = random_key(task.seed, task.output);
     let factor = task.arithmetic.round(1.0 / (1.0 - p));
@@ -281,9 +281,7 @@ fn rotary(task: &Task<'_>, x: &Array<'_>, [cos, sin]: [&Array<'_>; 2]) -> Result
     let r = |value: f64| task.arithmetic.round(value);
     let size = task.shape.last().copied().unwrap_or(1);
     if size % 2 != 0 {
-        return Err(format!(
-            "the last dimension is {size}, which has no two halves"
-        ));
+        return Err(format!("the last dimension is {size}, which is odd"));
     }
     let (cos, sin) = (broadcast(task, cos)?, broadcast(task, sin)?);
     let own = broadcast(task, x)?;

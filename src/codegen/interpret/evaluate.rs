@@ -64,8 +64,8 @@ pub(super) fn evaluate(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>
 pub fn unknown_operator(op: &Op) -> String {
     let named = op.unknown.as_ref().and_then(|own| own.name.as_deref());
     match named {
-        Some(name) => format!("what the operator {} computes is not known", quoted(name)),
-        None => "what an opaque operator computes is not known".to_owned(),
+        Some(name) => format!("the operator {} is unknown", quoted(name)),
+        None => "an opaque op computes an unknown function".to_owned(),
     }
 }
 
@@ -81,7 +81,7 @@ pub fn function_of(op: &Op) -> Result<&'static Function, String> {
         (None, OpType::Opaque) => "opaque",
         (None, op_type) => {
             return Err(format!(
-                "`{}` does not say what it computes: name a function, such as `{}`",
+                "`{}` does not say what it computes: use a function such as `{}`",
                 op_type.name(),
                 if op_type == OpType::Elementwise {
                     "relu"

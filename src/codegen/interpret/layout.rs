@@ -267,7 +267,7 @@ pub(super) fn place_of(index: f64, size: usize) -> Result<usize, String> {
         return Ok(index as usize);
     }
     Err(format!(
-        "an index is {index}, but it reads from {size} places"
+        "an index is {index}, but the dimension has size {size}"
     ))
 }
 

@@ -323,11 +323,11 @@ fn prepared<'a>(
                 let name = quoted(graph.tensor_name(id));
                 return Err(NotRun::new(
                     format!(
-                        "{} numbers are given for {name}, which has {}",
+                        "{name} has {1} elements, and {0} numbers are given",
                         given.len(),
                         count(&shape)
                     ),
-                    "give one for each element",
+                    "give one number per element",
                 ));
             }
         });

@@ -215,12 +215,15 @@ fn add_row(sums: &mut [f64], factor: f64, row: &[f64], round: impl Fn(f64) -> f6
 fn packed(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, String> {
     let refuse = || {
         let operands = unfit(task, inputs);
-        format!("{operands}, and `k=` does not tell which part of an operand it reads")
+        format!("{operands}, and `k=` does not say which part of an operand the op reads")
     };
     let (&[.., rows, columns], [left, rest @ ..]) = (task.shape, inputs) else {
         return Err(refuse());
     };
-    let k = task.op.k.ok_or_else(|| "its K is unknown".to_owned())?;
+    let k = task
+        .op
+        .k
+        .ok_or_else(|| "its contraction length K is unknown".to_owned())?;
     let (right, is_same) = match rest {
         [] => (left, true),
         [right] => (right, task.reads_one_tensor),

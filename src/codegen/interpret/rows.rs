@@ -175,7 +175,7 @@ fn reduced(
                 })
                 .collect()
         }
-        name => return Err(format!("`{name}` has no meaning in numbers")),
+        name => return Err(format!("`{name}` cannot run on numbers")),
     })
 }
 

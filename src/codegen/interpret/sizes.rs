@@ -112,13 +112,13 @@ pub(super) fn fitted(
     if names.len() > MAX_OPS {
         return Err(NotRun::new(
             format!("{} ops are too many to run", names.len()),
-            format!("run a program of at most {MAX_OPS} ops, such as one round of its block"),
+            format!("run a program of at most {MAX_OPS} ops, such as one iteration of its block"),
         ));
     }
     if partition.kernel_of.len() != names.len() {
         return Err(NotRun::new(
-            "the kernels are those of another program",
-            "wait for the kernels of this one",
+            "the kernels belong to another program",
+            "wait for the kernels of this program",
         ));
     }
     let mut program = program.clone();
@@ -168,11 +168,11 @@ pub(super) fn fitted(
 /// The names of the ops in the order of the graph at the program's own sizes.
 fn names(program: &Program) -> Result<Vec<String>, NotRun> {
     let graph = build_graph(resolve(program).ops, &[])
-        .map_err(|_| NotRun::new("the program forms no graph", "mend its errors first"))?;
+        .map_err(|_| NotRun::new("the program forms no graph", "correct its errors first"))?;
     if graph.ops.is_empty() {
         return Err(NotRun::new(
             "there is nothing to run",
-            "write an op, or mend the errors of the text",
+            "write an op, or correct the errors of the text",
         ));
     }
     Ok(graph.ops.into_iter().map(|op| op.name).collect())
@@ -213,7 +213,7 @@ fn read(
             Some(problem) => NotRun::new(problem.message, problem.hint.unwrap_or_default()),
             None => NotRun::new(
                 "at these sizes the program has other ops",
-                "leave the number of rounds of a block as it is",
+                "keep the number of iterations of a block",
             ),
         });
     };
@@ -344,13 +344,13 @@ fn too_much(fitted: &Fitted, budget: &Budget) -> NotRun {
     let has_room = fitted.steps <= budget.max_steps && elements.all <= budget.max_elements;
     let message = if has_room {
         format!(
-            "the largest tensor would have {} million elements; at most {} fit here",
+            "the largest tensor would have {} million elements, and the limit is {}",
             elements.largest.div_ceil(MILLION),
             budget.max_tensor_elements / MILLION
         )
     } else {
         format!(
-            "a run would take {} million steps on {} million elements; at most {} and {} are computed here",
+            "a run would take {} million steps on {} million elements, and the limits are {} and {}",
             fitted.steps.div_ceil(MILLION),
             elements.all.div_ceil(MILLION),
             budget.max_steps / MILLION,
@@ -359,6 +359,6 @@ fn too_much(fitted: &Fitted, budget: &Budget) -> NotRun {
     };
     NotRun::new(
         message,
-        format!("make sizes smaller, first those of {op}, which writes {shape}"),
+        format!("make sizes smaller, starting with {op}, which writes {shape}"),
     )
 }

@@ -82,7 +82,7 @@ pub fn PolicyPicker() -> impl IntoView {
         }
     };
     // What a group is called is seen in the open list alone.
-    let options = Policy::VARIANTS.iter().map(|&policy| {
+    let options = Policy::VARIANTS.iter().map(move |&policy| {
         view! {
             <optgroup label=policy_gloss(policy)>
                 <option value=policy.name()>{move || policy_title(policy, page.fusion.with(|fusion| fusion.objective))}</option>

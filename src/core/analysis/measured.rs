@@ -134,7 +134,7 @@ impl Measurements {
     pub fn read(text: &str) -> Result<Self, String> {
         read_json(text).map_err(|problem| {
             format!(
-                "expected are measured patterns, with the fields in docs/measurement.md: {problem}"
+                "this is not a file of measured patterns, whose fields docs/measurement.md lists: {problem}"
             )
         })
     }

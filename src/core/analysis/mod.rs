@@ -194,7 +194,7 @@ pub(super) fn read(program: &Program) -> Read {
     let statement_of_op = resolved.statement_of_op;
     if resolved.ops.is_empty() && resolved.unknown_ops.is_empty() && !has_errors(&diagnostics) {
         diagnostics.push(
-            Diagnostic::warning(Code::EmptyProgram, "there are no operations yet")
+            Diagnostic::warning(Code::EmptyProgram, "there are no ops yet")
                 .hint("write one, such as `y = relu(x) : f16[1024]`, or pick an example"),
         );
     }

@@ -82,7 +82,7 @@ pub fn transformer_block(
 ) -> Result<(Vec<Op>, Vec<TensorDecl>), Diagnostic> {
     check_sizes(seq_len, hidden_dim, num_heads, dtype_bytes)?;
     let overflow = || {
-        Diagnostic::error(Code::Overflow, "the sizes of the block pass 2^63")
+        Diagnostic::error(Code::Overflow, "the sizes of the block exceed 2^63")
             .hint("use smaller sizes")
     };
     let (s, h, n, hd) = (seq_len, hidden_dim, num_heads, hidden_dim / num_heads);

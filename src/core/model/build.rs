@@ -203,13 +203,13 @@ fn fix_undeclared(
 }
 
 fn duplicate_output(op: &Op, first: &Op) -> Diagnostic {
-    let message = format!("`{}` is already written by `{}`", op.output, first.name);
-    Diagnostic::error(Code::DuplicateOutput, message).hint("give this output a name of its own")
+    let message = format!("`{}` already writes `{}`", first.name, op.output);
+    Diagnostic::error(Code::DuplicateOutput, message).hint("give this output another name")
 }
 
 fn duplicate_name(op: &Op) -> Diagnostic {
     let message = format!("another op is already called `{}`", op.name);
-    Diagnostic::error(Code::DuplicateOpName, message).hint("give this op a name of its own")
+    Diagnostic::error(Code::DuplicateOpName, message).hint("give this op another name")
 }
 
 fn size_of_zero(op: &Op) -> Diagnostic {
@@ -230,7 +230,7 @@ pub(crate) fn cycle_diagnostic(names: &[&str]) -> Diagnostic {
         format!("the ops form a cycle: {}", path.join(" → ")),
     )
     .hint(match names {
-        [_] => "no op reads what it writes: give the output a name of its own",
+        [_] => "an op cannot read its own output: give the output another name",
         _ => "break the cycle: one of these ops must read another tensor",
     })
 }
@@ -251,7 +251,7 @@ fn check_total_bytes(graph: &Graph) -> Result<(), Vec<Diagnostic>> {
     let mut total: u64 = 0;
     let mut most = (0, OpId::new(0));
     for (op, &output) in graph.output.iter_enumerated() {
-        let overflow = |what: &str| about(op, format!("the bytes of {what} pass 2^63"));
+        let overflow = |what: &str| about(op, format!("the bytes of {what} exceed 2^63"));
         let of = |tensor: TensorId| overflow(&format!("`{}`", graph.tensor_name(tensor)));
         let written = graph.tensors[output].bytes().ok_or_else(|| of(output))?;
         let mut moved = Some(written);
@@ -273,9 +273,8 @@ fn check_total_bytes(graph: &Graph) -> Result<(), Vec<Diagnostic>> {
     let kernels = graph.ops.len();
     let bound = total.checked_mul(kernels as u64);
     if bound.is_none_or(passes) {
-        let message = format!(
-            "the bytes of {kernels} kernels pass 2^63 if each of them computes all ops again"
-        );
+        let message =
+            format!("the bytes of {kernels} kernels exceed 2^63 if each kernel recomputes all ops");
         return Err(about(most.1, message));
     }
     Ok(())

@@ -116,7 +116,7 @@ impl Calibrations {
     pub fn read(text: &str) -> Result<Self, String> {
         let read: Self = read_json(text).map_err(|problem| {
             format!(
-                "expected are records as `fuseline calibrate FILE --json` writes them: {problem}"
+                "this is not a file of records, which `fuseline calibrate FILE --json` writes: {problem}"
             )
         })?;
         let is_possible = |record: &FusionCalibration| {
@@ -126,10 +126,10 @@ impl Calibrations {
                 && record.flops >= 0.0
         };
         match read.patterns.iter().position(|record| !is_possible(record)) {
-            None if read.patterns.is_empty() => Err("there is no pattern in it".to_owned()),
+            None if read.patterns.is_empty() => Err("it contains no pattern".to_owned()),
             None => Ok(read),
             Some(at) => Err(format!(
-                "patterns[{at}]: speedup_factor has to be above 0 and flops at least 0"
+                "patterns[{at}]: speedup_factor must be above 0, and flops at least 0"
             )),
         }
     }

@@ -38,7 +38,7 @@ impl FromStr for Day {
             let date = Date::from_calendar_date(year.parse().ok()?, month, day.parse().ok()?);
             date.ok().filter(|_| is_written_so).map(Self)
         };
-        day().ok_or_else(|| "a day is written as 2026-11-23".to_owned())
+        day().ok_or_else(|| "write a day as 2026-11-23".to_owned())
     }
 }
 
@@ -75,6 +75,6 @@ impl BorshDeserialize for Day {
         let julian_day = i32::deserialize_reader(reader)?;
         let date = Date::from_julian_day(julian_day);
         date.map(Self)
-            .map_err(|_| Error::new(ErrorKind::InvalidData, "no day of the calendar"))
+            .map_err(|_| Error::new(ErrorKind::InvalidData, "not a day of the calendar"))
     }
 }

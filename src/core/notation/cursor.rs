@@ -96,7 +96,7 @@ impl<'a> Cursor<'a> {
                 Diagnostic::error(Code::Syntax, "the name holds an unknown escape")
                     .at(token.span)
                     .hint(
-                        "in backquotes write `\\\\` for a backslash and `` \\` `` for a backquote",
+                        "in backquotes, write `\\\\` for a backslash and `` \\` `` for a backquote",
                     )
             })?,
         };
@@ -111,7 +111,7 @@ impl<'a> Cursor<'a> {
         let minus = self.take(Lexeme::Minus);
         let token = self.take(Lexeme::Int).ok_or_else(|| match self.peek() {
             Some(t) if matches!(t.kind, Lexeme::Name | Lexeme::OpenParen) => self
-                .expected("a whole number", "a param is a plain number, so that a slider can set it; shapes may compute with it"),
+                .expected("a whole number", "a param is a plain number, so that a slider can set it; shapes can compute with it"),
             _ => self.expected("a whole number", hint),
         })?;
         let span = minus.map_or(token.span, |m| m.span.to(token.span));
@@ -122,7 +122,7 @@ impl<'a> Cursor<'a> {
         let overflow = || {
             Diagnostic::error(
                 Code::Overflow,
-                format!("{} is past 2^63", shortened(span.slice(self.text))),
+                format!("{} exceeds 2^63", shortened(span.slice(self.text))),
             )
             .at(span)
             .hint("use a smaller number")
@@ -175,7 +175,7 @@ impl<'a> Cursor<'a> {
             .tokens
             .last()
             .map_or(open.span.end, |last| last.span.end);
-        Diagnostic::error(Code::Syntax, "the bracket is never closed")
+        Diagnostic::error(Code::Syntax, "the bracket is not closed")
             .at(open.span)
             .hint(format!("close it with {close}"))
             .fix(
@@ -206,7 +206,7 @@ impl<'a> Cursor<'a> {
             Lexeme::Unknown => {
                 return Some(unknown_character(found, token.span));
             }
-            Lexeme::OpenQuote => "the name in backquotes has no end".to_owned(),
+            Lexeme::OpenQuote => "the name in backquotes is not closed".to_owned(),
             Lexeme::MalformedNumber => {
                 format!("`{}` is neither a number nor a name", shortened(found))
             }
@@ -214,7 +214,7 @@ impl<'a> Cursor<'a> {
         };
         let hint = match token.kind {
             Lexeme::OpenQuote => "close it with another backquote on the same line",
-            _ => "write a product with `*`, as in `4*H`; a name starts with a letter",
+            _ => "write a product as `4*H`; a name starts with a letter",
         };
         let unreadable = Diagnostic::error(Code::Syntax, problem)
             .at(token.span)
@@ -243,10 +243,10 @@ pub(super) fn begun_name(found: &str) -> &str {
 
 fn unknown_character(character: &str, span: Span) -> Diagnostic {
     let (hint, meant) = match character {
-        "×" | "·" | "∗" => ("write `*` for a product", Some("*")),
-        "÷" => ("write `/` for a quotient", Some("/")),
+        "×" | "·" | "∗" => ("write a product with `*`", Some("*")),
+        "÷" => ("write a quotient with `/`", Some("/")),
         "−" | "–" | "—" => ("write a minus as `-`", Some("-")),
-        ";" => ("write one statement a line", Some("\n")),
+        ";" => ("write one statement per line", Some("\n")),
         "\"" | "'" | "“" | "”" | "‘" | "’" => (
             "write a name with special characters in backquotes",
             Some("`"),
@@ -255,7 +255,7 @@ fn unknown_character(character: &str, span: Span) -> Diagnostic {
             "write a number with a digit before the point, a range as `1..8`",
             None,
         ),
-        _ => ("remove it, or put it into a comment after `#`", None),
+        _ => ("remove it, or put it in a comment after `#`", None),
     };
     let unknown = Diagnostic::error(
         Code::UnknownCharacter,

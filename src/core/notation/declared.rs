@@ -120,7 +120,7 @@ pub(super) fn made(text: &str, tokens: &[Token]) -> Option<Diagnostic> {
         whole: tokens.first()?.span.to(tokens.last()?.span),
     };
     let message = format!(
-        "{} makes a tensor or a layer, and is no op",
+        "{} creates a tensor or a layer and is not an op",
         quoted(function)
     );
     let problem = Diagnostic::error(Code::UnknownFunction, message).at(callee.span);

@@ -19,17 +19,17 @@ enum Mend {
 /// Words that begin statements of other languages, and what to do.
 #[rustfmt::skip]
 const WORDS: &[(&str, Mend, &str)] = &[
-    ("import", Mend::Line, "remove the line: a program has declarations and ops alone"),
-    ("from", Mend::Line, "remove the line: a program has declarations and ops alone"),
+    ("import", Mend::Line, "remove the line: a program has only declarations and ops"),
+    ("from", Mend::Line, "remove the line: a program has only declarations and ops"),
     ("print", Mend::Line, "remove the line: the page shows every number"),
-    ("assert", Mend::Line, "remove the line: shapes are checked by themselves"),
-    ("with", Mend::Line, "remove the line, and write what follows from the start of the line on"),
+    ("assert", Mend::Line, "remove the line: Fuseline checks all shapes"),
+    ("with", Mend::Line, "remove the line, and start the following lines without indentation"),
     ("pass", Mend::Line, "remove the line"),
     ("del", Mend::Line, "remove the line: a tensor lives until its last reader"),
-    ("class", Mend::ByHand, "write the ops of its `forward`, one a line"),
-    ("def", Mend::ByHand, "declare what it takes, such as `input x : f16[1024, 4096]`, and write its ops below"),
-    ("for", Mend::ByHand, "write `repeat 12 with x = y {`, the ops of a round, and `}` on a line of its own"),
-    ("while", Mend::ByHand, "write `repeat 12 with x = y {`, the ops of a round, and `}` on a line of its own"),
+    ("class", Mend::ByHand, "write the ops of its `forward`, one per line"),
+    ("def", Mend::ByHand, "declare its inputs, such as `input x : f16[1024, 4096]`, and write its ops below"),
+    ("for", Mend::ByHand, "write `repeat 12 with x = y {`, the ops of one iteration, and `}` on its own line"),
+    ("while", Mend::ByHand, "write `repeat 12 with x = y {`, the ops of one iteration, and `}` on its own line"),
     ("if", Mend::ByHand, "write the ops of the branch that runs"),
     ("elif", Mend::ByHand, "write the ops of the branch that runs"),
     ("else", Mend::ByHand, "write the ops of the branch that runs"),
@@ -68,7 +68,7 @@ fn whole(tokens: &[Token]) -> Option<Span> {
 }
 
 fn no_statement(word: &str, at: Span) -> Diagnostic {
-    let problem = format!("{} is no statement of the notation", quoted(word));
+    let problem = format!("{} is not a statement of the notation", quoted(word));
     Diagnostic::error(Code::Syntax, problem).at(at)
 }
 
@@ -83,7 +83,7 @@ fn keyword(text: &str, tokens: &[Token]) -> Option<Diagnostic> {
     if first.kind == Lexeme::At {
         return Some(mended(
             &no_statement("@", first.span),
-            "remove the line: a program has declarations and ops alone".to_owned(),
+            "remove the line: a program has only declarations and ops".to_owned(),
             vec![remove()?],
         ));
     }
@@ -126,21 +126,20 @@ fn result(text: &str, tokens: &[Token]) -> Option<Diagnostic> {
                     ),
                 ];
                 let hint = format!(
-                    "remove the line: what no op reads is a result; write `{output}` if an op reads it, too"
+                    "remove the line: a tensor that no op reads is a result; write `{output}` if an op also reads it"
                 );
                 return Some(mended(&problem, hint, fixes));
             }
-            let hint =
-                "write the last op with an output: `y = relu(x)`; what no op reads is a result";
+            let hint = "write the last op with an output: `y = relu(x)`; a tensor that no op reads is a result";
             Some(mended(&problem, hint.to_owned(), Vec::new()))
         }
         "output" if rest.get(1)?.kind == Lexeme::Equals => {
             let removed = Span::new(first.span.start, value.span.start);
             let output = value.span.slice(text);
             Some(mended(
-                &Diagnostic::error(Code::Syntax, "`output` stands before an op").at(first.span),
+                &Diagnostic::error(Code::Syntax, "`output` cannot begin an op").at(first.span),
                 format!(
-                    "remove the word; `output {output}` on a line of its own is for a result that ops read, too"
+                    "remove the word; `output {output}` on its own line is for a result that ops also read"
                 ),
                 vec![Fix::new("Remove `output`", TextEdit::remove(removed))],
             ))
@@ -229,7 +228,7 @@ fn assignment(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option<Diag
             Some(mended(
                 problem,
                 format!(
-                    "each op writes a tensor of its own: write `{output}_2 = {function}({output}, {other})`, and read `{output}_2` below"
+                    "each op writes a new tensor: write `{output}_2 = {function}({output}, {other})`, and read `{output}_2` below"
                 ),
                 Vec::new(),
             ))
@@ -280,9 +279,9 @@ fn several_outputs(text: &str, tokens: &[Token], problem: &Diagnostic) -> Option
     let hint = match method {
         "chunk" | "split" => {
             let first = lines.first()?;
-            format!("an op has one output: write `{first}`, and a line for each of the others")
+            format!("an op has one output: write `{first}`, and one line per further output")
         }
-        _ => "an op has one output: write a line for each".to_owned(),
+        _ => "an op has one output: write one line per output".to_owned(),
     };
     let fixes = is_chunk_of_last.then_some(fix).into_iter().collect();
     Some(mended(problem, hint, fixes))

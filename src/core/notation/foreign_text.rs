@@ -16,13 +16,13 @@ enum Signs {
 const EXPORT: &str = "let fuseline.export(model, x) of fuseline.py (on the page: Open, A PyTorch model) write its ops, and paste those";
 const FILE: &str = "export the model itself to ONNX, or save it with torch.export.save(program, \"model.pt2\"), and open that file";
 const PROGRAM: &str = "save it with torch.export.save(program, \"model.pt2\"), and open that file";
-const KERNEL: &str = "write the ops that it computes, one a line, or let fuseline.export(model, x) of fuseline.py write those of the model that calls it";
+const KERNEL: &str = "write its ops, one per line, or let fuseline.export(model, x) of fuseline.py write the ops of the model that calls it";
 
 const TRITON: &str = "a Triton kernel";
 const EXPORTED: &str = "a printed ExportedProgram of PyTorch";
 const GRAPH: &str = "a printed graph of PyTorch";
 const MODULE: &str = "the source code of a PyTorch module";
-const PRINTED: &str = "a printed PyTorch model, which does not say how data flows";
+const PRINTED: &str = "a printed PyTorch model, which lacks the data flow";
 const HLO: &str = "XLA HLO";
 
 /// The texts that are known: what each is, how to bring in its model, and its signs.

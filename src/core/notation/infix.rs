@@ -56,7 +56,7 @@ pub(super) fn as_calls(text: &str, tokens: &[Token], problem: &Diagnostic) -> Op
         (
             format!("Write {}", callees.join(", ")),
             format!(
-                "write each operation as a call on a line of its own: {}",
+                "write each operation as a call on its own line: {}",
                 callees.join(", ")
             ),
         )

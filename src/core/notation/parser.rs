@@ -242,16 +242,16 @@ impl Cursor<'_> {
     }
 
     fn output(&mut self) -> Parse<Statement> {
-        const HINT: &str = "write `output y` for each result that ops of the program read, too";
+        const HINT: &str = "write `output y` for each result that ops also read";
         self.at += 1;
         Ok(Statement::Output(self.name("the name of a tensor", HINT)?))
     }
 
     fn repeat(&mut self) -> Parse<Statement> {
-        const HINT: &str = "write `repeat 12 {` or `repeat L with x = y {`, and `}` on a line of its own behind the statements";
+        const HINT: &str = "write `repeat 12 {` or `repeat L with x = y {`, and `}` on its own line after the statements";
         self.at += 1;
         if matches!(self.peek_kind(), None | Some(Lexeme::OpenBrace)) {
-            return Err(self.expected("the number of rounds", HINT));
+            return Err(self.expected("the number of iterations", HINT));
         }
         let count = expression(self)?;
         let mut carried = Vec::new();
@@ -297,7 +297,7 @@ impl Cursor<'_> {
             label = Some(output);
             output = self.name(
                 "the name of the output",
-                "a label comes before an op: `label: y = relu(x)`",
+                "a label precedes an op: `label: y = relu(x)`",
             )?;
         }
         self.expect(Lexeme::Equals, "`=`", HINT)?;
@@ -328,7 +328,7 @@ impl Cursor<'_> {
     }
 
     fn kernel_mark(&mut self) -> Parse<Option<KernelMark>> {
-        const HINT: &str = "write `@kernel 3` after each op that is to run in kernel 3";
+        const HINT: &str = "write `@kernel 3` after each op of kernel 3";
         let Some(at) = self.take(Lexeme::At) else {
             return Ok(None);
         };
@@ -403,9 +403,9 @@ impl Cursor<'_> {
             .at(token.span)
             .hint(match token.kind {
                 Lexeme::OpenBrace | Lexeme::CloseBrace => {
-                    "only the header of a block ends with `{`, and `}` stands on a line of its own"
+                    "only the header of a block ends with `{`, and `}` is on its own line"
                 }
-                _ => "write one statement a line, and comments after `#`",
+                _ => "write one statement per line, and comments after `#`",
             })
             .fix(
                 "Start a new line here",

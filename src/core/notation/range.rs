@@ -82,7 +82,7 @@ fn range_problem(name: &str, value: i64, range: &ParamRange) -> Option<(Diagnost
     }
     if range.dividing.is_some() && (max - min) / step >= MOST_CANDIDATES {
         let problem = warn(format!(
-            "the range of {name} has more than {MOST_CANDIDATES} values that may divide"
+            "the range of {name} has more than {MOST_CANDIDATES} candidates for a divisor"
         ));
         return Some((
             problem.hint("narrow the range, or give it a larger `step`"),

@@ -70,9 +70,9 @@ impl<'a> Reader<'a> {
             let end = self.text.trim_end().len();
             self.end_block(end);
             let header = self.parsed.program.blocks.last().map(|block| block.header);
-            let unclosed = Diagnostic::error(Code::Syntax, "the block is never closed")
+            let unclosed = Diagnostic::error(Code::Syntax, "the block is not closed")
                 .at(header.unwrap_or_default())
-                .hint("write `}` on a line of its own behind its last statement");
+                .hint("write `}` on its own line after the last statement");
             self.parsed.diagnostics.push(unclosed);
             sort_in_text_order(&mut self.parsed.diagnostics);
         }
@@ -100,9 +100,9 @@ impl<'a> Reader<'a> {
         if self.is_block_open || self.refused_blocks > 0 {
             self.refused_blocks += 1;
             return Some(
-                Diagnostic::error(Code::Syntax, "a block stands in another one")
+                Diagnostic::error(Code::Syntax, "blocks cannot nest")
                     .at(block.header)
-                    .hint("end the outer block before it, or write one of the two out"),
+                    .hint("end the outer block first, or write out one of the two"),
             );
         }
         let program = &mut self.parsed.program;
@@ -236,10 +236,7 @@ impl<'a> Reader<'a> {
     fn accept_output(&mut self, name: Name) -> Option<Diagnostic> {
         if let Some(&first) = self.outputs.get(&name.text) {
             let line = self.line_of(first);
-            let twice = format!(
-                "{} is already an output, see line {line}",
-                quoted(&name.text)
-            );
+            let twice = format!("line {line} already makes {} an output", quoted(&name.text));
             return Some(
                 Diagnostic::error(Code::DuplicateDeclaration, twice)
                     .at(name.span)
@@ -275,10 +272,10 @@ impl<'a> Reader<'a> {
             let name = quoted(&written.text);
             let problem = Diagnostic::error(
                 Code::DuplicateOutput,
-                format!("{name} is already written in line {line}"),
+                format!("line {line} already writes {name}"),
             )
             .at(written.span)
-            .hint("give this output a name of its own");
+            .hint("give this output another name");
             return Some(match self.free_name(&written.text) {
                 Some(free) => problem.fix(
                     format!("Call it {}", quoted(&free)),
@@ -344,10 +341,7 @@ impl<'a> Reader<'a> {
         let line = self.line_of(first);
         Diagnostic::error(
             Code::DuplicateDeclaration,
-            format!(
-                "{what} {} is already declared in line {line}",
-                quoted(&name.text)
-            ),
+            format!("line {line} already declares {what} {}", quoted(&name.text)),
         )
         .at(name.span)
         .hint("remove one of the two, or rename it")
@@ -359,7 +353,7 @@ impl<'a> Reader<'a> {
         Diagnostic::error(
             Code::DuplicateDeclaration,
             format!(
-                "{} is both declared and the output of an op, see line {line}",
+                "{} is both declared and the output of the op in line {line}",
                 quoted(&name.text)
             ),
         )

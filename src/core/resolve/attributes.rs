@@ -230,7 +230,7 @@ fn unknown_attribute(
     let name = attribute.name.text.as_str();
     let problem = Diagnostic::error(
         Code::UnknownAttribute,
-        format!("{callee} takes no attribute {}", quoted(name)),
+        format!("{callee} has no attribute {}", quoted(name)),
     )
     .at(attribute.span);
     let removal = without_arguments(statement, attribute.span);

@@ -62,14 +62,12 @@ impl Callee {
             return Err(unknown.hint(hint));
         }
         Err(match params.suggest(name, names) {
-            Some(known) => unknown
-                .hint(format!("did you mean `{known}`?"))
-                .fix(
-                    format!("Write `{known}`"),
-                    TextEdit::replace(statement.callee.span, known),
-                ),
+            Some(known) => unknown.hint(format!("did you mean `{known}`?")).fix(
+                format!("Write `{known}`"),
+                TextEdit::replace(statement.callee.span, known),
+            ),
             None => unknown.hint(
-                "use a function of the list, or `elementwise` or `reduction` with the shape after a colon",
+                "use a listed function, or `elementwise` or `reduction` with a shape after a colon",
             ),
         })
     }
@@ -168,12 +166,12 @@ fn check_leading(statement: &OpStatement, callee: Callee) -> Result<(), Diagnost
         (Some(literal), None) if statement.inputs.len() < least => Err(Diagnostic::error(
             Code::WrongInputCount,
             format!(
-                "{} has only numbers to give a type",
+                "{} has only numbers as inputs, which have no type",
                 quoted(&statement.callee.text)
             ),
         )
         .at(literal.span)
-        .hint("name a tensor in the place of one of them; `full` makes one")),
+        .hint("replace one of them by a tensor; `full` makes one")),
         _ => Ok(()),
     }
 }

@@ -167,7 +167,7 @@ fn apply(operator: BinaryOp, left: i64, right: i64, expr: &Expr) -> Result<i64, 
 }
 
 fn overflow(expr: &Expr) -> Diagnostic {
-    Diagnostic::error(Code::Overflow, format!("{} passes 2^63", expr_text(expr)))
+    Diagnostic::error(Code::Overflow, format!("{} exceeds 2^63", expr_text(expr)))
         .at(expr.span)
         .hint("use smaller sizes")
 }

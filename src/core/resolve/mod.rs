@@ -176,7 +176,7 @@ pub fn resolve(program: &Program) -> Resolved {
 fn in_round(problem: Diagnostic, round: Option<Round>) -> Diagnostic {
     match round.filter(|round| round.index > 0) {
         Some(round) => Diagnostic {
-            message: format!("in round {}, {}", round.number(), problem.message),
+            message: format!("in iteration {}, {}", round.number(), problem.message),
             ..problem
         },
         None => problem,

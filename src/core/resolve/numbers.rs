@@ -38,7 +38,7 @@ pub(super) fn misplaced(
     let problem = Diagnostic::error(
         Code::WrongInputCount,
         format!(
-            "{} takes no number in the place of an input",
+            "{} takes no number as an input",
             quoted(&statement.callee.text)
         ),
     )

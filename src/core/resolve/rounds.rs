@@ -46,9 +46,9 @@ fn rounds(block: &Block, params: &Params<'_>, most_added: usize) -> Result<usize
         Ok(rounds) if rounds > 0 => Ok(rounds),
         _ => Err(Diagnostic::error(
             Code::NonPositiveSize,
-            format!("the number of rounds is {shown}"),
+            format!("the number of iterations is {shown}"),
         )
-        .hint("a block runs at least once; remove it if it shall not run")),
+        .hint("a block runs at least once; remove it if it should not run")),
     }
 }
 
@@ -56,7 +56,7 @@ fn too_many(shown: &str, most_added: usize) -> Diagnostic {
     let most = most_added + 1;
     Diagnostic::error(
         Code::TooLong,
-        format!("{shown} rounds are too many: written out, the blocks would pass {MAX_ADDED_BYTES} bytes"),
+        format!("{shown} iterations are too many: written out, the blocks would exceed {MAX_ADDED_BYTES} bytes"),
     )
     .hint(format!("repeat this block at most {most} times"))
 }
@@ -111,10 +111,10 @@ pub(super) fn check_carried(program: &Program, scope: &Scope<'_>, found: &mut Ve
                         .hint("give each name once"),
                 );
             } else if scope.is_defined_in(name, index) {
-                let message = format!("{} is a tensor of the block itself", quoted(&name.text));
+                let message = format!("{} is written inside the block", quoted(&name.text));
                 found.push(
                     (Diagnostic::error(Code::DuplicateDeclaration, message).at(name.span))
-                        .hint("name a tensor of outside, which the first round reads"),
+                        .hint("name a tensor from outside, which the first iteration reads"),
                 );
             } else if !scope.is_defined_in(from, index) {
                 if !unreadable.contains(&*from.text) {

@@ -150,7 +150,7 @@ fn unknown_operator(
     let flops = flops.map_err(|_| {
         attributes
             .problem("flops", "is negative")
-            .hint("state how many FLOPs the operator has, or nothing")
+            .hint("give the FLOPs of the operator, or omit the attribute")
     })?;
     Ok(Some(Box::new(UnknownOperator {
         name: attributes.word("name").map(str::to_owned),
@@ -259,9 +259,9 @@ fn resolve_call(
         .at(annotation.span)
         .hint(match function.shape_rule {
             ShapeRule::Matmul => {
-                "remove the annotation, correct it, or state `k=` when the operands hold more than is read"
+                "remove or correct the annotation, or give `k=` if the operands hold more than the op reads"
             }
-            _ => "remove the annotation, or correct it or the inputs",
+            _ => "remove or correct the annotation, or correct the inputs",
         })
         .fix(
             format!("Write `{}{}`", annotation.dtype.name(), shape_text(&inferred.shape)),
@@ -316,7 +316,7 @@ fn result_dtype(
             .at(annotation.dtype_span)
             .hint(if is_cast {
                 format!(
-                    "write {}, or let the attribute say the same",
+                    "write {}, or change the attribute to match",
                     expected.name()
                 )
             } else {
@@ -380,7 +380,7 @@ fn check_bytes(tensor: &str, shape: &[u64], dtype: DType) -> Result<(), Diagnost
         None => Err(Diagnostic::error(
             Code::Overflow,
             format!(
-                "the bytes of {} pass 2^63",
+                "the bytes of {} exceed 2^63",
                 tensor_text(tensor, dtype, shape)
             ),
         )

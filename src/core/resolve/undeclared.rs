@@ -100,7 +100,7 @@ fn counted_size(
     let as_large = || {
         let writes = name_of(id, |statement| &statement.output);
         let size = typed(op, &op.shape);
-        format!("it is assumed to be as large as {writes}, {size}")
+        format!("its assumed size is that of {writes}, {size}")
     };
     let size = fixed.get(&tensor);
     if let Some(size) = size.filter(|size| size.reader != id)
@@ -109,7 +109,7 @@ fn counted_size(
         let shape = in_text(known, size.reader, tensor, size.shape.clone());
         let reader_name = name_of(size.reader, OpStatement::name);
         return format!(
-            "another reader, {reader_name}, fixes it as {}",
+            "another reader, {reader_name}, requires {}",
             typed(reader, &shape)
         );
     }
@@ -123,7 +123,10 @@ fn counted_size(
         return as_large();
     };
     let shape = in_text(known, id, tensor, shape);
-    format!("the other shapes of its reader give {}", typed(op, &shape))
+    format!(
+        "the other shapes of its reader require {}",
+        typed(op, &shape)
+    )
 }
 
 /// The inferred shape of an operand as the text declares it, where a matmul transposes it.
@@ -173,13 +176,13 @@ pub(super) fn note_unknown_k(
                 Severity::Note,
                 Code::UnknownK,
                 format!(
-                    "the contraction length of {} is unknown: it has no FLOPs and no point on the roofline",
+                    "the contraction length of {} is unknown, so it has no FLOPs and no point on the roofline",
                     quoted(&statement.name().text)
                 ),
             )
             .at(statement.callee.span)
             .about(id.index())
-            .hint("declare its operands, or state it: `k=1024`");
+            .hint("declare its operands, or give it as `k=1024`");
         let takes_k = functions::find(&statement.callee.text)
             .is_some_and(|function| function.attributes.contains(&"k"));
         diagnostics.push(

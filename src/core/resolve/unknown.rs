@@ -28,14 +28,14 @@ pub(super) fn warn_of_unknown(known: &KnownTensors<'_>, diagnostics: &mut Vec<Di
         let example = format!("{}{}", dtype.name(), shape_text(shape));
         let others = match readers[id] {
             0 => String::new(),
-            1 => ", nor is the op that needs it".to_owned(),
-            count => format!(", nor are the {count} ops that need it"),
+            1 => ", nor is the op that depends on it".to_owned(),
+            count => format!(", nor are the {count} ops that depend on it"),
         };
         let name = quoted(&statement.output.text);
         diagnostics.push(
             Diagnostic::warning(
                 Code::UnknownShape,
-                format!("the shape of {name} is unknown: its op is not counted{others}"),
+                format!("the shape of {name} is unknown, so its op is not counted{others}"),
             )
             .at(statement.callee.span)
             .about(id.index())

@@ -177,7 +177,7 @@ pub(super) fn check_dividing(program: &Program, params: &Params<'_>, found: &mut
             {
                 found.push(
                     warn(format!(
-                        "{name} is {}, which is no value of its range that divides {}",
+                        "{name} is {}, which is not one of the divisors of {} in its range",
                         param.value,
                         shown()
                     ))

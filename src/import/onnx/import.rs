@@ -32,7 +32,7 @@ pub fn import(model: &[u8]) -> Result<Imported, Problem> {
     let versions = model.operator_sets.iter().filter(|set| is_own(&set.domain));
     let version = versions.map(|set| set.version).max().unwrap_or(1);
     let Some(graph) = model.graph else {
-        return Err(Problem::new("it holds no graph"));
+        return Err(Problem::new("it contains no graph"));
     };
     let mut import = Import {
         version,
@@ -55,11 +55,10 @@ pub fn import(model: &[u8]) -> Result<Imported, Problem> {
     imported.notes.extend(match assumed {
         0 => None,
         1 => Some(
-            "1 `If` condition is known only at run time; Fuseline counts its then-branch."
-                .to_owned(),
+            "1 If condition is known only at run time. Fuseline counts its then branch.".to_owned(),
         ),
         count => Some(format!(
-            "{count} `If` conditions are known only at run time; Fuseline counts their then-branches."
+            "{count} If conditions are known only at run time. Fuseline counts their then branches."
         )),
     });
     Ok(imported)

@@ -47,7 +47,7 @@ pub(super) fn ordered(nodes: &[Node]) -> Result<Vec<usize>, Problem> {
     match stuck {
         None => Ok(order),
         Some((_, node)) => Err(Problem::new(format!(
-            "its graph has a cycle, for which the node `{}` of type {} waits",
+            "its graph has a cycle through the node `{}` of type {}",
             node.name, node.operator
         ))),
     }

@@ -126,7 +126,7 @@ impl Skim {
         let start = self.at;
         let end = start.saturating_add(slice.len() as u64);
         if slice.is_empty() {
-            return Err(self.problem("the file became shorter while it was read"));
+            return Err(self.problem("the file became shorter during the import"));
         }
         self.slice_bytes = ROW_BYTES;
         while self.at < end {
@@ -136,7 +136,7 @@ impl Skim {
             if !self.field(rest, end)? {
                 // The next slice starts at this field. A whole slice is longer than any field that is kept.
                 return if self.at == start {
-                    Err(self.problem("the file became shorter while it was read"))
+                    Err(self.problem("the file became shorter during the import"))
                 } else {
                     Ok(())
                 };
@@ -193,7 +193,7 @@ impl Skim {
             let inside = message.inner(field).unwrap_or(message).name();
             return Err(self.problem(&if next > self.file_bytes {
                 format!(
-                    "{inside} needs {payload_bytes} bytes, but only {} follow: the file has been cut off",
+                    "{inside} needs {payload_bytes} bytes, but only {} follow: the file is cut off",
                     self.file_bytes.saturating_sub(payload_start)
                 )
             } else {
@@ -207,9 +207,9 @@ impl Skim {
         };
         if let Some(inner) = message.inner(field).filter(|_| payload_bytes > limit) {
             if self.open.len() >= MAX_DEPTH {
-                return Err(self.problem(&format!(
-                    "more than {MAX_DEPTH} messages are inside each other"
-                )));
+                return Err(
+                    self.problem(&format!("messages nest more than {MAX_DEPTH} levels deep"))
+                );
             }
             self.open.push(Open {
                 message: inner,
@@ -241,7 +241,7 @@ impl Skim {
         }
         if self.kept_bytes > MAX_KEPT_BYTES {
             return Err(self.problem(&format!(
-                "its graph without the weights has more than the {} MB that are read",
+                "its graph without the weights exceeds the limit of {} MB",
                 MAX_KEPT_BYTES >> 20
             )));
         }
@@ -274,7 +274,7 @@ impl Skim {
             return Err(self.problem("a number has more than ten bytes"));
         }
         if is_last {
-            return Err(self.problem("the file ends inside a number: it has been cut off"));
+            return Err(self.problem("the file ends inside a number: it is cut off"));
         }
         Ok(None)
     }

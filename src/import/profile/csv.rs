@@ -79,7 +79,7 @@ impl CsvReader {
             ReadRecordResult::OutputFull | ReadRecordResult::OutputEndsFull => {
                 if output.len() >= MAX_RECORD_BYTES || ends.len() >= MAX_FIELDS {
                     return Err(format!(
-                        "Line {} of this table is longer than any that a profiler writes.",
+                        "Line {} of this table is longer than any line of a profiler.",
                         self.reader.line()
                     ));
                 }
@@ -142,11 +142,11 @@ impl CsvReader {
         let Some(table) = self.table else {
             let found = match (self.failure, self.first_columns) {
                 (Some(failure), _) => format!("The profiler says: {failure}."),
-                (None, Some(columns)) => format!("This one starts with {columns}."),
+                (None, Some(columns)) => format!("This table starts with {columns}."),
                 (None, None) => "This file has no table.".to_owned(),
             };
             return Err(format!(
-                "A table of kernels has the columns \"ID\", \"Kernel Name\" and metrics (ncu --csv), or \"Start (ns)\", \"Duration (ns)\" and \"Name\" (nsys stats --report cuda_gpu_trace). {found}"
+                "A table of kernels needs the columns \"ID\", \"Kernel Name\" and metrics (ncu --csv), or \"Start (ns)\", \"Duration (ns)\" and \"Name\" (nsys stats --report cuda_gpu_trace). {found}"
             ));
         };
         if self.in_quotes {

@@ -117,7 +117,7 @@ impl Profile {
             && own != others
         {
             return Err(format!(
-                "This was measured on {others}, and what is open on {own}: close that first."
+                "This file was measured on {others}, but the open measurement on {own}: close the open one first."
             ));
         }
         // Runs of a script have all names, and tables have the bytes.
@@ -265,7 +265,7 @@ impl Names {
         self.bytes += name.len();
         if self.bytes > MAX_NAME_BYTES {
             return Err(format!(
-                "The names of the kernels in this file have more than {} MB",
+                "The kernel names in this file exceed {} MB",
                 MAX_NAME_BYTES >> 20
             ));
         }
@@ -278,6 +278,6 @@ impl Names {
 /// A file that has too many kernels, in a sentence.
 fn too_many() -> String {
     format!(
-        "The file has more than {MAX_KERNELS} kernels. Record one call of the program, after a few that warm it up."
+        "The file has more than {MAX_KERNELS} kernels. Record one call of the program, after a few warm-up calls."
     )
 }

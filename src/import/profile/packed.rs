@@ -53,7 +53,7 @@ impl Unpacker {
     pub(super) fn unpack(&mut self, packed: &[u8]) -> Result<(usize, Vec<u8>), String> {
         let read = self.decoder.write(packed).map_err(|problem| {
             let read = self.read;
-            format!("This file is packed by gzip and damaged behind byte {read}: {problem}.")
+            format!("This gzip file is damaged after byte {read}: {problem}.")
         })?;
         self.read += read as u64;
         Ok((read, std::mem::take(self.decoder.get_mut())))
@@ -64,9 +64,9 @@ impl Unpacker {
         let read = self.read;
         self.decoder.finish().map_err(|problem| match problem.kind() {
             std::io::ErrorKind::UnexpectedEof => format!(
-                "This file is packed by gzip and ends in the middle, behind byte {read}. It may still have been written when it was copied."
+                "This gzip file is cut off after byte {read}. It may have been copied while the profiler was still writing."
             ),
-            _ => format!("This file is packed by gzip and damaged before byte {read}: {problem}."),
+            _ => format!("This gzip file is damaged before byte {read}: {problem}."),
         })
     }
 }

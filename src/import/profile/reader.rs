@@ -113,7 +113,7 @@ impl Content {
         self.read = self.read.saturating_add(bytes.len() as u64);
         if self.read > MAX_BYTES {
             return Err(format!(
-                "This measurement was not read: unpacked, it has more than the {} GB that are read.",
+                "This measurement could not be read: unpacked, it exceeds the limit of {} GB.",
                 MAX_BYTES / 1_000_000_000
             ));
         }

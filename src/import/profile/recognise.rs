@@ -40,10 +40,10 @@ pub fn recognise(name: &str, first: &[u8]) -> Option<Recognised> {
     let extension = extension.as_deref().unwrap_or("");
     let own_form = match extension {
         "ncu-rep" => Some(
-            "it is a report of Nsight Compute in its own form: write it as a table first, with ncu --import FILE --csv --page raw",
+            "it is an Nsight Compute report in binary form: convert it to a table with ncu --import FILE --csv --page raw",
         ),
         "nsys-rep" | "qdrep" => Some(
-            "it is a report of Nsight Systems in its own form: write it as a table first, with nsys stats --report cuda_gpu_trace --format csv FILE",
+            "it is an Nsight Systems report in binary form: convert it to a table with nsys stats --report cuda_gpu_trace --format csv FILE",
         ),
         _ => None,
     };

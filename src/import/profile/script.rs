@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// A file of the script. Times are in microseconds.
 #[derive(Deserialize)]
-#[serde(expecting = "what a program's script saves")]
+#[serde(expecting = "a file that a program's script saves")]
 struct File {
     program: String,
     digest: Option<String>,
@@ -72,7 +72,7 @@ fn time<'de, D: Deserializer<'de>>(source: D) -> Result<Option<f64>, D::Error> {
     let time = Option::<f64>::deserialize(source)?;
     match time {
         Some(time_us) if time_us < 0.0 => Err(serde::de::Error::custom(format!(
-            "a time is at least 0, and this is {time_us}"
+            "a time is at least 0, and this one is {time_us}"
         ))),
         time => Ok(time),
     }
@@ -88,7 +88,7 @@ impl ScriptReader {
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), String> {
         if bytes.len() > MAX_INPUT_BYTES - self.bytes.len() {
             return Err(format!(
-                "This measurement was not read: it has more than the {} MB that are read.",
+                "This measurement could not be read: it exceeds the limit of {} MB.",
                 MAX_INPUT_BYTES / 1_000_000
             ));
         }
@@ -99,7 +99,7 @@ impl ScriptReader {
     pub(super) fn finish(self) -> Result<Profile, String> {
         let text = String::from_utf8_lossy(&self.bytes);
         let file: File = read_json(&text).map_err(|problem| {
-            format!("This is no measurement of a program's script: {problem}. docs/measurement.md has the fields.")
+            format!("This is not a measurement by a program's script: {problem}. docs/measurement.md lists the fields.")
         })?;
         let count: usize = file.rows.iter().map(|row| row.kernels.len()).sum();
         if count > MAX_KERNELS {
@@ -107,7 +107,7 @@ impl ScriptReader {
         }
         if count == 0 {
             return Err(format!(
-                "The script ran on {} and timed nothing: run it where PyTorch finds a GPU.",
+                "The script ran on {} and timed nothing. Run it where PyTorch finds a GPU.",
                 file.device.name()
             ));
         }

@@ -119,7 +119,7 @@ impl Archive {
         if wanted.end > self.file_bytes || (slice.len() as u64) < wanted.end - wanted.start {
             return Err(Problem::at_byte(
                 wanted.start,
-                "the archive points beyond the end of the file: it has been cut off",
+                "the archive points beyond the end of the file: it is cut off",
             ));
         }
         self.state = match std::mem::replace(&mut self.state, State::End) {
@@ -179,11 +179,9 @@ impl Archive {
         let mut check_sum = Crc::new();
         check_sum.update(&content);
         if content.len() as u64 != entry.bytes || check_sum.sum() != entry.check_sum {
-            return Err(broken(
-                "has another check sum than the archive says: it is damaged",
-            ));
+            return Err(broken("has a wrong checksum: it is damaged"));
         }
-        String::from_utf8(content).map_err(|_| broken("is no text"))
+        String::from_utf8(content).map_err(|_| broken("is not text"))
     }
 
     /// From the end of the file, which starts here, to where the list of entries stands.
@@ -196,7 +194,7 @@ impl Archive {
         let Some(at) = (0..tail.len()).rev().find(is_end) else {
             return Err(Problem::at_byte(
                 self.file_bytes,
-                "the list of entries of a zip archive was expected, and the file ends without it: it has been cut off",
+                "the file ends without the entry list of a zip archive: it is cut off",
             ));
         };
         let record = tail.get(at..).unwrap_or_default();
@@ -213,7 +211,7 @@ impl Archive {
             _ => None,
         };
         let what = format!(
-            "its list of entries has more than the {} MB that are read",
+            "its entry list exceeds the limit of {} MB",
             MAX_LIST_BYTES >> 20
         );
         state.ok_or_else(|| Problem::at_byte(tail_start + at as u64, &what))
@@ -244,7 +242,7 @@ fn entries(list: &[u8], list_start: u64) -> Result<Vec<Entry>, Problem> {
         let Some((entry, bytes)) = listed(rest) else {
             return Err(Problem::at_byte(
                 list_start + at as u64,
-                "no entry of a zip archive that can be read starts",
+                "no readable entry of a zip archive starts",
             ));
         };
         entries.push(entry);
@@ -305,7 +303,7 @@ fn graph_of(entries: &[Entry]) -> Result<Entry, Problem> {
     let most = MAX_GRAPH_BYTES as u64;
     if entry.stored_bytes > most || entry.bytes > most {
         return Err(Problem::new(format!(
-            "its graph has {} bytes, more than the {} MB that are read",
+            "its graph has {} bytes, more than the limit of {} MB",
             entry.bytes.max(entry.stored_bytes),
             MAX_GRAPH_BYTES >> 20
         )));
@@ -329,11 +327,11 @@ fn what_else(entries: &[Entry]) -> &'static str {
     let holds = |part: &str| entries.iter().any(|entry| entry.name.contains(part));
     let ends = |part: &str| entries.iter().any(|entry| entry.name.ends_with(part));
     if holds("/code/") && ends("data.pkl") {
-        "it is a model of TorchScript, whose graph is Python code: save the model with torch.export.save(torch.export.export(model, inputs), \"model.pt2\")"
+        "it is a TorchScript model, whose graph is Python code: save the model with torch.export.save(torch.export.export(model, inputs), \"model.pt2\")"
     } else if ends("data.pkl") {
-        "it is a checkpoint of PyTorch, which holds weights and no graph: save the model with torch.export.save(torch.export.export(model, inputs), \"model.pt2\")"
+        "it is a PyTorch checkpoint, which contains weights but no graph: save the model with torch.export.save(torch.export.export(model, inputs), \"model.pt2\")"
     } else if holds("data/aotinductor/") {
-        "it is a package of compiled kernels, which holds no graph: save the model with torch.export.save(torch.export.export(model, inputs), \"model.pt2\")"
+        "it is a package of compiled kernels, which contains no graph: save the model with torch.export.save(torch.export.export(model, inputs), \"model.pt2\")"
     } else if holds("[Content_Types].xml") {
         "it is an office document"
     } else {

@@ -167,7 +167,7 @@ impl<'a> Import<'a> {
         for name in node.tensors() {
             let Some(&place) = frame.tensors.get(name) else {
                 return Err(Problem::new(format!(
-                    "its node {} reads `{name}`, which nothing before it writes",
+                    "its node {} reads `{name}`, which no earlier node writes",
                     node.target
                 )));
             };
@@ -412,7 +412,7 @@ impl<'a> Import<'a> {
         }
         if frame.depth >= MAX_DEPTH {
             return Err(Problem::new(format!(
-                "more than {MAX_DEPTH} of its graphs are inside each other"
+                "its graphs nest more than {MAX_DEPTH} levels deep"
             )));
         }
         let given = inputs.into_iter().zip(given).collect();

@@ -341,14 +341,14 @@ pub(super) fn read(json: &str) -> Result<Exported, Problem> {
         Some(version) if VERSIONS.contains(&version.major) => {}
         Some(Version { major, minor }) => {
             return Err(Problem::new(format!(
-                "its graph has version {major}.{minor} of the schema, and those from {} to {} are read, as PyTorch 2.5 and newer write them",
+                "its graph has schema version {major}.{minor}, and Fuseline reads versions {} to {}, which PyTorch 2.5 and newer write",
                 VERSIONS.start(),
                 VERSIONS.end()
             )));
         }
         None => {
             return Err(Problem::new(
-                "its graph states no `schema_version`, which each exported program has",
+                "its graph lacks the `schema_version` of an exported program",
             ));
         }
     }

@@ -153,7 +153,7 @@ impl Definitions<'_> {
                 }
                 value
             }
-            name => return Err(format!("`{name}` has no meaning in numbers with one input")),
+            name => return Err(format!("`{name}` cannot run with one input")),
         })
     }
 
@@ -289,7 +289,7 @@ impl Definitions<'_> {
     fn dropout(&mut self, definition: &Definition<'_>, x: Operand) -> Defined {
         let p = definition.call.number("p").unwrap_or(0.5);
         if !(0.0..=1.0).contains(&p) {
-            return Err(format!("`p` is {p}, which is no probability"));
+            return Err(format!("`p` is {p}, which is not a probability"));
         }
         let x = self.aligned(definition, x)?;
         let place = self.expressions.ravel(&definition.op.shape, definition.at);
@@ -309,9 +309,7 @@ impl Definitions<'_> {
             return Err(definition.unfit());
         };
         if size % 2 != 0 {
-            return Err(format!(
-                "the last dimension is {size}, which has no two halves"
-            ));
+            return Err(format!("the last dimension is {size}, which is odd"));
         }
         // Half a row further, around its end.
         #[allow(clippy::cast_possible_wrap, reason = "sizes of tensors are below 2^63")]

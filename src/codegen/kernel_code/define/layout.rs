@@ -12,9 +12,7 @@ impl Definitions<'_> {
         match (definition.function, &operands[..]) {
             ("reshape" | "contiguous", &[x]) => self.kept(definition, x),
             ("rearrange", &[x]) => self.rearranged(definition, x),
-            ("rearrange", _) => {
-                Err("it says only in which shape its inputs come together".to_owned())
-            }
+            ("rearrange", _) => Err("it does not say how its elements move".to_owned()),
             ("concat", operands) => self.concatenated(definition, operands),
             ("expand", &[x]) => self.aligned(definition, x),
             ("pad", &[x]) => self.padded(definition, x),

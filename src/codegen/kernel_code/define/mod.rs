@@ -55,7 +55,7 @@ struct Definition<'a> {
 impl Definition<'_> {
     fn unfit(&self) -> String {
         format!(
-            "the shapes that `{}` reads do not give {}",
+            "the input shapes of `{}` do not give {}",
             self.function,
             shape_text(&self.op.shape)
         )
@@ -93,7 +93,7 @@ impl<'a> Definitions<'a> {
             }
             None => external_type(graph, tensor),
         };
-        of.ok_or_else(|| "the size of what it reads is not known".to_owned())
+        of.ok_or_else(|| "the size of an input is unknown".to_owned())
     }
 
     fn shape_of(&self, tensor: TensorId) -> Result<Vec<u64>, String> {

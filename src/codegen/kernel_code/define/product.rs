@@ -139,14 +139,14 @@ impl Definitions<'_> {
     fn packed(&mut self, definition: &Definition<'_>, operands: &[Operand]) -> Defined {
         let refuse = || {
             format!(
-                "{}, and `k=` does not tell which part of an operand it reads",
+                "{}, and `k=` does not say which part of an operand the op reads",
                 definition.unfit()
             )
         };
         let k = definition
             .op
             .k
-            .ok_or_else(|| "its K is unknown".to_owned())?;
+            .ok_or_else(|| "its contraction length K is unknown".to_owned())?;
         let (left, right, is_same) = match *operands {
             [one] => (one, one, true),
             [left, right] => {
@@ -158,10 +158,7 @@ impl Definitions<'_> {
         };
         let flags = ["transpose_a", "transpose_b"].map(|flag| definition.call.is_set(flag));
         if flags != [false, false] {
-            return Err(
-                "no kernel is generated for a transposed operand of which a part is read"
-                    .to_owned(),
-            );
+            return Err("no kernel is generated for a partly read transposed operand".to_owned());
         }
         let mut sides = Vec::with_capacity(2);
         for operand in [left, right] {

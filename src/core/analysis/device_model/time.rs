@@ -250,7 +250,7 @@ impl KernelView<'_> {
 
 /// The kernel that writes so many elements where an index says.
 fn write_into(m: &Measured, elements: f64) -> Breakdown {
-    let mut writes = Part::new("writes where the index says");
+    let mut writes = Part::new("scattered writes");
     writes.add(What::Strided, elements, m.strided_per_s);
     Breakdown::overlapping([writes], m.kernel_s)
 }

@@ -67,8 +67,10 @@ impl Source {
             Self::HotChips => "Intel, Hot Chips 2024",
             Self::MetalBenchmarks => "philipturner/metal-benchmarks",
             Self::DataSheet => "NVIDIA data sheet",
-            Self::Recalled => "vendor data sheet, from memory",
-            Self::Probe => "what the probe reached, because the table of devices lacks this GPU",
+            Self::Recalled => "vendor data sheet, unverified",
+            Self::Probe => {
+                "rate that the probe reached, because the table of devices lacks this GPU"
+            }
             Self::Custom => "your own figures",
         }
     }

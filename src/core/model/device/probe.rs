@@ -131,7 +131,7 @@ impl DeviceProbe {
             let count = text.chars().count();
             if !(1..=MAX_NAME).contains(&count) || text.chars().any(char::is_control) {
                 return Err(format!(
-                    "{field} has to be one line of 1 to {MAX_NAME} characters"
+                    "{field} must be one line of 1 to {MAX_NAME} characters"
                 ));
             }
         }
@@ -194,7 +194,7 @@ impl DeviceProbe {
             if let Some(value) = value.filter(|value| !range.contains(value)) {
                 let (least, most) = (range.start(), range.end());
                 return Err(format!(
-                    "{field} is {value:e}, and has to be from {least:e} to {most:e}"
+                    "{field} is {value:e}, and must be from {least:e} to {most:e}"
                 ));
             }
         }

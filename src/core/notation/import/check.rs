@@ -20,7 +20,7 @@ impl Entry<'_> {
     /// A warning about an attribute that the function of the op does not take.
     pub(super) fn left_out(&self, attribute: &Attribute) -> Diagnostic {
         let what = format!(
-            "its function takes no attribute {} with this value, so it is left out",
+            "its function takes no attribute {} with this value, so the import drops the attribute",
             quoted(&attribute.name.text)
         );
         let mut doubt = self.error(Code::UnknownAttribute, "attributes", what);
@@ -35,14 +35,14 @@ impl Entry<'_> {
             Some(Value::Object(fields)) => fields,
             Some(_) => {
                 return Err(self
-                    .malformed("attributes", "`attributes` is no object")
+                    .malformed("attributes", "`attributes` is not an object")
                     .hint("write `{\"axis\": 0, \"keepdim\": false}`"));
             }
         };
         let attribute = |(name, value): (&String, &Value)| {
             let value = attribute_value(value).ok_or_else(|| {
                 let what = format!(
-                    "the attribute {} has no value of the notation",
+                    "the notation has no such value for the attribute {}",
                     quoted(name)
                 );
                 self.malformed("attributes", what)
@@ -88,12 +88,14 @@ impl Entry<'_> {
             Some(Value::Array(names)) => {
                 let names = names.iter().map(|name| name.as_str().map(str::to_owned));
                 names.collect::<Option<_>>().ok_or_else(|| {
-                    self.malformed("inputs", "`inputs` holds something that is no name")
+                    self.malformed("inputs", "`inputs` contains something other than names")
                         .hint(HINT)
                 })
             }
             Some(Value::String(name)) => Ok(vec![name.clone()]),
-            Some(_) => Err(self.malformed("inputs", "`inputs` is no list").hint(HINT)),
+            Some(_) => Err(self
+                .malformed("inputs", "`inputs` is not a list")
+                .hint(HINT)),
             None => Err(self.missing("inputs")),
         }
     }
@@ -117,8 +119,8 @@ impl Entry<'_> {
         match number.and_then(|number| u32::try_from(number).ok()) {
             Some(number) => Ok(Some(number)),
             None => Err(self
-                .malformed("kernel", "`kernel` is no number of a kernel")
-                .hint("give ops that are to run as one kernel the same whole number, such as 3")),
+                .malformed("kernel", "`kernel` is not a kernel number")
+                .hint("give ops of one kernel the same whole number, such as 3")),
         }
     }
 
@@ -147,7 +149,7 @@ impl Entry<'_> {
                     "dtype",
                     format!("{} has {} bytes, not {width}", dtype.name(), dtype.bytes()),
                 )
-                .hint("remove one of `dtype` and `bytes_per_element`, or mend it")),
+                .hint("remove or correct one of `dtype` and `bytes_per_element`")),
             _ => Ok((width, named)),
         }
     }
@@ -230,8 +232,11 @@ impl Entry<'_> {
         let literals = literals.and_then(|literals| literals.collect::<Option<Vec<_>>>());
         let literals = literals.filter(|literals| literals.iter().all(|l| l.place < count));
         let mut literals = literals.ok_or_else(|| {
-            self.malformed("literals", "`literals` holds something that is no number")
-                .hint("give a number for each place that is no tensor: `{\"1\": \"8\"}`")
+            self.malformed(
+                "literals",
+                "`literals` contains something other than numbers",
+            )
+            .hint("give a number for each argument that is not a tensor: `{\"1\": \"8\"}`")
         })?;
         literals.sort_by_key(|literal| literal.place);
         Ok(literals)

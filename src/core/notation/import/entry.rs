@@ -84,7 +84,7 @@ impl<'a> Entry<'a> {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
             Some(_) => Err(self
-                .malformed(field, format!("`{field}` is no string"))
+                .malformed(field, format!("`{field}` is not a string"))
                 .hint("write it in quotes")),
         }
     }
@@ -102,7 +102,7 @@ impl<'a> Entry<'a> {
 
     pub(super) fn size(&self, value: &Value, field: &str) -> Result<u64, Diagnostic> {
         let Value::Number(number) = value else {
-            let what = format!("`{field}` holds something that is no number");
+            let what = format!("`{field}` contains something other than numbers");
             return Err(self.malformed(field, what).hint("sizes are whole numbers"));
         };
         let size = number.as_f64().unwrap_or(f64::INFINITY);
@@ -125,7 +125,7 @@ impl<'a> Entry<'a> {
             _ => Err(self
                 .malformed(
                     field,
-                    format!("a size of {size} in `{field}` is no whole number"),
+                    format!("a size of {size} in `{field}` is not a whole number"),
                 )
                 .hint("sizes are whole numbers")),
         }

@@ -170,14 +170,14 @@ fn program_of_entries<'a>(
         };
         if let Some(first) = writer.get(&op.output).and_then(|&first| ops.get(first)) {
             let what = format!(
-                "{} is already written by {}",
-                quoted(&op.output),
-                quoted(&first.name)
+                "{} already writes {}",
+                quoted(&first.name),
+                quoted(&op.output)
             );
             problems.push(
                 entry
                     .error(Code::DuplicateOutput, "output", what)
-                    .hint("give this output a name of its own"),
+                    .hint("give this output another name"),
             );
             continue;
         }
@@ -186,7 +186,7 @@ fn program_of_entries<'a>(
             problems.push(
                 entry
                     .error(Code::DuplicateOpName, "name", what)
-                    .hint("give this op a name of its own"),
+                    .hint("give this op another name"),
             );
             continue;
         }
@@ -210,7 +210,7 @@ fn program_of_entries<'a>(
                 Diagnostic::warning(
                     Code::DuplicateDeclaration,
                     format!(
-                        "the tensor {} has another size than its op {} says",
+                        "the tensor {} has another size than the output of its op {}",
                         quoted(&tensor.name),
                         quoted(&op.name)
                     ),

@@ -223,7 +223,7 @@ impl<'a> Scanner<'a> {
             }
         }
         Err(
-            Diagnostic::error(Code::MalformedOpLine, "the string has no end")
+            Diagnostic::error(Code::MalformedOpLine, "the string is not closed")
                 .at(Span::new(start, start + 1))
                 .hint("close it with the same quote on the same line"),
         )
@@ -252,7 +252,7 @@ impl<'a> Scanner<'a> {
 }
 
 fn unclosed(open: usize) -> Diagnostic {
-    Diagnostic::error(Code::MalformedOpLine, "the bracket is never closed")
+    Diagnostic::error(Code::MalformedOpLine, "the bracket is not closed")
         .at(Span::new(open, open + 1))
         .hint("close it with `)` or `]`")
 }

@@ -33,7 +33,7 @@ impl Problems {
             let message = format!("{more} more entries cannot be read");
             problems.push(
                 Diagnostic::error(Code::MalformedJson, message)
-                    .hint("correct the others first: they may have the same mistake"),
+                    .hint("correct the first errors: these may have the same cause"),
             );
         }
         problems

@@ -39,7 +39,7 @@ pub struct OpList {
 #[derive(Deserialize)]
 #[serde(
     untagged,
-    expecting = "expected a list of ops, or an object with a list `ops` and maybe `tensors`, a list or an object by name, or a graph of Model Explorer, with a list `graphs`"
+    expecting = "expected a list of ops, an object with a list `ops` and optionally `tensors`, or a graph of Model Explorer with a list `graphs`"
 )]
 enum Form {
     /// Of Model Explorer; it stands before a list of ops, which holds any values.

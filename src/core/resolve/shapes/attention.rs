@@ -16,7 +16,7 @@ pub(super) fn attention(
     const FORM: &str = "q is [.., S, D], k [.., T, D] and v [.., T, E]";
     let matrices = |of: &Operand<'_>| match *of.shape {
         [ref heads @ .., rows, columns] => Ok((heads.to_vec(), rows, columns)),
-        _ => Err(mismatch(of, format!("{} holds no matrices", text(of))).hint(FORM)),
+        _ => Err(mismatch(of, format!("{} does not contain matrices", text(of))).hint(FORM)),
     };
     let (heads, queries, head_size) = matrices(q)?;
     let (key_heads, keys, key_size) = matrices(k)?;
@@ -24,16 +24,16 @@ pub(super) fn attention(
     if key_size != head_size {
         return Err(mismatch(
             k,
-            format!(
-                "rows of {} are not as long as those of {}",
-                text(k),
-                text(q)
-            ),
+            format!("the rows of {} and {} differ in length", text(k), text(q)),
         )
         .hint(FORM));
     }
     if (&value_heads, values) != (&key_heads, keys) {
-        return Err(mismatch(v, format!("{} has other rows than {}", text(v), text(k))).hint(FORM));
+        return Err(mismatch(
+            v,
+            format!("{} and {} differ in their number of rows", text(v), text(k)),
+        )
+        .hint(FORM));
     }
     let is_grouped = call.attributes.flag("enable_gqa", false);
     let shares = |heads: &[u64], own: &[u64]| match (heads, own) {
@@ -43,14 +43,22 @@ pub(super) fn attention(
         _ => false,
     };
     if heads != key_heads && !(is_grouped && shares(&heads, &key_heads)) {
-        let problem = mismatch(k, format!("{} has other heads than {}", text(k), text(q)));
+        let problem = mismatch(
+            k,
+            format!(
+                "{} and {} differ in their number of heads",
+                text(k),
+                text(q)
+            ),
+        );
         return Err(if !is_grouped && shares(&heads, &key_heads) {
             call.stating(
-                problem.hint("with `enable_gqa=true` several heads of q share one of k and v"),
+                problem
+                    .hint("with `enable_gqa=true`, several heads of q share one head of k and v"),
                 "enable_gqa=true",
             )
         } else {
-            problem.hint("the dimensions before rows and columns are equal")
+            problem.hint("the leading dimensions must be equal")
         });
     }
     if let Some(mask) = mask {

@@ -36,7 +36,9 @@ pub(super) fn broadcast_all(operands: &[Operand<'_>]) -> Result<Vec<u64>, Diagno
                 operand,
                 format!("{} does not broadcast with {other}", text(operand)),
             )
-            .hint("sizes are compared from the last one; each pair must be equal, or one of them 1")
+            .hint(
+                "from the last dimension back, each pair of sizes must be equal, or one of them 1",
+            )
         })?;
     }
     Ok(shape)
@@ -58,7 +60,7 @@ pub(super) fn broadcast_into(first: &Operand<'_>, other: &Operand<'_>) -> Result
         other,
         format!("{} does not broadcast into {}", text(other), text(first)),
     )
-    .hint("sizes are compared from the last one; each must be equal to the first input's, or 1"))
+    .hint("from the last dimension back, each size must equal the first input's, or be 1"))
 }
 
 pub(super) fn per_channel(

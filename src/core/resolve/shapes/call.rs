@@ -97,7 +97,7 @@ pub(super) fn missing(call: &Call<'_>, message: &str) -> Diagnostic {
 pub(super) fn too_large(call: &Call<'_>) -> Diagnostic {
     Diagnostic::error(
         Code::Overflow,
-        format!("a size in `{}` passes 2^63", call.callee.text),
+        format!("a size in `{}` exceeds 2^63", call.callee.text),
     )
     .at(call.callee.span)
     .hint("use smaller sizes")

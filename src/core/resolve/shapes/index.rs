@@ -10,7 +10,7 @@ pub(super) fn embedding(index: &Operand<'_>, table: &Operand<'_>) -> Result<Vec<
     check_index(index)?;
     let &[_, width] = table.shape else {
         return Err(
-            mismatch(table, format!("{} is no table of rows", text(table)))
+            mismatch(table, format!("{} is not a table of rows", text(table)))
                 .hint("the second input is the table: [rows, elements of a row]"),
         );
     };
@@ -59,7 +59,7 @@ pub(super) fn advanced(
                 text(input)
             ),
         )
-        .hint("give an index for each of the first dimensions, at most for all"));
+        .hint("give at most one index per dimension"));
     };
     let mut shape = broadcast_all(indices)?;
     shape.extend(behind);
@@ -111,7 +111,7 @@ pub(super) fn scatter(
             source,
             format!("{} has another shape than {}", text(source), text(index)),
         )
-        .hint("for each element of the source there is one of the index"));
+        .hint("the source and the index have the same shape"));
     }
     Ok(input.shape.to_vec())
 }
@@ -126,7 +126,7 @@ pub(super) fn along(
     let axis = required_axis(call, input)?;
     let &[count] = index.shape else {
         return Err(
-            mismatch(index, format!("{} is no list of places", text(index)))
+            mismatch(index, format!("{} is not a list of indices", text(index)))
                 .hint("the index has one dimension"),
         );
     };
@@ -134,7 +134,7 @@ pub(super) fn along(
         return Err(mismatch(
             source,
             format!(
-                "{} does not have a slice of {} along axis {axis} for each place of {}",
+                "{} needs a slice of {} along axis {axis} for each element of {}",
                 text(source),
                 text(input),
                 text(index)
@@ -149,6 +149,6 @@ fn check_index(index: &Operand<'_>) -> Result<(), Diagnostic> {
     if matches!(index.dtype, DType::I64 | DType::I32) {
         return Ok(());
     }
-    Err(mismatch(index, format!("{} is no index", text(index)))
+    Err(mismatch(index, format!("{} is not an index", text(index)))
         .hint("an index has type i64 or i32"))
 }

@@ -108,7 +108,7 @@ pub(super) fn transpose(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>
                 &format!("must name each dimension of {} once", text(input)),
             )
             .hint(format!(
-                "it is an order of the numbers from 0 to {}",
+                "write the numbers from 0 to {} in some order",
                 input.shape.len().saturating_sub(1)
             )));
     }
@@ -178,12 +178,12 @@ pub(super) fn concat(
             return Err(mismatch(
                 other,
                 format!(
-                    "{} does not line up with {} along axis {axis}",
+                    "{} and {} do not line up along axis {axis}",
                     text(other),
                     text(first)
                 ),
             )
-            .hint("all sizes but the one along the axis must be equal"));
+            .hint("all other sizes must be equal"));
         }
         total = total
             .checked_add(size_at(other.shape, axis))

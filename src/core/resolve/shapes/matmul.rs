@@ -31,8 +31,9 @@ pub(super) fn matmul(
                 call.stating(problem, "transpose_b=true")
             }
         } else {
-            problem
-                .hint("the last size of the first operand must be the last but one of the second")
+            problem.hint(
+                "the last size of the first operand must equal the next-to-last size of the second",
+            )
         });
     }
     let mut shape = broadcast(a_batch, b_batch).ok_or_else(|| {
@@ -64,8 +65,10 @@ fn matrix<'a>(
         } else {
             (batch, p, q)
         }),
-        _ => Err(mismatch(operand, format!("{} is no matrix", text(operand)))
-            .hint("an operand of a matmul has at least two dimensions")),
+        _ => Err(
+            mismatch(operand, format!("{} is not a matrix", text(operand)))
+                .hint("an operand of a matmul has at least two dimensions"),
+        ),
     }
 }
 
@@ -80,8 +83,10 @@ pub(super) fn linear(
             .hint("the input of a linear layer has at least one dimension"));
     };
     let &[features, weight_k] = weight.shape else {
-        return Err(mismatch(weight, format!("{} is no matrix", text(weight)))
-            .hint("the weight of a linear layer is [out features, in features]"));
+        return Err(
+            mismatch(weight, format!("{} is not a matrix", text(weight)))
+                .hint("the weight of a linear layer is [out features, in features]"),
+        );
     };
     if k != weight_k {
         let problem = mismatch(

@@ -118,7 +118,7 @@ fn stated(call: &Call<'_>) -> Result<Vec<u64>, Diagnostic> {
     if let Some((shape, _)) = call.annotated {
         return Ok(shape.to_vec());
     }
-    let problem = missing(call, "only an annotation says this shape")
+    let problem = missing(call, "this op needs its shape")
         .hint("write it after a colon, such as `: f16[1024]`");
     Err(match call.statement {
         Some(statement) => problem.fix(

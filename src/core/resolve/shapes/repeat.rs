@@ -43,7 +43,7 @@ fn expanded(input: &Operand<'_>, shape: &[u64]) -> Result<Vec<u64>, Diagnostic> 
         input,
         format!("{} does not expand to {}", text(input), shape_text(shape)),
     )
-    .hint("only dimensions of size 1 become longer, and new ones come in front"))
+    .hint("only dimensions of size 1 can expand, and new dimensions come first"))
 }
 
 pub(super) fn repeat(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
@@ -55,7 +55,7 @@ pub(super) fn repeat(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, D
                 "times",
                 &format!("has fewer numbers than {} has dimensions", text(input)),
             )
-            .hint("give one number for each dimension; 1 leaves it as it is"));
+            .hint("give one number per dimension; 1 keeps a dimension"));
     };
     (times.iter().enumerate())
         .map(|(place, &times)| {
@@ -85,7 +85,7 @@ pub(super) fn interleave(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64
 fn times(call: &Call<'_>) -> Result<Vec<i64>, Diagnostic> {
     call.attributes.sizes("times")?.ok_or_else(|| {
         let problem = missing(call, "the number of repetitions is missing").hint(
-            "write it as `times=2`, for `repeat` one number for each dimension: `times=[1, 2]`",
+            "write it as `times=2`, or for `repeat` one number per dimension: `times=[1, 2]`",
         );
         call.stating(problem, "times=2")
     })
@@ -105,7 +105,7 @@ fn longer(call: &Call<'_>, size: u64, times: i64) -> Result<u64, Diagnostic> {
 pub(super) fn pad(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
     let Some(border) = call.attributes.sizes("pad")? else {
         let problem = missing(call, "`pad` needs the width of its border").hint(
-            "write it as `pad=[1, 1]`: before and after along the last dimension, then the one before",
+            "write it as `pad=[1, 1]`: before and after along the last dimension, then the next to last",
         );
         return Err(call.stating(problem, "pad=[1, 1]"));
     };
@@ -113,7 +113,7 @@ pub(super) fn pad(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diag
     if border.len() % 2 == 1 || border.len() / 2 > input.shape.len() {
         return Err(problem(
             &format!("has {} numbers for {}", border.len(), text(input)),
-            "give two for each of the last dimensions: before and after",
+            "give two per dimension, before and after, last dimension first",
         ));
     }
     let mut shape = input.shape.to_vec();

@@ -23,10 +23,7 @@ pub(super) fn resample(call: &Call<'_>, image: &Operand<'_>) -> Result<Vec<u64>,
     };
     let [has_size, has_times] = ["size", "times"].map(|name| call.attributes.has(name));
     if has_size == has_times {
-        let problem = missing(
-            call,
-            "an image gets another size by either `size` or `times`",
-        );
+        let problem = missing(call, "give either `size` or `times`");
         return Err(if has_size {
             problem.hint("remove one of them")
         } else {
@@ -55,8 +52,8 @@ pub(super) fn moved(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Di
     if call.callee.text == "roll" {
         axis(call, input)?;
         if !call.attributes.has("shift") {
-            let problem =
-                missing(call, "`roll` needs how far elements move").hint("write it as `shift=1`");
+            let problem = missing(call, "`roll` needs the distance that elements move")
+                .hint("write it as `shift=1`");
             return Err(call.stating(problem, "shift=1"));
         }
     } else {

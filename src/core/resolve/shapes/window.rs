@@ -16,11 +16,11 @@ pub(super) fn conv2d(
         return Err(not_an_image(x));
     };
     let &[features, weight_channels, kernel_height, kernel_width] = weight.shape else {
-        return Err(
-            mismatch(weight, format!("{} is no convolution weight", text(weight))).hint(
-                "a weight is [out channels, in channels / groups, kernel height, kernel width]",
-            ),
-        );
+        return Err(mismatch(
+            weight,
+            format!("{} is not a convolution weight", text(weight)),
+        )
+        .hint("a weight is [out channels, in channels / groups, kernel height, kernel width]"));
     };
     check_channels(call, x, weight)?;
     check_bias(bias, features)?;
@@ -44,14 +44,17 @@ pub(super) fn conv1d(
     bias: Option<&Operand<'_>>,
 ) -> Result<InferredShape, Diagnostic> {
     let &[batch, _, length] = x.shape else {
-        return Err(mismatch(x, format!("{} is no batch of sequences", text(x)))
-            .hint("the input is [batch, channels, length]"));
+        return Err(
+            mismatch(x, format!("{} is not a batch of sequences", text(x)))
+                .hint("the input is [batch, channels, length]"),
+        );
     };
     let &[features, weight_channels, window] = weight.shape else {
-        return Err(
-            mismatch(weight, format!("{} is no convolution weight", text(weight)))
-                .hint("a weight is [out channels, in channels / groups, window]"),
-        );
+        return Err(mismatch(
+            weight,
+            format!("{} is not a convolution weight", text(weight)),
+        )
+        .hint("a weight is [out channels, in channels / groups, window]"));
     };
     check_channels(call, x, weight)?;
     check_bias(bias, features)?;
@@ -139,8 +142,11 @@ pub(super) fn pool2d(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, D
 }
 
 pub(super) fn not_an_image(operand: &Operand<'_>) -> Diagnostic {
-    mismatch(operand, format!("{} is no batch of images", text(operand)))
-        .hint("the input is [batch, channels, height, width]")
+    mismatch(
+        operand,
+        format!("{} is not a batch of images", text(operand)),
+    )
+    .hint("the input is [batch, channels, height, width]")
 }
 
 /// Positions of a window along height and width: `(size + 2p - d(w - 1) - 1) / s + 1`, rounded down.
@@ -168,7 +174,7 @@ fn slide(
                 mismatch(
                     input,
                     format!(
-                        "a window of {window} does not fit into {size} of {}",
+                        "a window of {window} does not fit in {size} of {}",
                         text(input)
                     ),
                 )

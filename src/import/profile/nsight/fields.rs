@@ -55,7 +55,7 @@ pub(super) fn number(text: &str) -> Result<Option<Spelled>, String> {
     let plain: String = text.chars().filter(|&c| !is_gap(c)).collect();
     let readings = [('.', ','), (',', '.')].map(|signs| read(&plain, signs));
     if readings == [None, None] {
-        return Err(format!("{text:?} is no number of at least 0"));
+        return Err(format!("{text:?} is not a number of at least 0"));
     }
     Ok(Some(Spelled { readings }))
 }

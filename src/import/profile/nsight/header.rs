@@ -119,7 +119,7 @@ impl Header {
 /// A table without times, in a sentence.
 pub(super) fn no_duration() -> String {
     format!(
-        "This table of Nsight Compute has no times: name {} among its --metrics.",
+        "This Nsight Compute table has no times: add {} to --metrics.",
         DURATION[0]
     )
 }

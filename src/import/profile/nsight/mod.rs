@@ -10,7 +10,7 @@ use fields::{Spelled, factor, number, sizes, text, variant_of, whole};
 use header::{Common, DURATION, READ, THROUGHPUT, WRITTEN, no_duration};
 
 /// What is said of a table that ends too early.
-pub(super) const CUT: &str = "the file may still have been written when it was copied";
+pub(super) const CUT: &str = "the file may have been copied while the profiler was still writing";
 
 /// A table with its kernels so far.
 pub(super) struct Table {
@@ -246,10 +246,10 @@ impl Table {
         if self.rows.is_empty() {
             let why = match self.header {
                 Header::Raw { .. } | Header::Base { .. } => {
-                    "With --profile-from-start off, ncu sees only what runs between torch.cuda.profiler.start() and stop()."
+                    "With --profile-from-start off, ncu sees only kernels between torch.cuda.profiler.start() and stop()."
                 }
                 Header::Trace { .. } => {
-                    "Nsight Systems saw no work of the GPU: profile a program that launches kernels, with --trace=cuda."
+                    "Nsight Systems saw no GPU work: profile a program that launches kernels, with --trace=cuda."
                 }
             };
             return Err(format!("This table has no kernel. {why}"));
@@ -332,7 +332,7 @@ impl Row {
         } else {
             unit
         };
-        let to_base = factor(unit).ok_or_else(|| format!("the unit of {name} is {unit:?}, and expected are ns, us, ms, s, byte, Kbyte, Mbyte or Gbyte"))?;
+        let to_base = factor(unit).ok_or_else(|| format!("the unit of {name} is {unit:?}, but must be ns, us, ms, s, byte, Kbyte, Mbyte or Gbyte"))?;
         *measured = Some(value.times(to_base));
         Ok(())
     }

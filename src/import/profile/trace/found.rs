@@ -84,7 +84,7 @@ impl Found {
         let (kernels, passed_over) = self.kernels.finish();
         if kernels.is_empty() {
             return Err(format!(
-                "This trace has {} events, and none is a kernel (\"cat\": \"kernel\"). Record with activities=[ProfilerActivity.CUDA].",
+                "This trace has {} events but no kernel (\"cat\": \"kernel\"). Record with activities=[ProfilerActivity.CUDA].",
                 self.events
             ));
         }

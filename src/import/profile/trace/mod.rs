@@ -119,7 +119,7 @@ impl TraceReader {
         let offset = self.parser.parsed_bytes();
         if offset.saturating_sub(self.ended_at) > MAX_VALUE_BYTES {
             return Err(format!(
-                "This trace has more than {} MB without an end of a value before {}, and no profiler writes so long a text.",
+                "This trace has a value of more than {} MB before {}, which no profiler writes.",
                 MAX_VALUE_BYTES >> 20,
                 self.lines.told(bytes, offset)
             ));
@@ -134,10 +134,10 @@ impl TraceReader {
         let rest = self.lines.from(slice, offset);
         let found = number_of_python_at(rest).map_or_else(
             || problem.to_string(),
-            |word| format!("{word} is no number of JSON"),
+            |word| format!("{word} is not a JSON number"),
         );
         format!(
-            "This trace is no JSON from {place} on, behind {} events: {found}.",
+            "This trace is not valid JSON at {place}, after {} events: {found}.",
             self.found.events
         )
     }
@@ -241,7 +241,7 @@ impl TraceReader {
             match self.parser.next_event() {
                 Ok(Some(JsonEvent::NeedMoreInput)) | Err(_) => {
                     return Err(format!(
-                        "This trace ends in the middle, behind {} events and {} bytes. It may still have been written when it was copied.",
+                        "This trace is cut off after {} events and {} bytes. It may have been copied while the profiler was still writing.",
                         self.found.events,
                         self.parser.parsed_bytes()
                     ));

@@ -39,7 +39,7 @@ pub fn refusal(unwritable: &[Unwritable]) -> String {
         .iter()
         .map(|Unwritable { name, reason }| format!("{name}: {reason}"));
     let each = joined(each, ["; ", " and "], NAMED);
-    format!("There is no PyTorch script of this program. {each}.")
+    format!("This program has no PyTorch script. {each}.")
 }
 
 /// The script of a program that is called `title`. `O(program + ops)`.
@@ -143,7 +143,7 @@ fn results(graph: &Graph) -> Vec<OpId> {
 /// How the script draws an input or a weight.
 fn input(graph: &Graph, tensor: TensorId) -> Result<String, String> {
     let (shape, dtype) = external_type(graph, tensor)
-        .ok_or_else(|| "its shape or its element type is not known".to_owned())?;
+        .ok_or_else(|| "its shape or its element type is unknown".to_owned())?;
     let sizes: Vec<usize> = (shape.iter())
         .map(|&size| usize::try_from(size).unwrap_or(usize::MAX))
         .collect();

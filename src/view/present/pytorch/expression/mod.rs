@@ -68,7 +68,7 @@ pub(super) fn expression(
         operands,
     };
     if task.is_scaled_product() {
-        return Err("PyTorch multiplies f8 only where each call states its scales".to_owned());
+        return Err("PyTorch multiplies f8 only with explicit scales".to_owned());
     }
     let value = match task.function.op_type {
         OpType::Elementwise => task.elementwise(),
@@ -93,7 +93,10 @@ fn number_of(value: f64) -> String {
 
 impl Task<'_> {
     fn refuse(&self) -> String {
-        format!("a script knows no `{}` of these shapes", self.function.name)
+        format!(
+            "a script cannot write `{}` with these shapes",
+            self.function.name
+        )
     }
 
     fn operand(&self, place: usize) -> Result<&str, String> {
