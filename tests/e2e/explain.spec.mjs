@@ -181,7 +181,7 @@ test('numbers of other tabs, of a card, of memory, tensors and the pinned state 
     await pinned.getByRole('button', { name: '2.30 GB' }).click();
     await expect(explanation(page, 'memory traffic, fused')).toContainText('the pinned state, the whole program');
     await pinned.getByRole('button', { name: '−14.6 %' }).click();
-    const change = explanation(page, 'memory traffic, fused, against the pinned state');
+    const change = explanation(page, 'memory traffic, fused, relative to the pinned state');
     await expect(change.locator('.explanation-line').first()).toHaveText('= 336 MB saved / 2.30 GB pinned');
     await page.keyboard.press('Escape');
     await slider(page, 'S').focus();

@@ -36,7 +36,7 @@ test('what an edge would save is explained by its two kernels, in its row, in th
   await test.step('a row, which is not selected by it', async () => {
     await numbers(row).first().click();
     await expect(told).toBeInViewport({ ratio: 1 });
-    const parts = ['kernels 2 and 3 as one', 'bytes of both kernels − bytes of the two as one kernel', 'kernel 2: attn_scores', 'kernel 3: softmax'];
+    const parts = ['kernels 2 and 3 as one', 'bytes of both kernels − bytes of the fused kernel', 'kernel 2: attn_scores', 'kernel 3: softmax'];
     for (const words of parts) await expect(told).toContainText(words);
     await expect(line(told)).toHaveText(/^= [\d.]+ [MG]B of both kernels − [\d.]+ [MG]B as one kernel$/);
     await expect(told.locator('.explanation-value strong')).toHaveText(shown[0]);
@@ -73,7 +73,7 @@ test('the numbers of advice, of a sweep and of measurements are explained, and k
     await expect(told).toContainText('What changes: attention as one kernel');
     await numbers(row).nth(1).click();
     const time = await numbers(row).first().innerText();
-    await expect(line(card(page, "time to save, as a share of the program's")).first()).toHaveText(new RegExp(`^= ${time} saved / [\\d.]+ ms of the program$`));
+    await expect(line(card(page, "time saved, as a share of the program's")).first()).toHaveText(new RegExp(`^= ${time} saved / [\\d.]+ ms of the program$`));
     await expectKeys(page, table, 'expected time to save');
   });
 
@@ -95,9 +95,9 @@ test('the numbers of advice, of a sweep and of measurements are explained, and k
     await expect(result(page).getByRole('button', { name: bytes, exact: true })).toBeVisible();
     await picker(page, 'Show').selectOption('intensity');
     await numbers(row).nth(1).click();
-    await expect(line(card(page, 'FLOPs for each byte moved'))).toHaveText(/^= [\d.]+ [GTP]FLOP \/ [\d.]+ [MGT]B$/);
+    await expect(line(card(page, 'arithmetic intensity'))).toHaveText(/^= [\d.]+ [GTP]FLOP \/ [\d.]+ [MGT]B$/);
     await page.keyboard.press('Escape');
-    await expectKeys(page, table, 'FLOPs for each byte moved');
+    await expectKeys(page, table, 'arithmetic intensity');
   });
 
   await test.step('a measurement', async () => {

@@ -66,15 +66,15 @@ test('tiles and bytes of attention are explained with N, d and M, and follow a s
   const rows = explanation(page, 'rows in a tile of K and V');
   await expect(rows).toContainText('= ⌈M / 4d⌉');
   await expect(rows).toContainText('= ⌈98,304 elements (M) / 256 (4d)⌉');
-  await expect(rows).toContainText('M is the memory on chip that is chosen on this tab.');
+  await expect(rows).toContainText('M is the on-chip memory chosen on this tab.');
   expect(await accessibilityFindings(page)).toEqual([]);
   await page.getByRole('slider', { name: 'd, size of a head' }).focus();
   await page.keyboard.press('ArrowRight');
   await expect(rows).toContainText('= ⌈98,304 elements (M) / 320 (4d)⌉');
   await page.keyboard.press('Escape');
   await bytes.getByRole('row', { name: /each tile fetched anew/ }).getByRole('button').first().click();
-  const anew = explanation(page, 'bytes of one forward pass: one kernel, each tile fetched anew');
-  await expect(anew).toContainText('K and V for each tile of Q');
+  const anew = explanation(page, 'bytes of one forward pass: one kernel, each tile loaded again');
+  await expect(anew).toContainText('K and V, once per tile of Q');
   await expect(anew).toContainText('Outer loop over Q');
   await page.keyboard.press('Escape');
   await stepAndReturn(page, tiles, 'ArrowRight');
@@ -97,7 +97,7 @@ test('an error of rounding is explained with its lengths, an element with its di
   expect(await accessibilityFindings(page)).toEqual([]);
   await elements.locator('.explains').nth(1).click();
   const element = explanation(page, 'element 0, unfused');
-  await expect(element).toContainText('exact value + what rounding changed');
+  await expect(element).toContainText('exact value + change by rounding');
   await expect(element).toContainText(/two neighbours in f16 are [\d.e−]+ apart/);
   await page.keyboard.press('Escape');
   await stepAndReturn(page, tensors, 'ArrowDown');

@@ -133,7 +133,7 @@ test('a teacher writes a lesson beside its preview and gives it away as a link',
 
   // What only the engine can see is told after a pause.
   await file.fill(text.replace('bytes < 20 MB', 'bytes < 2 B'));
-  await expect(problems).toContainText('the engine finds no way to do it');
+  await expect(problems).toContainText('the engine finds no way to do the task');
   await file.fill(text.replace('## The first step', '## For my class'));
   await expect(problems.getByRole('listitem')).toHaveCount(0);
   expect(await accessibilityFindings(page)).toEqual([]);

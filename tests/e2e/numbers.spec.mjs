@@ -158,7 +158,7 @@ test('a slider by keys, and the number box beside it', { tag: '@firefox' }, asyn
   const { fused } = await headlineBytes(page);
   await typeInto(numberBox(page, 'S'), '99999999');
   await numberBox(page, 'S').press('Enter');
-  await expect(page.getByText('S goes from 128 to 16,384, and 99,999,999 is outside.')).toBeVisible();
+  await expect(page.getByText('S ranges from 128 to 16,384, and 99,999,999 is outside.')).toBeVisible();
   await expect(numberBox(page, 'S')).toHaveValue('1024');
   expect((await headlineBytes(page)).fused).toBe(fused);
   expect(await accessibilityFindings(page)).toEqual([]);

@@ -74,7 +74,7 @@ test('the optimum says that it is proven, and by the keyboard it can be made sma
 test('a search that stops says how far from the optimum it can be at most', async ({ page }) => {
   await write(page, hardProgram(12));
   await choosePolicy(page, 'optimal');
-  await expect(result(page)).toContainText(/at most [\d.]+ % above the optimum; search stopped after [\d,]+ states/);
+  await expect(result(page)).toContainText(/at most [\d.]+ % above the optimum; the search stopped after [\d,]+ states/);
 });
 
 test('only what a policy looks at is offered', async ({ page }) => {

@@ -53,7 +53,7 @@ test('bytes of a table join the kernels of the script', async ({ page }) => {
 test('a run of another policy or device offers to choose it', async ({ page }) => {
   await picker(page, 'GPU').selectOption('a100-80');
   await drop(page, 'trace.json', file('trace_eager.json'));
-  await expect(own(page)).toContainText('Measured on NVIDIA H200; predicted is A100 SXM 80GB.');
+  await expect(own(page)).toContainText('Measured on NVIDIA H200, but predicted for A100 SXM 80GB.');
   await own(page).getByRole('button', { name: 'Choose H200' }).click();
   await expect(picker(page, 'GPU')).toHaveValue('h200');
   await drop(page, 'bench.json', file('bench.json'));
@@ -79,11 +79,11 @@ test('what is no measurement gets a sentence, and nothing is lost', async ({ pag
   const trace = file('trace_eager.json');
   for (const [name, text, sentence] of [
     ['half.json', trace.slice(0, trace.length / 2), 'This trace ends in the middle, behind 40 events'],
-    ['nan.json', trace.replace('"dur": 48.0', '"dur": NaN'), 'NaN is no number of JSON'],
-    ['food.csv', 'name,calories\napple,52\n', 'This one starts with name, calories.'],
+    ['nan.json', trace.replace('"dur": 48.0', '"dur": NaN'), 'NaN is not a JSON number'],
+    ['food.csv', 'name,calories\napple,52\n', 'This table starts with name, calories.'],
     ['h100.json', readFileSync(new URL('../../public/measured/h100.json', import.meta.url)), 'it holds measured patterns. `fuseline calibrate FILE --json` makes records of them'],
     ['report.ncu-rep', 'NVR\0', 'ncu --import FILE --csv --page raw'],
-    ['bench.json', '{"torch": "2.11", "rows": [{"variant": "eager", "time_us": NaN}]}', 'rows[0].time_us: NaN is no number of JSON at line 1'],
+    ['bench.json', '{"torch": "2.11", "rows": [{"variant": "eager", "time_us": NaN}]}', 'rows[0].time_us: NaN is not a JSON number at line 1'],
   ]) {
     await drop(page, name, text);
     await expect(notice(page)).toContainText(sentence);

@@ -119,7 +119,7 @@ test('a program is saved as a script of PyTorch, or what PyTorch cannot run is t
   await expect(page.locator('.results')).toContainText('bare');
   await exportMenu(page).click();
   await page.getByRole('button', { name: /^PyTorch script/ }).click();
-  await expect(page.getByText('There is no PyTorch script of this program. bare:')).toBeVisible();
+  await expect(page.getByText('This program has no PyTorch script. bare:')).toBeVisible();
 });
 
 const handout = (page) => page.getByRole('dialog', { name: 'Handout' });

@@ -200,14 +200,14 @@ test('a file is opened in any of the forms, and undo brings the text back', asyn
   await expect(editor(page)).toHaveValue(THREE_OPS);
   await expect(picker(page, 'Example')).toHaveValue('');
   await open(file('ops.py', OP_LINES));
-  await expect(notice(page)).toContainText('2 ops from Op(...) lines became notation.');
+Imported   await expect(notice(page)).toContainText('2 ops from Op(...) lines.');
   await expect.poll(() => kernels(page)).toEqual([['matmul1', 'relu']]);
   await notice(page).getByRole('button', { name: 'Undo' }).click();
   await expect(editor(page)).toHaveValue(THREE_OPS);
   await page.getByRole('button', { name: 'Undo', exact: true }).click();
   await expect(editor(page)).toHaveValue(start);
   await open(file('empty.json', '[]'));
-  await expect(notice(page)).toContainText('Nothing could be read from this JSON: it holds no ops.');
+  await expect(notice(page)).toContainText('This JSON could not be read: it holds no ops.');
   await expect(editor(page)).toHaveValue('[]');
 });
 

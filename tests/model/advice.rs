@@ -184,7 +184,7 @@ fn a_merge_in_a_block_is_told_once_and_priced_in_every_round() {
     for (_, caveat) in merges {
         assert_eq!(
             caveat,
-            "The same in 12 rounds; the figures are for all of them."
+            "The figures are for all 12 iterations."
         );
     }
 }

@@ -245,5 +245,5 @@ fn both_axes_of_the_chart_have_a_title() {
             _ => None,
         })
         .collect();
-    assert_eq!(titles, ["length of the sequence N", "bytes moved"]);
+    assert_eq!(titles, ["sequence length N", "bytes moved"]);
 }

@@ -132,7 +132,7 @@ fn the_report_notes_what_is_surprising() {
             .last()
             .unwrap()
             .trim(),
-        "note: 2 kernels ran, so this does not tell what one kernel would bring"
+        "note: 2 kernels ran, so this run does not show what one kernel would save"
     );
     assert!(of("layernorm_gelu: layer_norm + gelu (M=3072, N=3072)").contains("slower"));
     assert!(of("bias_gelu_dropout_add").contains("not from 1.50x to 3.00x"));
@@ -219,10 +219,10 @@ fn impossible_records_are_refused_with_their_place() {
     assert_eq!(Calibrations::read(&text(1.5)), Ok(own_records(1.5)));
     assert_eq!(
         Calibrations::read(&text(0.0)).unwrap_err(),
-        "patterns[0]: speedup_factor has to be above 0 and flops at least 0"
+        "patterns[0]: speedup_factor must be above 0, and flops at least 0"
     );
     let empty = Calibrations::read("{\"device\": \"\", \"torch\": \"\", \"patterns\": []}");
-    assert_eq!(empty.unwrap_err(), "there is no pattern in it");
+    assert_eq!(empty.unwrap_err(), "it contains no pattern");
     let cut = Calibrations::read(&text(1.5)[..300]).unwrap_err();
     assert!(cut.contains("at line 1 column 300"), "{cut}");
     let kind = kind_of("records.json", text(1.5).as_bytes());

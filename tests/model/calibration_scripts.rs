@@ -203,7 +203,7 @@ fn an_older_file_is_read_with_the_program_beside_it() {
     assert_eq!(
         refused(&[&file]),
         format!(
-            "error: {file}: {path} is another program than the one that was measured, or has other sizes: put that one there\n"
+            "error: {file}: {path} differs from the measured program, or has other sizes: put the measured program there\n"
         )
     );
     folder.write("mlp.fuse", &program);
@@ -251,21 +251,21 @@ fn a_program_without_a_record_is_named() {
     for (file, reason) in [
         (
             &model,
-            "model: it has 65 ops, and the search tries kernels of up to 64. `fuseline measured PROGRAM FILE` finds measured patterns in it",
+            "model: it has 65 ops, and the search tries kernels of at most 64. `fuseline measured PROGRAM FILE` finds measured patterns in it",
         ),
         (
             &wrong,
-            "wrong: its program cannot be analysed, and `fuseline analyze` says why",
+            "wrong: its program cannot be analyzed; `fuseline analyze` says why",
         ),
         (
             &lone,
-            "lone: it has no eager run and another one to compare, both with a time: run its script where PyTorch finds a GPU",
+            "lone: it needs an eager run and another run, both with a time: run its script where PyTorch finds a GPU",
         ),
     ] {
         let warning = format!("warning: no record of {reason}\n");
         assert_eq!(
             refused(&[file]),
-            warning.clone() + "error: there is no record of any pattern\n"
+            warning.clone() + "error: no pattern gives a record\n"
         );
         let output = run(&["calibrate", "--json", LINEAR_BIAS_GELU, file], "");
         assert!(output.status.success());

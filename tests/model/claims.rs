@@ -306,7 +306,7 @@ fn a_profiler_that_flushes_the_caches_is_compared_with_cold_predictions() {
     }
 }
 
-/// A tensor of 537 MB with 1 MB written into it: a copy at the bandwidth of the memory, and a small kernel. An H100 took 448 µs
+/// A tensor of 537 MB with 1 MB written into it: a copy at the memory bandwidth, and a small kernel. An H100 took 448 µs
 /// for `index_copy` of slices, eager, warm and cold alike; see docs/measurement.md.
 #[test]
 fn writing_into_a_copy_takes_about_as_long_as_the_copy() {

@@ -371,5 +371,5 @@ fn json_that_is_no_list_of_ops_is_refused_with_the_reason() {
     assert!(
         refused(r#"{"ops": [], "tensors": 7}"#).contains("`tensors`, a list or an object by name")
     );
-    assert!(refused("[]").contains("there are no operations yet"));
+    assert!(refused("[]").contains("there are no ops yet"));
 }

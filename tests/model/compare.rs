@@ -342,7 +342,7 @@ fn a_flash_kernel_of_the_compiler_is_named_in_its_row() {
     let with_attention = |id: &str| -> Vec<_> {
         let text = EXAMPLES.iter().find(|e| e.id == id).unwrap().text;
         let rows = rows_of(text, Policy::Rules).into_iter();
-        rows.filter(|row| row.note == "with attention as one kernel")
+        rows.filter(|row| row.note == "with fused attention")
             .map(|row| row.policy)
             .collect()
     };
@@ -425,7 +425,7 @@ fn the_rate_of_generated_matmuls_stands_beside_the_policy() {
         .unwrap();
     let rows = policy_rows(&compare(&chosen), Policy::Rules, Objective::Bytes);
     let note = |policy| &rows.iter().find(|row| row.policy == policy).unwrap().note;
-    let rate = "1 generated matmul, at 90 % of the library's rate";
+    let rate = "1 generated matmul at 90 % of the library's rate";
     assert!(note(Policy::Rules).ends_with(rate), "{rows:?}");
     assert!(!note(Policy::Inductor).contains("generated"), "{rows:?}");
 }

@@ -129,7 +129,7 @@ fn an_edge_of_another_round_is_told_by_its_own_kernels() {
         assert_eq!(row.saved(Saved::Bytes), repeated.saved(Saved::Bytes));
         let told = row.explanation(&analysis, Saved::Bytes).unwrap();
         assert!(
-            told.subject.ends_with("as one, in each of 12 rounds"),
+            told.subject.ends_with("as one, in each of 12 iterations"),
             "{}",
             told.subject
         );

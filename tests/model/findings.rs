@@ -67,7 +67,7 @@ fn the_summary_counts_the_worst() {
     );
     assert_eq!(
         findings_summary(&diagnostics(TEXT), Shown::ReadableLines),
-        "1 error in the text. The pictures show only the lines that can be read."
+        "1 error in the text. The pictures show only the lines without errors."
     );
     let two = summary("a = reluu(x)\nb = geluu(x)\n");
     assert!(two.starts_with("2 errors in the text."), "{two}");

@@ -177,7 +177,7 @@ const OPS: &[(&str, &str, &str)] = &[
     ),
     (
         "y = relu(x);",
-        "write one statement a line",
+        "write one statement per line",
         "y = relu(x)\n",
     ),
     // Assignments

@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 
 const WITH_FUSELINE: &str = "let fuseline.export(model, x) of fuseline.py (on the page: Open, A PyTorch model) write its ops, and paste those";
 const AS_FILE: &str = "export the model itself to ONNX, or save it with torch.export.save(program, \"model.pt2\"), and open that file";
-const OF_KERNEL: &str = "write the ops that it computes, one a line, or let fuseline.export(model, x) of fuseline.py write those of the model that calls it";
+const OF_KERNEL: &str = "write its ops, one per line, or let fuseline.export(model, x) of fuseline.py write the ops of the model that calls it";
 
 const MODULE: &str = "the source code of a PyTorch module";
 const GRAPH: &str = "a printed graph of PyTorch";
-const PRINTED: &str = "a printed PyTorch model, which does not say how data flows";
+const PRINTED: &str = "a printed PyTorch model, which lacks the data flow";
 const HLO: &str = "XLA HLO";
 const TRITON: &str = "a Triton kernel";
 

@@ -111,7 +111,7 @@ q = elementwise(z) : f32[8]
         ]));
         assert_eq!(
             parsed.diagnostics[0].message,
-            "op 1 (`y`): `kernel` is no number of a kernel"
+            "op 1 (`y`): `kernel` is not a kernel number"
         );
     }
 }

@@ -33,17 +33,17 @@ const BAD_FIELDS: &[(&str, &str, Code, &str)] = &[
     ("output", "7", Code::MalformedJson, "op 1 (`bad`): `output` is no string"),
     ("inputs", "null", Code::MalformedJson, "op 1 (`bad`): `inputs` is missing"),
     ("inputs", "7", Code::MalformedJson, "op 1 (`bad`): `inputs` is no list"),
-    ("inputs", r#"["x", ["y"]]"#, Code::MalformedJson, "op 1 (`bad`): `inputs` holds something that is no name"),
+    ("inputs", r#"["x", ["y"]]"#, Code::MalformedJson, "op 1 (`bad`): `inputs` contains something other than names"),
     ("shape", "null", Code::MalformedJson, "op 1 (`bad`): `shape` is missing"),
     ("shape", "[4, 0]", Code::NonPositiveSize, "op 1 (`bad`): a size of 0 in `shape`"),
     ("shape", "[4, -8]", Code::NonPositiveSize, "op 1 (`bad`): a size of -8 in `shape`"),
     ("shape", "[-1.5]", Code::NonPositiveSize, "op 1 (`bad`): a size of -1.5 in `shape`"),
-    ("shape", "[2.5]", Code::MalformedJson, "op 1 (`bad`): a size of 2.5 in `shape` is no whole number"),
+    ("shape", "[2.5]", Code::MalformedJson, "op 1 (`bad`): a size of 2.5 in `shape` is not a whole number"),
     ("shape", "[1180591620717411303424]", Code::Overflow, "op 1 (`bad`): a size of about 1.18e21 in `shape` is too large"),
     ("shape", "[18446744073709551615]", Code::Overflow, "op 1 (`bad`): a size of about 1.84e19 in `shape` is too large"),
-    ("shape", r#"["S"]"#, Code::MalformedJson, "op 1 (`bad`): `shape` holds something that is no number"),
-    ("shape", r#"{"S": 4}"#, Code::MalformedJson, "op 1 (`bad`): `shape` holds something that is no number"),
-    ("shape", "[[4]]", Code::MalformedJson, "op 1 (`bad`): `shape` holds something that is no number"),
+    ("shape", r#"["S"]"#, Code::MalformedJson, "op 1 (`bad`): `shape` contains something other than numbers"),
+    ("shape", r#"{"S": 4}"#, Code::MalformedJson, "op 1 (`bad`): `shape` contains something other than numbers"),
+    ("shape", "[[4]]", Code::MalformedJson, "op 1 (`bad`): `shape` contains something other than numbers"),
     ("bytes_per_element", "3", Code::UnknownDtype, "op 1 (`bad`): no element type has 3 bytes"),
     ("bytes_per_element", "0", Code::NonPositiveSize, "op 1 (`bad`): a size of 0 in `bytes_per_element`"),
     ("bytes_per_element", "[2]", Code::MalformedJson, "op 1 (`bad`): `bytes_per_element` is a list"),
@@ -137,7 +137,7 @@ fn bad_tensors_cost_one_diagnostic_each() {
         message(json!({"y": {"shape": [8], "bytes_per_element": 2}})),
         (
             Code::DuplicateDeclaration,
-            "the tensor `y` has another size than its op `y` says".into()
+            "the tensor `y` has another size than the output of its op `y`".into()
         )
     );
     let same =
@@ -154,8 +154,8 @@ const BAD_LINES: &[(&str, Code, usize, &str)] = &[
     (r#"Op("a", "elementwise" ["x"], "y", (4,), 2)"#, Code::MalformedOpLine, 23, "expected `,` or `)`, found `[`"),
     (r#"Op("a", elementwise, ["x"], "y", (4,), 2)"#, Code::MalformedOpLine, 9, "expected a string, a number or a list, found `elementwise`"),
     (r#"Op("a"#, Code::MalformedOpLine, 4, "the string has no end"),
-    (r#"Op("a", "elementwise", ["x"], "y", (4,), 2"#, Code::MalformedOpLine, 1, "the bracket is never closed"),
-    (r#"Op("a", "elementwise", ["x""#, Code::MalformedOpLine, 24, "the bracket is never closed"),
+    (r#"Op("a", "elementwise", ["x"], "y", (4,), 2"#, Code::MalformedOpLine, 1, "the bracket is not closed"),
+    (r#"Op("a", "elementwise", ["x""#, Code::MalformedOpLine, 24, "the bracket is not closed"),
     (r#"Op("a", "elementwise", ["x" "z"], "y", (4,), 2)"#, Code::MalformedOpLine, 29, r#"expected `,` or the closing bracket, found `"z"`"#),
     (r#"Op("a", "elementwise", ["x"], "y", (4,), 2, None, None, None, None, 1)"#, Code::MalformedOpLine, 69, "`Op` has only 10 fields"),
     ("Op()", Code::MalformedOpLine, 1, "op 1: `output` is missing"),
@@ -164,7 +164,7 @@ const BAD_LINES: &[(&str, Code, usize, &str)] = &[
     (r#"Op("a", "elementwise", ["x"], "y", (4, -1), 2)"#, Code::NonPositiveSize, 36, "op 1 (`a`): a size of -1 in `shape`"),
     (r#"Op("a", "elementwise", ["x"], "y", (0), 2)"#, Code::NonPositiveSize, 36, "op 1 (`a`): a size of 0 in `shape`"),
     (r#"Op("a", "elementwise", ["x"], "y", (4,), 3)"#, Code::UnknownDtype, 42, "op 1 (`a`): no element type has 3 bytes"),
-    (r#"Op("a", "elementwise", ["x"], "y", (1e3, 2.5), 2)"#, Code::MalformedOpLine, 36, "op 1 (`a`): a size of 2.5 in `shape` is no whole number"),
+    (r#"Op("a", "elementwise", ["x"], "y", (1e3, 2.5), 2)"#, Code::MalformedOpLine, 36, "op 1 (`a`): a size of 2.5 in `shape` is not a whole number"),
 ];
 
 #[test]

@@ -19,14 +19,14 @@ fn a_list_of_too_many_holes_is_refused_at_once() {
     let list = SeqDeserializer::<_, Error>::new(holes(20_000_000));
     let refused = read_value(list).unwrap_err().to_string();
     let said =
-        "a list of 20000000 entries has more than the 8 MB that are read, as JSON: split the list";
+        "a list of 20000000 entries exceeds the limit of 8 MB as JSON: split the list";
     assert_eq!(refused, said);
     // A list that does not know its length is read up to the limit.
     let list = SeqDeserializer::<_, Error>::new(holes(20_000_000).filter(|()| true));
     let refused = read_value(list).unwrap_err().to_string();
     assert_eq!(
         refused,
-        "it has more than the 8 MB that are read, as JSON: split the list"
+        "as JSON it exceeds the limit of 8 MB: split the list"
     );
 }
 
@@ -41,13 +41,13 @@ fn the_limit_counts_strings_and_inner_lists() {
         deep = json!([deep]);
     }
     assert_eq!(read(&deep).as_ref(), Ok(&deep));
-    let said = "more than 128 lists and objects are in each other";
+    let said = "lists and objects nest more than 128 levels deep";
     assert_eq!(read(&json!({ "a": deep })), Err(said.to_owned()));
 }
 
 #[test]
 fn a_text_past_the_limit_is_refused_with_both_sizes() {
-    let said = "This text was not read: it has 8.1 MB, and at most 8 MB are read: \
+    let said = "This text could not be read: it has 8.1 MB, and at most 8 MB are read: \
                 split the program, or use the command line, which reads more.";
     let list = format!("[{}0]", "0,".repeat(MAX_INPUT_BYTES / 2));
     assert_eq!(converted(&list), Some(Err(said.to_owned())));
@@ -118,7 +118,7 @@ fn a_size_beyond_the_limit_is_told_with_both_figures() {
     assert_eq!(check_size(8_000_000), Ok(()));
     assert_eq!(
         check_size(53_000_000).unwrap_err(),
-        "it has 53.0 MB, and at most 8 MB are read: split the program, or use the command line, which reads more"
+        "it has 53.0 MB, and the limit is 8 MB: split the program, or use the command line, which reads more"
     );
 }
 
@@ -132,5 +132,5 @@ fn an_error_in_json_names_its_place() {
         "[1]: invalid value: integer `256`, expected u8 at line 1 column 7"
     );
     let problem = read_json::<Vec<f64>>("[1.5, NaN]").unwrap_err();
-    assert_eq!(problem, "[1]: NaN is no number of JSON at line 1 column 7");
+    assert_eq!(problem, "[1]: NaN is not a JSON number at line 1 column 7");
 }

@@ -112,7 +112,7 @@ fn a_result_is_told_who_writes_it() {
             .all(|fact| fact.what != "read by" && !fact.text().is_empty())
     );
     assert_eq!(of.worked, ["256 × 2 B = 512 B for each access"]);
-    assert_eq!(of.notes[1], "The program returns it.");
+    assert_eq!(of.notes[1], "The program returns this tensor.");
 }
 
 /// A card says why its kernel ends where it does, and what can be done about it.
@@ -202,7 +202,7 @@ fn cards_say_why_a_tensor_counts_whole() {
         inspect_kernel(&analysis, kernel),
     ] {
         let notes = card.unwrap().notes;
-        let whole = "qkv_split: counted whole though attn_scores needs 33.6 MB of it: a kernel that reads a tensor counts all of it once.";
+        let whole = "qkv_split: counts in full although attn_scores needs only 33.6 MB of it: a kernel reads each tensor once in full.";
         assert!(notes.iter().any(|note| note == whole), "{notes:?}");
     }
     // Its other reads are needed whole.

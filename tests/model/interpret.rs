@@ -268,7 +268,7 @@ fn what_cannot_be_run_says_what_to_do() {
     let refused = interpret(&program, &analysis.partition, &setup).unwrap_err();
     assert_eq!(
         refused.hint,
-        "leave the number of rounds of a block as it is"
+        "keep the number of iterations of a block"
     );
     let setup = Setup {
         given: [("x".to_owned(), vec![1.0])].into(),
@@ -277,7 +277,7 @@ fn what_cannot_be_run_says_what_to_do() {
     let refused = interpret(&program, &analysis.partition, &setup).unwrap_err();
     assert_eq!(refused.message, "1 numbers are given for `x`, which has 4");
     let refused = interpret(&program, &Partition::default(), &Setup::default()).unwrap_err();
-    assert_eq!(refused.message, "the kernels are those of another program");
+    assert_eq!(refused.message, "the kernels belong to another program");
     let empty = parse("").program;
     assert!(interpret(&empty, &Partition::default(), &Setup::default()).is_err());
 }

@@ -321,15 +321,15 @@ fn numbers_that_are_missing_or_outside_are_told() {
     for (text, reason) in [
         (
             "input x : f16[4]\ny = scale(x)",
-            "it has no number: state one with `factor=`",
+            "it has no number: give one with `factor=`",
         ),
         (
             "input x : f16[4]\ny = dropout(x, p=2)",
-            "`p` is 2, which is no probability",
+            "`p` is 2, which is not a probability",
         ),
         (
             "input x : i64[1]\ninput t : f16[3, 2]\ni = shift(x, amount=9)\ny = embedding(i, t)",
-            "an index is 9, but it reads from 3 places",
+            "an index is 9, but the dimension has size 3",
         ),
     ] {
         let ran = run(

@@ -210,9 +210,9 @@ fn tensors_that_were_wrongly_chosen_come_first() {
     let task = "choose\nask: A?\ntensors: place = memory";
     assert_eq!(
         told(task, "policy: rules"),
-        "Not quite. The answer is `y3` and `y4`. `y1` (8.39 MB) is read only in the kernel that computes it. \
+        "Not quite. The answer is `y3` and `y4`. `y1` (8.39 MB) has readers only in the kernel that computes it. \
          `y3` (8.39 MB) is written by `relu` and read by `matmul2` in another kernel. \
-         `y4` (2.10 MB) is a result, so it has to be written."
+         `y4` (2.10 MB) is a result, so the kernel writes it to memory."
     );
 }
 
@@ -266,7 +266,7 @@ fn what_the_engine_changed_is_told_without_comments() {
     let states = lesson.states(&mut Vec::new());
     let task = lesson.steps[0].task.as_ref();
     let told = task.and_then(|task| task.right_answer(&states[0]));
-    assert_eq!(told.as_deref(), Some("Drag the slider to `B = 128`."));
+    assert_eq!(told.as_deref(), Some("Move the slider to `B = 128`."));
 }
 
 #[test]

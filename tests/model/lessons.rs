@@ -200,7 +200,7 @@ fn a_broken_file_says_the_line_and_what_is_wrong() {
         ),
         (
             "---\ntitle: T\nminutes: few\n---\n".to_owned(),
-            "3: `few` is no number of minutes",
+            "3: `few` is not a number of minutes",
         ),
         (
             format!("{HEAD}```page\nexample: exercice\n```"),
@@ -241,15 +241,15 @@ fn a_broken_file_says_the_line_and_what_is_wrong() {
         ),
         (
             format!("{HEAD}{page}[x](javascript:alert(1))"),
-            "9: this link is not followed",
+            "9: this link does not work",
         ),
         (
             format!("{HEAD}{page}```predict\nnumber: kernels\n```"),
-            "9: this block lacks `ask:`",
+            "9: this block needs `ask:`",
         ),
         (
             format!("{HEAD}{page}```predict\nask: A?\nnumber: bound of kernel relu\n```"),
-            "11: `bound of kernel relu` is a word and no number",
+            "11: `bound of kernel relu` is a word, not a number",
         ),
         (
             format!("{HEAD}{page}```choose\nask: A?\n- Yes\n- No :: kernels = 1\n```"),
@@ -269,11 +269,11 @@ fn a_broken_file_says_the_line_and_what_is_wrong() {
         ),
         (
             format!("{HEAD}{page}```do\nask: A?\nuntil: kernels = 2\nby: merge\n```"),
-            "9: it is done before anybody has done something",
+            "9: the task is done before the visitor does anything",
         ),
         (
             format!("{HEAD}{page}```do\nask: A?\nuntil: bytes < 1 B\nby: param B\n```"),
-            "9: the engine finds no way to do it",
+            "9: the engine finds no way to do the task",
         ),
         (
             format!("{HEAD}{page}```do\nask: A?\nuntil: bytes below 1 B\nby: param B\n```"),

@@ -122,7 +122,7 @@ fn too_many_cycles_are_reported() {
     let (kernels, refused) = shown(&text);
     assert_eq!(kernels.len(), 2 + 3 * 70);
     assert_eq!(refused.len(), 1 + 70);
-    let gave_up = "the stated kernels still form cycles after 64 rounds of splitting, so every kernel is split";
+    let gave_up = "the marked kernels still form cycles after 64 rounds of splitting, so every kernel is split";
     let of_last_round = refused.iter().filter(|d| d.message.ends_with(gave_up));
     assert_eq!(of_last_round.count(), 1 + 70 - 63);
     assert!(

@@ -179,7 +179,7 @@ fn the_scores_of_a_long_sequence_do_not_fit() {
     let warning = Part::text_of(&memory_warning(&scores).unwrap());
     assert_eq!(
         warning,
-        "Does not fit: while kernel 3 (softmax) runs, 138 GB of tensors are live, and A100 SXM 80GB has 85.1 GB."
+        "Does not fit in memory: while kernel 3 (softmax) runs, 138 GB of tensors are live, and A100 SXM 80GB has 85.1 GB."
     );
     assert_eq!(Part::text_of(&memory_sentence(&scores)), warning);
     let row = |analysis: &Analysis| {

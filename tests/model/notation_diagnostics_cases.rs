@@ -68,7 +68,7 @@ pub(crate) const CASES: &[(&str, Code, (usize, usize), &str)] = &[
         "a = relu(x)\nrepeat 3 with a = y {\ny = relu(a)",
         Code::Syntax,
         (2, 1),
-        "the block is never closed",
+        "the block is not closed",
     ),
     (
         "a = relu(x)\n}\nb = relu(a)",
@@ -80,13 +80,13 @@ pub(crate) const CASES: &[(&str, Code, (usize, usize), &str)] = &[
         "repeat 3 {\na = relu(x)\nrepeat 2 {\nb = relu(a)\n}\nc = relu(b)\n}",
         Code::Syntax,
         (3, 1),
-        "a block stands in another one",
+        "blocks cannot nest",
     ),
     (
         "repeat 3 {\na = relu(x\n}\nb = relu(a)",
         Code::Syntax,
         (2, 9),
-        "the bracket is never closed",
+        "the bracket is not closed",
     ),
     (
         "y = relu(x) {",
@@ -124,7 +124,7 @@ pub(crate) const CASES: &[(&str, Code, (usize, usize), &str)] = &[
         "y = add(x, b",
         Code::Syntax,
         (1, 8),
-        "the bracket is never closed",
+        "the bracket is not closed",
     ),
     (
         "y = add(x b)",
@@ -294,7 +294,7 @@ pub(crate) const CASES: &[(&str, Code, (usize, usize), &str)] = &[
         "param S = 8 in 1..200000 dividing 64",
         Code::ParamOutOfRange,
         (1, 16),
-        "the range of `S` has more than 1024 values that may divide",
+        "the range of `S` has more than 1024 candidates for a divisor",
     ),
     (
         "param S = 99 in 1..16",
@@ -312,7 +312,7 @@ pub(crate) const CASES: &[(&str, Code, (usize, usize), &str)] = &[
         "y = relu(`x)",
         Code::Syntax,
         (1, 10),
-        "the name in backquotes has no end",
+        "the name in backquotes is not closed",
     ),
     (
         "y = relu(`a\\b`)",

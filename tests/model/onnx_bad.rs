@@ -137,7 +137,7 @@ fn a_file_that_is_cut_off_anywhere_says_where() {
     let whole = of_graph(&field(2, "a name"));
     assert_eq!(
         refused(&whole[..whole.len() - 8]),
-        "This ONNX file was not opened: at byte 2, the graph needs 8 bytes, but only 4 follow: the file has been cut off."
+        "This ONNX file was not opened: at byte 2, the graph needs 8 bytes, but only 4 follow: the file is cut off."
     );
 }
 
@@ -151,7 +151,7 @@ fn what_is_wrong_is_said() {
     };
     let cases = [
         (int(1, 10), "it holds no graph"),
-        (model(vec![]).bytes(), "its outputs need no op"),
+        (model(vec![]).bytes(), "its outputs depend on no op"),
         (
             model(vec![
                 node("Add", "x b", "a", &[]),
@@ -179,7 +179,7 @@ fn what_is_wrong_is_said() {
         ),
         (
             [int(1, 10), field_start(7, u64::MAX)].concat(),
-            "at byte 2, the graph needs 18446744073709551615 bytes, but only 0 follow: the file has been cut off",
+            "at byte 2, the graph needs 18446744073709551615 bytes, but only 0 follow: the file is cut off",
         ),
         (
             [
@@ -190,7 +190,7 @@ fn what_is_wrong_is_said() {
                 ),
             ]
             .concat(),
-            "at byte 5008, a node needs 1099511627776 bytes, but only 0 follow: the file has been cut off",
+            "at byte 5008, a node needs 1099511627776 bytes, but only 0 follow: the file is cut off",
         ),
     ];
     for (bytes, problem) in cases {

@@ -212,7 +212,7 @@ fn conditions_count_where_an_output_needs_them() {
     assert_eq!(said(&of("y")), "");
     assert_eq!(
         said(&of("y z")),
-        "1 `If` condition is known only at run time; Fuseline counts its then-branch."
+        "1 If condition is known only at run time. Fuseline counts its then branch."
     );
 }
 
@@ -275,7 +275,7 @@ fn an_opaque_op_with_an_impossible_size_has_an_unknown_shape() {
     assert_eq!(
         said(&converted),
         "1 op is not understood and counted as opaque: 1 Pad. \
-         2 ops of unknown shape are not counted. Write their shapes after a colon, the first one first."
+         2 ops of unknown shape are not counted. Write their shapes after a colon, in order."
     );
     assert!(converted.is_incomplete);
 }
@@ -312,7 +312,7 @@ fn results_that_no_op_can_hold_are_ops_by_themselves() {
 #[test]
 fn sizes_that_hold_at_the_defaults_are_told() {
     let image = "x f32[1, 4, H, W]";
-    let note = "1 tensor has a size that the notation cannot express: it is right only at the params' defaults.";
+    let note = "1 tensor has a size that the notation cannot express. The size is right only at the params' defaults.";
     let pool = [
         attribute_ints("kernel_shape", &[2, 2]),
         attribute_ints("strides", &[2, 2]),

@@ -52,7 +52,7 @@ fn ops_of_unknown_shape_are_named_with_what_to_write() {
         ),
         (
             3,
-            "3 ops of unknown shape are not counted. Write their shapes after a colon, the first one first.",
+            "3 ops of unknown shape are not counted. Write their shapes after a colon, in order.",
         ),
     ] {
         let converted = shapeless(count);
@@ -260,7 +260,7 @@ fn a_branch_takes_the_place_of_its_condition() {
     let summary = converted(&model.bytes()).summary;
     assert!(
         summary.ends_with(
-            "1 `If` condition is known only at run time; Fuseline counts its then-branch."
+            "1 If condition is known only at run time. Fuseline counts its then branch."
         ),
         "{summary}"
     );

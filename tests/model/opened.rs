@@ -27,7 +27,7 @@ Op("act", "elementwise", ["y"], "z", (64, 64), 2)"#;
     );
     assert_eq!(
         converted.summary,
-        "2 ops from Op(...) lines became notation."
+Imported         "2 ops from Op(...) lines."
     );
     assert!(!converted.is_incomplete);
 }
@@ -37,7 +37,7 @@ fn a_json_list_becomes_notation() {
     let list = r#"[{"name": "act", "op_type": "elementwise", "inputs": ["x"], "output": "y",
                     "shape": [8, 8], "bytes_per_element": 4}]"#;
     let converted = convert(list).unwrap().unwrap();
-    assert_eq!(converted.summary, "1 op from JSON became notation.");
+Imported     assert_eq!(converted.summary, "1 op from JSON.");
     assert!(converted.text.contains("f32[8, 8]"), "{}", converted.text);
 }
 
@@ -46,7 +46,7 @@ fn lines_that_cannot_be_read_are_kept_as_comments() {
     let lines = "Op(\"act\", \"elementwise\", [\"x\"], \"y\", (64, 64), 2)\n  Op(\"cut off\", \n";
     let converted = convert(lines).unwrap().unwrap();
     assert!(converted.is_incomplete);
-    let start = "1 op from Op(...) lines became notation. Some of it could not be read: ";
+Imported     let start = "1 op from Op(...) lines. Some of it could not be read: ";
     assert!(
         converted.summary.starts_with(start),
         "{}",
@@ -64,12 +64,12 @@ fn what_holds_no_ops_is_refused_with_its_reason() {
     let refused = |text: &str| convert(text).unwrap().unwrap_err();
     let broken = refused("[{\"broken\"");
     assert!(
-        broken.starts_with("This is no JSON list of ops: ") && broken.contains("column"),
+        broken.starts_with("This JSON is not a list of ops: ") && broken.contains("column"),
         "{broken}"
     );
     assert_eq!(
         refused("[]"),
-        "Nothing could be read from this JSON: it holds no ops."
+        "This JSON could not be read: it holds no ops."
     );
     assert!(refused("Op(1)").starts_with("Nothing could be read from this Op(...) lines: "));
 }

@@ -154,7 +154,7 @@ fn a_faster_gpu_with_more_room_runs_larger_sizes() {
     );
     assert_eq!(
         refused.message,
-        "the largest tensor would have 68 million elements; at most 1 fit here"
+        "the largest tensor would have 68 million elements, and the limit is 1"
     );
 }
 

@@ -75,23 +75,23 @@ fn what_shaders_do_slowly_is_told() {
     let cases = [
         (
             "input x : f32[8, 16, 64, 64]\nweight w : f32[16, 16, 3, 3]\ny = conv2d(x, w, padding=1)",
-            "convolutions (the place of each element that they read is computed).",
+            "convolutions (they compute the index of each element that they read).",
         ),
         (
             "input x : f32[512, 64]\ny = cumsum(x, axis=-1)",
-            "cumulative sums (each element adds up all before it).",
+            "cumulative sums (each element adds up all elements before it).",
         ),
         (
             "input x : f32[512, 64]\nweight w : f32[64, 64]\ny = matmul(x, w)",
-            "small matmuls (each tile of 64 x 64 has one group of threads).",
+            "small matmuls (each 64 × 64 tile has one workgroup).",
         ),
         (
             "input x : f32[512, 64]\ny = sum(x, axis=0)",
-            "reductions along other axes than the last (threads beside each other read far apart).",
+            "reductions along an axis other than the last (neighbouring threads read far apart).",
         ),
         (
             "input x : f32[8, 4096]\ny = softmax(x)",
-            "long rows (they are read again in each pass) and few rows (each has one group of threads).",
+            "long rows (each pass reads them again) and few rows (each row has one workgroup).",
         ),
     ];
     for (text, cause) in cases {
@@ -131,12 +131,12 @@ fn right_results_and_times_are_told_beside_the_prediction() {
     assert!((row.fused.predicted_s - bytes / 400e9 - 5e-6).abs() < 1e-12);
     assert_eq!(
         rates_text(&outcome.measured),
-        "test: copies at 400 GB/s, multiply-adds in f32 at 10.0 TFLOP/s, matmuls in a shader at 4.00 TFLOP/s, exponentials at 1.00 T/s, 5.00 µs a launch."
+        "test: copies at 400 GB/s, f32 multiply-adds at 10.0 TFLOP/s, matmuls in a shader at 4.00 TFLOP/s, exponentials at 1.00 T/s, 5.00 µs per launch."
     );
     assert_eq!(
         notes(&outcome)[1],
         format!(
-            "Timed at S = {s} instead of 4096, H = {h} instead of 1024, so that no tensor has more than 134 MB, all have no more than 268 MB, and a run takes 500 ms at most by estimate. The sliders choose smaller sizes."
+            "Timed at S = {s} instead of 4096, H = {h} instead of 1024, so that no tensor has more than 134 MB, all tensors together have at most 268 MB, and a run takes at most about 500 ms. The sliders choose smaller sizes."
         )
     );
 }
@@ -180,7 +180,7 @@ fn every_failure_is_a_sentence_with_what_to_do() {
     let cases = [
         (
             Failure::NoWebGpu,
-            "This browser has no WebGPU, so nothing can be run on your GPU here. Chrome, Edge and Safari 26 have it.",
+            "This browser has no WebGPU, so it cannot run kernels on your GPU. Chrome, Edge and Safari 26 can.",
             true,
         ),
         (
@@ -195,17 +195,17 @@ fn every_failure_is_a_sentence_with_what_to_do() {
         ),
         (
             Failure::Lost(message()),
-            "The connection to the GPU was lost: it broke. Run again to open it anew.",
+            "The connection to the GPU was lost: it broke. Run again to reconnect.",
             true,
         ),
         (
             Failure::Lost(String::new()),
-            "The connection to the GPU was lost. Run again to open it anew.",
+            "The connection to the GPU was lost. Run again to reconnect.",
             true,
         ),
         (
             Failure::OutOfMemory,
-            "The GPU has no room for the tensors. Make sizes smaller, or close other programs that use it.",
+            "The tensors do not fit in the GPU's memory. Make sizes smaller, or close other programs that use the GPU.",
             true,
         ),
         (
@@ -221,12 +221,12 @@ fn every_failure_is_a_sentence_with_what_to_do() {
                 name: "kernel 1".to_owned(),
                 waited_s: 2.0,
             },
-            "Kernel 1 took longer than 2 s and was given up. Make sizes smaller.",
+            "Kernel 1 took longer than 2 s and was stopped. Make sizes smaller.",
             true,
         ),
         (
             Failure::Other(message()),
-            "The GPU could not run this: it broke.",
+            "The GPU could not run the program: it broke.",
             true,
         ),
         (Failure::Stopped, "Stopped.", false),
@@ -238,7 +238,7 @@ fn every_failure_is_a_sentence_with_what_to_do() {
     let refused = Failure::from(refused("", &Budget::INTERPRETED));
     assert_eq!(
         failure_text(&refused),
-        "Not run: there is nothing to run; write an op, or mend the errors of the text."
+        "Not run: there is nothing to run; write an op, or correct the errors of the text."
     );
     assert!(!refused.offers_script());
 }
@@ -249,7 +249,7 @@ fn a_wrong_result_is_told_with_the_first_tensor_that_is_wrong() {
     let told = headline(&outcome);
     assert_eq!(
         told[0],
-        "The unfused run is wrong from `a` on: its times mean nothing."
+        "The unfused run gives wrong values, first in `a`, so its times mean nothing."
     );
     assert!(told[1].starts_with("The fused run is wrong"));
     assert!(!check_rows(&outcome)[0].is_right);

@@ -332,6 +332,6 @@ fn the_rules_keep_apart_what_an_unknown_op_reads() {
         .collect();
     assert_eq!(
         words,
-        ["an op of unknown shape reads the tensor as well, so the rules write it to memory"]
+        ["an op of unknown shape also reads the tensor, so the rules write it to memory"]
     );
 }

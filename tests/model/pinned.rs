@@ -151,7 +151,7 @@ fn an_expected_time_is_not_compared_with_a_bound() {
 fn the_title_names_sizes_device_and_policy() {
     let program = notation::parse(example("transformer").unwrap().text).program;
     let mut options = Options::of_policy(Policy::Inductor);
-    options.device = device("h200").unwrap();
+    options.device = device("h200").unwrap().clone();
     let title = pinned_title(&program, &options);
     let name = &device("h200").unwrap().name;
     assert_eq!(

@@ -137,7 +137,7 @@ fn a_speaker_is_told_how_far_from_the_plan() {
         .find(|planned| planned.part.activity == Activity::Lesson("tiling"));
     let minutes = begin.unwrap().minutes;
     let at = |minute: u32| standing("tiling", u64::from(minute) * 60).unwrap();
-    assert_eq!(at(minutes.start - 1), "1 min ahead of the plan");
+    assert_eq!(at(minutes.start - 1), "1 min ahead of schedule");
     assert_eq!(
         at(minutes.start),
         format!("in time: until minute {}", minutes.end)
@@ -146,7 +146,7 @@ fn a_speaker_is_told_how_far_from_the_plan() {
         at(minutes.end - 1),
         format!("in time: until minute {}", minutes.end)
     );
-    assert_eq!(at(minutes.end + 4), "4 min behind the plan");
+    assert_eq!(at(minutes.end + 4), "4 min behind schedule");
     assert_eq!(standing("somebody's own", 0), None);
 }
 
@@ -244,11 +244,11 @@ fn a_presenter_is_ahead_of_the_plan_in_time_or_behind() {
     );
     assert_eq!(
         standing("exercise", 13 * 60).as_deref(),
-        Some("3 min behind the plan")
+        Some("3 min behind schedule")
     );
     assert_eq!(
         standing("roofline", 8 * 60).as_deref(),
-        Some("2 min ahead of the plan")
+        Some("2 min ahead of schedule")
     );
 }
 

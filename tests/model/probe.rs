@@ -95,11 +95,11 @@ fn figures_that_cannot_be_get_a_sentence() {
         ),
         (
             json!({"measured_on": "yesterday"}),
-            "device.measured_on: a day is written as 2026-11-23",
+            "device.measured_on: write a day as 2026-11-23",
         ),
         (
             json!({"measured_on": "2026-02-30"}),
-            "device.measured_on: a day is written as 2026-11-23",
+            "device.measured_on: write a day as 2026-11-23",
         ),
         (
             json!({"multiprocessors": -3}),
@@ -107,7 +107,7 @@ fn figures_that_cannot_be_get_a_sentence() {
         ),
         (
             json!({"name": ""}),
-            "device.name has to be one line of 1 to 80 characters",
+            "device.name must be one line of 1 to 80 characters",
         ),
         (
             json!({"name": "H200\nlaunch=1"}),
@@ -123,7 +123,7 @@ fn figures_that_cannot_be_get_a_sentence() {
         .replace("4300000000000.0", "NaN");
     let problem = DeviceProbe::read(&nan, today()).unwrap_err();
     assert!(
-        problem.contains("memory_bytes_per_s: NaN is no number of JSON"),
+        problem.contains("memory_bytes_per_s: NaN is not a JSON number"),
         "{problem}"
     );
     assert!(DeviceProbe::read("{\"device\": \"cpu\"}", today()).is_err());

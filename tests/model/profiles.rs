@@ -224,19 +224,19 @@ fn what_is_no_measurement_gets_a_sentence() {
     let raw = String::from_utf8(file("ncu_raw.csv")).unwrap();
     let without_columns = "A table of kernels has the columns \"ID\", \"Kernel Name\" and metrics (ncu --csv), or \"Start (ns)\", \"Duration (ns)\" and \"Name\" (nsys stats --report cuda_gpu_trace).";
     let cases: &[(Kind, &str, String)] = &[
-        (Kind::Trace, half, "This trace ends in the middle, behind 40 events and 11210 bytes. It may still have been written when it was copied.".to_owned()),
-        (Kind::Trace, &with_nan, "This trace is no JSON from line 154, byte 4960 on, behind 20 events: NaN is no number of JSON.".to_owned()),
+        (Kind::Trace, half, "This trace is cut off after 40 events and 11210 bytes. It may have been copied while the profiler was still writing.".to_owned()),
+        (Kind::Trace, &with_nan, "This trace is not valid JSON at line 154, byte 4960, after 20 events: NaN is not a JSON number.".to_owned()),
         (Kind::Trace, "{\"traceEvents\": []}", "This trace has 0 events, and none is a kernel (\"cat\": \"kernel\"). Record with activities=[ProfilerActivity.CUDA].".to_owned()),
-        (Kind::Table, "name,calories\napple,52\n", format!("{without_columns} This one starts with name, calories.")),
+        (Kind::Table, "name,calories\napple,52\n", format!("{without_columns} This table starts with name, calories.")),
         (Kind::Table, "", format!("{without_columns} This file has no table.")),
         (Kind::Table, "==ERROR== ERR_NVGPUCTRPERM - no permission\n", format!("{without_columns} The profiler says: ERR_NVGPUCTRPERM - no permission.")),
-        (Kind::Table, &raw.replace("gpu__time_duration.sum", "x"), "This table of Nsight Compute has no times: name gpu__time_duration.sum among its --metrics.".to_owned()),
-        (Kind::Table, &raw.replace("\"49,568\"", "\"fast\""), "Line 8 of this table: \"fast\" is no number of at least 0.".to_owned()),
-        (Kind::Table, &raw.replace("\"ns\"", "\"parsec\""), "Line 8 of this table: the unit of gpu__time_duration.sum is \"parsec\", and expected are ns, us, ms, s, byte, Kbyte, Mbyte or Gbyte.".to_owned()),
-        (Kind::Script, "{\"torch\": \"2.11\", \"rows\": [{\"variant\": \"eager\", \"time_us\": NaN}]}", script("rows[0].time_us: NaN is no number of JSON at line 1 column 60")),
-        (Kind::Script, "{\"program\": \"p\", \"device\": \"cpu\", \"torch\": \"2\", \"rows\": [{\"variant\": \"eager\", \"errors\": [0.0]}]}", "The script ran on cpu and timed nothing: run it where PyTorch finds a GPU.".to_owned()),
+        (Kind::Table, &raw.replace("gpu__time_duration.sum", "x"), "This Nsight Compute table has no times: add gpu__time_duration.sum to --metrics.".to_owned()),
+        (Kind::Table, &raw.replace("\"49,568\"", "\"fast\""), "Line 8 of this table: \"fast\" is not a number of at least 0.".to_owned()),
+        (Kind::Table, &raw.replace("\"ns\"", "\"parsec\""), "Line 8 of this table: the unit of gpu__time_duration.sum is \"parsec\", but must be ns, us, ms, s, byte, Kbyte, Mbyte or Gbyte.".to_owned()),
+        (Kind::Script, "{\"torch\": \"2.11\", \"rows\": [{\"variant\": \"eager\", \"time_us\": NaN}]}", script("rows[0].time_us: NaN is not a JSON number at line 1 column 60")),
+        (Kind::Script, "{\"program\": \"p\", \"device\": \"cpu\", \"torch\": \"2\", \"rows\": [{\"variant\": \"eager\", \"errors\": [0.0]}]}", "The script ran on cpu and timed nothing. Run it where PyTorch finds a GPU.".to_owned()),
         (Kind::Script, "{\"program\": \"p\", \"device\": \"g\", \"torch\": \"2\", \"rows\": [{\"variant\": \"eager\", \"kernels\": [{\"name\": \"k\", \"time_us\": -1}]}]}", script("rows[0].kernels[0].time_us: a time is at least 0, and this is -1 at line 1 column 116")),
-        (Kind::Script, &" ".repeat(8_000_001), "This measurement was not read: it has more than the 8 MB that are read.".to_owned()),
+        (Kind::Script, &" ".repeat(8_000_001), "This measurement could not be read: it exceeds the limit of 8 MB.".to_owned()),
         (Kind::Script, "{\"program\": \"p\", \"rows\": [", script("rows: EOF while parsing a list at line 1 column 26")),
     ];
     for (kind, text, sentence) in cases {
@@ -287,7 +287,7 @@ fn a_table_that_is_cut_says_nothing_wrong() {
         let end = bytes.len() * part / 1000;
         read_profile(Kind::Table, &bytes[..end]).unwrap_err()
     });
-    let cut = "so the file may still have been written when it was copied.";
+    let cut = "so the file may have been copied while the profiler was still writing.";
     assert_eq!(
         sentences,
         [
@@ -301,7 +301,7 @@ fn a_table_that_is_cut_says_nothing_wrong() {
 
 fn script(problem: &str) -> String {
     format!(
-        "This is no measurement of a program's script: {problem}. docs/measurement.md has the fields."
+        "This is not a measurement by a program's script: {problem}. docs/measurement.md lists the fields."
     )
 }
 
@@ -421,7 +421,7 @@ fn files_of_one_program_join() {
     let problem = elsewhere.add(profile("bench.json")).unwrap_err();
     assert_eq!(
         problem,
-        "This was measured on NVIDIA H200, and what is open on NVIDIA A100-SXM4-80GB: close that first."
+        "This file was measured on NVIDIA H200, but the open measurement on NVIDIA A100-SXM4-80GB: close the open one first."
     );
     assert_eq!(elsewhere, before);
 }

@@ -61,7 +61,7 @@ fn the_kind_of_a_packed_file_is_that_of_what_it_holds() {
         assert_eq!(
             kind_of("a.json.gz", &start),
             FileKind::Other(
-                "it is packed by gzip, and of packed files only measurements are read: unpack it first"
+                "it is compressed with gzip, which works for measurements only: unpack it first"
             )
         );
     }
@@ -128,14 +128,14 @@ fn a_sentence_says_where_a_file_stops() {
     let end = bytes.len();
     let ends = |byte: usize| {
         format!(
-            "This file is packed by gzip and ends in the middle, behind byte {byte}. It may still have been written when it was copied."
+            "This gzip file is cut off after byte {byte}. It may have been copied while the profiler was still writing."
         )
     };
     assert_eq!(said(&bytes[..5]), ends(5));
     assert_eq!(said(&bytes[..end / 2]), ends(end / 2));
     let check_sum = |end: usize| {
         format!(
-            "This file is packed by gzip and damaged before byte {end}: corrupt gzip stream does not have a matching checksum."
+            "This gzip file is damaged before byte {end}: corrupt gzip stream does not have a matching checksum."
         )
     };
     assert_eq!(said(&bytes[..end - 3]), check_sum(end - 3));
@@ -145,16 +145,16 @@ fn a_sentence_says_where_a_file_stops() {
     let other_method = [&[0x1f, 0x8b, 7], &bytes[3..]].concat();
     assert_eq!(
         said(&other_method),
-        "This file is packed by gzip and damaged behind byte 0: invalid gzip header."
+        "This gzip file is damaged after byte 0: invalid gzip header."
     );
     let with_more = [&bytes[..], b"more than a head of gzip"].concat();
     assert_eq!(
         said(&with_more),
-        format!("This file is packed by gzip and damaged behind byte {end}: invalid gzip header.")
+        format!("This gzip file is damaged after byte {end}: invalid gzip header.")
     );
     let half = file("trace_eager.json");
     assert_eq!(
         said(&packed(&half[..half.len() / 2])),
-        "This trace ends in the middle, behind 40 events and 11210 bytes. It may still have been written when it was copied."
+        "This trace is cut off after 40 events and 11210 bytes. It may have been copied while the profiler was still writing."
     );
 }

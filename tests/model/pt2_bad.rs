@@ -62,13 +62,13 @@ fn damaged_archives_say_where() {
         .unwrap();
     assert_eq!(
         changed(list + 1),
-        format!("at byte {list}, no entry of a zip archive that can be read starts")
+        format!("at byte {list}, no readable entry of a zip archive starts")
     );
     // An encrypted entry, and one that is compressed otherwise.
     for (place, value) in [(list + 8, 1), (list + 10, 14)] {
         let mut bytes = whole.clone();
         bytes[place] = value;
-        assert!(refused(&bytes).contains("no entry of a zip archive that can be read starts"));
+        assert!(refused(&bytes).contains("no readable entry of a zip archive starts"));
     }
 }
 
@@ -126,11 +126,11 @@ fn what_is_wrong_with_a_graph_is_said() {
     let cases = [
         (
             future,
-            "its graph has version 9.1 of the schema, and those from 7 to 8 are read, as PyTorch 2.5 and newer write them",
+            "its graph has schema version 9.1, and Fuseline reads versions 7 to 8, which PyTorch 2.5 and newer write",
         ),
         (
             without("schema_version"),
-            "its graph states no `schema_version`, which each exported program has",
+            "its graph lacks the `schema_version` of an exported program",
         ),
         (
             without("graph_module"),
@@ -142,9 +142,9 @@ fn what_is_wrong_with_a_graph_is_said() {
         ),
         (
             unwritten,
-            "its node torch.ops.aten.add.Tensor reads `z`, which nothing before it writes",
+            "its node torch.ops.aten.add.Tensor reads `z`, which no earlier node writes",
         ),
-        (program(&tensors[..1], &[], "x"), "its outputs need no op"),
+        (program(&tensors[..1], &[], "x"), "its outputs depend on no op"),
     ];
     for (program, expected) in cases {
         let said = refused(&file(&program));
@@ -159,7 +159,7 @@ fn what_is_wrong_with_a_graph_is_said() {
     );
     let nan = json.replace("\"major\":8", "\"major\":NaN");
     let said = refused(&archive(&[("models/model.json", nan.as_bytes(), false)]));
-    assert!(said.contains("NaN is no number of JSON"), "{said}");
+    assert!(said.contains("NaN is not a JSON number"), "{said}");
 }
 
 #[test]

@@ -123,7 +123,7 @@ fn an_op_in_two_kernels_is_replayed() {
         "`s` writes an intermediate buffer (row values, partial results or a copy)",
         "`s` writes a buffer",
         // Siblings: both read `x`, and `y` reads nothing of `s`.
-        "the kernels of `s` and `y` become one (horizontal fusion: they read the same): they share 80 B",
+        "the kernels of `s` and `y` become one (horizontal fusion: they read the same tensor): they share 80 B",
     ] {
         assert!(
             sentences.iter().any(|s| s == expected),
@@ -191,10 +191,10 @@ fn the_rules_say_what_their_scan_does() {
             "`h2` joins the kernel of `h`",
             "`g` joins the kernel of `h2`",
             "`m` starts a kernel",
-            "`g`, `m` stay apart: `s` reads the tensor as well, so the rules write it to memory",
+            "`g`, `m` stay apart: `s` also reads the tensor, so the rules write it to memory",
             "the reduction `m` ends its kernel",
             "`s` starts a kernel",
-            "`g`, `s` stay apart: `m` reads the tensor as well, so the rules write it to memory",
+            "`g`, `s` stay apart: `m` also reads the tensor, so the rules write it to memory",
             "`m`, `s` stay apart: the reduction `m` ends its kernel, and `s` comes after it",
             "`z` starts a kernel",
             "`s`, `z` stay apart: the matmul `z` starts its kernel, and `s` comes before it",
@@ -250,8 +250,8 @@ fn the_compiler_says_what_it_inlines_scores_and_refuses() {
         "`h2` is inlined: each reader computes it (readers: 1)",
         "round 1: pairs of kernels to try: 1",
         // Both compute `g` from `h` and `b`, and `s` reads `m`: 2 * (64 * 32 + 32 + 64) bytes.
-        "the kernels of `m` and `s` become one (vertical fusion: the later one reads what the earlier one writes): they share 4.29 kB",
-        "`s`, `z` stay apart: the matmul `z` is a library call, which takes only views and one `add` behind it",
+        "the kernels of `m` and `s` become one (vertical fusion: one reads the other's output): they share 4.29 kB",
+        "`s`, `z` stay apart: the matmul `z` is a library call, which takes only views and one `add` after it",
     ] {
         assert!(
             sentences.iter().any(|s| s == expected),

@@ -201,7 +201,7 @@ fn what_is_wrong_with_a_block_is_told_once() {
         ("input x : f16[4]\nrepeat 3 with x = y, x = y {\ny = relu(x)\n}",
             &[(Error, Code::DuplicateDeclaration, (2, 22), "`x` is given twice")]),
         ("input x : f16[4]\nrepeat 3 with z = y {\nz = exp(x)\ny = relu(z)\n}",
-            &[(Error, Code::DuplicateDeclaration, (2, 15), "`z` is a tensor of the block itself")]),
+            &[(Error, Code::DuplicateDeclaration, (2, 15), "`z` is written inside the block")]),
         ("input x : f16[4]\ninput u : f16[4]\na = relu(u)\nrepeat 3 with u = y {\ny = relu(x)\n}",
             &[(Note, Code::UnusedTensor, (4, 15), "no op of the block reads `u`")]),
         ("repeat 3 with x = y {\ny = relu(x) : f16[4]\n}",

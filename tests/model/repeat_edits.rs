@@ -195,7 +195,7 @@ fn a_change_by_hand_is_one_of_every_round() {
     });
     let text = cut.text.unwrap();
     // By the rules the last round's sum takes along what follows the block.
-    let told = "Cut before y.2 in every round, with cuts where rounds end: costs ";
+    let told = "Cut before y.2 in every round, cut where iterations end: costs ";
     assert!(cut.done.starts_with(told), "{}", cut.done);
     assert_eq!(
         kernel_names(&text),
@@ -231,7 +231,7 @@ fn a_change_by_hand_is_one_of_every_round() {
         (across.text, &*across.words),
         (
             None,
-            "Merging kernels 6 and 7 is not possible: y.3 and z would share a kernel, and kernels made by hand stay within a round of a block."
+            "Merging kernels 6 and 7 is not possible: y.3 and z would share a kernel across iterations, and a kernel by hand stays within one iteration."
         )
     );
 }
@@ -249,7 +249,7 @@ fn rounds_with_different_kernels_are_not_changed_by_hand() {
         (refused.text, &*refused.words),
         (
             None,
-            "Cutting before c.1 is not possible: the kernels of c.1 and c.2 differ, and made by hand they are the same in every round of a block."
+            "Cutting before c.1 is not possible: the kernels of c.1 and c.2 differ, and kernels by hand are the same in every iteration."
         )
     );
 }

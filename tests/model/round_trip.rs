@@ -92,14 +92,14 @@ fn attributes_that_do_not_fit_are_left_out() {
         "y = sum(x, axis=[0], keepdim=true) : f16[1, 8]"
     );
     for (attributes, problem) in [
-        ("[]", "`attributes` is no object"),
+        ("[]", "`attributes` is not an object"),
         (
             r#"{"axis": {}}"#,
-            "the attribute `axis` has no value of the notation",
+            "the notation has no such value for the attribute `axis`",
         ),
         (
             r#"{"axis": [0.5]}"#,
-            "the attribute `axis` has no value of the notation",
+            "the notation has no such value for the attribute `axis`",
         ),
         (
             r#"{"axis": "0)\\nz = relu(x"}"#,

@@ -55,7 +55,7 @@ fn the_steps_say_which_way_kernels_join() {
     assert!(
         joined
             .iter()
-            .all(|said| said.contains("(horizontal fusion: they read the same)"))
+            .all(|said| said.contains("(horizontal fusion: they read the same tensor)"))
     );
     let optimum = decisions(siblings, Policy::Optimal);
     assert!(

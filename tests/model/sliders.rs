@@ -32,15 +32,15 @@ fn a_typed_number_is_a_value_or_refused_with_the_reason() {
         assert_eq!(row.entered(text), Ok(value), "{text}");
     }
     for (text, reason) in [
-        ("4", "S goes from 128 to 65,536, and 4 is outside."),
-        ("70000", "S goes from 128 to 65,536, and 70,000 is outside."),
+        ("4", "S ranges from 128 to 65,536, and 4 is outside."),
+        ("70000", "S ranges from 128 to 65,536, and 70,000 is outside."),
         (
             "99999999999999999999",
-            "S goes from 128 to 65,536, and 99,999,999,999,999,999,999 is outside.",
+            "S ranges from 128 to 65,536, and 99,999,999,999,999,999,999 is outside.",
         ),
-        ("1e99", "S goes from 128 to 65,536, and 1e99 is outside."),
-        ("1M", "S goes from 128 to 65,536, and 1M is outside."),
-        ("-512", "S goes from 128 to 65,536, and -512 is outside."),
+        ("1e99", "S ranges from 128 to 65,536, and 1e99 is outside."),
+        ("1M", "S ranges from 128 to 65,536, and 1M is outside."),
+        ("-512", "S ranges from 128 to 65,536, and -512 is outside."),
     ] {
         assert_eq!(row.entered(text), Err(reason.to_owned()));
     }
@@ -76,7 +76,7 @@ fn a_number_between_two_steps_may_be_typed_as_the_box_says() {
         hint("param S = 5 in 1..64\n"),
         "any whole number from 1 to 64"
     );
-    assert_eq!(hint("param S = 5\n"), "any whole number from 1 on");
+    assert_eq!(hint("param S = 5\n"), "any whole number of at least 1");
     assert_eq!(
         hint("param H = 64\nparam S = 4 in 1..64 dividing H\n"),
         "a number from 1 to 64 that divides H"
@@ -90,7 +90,7 @@ fn without_a_range_any_size_holds() {
     assert_eq!(row.entered("4096"), Ok(4096));
     assert_eq!(
         row.entered("-3"),
-        Err("H is a size, so at least 1.".to_owned())
+        Err("H is a size, so it is at least 1.".to_owned())
     );
     assert_eq!([row.stepped(true), row.stepped(false)], [8, 6]);
     assert_eq!(rows("param H = 1\n")[0].stepped(false), 1);

@@ -97,7 +97,7 @@ fn steps_are_counted_and_listed() {
     let sentence = |step| steps.sentence(&whole.graph, step);
     assert_eq!(
         sentence(0),
-        format!("Step 0 of {count}: nothing is decided yet, and every op runs alone.")
+        format!("Step 0 of {count}: no decisions yet: each op is a kernel of its own.")
     );
     let lines = steps.lines(&whole.graph, page_of_step(2, count));
     let numbers: Vec<_> = lines.iter().map(|line| line.step).collect();

@@ -166,7 +166,7 @@ fn figures_and_followers_in_words() {
     assert_eq!(value("tiles"), "32 × 32 = 1,024");
     assert_eq!(value("waves"), "8 (1,024 / 132 of H200 = 7.76)");
     assert_eq!(value("wave efficiency"), "97.0 %");
-    assert_eq!(value("all tiles, each by itself"), "2.15 GB, 32.0x of once");
+    assert_eq!(value("all tiles, no sharing"), "2.15 GB, 32.0x of once");
     assert_eq!(value("compulsory"), "67.1 MB");
     assert_eq!(value("intensity of a tile"), "64.0 FLOP/B");
     assert_eq!(value("registers of a thread"), "64 + 40 = 104 of 255");
@@ -204,7 +204,7 @@ fn what_fits_and_stays_apart_says_why() {
     assert_eq!(row.verdict, "fits, stays apart");
     assert_eq!(
         row.reason,
-        "`norm` needs all 256 columns of a row; this tile has 256. Still apart: the matmul `up` works in tiles and never sees the whole row that the reduction `norm` needs."
+        "`norm` needs all 256 columns of a row; this tile has 256. Still apart: the matmul `up` works in tiles and never holds the whole row that the reduction `norm` needs."
     );
 }
 

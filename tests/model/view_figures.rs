@@ -200,18 +200,18 @@ fn what_is_told_of_a_square_matmul() {
         ]
     );
     assert_eq!(
-        lines("shared memory of its stages")[0],
+        lines("shared memory of the stages")[0],
         "4 stages × 32.8 kB a step = 131 kB"
     );
     assert_eq!(
-        lines("shared memory of its stages")[1],
+        lines("shared memory of the stages")[1],
         "stages 4 = 7 fit, 2 at least, 4 at most"
     );
     assert_eq!(
         lines("registers of a thread"),
         ["sums 64 = ⌈16,384 of the tile / 256 computing threads⌉"]
     );
-    let intensity = told(&rows, "intensity with shared strips");
+    let intensity = told(&rows, "arithmetic intensity with shared strips");
     assert!(
         intensity
             .notes

@@ -59,7 +59,7 @@ fn a_list_of_too_many_holes_throws_with_its_length() {
         panic!("no list has so many ops");
     };
     let message = at(&JsValue::from(error), "message").as_string().unwrap();
-    let said = "ops: a list of 20000000 entries has more than the 8 MB that are read, as JSON: split the list";
+    let said = "ops: a list of 20000000 entries exceeds the limit of 8 MB as JSON: split the list";
     assert_eq!(message, said);
 }
 

@@ -178,6 +178,6 @@ fn what_unpacks_to_much_is_read_in_parts() {
     let said = read_profile(Kind::Table, &packed(&names)).unwrap_err();
     assert_eq!(
         said,
-        "Line 76 of this table: The names of the kernels in this file have more than 64 MB."
+        "Line 76 of this table: The kernel names in this file exceed 64 MB."
     );
 }
