@@ -28,6 +28,8 @@ pub enum View {
     Graph,
     /// The roofline.
     Roofline,
+    /// The memory timeline.
+    Timeline,
     /// Memory traffic.
     Traffic,
     /// The table of kernels.

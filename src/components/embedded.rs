@@ -4,7 +4,7 @@ use crate::app::embed::{Content, Request, State, View, Views, Wish, message};
 use crate::app::history::Origin;
 use crate::app::sharing::{self, Carried, Link};
 use crate::app::state::{Page, SetIfChanged};
-use crate::components::charts::{RooflinePanel, TrafficPanel};
+use crate::components::charts::{RooflinePanel, TimelinePanel, TrafficPanel};
 use crate::components::explanation::ExplanationCard;
 use crate::components::graph::GraphPanel;
 use crate::components::headline::Headline;
@@ -56,6 +56,7 @@ pub fn Embedded(
         View::Sliders => view! { <Sliders /> }.into_any(),
         View::Graph => view! { <GraphPanel is_embedded=true /> }.into_any(),
         View::Roofline => view! { <RooflinePanel /> }.into_any(),
+        View::Timeline => view! { <TimelinePanel /> }.into_any(),
         View::Traffic => view! { <TrafficPanel /> }.into_any(),
         View::Kernels => view! {
             <section class="panel results" aria-labelledby="kernels-title">

@@ -65,9 +65,11 @@ fn Sheets() -> impl IntoView {
                 <p class="sheet-key">{move || PictureKind::Graph.key(page.is_fused.get())}</p>
             </article>
             <article class="sheet">
-                <h2>{move || page.program_name()} ": roofline, memory traffic and kernels"</h2>
+                <h2>{move || page.program_name()} ": roofline, memory and kernels"</h2>
                 {picture("handout-roofline", |of| &of.roofline, "Roofline")}
                 <p class="sheet-key">{move || PictureKind::Roofline.key(page.is_fused.get())}</p>
+                {picture("handout-timeline", |of| &of.timeline, "Memory timeline")}
+                <p class="sheet-key">{move || PictureKind::Timeline.key(page.is_fused.get())}</p>
                 {picture("handout-traffic", |of| &of.traffic, "Memory traffic, unfused and fused")}
                 <p class="sheet-key">{move || PictureKind::Traffic.key(page.is_fused.get())}</p>
                 <KernelList />

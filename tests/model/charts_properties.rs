@@ -7,7 +7,7 @@ use fuseline_core::{
 };
 use fuseline_view::picture::charts::by_kernel_scene;
 use fuseline_view::picture::charts::scene::{Mark, MarkKey, Point, Role, Scene, Shape};
-use fuseline_view::picture::charts::{roofline, traffic_bars};
+use fuseline_view::picture::charts::{roofline, timeline, traffic_bars};
 use proptest::prelude::*;
 use std::collections::{BTreeSet, HashSet};
 
@@ -43,6 +43,7 @@ pub(crate) fn all_scenes(analysis: &Analysis) -> Vec<Scene> {
     for size in SIZES {
         scenes.push(roofline::scene(analysis, size, None));
         scenes.push(traffic_bars::scene(analysis, size, None));
+        scenes.push(timeline::scene(analysis, size, None));
         scenes.push(by_kernel_scene(analysis, size.0, None));
     }
     scenes

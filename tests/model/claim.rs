@@ -75,7 +75,7 @@ fn where_fusion_saves_nothing_the_reason_is_said() {
         (
             apart,
             Policy::Rules,
-            "Nothing to save here: the rules fuse none of these ops.",
+            "Nothing to save here: the textbook rules fuse none of these ops.",
         ),
         (
             apart,

@@ -172,6 +172,7 @@ mod sweep_chart;
 mod text_metrics;
 mod tiling;
 mod tiling_picture;
+mod timeline;
 mod times;
 mod triton;
 mod unknown_shapes;

@@ -2,7 +2,7 @@
 
 use crate::random_graph::{fusable_ops, ops};
 use fuseline_core::analysis::compare::compare;
-use fuseline_core::analysis::memory::PeakMemory;
+use fuseline_core::analysis::memory::{PeakMemory, lifetimes};
 use fuseline_core::notation::parse;
 use fuseline_core::{
     Analysis, Conventions, Device, Execution, Externals, KernelId, Objective, Op, Options, Policy,
@@ -85,6 +85,14 @@ fn check(ops: &[Op], externals: &[TensorDecl]) -> Result<(), TestCaseError> {
         for execution in [&analysis.unfused, &analysis.fused] {
             let ids = || execution.kernels.ids();
             let naive = |id: KernelId| bytes(&analysis, &live_at(&analysis, execution, id));
+            let lifetimes = lifetimes(&analysis, execution);
+            for id in ids() {
+                let live: BTreeSet<TensorId> = (lifetimes.iter())
+                    .filter(|lifetime| lifetime.holds(id))
+                    .map(|lifetime| lifetime.tensor)
+                    .collect();
+                prop_assert_eq!(live, live_at(&analysis, execution, id));
+            }
             let peak = ids().map(naive).max().unwrap_or(0);
             let first = ids().find(|&id| naive(id) == peak);
             prop_assert_eq!(

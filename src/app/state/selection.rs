@@ -1,5 +1,6 @@
 //! What is selected, and how it survives an edit.
 
+use fuseline_core::cost::traffic::Views;
 use fuseline_core::{Analysis, KernelId, OpId, TensorId};
 
 /// What is selected, in all views at once.
@@ -24,6 +25,31 @@ pub enum Selection {
 }
 
 impl Selection {
+    /// A tensor as the graph has it: between the op that writes it and a reader, of another kernel if there is one, else from
+    /// outside or as a result.
+    pub fn of_tensor(analysis: &Analysis, tensor: TensorId) -> Self {
+        let edge = || {
+            let producer = analysis.graph.tensors.get(tensor)?.producer?;
+            let kernel_of = &analysis.partition.kernel_of;
+            let readers = analysis.graph.consumers.get(tensor)?;
+            let is_apart = |reader: &&OpId| kernel_of.get(**reader) != kernel_of.get(producer);
+            let &consumer = readers.iter().find(is_apart).or_else(|| readers.first())?;
+            Some(Self::Edge { producer, consumer })
+        };
+        edge().unwrap_or(Self::Tensor(tensor))
+    }
+
+    /// The tensor that is selected, of a view the one whose bytes it indexes.
+    pub fn stored_tensor(self, analysis: &Analysis) -> Option<TensorId> {
+        let tensor = match self {
+            Self::Nothing | Self::Op(_) | Self::Kernel(_) => return None,
+            Self::Edge { producer, .. } => *analysis.graph.output.get(producer)?,
+            Self::Tensor(tensor) => tensor,
+        };
+        let views = Views::under(&analysis.graph, analysis.options.conventions.reshape);
+        views.base.get(tensor).copied()
+    }
+
     /// The fused kernel that is selected, itself or through one of its ops.
     pub fn kernel(self, analysis: &Analysis) -> Option<KernelId> {
         match self {

@@ -4,9 +4,10 @@ use super::enlarge::Enlarge;
 use super::scene_view::SceneView;
 use crate::app::state::{Page, Selection};
 use fuseline_browser as browser;
-use fuseline_core::KernelId;
+use fuseline_core::{KernelId, TensorId};
 use fuseline_view::picture::charts::Charted;
 use fuseline_view::picture::charts::scene::{Axes, Mark, Scene};
+use fuseline_view::picture::dag::repeats::Repeats;
 use fuseline_view::picture::export::{self, SCREEN};
 use leptos::html;
 use leptos::prelude::*;
@@ -34,6 +35,9 @@ pub fn Chart(
     /// The fused kernel whose marks are emphasized.
     #[prop(into, optional)]
     selected_kernel: Signal<Option<KernelId>>,
+    /// The tensor whose marks are emphasized.
+    #[prop(into, optional)]
+    selected_tensor: Signal<Option<TensorId>>,
     /// Called when a mark is pressed.
     #[prop(into, optional)]
     on_press: Option<Callback<Mark>>,
@@ -63,6 +67,7 @@ pub fn Chart(
                     scene=Signal::derive(move || scene.get().unwrap_or_default())
                     is_switching
                     selected_kernel
+                    selected_tensor
                     on_press
                 />
             </Show>
@@ -86,13 +91,16 @@ pub fn LargeChart(
     /// The fused kernel whose marks are emphasized.
     #[prop(into, optional)]
     selected_kernel: Signal<Option<KernelId>>,
+    /// The tensor whose marks are emphasized.
+    #[prop(into, optional)]
+    selected_tensor: Signal<Option<TensorId>>,
     /// Called when a mark is pressed.
     on_press: Callback<Mark>,
 ) -> impl IntoView {
     let page = Page::of_context();
     let chart = move |id: String| {
         let is_held = Signal::derive(move || page.hold.is_held());
-        view! { <Chart id draw is_held is_switching=page.is_switching selected_kernel on_press /> }
+        view! { <Chart id draw is_held is_switching=page.is_switching selected_kernel selected_tensor on_press /> }
     };
     let save = Callback::new(move |form| {
         let drawing = untrack(|| {
@@ -109,7 +117,7 @@ pub fn LargeChart(
     }
 }
 
-/// A [`LargeChart`] of the kernels of the page. A press on a mark selects its kernel.
+/// A [`LargeChart`] of the kernels of the page. A press on a mark selects its tensor, or else its kernel.
 #[component]
 pub fn KernelChart(
     /// Prefix of the ids in the picture, unique on the page.
@@ -142,8 +150,20 @@ pub fn KernelChart(
         let shown = |kernel| (page.drawing).with(|drawn| drawn.layout.repeats.shown_kernel(kernel));
         page.selected_kernel().map(shown)
     });
-    let on_press = Callback::new(move |mark: Mark| {
-        page.toggle(mark.kernel.map_or(Selection::Nothing, Selection::Kernel));
+    let selected_tensor = Memo::new(move |_| {
+        let selection = page.selection.get();
+        page.analysis.with(|analysis| {
+            let tensor = selection.stored_tensor(analysis)?;
+            let shown = |repeats: &Repeats| repeats.equal_tensor(&analysis.graph, tensor);
+            Some(page.drawing.with(|drawn| shown(&drawn.layout.repeats)))
+        })
     });
-    view! { <LargeChart id title legend draw selected_kernel on_press /> }
+    let on_press = Callback::new(move |mark: Mark| {
+        let of_tensor = |tensor| {
+            (page.analysis).with_untracked(|analysis| Selection::of_tensor(analysis, tensor))
+        };
+        let of_kernel = || mark.kernel.map_or(Selection::Nothing, Selection::Kernel);
+        page.toggle(mark.tensor.map_or_else(of_kernel, of_tensor));
+    });
+    view! { <LargeChart id title legend draw selected_kernel selected_tensor on_press /> }
 }

@@ -1,7 +1,7 @@
 //! The state that the marks and the tooltip of a chart share, and what a visitor does with them.
 
 use fuseline_browser::{LONG_PRESS, Later, now_ms};
-use fuseline_core::KernelId;
+use fuseline_core::{KernelId, TensorId};
 use fuseline_view::picture::charts::scene::{KernelIdentity, Mark, MarkKey, Scene};
 use leptos::ev::{KeyboardEvent, PointerEvent};
 use leptos::prelude::*;
@@ -33,6 +33,8 @@ pub struct ChartState {
     tab_stop: Memo<Option<MarkKey>>,
     is_tab_stop: StoredValue<Selector<Option<MarkKey>>>,
     is_kernel_selected: StoredValue<Selector<Option<KernelIdentity>>>,
+    is_tensor_selected: StoredValue<Selector<Option<TensorId>>>,
+    has_selection: Memo<bool>,
     elements: StoredValue<HashMap<MarkKey, NodeRef<svg::G>>>,
     /// The mark that has the focus.
     focused: StoredValue<Option<MarkKey>>,
@@ -49,6 +51,7 @@ impl ChartState {
     pub(super) fn new(
         scene: Signal<Arc<Scene>>,
         selected_kernel: Signal<Option<KernelId>>,
+        selected_tensor: Signal<Option<TensorId>>,
         on_press: Option<Callback<Mark>>,
     ) -> Self {
         let keys = Memo::new(move |_| scene.with(|scene| scene.keys()));
@@ -69,6 +72,14 @@ impl ChartState {
             let kernel = selected_kernel.get()?;
             scene.with(|scene| scene.kernels.get(kernel).copied())
         });
+        // A chart in which no mark stands for the tensor has nothing to emphasize.
+        let selected_tensor = Memo::new(move |_| {
+            let tensor = selected_tensor.get()?;
+            let is_there = keys.with(|keys| keys.iter().any(|key| key.tensor == Some(tensor)));
+            is_there.then_some(tensor)
+        });
+        let has_selection =
+            Memo::new(move |_| selected.with(Option::is_some) || selected_tensor.get().is_some());
         let raised_keys = Memo::new(move |_| {
             let pointed = pointed.get().and_then(|key: MarkKey| key.kernel);
             let selected = selected.get();
@@ -91,6 +102,8 @@ impl ChartState {
             tab_stop,
             is_tab_stop: StoredValue::new(Selector::new(move || tab_stop.get())),
             is_kernel_selected: StoredValue::new(Selector::new(move || selected.get())),
+            is_tensor_selected: StoredValue::new(Selector::new(move || selected_tensor.get())),
+            has_selection,
             elements: StoredValue::new(HashMap::new()),
             focused: StoredValue::new(None),
             last_focused,
@@ -108,10 +121,32 @@ impl ChartState {
         self.scene.with(|scene| scene.marks.get(place).cloned())
     }
 
-    /// Whether the kernel of a mark is selected. Tracked.
+    /// Whether the kernel or the tensor of a mark is selected. Tracked.
     pub(super) fn is_selected(self, key: MarkKey) -> bool {
+        self.is_kernel_selected(key) || self.is_tensor_selected(key)
+    }
+
+    /// Whether a press on a mark takes the selection back: it selects the tensor, or else the kernel. Tracked.
+    pub(super) fn is_pressed(self, key: MarkKey) -> bool {
+        match key.tensor {
+            Some(_) => self.is_tensor_selected(key),
+            None => self.is_kernel_selected(key),
+        }
+    }
+
+    /// Whether anything in the chart is selected, so that the rest is faint. Tracked.
+    pub(super) fn has_selection(self) -> bool {
+        self.has_selection.get()
+    }
+
+    fn is_kernel_selected(self, key: MarkKey) -> bool {
         key.kernel.is_some()
             && (self.is_kernel_selected).with_value(|selected| selected.selected(&key.kernel))
+    }
+
+    fn is_tensor_selected(self, key: MarkKey) -> bool {
+        key.tensor.is_some()
+            && (self.is_tensor_selected).with_value(|selected| selected.selected(&key.tensor))
     }
 
     /// Whether the tab key reaches a mark. Tracked.

@@ -20,6 +20,18 @@ pub fn RooflineLegend() -> impl IntoView {
     }
 }
 
+/// The arrows of the memory timeline.
+#[component]
+pub fn TimelineLegend() -> impl IntoView {
+    view! {
+        <ul class="legend">
+            <li><span class="key key-held" aria-hidden="true"></span>"weight or input"</li>
+            <li><span class="key key-read" aria-hidden="true"></span>"read"</li>
+            <li><span class="key key-written" aria-hidden="true"></span>"write"</li>
+        </ul>
+    }
+}
+
 /// The two halves of a bar of traffic.
 #[component]
 pub fn TrafficLegend() -> impl IntoView {

@@ -56,7 +56,7 @@ pub fn MarkView(
                     role="button"
                     tabindex=move || if chart.is_tab_stop(key) { "0" } else { "-1" }
                     aria-label=name
-                    aria-pressed=move || is_selected().to_string()
+                    aria-pressed=move || chart.is_pressed(key).to_string()
                     on:click=move |_| chart.click(key)
                     on:pointerenter=move |event| chart.point(key, &event)
                     on:pointerleave=move |event| chart.point_away(&event)

@@ -12,5 +12,5 @@ pub mod scene_view;
 pub mod tip;
 
 pub use chart::{Chart, KernelChart, LargeChart};
-pub use panel::{Charts, RooflinePanel, TrafficPanel};
+pub use panel::{Charts, RooflinePanel, TimelinePanel, TrafficPanel};
 pub use scene_view::SceneView;

@@ -1,24 +1,25 @@
-//! The roofline and the traffic bars, each in a panel.
+//! The roofline, the memory timeline and the traffic bars, each in a panel.
 
 use super::chart::KernelChart;
-use super::legend::{RooflineLegend, TrafficLegend};
+use super::legend::{RooflineLegend, TimelineLegend, TrafficLegend};
 use crate::app::learning::points_at;
 use crate::app::presenting::is_presented;
 use crate::app::state::Page;
 use fuseline_browser as browser;
 use fuseline_view::page::view::View;
 use fuseline_view::picture::charts::scene::Axes;
-use fuseline_view::picture::charts::{by_kernel_scene_of, roofline, traffic_bars};
+use fuseline_view::picture::charts::{by_kernel_scene_of, roofline, timeline, traffic_bars};
 use leptos::html;
 use leptos::prelude::*;
 
-/// Both charts.
+/// All charts.
 #[component]
 pub fn Charts() -> impl IntoView {
     let page = Page::of_context();
     view! {
         <div class="charts" class:is-stale=page.is_grey class:is-unfused=move || !page.is_fused.get()>
             <RooflinePanel />
+            <TimelinePanel />
             <TrafficPanel />
         </div>
     }
@@ -40,6 +41,33 @@ pub fn RooflinePanel() -> impl IntoView {
                 draw=|charted, width, held| {
                     let height = (width * 0.62).clamp(260.0, 760.0);
                     roofline::scene_of(charted, (width, height), held)
+                }
+            />
+        </section>
+    }
+}
+
+/// The memory timeline. Its title is what it shows.
+#[component]
+pub fn TimelinePanel() -> impl IntoView {
+    let page = Page::of_context();
+    let claim = Memo::new(move |_| {
+        let is_fused = page.is_fused.get();
+        (page.analysis).with(|analysis| timeline::claim(analysis, is_fused))
+    });
+    view! {
+        <section class="panel chart-panel" class:is-pointed=points_at(View::Timeline) class:is-presented=is_presented(View::Timeline) aria-labelledby="timeline-title">
+            <header class="panel-head">
+                <h2 id="timeline-title">{claim}</h2>
+                <TimelineLegend />
+            </header>
+            <KernelChart
+                id="timeline"
+                title="Memory timeline"
+                legend=TimelineLegend
+                draw=|charted, width, held| {
+                    let height = (width * 0.55).clamp(240.0, 440.0);
+                    timeline::scene_of(charted, (width, height), held)
                 }
             />
         </section>

@@ -3,7 +3,7 @@
 use super::chart_state::ChartState;
 use super::mark::{MarkView, RaisedMark};
 use super::tip::Tip;
-use fuseline_core::KernelId;
+use fuseline_core::{KernelId, TensorId};
 use fuseline_view::picture::charts::scene::{Mark, Scene};
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -21,6 +21,9 @@ pub fn SceneView(
     /// The fused kernel whose marks are emphasized.
     #[prop(into, optional)]
     selected_kernel: Signal<Option<KernelId>>,
+    /// The tensor whose marks are emphasized.
+    #[prop(into, optional)]
+    selected_tensor: Signal<Option<TensorId>>,
     /// Whether the picture goes over from some kernels to others, so that what belongs to a kernel travels.
     #[prop(into, optional)]
     is_switching: Signal<bool>,
@@ -28,7 +31,7 @@ pub fn SceneView(
     #[prop(into, optional_no_strip)]
     on_press: Option<Callback<Mark>>,
 ) -> impl IntoView {
-    let chart = ChartState::new(scene, selected_kernel, on_press);
+    let chart = ChartState::new(scene, selected_kernel, selected_tensor, on_press);
     let hatch_id = StoredValue::new(format!("{id}-hatch"));
     let description_id = id + "-description";
     let view_box =
@@ -42,7 +45,7 @@ pub fn SceneView(
             <svg
                 class="chart"
                 class:is-switching=is_switching
-                class:has-selection=move || selected_kernel.get().is_some()
+                class:has-selection=move || chart.has_selection()
                 viewBox=view_box
                 role="group"
                 aria-label=move || scene.with(|scene| scene.title.clone())

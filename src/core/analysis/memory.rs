@@ -11,6 +11,7 @@ use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, TensorId};
 use crate::model::options::Externals;
 use crate::model::sizes::read_size;
+use smallvec::SmallVec;
 
 /// The most memory that the tensors of a program need at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,9 +22,29 @@ pub struct PeakMemory {
     pub kernel: Option<KernelId>,
 }
 
-/// Bytes of all inputs and weights, each as large as its declaration or, without one, its largest reader says. What
-/// they count as traffic is another matter. `O(ops + reads)`.
-pub(super) fn external_bytes(graph: &Graph) -> u64 {
+/// A tensor in device memory, and the kernels that run while it is live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lifetime {
+    /// Which tensor; of a view the tensor whose bytes it indexes.
+    pub tensor: TensorId,
+    /// Bytes that it occupies.
+    pub bytes: u64,
+    /// The first kernel that runs while it is live.
+    pub first: KernelId,
+    /// The last one.
+    pub last: KernelId,
+}
+
+impl Lifetime {
+    /// Whether it is live while this kernel runs.
+    pub fn holds(&self, kernel: KernelId) -> bool {
+        (self.first..=self.last).contains(&kernel)
+    }
+}
+
+/// Bytes of each input and weight, as large as its declaration or, without one, its largest reader says; 0 for other tensors.
+/// What they count as traffic is another matter. `O(ops + reads)`.
+fn external_sizes(graph: &Graph) -> IdVec<TensorId, u64> {
     let mut bytes = IdVec::from_elem(0, graph.tensors.len());
     for (op, inputs) in graph.inputs.iter_enumerated() {
         for &tensor in inputs {
@@ -33,8 +54,13 @@ pub(super) fn external_bytes(graph: &Graph) -> u64 {
             }
         }
     }
+    bytes
+}
+
+/// Bytes of all inputs and weights. `O(ops + reads)`.
+pub(super) fn external_bytes(graph: &Graph) -> u64 {
     // No overflow: `build_graph` bounds what all ops read and write.
-    bytes.iter().sum()
+    external_sizes(graph).iter().sum()
 }
 
 /// The peak while `kernels` run in their order and `external_bytes` are always live. `O(ops + reads and writes)`.
@@ -44,34 +70,68 @@ pub(super) fn peak_memory(
     views: &Views,
     external_bytes: u64,
 ) -> PeakMemory {
-    let mut last_use = last_uses(graph, kernels, views);
-    let bytes_of = |tensor: TensorId| graph.tensors[tensor].bytes().unwrap_or(0);
-    let mut peak = PeakMemory::default();
+    let mut freed_after = IdVec::from_elem(0, kernels.len());
     let mut live = external_bytes;
-    for (id, kernel) in kernels.iter_enumerated() {
-        let writes = kernel.traffic.writes.iter().map(|write| write.tensor);
-        live += writes.clone().map(bytes_of).sum::<u64>();
+    let mut peak = PeakMemory::default();
+    let mut written = written_lifetimes(graph, kernels, views).peekable();
+    for id in kernels.ids() {
+        while let Some(lifetime) = written.next_if(|lifetime| lifetime.first == id) {
+            live += lifetime.bytes;
+            freed_after[lifetime.last] += lifetime.bytes;
+        }
         if live > peak.bytes || peak.kernel.is_none() {
             peak = PeakMemory {
                 bytes: live,
                 kernel: Some(id),
             };
         }
-        for tensor in writes {
-            if last_use[tensor].is_none() {
-                live -= bytes_of(tensor);
-            }
-        }
-        for read in &kernel.traffic.reads {
-            let base = views.base[read.tensor];
-            if last_use[base] == Some(id) && !graph.tensors[base].is_external() {
-                live -= bytes_of(base);
-                // A kernel may read the same bytes through several views.
-                last_use[base] = None;
-            }
-        }
+        live -= freed_after[id];
     }
     peak
+}
+
+/// The tensors that kernels write, in the order in which they do. One that nobody needs is live while its kernel runs.
+fn written_lifetimes<'a>(
+    graph: &'a Graph,
+    kernels: &'a IdVec<KernelId, Kernel>,
+    views: &Views,
+) -> impl Iterator<Item = Lifetime> + use<'a> {
+    let last_use = last_uses(graph, kernels, views);
+    kernels.iter_enumerated().flat_map(move |(first, kernel)| {
+        let writes = kernel.traffic.writes.iter();
+        let lifetime = |tensor: TensorId| Lifetime {
+            tensor,
+            bytes: graph.tensors[tensor].bytes().unwrap_or(0),
+            first,
+            last: last_use[tensor].map_or(first, |last| last.max(first)),
+        };
+        let lifetimes = writes.map(|write| lifetime(write.tensor));
+        lifetimes.collect::<SmallVec<[Lifetime; 2]>>()
+    })
+}
+
+/// Whatever is in memory while an execution runs: inputs and weights throughout, then what kernels write, in that order. The
+/// bytes that are live while a kernel runs are the sum over those that [hold](Lifetime::holds) it. `O(ops + reads and writes)`.
+pub fn lifetimes(analysis: &Analysis, execution: &Execution) -> Vec<Lifetime> {
+    let (graph, kernels) = (&analysis.graph, &execution.kernels);
+    let Some((first, last)) = kernels.ids().next().zip(kernels.ids().last()) else {
+        return Vec::new();
+    };
+    let views = Views::under(graph, analysis.options.conventions.reshape);
+    let sizes = external_sizes(graph);
+    let external = |(tensor, &bytes): (TensorId, &u64)| {
+        let lifetime = Lifetime {
+            tensor,
+            bytes,
+            first,
+            last,
+        };
+        graph.tensors[tensor].is_external().then_some(lifetime)
+    };
+    let externals = sizes.iter_enumerated().filter_map(external);
+    externals
+        .chain(written_lifetimes(graph, kernels, &views))
+        .collect()
 }
 
 /// For each tensor the last kernel that needs it; for results of the program the last one of all.
@@ -106,20 +166,16 @@ pub struct LiveAtPeak {
 pub fn live_at_peak(analysis: &Analysis, execution: &Execution) -> LiveAtPeak {
     let (graph, kernels) = (&analysis.graph, &execution.kernels);
     let views = Views::under(graph, analysis.options.conventions.reshape);
-    let last_use = last_uses(graph, kernels, &views);
     let external_bytes = external_bytes(graph);
     let Some(peak) = execution.peak_memory.kernel else {
         return LiveAtPeak::default();
     };
-    let until_peak = kernels.iter_enumerated().take_while(|&(id, _)| id <= peak);
-    let written = until_peak.flat_map(|(id, kernel)| {
-        let writes = kernel.traffic.writes.iter();
-        writes.map(move |write| (id, write.tensor))
-    });
-    let is_live =
-        |&(id, tensor): &(KernelId, TensorId)| id == peak || last_use[tensor] >= Some(peak);
+    let written = written_lifetimes(graph, kernels, &views);
     LiveAtPeak {
         external_bytes,
-        tensors: written.filter(is_live).map(|(_, tensor)| tensor).collect(),
+        tensors: written
+            .filter(|lifetime| lifetime.holds(peak))
+            .map(|lifetime| lifetime.tensor)
+            .collect(),
     }
 }

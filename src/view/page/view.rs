@@ -35,6 +35,8 @@ pub enum View {
     Traffic,
     /// The tabs below the pictures.
     Details,
+    /// The memory timeline. Last, so that the digits by which a presenter shows views stay.
+    Timeline,
 }
 
 impl View {
@@ -53,6 +55,7 @@ impl View {
             Self::Roofline => "Roofline",
             Self::Traffic => "Memory traffic",
             Self::Details => "Details",
+            Self::Timeline => "Memory timeline",
         }
     }
 

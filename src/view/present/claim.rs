@@ -3,7 +3,6 @@
 use super::explain::{assumed, has_assumed_size, total_bytes, total_kernels};
 use super::figure::{Figure, Of, Part, Quantity};
 use super::format::{format_percent, format_ratio};
-use super::options::policy_title;
 use super::times::total_times;
 use fuseline_core::{Analysis, Policy};
 
@@ -43,7 +42,7 @@ fn kernels(count: usize) -> &'static str {
 fn without_fusion(analysis: &Analysis) -> Vec<Part> {
     let unfused = &analysis.unfused;
     let [time, _] = total_times(analysis);
-    let how = if analysis.expected.is_some() {
+    let how = if analysis.predicted.is_some() {
         "predicted"
     } else {
         "at best"
@@ -93,20 +92,8 @@ fn nothing_to_save(analysis: &Analysis) -> Option<String> {
         Policy::Manual if !is_marked => "no kernels are merged by hand yet".to_owned(),
         Policy::Manual => "the kernels merged by hand bring nothing".to_owned(),
         Policy::Optimal => "no legal fusion of these ops saves anything".to_owned(),
-        policy @ (Policy::None | Policy::Rules | Policy::Inductor) => {
-            let verb = if policy == Policy::Rules {
-                "fuse"
-            } else {
-                "fuses"
-            };
-            let who = policy_title(policy);
-            let who = if policy == Policy::Rules {
-                format!("the {who}")
-            } else {
-                who.to_owned()
-            };
-            format!("{who} {verb} none of these ops")
-        }
+        Policy::None | Policy::Rules => "the textbook rules fuse none of these ops".to_owned(),
+        Policy::Inductor => "torch.compile fuses none of these ops".to_owned(),
     })
 }
 
@@ -150,7 +137,7 @@ fn fused(analysis: &Analysis) -> Vec<Part> {
 /// `: at best 1.06× faster on A100 SXM 80GB.`
 fn gain(analysis: &Analysis, is_assumed: bool) -> Vec<Part> {
     let device = &analysis.options.device.name;
-    let predicted = analysis.expected.as_ref();
+    let predicted = analysis.predicted.as_ref();
     let predicted = predicted.filter(|_| analysis.speedup.is_some());
     let (how, speedup, quantity) = match (predicted, analysis.speedup) {
         (Some(times), _) => ("predicted ", times.speedup(), Quantity::Speedup),
@@ -158,7 +145,7 @@ fn gain(analysis: &Analysis, is_assumed: bool) -> Vec<Part> {
         // Not all FLOPs are known.
         (None, None) => return vec![Part::words(".")],
     };
-    let ratio = format_ratio(speedup).replace('x', "×");
+    let ratio = format_ratio(speedup);
     if ratio == "1.00×" {
         return vec![
             Part::words(format!(": {how}")),

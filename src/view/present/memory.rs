@@ -4,13 +4,18 @@ use crate::present::explain::total_memory;
 use crate::present::figure::{Figure, Of, Part, Quantity};
 use crate::present::format::format_bytes;
 use crate::present::names::op_names;
-use fuseline_core::Analysis;
 use fuseline_core::model::device::Device;
+use fuseline_core::{Analysis, Execution};
 
 /// The most memory that tensors of the fused program need at once: `4.71 GB of 85.1 GB`, with what the device has if that is
 /// known.
 pub fn memory_text(analysis: &Analysis) -> String {
-    let needed = total_memory(analysis, &analysis.fused);
+    peak_text(analysis, &analysis.fused)
+}
+
+/// The same of either program.
+pub fn peak_text(analysis: &Analysis, execution: &Execution) -> String {
+    let needed = total_memory(analysis, execution);
     match capacity_text(&analysis.options.device) {
         Some(capacity) => format!("{needed} of {capacity}"),
         None => needed,

@@ -2,7 +2,7 @@
 
 use super::explain::{total_bytes, total_kernels};
 use super::options::policy_title;
-use fuseline_core::{Analysis, Policy};
+use fuseline_core::{Analysis, Objective, Policy};
 use strum::VariantArray;
 
 /// A policy with what it comes to.
@@ -34,6 +34,7 @@ pub fn policy_bars<'a>(known: impl IntoIterator<Item = (Policy, &'a Analysis)>) 
     let bytes = known
         .iter()
         .map(|(_, analysis)| analysis.fused.traffic.total);
+    let objective = unfused.map_or_else(Objective::default, |any| any.options.fusion.objective);
     let most = bytes.chain(unfused.map(|any| any.unfused.traffic.total));
     let most = most.max().unwrap_or_default().max(1);
     let bar = |&policy: &Policy| {
@@ -46,7 +47,7 @@ pub fn policy_bars<'a>(known: impl IntoIterator<Item = (Policy, &'a Analysis)>) 
         };
         PolicyBar {
             policy,
-            title: policy_title(policy),
+            title: policy_title(policy, objective),
             result: execution.map(|(analysis, execution)| {
                 let noun = if execution.launches == 1 {
                     "kernel"

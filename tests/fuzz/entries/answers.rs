@@ -13,7 +13,9 @@ use fuseline_core::analysis::why::Why;
 use fuseline_core::fusion::record::record;
 use fuseline_core::{Analysis, KernelId, Objective, OpId, Policy, TensorId, analyze_program};
 use fuseline_learn::lesson;
-use fuseline_view::picture::charts::{by_kernel_scene, roofline, roofline_compare, traffic_bars};
+use fuseline_view::picture::charts::{
+    by_kernel_scene, roofline, roofline_compare, timeline, traffic_bars,
+};
 use fuseline_view::picture::dag::layout;
 use fuseline_view::picture::dag::looks::Looks;
 use fuseline_view::present::advice::advice_rows;
@@ -46,6 +48,7 @@ pub(super) fn pictures(input: &[u8]) {
     for scene in [
         roofline::scene(&analysis, size, None),
         traffic_bars::scene(&analysis, size, None),
+        timeline::scene(&analysis, size, None),
         by_kernel_scene(&analysis, size.0, None),
     ] {
         let keys = scene.keys();

@@ -163,6 +163,17 @@ pub(super) fn round_axis(max: f64) -> Axis {
     Axis::Linear { end, unit }
 }
 
+/// The axis from 0 to `max` itself.
+pub(super) fn exact_axis(max: f64) -> Axis {
+    match round_axis(max) {
+        Axis::Linear { unit, .. } if max > 0.0 => Axis::Linear {
+            end: max / unit,
+            unit,
+        },
+        axis => axis,
+    }
+}
+
 /// The axis of whole decades around `low..=high`, at least `min_decades` of them.
 #[allow(
     clippy::cast_possible_truncation,

@@ -44,7 +44,7 @@ pub(super) fn tick_count(length: f64) -> usize {
     clippy::cast_sign_loss,
     reason = "ticks are positive and at most a power of ten above the program's bytes"
 )]
-fn tick_text(bytes: f64) -> String {
+pub(super) fn tick_text(bytes: f64) -> String {
     const ROUNDING: f64 = 1e-6;
     if bytes < 10.0 && (bytes - bytes.round()).abs() > ROUNDING {
         return String::new();

@@ -26,6 +26,7 @@ pub mod scene;
 pub mod sweep;
 pub mod tiling;
 mod tiling_places;
+pub mod timeline;
 pub mod traffic_bars;
 mod traffic_bars_by_kernel;
 mod two_panels;

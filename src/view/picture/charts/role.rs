@@ -83,6 +83,36 @@ pub enum Role {
     BarText,
     /// The figure of a bar.
     BarFigure,
+    /// A kernel on the strip of the memory timeline.
+    KernelBox,
+    /// Later iterations, of which one is shown.
+    IterationsBox,
+    /// What stands in a box.
+    BoxText,
+    /// A tensor that a kernel writes, in DRAM or on chip.
+    TensorBar,
+    /// An input in DRAM.
+    InputBar,
+    /// A weight in DRAM.
+    WeightBar,
+    /// Tensors that are too small for bars of their own.
+    SmallBar,
+    /// The name of a tensor and its bytes.
+    TensorText,
+    /// A kernel reads a tensor.
+    LoadArrow,
+    /// A kernel writes a tensor.
+    StoreArrow,
+    /// The most memory that is live at once.
+    PeakLine,
+    /// Where that is.
+    PeakPoint,
+    /// Its figure.
+    PeakText,
+    /// The peak before fusion, beside that after.
+    UnfusedPeak,
+    /// Its figure.
+    UnfusedPeakText,
     /// Bytes that grow with the square of the sequence length.
     SquareCurve,
     /// A point of that curve.
@@ -138,7 +168,10 @@ impl Role {
 
     /// Whether marks in this role are hatched.
     pub const fn is_hatched(self) -> bool {
-        matches!(self, Self::Write | Self::WriteBefore | Self::TileWaste)
+        matches!(
+            self,
+            Self::Write | Self::WriteBefore | Self::StoreArrow | Self::TileWaste
+        )
     }
 
     /// Whether marks in this role are drawn on top when their kernel is selected or pointed at.
@@ -150,6 +183,8 @@ impl Role {
                 | Self::MeasuredPoint
                 | Self::Link
                 | Self::LinkHead
+                | Self::LoadArrow
+                | Self::StoreArrow
                 | Self::NumberPlate
                 | Self::Number
         )

@@ -8,7 +8,7 @@ pub use crate::picture::charts::role::Role;
 
 use crate::picture::path_data::push_command;
 use crate::present::badge::{KernelLook, kernel_looks};
-use fuseline_core::{IdVec, KernelId, OpId, Partition};
+use fuseline_core::{IdVec, KernelId, OpId, Partition, TensorId};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
@@ -80,6 +80,7 @@ impl Scene {
                     role: mark.role,
                     kernel: (mark.kernel)
                         .map(|kernel| self.kernels.get(kernel).copied().unwrap_or_default()),
+                    tensor: mark.tensor,
                     reach: match &mark.label {
                         None => Reach::None,
                         Some(_) if focusable.contains(&index) => Reach::PointerAndKeyboard,
@@ -112,6 +113,8 @@ pub struct MarkKey {
     pub role: Role,
     /// The fused kernel that it belongs to.
     pub kernel: Option<KernelIdentity>,
+    /// The tensor that it stands for.
+    pub tensor: Option<TensorId>,
     /// How a visitor reaches it.
     pub reach: Reach,
     /// Its index among the marks of which the above is the same.
@@ -150,6 +153,8 @@ pub struct Mark {
     pub kernel: Option<KernelId>,
     /// Its name and tooltip, if it has any.
     pub label: Option<Label>,
+    /// The tensor that it stands for, if it stands for one.
+    pub tensor: Option<TensorId>,
     /// The value to which a press on it sets the param along the axis.
     pub param_value: Option<i64>,
 }
@@ -162,6 +167,7 @@ impl Mark {
             role,
             kernel: None,
             label: None,
+            tensor: None,
             param_value: None,
         }
     }
@@ -170,6 +176,13 @@ impl Mark {
     #[must_use]
     pub fn of_kernel(mut self, kernel: KernelId) -> Self {
         self.kernel = Some(kernel);
+        self
+    }
+
+    /// The same mark, as one of a tensor.
+    #[must_use]
+    pub fn of_tensor(mut self, tensor: TensorId) -> Self {
+        self.tensor = Some(tensor);
         self
     }
 

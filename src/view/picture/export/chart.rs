@@ -45,7 +45,11 @@ fn elements(mark: &Mark, class: &str) -> Vec<Element> {
     };
     match &mark.shape {
         Shape::Path { .. } | Shape::Curve { .. } => {
-            vec![element("path").with("d", mark.shape.path_data())]
+            let data = mark.shape.path_data();
+            let hatch = Element::of_class("path", "hatch").with("fill", "url(#hatch)");
+            let hatch = mark.role.is_hatched().then(|| hatch.with("d", &data));
+            let path = element("path").with("d", data);
+            [path].into_iter().chain(hatch).collect()
         }
         Shape::Circle { center, radius } => {
             vec![

@@ -12,7 +12,7 @@ pub use drawing::Drawing;
 pub use graph::graph;
 pub use styles::StyleSheets;
 
-use super::charts::{Charted, by_kernel_scene_of, roofline, traffic_bars};
+use super::charts::{Charted, by_kernel_scene_of, roofline, timeline, traffic_bars};
 use super::dag::DagLayout;
 use super::dag::sight::{Sight, is_overview};
 use super::dag::viewport::Size;
@@ -34,6 +34,8 @@ pub struct Format {
     pub chart_width: f64,
     /// Height of the roofline over its width.
     pub roofline_ratio: f64,
+    /// Height of the memory timeline over its width.
+    pub timeline_ratio: f64,
     /// Height of the bars of traffic over their width.
     pub traffic_ratio: f64,
 }
@@ -44,14 +46,16 @@ pub const SCREEN: Format = Format {
     is_paper: false,
     chart_width: 960.0,
     roofline_ratio: 0.62,
+    timeline_ratio: 0.45,
     traffic_ratio: 0.25,
 };
-/// For a sheet of A4 or Letter: a page for the graph, a page for both charts and tables below them.
+/// For a sheet of A4 or Letter: a page for the graph, a page for the charts and tables below them.
 pub const PAPER: Format = Format {
     frame: (680.0, 718.0),
     is_paper: true,
     chart_width: 680.0,
-    roofline_ratio: 0.42,
+    roofline_ratio: 0.36,
+    timeline_ratio: 0.32,
     traffic_ratio: 0.22,
 };
 
@@ -66,6 +70,8 @@ pub enum PictureKind {
     Graph,
     /// The roofline.
     Roofline,
+    /// Tensors in memory, kernel by kernel.
+    Timeline,
     /// Memory traffic, all kernels in one bar.
     Traffic,
     /// Memory traffic, a row for each kernel.
@@ -83,6 +89,7 @@ impl PictureKind {
         match self {
             Self::Graph => "Graph",
             Self::Roofline => "Roofline",
+            Self::Timeline => "Memory timeline",
             Self::Traffic => "Memory traffic",
             Self::ByKernel => "Traffic by kernel",
         }
@@ -101,6 +108,9 @@ impl PictureKind {
                 "Hollow: the ops of a kernel, unfused. Solid: the fused kernel. Small: one op."
             }
             (Self::Roofline, false) => "Hollow: the ops of a kernel, unfused. Small: one op.",
+            (Self::Timeline, _) => {
+                "Boxes: kernels in launch order. Bars: tensors in DRAM, as high as their bytes. Arrows: reads and hatched writes, as wide as their bytes."
+            }
             (Self::Traffic | Self::ByKernel, _) => "Solid: reads. Hatched: writes.",
         }
     }
@@ -151,6 +161,10 @@ impl Pictured<'_> {
                 &roofline::scene_of(charted, sized(format.roofline_ratio), None),
                 is_fused,
             ),
+            PictureKind::Timeline => chart(
+                &timeline::scene_of(charted, sized(format.timeline_ratio), None),
+                is_fused,
+            ),
             PictureKind::Traffic => chart(
                 &traffic_bars::scene_of(charted, sized(format.traffic_ratio), None),
                 is_fused,
@@ -167,6 +181,8 @@ pub struct HandoutPictures {
     pub graph: String,
     /// The roofline.
     pub roofline: String,
+    /// Tensors in memory.
+    pub timeline: String,
     /// Memory traffic.
     pub traffic: String,
 }
@@ -178,6 +194,7 @@ impl Pictured<'_> {
         HandoutPictures {
             graph: svg(PictureKind::Graph),
             roofline: svg(PictureKind::Roofline),
+            timeline: svg(PictureKind::Timeline),
             traffic: svg(PictureKind::Traffic),
         }
     }

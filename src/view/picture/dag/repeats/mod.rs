@@ -144,6 +144,17 @@ impl Repeats {
         shown().unwrap_or(tensor)
     }
 
+    /// The tensor of the shown round that equals this one: what the shown op writes, or what it reads from outside.
+    pub fn equal_tensor(&self, graph: &Graph, tensor: TensorId) -> TensorId {
+        match graph.tensors.get(tensor).and_then(|of| of.producer) {
+            Some(producer) => {
+                let equal = graph.output.get(self.shown_op(producer));
+                equal.copied().unwrap_or(tensor)
+            }
+            None => self.shown_tensor(graph, tensor),
+        }
+    }
+
     /// Whether this op is shown itself.
     pub fn shows_op(&self, op: OpId) -> bool {
         self.shown_op(op) == op

@@ -1,0 +1,242 @@
+//! The words of the memory timeline.
+
+use super::Bars;
+use super::bars::{Bar, BarKind};
+use super::columns::{Column, ColumnKind};
+use crate::picture::charts::Charted;
+use crate::picture::charts::labels::{kernel_heading, short_op_names};
+use crate::picture::charts::scene::Label;
+use crate::present::explain::total_memory;
+use crate::present::format::format_bytes;
+use crate::present::memory::peak_text;
+use crate::present::names::{counted, short_name};
+use fuseline_core::{Analysis, Execution, IdVec, KernelId, TensorId};
+
+/// Characters of the name of a tensor, at most.
+const NAME_CHARS: usize = 28;
+
+/// What the picture shows, as its title: `Peak memory 604 MB, at kernel 3`; a plain name for a program without kernels.
+pub fn claim(analysis: &Analysis, is_fused: bool) -> String {
+    let execution = if is_fused {
+        &analysis.fused
+    } else {
+        &analysis.unfused
+    };
+    match execution.peak_memory.kernel {
+        Some(kernel) => format!(
+            "Peak memory {}, at {}",
+            total_memory(analysis, execution),
+            run_name(analysis, kernel, is_fused)
+        ),
+        None => "Memory timeline".to_owned(),
+    }
+}
+
+/// What runs: `kernel 3`, or `softmax` where each op is a kernel.
+fn run_name(analysis: &Analysis, kernel: KernelId, is_fused: bool) -> String {
+    if is_fused {
+        return format!("kernel {}", kernel.number());
+    }
+    let ops = analysis.unfused.kernels.get(kernel).map(|of| &of.ops[..]);
+    short_op_names(analysis, ops.unwrap_or_default())
+}
+
+/// The whole picture in sentences.
+pub(super) fn description(analysis: &Analysis, bars: &Bars, is_fused: bool) -> String {
+    let peak = |name: &str, execution: &Execution| {
+        let needed = peak_text(analysis, execution);
+        format!("{name}: at most {needed} in use.")
+    };
+    let tensors: usize = bars.bars.iter().map(|bar| bar.count).sum();
+    let on_chip = (analysis.tensors.iter()).filter(|of| of.is_on_chip).count();
+    let stay = if is_fused && on_chip > 0 {
+        format!(
+            " {} in DRAM, {on_chip} on chip.",
+            counted(tensors, "tensor")
+        )
+    } else {
+        format!(" {} in DRAM.", counted(tensors, "tensor"))
+    };
+    format!(
+        "{} {}{stay}",
+        peak("Unfused", &analysis.unfused),
+        peak("Fused", &analysis.fused)
+    )
+}
+
+/// The words at the peak, the longest first: `peak 604 MB of 85.1 GB`.
+pub(super) fn peak_words(analysis: &Analysis, execution: &Execution) -> Vec<String> {
+    let needed = peak_text(analysis, execution);
+    let memory = &analysis.options.device.hardware.memory_bytes;
+    let is_too_much =
+        (memory.as_ref()).is_some_and(|memory| execution.peak_memory.bytes as f64 > memory.value);
+    let verdict = is_too_much.then(|| format!("peak {needed}, does not fit"));
+    let shorter = [format!("peak {needed}"), total_memory(analysis, execution)];
+    verdict.into_iter().chain(shorter).collect()
+}
+
+/// What stands in a box, the longest first.
+pub(super) fn box_words(
+    charted: Charted<'_>,
+    execution: &Execution,
+    column: &Column,
+) -> Vec<String> {
+    match column.kind {
+        ColumnKind::Kernel(kernel) => {
+            let number = kernel.number().to_string();
+            let ops = execution.kernels.as_slice().get(column.kernels.start);
+            let ops = ops.map(|of| short_op_names(charted.analysis, &of.ops));
+            let long = ops.map(|ops| format!("{number} {ops}"));
+            long.into_iter().chain([number]).collect()
+        }
+        ColumnKind::Kernels => Vec::new(),
+        ColumnKind::Iterations(Some(count)) => vec![format!("+{count}"), "…".to_owned()],
+        ColumnKind::Iterations(None) => vec!["…".to_owned()],
+    }
+}
+
+/// The label of a box.
+pub(super) fn box_label(
+    charted: Charted<'_>,
+    execution: &Execution,
+    column: &Column,
+    live: &IdVec<KernelId, u64>,
+) -> Label {
+    let Charted {
+        analysis, is_fused, ..
+    } = charted;
+    let kernels = execution.kernels.as_slice().get(column.kernels.clone());
+    let kernels = kernels.unwrap_or_default();
+    let [read, written] = [
+        kernels.iter().map(|of| of.bytes_read).sum(),
+        kernels.iter().map(|of| of.bytes_written).sum(),
+    ]
+    .map(|bytes: u64| format_bytes(bytes));
+    let heading = match column.kind {
+        ColumnKind::Kernel(kernel) if is_fused => kernel_heading(analysis, kernel),
+        ColumnKind::Kernel(kernel) => {
+            let op = short_op_names(analysis, kernels.first().map_or(&[][..], |of| &of.ops));
+            format!("kernel {}: {op}, unfused", kernel.number())
+        }
+        ColumnKind::Kernels => {
+            let (first, last) = (column.kernels.start + 1, column.kernels.end);
+            if is_fused {
+                format!("kernels {first} to {last}")
+            } else {
+                counted(kernels.len(), "op")
+            }
+        }
+        ColumnKind::Iterations(Some(count)) => counted(count, "more equal iteration"),
+        ColumnKind::Iterations(None) => "more equal iterations".to_owned(),
+    };
+    let mut facts = vec![("reads", read), ("writes", written)];
+    let on_chip = on_chip_bytes(charted, column.kind);
+    if on_chip > 0 {
+        facts.push(("keeps on chip", format_bytes(on_chip)));
+    }
+    let live = live.get(column.fullest).copied().unwrap_or_default();
+    let what = if kernels.len() > 1 {
+        "live memory, at most"
+    } else {
+        "live memory"
+    };
+    facts.push((what, format_bytes(live)));
+    Label::new(heading, facts)
+}
+
+/// Bytes of tensors that a fused kernel keeps.
+fn on_chip_bytes(charted: Charted<'_>, kind: ColumnKind) -> u64 {
+    let ColumnKind::Kernel(kernel) = kind else {
+        return 0;
+    };
+    let kept = on_chip(charted, kernel);
+    kept.filter_map(|(_, tensor)| charted.analysis.tensors.get(tensor))
+        .map(|of| of.bytes)
+        .sum()
+}
+
+/// The tensors that a fused kernel keeps on chip, with the index of the op that computes each; none where ops are shown unfused.
+pub(super) fn on_chip(
+    charted: Charted<'_>,
+    kernel: KernelId,
+) -> impl Iterator<Item = (usize, TensorId)> {
+    let analysis = charted.analysis;
+    let fused = analysis.fused.kernels.get(kernel);
+    let ops = fused.filter(|_| charted.is_fused).map(|of| &of.ops[..]);
+    let ops = ops.unwrap_or_default().iter().enumerate();
+    ops.filter_map(|(place, &op)| {
+        let tensor = analysis.graph.output.get(op).copied()?;
+        let is_on_chip = analysis.tensors.get(tensor)?.is_on_chip;
+        is_on_chip.then_some((place, tensor))
+    })
+}
+
+/// The name of a tensor as it stands on its bar.
+pub(super) fn tensor_name(analysis: &Analysis, tensor: TensorId) -> String {
+    short_name(analysis.graph.tensor_name(tensor), NAME_CHARS)
+}
+
+/// The label of a bar.
+pub(super) fn bar_label(charted: Charted<'_>, bar: &Bar) -> Label {
+    let Charted {
+        analysis, is_fused, ..
+    } = charted;
+    let name = tensor_name(analysis, bar.first.tensor);
+    let heading = match bar.count {
+        1 => name,
+        2 => format!("{name}, and an equal one"),
+        count => format!("{name}, and {} equal ones", count - 1),
+    };
+    let run = |kernel| run_name(analysis, kernel, is_fused);
+    let mut facts = vec![("", format_bytes(bar.bytes))];
+    match bar.kind {
+        BarKind::Weight => facts.push(("held throughout", "as a weight".to_owned())),
+        BarKind::Input => facts.push(("held throughout", "as an input".to_owned())),
+        BarKind::Written(_) => {
+            facts.push(("written by", run(bar.first.first)));
+            let graph = &analysis.graph;
+            facts.push(if graph.is_final(bar.first.tensor) {
+                ("held", "to the end, as a result".to_owned())
+            } else {
+                ("in DRAM until", run(bar.first.last))
+            });
+        }
+    }
+    Label::new(heading, facts)
+}
+
+/// The label of a tensor in its kernel.
+pub(super) fn on_chip_label(analysis: &Analysis, tensor: TensorId, kernel: KernelId) -> Label {
+    let bytes = analysis.tensors.get(tensor).map_or(0, |of| of.bytes);
+    let facts = vec![
+        ("", format_bytes(bytes)),
+        ("stays on chip in", format!("kernel {}", kernel.number())),
+    ];
+    Label::new(tensor_name(analysis, tensor), facts)
+}
+
+/// The label of an arrow.
+pub(super) fn flow_label(
+    charted: Charted<'_>,
+    column: &Column,
+    bar: &Bar,
+    is_write: bool,
+    bytes: u64,
+) -> Label {
+    let analysis = charted.analysis;
+    let runs = match column.kind {
+        ColumnKind::Kernel(_) => run_name(analysis, column.fullest, charted.is_fused),
+        _ => "several kernels".to_owned(),
+    };
+    let does = match (is_write, column.kind) {
+        (false, ColumnKind::Kernel(_)) => "reads",
+        (false, _) => "read",
+        (true, ColumnKind::Kernel(_)) => "writes",
+        (true, _) => "write",
+    };
+    let name = tensor_name(analysis, bar.first.tensor);
+    Label::new(
+        format!("{runs} {does} {name}"),
+        vec![("", format_bytes(bytes))],
+    )
+}
