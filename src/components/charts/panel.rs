@@ -18,8 +18,8 @@ pub fn Charts() -> impl IntoView {
     let page = Page::of_context();
     view! {
         <div class="charts" class:is-stale=page.is_grey class:is-unfused=move || !page.is_fused.get()>
-            <RooflinePanel />
             <TimelinePanel />
+            <RooflinePanel />
             <TrafficPanel />
         </div>
     }
@@ -39,7 +39,7 @@ pub fn RooflinePanel() -> impl IntoView {
                 title="Roofline"
                 legend=RooflineLegend
                 draw=|charted, width, held| {
-                    let height = (width * 0.62).clamp(260.0, 760.0);
+                    let height = (width * 0.62).clamp(210.0, 760.0);
                     roofline::scene_of(charted, (width, height), held)
                 }
             />
@@ -56,7 +56,7 @@ pub fn TimelinePanel() -> impl IntoView {
         (page.analysis).with(|analysis| timeline::claim(analysis, is_fused))
     });
     view! {
-        <section class="panel chart-panel" class:is-pointed=points_at(View::Timeline) class:is-presented=is_presented(View::Timeline) aria-labelledby="timeline-title">
+        <section class="panel chart-panel timeline" class:is-pointed=points_at(View::Timeline) class:is-presented=is_presented(View::Timeline) aria-labelledby="timeline-title">
             <header class="panel-head">
                 <h2 id="timeline-title">{claim}</h2>
                 <TimelineLegend />
@@ -66,7 +66,7 @@ pub fn TimelinePanel() -> impl IntoView {
                 title="Memory timeline"
                 legend=TimelineLegend
                 draw=|charted, width, held| {
-                    let height = (width * 0.55).clamp(240.0, 440.0);
+                    let height = (width * 0.34).clamp(190.0, 440.0);
                     timeline::scene_of(charted, (width, height), held)
                 }
             />

@@ -7,7 +7,7 @@ use crate::components::number::{Number, NumberTable};
 use crate::components::picker::Picker;
 use crate::components::sentence::sentence;
 use crate::components::work_line::WorkLine;
-use fuseline_core::Policy;
+use fuseline_core::{Objective, Policy};
 use fuseline_core::analysis::sweep::{Measure, Sweep};
 use fuseline_view::picture::charts::scene::{Mark, Scene};
 use fuseline_view::picture::charts::sweep::{SweepView, scene};
