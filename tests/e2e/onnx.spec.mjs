@@ -12,7 +12,7 @@ test('a dropped ONNX model becomes a program with sliders, and undo brings the t
   await write(page, OWN);
   // Its content says what it is, not its name.
   await drop(page, 'model.txt', await model('attention'));
-Imported   await expect(notice(page)).toContainText('28 ops from ONNX. Params stand for the sizes that the file leaves open: batch = 8, length = 512.');
+  await expect(notice(page)).toContainText('Imported 28 ops from ONNX. Params stand for the sizes that the file leaves open: batch = 8, length = 512.');
   await expect(editor(page)).toHaveValue(/input\s+x\s+: f32\[batch, length, 64\]/);
   await expect.poll(async () => (await kernels(page)).flat().length).toBe(28);
   await expect(slider(page, 'length')).toBeVisible();
@@ -91,7 +91,7 @@ test('of a file of 1 GB little more than the graph is read', async ({ page, open
     if (file.size < 1e9) throw new Error(`${file.size} bytes`);
     return file;
   });
-Imported   await expect(notice(page)).toContainText('4 ops from ONNX.');
+  await expect(notice(page)).toContainText('Imported 4 ops from ONNX.');
   await expect(editor(page)).toHaveValue(/x4 = matmul\(x3, w3\)/);
   expect(await readBytes()).toBeLessThan(2e6);
 });

@@ -16,7 +16,7 @@ test('a dropped .pt2 becomes a program with sliders, and one that is cut off lea
   await expect(editor(page)).toHaveValue(OWN);
   // Its content says what it is, not its name.
   await drop(page, 'model.txt', whole);
-Imported   await expect(notice(page)).toContainText('15 ops from PyTorch. Params stand for the sizes that the file leaves open: B = 4, x_size1 = 8.');
+  await expect(notice(page)).toContainText('Imported 15 ops from PyTorch. Params stand for the sizes that the file leaves open: B = 4, x_size1 = 8.');
   await expect(editor(page)).toHaveValue(/input\s+x\s+: f32\[B, x_size1, 64\]/);
   await expect.poll(async () => (await kernels(page)).flat().length).toBe(15);
   await slider(page, 'B').press('ArrowRight');
@@ -42,6 +42,6 @@ test('of a .pt2 behind 1 GB of weights little more than the graph is read', asyn
     view.setUint32(end + 16, list + shift, true);
     return new File([...Array(16).fill(weights), archive], 'large.pt2');
   }, [...await model('mlp')]);
-Imported   await expect(notice(page)).toContainText('5 ops from PyTorch.');
+  await expect(notice(page)).toContainText('Imported 5 ops from PyTorch.');
   expect(await readBytes()).toBeLessThan(1e6);
 });

@@ -63,7 +63,7 @@ test('tiling: sliders by keyboard change figures and picture, keep the focus, an
     await expect(slider).toHaveAttribute('aria-valuetext', '128');
     await expect(figure('tiles')).toHaveText('32 × 32 = 1,024');
     await expect(figure('wave efficiency')).toHaveText('97.0 %');
-    await expect(figure('all tiles')).toHaveText('2.15 GB, 32.0x of once');
+    await expect(figure('all tiles')).toHaveText('2.15 GB, 32.0× the compulsory traffic');
     await expect.poll(() => chart.innerHTML()).not.toBe(before);
     await page.getByRole('button', { name: 'Use the suggested tile' }).click();
     await expect(figure('tiles')).toHaveText('16 × 32 = 512');

@@ -200,7 +200,7 @@ test('a file is opened in any of the forms, and undo brings the text back', asyn
   await expect(editor(page)).toHaveValue(THREE_OPS);
   await expect(picker(page, 'Example')).toHaveValue('');
   await open(file('ops.py', OP_LINES));
-Imported   await expect(notice(page)).toContainText('2 ops from Op(...) lines.');
+  await expect(notice(page)).toContainText('Imported 2 ops from Op(...) lines.');
   await expect.poll(() => kernels(page)).toEqual([['matmul1', 'relu']]);
   await notice(page).getByRole('button', { name: 'Undo' }).click();
   await expect(editor(page)).toHaveValue(THREE_OPS);

@@ -144,16 +144,16 @@ fn figures_are_those_of_the_papers() {
     assert!(tiled.bytes.formula.ends_with("T_c (3Nd + 4N)"), "{tiled:?}");
     assert_eq!(tiled.bytes.value, format_bytes(forward));
     let standard = byte_row(&sizes, AttentionCount::ScoresInMemory);
-    assert_eq!(standard.factor.value, "1.00x");
+    assert_eq!(standard.factor.value, "1.00×");
 }
 
 #[test]
 fn the_cache_is_named_where_it_serves_the_tiles() {
     let h200 = device("h200").unwrap();
     let fits = notes(&AttentionSizes::default(), h200);
-    assert!(fits[0].contains("fit the last cache of"), "{fits:?}");
+    assert!(fits[0].contains("fit in the last-level cache of"), "{fits:?}");
     let long = notes(&typed(&[(Length, "1048576"), (HeadSize, "256")]), h200);
-    assert!(long[0].contains("more than the last cache of"), "{long:?}");
+    assert!(long[0].contains("more than the last-level cache of"), "{long:?}");
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn heads_that_share_keys_are_counted_and_said() {
     // Q and the result of 16 heads, K and V of 4: 2048 x 64 elements of two bytes each.
     assert_eq!(once.bytes.exact().unwrap(), "10,485,760 B");
     let notes = notes(&sizes, default_device());
-    assert!(notes[0].contains("g = 4 heads"), "{notes:?}");
+    assert!(notes[0].contains("g = 4 query heads"), "{notes:?}");
 }
 
 #[test]
@@ -245,5 +245,5 @@ fn both_axes_of_the_chart_have_a_title() {
             _ => None,
         })
         .collect();
-    assert_eq!(titles, ["sequence length N", "bytes moved"]);
+    assert_eq!(titles, ["sequence length N", "memory traffic"]);
 }

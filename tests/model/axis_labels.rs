@@ -3,7 +3,7 @@
 use crate::charts_properties::block;
 use fuseline_core::analysis::measured::Variant;
 use fuseline_core::analysis::sweep::{Figures, Measure, Point, Sweep};
-use fuseline_core::{DEVICES, Policy, default_device, device};
+use fuseline_core::{DEVICES, Objective, Policy, default_device, device};
 use fuseline_view::picture::charts::scene::{Anchor, Role, Scene, Shape};
 use fuseline_view::picture::charts::sweep::{SweepView, scene};
 use fuseline_view::picture::charts::{attention_growth, measured_scatter, roofline};
@@ -91,6 +91,7 @@ fn swept(figures: [Figures; 2]) -> Sweep {
         policies: vec![Policy::None],
         points: [1, 64].into_iter().zip(figures).map(point).collect(),
         crossings: Vec::new(),
+        objective: Objective::Bytes,
         is_predicted: false,
         is_complete: true,
     }

@@ -135,7 +135,7 @@ fn the_report_notes_what_is_surprising() {
         "note: 2 kernels ran, so this run does not show what one kernel would save"
     );
     assert!(of("layernorm_gelu: layer_norm + gelu (M=3072, N=3072)").contains("slower"));
-    assert!(of("bias_gelu_dropout_add").contains("not from 1.50x to 3.00x"));
+    assert!(of("bias_gelu_dropout_add").contains("outside the usual 1.50× to 3.00×"));
     assert!(!of("add_relu: add + relu (M=8192, N=8192)").contains("note"));
 }
 
@@ -159,7 +159,7 @@ fn the_report_notes_what_the_model_and_other_gpus_say_otherwise() {
         let own = blocks.filter(|block| block.starts_with(&format!("{pattern}: ")));
         own.filter(|block| block.contains(words)).count()
     };
-    let elsewhere = "fusing pays on one of both GPUs alone (more than 1.20x)";
+    let elsewhere = "fusing pays on only one of the two GPUs (more than 1.20×)";
     for (pattern, at_least) in [("add_relu", 3), ("attention", 3), ("conv_relu", 1)] {
         assert!(notes(&output, pattern, elsewhere) >= at_least, "{pattern}");
         assert_eq!(notes(&alone, pattern, elsewhere), 0, "{pattern}");

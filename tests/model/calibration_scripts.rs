@@ -121,7 +121,7 @@ fn the_report_has_notes() {
     let output = run(&["calibrate", LINEAR_BIAS_GELU, ADD_LAYERNORM[1]], "");
     let text = stdout(&output);
     assert!(
-        text.contains("note: the fused run is slower: 0.94x"),
+        text.contains("note: the fused run is slower: 0.94×"),
         "{text}"
     );
     assert!(
@@ -158,9 +158,9 @@ fn the_records_decide_what_is_one_kernel() {
             "1.2",
             "M=8192",
             "2 -> 1 kernels",
-            "by measurement: add_layernorm was 2.05x as fast at 604 MFLOP",
+            "by measurement: add_layernorm was 2.05× as fast at 604 MFLOP",
         ),
-        ("1.8", "M=8192", "2 -> 1 kernels", "2.05x"),
+        ("1.8", "M=8192", "2 -> 1 kernels", "2.05×"),
         ("1.8", "M=1024", "2 -> 2 kernels", ""),
         ("2.5", "M=8192", "2 -> 2 kernels", ""),
     ] {
@@ -196,7 +196,7 @@ fn an_older_file_is_read_with_the_program_beside_it() {
     assert_eq!(
         refused(&[&file]),
         format!(
-            "error: {file}: it does not hold its program, as newer scripts do: put that there as {path}\n"
+            "error: {file}: it lacks its program, which newer scripts save: put the program there as {path}\n"
         )
     );
     folder.write("mlp.fuse", &program.replace("4096", "2048"));
@@ -309,7 +309,7 @@ fn a_gpu_that_is_not_known_has_to_be_named() {
 #[test]
 fn other_files_get_a_sentence() {
     let folder = Folder::new("other");
-    let expected = "Expected is what the script of a program saves on a GPU";
+    let expected = "Use a file that a program's script saved on a GPU";
     let mut strings = value_of(MLP);
     strings["rows"][0]["kernels"] = value!(["a", "b"]);
     let strings = folder.write("strings.json", &strings.to_string());
@@ -338,21 +338,21 @@ fn other_files_get_a_sentence() {
         ),
         (
             &["calibrate", records],
-            &["it holds records already", expected],
+            &["it already contains records", expected],
         ),
-        (&["calibrate", program], &["it is no measurement", expected]),
+        (&["calibrate", program], &["it is not a measurement", expected]),
         (
             &["calibrate", &strings],
             &["expected a kernel with `name` and `time_us`"],
         ),
         (
             &["calibrate", &cut],
-            &["expected are measured patterns, with the fields in docs/measurement.md: "],
+            &["this is not a file of measured patterns, whose fields docs/measurement.md lists:  "],
         ),
         (
             &["calibrate", &rows],
             &[
-                "expected are measured patterns",
+                "this is not a file of measured patterns",
                 "rows[0]: missing field `size`",
             ],
         ),
@@ -369,7 +369,7 @@ fn other_files_get_a_sentence() {
         ),
         (
             &[&["analyze", program, "--calibrations", MLP], &optimal[..]].concat(),
-            &["expected are records as `fuseline calibrate FILE --json` writes them"],
+            &["this is not a file of records, which `fuseline calibrate FILE --json` writes"],
         ),
         (
             &["analyze", program, "--device", MLP],

@@ -41,12 +41,12 @@ fn equal_kernels_of_a_folded_program_share_a_segment_and_a_row() {
             labels.next().unwrap()
         };
         assert!(
-            named(&bars).contains("and 47 equal ones"),
+            named(&bars).contains("and 47 equal kernels"),
             "{}",
             named(&bars)
         );
         assert!(
-            named(&rows).ends_with("and 47 equal ones"),
+            named(&rows).ends_with("and 47 equal kernels"),
             "{}",
             named(&rows)
         );

@@ -215,7 +215,7 @@ fn errors_of_a_command_are_json() {
         (&["sweep", MLP, "T"], 1, "`T` has no values to try"),
         (&["measured", MLP, MLP], 1, "This is no measurement"),
         (&["measured", MLP, "no/such/file"], 1, "no/such/file: "),
-        (&["calibrate", MLP], 1, "it is no measurement"),
+        (&["calibrate", MLP], 1, "it is not a measurement"),
         (
             &["analyze", PROGRAM, "--policy", "best"],
             2,

@@ -156,7 +156,7 @@ fn the_table_has_a_row_for_each_policy_and_names_the_edges_that_differ() {
         if row.policy == Policy::Rules {
             assert_eq!(
                 [row.differing.as_str(), &row.differing_edges],
-                ["–", "the chosen one"]
+                ["–", "the chosen policy"]
             );
         } else {
             assert_eq!(row.differing, compared.differing.len().to_string());
@@ -181,7 +181,7 @@ fn a_row_names_the_first_edges_that_differ_and_its_tooltip_more() {
     assert_eq!(none.differing, "4");
     assert_eq!(
         none.differing_edges,
-        "a → b apart; b → c apart; c → d apart; and 1 more"
+        "a → b separate; b → c separate; c → d separate; and 1 more"
     );
     assert_eq!(
         none.more_differing_edges,
@@ -195,7 +195,7 @@ fn manual_without_marks_says_so() {
     let text = "input x : f16[8, 8]\ny = relu(x)\nz = gelu(y)\n";
     let rows = rows_of(text, Policy::Manual);
     let manual = rows.iter().find(|row| row.policy == Policy::Manual);
-    assert_eq!(manual.unwrap().note, "no kernels stated yet");
+    assert_eq!(manual.unwrap().note, "no kernel marks yet");
     let stated = text
         .replace("(x)", "(x) @kernel 1")
         .replace("(y)", "(y) @kernel 1");

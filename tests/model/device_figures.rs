@@ -28,7 +28,7 @@ fn figures_have_units_and_those_from_memory_a_mark() {
 fn a_type_that_the_device_lacks_says_as_which_it_is_computed() {
     assert_eq!(
         figure(device("a100-80").unwrap(), "matrix units, f8"),
-        "no figure; computed as f16"
+        "not specified; computed as f16"
     );
     for device in DEVICES {
         let what = [

@@ -183,7 +183,7 @@ fn a_time_without_a_rate_is_not_known() {
         let outcome = analyze_program(&parse(&matmul(dtype)).program, &options);
         let note = headline(&outcome.analysis.unwrap()).time_note;
         // Without a peak that is the reason.
-        let says_why = note.contains("was not measured");
+        let says_why = note.contains("has no predicted times");
         assert_eq!(says_why, dtype != "i64", "{dtype}: {note}");
     }
     // The vector units were not measured in f64.

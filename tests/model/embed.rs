@@ -44,7 +44,7 @@ fn an_address_names_views_in_any_order_and_is_told_what_there_is() {
     assert_eq!(Views::named("").problem, None);
     let problem = Views::named("graph,pie").problem.unwrap();
     assert!(
-        problem.contains("“pie”") && problem.contains("headline, sliders, graph"),
+        problem.contains("`pie`") && problem.contains("headline, sliders, graph"),
         "{problem}"
     );
 }
@@ -115,7 +115,7 @@ fn settings_are_made_together_or_not_at_all() {
     assert_eq!(both.text.unwrap(), program.replace("= 8", "= 16"));
     assert_eq!(change(&json!({})).unwrap().text, None);
     for (fields, words) in [
-        (json!({ "params": { "S": 2048, "T": 1 } }), ["“T”", "S."]),
+        (json!({ "params": { "S": 2048, "T": 1 } }), ["`T`", "S."]),
         (json!({ "device": "abacus" }), ["“abacus”", "h200"]),
         (json!({ "policy": "best" }), ["“best”", "optimal"]),
         (

@@ -228,7 +228,7 @@ fn heads_that_do_not_divide_are_named_with_their_figures() {
         [
             (
                 Code::ParamOutOfRange,
-                "`heads` is 96, which is no value of its range that divides `H` = 4096"
+                "`heads` is 96, which is not one of the divisors of `H` = 4096 in its range"
             ),
             (
                 Code::InexactDivision,

@@ -392,7 +392,7 @@ fn a_long_sum_is_cut_and_still_comes_out() {
     comes_out(&term).unwrap();
     let last = term.terms().last().unwrap();
     assert!(
-        last.name.starts_with("and ") && last.name.ends_with(" more, together"),
+        last.name.starts_with("and ") && last.name.ends_with(" more, in total"),
         "{last:?}"
     );
     assert!(term.terms().len() < analysis.fused.kernels.len());

@@ -129,7 +129,7 @@ fn an_edge_of_another_round_is_told_by_its_own_kernels() {
         assert_eq!(row.saved(Saved::Bytes), repeated.saved(Saved::Bytes));
         let told = row.explanation(&analysis, Saved::Bytes).unwrap();
         assert!(
-            told.subject.ends_with("as one, in each of 12 iterations"),
+            told.subject.ends_with("as one kernel, in each of 12 iterations"),
             "{}",
             told.subject
         );
@@ -230,10 +230,10 @@ fn each_value_of_a_sweep_is_told() {
                         "{:?}",
                         told.notes
                     );
-                    let is_multiple = told.notes[0].contains("of what none has");
+                    let is_multiple = told.notes[0].contains("the value without fusion");
                     assert_eq!(is_multiple, policy != Policy::None, "{:?}", told.notes);
                     let chosen = told.conventions.last().unwrap();
-                    assert!(chosen.choice.starts_with("Fusion: "), "{chosen:?}");
+                    assert!(chosen.choice.starts_with("Fusion policy: "), "{chosen:?}");
                 }
             }
         }

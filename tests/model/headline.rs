@@ -43,7 +43,7 @@ fn bytes_kernels_and_time_before_and_after() {
         ),
         "{sentence}"
     );
-    assert!(sentence.ends_with(" fused, 1.49x by bounds."), "{sentence}");
+    assert!(sentence.ends_with(" fused, 1.49× by bounds."), "{sentence}");
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_search_says_what_it_minimised_and_how_well() {
     assert_eq!(search.objective, "least bytes");
     assert_eq!(
         search.certificate,
-        "proven optimal in bytes among legal kernels"
+        "proven: no legal kernels have fewer bytes"
     );
     let sentence = figures.sentence();
     assert!(
@@ -103,13 +103,13 @@ fn times_are_predicted_with_measured_or_scaled_rates_and_bounds_elsewhere() {
     for (id, label, note) in [
         (
             "h200",
-            "expected on H200",
-            "Expected times: the device model, with rates measured on an H200. They are warm",
+            "predicted on H200",
+            "Predicted times come from the device model, with rates measured on an H200. They are warm",
         ),
         (
             "h100",
-            "estimated on H100 SXM",
-            "Estimated times: the device model, with rates measured on an H200 and scaled",
+            "predicted on H100 SXM",
+            "Predicted times come from the device model, with rates scaled from an H200",
         ),
     ] {
         let figures = on_device(id, TEXT);

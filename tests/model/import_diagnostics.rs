@@ -26,7 +26,7 @@ fn elementwise(output: &str) -> Value {
 const BAD_FIELDS: &[(&str, &str, Code, &str)] = &[
     ("op_type", r#""elemntwise""#, Code::UnknownOpType, "op 1 (`bad`): there is no op type `elemntwise`"),
     ("op_type", r#""relu""#, Code::UnknownOpType, "op 1 (`bad`): there is no op type `relu`"),
-    ("op_type", "7", Code::MalformedJson, "op 1 (`bad`): `op_type` is no string"),
+    ("op_type", "7", Code::MalformedJson, "op 1 (`bad`): `op_type` is not a string"),
     ("op_type", "null", Code::MalformedJson, "op 1 (`bad`): `op_type` is missing"),
     ("name", r#"["a"]"#, Code::MalformedJson, "op 1: `name` is no string"),
     ("output", "null", Code::MalformedJson, "op 1 (`bad`): `output` is missing"),
@@ -153,7 +153,7 @@ fn bad_tensors_cost_one_diagnostic_each() {
 const BAD_LINES: &[(&str, Code, usize, &str)] = &[
     (r#"Op("a", "elementwise" ["x"], "y", (4,), 2)"#, Code::MalformedOpLine, 23, "expected `,` or `)`, found `[`"),
     (r#"Op("a", elementwise, ["x"], "y", (4,), 2)"#, Code::MalformedOpLine, 9, "expected a string, a number or a list, found `elementwise`"),
-    (r#"Op("a"#, Code::MalformedOpLine, 4, "the string has no end"),
+    (r#"Op("a"#, Code::MalformedOpLine, 4, "the string is not closed"),
     (r#"Op("a", "elementwise", ["x"], "y", (4,), 2"#, Code::MalformedOpLine, 1, "the bracket is not closed"),
     (r#"Op("a", "elementwise", ["x""#, Code::MalformedOpLine, 24, "the bracket is not closed"),
     (r#"Op("a", "elementwise", ["x" "z"], "y", (4,), 2)"#, Code::MalformedOpLine, 29, r#"expected `,` or the closing bracket, found `"z"`"#),

@@ -78,7 +78,7 @@ fn graphs_by_others_are_read_as_far_as_they_tell() {
         node("5", "RELU", &[("4", "0")], "float32[8,16]"),
     ]));
     let opened = converted(&text).unwrap().unwrap();
-Imported     assert_eq!(opened.summary, "3 ops from JSON.");
+    assert_eq!(opened.summary, "Imported 3 ops from JSON.");
     let tidy = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let lines: Vec<String> = opened.text.lines().map(tidy).collect();
     assert_eq!(
@@ -133,6 +133,6 @@ fn a_graph_without_shapes_says_what_is_missing() {
     let nothing = converted(r#"{"graphs": []}"#).unwrap().unwrap_err();
     assert_eq!(
         nothing,
-        "This JSON could not be read: it holds no ops."
+        "This JSON could not be read: it contains no ops."
     );
 }

@@ -385,6 +385,6 @@ fn sums_of_what_is_read_again_are_exact_or_refused() {
     assert_eq!((problem.code, problem.op), (Code::Overflow, Some(0)));
     assert_eq!(
         problem.message,
-        "the bytes of 11 kernels exceed 2^63 if each of them computes all ops again"
+        "the bytes of 11 kernels exceed 2^63 if each kernel recomputes all ops"
     );
 }

@@ -47,7 +47,7 @@ fn the_limit_counts_strings_and_inner_lists() {
 
 #[test]
 fn a_text_past_the_limit_is_refused_with_both_sizes() {
-    let said = "This text could not be read: it has 8.1 MB, and at most 8 MB are read: \
+    let said = "This text could not be read: it has 8.1 MB, and the limit is 8 MB: \
                 split the program, or use the command line, which reads more.";
     let list = format!("[{}0]", "0,".repeat(MAX_INPUT_BYTES / 2));
     assert_eq!(converted(&list), Some(Err(said.to_owned())));

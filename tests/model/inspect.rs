@@ -21,7 +21,7 @@ fn an_op_has_its_arithmetic_and_its_bytes_alone() {
     assert_eq!(op.heading, "up: matmul");
     assert_eq!(fact(&op, "result"), "y : f16[256, 256]");
     assert_eq!(fact(&op, "runs in"), "kernel 1 with 1 other op");
-    assert_eq!(fact(&op, "alone it moves"), "393 kB");
+    assert_eq!(fact(&op, "traffic as a separate kernel"), "393 kB");
     assert_eq!(
         op.worked,
         [
@@ -46,7 +46,7 @@ fn an_edge_says_where_its_tensor_goes_and_what_can_be_done() {
     assert_eq!(inside.heading, "up → act");
     assert_eq!(fact(&inside, "runs"), "inside kernel 1");
     assert_eq!(
-        [fact(&inside, "moved unfused"), fact(&inside, "moved fused")],
+        [fact(&inside, "traffic unfused"), fact(&inside, "traffic fused")],
         ["262 kB", "0 B"]
     );
     assert!(
@@ -68,7 +68,7 @@ fn a_kernel_has_its_bytes_before_and_after_and_its_time() {
     let of = inspect_kernel(&analysis, kernel).unwrap();
     assert_eq!(of.heading, "kernel 1: up + act");
     assert_eq!(fact(&of, "bytes"), "655 kB → 393 kB, −40.0 %");
-    assert_eq!(fact(&of, "bound by"), "launch");
+    assert_eq!(fact(&of, "bottleneck"), "launch");
     assert!(
         of.worked[0].starts_with("memory: 393 kB / 2.04 TB/s = "),
         "{of:?}"
@@ -92,7 +92,7 @@ fn a_tensor_from_outside_says_where_its_size_comes_from() {
     assert_eq!(fact(&of, "size"), "assumed");
     assert_eq!(fact(&of, "read by"), "y, z");
     assert!(
-        of.notes[0].contains("assumed to be as large as the output of y"),
+        of.notes[0].contains("assumed size, because there is no declaration: as large as the output of y"),
         "{of:?}"
     );
 }
@@ -111,7 +111,7 @@ fn a_result_is_told_who_writes_it() {
             .iter()
             .all(|fact| fact.what != "read by" && !fact.text().is_empty())
     );
-    assert_eq!(of.worked, ["256 × 2 B = 512 B for each access"]);
+    assert_eq!(of.worked, ["256 × 2 B = 512 B per access"]);
     assert_eq!(of.notes[1], "The program returns this tensor.");
 }
 

@@ -307,7 +307,7 @@ fn an_op_that_does_not_say_what_it_computes_is_named_and_the_others_run() {
     assert_eq!(ran.graph.ops[refused.op].name, "b");
     assert_eq!(
         refused.reason,
-        "`elementwise` does not say what it computes: name a function, such as `relu`"
+        "`elementwise` does not say what it computes: use a function such as `relu`"
     );
     let has_value = |name| ran.tensors[ran.tensor_named(name).unwrap()].is_some();
     assert_eq!(

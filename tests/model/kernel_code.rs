@@ -331,7 +331,7 @@ fn an_index_of_another_rank_is_a_reason() {
         .collect();
     assert_eq!(
         reasons,
-        ["the shapes that `embedding` reads do not give [5, 2]"]
+        ["the input shapes of `embedding` do not give [5, 2]"]
     );
 }
 

@@ -39,7 +39,7 @@ fn tensors_edges_flops_and_time_of_a_kernel() {
         [None, None, Some("262 kB")],
         "written and read again"
     );
-    assert_eq!(y.source, "an op's output");
+    assert_eq!(y.source, "output of an op");
     let edges: Vec<_> = details
         .edges
         .iter()
@@ -83,7 +83,7 @@ fn a_size_that_is_assumed_is_marked() {
     let details = kernel_details(&analysis(text, Policy::Rules), KernelId::new(0)).unwrap();
     let r = details.tensors.iter().find(|row| row.name == "r").unwrap();
     assert_eq!(r.source, "~ assumed");
-    assert!(r.source_reason.contains("not declared"), "{r:?}");
+    assert!(r.source_reason.contains("no declaration"), "{r:?}");
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_tensor_of_which_a_part_is_needed_says_why_it_counts_whole() {
     );
     let details = kernel_details(&packed, KernelId::new(0)).unwrap();
     let row = &details.tensors[0];
-    assert_eq!(row.source, "declared, counted whole");
+    assert_eq!(row.source, "declared, counted in full");
     // Q and K, 8 * 512 * 64 elements each, of three such parts.
     assert!(
         row.source_reason

@@ -152,7 +152,7 @@ fn a_wrong_answer_gets_the_reason() {
     );
     assert!(words.contains("`matmul1 + bias1 + relu`"), "{words}");
     let words = told("predict\nask: A?\nnumber: blocks of kernel matmul1", "");
-    assert!(words.contains("a block each"), "{words}");
+    assert!(words.contains("one block per tile"), "{words}");
     let words = told(
         "predict\nask: A?\nfirst: B\nwhen: bound of kernel matmul1 = compute",
         "policy: rules",
@@ -184,7 +184,7 @@ fn only_the_flops_of_the_slowest_unit_have_a_time() {
     // The matmul; bias and ReLU are 8.4 MFLOP more, on the vector units.
     let product = 2 * 1024 * 4096 * 1024_u128;
     let time_s = product as f64 / 312e12;
-    let arithmetic = format!("its {} {}", format_flops(product), format_seconds(time_s));
+    let arithmetic = format!("its {} take {}", format_flops(product), format_seconds(time_s));
     assert!(words.contains(&arithmetic), "{words}");
 }
 
@@ -196,11 +196,11 @@ fn unfused_ops_are_told_with_their_own_bytes() {
     );
     // matmul1 alone moves 18.9 MB, with bias1 and relu one by one 52.4 MB.
     assert!(
-        words.contains("It does 8.60 GFLOP and moves 18.9 MB."),
+        words.contains("It has 8.60 GFLOP and 18.9 MB of memory traffic."),
         "{words}"
     );
     assert!(
-        words.contains("They do 8.60 GFLOP and move 52.4 MB."),
+        words.contains("They have 8.60 GFLOP and 52.4 MB of memory traffic."),
         "{words}"
     );
 }
@@ -211,7 +211,7 @@ fn tensors_that_were_wrongly_chosen_come_first() {
     assert_eq!(
         told(task, "policy: rules"),
         "Not quite. The answer is `y3` and `y4`. `y1` (8.39 MB) has readers only in the kernel that computes it. \
-         `y3` (8.39 MB) is written by `relu` and read by `matmul2` in another kernel. \
+         `relu` writes `y3` (8.39 MB), and `matmul2` reads it in another kernel. \
          `y4` (2.10 MB) is a result, so the kernel writes it to memory."
     );
 }
@@ -223,7 +223,7 @@ fn tiles_are_counted_in_both_directions() {
         "device: h200",
     );
     assert!(words.contains("4 × 32 = 128 tiles"), "{words}");
-    assert!(words.contains("a block each"), "{words}");
+    assert!(words.contains("one block per tile"), "{words}");
     let words = told("predict\nask: A?\nnumber: size of tensor y1", "");
     assert!(
         words.contains("1,024 × 4,096 elements of 2 bytes"),

@@ -236,7 +236,7 @@ fn an_epilogue_behind_a_large_matmul_hardly_pays() {
     let pays = |w: &&Warning| matches!(w, Warning::HardlyPays { .. });
     let warning = kernel.warnings.iter().find(pays).unwrap();
     assert!(
-        warning_text(warning).starts_with("bound by arithmetic: saves 268"),
+        warning_text(warning).starts_with("compute-bound: fusion saves 268"),
         "{}",
         warning_text(warning)
     );

@@ -78,7 +78,7 @@ fn an_illegal_kernel_is_reported_and_split_into_legal_ones() {
     assert_eq!(finding.severity, Severity::Warning);
     assert_eq!(
         finding.message,
-        "`@kernel 7` is not legal: the matmul `m` starts its kernel, and `a` comes before it"
+        "`@kernel 7` is not legal: a matmul starts its kernel, and `a` comes before `m`"
     );
     assert_eq!(finding.span.unwrap().slice(&text), "@kernel 7");
     assert_eq!(refused.len(), 1);

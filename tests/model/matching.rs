@@ -185,7 +185,7 @@ fn kernels_without_a_partner() {
     );
     assert_eq!(
         found_sentence(&analysis, &match_kernels(&analysis, &run)),
-        "1 kernel ran, 1 of them found among the predicted ones. 3 predicted kernels match no measured kernel."
+        "1 kernel ran, and 1 of them match a predicted kernel. 3 predicted kernels match no measured kernel."
     );
     run.kernels.clear();
     assert_eq!(match_kernels(&analysis, &run).missing(&analysis).count(), 4);
@@ -207,7 +207,7 @@ fn sums_are_compared_where_they_are_of_the_same_kernels() {
     assert_eq!(
         totals(&run),
         [
-            "those found: 105 µs 103 µs +2.5 %",
+            "matched kernels: 105 µs 103 µs +2.5 %",
             "total: 123 µs 103 µs –"
         ]
     );
@@ -237,7 +237,7 @@ fn bytes_that_may_leave_later_are_told() {
         let notes = notes(&analysis, &profile, "", &match_kernels(&analysis, run));
         let note = notes
             .iter()
-            .find(|note| note.text.contains("leave the cache only after its end"));
+            .find(|note| note.text.contains("leave the cache only after the kernel ends"));
         assert_eq!(note.is_some(), is_told, "{file}");
         assert!(note.is_none_or(|note| note.text.contains("--metrics dram__bytes_read.sum")));
     }

@@ -112,10 +112,10 @@ fn the_table_has_a_row_for_each_comparison_and_the_summary_their_errors() {
             assert!(comparison.name.ends_with(&row.size), "{row:?}");
         }
         let summary = error_summary(&comparisons);
-        assert!(summary.contains("nine in ten within"), "{summary}");
+        assert!(summary.contains("nine of ten within"), "{summary}");
     }
     let none = error_summary(&[]);
-    assert!(none.contains("Nothing of this kind"), "{none}");
+    assert!(none.contains("No run of this kind"), "{none}");
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn where_figures_come_from_is_said_in_words() {
         let file = read(name);
         assert!(!file.note.contains('_'), "{}", file.note);
         let [model, source] = source_notes(&file);
-        assert!(model.starts_with("Expected times are those of the device model"));
+        assert!(model.starts_with("Predicted times come from the device model"));
         assert!(
             source.contains("PyTorch") && source.contains(&file.note),
             "{source}"

@@ -14,7 +14,7 @@ pub(crate) const CASES: &[(&str, Code, (usize, usize), &str)] = &[
         "repeat {\ny = relu(x)\n}",
         Code::Syntax,
         (1, 8),
-        "expected the number of rounds, found `{`",
+        "expected the number of iterations, found `{`",
     ),
     (
         "repeat\ny = relu(x)\n}",

@@ -58,7 +58,7 @@ fn without_the_maximum_f16_overflows() {
     assert!(naive_in_f16(&[11.0])[0] == 1.0);
     assert_eq!(naive_in_f16(&[11.0, 11.0]), [0.0, 0.0]);
     let mut run = SoftmaxRun::default();
-    assert!(overflow_note(&run).contains("exp(12) = 162,755 is beyond the largest f16, 65,504"));
+    assert!(overflow_note(&run).contains("exp(12) = 162,755 exceeds the largest f16, 65,504"));
     assert!(overflow_note(&run).contains("1 of 8 results are ∞/∞"));
     run = run.with_number(5, "5").unwrap();
     assert!(overflow_note(&run).contains("still holds"));
@@ -86,7 +86,7 @@ fn the_steps_are_told_with_their_figures() {
         [
             ("m = max(1, 3) = 3", false),
             (
-                "the maximum grew from 1 to 3: the old sum is scaled by exp(1 − 3) = 0.1353",
+                "the maximum grew from 1 to 3: multiply the old sum by exp(1 − 3) = 0.1353",
                 true
             ),
             ("exp(3 − 3) = 1", false),

@@ -97,8 +97,8 @@ fn what_is_not_understood_stays_in_the_graph_and_is_named() {
     assert!(converted.is_incomplete);
     assert_eq!(
         converted.summary,
-Imported         "8 ops from ONNX. Params stand for the sizes that the file leaves open: inner.x_0 = 8. \
-         3 ops are not understood and counted as opaque: 1 NonZero, 2 my.ops.Frobnicate. \
+        "Imported 8 ops from ONNX. Params stand for the sizes that the file leaves open: inner.x_0 = 8. \
+         3 ops of unknown operators are counted as opaque: 1 NonZero, 2 my.ops.Frobnicate. \
          1 op of unknown shape is not counted. Write its shape after a colon. \
          1 If condition is known only at run time. Fuseline counts its then branch."
     );

@@ -296,7 +296,7 @@ fn a_file_is_known_by_its_first_bytes() {
         (b"\x80\x02}q\0", "pickle"),
         (b"\x80\x04\x95\x01", "pickle"),
         (b"\xff\xfeO\0p\0", "UTF-16"),
-        (b"\x7fELF\x02\x01\0", "neither a text, an ONNX model"),
+        (b"\x7fELF\x02\x01\0", "not a text, an ONNX model"),
     ] {
         assert!(other(start).contains(word), "{}", other(start));
     }

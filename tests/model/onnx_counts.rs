@@ -24,7 +24,7 @@ fn model(inputs: &[&str], weights: &[Vec<u8>], nodes: &[Vec<u8>], outputs: &str)
 
 /// What the summary says after the number of ops.
 fn said(converted: &Converted) -> &str {
-    let (_, said) = converted.summary.split_once("became notation.").unwrap();
+    let (_, said) = converted.summary.split_once(" from ONNX.").unwrap();
     said.trim_start()
 }
 
@@ -275,7 +275,7 @@ fn an_opaque_op_with_an_impossible_size_has_an_unknown_shape() {
     assert_eq!(
         said(&converted),
         "1 op is not understood and counted as opaque: 1 Pad. \
-         2 ops of unknown shape are not counted. Write their shapes after a colon, in order."
+         2 ops of unknown shape are not counted. Write their shapes after a colon, the first op first."
     );
     assert!(converted.is_incomplete);
 }

@@ -52,7 +52,7 @@ fn ops_of_unknown_shape_are_named_with_what_to_write() {
         ),
         (
             3,
-            "3 ops of unknown shape are not counted. Write their shapes after a colon, in order.",
+            "3 ops of unknown shape are not counted. Write their shapes after a colon, the first op first.",
         ),
     ] {
         let converted = shapeless(count);

@@ -72,7 +72,7 @@ fn its_flops_make_no_bound_and_no_prediction() {
             }
             let lines = time_lines(&analysis, id);
             let why =
-                "the units of an opaque operator are unknown; the time leaves its arithmetic out";
+                "the units that an opaque op uses are unknown, so the time leaves its arithmetic out";
             assert!(lines.iter().any(|line| line == why), "{lines:?}");
             let headline = headline(&analysis);
             let times = [&headline.unfused_time, &headline.fused_time];
@@ -149,7 +149,7 @@ fn it_is_the_reason_why_not() {
             assert_eq!(reason, Reason::Opaque { opaque }, "{policy:?}");
             let words = reason_text(&analysis.graph, &reason);
             assert!(
-                words.starts_with("`b` runs as a kernel of its own"),
+                words.starts_with("`b` is a library or unknown kernel"),
                 "{words}"
             );
         }
@@ -164,7 +164,7 @@ fn it_moves_its_tensors_once_and_has_the_stated_flops() {
     assert_eq!(alone.bytes_written, 8 * 33 * 4);
     assert_eq!(alone.work.opaque_flops, Some(2560));
     let text = flops_text(&analysis.graph, OpId::new(1));
-    assert!(text.ends_with("as the program states"), "{text}");
+    assert!(text.ends_with("by the program's flops="), "{text}");
     let unstated = TEXT.replace(", flops=5*N*8", "");
     let unstated = self::analysis(&unstated, Policy::Rules);
     let text = flops_text(&unstated.graph, OpId::new(1));
@@ -233,7 +233,7 @@ fn what_it_needs_is_said() {
         (
             "opaque(x)",
             Code::UnknownShape,
-            "the shape of `y` is unknown: its op is not counted",
+            "the shape of `y` is unknown, so its op is not counted",
         ),
         (
             "opaque(x, flops=-1) : f32[2]",

@@ -27,7 +27,7 @@ Op("act", "elementwise", ["y"], "z", (64, 64), 2)"#;
     );
     assert_eq!(
         converted.summary,
-Imported         "2 ops from Op(...) lines."
+        "Imported 2 ops from Op(...) lines."
     );
     assert!(!converted.is_incomplete);
 }
@@ -37,7 +37,7 @@ fn a_json_list_becomes_notation() {
     let list = r#"[{"name": "act", "op_type": "elementwise", "inputs": ["x"], "output": "y",
                     "shape": [8, 8], "bytes_per_element": 4}]"#;
     let converted = convert(list).unwrap().unwrap();
-Imported     assert_eq!(converted.summary, "1 op from JSON.");
+    assert_eq!(converted.summary, "Imported 1 op from JSON.");
     assert!(converted.text.contains("f32[8, 8]"), "{}", converted.text);
 }
 
@@ -46,7 +46,7 @@ fn lines_that_cannot_be_read_are_kept_as_comments() {
     let lines = "Op(\"act\", \"elementwise\", [\"x\"], \"y\", (64, 64), 2)\n  Op(\"cut off\", \n";
     let converted = convert(lines).unwrap().unwrap();
     assert!(converted.is_incomplete);
-Imported     let start = "1 op from Op(...) lines. Some of it could not be read: ";
+    let start = "Imported 1 op from Op(...) lines. Some of it could not be read: ";
     assert!(
         converted.summary.starts_with(start),
         "{}",
@@ -69,7 +69,7 @@ fn what_holds_no_ops_is_refused_with_its_reason() {
     );
     assert_eq!(
         refused("[]"),
-        "This JSON could not be read: it holds no ops."
+        "This JSON could not be read: it contains no ops."
     );
     assert!(refused("Op(1)").starts_with("Nothing could be read from this Op(...) lines: "));
 }

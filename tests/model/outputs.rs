@@ -72,7 +72,7 @@ fn an_output_that_no_op_writes_is_refused() {
         assert_eq!(problems, [(Code::UndeclaredTensor, message)]);
     }
     let twice = parse(&format!("{NORM}output h\noutput h\n")).diagnostics;
-    assert_eq!(twice[0].message, "`h` is already an output, see line 4");
+    assert_eq!(twice[0].message, "line 4 already makes `h` an output");
     assert_eq!(parse("output").diagnostics.len(), 1);
     // A tensor may be called so.
     let named = parse("output = relu(x)\nlabel: y = relu(output)\noutput output\n");

@@ -209,7 +209,7 @@ fn kernels_without_a_shader_are_named() {
     let refused = ProgramJob::new(&small, &small.unfused(), ReshapeCost::View, 1).unwrap_err();
     let told = failure_text(&refused);
     assert!(
-        told.starts_with("Not all kernels can be run here. Kernel 2 (`z`): "),
+        told.starts_with("This GPU cannot run all kernels. Kernel 2 (`z`): "),
         "{told}"
     );
     assert!(refused.offers_script());
@@ -248,7 +248,7 @@ fn what_a_device_does_not_admit_is_said_with_both_figures() {
         ..LIMITS
     };
     assert!(
-        text(tight).ends_with("and this GPU admits 1000 bytes in a buffer. Make sizes smaller.")
+        text(tight).ends_with("and this GPU allows 1000 bytes in a buffer. Make sizes smaller.")
     );
     let tight = Limits {
         max_bindings: 2,
@@ -256,13 +256,13 @@ fn what_a_device_does_not_admit_is_said_with_both_figures() {
     };
     assert_eq!(
         text(tight),
-        "Kernel 1 (`a` and 2 more ops) needs 4 tensors, and this GPU admits 2 tensors. Cut the kernel, or choose a policy that fuses less."
+        "Kernel 1 (`a` and 2 more ops) needs 4 tensors, and this GPU allows 2 tensors. Cut the kernel, or choose a policy that fuses less."
     );
     let tight = Limits {
         max_workgroups: 3,
         ..LIMITS
     };
-    assert!(text(tight).contains("workgroups in a row, and this GPU admits 3"));
+    assert!(text(tight).contains("workgroups in a row, and this GPU allows 3"));
 }
 
 #[test]

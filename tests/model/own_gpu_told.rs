@@ -97,7 +97,7 @@ fn what_shaders_do_slowly_is_told() {
     for (text, cause) in cases {
         assert_eq!(
             note(text),
-            Some(format!("Its shaders are slower than that for {cause}"))
+            Some(format!("Shaders are slower than predicted for {cause}"))
         );
     }
     let quick = "input x : f32[8192, 64]\nweight w : f32[64, 64]\na = matmul(x, w)\nb = gelu(a)\ny = softmax(b)";
@@ -147,7 +147,7 @@ fn sizes_are_told_where_they_are_the_programs_own_and_where_nothing_is_compared(
     outcome.timed_sizes = outcome.own_sizes.clone();
     let told = notes(&outcome);
     assert_eq!(told[1], "Timed at the program's own sizes.");
-    assert!(told[2].starts_with("Compared at S = "), "{}", told[2]);
+    assert!(told[2].starts_with("Checked at S = "), "{}", told[2]);
     // Sizes that are numbers cannot be made smaller: the interpreter refuses what the GPU runs.
     let text = "input x : f32[8192, 8192]\ny = relu(x)";
     let (program, analysis) = program(text);
@@ -251,7 +251,7 @@ fn a_wrong_result_is_told_with_the_first_tensor_that_is_wrong() {
         told[0],
         "The unfused run gives wrong values, first in `a`, so its times mean nothing."
     );
-    assert!(told[1].starts_with("The fused run is wrong"));
+    assert!(told[1].starts_with("The fused run gives wrong values"));
     assert!(!check_rows(&outcome)[0].is_right);
 }
 

@@ -185,12 +185,12 @@ fn the_json_says_what_is_missing() {
         report["times"]["lower_bounds_leave_out"],
         "2 ops of unknown shape are not counted"
     );
-    for (policy, who) in [("inductor", "torch.compile"), ("optimal", "the optimum")] {
+    for (policy, who) in [("inductor", "torch.compile"), ("optimal", "the search for the optimum")] {
         let report = json(&["analyze", "-", "--json", "--policy", policy], TEXT);
         assert_eq!(
             report["times"]["lower_bounds_leave_out"],
             format!(
-                "2 ops of unknown shape are not counted, and with their shapes {who} may have other kernels"
+                "2 ops of unknown shape are not counted, and {who} may choose other kernels once their shapes are known"
             )
         );
     }
@@ -238,7 +238,7 @@ fn every_total_of_the_command_line_is_marked() {
         assert_eq!(line(start).matches("≥ ").count(), 2, "{text}");
     }
     assert!(
-        line("optimal in").contains("legal kernels of the ops whose shape is known need less"),
+        line("proven optimal").contains("legal kernels of the ops whose shape is known have fewer"),
         "{text}"
     );
     let head = text
@@ -268,7 +268,10 @@ fn a_sweep_is_marked() {
     let report = json(&["sweep", "-", "N", "--json"], TEXT);
     assert_eq!(report["points"][0]["policies"][0]["is_partial"], true);
     let whole = TEXT.replace("NonZero)", "NonZero, flops=0) : f16[1]");
-    assert!(!stdout(&run(&["sweep", "-", "N"], &whole)).contains('≥'));
+    // The sentences below the table say for which values they hold.
+    let text = stdout(&run(&["sweep", "-", "N"], &whole)).to_owned();
+    let mut rows = text.lines().filter(is_row);
+    assert!(rows.all(|row| !row.contains('≥')), "{text}");
 }
 
 #[test]
@@ -280,7 +283,7 @@ fn what_needs_all_ops_refuses() {
         ),
         (
             "precision",
-            "the shapes of `d` and `m` are unknown. To mend it, write the shape of each opaque operator after a colon.",
+            "the shapes of `d` and `m` are unknown. To correct it, write the shape of each opaque operator after a colon.",
         ),
     ] {
         let output = run(&[command, "-"], TEXT);
@@ -304,11 +307,11 @@ fn errors_in_ops_of_unknown_shape_are_found() {
         ("c = opaque(x, flops=-1)", "`flops` is negative"),
         (
             "c = relu(b, nonsense=3)",
-            "`relu` takes no attribute `nonsense`",
+            "`relu` has no attribute `nonsense`",
         ),
         (
             "c = opaque(b, axis=7)",
-            "`opaque` takes no attribute `axis`",
+            "`opaque` has no attribute `axis`",
         ),
     ] {
         let text = format!("input x : f16[4]\nb = opaque(x)\n{statement}\n");

@@ -33,14 +33,14 @@ fn a_state_against_itself_is_the_same() {
     let analysis = transformer(2048, Policy::Rules);
     let against = headline_against(&analysis, &analysis);
     for figure in [&against.bytes, &against.kernels, &against.time] {
-        assert_eq!(figure.change, "the same");
+        assert_eq!(figure.change, "unchanged");
         assert!(!figure.is_changed);
     }
     let kernels = kernels_against(&analysis, &analysis);
     assert!(
         kernels
             .iter()
-            .all(|against| against.words() == Some("the same"))
+            .all(|against| against.words() == Some("unchanged"))
     );
     assert_eq!(gone_kernels(&analysis, &analysis), None);
 }
@@ -56,7 +56,7 @@ fn another_policy_splits_and_merges_kernels() {
     assert_eq!(headline_against(&rules, &none).kernels.change, "+5");
     let kernels = kernels_against(&none, &rules);
     assert_eq!(kernels[named(&rules, "qkv_proj")], KernelAgainst::New);
-    assert_eq!(kernels[named(&rules, "softmax")].words(), Some("the same"));
+    assert_eq!(kernels[named(&rules, "softmax")].words(), Some("unchanged"));
     let gone = gone_kernels(&none, &rules).unwrap();
     assert!(
         gone.starts_with("Only in the pinned state: qkv_proj ("),
@@ -137,10 +137,10 @@ fn an_expected_time_is_not_compared_with_a_bound() {
         analyze_program(&program, &options).analysis.unwrap()
     };
     let against = headline_against(&on("h200"), &on("a100-80"));
-    assert_eq!(against.bytes.change, "the same");
+    assert_eq!(against.bytes.change, "unchanged");
     assert_eq!(against.time.change, "");
     assert!(
-        against.time.pinned.ends_with("(expected)"),
+        against.time.pinned.ends_with("(predicted)"),
         "{}",
         against.time.pinned
     );

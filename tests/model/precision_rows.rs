@@ -40,7 +40,7 @@ fn a_row_says_where_a_tensor_is_rounded_and_what_that_costs() {
             ["y", "kept in f32", "4.88e−4", "0", "exact when fused"],
             // 2050.5 unfused: 2048 + 1.5 becomes 2050; fused it is 2050.5 until it is stored.
             ["biased", "kept in f32", "2.44e−4", "0", "exact when fused"],
-            ["out", "stored in f16", "2.44e−4", "2.44e−4", "1.00x"],
+            ["out", "stored in f16", "2.44e−4", "2.44e−4", "1.00×"],
         ]
     );
     assert_eq!(rows[0].largest, "largest difference 1 unfused, 0 fused");
@@ -95,6 +95,6 @@ fn overflow_and_missing_values_are_told() {
     let notes = run_notes(&ran, &Setup::default());
     assert_eq!(
         notes[1],
-        "`y` has no value: `elementwise` does not say what it computes: name a function, such as `relu`."
+        "`y` has no value: `elementwise` does not say what it computes: use a function such as `relu`."
     );
 }

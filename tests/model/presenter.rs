@@ -140,11 +140,11 @@ fn a_speaker_is_told_how_far_from_the_plan() {
     assert_eq!(at(minutes.start - 1), "1 min ahead of schedule");
     assert_eq!(
         at(minutes.start),
-        format!("in time: until minute {}", minutes.end)
+        format!("on schedule: until minute {}", minutes.end)
     );
     assert_eq!(
         at(minutes.end - 1),
-        format!("in time: until minute {}", minutes.end)
+        format!("on schedule: until minute {}", minutes.end)
     );
     assert_eq!(at(minutes.end + 4), "4 min behind schedule");
     assert_eq!(standing("somebody's own", 0), None);
@@ -240,7 +240,7 @@ fn a_presenter_is_ahead_of_the_plan_in_time_or_behind() {
     use fuseline_learn::presenter::plan::standing;
     assert_eq!(
         standing("exercise", 5 * 60).as_deref(),
-        Some("in time: until minute 10")
+        Some("on schedule: until minute 10")
     );
     assert_eq!(
         standing("exercise", 13 * 60).as_deref(),

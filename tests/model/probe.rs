@@ -67,19 +67,19 @@ fn figures_that_cannot_be_get_a_sentence() {
     let cases = [
         (
             json!({"memory_bytes_per_s": -1.0}),
-            "device.memory_bytes_per_s is -1e0, and has to be from 1e8 to 1e15",
+            "device.memory_bytes_per_s is -1e0, and must be from 1e8 to 1e15",
         ),
         (
             json!({"vector_flops_per_s": 0}),
-            "device.vector_flops_per_s is 0e0, and has to be from 1e8 to 1e17",
+            "device.vector_flops_per_s is 0e0, and must be from 1e8 to 1e17",
         ),
         (
             json!({"exp_per_s": 1e40}),
-            "device.exp_per_s is 1e40, and has to be from 1e7 to 1e16",
+            "device.exp_per_s is 1e40, and must be from 1e7 to 1e16",
         ),
         (
             json!({"kernel_s": 1.5}),
-            "device.kernel_s is 1.5e0, and has to be from 1e-8 to 1e-2",
+            "device.kernel_s is 1.5e0, and must be from 1e-8 to 1e-2",
         ),
         (
             json!({"kernel_s": null}),
@@ -111,7 +111,7 @@ fn figures_that_cannot_be_get_a_sentence() {
         ),
         (
             json!({"name": "H200\nlaunch=1"}),
-            "device.name has to be one line",
+            "device.name must be one line",
         ),
     ];
     for (changes, said) in cases {
@@ -401,12 +401,12 @@ fn the_command_line_takes_a_measured_device() {
     std::fs::remove_file(&path).unwrap();
     let text = stdout(&good);
     assert!(
-        text.contains("estimated on Moore Threads S4000: "),
+        text.contains("predicted on Moore Threads S4000: "),
         "{text}"
     );
     let problem = stderr(&bad);
     assert!(
-        problem.contains("device.kernel_s is 0e0, and has to be from 1e-8 to 1e-2"),
+        problem.contains("device.kernel_s is 0e0, and must be from 1e-8 to 1e-2"),
         "{problem}"
     );
     let unknown = run(&["analyze", "-", "--device", "h20"], "");

@@ -226,7 +226,7 @@ fn what_is_no_measurement_gets_a_sentence() {
     let cases: &[(Kind, &str, String)] = &[
         (Kind::Trace, half, "This trace is cut off after 40 events and 11210 bytes. It may have been copied while the profiler was still writing.".to_owned()),
         (Kind::Trace, &with_nan, "This trace is not valid JSON at line 154, byte 4960, after 20 events: NaN is not a JSON number.".to_owned()),
-        (Kind::Trace, "{\"traceEvents\": []}", "This trace has 0 events, and none is a kernel (\"cat\": \"kernel\"). Record with activities=[ProfilerActivity.CUDA].".to_owned()),
+        (Kind::Trace, "{\"traceEvents\": []}", "This trace has 0 events but no kernel (\"cat\": \"kernel\"). Record with activities=[ProfilerActivity.CUDA].".to_owned()),
         (Kind::Table, "name,calories\napple,52\n", format!("{without_columns} This table starts with name, calories.")),
         (Kind::Table, "", format!("{without_columns} This file has no table.")),
         (Kind::Table, "==ERROR== ERR_NVGPUCTRPERM - no permission\n", format!("{without_columns} The profiler says: ERR_NVGPUCTRPERM - no permission.")),

@@ -167,7 +167,7 @@ o = matmul(p, v)
     );
     assert_eq!(cut.text, None);
     assert!(
-        cut.words.contains("attention as one kernel"),
+        cut.words.contains("fused attention"),
         "{}",
         cut.words
     );
@@ -186,7 +186,7 @@ fn a_refusal_within_an_attention_says_what_does_it() {
     let refused = proposal(text, Policy::Rules, Change::Merge(last[0], last[1])).words;
     assert!(refused.contains("is not possible"), "{refused}");
     assert!(
-        refused.ends_with("allow attention as one kernel under Options."),
+        refused.ends_with("switch on fused attention under Options."),
         "{refused}"
     );
 }

@@ -32,7 +32,7 @@ fn a_file_that_is_cut_off_anywhere_says_so() {
     for length in 0..whole.len() {
         let said = refused(&whole[..length]);
         assert!(
-            said.contains("the file ends without it: it has been cut off"),
+            said.contains("the file ends without the entry list of a zip archive: it is cut off"),
             "{length}: {said}"
         );
     }

@@ -201,7 +201,7 @@ fn a_broken_file_says_what_is_wrong() {
         told,
         [
             (1, "there is no device `abacus`"),
-            (2, "`beauty` is no objective"),
+            (2, "`beauty` is not an objective"),
             (3, "there is no option `magic`"),
             (1, "the puzzle has no title"),
             (1, "the puzzle has no goal"),

@@ -115,7 +115,7 @@ fn an_op_in_two_kernels_is_replayed() {
     assert_eq!(
         sentences
             .iter()
-            .filter(|s| s.contains("become one"))
+            .filter(|s| s.contains(" fuse ("))
             .count(),
         1
     );
@@ -191,13 +191,13 @@ fn the_rules_say_what_their_scan_does() {
             "`h2` joins the kernel of `h`",
             "`g` joins the kernel of `h2`",
             "`m` starts a kernel",
-            "`g`, `m` stay apart: `s` also reads the tensor, so the rules write it to memory",
+            "`g`, `m` stay separate: `s` also reads the tensor, so the rules write it to memory",
             "the reduction `m` ends its kernel",
             "`s` starts a kernel",
-            "`g`, `s` stay apart: `m` also reads the tensor, so the rules write it to memory",
-            "`m`, `s` stay apart: the reduction `m` ends its kernel, and `s` comes after it",
+            "`g`, `s` stay separate: `m` also reads the tensor, so the rules write it to memory",
+            "`m`, `s` stay separate: a reduction ends its kernel, and `s` comes after `m`",
             "`z` starts a kernel",
-            "`s`, `z` stay apart: the matmul `z` starts its kernel, and `s` comes before it",
+            "`s`, `z` stay separate: a matmul starts its kernel, and `s` comes before `z`",
         ]
     );
     let groups = |step| {
@@ -247,11 +247,11 @@ fn the_compiler_says_what_it_inlines_scores_and_refuses() {
     let record = record(&graph, &Options::of_policy(Policy::Inductor));
     let sentences = sentences(&graph, &record);
     for expected in [
-        "`h2` is inlined: each reader computes it (readers: 1)",
+        "`h2` is inlined: each reader recomputes it (readers: 1)",
         "round 1: pairs of kernels to try: 1",
         // Both compute `g` from `h` and `b`, and `s` reads `m`: 2 * (64 * 32 + 32 + 64) bytes.
-        "the kernels of `m` and `s` become one (vertical fusion: one reads the other's output): they share 4.29 kB",
-        "`s`, `z` stay apart: the matmul `z` is a library call, which takes only views and one `add` after it",
+        "the kernels of `m` and `s` fuse (vertical fusion: one reads the other's output): they share 4.29 kB",
+        "`s`, `z` stay separate:  the matmul `z` is a library call, which takes only views and one `add` after it",
     ] {
         assert!(
             sentences.iter().any(|s| s == expected),
@@ -312,7 +312,7 @@ fn stated_kernels_are_accepted_or_refused_with_the_reason() {
     assert_eq!(
         sentences(&graph, &record),
         [
-            "`s`, `z` stay apart: the matmul `z` starts its kernel, and `s` comes before it",
+            "`s`, `z` stay separate: a matmul starts its kernel, and `s` comes before `z`",
             "`@kernel 4`: `h`, `h2`",
             "`@kernel 7`: `s`",
             "`@kernel 7`: `z`",

@@ -187,9 +187,9 @@ fn what_is_wrong_with_a_block_is_told_once() {
     #[rustfmt::skip]
     let cases: &[Case<'_>] = &[
         ("input x : f16[4]\nrepeat 0 with x = y {\ny = relu(x)\n}",
-            &[(Error, Code::NonPositiveSize, (2, 8), "the number of rounds is 0")]),
+            &[(Error, Code::NonPositiveSize, (2, 8), "the number of iterations is 0")]),
         ("param L = 2\ninput x : f16[4]\nrepeat L - 3 with x = y {\ny = relu(x)\n}",
-            &[(Error, Code::NonPositiveSize, (3, 8), "the number of rounds is `L - 3` = -1")]),
+            &[(Error, Code::NonPositiveSize, (3, 8), "the number of iterations is `L - 3` = -1")]),
         ("input x : f16[4]\nrepeat L with x = y {\ny = relu(x)\n}",
             &[(Error, Code::UnknownParam, (2, 8), "no param is called `L`")]),
         ("input x : f16[4]\nrepeat 1000000000000 with x = y {\ny = relu(x)\n}",

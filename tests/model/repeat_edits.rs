@@ -195,7 +195,7 @@ fn a_change_by_hand_is_one_of_every_round() {
     });
     let text = cut.text.unwrap();
     // By the rules the last round's sum takes along what follows the block.
-    let told = "Cut before y.2 in every round, cut where iterations end: costs ";
+    let told = "Cut before y.2 in every iteration, cut where iterations end: costs ";
     assert!(cut.done.starts_with(told), "{}", cut.done);
     assert_eq!(
         kernel_names(&text),

@@ -195,8 +195,8 @@ fn the_warning_names_the_reader_that_fixes_a_size() {
     assert_eq!(
         messages,
         [
-            "`x` is not declared: another reader, `mm`, fixes it as f16[8, 4]",
-            "`b` is not declared: it is assumed to be as large as `a`, f16[8, 6]",
+            "`x` is not declared: another reader, `mm`, requires f16[8, 4]",
+            "`b` is not declared: its assumed size is that of `a`, f16[8, 6]",
         ]
     );
 }

@@ -290,7 +290,7 @@ fn what_pytorch_cannot_run_is_named() {
     let of_bare = reasons("input x : f16[8]\ny = elementwise(x) : f16[8]\nz = relu(y)\n");
     assert_eq!(of_bare.len(), 1);
     assert_eq!(of_bare[0].0, "y");
-    assert!(of_bare[0].1.contains("name a function"), "{of_bare:?}");
+    assert!(of_bare[0].1.contains("use a function"), "{of_bare:?}");
     let of_f8 = reasons("input x : f8[8, 8]\nweight w : f8[8, 8]\ny = matmul(x, w) : f16[8, 8]\n");
     assert_eq!(of_f8.len(), 1, "{of_f8:?}");
     assert!(of_f8[0].1.contains("scales"), "{of_f8:?}");

@@ -31,9 +31,9 @@ fn every_choice_that_figures_depend_on_is_named() {
             .map(|(_, value)| &**value)
     };
     assert!(
-        value("Fusion")
+        value("Fusion policy")
             .unwrap()
-            .starts_with("optimal: the least bytes or time")
+            .starts_with("fewest bytes: the legal kernels")
     );
     // `max-autotune` is an option of the compiler.
     assert_eq!(
@@ -44,7 +44,7 @@ fn every_choice_that_figures_depend_on_is_named() {
     );
     assert!(value("GPU").unwrap().contains("H200"));
     assert!(
-        value("Byte counting")
+        value("Counting conventions")
             .unwrap()
             .contains("a reshape is a view")
     );
@@ -58,5 +58,5 @@ fn what_there_is_none_of_has_no_line() {
         &parse("y = relu(x)\n").program,
     );
     let names: Vec<&str> = said.iter().map(|(name, _)| *name).collect();
-    assert_eq!(names, ["Fusion", "GPU", "Byte counting"]);
+    assert_eq!(names, ["Fusion policy", "GPU", "Counting conventions"]);
 }

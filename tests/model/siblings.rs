@@ -49,7 +49,7 @@ fn the_steps_say_which_way_kernels_join() {
     let said = decisions(siblings, Policy::Inductor);
     let joined: Vec<&String> = said
         .iter()
-        .filter(|said| said.contains("become one"))
+        .filter(|said| said.contains(" fuse ("))
         .collect();
     assert_eq!(joined.len(), 2);
     assert!(

@@ -48,7 +48,7 @@ fn a_typed_number_is_a_value_or_refused_with_the_reason() {
         "1,5k", "0,5", "1 2", "1,0000", ",512", "abc", "1.5", "NaN", "inf", "k",
     ] {
         let reason = row.entered(text).unwrap_err();
-        assert!(reason.contains("is no size. Write"), "{text}: {reason}");
+        assert!(reason.contains("is not a size. Write"), "{text}: {reason}");
     }
     let empty = row.entered(" ").unwrap_err();
     assert!(
@@ -184,7 +184,7 @@ fn a_slider_of_divisors_stops_at_nothing_else() {
     let refused = |text| heads.entered(text).unwrap_err();
     assert_eq!(
         refused("80"),
-        "heads goes from 8 to 128 and divides H: 80 does not fit, 64 does."
+        "heads ranges from 8 to 128 and must divide H: 80 does not, 64 does."
     );
     assert_eq!(
         refused("256"),

@@ -147,7 +147,7 @@ fn a_refused_op_is_drawn_with_what_it_needs() {
     };
     assert_eq!(
         needs(&drawn(&layer, &choice(128, 128, 64), WIDE)).unwrap(),
-        "norm is refused, norm needs all 4,096 columns of a row; this tile has 128."
+        "norm does not fit, norm needs all 4,096 columns of a row, and this tile has 128."
     );
     let small = on(&LAYER.replace("4096]", "256]"), "h200");
     assert_eq!(needs(&drawn(&small, &choice(128, 256, 64), WIDE)), None);
@@ -166,7 +166,7 @@ fn figures_and_followers_in_words() {
     assert_eq!(value("tiles"), "32 × 32 = 1,024");
     assert_eq!(value("waves"), "8 (1,024 / 132 of H200 = 7.76)");
     assert_eq!(value("wave efficiency"), "97.0 %");
-    assert_eq!(value("all tiles, no sharing"), "2.15 GB, 32.0x of once");
+    assert_eq!(value("all tiles, no sharing"), "2.15 GB, 32.0× the compulsory traffic");
     assert_eq!(value("compulsory"), "67.1 MB");
     assert_eq!(value("intensity of a tile"), "64.0 FLOP/B");
     assert_eq!(value("registers of a thread"), "64 + 40 = 104 of 255");
@@ -201,7 +201,7 @@ fn what_fits_and_stays_apart_says_why() {
     let analysis = on(text, "h200");
     let report = TilingReport::new(&analysis, &choice(64, 256, 64), None).unwrap();
     let row = &fit_rows(&analysis, &report)[0];
-    assert_eq!(row.verdict, "fits, stays apart");
+    assert_eq!(row.verdict, "fits, but stays separate");
     assert_eq!(
         row.reason,
         "`norm` needs all 256 columns of a row; this tile has 256. Still apart: the matmul `up` works in tiles and never holds the whole row that the reduction `norm` needs."
@@ -244,7 +244,7 @@ fn a_matmul_is_chosen_by_name_selection_or_size() {
 fn where_there_are_no_tiles_it_says_why() {
     let none = on("input x : f16[64]\ny = relu(x)\n", "h200");
     assert!(TilingReport::new(&none, &TilingChoice::default(), None).is_none());
-    assert!(no_tiles(&none).starts_with("No matmul"));
+    assert!(no_tiles(&none).starts_with("This program has no matmul"));
     let scratchpad = on(LAYER, "tpu-v4");
     assert!(TilingReport::new(&scratchpad, &TilingChoice::default(), None).is_none());
     assert!(no_tiles(&scratchpad).contains("TPU v4"));

@@ -121,11 +121,11 @@ fn a_predicted_time_is_worked_out() {
         "input x : f16[32, 2048, 2048]\ny = softmax(x)\n",
     );
     let lines = time_lines(&softmax, softmax.fused.kernels.ids().next().unwrap());
-    let class = "expected, library kernel: 134 M elements of a library softmax / 500 G/s = 268 µs";
+    let class = "predicted, library kernel: 134 M elements of a library softmax / 500 G/s = 268 µs";
     assert!(lines.iter().any(|line| line == class), "{lines:?}");
     assert_eq!(
         lines.last().unwrap(),
-        "expected: the longer of library kernel and bytes + 2.00 µs to launch, start and end = 270 µs"
+        "predicted: the longer of library kernel and bytes + 2.00 µs to launch, start and end = 270 µs"
     );
 }
 
@@ -172,8 +172,8 @@ fn each_figure_of_an_assumed_size_is_marked() {
 fn a_saved_time_is_of_the_kind_of_all_times() {
     let text = "input x : f16[512, 512]\nweight w : f16[512, 512]\na = relu(x)\nm = matmul(a, w)\nn = matmul(m, w)\n";
     for (id, kind) in [
-        ("h200", "expected"),
-        ("h100", "estimated"),
+        ("h200", "predicted"),
+        ("h100", "predicted"),
         ("a100-80", "lower bound"),
     ] {
         let analysis = on(id, Policy::Rules, text);

@@ -49,7 +49,7 @@ fn what_is_known_is_counted() {
     );
     assert_eq!(
         warning.message,
-        "the shape of `places` is unknown: its op is not counted, nor are the 2 ops that depend on it"
+        "the shape of `places` is unknown, so its op is not counted, nor are the 2 ops that depend on it"
     );
 }
 

@@ -133,9 +133,9 @@ fn what_is_told_of_the_tiles_of_attention() {
             "⌈2,048 (N) / 384 rows (B_c)⌉ = 6",
             "min(384 rows (B_c), 64 (d)) = 64",
             "⌈2,048 (N) / 64 rows (B_r)⌉ = 32",
-            "554 MB three kernels / 554 MB these = 1.00x",
-            "554 MB three kernels / 277 MB these = 2.00x",
-            "554 MB three kernels / 16.8 MB these = 33.0x",
+            "554 MB three kernels / 554 MB these = 1.00×",
+            "554 MB three kernels / 277 MB these = 2.00×",
+            "554 MB three kernels / 16.8 MB these = 33.0×",
         ]
     );
     let tiled = &numbers[6];
@@ -201,7 +201,7 @@ fn what_is_told_of_a_square_matmul() {
     );
     assert_eq!(
         lines("shared memory of the stages")[0],
-        "4 stages × 32.8 kB a step = 131 kB"
+        "4 stages × 32.8 kB per step = 131 kB"
     );
     assert_eq!(
         lines("shared memory of the stages")[1],

@@ -246,7 +246,7 @@ fn words_hold_names_and_figures() {
         .collect();
     assert_eq!(
         sentences[0],
-        "Apart: the matmul `m` starts its kernel, and `a` comes before it. As one kernel they would save 32.8 kB and 2.02 µs of the lower bound."
+        "Separate: a matmul starts its kernel, and `a` comes before `m`. As one kernel they would save 32.8 kB and 2.02 µs of the lower bound."
     );
     assert_eq!(sentences[1], "They run in one kernel.");
 }
@@ -277,7 +277,7 @@ fn what_cannot_run_has_no_price_in_words() {
     );
     assert_eq!(
         said.text(),
-        "Apart: the kernel would wait for itself: `a` → `m` → `b`."
+        "Separate: the kernel would wait for itself: `a` → `m` → `b`."
     );
 }
 

@@ -181,20 +181,20 @@ fn notes_of(text: &str, times: f64, policy: &str, reshape: ReshapeCost) -> Vec<N
 }
 
 #[test]
-fn a_speedup_that_the_model_does_not_expect_is_a_warning() {
+fn a_speedup_that_the_model_does_not_predict_is_a_warning() {
     let text = "input x : bf16[8192, 8192]\ninput w : bf16[8192, 8192]\na = add(x, w)\ny = relu(a)";
     for (times, is_warning, said) in [
         (
             1.6,
             false,
-            "One call of eager takes 1.00 ms, so this run is 1.60x as fast; the device model expects 1.6",
+            "One eager call takes 1.00 ms, so this run is 1.60× as fast; the device model predicts 1.6",
         ),
         (
             4.0,
             true,
-            "this run is 4.00x as fast; the device model expects 1.6",
+            "this run is 4.00× as fast; the device model predicts 1.6",
         ),
-        (0.9, true, "this run is 0.90x as fast"),
+        (0.9, true, "this run is 0.90× as fast"),
     ] {
         let notes = notes_of(text, times, DEFAULT, ReshapeCost::View);
         let note = notes

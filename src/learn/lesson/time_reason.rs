@@ -9,6 +9,11 @@ use fuseline_view::present::predicted::longest_part;
 use fuseline_view::present::times::missing_text;
 use fuseline_view::present::words::capitalized;
 
+/// A time in a sentence: `27.5 µs`, `less than 1 ns`.
+fn spoken(seconds: f64) -> String {
+    format_seconds(seconds).replace("< ", "less than ")
+}
+
 /// The times of both sides of a speedup.
 pub(super) fn speedup(analysis: &Analysis) -> String {
     let [unfused_s, fused_s] = match &analysis.predicted {
@@ -17,9 +22,9 @@ pub(super) fn speedup(analysis: &Analysis) -> String {
     };
     format!(
         "Unfused: {} for {}. Fused: {} for {}.",
-        format_seconds(unfused_s),
+        spoken(unfused_s),
         format_bytes(analysis.unfused.traffic.total),
-        format_seconds(fused_s),
+        spoken(fused_s),
         format_bytes(analysis.fused.traffic.total)
     )
 }
@@ -46,10 +51,10 @@ pub(super) fn limits_words(analysis: &Analysis, kernel: &Kernel) -> String {
     let words = format!(
         "Its {} of memory traffic take {}, its {} take {}, and its launch takes {}.",
         format_bytes(kernel.bytes()),
-        format_seconds(alone.memory_s),
+        spoken(alone.memory_s),
         format_flops(flops),
-        format_seconds(arithmetic_s),
-        format_seconds(device.launch_s.value),
+        spoken(arithmetic_s),
+        spoken(device.launch_s.value),
     );
     match missing_text(kernel, options) {
         Some(missing) => format!("{words} {}.", capitalized(&missing)),
@@ -67,7 +72,7 @@ pub(super) fn time_words(analysis: &Analysis, id: KernelId, kernel: &Kernel) -> 
             &limits_words(analysis, kernel),
             &format!(
                 "The longer of the first two plus the launch is {}.",
-                format_seconds(kernel.placement.time_s)
+                spoken(kernel.placement.time_s)
             ),
         ),
     }

@@ -2,6 +2,7 @@
 
 use crate::present::decisions::amount_text;
 use crate::present::format::{format_exact, format_percent};
+use crate::present::names::counted;
 use fuseline_core::fusion::certificate::{Certificate, Scope};
 use fuseline_core::model::options::Objective;
 
@@ -25,14 +26,14 @@ pub fn certificate_text(certificate: &Certificate, is_partial: bool) -> String {
 
 /// The same in a sentence, with the lower bound and the states that the search visited.
 pub fn certificate_sentence(certificate: &Certificate, is_partial: bool) -> String {
-    let states = certificate.states;
+    let states = counted(certificate.states, "state");
     let scope = scope_text(certificate.scope, is_partial);
     if certificate.is_optimal {
         let less = less_text(certificate.objective);
-        return format!("proven optimal: no {scope} have {less} ({states} states)");
+        return format!("proven optimal: no {scope} have {less} ({states})");
     }
     format!(
-        "best found by {}, not proven: no {scope} have less than {}, a gap of {} ({states} states)",
+        "best found by {}, not proven: no {scope} have less than {}, a gap of {} ({states})",
         certificate.objective.noun(),
         amount_text(certificate.lower_bound),
         format_percent(certificate.gap_pct())

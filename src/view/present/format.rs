@@ -35,12 +35,17 @@ pub fn format_amount(amount: f64, unit: &str) -> String {
 
 /// A duration from seconds: `4.40 µs`, `1.23 ms`, `0 s`, `< 1 ns`.
 pub fn format_seconds(seconds: f64) -> String {
+    // No clock of a GPU resolves less, and nobody optimizes a picosecond.
+    if seconds > 0.0 && seconds < 1e-9 {
+        return "< 1 ns".to_owned();
+    }
+    format_tick_seconds(seconds)
+}
+
+/// The same at a tick of an axis, which says its value however small: `200 ps`.
+pub fn format_tick_seconds(seconds: f64) -> String {
     if seconds == 0.0 {
         return "0 s".to_owned();
-    }
-    // No clock of a GPU resolves less, and nobody optimizes a picosecond.
-    if (0.0..1e-9).contains(&seconds) {
-        return "< 1 ns".to_owned();
     }
     if !seconds.is_finite() || seconds >= 0.9995 {
         return format_large(seconds, "s");
@@ -52,7 +57,9 @@ pub fn format_seconds(seconds: f64) -> String {
         if scaled >= 0.9995 {
             break;
         }
-        scaled *= 1000.0;
+        if prefix != "p" {
+            scaled *= 1000.0;
+        }
     }
     format!("{} {last}s", three_digits(scaled))
 }

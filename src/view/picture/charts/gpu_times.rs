@@ -5,7 +5,7 @@ use crate::picture::charts::bytes_axis::{tick_count, without_zeros};
 use crate::picture::charts::frame::{Frame, Plot, draw_frame};
 use crate::picture::charts::scene::{Label, Mark, Role, Scene};
 use crate::picture::charts::two_panels::{BarPlace, MAX_ROWS, NAME_CHARS, TwoPanels, bar};
-use crate::present::format::format_seconds;
+use crate::present::format::{format_seconds, format_tick_seconds};
 use crate::present::names::{counted, short_name};
 use crate::present::own_gpu::{TimePair, TimeRow, time_rows, total_row};
 use fuseline_codegen::own_gpu::Outcome;
@@ -43,7 +43,7 @@ pub fn scene(outcome: &Outcome, of: Rows, width: f64) -> Scene {
             x: round_axis(longest_s),
             y: None,
             x_ticks: tick_count(panels.axis_length),
-            x_text: &|seconds| without_zeros(&format_seconds(seconds)),
+            x_text: &|seconds| without_zeros(&format_tick_seconds(seconds)),
             y_text: &|_| String::new(),
             lines: &[],
         };

@@ -7,7 +7,7 @@ use crate::picture::charts::frame::{Frame, Margins, Plot, draw_frame, drawable, 
 use crate::picture::charts::marks::{circle, text, text_width};
 use crate::picture::charts::roofline_compare::marker;
 use crate::picture::charts::scene::{Anchor, Label, Mark, Point, Role, Scene};
-use crate::present::format::{format_exact, format_seconds};
+use crate::present::format::{format_exact, format_tick_seconds};
 use crate::present::options::policy_title;
 use crate::present::sweep::{
     concerns, crossing_rows, figure_text, measure_title, param_text, relative, relative_text,
@@ -134,7 +134,7 @@ impl SweepView<'_> {
     fn tick(&self, value: f64, is_log: bool) -> String {
         match self.measure {
             _ if !is_log => number_text(value),
-            Measure::Time => without_zeros(&format_seconds(value)),
+            Measure::Time => without_zeros(&format_tick_seconds(value)),
             Measure::Bytes => decade_text(value, "B"),
             Measure::Kernels | Measure::Intensity => decade_text(value, ""),
         }
