@@ -1,16 +1,16 @@
 """Writes a PyTorch model as a Fuseline program.
 
-Save this file beside your code; it needs nothing but torch (2.6 or newer; tried with 2.15):
+Save this file beside your code. It needs only torch (2.6 or newer; tested with 2.15):
 
     import fuseline
     print(fuseline.export(model, x))
 
-and paste the text into the page, or drop it there as a file. The model may stand on any device, ``meta``
-included: it is traced, never run. ``torch.export`` traces it, ops that the notation has a function for stay
-whole (a linear layer, attention, a layer norm), all others are decomposed to core ATen. An operator that is
-then still unknown becomes an ``opaque`` op: its bytes are counted, and a warning names it.
+Paste the text into the page, or drop it there as a file. The model may be on any device, including ``meta``:
+``torch.export`` traces the model and never runs it. Ops with a function in the notation stay whole (a linear
+layer, attention, a layer norm), and all other ops are decomposed to core ATen. An operator that is then still
+unknown becomes an ``opaque`` op: its bytes count, and a warning names it.
 
-For what the text says beside the ops, see :class:`Program`.
+:class:`Program` describes what the text contains beside the ops.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = ["OpaqueOperatorWarning", "Program", "export", "trace"]
 
 
 class OpaqueOperatorWarning(UserWarning):
-    """Operators without a function of the notation."""
+    """The notation has no function for some operators."""
 
 
 def export(
@@ -76,8 +76,8 @@ def trace(
     if program.opaque:
         listed = ", ".join(f"{name} ({count})" for name, count in sorted(program.opaque.items()))
         warnings.warn(
-            f"no function of the notation stands for {listed}: written as opaque ops, whose bytes are counted "
-            "but whose FLOPs are only where PyTorch has a formula for them",
+            f"the notation has no function for {listed}: they become opaque ops, which count bytes, "
+            "and FLOPs only if PyTorch has a formula",
             OpaqueOperatorWarning,
             stacklevel=3,
         )
@@ -294,7 +294,7 @@ class _Tracer:
             except TypeError as problem:  # Arguments that a newer PyTorch has added.
                 if count != len(self.ops):
                     raise
-                self.notes.append(f"{name} was called in a form that is not known: {problem}")
+                self.notes.append(f"the call of {name} has an unknown form: {problem}")
         if result is None:
             del self.ops[count:]
             result = self._opaque(args, kwargs)
@@ -531,7 +531,7 @@ class _Sizes:
     def fixed(self, size: torch.SymInt) -> str:
         """The size for the sizes of the example inputs, where it has no expression."""
         value = _hint_of(size.node.expr, size.node.shape_env)
-        self.notes.append(f"the size {size} is no expression of the notation and stands as {value}")
+        self.notes.append(f"the notation cannot express the size {size}, so the text has {value}")
         return str(value or 1)
 
     def _expression(self, expr: Any, shape_env: Any, is_factor: bool = False) -> str:
@@ -884,12 +884,12 @@ class _Printer:
         ]
         if program.opaque:
             listed = ", ".join(f"{name} ({count})" for name, count in sorted(program.opaque.items()))
-            lines.append(f"# Opaque, for no function of the notation stands for it: {listed}.")
+            lines.append(f"# Opaque ops, because the notation has no function for them: {listed}.")
         if program.unread:
             named = ", ".join(".".join(filter(None, (t.module, t.word))) for t in program.unread[:3])
             rest = f" and {len(program.unread) - 3} more" if len(program.unread) > 3 else ""
             size = sum(map(tensor_bytes, program.unread))
-            lines.append(f"# Nothing reads {named}{rest}: {size:,} bytes that are left out.")
+            lines.append(f"# Left out, because no op reads them: {named}{rest}, {size:,} bytes.")
         notes = dict.fromkeys((*program.notes, *program.sizes.notes))
         return lines + [f"# {' '.join(note.split())}." for note in notes]
 
@@ -1281,7 +1281,7 @@ def _batch_norm(
 
 @_lowers("_native_batch_norm_legit_functional")
 def _batch_norm_training(t: _Tracer, x: Tensor, weight: Any, bias: Any, *rest: Any) -> Any:
-    t.notes.append("The updates of running statistics of batch norms are left out")
+    t.notes.append("Updates of running statistics of batch norms are left out")
     *_, eps = rest
     return (t.emit("batch_norm", x, weight, bias, item=0, eps=eps, training=True), None, None, None, None)
 

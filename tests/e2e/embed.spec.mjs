@@ -32,7 +32,7 @@ test('an address shows the named views, and nothing else', async ({ page, site }
     await expect(page.getByRole('region', { name: view, exact: true })).toBeVisible();
   }
   await page.goto(`${site}?embed=pie`);
-  await expect(page.getByText('There is no view “pie”.')).toBeVisible();
+  await expect(page.getByText('There is no view `pie`.')).toBeVisible();
 });
 
 test('a link is embedded, and leads to the whole page with what is shown', async ({ page, site }) => {

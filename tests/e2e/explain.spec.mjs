@@ -198,10 +198,10 @@ test('numbers of other tabs, of a card, of memory, tensors and the pinned state 
     await expect(result(page)).toBeVisible();
   });
 
-  await test.step('an expected time', async () => {
+  await test.step('a predicted time', async () => {
     await picker(page, 'GPU').selectOption('h200');
     await numberOf(page, 1, 7).click();
-    const card = explanation(page, 'expected time, fused');
+    const card = explanation(page, 'predicted time, fused');
     await expect(card).toContainText("tiles of the library's matmul");
     await expect(card).toContainText('Rates measured on an H200: PyTorch 2.11');
   });

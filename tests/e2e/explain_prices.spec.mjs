@@ -70,11 +70,11 @@ test('the numbers of advice, of a sweep and of measurements are explained, and k
     await numbers(row).nth(2).click();
     const told = card(page, 'bytes to save');
     await expect(line(told)).toHaveText('= 1.96 GB now − 839 MB with the change');
-    await expect(told).toContainText('What changes: attention as one kernel');
+    await expect(told).toContainText('The change: fused attention');
     await numbers(row).nth(1).click();
     const time = await numbers(row).first().innerText();
     await expect(line(card(page, "time saved, as a share of the program's")).first()).toHaveText(new RegExp(`^= ${time} saved / [\\d.]+ ms of the program$`));
-    await expectKeys(page, table, 'expected time to save');
+    await expectKeys(page, table, 'predicted time saved');
   });
 
   await test.step('a value of a sweep, whose row sets the param', async () => {
@@ -85,8 +85,8 @@ test('the numbers of advice, of a sweep and of measurements are explained, and k
     const row = table.getByRole('row').nth(3);
     const value = await row.getByRole('rowheader').innerText();
     await numbers(row).nth(1).click();
-    await expect(card(page, 'bytes moved')).toContainText(`S = ${value}, under rules`);
-    await expect(card(page, 'bytes moved')).toContainText('Σ over kernels (bytes read + bytes written)');
+    await expect(card(page, 'memory traffic')).toContainText(`S = ${value} (textbook rules)`);
+    await expect(card(page, 'memory traffic')).toContainText('Σ over kernels (bytes read + bytes written)');
     expect(await accessibilityFindings(page)).toEqual([]);
     const bytes = await numbers(row).nth(1).innerText();
     await page.keyboard.press('Escape');
@@ -109,9 +109,9 @@ test('the numbers of advice, of a sweep and of measurements are explained, and k
     const [error, expected, measured, launches, ran] = await numbers(row).allInnerTexts();
     expect([launches, ran]).toEqual(['3', '3']);
     await numbers(row).first().click();
-    const told = card(page, 'error of the expected time');
+    const told = card(page, 'error of the predicted time');
     await expect(told.locator('.explanation-value strong')).toHaveText(error);
-    await expect(line(told)).toHaveText(`= ${expected} expected / ${measured} measured − 1`);
+    await expect(line(told)).toHaveText(`= ${expected} predicted / ${measured} measured − 1`);
     expect(await accessibilityFindings(page)).toEqual([]);
     await numbers(row).nth(2).click();
     await expect(card(page, 'measured time')).toContainText('the median of CUDA-graph replays');
@@ -120,16 +120,16 @@ test('the numbers of advice, of a sweep and of measurements are explained, and k
     await page.keyboard.press('Escape');
     await panel.getByRole('radio', { name: 'speedup over eager' }).check({ force: true });
     await numbers(table.getByRole('row', { name: /linear_bias_relu/ }).first()).nth(1).click();
-    await expect(line(card(page, 'expected speedup over eager'))).toHaveText(/ eager \/ .* in this run$/);
+    await expect(line(card(page, 'predicted speedup over eager'))).toHaveText(/ eager \/ .* in this run$/);
     await page.keyboard.press('Escape');
-    await expectKeys(page, table, 'error of the expected speedup over eager');
+    await expectKeys(page, table, 'error of the predicted speedup over eager');
   });
 
   await test.step('on a phone a measured number stays in sight above its explanation', async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     const number = numbers(page.getByRole('group', { name: 'Measured rows' }).getByRole('row').nth(4)).first();
     await number.click();
-    const { y } = await card(page, 'error of the expected speedup over eager').boundingBox();
+    const { y } = await card(page, 'error of the predicted speedup over eager').boundingBox();
     const at = await number.boundingBox();
     expect(at.y + at.height).toBeLessThanOrEqual(y);
     expect(at.y).toBeGreaterThanOrEqual(0);

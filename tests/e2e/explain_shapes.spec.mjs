@@ -98,7 +98,7 @@ test('an error of rounding is explained with its lengths, an element with its di
   await elements.locator('.explains').nth(1).click();
   const element = explanation(page, 'element 0, unfused');
   await expect(element).toContainText('exact value + change by rounding');
-  await expect(element).toContainText(/two neighbours in f16 are [\d.e−]+ apart/);
+  await expect(element).toContainText(/neighbouring values in f16 are [\d.e−]+ apart/);
   await page.keyboard.press('Escape');
   await stepAndReturn(page, tensors, 'ArrowDown');
   await stepAndReturn(page, elements, 'ArrowRight');

@@ -24,7 +24,7 @@ for (const [screen, viewport] of Object.entries(SCREENS)) {
     await graph(page).locator('.dag-size-label.is-shown').first().click();
     const edge = card(page, 'split_heads → attn_scores');
     await expect(edge).toBeInViewport();
-    await expect(edge).toContainText(/Apart: .*As one kernel they would save 50.3 MB/);
+    await expect(edge).toContainText(/Separate: .*As one kernel they would save 50.3 MB/);
     await page.keyboard.press('Escape');
     await expect(edge).toHaveCount(0);
 
@@ -83,7 +83,7 @@ test('a card says why its kernel ends there, and has no button that cannot work'
   const attention = page.getByRole('button', { name: 'Call scaled_dot_product_attention' });
   await page.getByRole('tab', { name: 'Why not', exact: true }).click();
   await page.locator('.why-row', { hasText: 'attn_scores → softmax' }).click();
-  await expect(card(page, 'attn_scores → softmax')).toContainText('Apart: the matmul attn_scores works in tiles');
+  await expect(card(page, 'attn_scores → softmax')).toContainText('Separate: the matmul attn_scores works in tiles');
   await expect(attention).toBeVisible();
   await expect(merge).toHaveCount(0);
   await page.locator('.why-row', { hasText: 'gelu → ffn_down' }).click();
@@ -94,7 +94,7 @@ test('a card says why its kernel ends there, and has no button that cannot work'
   await graph(page).locator('.dag-op-box[aria-label^="attn_scores"]').focus();
   await page.keyboard.press('Enter');
   const op = card(page, 'attn_scores: matmul');
-  await expect(op).toContainText('attn_scores → softmax. Apart: the matmul');
+  await expect(op).toContainText('attn_scores → softmax. Separate: the matmul');
   await attention.click();
   await page.getByRole('tab', { name: 'Kernels', exact: true }).click();
   await expect.poll(async () => (await kernels(page)).flat().length).toBe(14);

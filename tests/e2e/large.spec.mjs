@@ -178,8 +178,8 @@ test('the tabs of a large program fill in, the selected edge has a row and an an
   await page.locator('.dag-size-label.is-shown').first().click();
   const selected = page.locator('.results tr.is-selected');
   await expect(selected).toHaveCount(1);
-  await expect(page.locator('.inspector')).toContainText('Apart: ');
-  await expect(details(page).getByRole('status')).toHaveText(/^Apart: /);
+  await expect(page.locator('.inspector')).toContainText('Separate: ');
+  await expect(details(page).getByRole('status')).toHaveText(/^Separate: /);
   await details(page).getByRole('button', { name: /more/ }).click();
   // The selected one may come after them.
   await expect.poll(() => rows(page).count()).toBeGreaterThanOrEqual(200);

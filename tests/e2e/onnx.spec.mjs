@@ -56,7 +56,7 @@ test('a model that is cut off, and other files, say what was expected and leave 
   }
   // A list that is nearly right is shown where it can be mended, and undone at once.
   await drop(page, 'ops.json', '{"ops": [{"name": "y", "shape": [NaN]}]}');
-  await expect(notice(page)).toContainText('This is no JSON list of ops');
+  await expect(notice(page)).toContainText('This JSON is not a list of ops');
   await notice(page).getByRole('button', { name: 'Undo' }).click();
   await expect(editor(page)).toHaveValue(OWN);
 });

@@ -14,7 +14,7 @@ test.beforeEach(async ({ page, open }) => {
 
 test('headline, kernels, charts and graph show the difference', async ({ page }) => {
   await expect(pinned(page)).toContainText('S = 2,048');
-  await expect(pinned(page)).toContainText('none');
+  await expect(pinned(page)).toContainText('no fusion');
   await expect(pinned(page)).toContainText('2.30 GB −14.6 %');
   await expect(pinned(page)).toContainText('14 −5');
   const row = page.locator('table.fused-kernels tbody tr').filter({ has: page.getByRole('button', { name: /^kernel 1:/ }) });
@@ -33,7 +33,7 @@ test('swap goes to the pinned state and pins this one, undo goes back, unpin end
   await expect(numberBox(page, 'S')).toHaveValue('2048');
   await expect(policyChoice(page, 'none')).toBeChecked();
   await expect(pinned(page)).toContainText('S = 4,096');
-  await expect(pinned(page)).toContainText('rules');
+  await expect(pinned(page)).toContainText('textbook rules');
   await pinned(page).getByRole('button', { name: 'Unpin' }).click();
   await expect(pinned(page)).toHaveCount(0);
   await expect(page.locator('.mark-pinned-point')).toHaveCount(0);

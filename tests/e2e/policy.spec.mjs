@@ -60,7 +60,7 @@ test('each policy says what it comes to, on one scale, and choosing another move
 test('the optimum says that it is proven, and by the keyboard it can be made small in time', async ({ page }) => {
   await choosePolicy(page, 'optimal');
   await expect(result(page)).toContainText('least bytes');
-  await expect(result(page)).toContainText('proven optimal in bytes');
+  await expect(result(page)).toContainText('proven: no legal kernels');
   await optionsButton(page).focus();
   await page.keyboard.press('Enter');
   await page.getByRole('radio', { name: 'bytes', exact: true }).focus();
@@ -131,18 +131,18 @@ test('a launch of one\'s own changes the time until the device has it back', asy
   await expect(launch).toBeFocused();
 });
 
-test('times are expected on a measured device, estimated on its neighbour and lower bounds elsewhere', async ({ page }) => {
+test('times are predicted on a measured device and its neighbour, and lower bounds elsewhere', async ({ page }) => {
   const column = page.locator('table.kernels thead th').last();
   const beside = page.locator('table.kernels tbody .bound');
   await expect(result(page)).toContainText('lower bound on A100 SXM 80GB');
   await expect(column).toHaveText('lower bound of the time');
   await expect(beside).toHaveCount(0);
-  for (const [device, words] of [['h200', 'expected'], ['h100', 'estimated']]) {
+  for (const [device, words] of [['h200', 'predicted'], ['h100', 'predicted']]) {
     await picker(page, 'GPU').selectOption(device);
     await expect(result(page)).toContainText(`${words} on`);
     await expect(result(page)).toContainText('as fast');
     await expect(column).toHaveText(`${words} time`);
     await expect(beside.first()).toHaveText(/^bound [\d.]+ [mµ]s$/);
   }
-  await expect(page.locator('body')).not.toContainText('predicted');
+  await expect(page.locator('body')).not.toContainText('estimated');
 });

@@ -12,7 +12,7 @@ test('a dropped .pt2 becomes a program with sliders, and one that is cut off lea
   await write(page, OWN);
   const whole = await model('attention');
   await drop(page, 'model.pt2', whole.subarray(0, 1000));
-  await expect(notice(page)).toContainText('This .pt2 file was not opened: at byte 1000, the list of entries of a zip archive was expected');
+  await expect(notice(page)).toContainText('This .pt2 file was not opened: at byte 1000, the file ends without the entry list of a zip archive');
   await expect(editor(page)).toHaveValue(OWN);
   // Its content says what it is, not its name.
   await drop(page, 'model.txt', whole);

@@ -65,7 +65,7 @@ test('a count that is wrong is told at the header, and the last picture stays', 
   const text = await editor(page).inputValue();
   await editor(page).fill(text.replace('repeat L', 'repeat 1000000000'));
   await expect(problemList(page).getByRole('listitem')).toHaveCount(1);
-  await expect(problemList(page)).toContainText('1000000000 rounds are too many');
+  await expect(problemList(page)).toContainText('1000000000 iterations are too many');
   await graphOfLayers(page, 12);
   await editor(page).fill(text.replace('repeat L', 'repeat 2'));
   await graphOfLayers(page, 2);
@@ -74,9 +74,9 @@ test('a count that is wrong is told at the header, and the last picture stays', 
 test('a kernel that is cut by hand is cut in every layer', async ({ page }) => {
   await op(page, 'masked\\.1').focus();
   await page.keyboard.press('x');
-  await expect(page.locator('.dag-status')).toContainText('in every round');
+  await expect(page.locator('.dag-status')).toContainText('in every iteration');
   await page.keyboard.press('x');
-  await expect(notice(page)).toContainText(/^Cut before masked\.1 in every round: costs/);
+  await expect(notice(page)).toContainText(/^Cut before masked\.1 in every iteration: costs/);
   await expect(canvas(page)).toHaveAccessibleName(/^graph of 253 operations in 157 kernels/);
   await expect(editor(page)).toHaveValue(/scaled = scale\(scores, factor=0\.125\) @kernel \d+ +# 1/);
 });

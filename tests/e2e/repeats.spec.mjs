@@ -10,7 +10,7 @@ const LARGE = gpt2Blocks(BLOCKS);
 const graph = (page) => page.getByRole('region', { name: 'Graph' });
 const canvas = (page) => graph(page).getByRole('group', { name: /^graph of/ });
 const op = (page, name) => graph(page).getByRole('button', { name: new RegExp(`^${name},`) });
-const tag = (page) => graph(page).getByRole('button', { name: /^48 equal rounds/ });
+const tag = (page) => graph(page).getByRole('button', { name: /^48 equal iterations/ });
 const tool = (page, name) => graph(page).getByRole('button', { name, exact: true });
 const boxes = (page) => canvas(page).locator('.dag-op-box');
 const minimap = (page) => page.locator('.dag-minimap');

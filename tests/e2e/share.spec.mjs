@@ -44,7 +44,7 @@ test('a link does not cost a visitor their own text', { tag: '@firefox' }, async
 const whole = fragmentOf(`\n${TEXT}`);
 const DAMAGED = /link is damaged/;
 const HOSTILE = {
-  'garbage': ['#%00%ff<script>alert(1)</script>', /is no Fuseline link/],
+  'garbage': ['#%00%ff<script>alert(1)</script>', /is not a Fuseline link/],
   'an unknown version': ['#v9.abcdef', /another version of Fuseline/],
   'no zlib': ['#v1.AAAAAAAAAAAAAAAA', DAMAGED],
   'cut off': [whole.slice(0, -12), DAMAGED],

@@ -75,7 +75,7 @@ test('the graph and the figures follow the steps, by pointer and by keys, until 
 
 test('a refusal says why, and the graph marks the ops that it is about and brings both into sight', async ({ page }) => {
   await chooseView(page, 'Unfused');
-  const refusal = panel(page).getByRole('button', { name: /attn_scores, softmax stay apart/ });
+  const refusal = panel(page).getByRole('button', { name: /attn_scores, softmax stay separate/ });
   await expect(refusal).toHaveText(/never sees the whole row that the reduction softmax needs/);
   await refusal.click();
   await expect(viewSwitch(page, 'Fused')).toBeChecked();
@@ -88,7 +88,7 @@ test('a refusal says why, and the graph marks the ops that it is about and bring
 
   await page.getByRole('tab', { name: 'Steps' }).click();
   await choosePolicy(page, 'inductor');
-  await panel(page).getByRole('button', { name: /ffn_up, gelu stay apart/ }).click();
+  await panel(page).getByRole('button', { name: /ffn_up, gelu stay separate/ }).click();
   await page.evaluate(() => scrollTo(0, 0));
   await expect(marked).toHaveCount(2);
   for (const op of [marked.first(), marked.last()]) await expect(op).toBeInViewport({ ratio: 0.99 });

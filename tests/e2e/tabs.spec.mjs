@@ -26,7 +26,7 @@ test('the changes that save most time come first, and each is tried, said and un
   await picker(page, 'GPU').selectOption('h200');
   await openTab(page, 'What to do');
   const rows = panel(page, 'What to do').locator('tbody tr');
-  await expect(panel(page, 'What to do').getByRole('columnheader', { name: 'expected time to save' })).toBeVisible();
+  await expect(panel(page, 'What to do').getByRole('columnheader', { name: 'predicted time saved' })).toBeVisible();
   const shares = (await rows.locator('td:nth-child(3)').allTextContents()).map((text) => Number.parseFloat(text));
   expect(shares.length).toBeGreaterThan(1);
   expect(shares).toEqual([...shares].sort((a, b) => b - a));
@@ -34,7 +34,7 @@ test('the changes that save most time come first, and each is tried, said and un
   const attention = rows.filter({ hasText: 'scaled_dot_product_attention' });
   await attention.getByRole('button', { name: 'Try it' }).click();
   await expect(attention).toHaveCount(0);
-  await expect(notice(page)).toContainText('Set: attention as one kernel');
+  await expect(notice(page)).toContainText('Set: fused attention');
   const figures = page.locator('.headline-figure').first();
   await expect(figures).toContainText('839 MB');
   await page.getByRole('tab', { name: 'Kernels' }).click();
@@ -139,7 +139,7 @@ test.describe('attention', () => {
     await test.step('the points of the chart have names', async () => {
       await tab.locator('.chart [tabindex="0"]').focus();
       await page.keyboard.press('ArrowRight');
-      await expect(tab.locator('.chart-tip')).toContainText(/N = .*moves/s);
+      await expect(tab.locator('.chart-tip')).toContainText(/N = .*memory traffic/s);
     });
   });
 

@@ -46,7 +46,7 @@ test('each picture is saved as SVG and, at twice its size, as PNG', async ({ pag
     }, svg.toString('utf8'));
     expect(read.errors).toBe(0);
     expect(read.title).toContain('Transformer block');
-    for (const words of ['S = 2,048', 'A100', 'rules', 'kernels become']) { expect(read.words).toContain(words); }
+    for (const words of ['S = 2,048', 'A100', 'textbook rules', 'kernels become']) { expect(read.words).toContain(words); }
     const [pngName, png] = await exported(page, `${label} as PNG`);
     expect(pngName).toBe(`fuseline-${stem}.png`);
     expect(pngSize(png)).toEqual(read.size.map((side) => side * 2));

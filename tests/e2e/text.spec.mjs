@@ -182,7 +182,7 @@ test('pasted ops go in at the caret or replace what is selected', async ({ page 
   await expect.poll(() => kernels(page)).toEqual([['matmul1']]);
   await expect(picker(page, 'Example')).toHaveValue('');
   await paste(page, '[{"broken"');
-  await expect(notice(page)).toContainText('This is no JSON list of ops');
+  await expect(notice(page)).toContainText('This JSON is not a list of ops');
   await expect(editor(page)).toHaveValue(/\[\{"broken"\n$/);
   await page.getByRole('button', { name: 'Dismiss' }).click();
   await expect(notice(page)).toHaveText('');

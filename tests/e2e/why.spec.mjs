@@ -55,7 +55,7 @@ test('every crossing edge has a row with a reason and a price, sorted by bytes, 
 test('table, graph and question speak of the same edge', async ({ page }) => {
   await open(page);
   // Before anybody asks it is about the dearest edge.
-  await expect(answer(page)).toContainText(/^Apart: .*softmax/);
+  await expect(answer(page)).toContainText(/^Separate: .*softmax/);
   const edge = page.getByRole('button', { name: 'attn_scores → softmax', exact: true });
   const ops = page.getByRole('region', { name: 'Graph' }).locator('.dag-op-box[aria-pressed="true"]');
   await test.step('a row selects its two ops in the graph, and again nothing', async () => {
@@ -78,7 +78,7 @@ test('table, graph and question speak of the same edge', async ({ page }) => {
     await picker(page, 'another op').selectOption({ label: 'split_heads' });
     await expect(answer(page)).toHaveText('They run in one kernel.');
     await picker(page, 'another op').selectOption({ label: 'out_proj' });
-    await expect(answer(page)).toContainText(/^Apart: a kernel runs one matmul.*As one kernel they would save 16.8 MB; there is no time for it/);
+    await expect(answer(page)).toContainText(/^Separate: a kernel runs at most one matmul.*As one kernel they would save 16.8 MB. There is no time for it/);
     await choosePolicy(page, 'none');
     await picker(page, 'another op').selectOption({ label: 'split_heads' });
     await expect(answer(page)).toContainText('this policy does not try it');

@@ -8,7 +8,8 @@ use fuseline_core::examples::EXAMPLES;
 use fuseline_core::notation::import::program_of_ops;
 use fuseline_core::notation::{parse, print};
 use fuseline_core::{
-    Analysis, F32Matmul, KernelId, Objective, Options, Policy, analyze_graph, analyze_program, device,
+    Analysis, F32Matmul, KernelId, Objective, Options, Policy, analyze_graph, analyze_program,
+    device,
 };
 use fuseline_view::present::advice::{AdviceRow, advice_rows};
 use fuseline_view::present::manual::{Change, propose};
@@ -177,15 +178,13 @@ fn a_merge_in_a_block_is_told_once_and_priced_in_every_round() {
         "kernel 4 (`k_rows.1 + k.1`)",
         "kernel 5 (`v_rows.1 + v.1`)",
     ];
-    let merge =
-        |kernel| format!("Write kernel 2 (`qkv.1`) and {kernel} as one kernel, for example in Triton.");
+    let merge = |kernel| {
+        format!("Write kernel 2 (`qkv.1`) and {kernel} as one kernel, for example in Triton.")
+    };
     let actions: Vec<_> = merges.iter().map(|(action, _)| *action).collect();
     assert_eq!(actions, kernels.map(merge));
     for (_, caveat) in merges {
-        assert_eq!(
-            caveat,
-            "The figures are for all 12 iterations."
-        );
+        assert_eq!(caveat, "The figures are for all 12 iterations.");
     }
 }
 

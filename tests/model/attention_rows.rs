@@ -151,9 +151,15 @@ fn figures_are_those_of_the_papers() {
 fn the_cache_is_named_where_it_serves_the_tiles() {
     let h200 = device("h200").unwrap();
     let fits = notes(&AttentionSizes::default(), h200);
-    assert!(fits[0].contains("fit in the last-level cache of"), "{fits:?}");
+    assert!(
+        fits[0].contains("fit in the last-level cache of"),
+        "{fits:?}"
+    );
     let long = notes(&typed(&[(Length, "1048576"), (HeadSize, "256")]), h200);
-    assert!(long[0].contains("more than the last-level cache of"), "{long:?}");
+    assert!(
+        long[0].contains("more than the last-level cache of"),
+        "{long:?}"
+    );
 }
 
 #[test]

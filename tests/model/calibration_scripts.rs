@@ -340,7 +340,10 @@ fn other_files_get_a_sentence() {
             &["calibrate", records],
             &["it already contains records", expected],
         ),
-        (&["calibrate", program], &["it is not a measurement", expected]),
+        (
+            &["calibrate", program],
+            &["it is not a measurement", expected],
+        ),
         (
             &["calibrate", &strings],
             &["expected a kernel with `name` and `time_us`"],

@@ -254,11 +254,7 @@ fn bad_calls_end_with_a_reason_and_never_with_a_panic() {
 fn an_empty_list_and_stray_bytes_are_survived() {
     let empty = run(&["analyze", "-"], "");
     assert!(empty.status.success());
-    assert!(
-        stderr(&empty).contains("no ops"),
-        "{}",
-        stderr(&empty)
-    );
+    assert!(stderr(&empty).contains("no ops"), "{}", stderr(&empty));
     let stray = run(&["analyze", "-"], "\u{0}\u{7}\u{fffd}\n\u{202e}= (((((");
     assert_eq!(stray.status.code(), Some(1));
 }

@@ -129,7 +129,8 @@ fn an_edge_of_another_round_is_told_by_its_own_kernels() {
         assert_eq!(row.saved(Saved::Bytes), repeated.saved(Saved::Bytes));
         let told = row.explanation(&analysis, Saved::Bytes).unwrap();
         assert!(
-            told.subject.ends_with("as one kernel, in each of 12 iterations"),
+            told.subject
+                .ends_with("as one kernel, in each of 12 iterations"),
             "{}",
             told.subject
         );

@@ -18,8 +18,7 @@ fn holes(length: usize) -> impl ExactSizeIterator<Item = ()> {
 fn a_list_of_too_many_holes_is_refused_at_once() {
     let list = SeqDeserializer::<_, Error>::new(holes(20_000_000));
     let refused = read_value(list).unwrap_err().to_string();
-    let said =
-        "a list of 20000000 entries exceeds the limit of 8 MB as JSON: split the list";
+    let said = "a list of 20000000 entries exceeds the limit of 8 MB as JSON: split the list";
     assert_eq!(refused, said);
     // A list that does not know its length is read up to the limit.
     let list = SeqDeserializer::<_, Error>::new(holes(20_000_000).filter(|()| true));

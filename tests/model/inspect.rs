@@ -46,7 +46,10 @@ fn an_edge_says_where_its_tensor_goes_and_what_can_be_done() {
     assert_eq!(inside.heading, "up → act");
     assert_eq!(fact(&inside, "runs"), "inside kernel 1");
     assert_eq!(
-        [fact(&inside, "traffic unfused"), fact(&inside, "traffic fused")],
+        [
+            fact(&inside, "traffic unfused"),
+            fact(&inside, "traffic fused")
+        ],
         ["262 kB", "0 B"]
     );
     assert!(
@@ -92,7 +95,8 @@ fn a_tensor_from_outside_says_where_its_size_comes_from() {
     assert_eq!(fact(&of, "size"), "assumed");
     assert_eq!(fact(&of, "read by"), "y, z");
     assert!(
-        of.notes[0].contains("assumed size, because there is no declaration: as large as the output of y"),
+        of.notes[0]
+            .contains("assumed size, because there is no declaration: as large as the output of y"),
         "{of:?}"
     );
 }

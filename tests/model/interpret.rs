@@ -266,16 +266,16 @@ fn what_cannot_be_run_says_what_to_do() {
     let mut setup = Setup::default();
     setup.sizes.insert("L".to_owned(), 3);
     let refused = interpret(&program, &analysis.partition, &setup).unwrap_err();
-    assert_eq!(
-        refused.hint,
-        "keep the number of iterations of a block"
-    );
+    assert_eq!(refused.hint, "keep the number of iterations of a block");
     let setup = Setup {
         given: [("x".to_owned(), vec![1.0])].into(),
         ..Setup::default()
     };
     let refused = interpret(&program, &analysis.partition, &setup).unwrap_err();
-    assert_eq!(refused.message, "`x` has 4 elements, and 1 numbers are given");
+    assert_eq!(
+        refused.message,
+        "`x` has 4 elements, and 1 numbers are given"
+    );
     let refused = interpret(&program, &Partition::default(), &Setup::default()).unwrap_err();
     assert_eq!(refused.message, "the kernels belong to another program");
     let empty = parse("").program;

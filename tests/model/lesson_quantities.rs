@@ -184,7 +184,11 @@ fn only_the_flops_of_the_slowest_unit_have_a_time() {
     // The matmul; bias and ReLU are 8.4 MFLOP more, on the vector units.
     let product = 2 * 1024 * 4096 * 1024_u128;
     let time_s = product as f64 / 312e12;
-    let arithmetic = format!("its {} take {}", format_flops(product), format_seconds(time_s));
+    let arithmetic = format!(
+        "its {} take {}",
+        format_flops(product),
+        format_seconds(time_s)
+    );
     assert!(words.contains(&arithmetic), "{words}");
 }
 

@@ -235,9 +235,10 @@ fn bytes_that_may_leave_later_are_told() {
         let profile = profile(file);
         let run = profile.runs.last().unwrap();
         let notes = notes(&analysis, &profile, "", &match_kernels(&analysis, run));
-        let note = notes
-            .iter()
-            .find(|note| note.text.contains("leave the cache only after the kernel ends"));
+        let note = notes.iter().find(|note| {
+            note.text
+                .contains("leave the cache only after the kernel ends")
+        });
         assert_eq!(note.is_some(), is_told, "{file}");
         assert!(note.is_none_or(|note| note.text.contains("--metrics dram__bytes_read.sum")));
     }

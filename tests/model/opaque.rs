@@ -71,8 +71,7 @@ fn its_flops_make_no_bound_and_no_prediction() {
                 assert_eq!(predicted.kernels[id].outside, Some(Outside::Opaque));
             }
             let lines = time_lines(&analysis, id);
-            let why =
-                "the units that an opaque op uses are unknown, so the time leaves its arithmetic out";
+            let why = "the units that an opaque op uses are unknown, so the time leaves its arithmetic out";
             assert!(lines.iter().any(|line| line == why), "{lines:?}");
             let headline = headline(&analysis);
             let times = [&headline.unfused_time, &headline.fused_time];

@@ -25,10 +25,7 @@ Op("act", "elementwise", ["y"], "z", (64, 64), 2)"#;
         "{}",
         converted.text
     );
-    assert_eq!(
-        converted.summary,
-        "Imported 2 ops from Op(...) lines."
-    );
+    assert_eq!(converted.summary, "Imported 2 ops from Op(...) lines.");
     assert!(!converted.is_incomplete);
 }
 

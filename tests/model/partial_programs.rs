@@ -185,7 +185,10 @@ fn the_json_says_what_is_missing() {
         report["times"]["lower_bounds_leave_out"],
         "2 ops of unknown shape are not counted"
     );
-    for (policy, who) in [("inductor", "torch.compile"), ("optimal", "the search for the optimum")] {
+    for (policy, who) in [
+        ("inductor", "torch.compile"),
+        ("optimal", "the search for the optimum"),
+    ] {
         let report = json(&["analyze", "-", "--json", "--policy", policy], TEXT);
         assert_eq!(
             report["times"]["lower_bounds_leave_out"],
@@ -309,10 +312,7 @@ fn errors_in_ops_of_unknown_shape_are_found() {
             "c = relu(b, nonsense=3)",
             "`relu` has no attribute `nonsense`",
         ),
-        (
-            "c = opaque(b, axis=7)",
-            "`opaque` has no attribute `axis`",
-        ),
+        ("c = opaque(b, axis=7)", "`opaque` has no attribute `axis`"),
     ] {
         let text = format!("input x : f16[4]\nb = opaque(x)\n{statement}\n");
         let found = analyze_program(&parse(&text).program, &Options::default()).diagnostics;

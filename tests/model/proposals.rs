@@ -166,11 +166,7 @@ o = matmul(p, v)
         },
     );
     assert_eq!(cut.text, None);
-    assert!(
-        cut.words.contains("fused attention"),
-        "{}",
-        cut.words
-    );
+    assert!(cut.words.contains("fused attention"), "{}", cut.words);
 }
 
 #[test]

@@ -144,7 +144,10 @@ fn what_is_wrong_with_a_graph_is_said() {
             unwritten,
             "its node torch.ops.aten.add.Tensor reads `z`, which no earlier node writes",
         ),
-        (program(&tensors[..1], &[], "x"), "its outputs depend on no op"),
+        (
+            program(&tensors[..1], &[], "x"),
+            "its outputs depend on no op",
+        ),
     ];
     for (program, expected) in cases {
         let said = refused(&file(&program));

@@ -113,10 +113,7 @@ fn an_op_in_two_kernels_is_replayed() {
     assert_eq!(record.kernel_counts(&graph).last(), Some(&2));
     let sentences = sentences(&graph, &record);
     assert_eq!(
-        sentences
-            .iter()
-            .filter(|s| s.contains(" fuse ("))
-            .count(),
+        sentences.iter().filter(|s| s.contains(" fuse (")).count(),
         1
     );
     for expected in [

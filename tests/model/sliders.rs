@@ -33,7 +33,10 @@ fn a_typed_number_is_a_value_or_refused_with_the_reason() {
     }
     for (text, reason) in [
         ("4", "S ranges from 128 to 65,536, and 4 is outside."),
-        ("70000", "S ranges from 128 to 65,536, and 70,000 is outside."),
+        (
+            "70000",
+            "S ranges from 128 to 65,536, and 70,000 is outside.",
+        ),
         (
             "99999999999999999999",
             "S ranges from 128 to 65,536, and 99,999,999,999,999,999,999 is outside.",

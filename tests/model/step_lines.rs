@@ -155,6 +155,10 @@ fn a_policy_that_decides_nothing_says_so() {
     let whole = analysis("y = relu(x) : f16[8]\n", &Options::of_policy(Policy::None));
     let record = record(&whole.graph, &whole.options);
     let steps = Steps::new(&whole.graph, &record);
-    assert!(steps.sentence(&whole.graph, 0).contains("makes no decisions"));
+    assert!(
+        steps
+            .sentence(&whole.graph, 0)
+            .contains("makes no decisions")
+    );
     assert!(steps.lines(&whole.graph, page_of_step(0, 0)).is_empty());
 }

@@ -380,7 +380,12 @@ fn sentences_name_the_value_from_which_they_hold() {
     };
     let rows = crossing_rows(&swept(text, "S", &options), &options.device);
     let sentences: Vec<&str> = rows.iter().map(|row| row.sentence.as_str()).collect();
-    assert!(sentences.contains(&"For S ≥ 2,560, `scores_raw` and `scores` are each larger than all weights together."), "{sentences:#?}");
+    assert!(
+        sentences.contains(
+            &"For S ≥ 2,560, `scores_raw` and `scores` are each larger than all weights together."
+        ),
+        "{sentences:#?}"
+    );
     assert!(sentences.contains(&"For S ≥ 512, `scores_raw` and `scores` are the largest tensors; below, `ffn_up_out` and `gelu_out` are."), "{sentences:#?}");
     assert!(rows.windows(2).all(|pair| pair[0].value <= pair[1].value));
     assert!(rows.len() <= 12);

@@ -166,7 +166,10 @@ fn figures_and_followers_in_words() {
     assert_eq!(value("tiles"), "32 × 32 = 1,024");
     assert_eq!(value("waves"), "8 (1,024 / 132 of H200 = 7.76)");
     assert_eq!(value("wave efficiency"), "97.0 %");
-    assert_eq!(value("all tiles, no sharing"), "2.15 GB, 32.0× the compulsory traffic");
+    assert_eq!(
+        value("all tiles, no sharing"),
+        "2.15 GB, 32.0× the compulsory traffic"
+    );
     assert_eq!(value("compulsory"), "67.1 MB");
     assert_eq!(value("intensity of a tile"), "64.0 FLOP/B");
     assert_eq!(value("registers of a thread"), "64 + 40 = 104 of 255");

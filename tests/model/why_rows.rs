@@ -50,7 +50,10 @@ fn every_edge_between_kernels_has_a_row_in_each_order() {
             .unwrap();
         // Fused into one kernel, `y` is neither written nor read.
         assert_eq!(row.saved(Saved::Bytes), "262 kB");
-        assert_eq!(row.reason, "this kernel is legal, but the policy does not try it");
+        assert_eq!(
+            row.reason,
+            "this kernel is legal, but the policy does not try it"
+        );
     }
 }
 

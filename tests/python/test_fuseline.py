@@ -401,7 +401,7 @@ class ExportTest(unittest.TestCase):
         self.assertTrue(
             any("batch_norm(input, running_mean, running_var, weight, bias" in line for line in statements(text)), text
         )
-        self.assertIn("Nothing reads num_batches_tracked: 8 bytes", text)
+        self.assertIn("Left out, because no op reads them: num_batches_tracked, 8 bytes", text)
 
     def test_attention_by_hand_has_its_authors_names(self):
         def attention(q, k, v):

@@ -268,7 +268,7 @@ async fn the_options_of_a_policy_show_what_is_chosen() {
     assert_eq!(
         root.texts(".menu-panel label"),
         [
-            "attention as one kernelMatmul, softmax and matmul in a row run in tiles, and the scores never reach memory."
+            "fused attentionMatmul, softmax and matmul run as one kernel in tiles, and the scores stay on chip."
         ]
     );
 }

@@ -60,7 +60,7 @@ async fn one_round_is_shown_and_its_tag_unfolds_all() {
     let tag = root.one(".dag-repeat-tag [role]");
     assert_eq!(tag.get_attribute("aria-expanded").unwrap(), "false");
     let name = tag.get_attribute("aria-label").unwrap();
-    assert!(name.starts_with("16 equal rounds"), "{name}");
+    assert!(name.starts_with("16 equal iterations"), "{name}");
     assert_eq!(root.texts(".dag-repeat-words .dag-function"), ["× 16"]);
     root.press(".dag-repeat-tag [role]", "Enter").await;
     assert_eq!(op_count(&root), 5 * BLOCKS + 2);

@@ -200,7 +200,7 @@ async fn a_row_of_reasons_selects_its_edge_and_is_asked_about() {
     all.sort();
     assert_eq!(all, ["act → norm", "up → act"]);
     let answer = text(&root.one("[role=status]"));
-    assert!(answer.starts_with("Apart: this kernel is legal, but the policy does not try it"));
+    assert!(answer.starts_with("Separate: this kernel is legal, but the policy does not try it"));
     page.inspect_output(OpId::new(1));
     settled().await;
     assert_eq!(text(&root.one("[aria-pressed=true]")), "act → norm");

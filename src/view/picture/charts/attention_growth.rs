@@ -119,7 +119,7 @@ fn label(growth: &Growth, count: AttentionCount) -> Label {
     let bytes = format_bytes(count.bytes(growth));
     Label::new(
         heading,
-        vec![("", count.name().to_owned()), ("moves", bytes)],
+        vec![("", count.name().to_owned()), ("memory traffic", bytes)],
     )
 }
 

@@ -68,7 +68,7 @@ pub(super) fn draw_measured(
         let facts = vec![
             ("intensity", format_intensity(point.intensity)),
             ("reached", format_rate(point.rate)),
-            ("moved", bytes),
+            ("memory traffic", bytes),
             ("measured", format_seconds(point.time_s)),
         ];
         let heading = format!("measured, {}", kernel_heading(analysis, point.kernel));

@@ -1,12 +1,12 @@
-"""__TITLE__: eager and compiled, checked against each other and timed. Written by Fuseline.
+"""__TITLE__: runs eager and compiled, compares their results and times both. Written by Fuseline.
 
-    python bench.py [OUT.json]         times, kernels, errors and rates of the GPU, printed and saved; with --quick without max-autotune
-    python bench.py --probe [OUT.json] the rates alone, of whatever program: a few seconds
+    python bench.py [OUT.json]         print and save times, kernels, errors and GPU rates; --quick skips max-autotune
+    python bench.py --probe [OUT.json] only the GPU rates, in a few seconds
     ncu --nvtx --profile-from-start off --clock-control none --cache-control all --csv --page raw \
         --metrics dram__bytes_read.sum,dram__bytes_write.sum,gpu__time_duration.sum \
-        --log-file traffic.csv python bench.py --traffic     bytes of every kernel with flushed caches
+        --log-file traffic.csv python bench.py --traffic     bytes of each kernel with flushed caches
 
-Needs PyTorch; times need a GPU of NVIDIA. Without one, only the check runs.
+Needs PyTorch. Times need an NVIDIA GPU; without one, only the comparison runs.
 """
 
 import json
@@ -17,9 +17,9 @@ from datetime import datetime, timezone
 import torch
 import torch.nn.functional as F
 
-DIGEST = "__DIGEST__"  # tells whether a list of ops is still the one that was measured
+DIGEST = "__DIGEST__"  # identifies the measured list of ops
 TEXT = """\
-__TEXT__"""  # the list of ops, from which Fuseline makes records of what was measured
+__TEXT__"""  # the list of ops, which Fuseline needs for records of measured patterns
 HAS_RANDOM = __HAS_RANDOM__
 RESULTS = (
     __RESULTS__
