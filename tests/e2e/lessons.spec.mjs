@@ -1,7 +1,7 @@
 // Lessons: the page asks and answers; progress stays; a teacher's own file is edited, linked and mended.
 
 import { accessibilityFindings, expect, findingsInBothColours, test } from './fixture.mjs';
-import { editor, policyChoice, put } from './visitor.mjs';
+import { copyLink, editor, policyChoice, put } from './visitor.mjs';
 
 const panel = (page) => page.getByRole('tabpanel', { name: 'Learn' });
 const heading = (page, name) => panel(page).getByRole('heading', { level: 4, name });
@@ -183,7 +183,7 @@ test('a link to a program shows its text, and not the lesson that was open befor
   await open();
   await put(page, '# Mine\ninput x: f16[64, 64]\ny = relu(x)\n');
   await page.evaluate(() => { navigator.clipboard.writeText = async (text) => { globalThis.copied = text; }; });
-  await page.getByRole('button', { name: 'Share', exact: true }).click();
+  await copyLink(page);
   await expect.poll(() => page.evaluate(() => globalThis.copied)).toContain('#v1.');
   const link = await page.evaluate(() => new URL(globalThis.copied).hash);
   await page.goto('about:blank');

@@ -1,7 +1,7 @@
 // Who decides what fuses: the policies, what they may do, and what is known about their result.
 
 import { accessibilityFindings, commandLine, expect, test } from './fixture.mjs';
-import { chooseExample, choosePolicy, editor, headlineBytes, policyChoice, result, untilStored, write } from './visitor.mjs';
+import { chooseExample, choosePolicy, copyLink, editor, headlineBytes, policyChoice, result, untilStored, write } from './visitor.mjs';
 
 const optionsButton = (page) => page.locator('summary').filter({ hasText: /^Options$/ });
 const option = (page, name) => page.locator('.policies').getByRole('checkbox', { name });
@@ -108,7 +108,7 @@ test('options change the kernels as on the command line, and survive a reload an
   await expect.poll(async () => (await headlineBytes(page)).fused).toBe(fused.total);
 
   await page.evaluate(() => { navigator.clipboard.writeText = (text) => { globalThis.copied = text; return Promise.resolve(); }; });
-  await page.getByRole('button', { name: 'Share', exact: true }).click();
+  await copyLink(page);
   const link = await page.waitForFunction(() => globalThis.copied).then((handle) => handle.jsonValue());
   expect(link.startsWith(site)).toBe(true);
   const other = await context.newPage();

@@ -1,8 +1,9 @@
 // Share links: the whole state in the fragment, and links that are broken or meant to break the page.
 
-import { expect, test } from './fixture.mjs';
+import { accessibilityFindings, expect, test } from './fixture.mjs';
 import {
-  chooseView, editor, followLink, fragmentOf, headlineBytes, kernelButton, kernels, picker, sharedLink, slider, untilStored, viewSwitch, write,
+  chooseExample, chooseView, copyButton, copyLink, editor, followLink, fragmentOf, headlineBytes, kernelButton, kernels, openShare, picker,
+  result, senderNote, sharedLink, slider, stored, untilStored, viewSwitch, write,
 } from './visitor.mjs';
 
 const TEXT = 'param N = 512 in 128..1024 step 128\ninput x : f32[N, N]\nact: y = gelu(x)\nnorm: z = layer_norm(y)\n';
@@ -83,7 +84,7 @@ test('a browser without zlib says so, and the page works', { tag: '@firefox' }, 
   await open(whole);
   await expect(page.getByRole('status').filter({ hasText: /too old to open links/ })).toBeVisible();
   await expect.poll(() => kernels(page)).toHaveLength(9);
-  await page.getByRole('button', { name: 'Share', exact: true }).click();
+  await copyLink(page);
   await expect(page.getByRole('status').filter({ hasText: /too old to make links/ })).toBeVisible();
 });
 
@@ -91,7 +92,7 @@ test('where there is no clipboard the link is shown', { tag: '@firefox' }, async
   await page.addInitScript(() => Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined }));
   await open();
   await write(page, TEXT);
-  await page.getByRole('button', { name: 'Share', exact: true }).click();
+  await copyLink(page);
   const field = page.getByLabel('Copy this link:');
   await expect(field).toHaveValue(/#v1\.[\w-]+$/);
   await expect(field).toBeFocused();
@@ -122,4 +123,122 @@ test('a link whose text has mistakes opens with its diagnostics', async ({ page,
   await expect(page.getByRole('list', { name: 'Problems in the text' }).getByRole('listitem').first()).toBeVisible();
   await write(page, TEXT);
   await expect.poll(() => kernels(page)).toEqual([['act', 'norm']]);
+});
+
+const NOTE = 'Fusing these two saves half of the traffic.\nWorth a day?';
+const NOTE_SHOWN = 'Note from the sender: Fusing these two saves half of the traffic. Worth a day?';
+
+test('a note travels with the link, and is the sender\'s alone', { tag: '@firefox' }, async ({ page, open, browser }) => {
+  await open();
+  await write(page, TEXT);
+  const link = await sharedLink(page, NOTE);
+  await expect(senderNote(page)).toHaveCount(0);
+  const other = await (await browser.newContext()).newPage();
+  await other.goto(link);
+  await expect(senderNote(other).locator('p')).toHaveText(NOTE_SHOWN);
+  await expect(editor(other)).toHaveValue(TEXT);
+
+  await other.evaluate(() => { navigator.clipboard.writeText = async (text) => { globalThis.copied = text; }; });
+  await copyLink(other);
+  await expect.poll(() => other.evaluate(() => globalThis.copied)).toContain('#v1.');
+  const again = await other.evaluate(() => new URL(globalThis.copied).hash);
+  await page.goto('about:blank');
+  await open(again);
+  await expect(editor(page)).toHaveValue(TEXT);
+  await expect(senderNote(page)).toHaveCount(0);
+  await other.context().close();
+});
+
+test('a note stays through edits until it is dismissed or another program opens', { tag: '@firefox' }, async ({ page, open }) => {
+  const link = fragmentOf(`note=Look here\n\n${TEXT}`);
+  await open(link);
+  await expect(senderNote(page)).toContainText('Note from the sender: Look here');
+  await write(page, `${TEXT}scaled: w = scale(z)\n`);
+  await chooseView(page, 'Unfused');
+  await expect(senderNote(page)).toContainText('Look here');
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await senderNote(page).getByRole('button', { name: 'Dismiss the note' }).click();
+  await expect(senderNote(page)).toHaveCount(0);
+  await untilStored(page, 'scaled: w');
+  expect(JSON.stringify(await stored(page, ''))).not.toContain('Look here');
+
+  await followLink(page, link);
+  await expect(senderNote(page)).toContainText('Look here');
+  await chooseExample(page, 'Diamond');
+  await expect(senderNote(page)).toHaveCount(0);
+});
+
+test('a hostile note is harmless text', { tag: '@firefox' }, async ({ page, open }) => {
+  const NOTES = [
+    ['markup', '<img src=x onerror=alert(1)><b>bold</b>&amp;', '<img src=x onerror=alert(1)><b>bold</b>&amp;'],
+    ['control characters and overrides', 'exe.\u202egnp\u2066\0\u001b[31m', 'exe.gnp[31m'],
+    ['10,000 characters', 'W'.repeat(10_000), 'W'.repeat(280)],
+    ['accents on accents', `Z${'\u0300'.repeat(1000)}`, `Z${'\u0300'.repeat(279)}`],
+  ];
+  await page.setViewportSize({ width: 390, height: 844 });
+  for (const [at, [kind, note, shown]] of NOTES.entries()) {
+    await test.step(kind, async () => {
+      await open(`?${at}${fragmentOf(`note=${note}\n\n${TEXT}`)}`);
+      expect(await senderNote(page).locator('bdi').textContent()).toBe(shown);
+      await expect(senderNote(page).locator('bdi *')).toHaveCount(0);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+      const { height } = await senderNote(page).boundingBox();
+      expect(height).toBeLessThan(240);
+    });
+  }
+});
+
+test('the field of the note counts as a visitor does, and copies nothing that would be cut', { tag: '@firefox' }, async ({ page, open }) => {
+  await open();
+  await openShare(page);
+  const note = page.getByLabel('Note to the reader');
+  const count = page.locator('#share-note-count');
+  await expect(count).toHaveText('0 of 280 characters');
+  // Each is one character of the visitor's and two of JavaScript's.
+  await note.fill('😀'.repeat(280));
+  await expect(count).toHaveText('280 of 280 characters');
+  await expect(copyButton(page)).toBeEnabled();
+  await note.press('End');
+  await note.pressSequentially('ab');
+  await expect(count).toHaveText('2 characters more than 280: shorten the note');
+  await expect(copyButton(page)).toBeDisabled();
+  expect(await accessibilityFindings(page, { within: '.share-menu' })).toEqual([]);
+  await page.keyboard.press('Escape');
+  await expect(note).toHaveCount(0);
+  await openShare(page);
+  await expect(note).toHaveValue(`${'😀'.repeat(280)}ab`);
+});
+
+test('undo in the field of the note undoes what was typed there', { tag: '@firefox' }, async ({ page, open }) => {
+  await open();
+  await write(page, TEXT);
+  await openShare(page);
+  await page.getByLabel('Note to the reader').pressSequentially('mine');
+  await page.keyboard.press('ControlOrMeta+z');
+  await expect(editor(page)).toHaveValue(TEXT);
+  await expect(page.getByLabel('Note to the reader')).not.toHaveValue('mine');
+});
+
+test('the title of the document is the sentence of the page', { tag: '@firefox' }, async ({ page, open }) => {
+  await open(fragmentOf(`\n${TEXT}`));
+  const sentence = async () => (await result(page).locator('.claim').textContent()).replace(/\.$/, '');
+  await expect(page).toHaveTitle(/^Fusing turns 2 kernels into 1 .* · Fuseline$/);
+  await expect(page).toHaveTitle(`${await sentence()} · Fuseline`);
+  await chooseView(page, 'Unfused');
+  await expect(page).toHaveTitle(/^Without fusion, 2 kernels /);
+  await expect(page).toHaveTitle(`${await sentence()} · Fuseline`);
+});
+
+test('on a phone the first screen has the sentence, the note and the policies', async ({ page, open }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  const note = 'This is the layer that we spoke of on Monday. One kernel in the place of two halves what it reads and writes. '.repeat(2);
+  await open(fragmentOf(`note=${note}\n\n${TEXT}`));
+  const parts = [result(page).locator('.claim'), senderNote(page), page.locator('.policies .policy').last()];
+  let above = 0;
+  for (const part of parts) {
+    const { y, height } = await part.boundingBox();
+    expect(y).toBeGreaterThanOrEqual(above);
+    above = y + height;
+  }
+  expect(above).toBeLessThanOrEqual(844);
 });

@@ -32,6 +32,27 @@ test('while the program loads, the page says what loads and how far it is', { ta
   await expect(help(page)).toHaveCount(0);
 });
 
+test('what has come of the program is told in megabytes of what is sent', { tag: '@firefox' }, async ({ page, site }) => {
+  await page.addInitScript(() => {
+    globalThis.told = [];
+    new MutationObserver(() => {
+      const text = document.querySelector('#loading-state')?.textContent;
+      if (text && text !== globalThis.told.at(-1)) globalThis.told.push(text);
+    }).observe(document, { childList: true, subtree: true, characterData: true });
+  });
+  const response = page.waitForResponse(/\.wasm$/);
+  await page.goto(site);
+  const sent = Number(await (await response).headerValue('content-length'));
+  await expect(page.getByRole('textbox', { name: 'Operations as text' })).toBeVisible();
+  const told = await page.evaluate(() => globalThis.told);
+  const whole = (sent / 1e6).toFixed(1);
+  const loaded = told.map((text) => text.match(/^Loading ([\d.]+) of ([\d.]+) MB$/)).filter(Boolean);
+  expect(new Set(loaded.map(([, , all]) => all))).toEqual(new Set([whole]));
+  const parts = loaded.map(([, part]) => Number(part));
+  expect(parts).toEqual([...new Set(parts)].sort((before, after) => before - after));
+  expect(parts.at(-1)).toBe(Number(whole));
+});
+
 test('without its start script the page says what to do', async ({ page, site, problems }) => {
   await page.route('**/boot-*.js', (route) => route.fulfill({ status: 404 }));
   await page.goto(site);

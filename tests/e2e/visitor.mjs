@@ -79,7 +79,7 @@ export async function put(page, text) {
   }, text);
 }
 
-/** The fragment of a link with this state, as the Share button makes it. */
+/** The fragment of a link with this state, as the *Share* makes it. */
 export const fragmentOf = (state) => `#v1.${deflateSync(Buffer.from(state)).toString('base64url')}`;
 
 /** Follows a link while the page is open. */
@@ -158,12 +158,25 @@ export async function dropMade(page, make, argument) {
   return () => page.evaluate(() => globalThis.readBytes);
 }
 
-/** The link that the Share button puts on the clipboard. */
-export async function sharedLink(page) {
+/** The note that came with a link. */
+export const senderNote = (page) => page.getByRole('note');
+
+export const openShare = (page) => page.locator('summary').filter({ hasText: 'Share' }).click();
+export const copyButton = (page) => page.getByRole('button', { name: 'Copy link', exact: true });
+
+/** Copies a link to what the page shows, with a note to its reader. */
+export async function copyLink(page, note = '') {
+  await openShare(page);
+  if (note) await page.getByLabel('Note to the reader').fill(note);
+  await copyButton(page).click();
+}
+
+/** The link that *Share* puts on the clipboard. */
+export async function sharedLink(page, note) {
   // Firefox has a preference in the place of these permissions (firefox.mjs).
   const isFirefox = page.context().browser().browserType().name() === 'firefox';
   if (!isFirefox) await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.getByRole('button', { name: 'Share', exact: true }).click();
+  await copyLink(page, note);
   await expect(page.getByText(/Link copied/)).toBeVisible();
   return page.evaluate(() => navigator.clipboard.readText());
 }
