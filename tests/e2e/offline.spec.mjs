@@ -168,12 +168,12 @@ for (const [what, missing] of [['lacks a file', ['worker.js']], ['lacks its work
     await untilStored(page, 'relu(x)');
     host.publish('two', missing);
     expect(await lookAgain(page).catch(() => 'failed')).toMatch(/^(redundant|failed)$/);
-    await open();
+    await visit();
     await expectBuild(page, 'one');
     await expect(editor(page)).toHaveValue(/relu\(x\)/);
     await expect(newVersion(page)).toHaveCount(0);
     await host.stop();
-    await open();
+    await visit();
     await expectBuild(page, 'one');
     expect(await page.evaluate(() => fetch('worker.js').then((response) => response.ok))).toBe(true);
     await host.restart();
@@ -188,7 +188,7 @@ test('a file of another build under the right name is refused', { tag: '@firefox
   host.publish('two');
   host.overwrite('worker.js', '// of a third build\n');
   expect(await lookAgain(page)).toBe('redundant');
-  await open();
+  await visit();
   await expectBuild(page, 'one');
   problems.length = 0;
 });

@@ -34,12 +34,12 @@ const sheets = ['tokens', 'base', 'dag'].map((name) => readFileSync(`${root}styl
 await page.setViewportSize({ width: 1200, height: 630 });
 await page.goto('about:blank');
 await page.setContent(`<!doctype html><style>${sheets}
-  body { display: grid; grid-template: minmax(0, 1fr) / minmax(0, 1fr) 17rem 17rem; gap: 2rem; height: 630px; padding: 2.5rem; font-size: 1rem; }
+  body { display: grid; grid-template: minmax(0, 1fr) / minmax(0, 1fr) 20.5rem 20.5rem; gap: 2rem; height: 630px; padding: 2.5rem; font-size: 1rem; }
   section { display: grid; align-content: center; gap: 1.5rem; }
   h1 { font-size: 1.75rem; color: var(--accent); }
-  h2 { font-size: 2.625rem; line-height: 1.2; }
+  h2 { font-size: 2.375rem; line-height: 1.2; }
   figure { display: grid; grid-template-rows: auto minmax(0, 1fr); gap: 0.75rem; text-align: center; font-size: 1.25rem; font-weight: 650; }
-  svg.dag { width: 100%; height: 100%; }
+  svg.dag { position: static; width: 100%; height: 100%; }
 </style>
 <section><h1>Fuseline</h1><h2></h2></section>
 <figure><figcaption>unfused</figcaption>${unfused}</figure>
