@@ -20,16 +20,20 @@ const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
 
 /** Shows how much of the response has come, until all of it has. */
 async function follow(response) {
-  // The length of a compressed response is not that of its content.
-  const total = response.headers.has('Content-Encoding') ? 0 : Number(response.headers.get('Content-Length'));
+  // Most hosts compress the program. Then its length is that of what is sent, and what comes out here is longer: the share that has
+  // come is one of the program's own size, which the build wrote into index.html.
+  const whole = Number(progress.dataset.bytes);
+  const sent = Number(response.headers.get('Content-Length')) || whole;
   let loaded = 0;
   for (const reader = response.body.getReader(); ;) {
     const { done, value } = await reader.read();
     if (done) break;
     loaded += value.length;
     expectProgress();
-    if (total) progress.value = loaded / total;
-    state.textContent = `Loading the program: ${megabytes(loaded)}${total ? ` of ${megabytes(total)}` : ''} MB`;
+    progress.value = loaded / whole;
+    const text = `Loading ${megabytes(sent * loaded / whole)} of ${megabytes(sent)} MB`;
+    // A screen reader reads out each change, so none is made for less than a tenth of a megabyte.
+    if (state.textContent !== text) state.textContent = text;
   }
   progress.removeAttribute('value');
   state.textContent = 'Starting…';

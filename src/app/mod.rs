@@ -34,3 +34,5 @@ pub mod starts;
 pub mod state;
 #[cfg(target_arch = "wasm32")]
 mod stored;
+#[cfg(target_arch = "wasm32")]
+pub mod title;

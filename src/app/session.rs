@@ -330,6 +330,7 @@ impl Session {
 
     fn show(self, text: String, example: Option<&'static str>, state: SharedState) {
         self.page.drawing.fold();
+        self.page.sender_note.set_if_changed(state.note.clone());
         self.page
             .replace(text, Origin::Single, example, (&state).into());
         choose(self.page, state);
@@ -375,6 +376,8 @@ impl Session {
         self.page.text.with_untracked(|text| {
             if self.open.with_value(|open| open.is_replaced_by(text)) {
                 self.store();
+                // The note is about the program of its link, and no part of what is stored.
+                self.page.sender_note.set_if_changed(None);
                 let documents = stored::documents();
                 let same = documents.iter().find(|(_, stored)| stored.text == *text);
                 self.open.set_value(match same {

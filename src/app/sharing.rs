@@ -9,6 +9,7 @@ use fuseline_view::page::links::{
     lesson_fragment_of, listed_lesson_fragment, listed_lesson_in, packed_in, read_state,
     write_state,
 };
+use fuseline_view::page::note::Note;
 use leptos::prelude::*;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
@@ -99,7 +100,19 @@ const fn refused(problem: ShareError) -> &'static str {
 /// # Errors
 /// A sentence for the visitor when the text is too long for a link, or the browser cannot pack it.
 pub async fn link(page: Page) -> Result<String, &'static str> {
-    let fragment = packed(&shown(page)).await.map_err(refused)?;
+    link_with_note(page, None).await
+}
+
+/// A link to what the page shows, with a note to its reader.
+///
+/// # Errors
+/// As [`link`].
+pub async fn link_with_note(page: Page, note: Option<Note>) -> Result<String, &'static str> {
+    let state = SharedState {
+        note,
+        ..shown(page)
+    };
+    let fragment = packed(&state).await.map_err(refused)?;
     Ok(format!("{}#{fragment}", browser::page_address()))
 }
 
@@ -108,7 +121,7 @@ async fn packed(state: &SharedState) -> Result<String, ShareError> {
     fragment_of(&browser::pack(written, MAX_LINK_BYTES).await?)
 }
 
-/// The state that a link stores.
+/// The state that a link stores, without a note: one that came with a link is not the visitor's to send.
 fn shown(page: Page) -> SharedState {
     let mut state = choices(page);
     state.text = page.text.get_untracked();
@@ -132,6 +145,7 @@ pub(super) fn choices(page: Page) -> SharedState {
             .filter(|&tab| tab != Tab::default())
             .map(|tab| <&str>::from(tab).to_owned()),
         puzzle: page.puzzle.get_untracked().map(str::to_owned),
+        note: None,
     }
 }
 

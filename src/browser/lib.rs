@@ -115,6 +115,13 @@ pub fn set_root_attribute(name: &str, value: Option<&str>) {
     }
 }
 
+/// Sets the title of the document, which tabs, bookmarks and printed pages carry.
+pub fn set_title(title: &str) {
+    if let Some(document) = document() {
+        document.set_title(title);
+    }
+}
+
 /// Removes what `index.html` shows while the program loads.
 pub fn end_loading() {
     if let Some(loading) = document().and_then(|d| d.get_element_by_id("loading")) {

@@ -6,6 +6,7 @@ use crate::app::puzzling::Puzzling;
 use crate::app::session::{Session, show_theme};
 use crate::app::sharing::Link;
 use crate::app::state::{Page, Selection};
+use crate::app::title;
 use crate::components::bar::top_bar::TopBar;
 use crate::components::explanation::ExplanationCard;
 use crate::components::handout::Handout;
@@ -16,6 +17,7 @@ use crate::components::policies::Policies;
 use crate::components::presenter::Presenter;
 use crate::components::print_head::PrintHead;
 use crate::components::results::Results;
+use crate::components::sender_note::SenderNote;
 use crate::components::sliders::Sliders;
 use crate::components::strip::Strip;
 use crate::components::workbench::Workbench;
@@ -42,6 +44,7 @@ pub fn App(
     provide_context(Puzzling::new(session));
     open_dropped_files(page);
     Effect::new(move || show_theme(page.theme.get()));
+    title::follow(page);
     on_window(ev::keydown, move |event| {
         if !presenting.press(&event) {
             press(page, &event);
@@ -62,6 +65,7 @@ pub fn App(
             <PrintHead />
             <div class="intro">
                 <Headline />
+                <SenderNote />
                 <Policies />
                 <Strip />
                 <Sliders />

@@ -1,12 +1,10 @@
 // A static file server for dist/: `./dev serve` runs it, and the tests and benchmarks import it.
 
 import { createReadStream } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { extname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { brotliCompress } from 'node:zlib';
 
 const TYPES = {
   '.css': 'text/css; charset=utf-8',
@@ -32,19 +30,22 @@ async function fileFor(root, pathname) {
   return (await stat(index).catch(() => null))?.isFile() ? index : null;
 }
 
+/** The compressed copy beside a file that the browser prefers, as `./dev build` writes them, or the file itself. */
+async function sentFor(file, accepted) {
+  for (const [encoding, ending] of [['br', '.br'], ['gzip', '.gz']]) {
+    const path = file + ending;
+    if (accepted.includes(encoding) && await stat(path).catch(() => null)) return { path, encoding };
+  }
+  return { path: file };
+}
+
 /**
  * Serves the folder `root` under the path `base` ('/' or '/some/folder/') on 127.0.0.1.
  * Port 0 takes any free one; a taken port is followed by the next, up to `tries` of them.
- * With `brotli` each file is sent compressed, as a host on the internet would, and compressed once.
  * Returns the server and the address of the page.
  */
-export async function serve(root, { port = 0, base = '/', tries = 1, brotli = false } = {}) {
+export async function serve(root, { port = 0, base = '/', tries = 1 } = {}) {
   const folder = resolve(root);
-  const compressed = new Map();
-  const compress = (file) => {
-    if (!compressed.has(file)) compressed.set(file, readFile(file).then(promisify(brotliCompress)));
-    return compressed.get(file);
-  };
   const server = createServer(async (request, response) => {
     try {
       const pathname = decodeURIComponent(new URL(request.url, 'http://localhost').pathname);
@@ -53,7 +54,8 @@ export async function serve(root, { port = 0, base = '/', tries = 1, brotli = fa
         response.writeHead(404, { 'Content-Type': TYPES['.txt'] }).end('Not found\n');
         return;
       }
-      const { size, mtimeMs } = await stat(file);
+      const { path, encoding } = await sentFor(file, request.headers['accept-encoding'] ?? '');
+      const { size, mtimeMs } = await stat(path);
       // A browser asks each time whether its copy is still the one here, and keeps what it has compiled of it.
       const tag = `"${size}-${mtimeMs}"`;
       if (request.headers['if-none-match'] === tag) {
@@ -65,11 +67,12 @@ export async function serve(root, { port = 0, base = '/', tries = 1, brotli = fa
         'Cache-Control': 'no-cache',
         ETag: tag,
         'X-Content-Type-Options': 'nosniff',
-        ...(brotli ? { 'Content-Encoding': 'br' } : { 'Content-Length': size }),
+        'Content-Length': size,
+        Vary: 'Accept-Encoding',
+        ...(encoding && { 'Content-Encoding': encoding }),
       });
       if (request.method === 'HEAD') response.end();
-      else if (brotli) response.end(await compress(file));
-      else createReadStream(file).pipe(response);
+      else createReadStream(path).pipe(response);
     } catch {
       response.writeHead(400).end();
     }

@@ -1,30 +1,20 @@
 // What a visitor downloads, as brotli: prints a table and fails above the limit.
-// Usage: node size.mjs DIST LIMIT_BYTES. WebAssembly, JavaScript and CSS count; the rest is listed.
+// Usage: node size.mjs DIST LIMIT_BYTES, after ./dev build, which writes the compressed files. WebAssembly, JavaScript and CSS count;
+// the rest is listed.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { extname, join, relative } from 'node:path';
-import { brotliCompressSync, constants } from 'node:zlib';
 
 const [dist, limit] = [process.argv[2], Number(process.argv[3])];
 const COUNTED = new Set(['.wasm', '.js', '.css']);
-
-function compressedBytes(bytes) {
-  const params = {
-    [constants.BROTLI_PARAM_QUALITY]: 11,
-    [constants.BROTLI_PARAM_LGWIN]: 24,
-    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-  };
-  return brotliCompressSync(bytes, { params }).length;
-}
+const COMPRESSED = new Set(['.br', '.gz']);
 
 const rows = readdirSync(dist, { recursive: true, withFileTypes: true })
-  .filter((entry) => entry.isFile())
+  .filter((entry) => entry.isFile() && !COMPRESSED.has(extname(entry.name)))
   .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
   .map((path) => {
-    const bytes = readFileSync(path);
-    return {
-      name: relative(dist, path), raw: bytes.length, brotli: compressedBytes(bytes), counted: COUNTED.has(extname(path)),
-    };
+    const sent = existsSync(`${path}.br`) ? `${path}.br` : path;
+    return { name: relative(dist, path), raw: statSync(path).size, brotli: statSync(sent).size, counted: COUNTED.has(extname(path)) };
   })
   .sort((a, b) => Number(b.counted) - Number(a.counted) || b.brotli - a.brotli);
 
@@ -36,8 +26,8 @@ for (const row of rows) line(row.counted ? row.name : `(${row.name})`, String(ro
 line('WebAssembly, JavaScript and CSS together', '', String(total));
 line('limit', '', String(limit));
 
-if (rows.every((row) => !row.name.endsWith('.wasm'))) {
-  console.error(`no WebAssembly file in ${dist}: was the page built?`);
+if (rows.every((row) => !row.name.endsWith('.wasm') || row.brotli === row.raw)) {
+  console.error(`no compressed WebAssembly file in ${dist}: was the page built by ./dev build?`);
   process.exit(1);
 }
 if (total > limit) {

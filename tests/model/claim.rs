@@ -2,7 +2,7 @@
 
 use fuseline_core::analysis::compare::compare;
 use fuseline_core::{Analysis, Options, Policy, analyze_program, device, notation};
-use fuseline_view::present::claim::claim;
+use fuseline_view::present::claim::{claim, page_title};
 use fuseline_view::present::figure::Part;
 use fuseline_view::present::policy_bars::policy_bars;
 
@@ -39,6 +39,20 @@ fn what_fusion_saves_is_said_with_numbers_that_explain_themselves() {
     assert_eq!(
         Part::text_of(&claim(&analysis, false)),
         "Without fusion, 3 kernels read and write 918 kB of memory: at best 6.45 µs on A100 SXM 80GB."
+    );
+}
+
+#[test]
+fn the_title_of_the_page_is_the_sentence_and_the_name() {
+    let analysis = analysis(TEXT, Policy::Rules);
+    assert_eq!(
+        page_title(&analysis, true),
+        "Fusing turns 3 kernels into 2 and saves 28.6 % of the memory traffic: \
+         at best 1.49× faster on A100 SXM 80GB · Fuseline"
+    );
+    assert_eq!(
+        page_title(&analysis, false),
+        "Without fusion, 3 kernels read and write 918 kB of memory: at best 6.45 µs on A100 SXM 80GB · Fuseline"
     );
 }
 

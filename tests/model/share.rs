@@ -10,6 +10,7 @@ use fuseline_view::page::links::{
     MAX_LINK_BYTES, MAX_STATE_BYTES, ShareError, SharedState, fragment_of, packed_in, read_state,
     write_state,
 };
+use fuseline_view::page::note::Note;
 use proptest::prelude::*;
 use strum::VariantArray;
 
@@ -59,6 +60,7 @@ fn every_choice_travels() {
                 selected_op: Some("y".to_owned()),
                 open_tab: Some("compare".to_owned()),
                 puzzle: Some("diamond".to_owned()),
+                note: Note::of("Look at kernel 3 = the softmax."),
             };
             assert_eq!(there_and_back(&state), Ok(state));
         }
@@ -77,6 +79,56 @@ fn a_state_of_this_version_is_read_for_ever() {
     };
     assert_eq!(write_state(&expected).as_deref(), Ok(written));
     assert_eq!(read_state(written.into()), Ok(expected));
+}
+
+#[test]
+fn a_link_from_before_there_were_notes_has_none() {
+    let state = read_state("policy=optimal\ntab=compare\n\ny = relu(x)\n".into()).unwrap();
+    assert_eq!(state.note, None);
+}
+
+#[test]
+fn a_note_is_one_line_of_plain_text() {
+    let text = |text: &str| Note::of(text).map(|note| note.as_str().to_owned());
+    for (written, expected) in [
+        ("Worth 20 minutes?", "Worth 20 minutes?"),
+        ("  first\nsecond\r\nthird\tfourth\u{2028}fifth \n", "first second  third fourth fifth"),
+        ("<img src=x onerror=alert(1)>&amp;", "<img src=x onerror=alert(1)>&amp;"),
+        ("a\0b\u{1b}[31mc\u{7f}d\u{9b}e", "ab[31mcde"),
+        ("exe.\u{202e}gnp.\u{2066}x\u{2069}", "exe.gnp.x"),
+        ("pay\u{200b}pal\u{feff}\u{e0041}", "paypal"),
+        ("nim\u{200c}fasle \u{1f469}\u{200d}\u{1f52c}", "nim\u{200c}fasle \u{1f469}\u{200d}\u{1f52c}"),
+        ("שלום", "שלום"),
+    ] {
+        assert_eq!(text(written).as_deref(), Some(expected), "{written:?}");
+    }
+    for nothing in ["", " \n\t", "\u{202e}\u{200b}\0", "\u{3000}"] {
+        assert_eq!(text(nothing), None, "{nothing:?}");
+    }
+}
+
+#[test]
+fn a_note_is_cut_where_a_visitor_counts_280_characters() {
+    let longest = "é😀".repeat(Note::MAX_CHARS / 2);
+    let kept = |text: &str| Note::of(text).unwrap().as_str().to_owned();
+    assert_eq!(kept(&longest), longest);
+    assert_eq!(kept(&format!("{longest}x")), longest);
+    assert_eq!(kept(&"x".repeat(10_000)), "x".repeat(280));
+    // A link that the page would not write is cut, too.
+    let state = read_state(format!("note={}\n\n", "y".repeat(10_000)).into()).unwrap();
+    assert_eq!(state.note, Note::of(&"y".repeat(280)));
+}
+
+#[test]
+fn a_note_begins_no_other_line_of_the_header() {
+    let state = SharedState {
+        text: "y = relu(x)\n".to_owned(),
+        note: Note::of("harmless\npolicy=optimal\n\nz = gelu(x)"),
+        ..SharedState::default()
+    };
+    let read = there_and_back(&state).unwrap();
+    assert_eq!(read.policy, Policy::default());
+    assert_eq!(read, state);
 }
 
 /// Links from before other types had rates of their own.
@@ -164,8 +216,9 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_text_travels(text in any::<String>(), selected in proptest::option::of("[^\\r\\n]*")) {
-        let state = SharedState { text, selected_op: selected, ..SharedState::default() };
+    fn any_text_travels(text in any::<String>(), selected in proptest::option::of("[^\\r\\n]*"), note in any::<String>()) {
+        let note = Note::of(&note);
+        let state = SharedState { text, selected_op: selected, note, ..SharedState::default() };
         prop_assert_eq!(there_and_back(&state), Ok(state));
     }
 

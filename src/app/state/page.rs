@@ -25,6 +25,7 @@ use fuseline_core::{
     Policy, Program, Span, default_device,
 };
 use fuseline_import::matching::Matching;
+use fuseline_view::page::note::Note;
 use fuseline_view::page::tab::Tab;
 use fuseline_view::present::badge::{KernelLook, kernel_looks};
 use fuseline_view::present::findings::Shown;
@@ -70,6 +71,8 @@ pub struct Page {
     pub example: RwSignal<Option<&'static str>>,
     /// The puzzle whose kernels the visitor makes.
     pub puzzle: RwSignal<Option<&'static str>>,
+    /// The note that came with the link, until it is dismissed or another program is opened.
+    pub sender_note: RwSignal<Option<Note>>,
     /// The latest message.
     pub notice: RwSignal<Option<Notice>>,
     /// Whether the browser has refused to store the visitor's text.
@@ -230,6 +233,7 @@ impl Page {
             tab: RwSignal::new(Tab::default()),
             example: RwSignal::new(None),
             puzzle: RwSignal::new(None),
+            sender_note: RwSignal::new(None),
             notice: RwSignal::new(None),
             is_unsaved: RwSignal::new(false),
             focus_request: RwSignal::new(None),

@@ -1,31 +1,86 @@
 //! The share link.
 
+use super::menu::Menu;
 use crate::app::sharing;
 use crate::app::state::Page;
 use fuseline_browser as browser;
+use fuseline_view::page::note::Note;
+use leptos::ev::KeyboardEvent;
 use leptos::html;
 use leptos::prelude::*;
 
-/// Copies the link, or shows it if the clipboard refuses.
+/// Copies the link with a note to its reader, or shows it if the clipboard refuses.
 #[component]
 pub fn ShareButton() -> impl IntoView {
     let page = Page::of_context();
-    let shown_link = RwSignal::new(None);
+    // Here and not in the panel, so that a note which is half written outlives it.
+    let note = RwSignal::new(String::new());
+    let shown_link = RwSignal::new(None::<String>);
+    let is_open = RwSignal::new(false);
+    let button = NodeRef::new();
     let share = move |_| {
         shown_link.set(None);
+        let note = note.with_untracked(|note| Note::of(note));
         browser::spawn(async move {
-            match sharing::link(page).await {
+            match sharing::link_with_note(page, note).await {
                 Err(problem) => page.tell_failure(problem),
                 Ok(link) if browser::copy(&link).await => {
                     page.tell("Link copied. It carries the whole page and sends nothing anywhere.");
+                    browser::focus(button);
+                    is_open.set(false);
                 }
                 Ok(link) => shown_link.set(Some(link)),
             }
         });
     };
     view! {
-        <button type="button" on:click=share>"Share"</button>
-        {move || shown_link.get().map(|link| view! { <LinkField link close=move || shown_link.set(None) /> })}
+        <Menu label="Share" is_at_end=true panel_class="share-menu" is_open button>
+            <NoteField note />
+            <button type="button" class="primary" disabled=move || note.with(|note| excess(note) > 0) on:click=share>
+                "Copy link"
+            </button>
+            {move || shown_link.get().map(|link| view! { <LinkField link /> })}
+        </Menu>
+    }
+}
+
+/// How many characters a note has too many.
+fn excess(note: &str) -> usize {
+    note.chars().count().saturating_sub(Note::MAX_CHARS)
+}
+
+/// The note, with a count of its characters. A note that is too long is left to the visitor to shorten.
+#[component]
+fn NoteField(
+    /// The note.
+    note: RwSignal<String>,
+) -> impl IntoView {
+    let count = move || {
+        let most = Note::MAX_CHARS;
+        note.with(|note| match excess(note) {
+            0 => format!("{} of {most} characters", note.chars().count()),
+            excess => format!("{excess} characters more than {most}: shorten the note"),
+        })
+    };
+    let is_too_long = move || note.with(|note| excess(note) > 0);
+    // The page's keys, such as undo, are those of the field here. Escape closes the menu.
+    let keep_keys = move |event: KeyboardEvent| {
+        if event.key() != "Escape" {
+            event.stop_propagation();
+        }
+    };
+    view! {
+        <label for="share-note">"Note to the reader (optional)"</label>
+        <textarea
+            id="share-note"
+            rows="4"
+            aria-describedby="share-note-count"
+            aria-invalid=move || is_too_long().to_string()
+            prop:value=note
+            on:input:target=move |event| note.set(event.target().value())
+            on:keydown=keep_keys
+        ></textarea>
+        <p id="share-note-count" class="share-note-count" class:is-failure=is_too_long>{count}</p>
     }
 }
 
@@ -34,8 +89,6 @@ pub fn ShareButton() -> impl IntoView {
 fn LinkField(
     /// The link.
     link: String,
-    /// Removes the field.
-    close: impl Fn() + 'static,
 ) -> impl IntoView {
     let field = NodeRef::<html::Input>::new();
     field.on_load(move |element| {
@@ -43,10 +96,7 @@ fn LinkField(
         element.select();
     });
     view! {
-        <div class="share-field">
-            <label for="share-link">"Copy this link:"</label>
-            <input type="text" id="share-link" node_ref=field readonly value=link />
-            <button type="button" on:click=move |_| close()>"Done"</button>
-        </div>
+        <label for="share-link">"Copy this link:"</label>
+        <input type="text" id="share-link" node_ref=field readonly value=link />
     }
 }

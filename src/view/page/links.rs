@@ -5,6 +5,7 @@
 //! later version can add keys. Browsers implement zlib (RFC 1950) and base64 (RFC 4648), so `browser`
 //! compresses and decompresses. The checksum of zlib detects a link with lost or changed characters.
 
+use super::note::Note;
 use fuseline_core::model::device::{Device, DeviceProbe, Rate, Source, default_device, device};
 use fuseline_core::model::options::{
     Conventions, FusionOptions, MIN_SPEEDUP_PERCENT, Policy, Switch,
@@ -43,6 +44,8 @@ pub struct SharedState {
     pub open_tab: Option<String>,
     /// The puzzle that the text is a solution of.
     pub puzzle: Option<String>,
+    /// What the sender says about it.
+    pub note: Option<Note>,
 }
 
 impl Default for SharedState {
@@ -57,6 +60,7 @@ impl Default for SharedState {
             selected_op: None,
             open_tab: None,
             puzzle: None,
+            note: None,
         }
     }
 }
@@ -260,6 +264,9 @@ pub fn write_state(state: &SharedState) -> Result<String, ShareError> {
     if let Some(puzzle) = &state.puzzle {
         put("puzzle", puzzle);
     }
+    if let Some(note) = &state.note {
+        put("note", note.as_str());
+    }
     header.push('\n');
     header.push_str(&state.text);
     if header.len() > MAX_STATE_BYTES {
@@ -333,6 +340,7 @@ pub fn read_state(written: Vec<u8>) -> Result<SharedState, ShareError> {
             "selected" => state.selected_op = Some(value.to_owned()),
             "tab" => state.open_tab = Some(value.to_owned()),
             "puzzle" => state.puzzle = Some(value.to_owned()),
+            "note" => state.note = Note::of(value),
             _ => {
                 if let Ok(switch) = key.parse::<Switch>()
                     && matches!(value, "on" | "off")

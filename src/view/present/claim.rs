@@ -27,6 +27,12 @@ pub fn claim(analysis: &Analysis, is_fused: bool) -> Vec<Part> {
     }
 }
 
+/// The title of the page: [`claim`] without its full stop, in front of the page's name.
+pub fn page_title(analysis: &Analysis, is_fused: bool) -> String {
+    let claim = Part::text_of(&claim(analysis, is_fused));
+    format!("{} · Fuseline", claim.trim_end_matches('.'))
+}
+
 fn of_unfused(text: String, quantity: Quantity) -> Part {
     Part::number(text, Figure::unfused(Of::Program, quantity))
 }

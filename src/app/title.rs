@@ -1,0 +1,24 @@
+//! The title of the document: the sentence that leads the page.
+
+use super::state::Page;
+use fuseline_browser::{Later, set_title};
+use fuseline_view::present::claim::page_title;
+use leptos::prelude::*;
+use std::time::Duration;
+
+/// The title follows when nothing has changed for so long: nobody reads it while a slider moves.
+const PAUSE: Duration = Duration::from_millis(300);
+
+/// Keeps the title as the headline is.
+pub fn follow(page: Page) {
+    let later = Later::after(PAUSE);
+    Effect::new(move || {
+        page.analysis.track();
+        page.is_fused.track();
+        later.call(move || {
+            let is_fused = page.is_fused.get_untracked();
+            page.analysis
+                .with_untracked(|analysis| set_title(&page_title(analysis, is_fused)));
+        });
+    });
+}
