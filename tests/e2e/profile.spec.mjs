@@ -81,7 +81,7 @@ test('what is no measurement gets a sentence, and nothing is lost', async ({ pag
     ['half.json', trace.slice(0, trace.length / 2), 'This trace ends in the middle, behind 40 events'],
     ['nan.json', trace.replace('"dur": 48.0', '"dur": NaN'), 'NaN is not a JSON number'],
     ['food.csv', 'name,calories\napple,52\n', 'This table starts with name, calories.'],
-    ['h100.json', readFileSync(new URL('../../public/measured/h100.json', import.meta.url)), 'it holds measured patterns. `fuseline calibrate FILE --json` makes records of them'],
+    ['h100.json', readFileSync(new URL('../../public/measured/h100.json', import.meta.url)), 'it contains measured patterns. `fuseline calibrate FILE --json` makes records of them'],
     ['report.ncu-rep', 'NVR\0', 'ncu --import FILE --csv --page raw'],
     ['bench.json', '{"torch": "2.11", "rows": [{"variant": "eager", "time_us": NaN}]}', 'rows[0].time_us: NaN is not a JSON number at line 1'],
   ]) {

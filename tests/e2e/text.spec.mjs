@@ -207,7 +207,7 @@ test('a file is opened in any of the forms, and undo brings the text back', asyn
   await page.getByRole('button', { name: 'Undo', exact: true }).click();
   await expect(editor(page)).toHaveValue(start);
   await open(file('empty.json', '[]'));
-  await expect(notice(page)).toContainText('This JSON could not be read: it holds no ops.');
+  await expect(notice(page)).toContainText('The JSON could not be read: it contains no ops.');
   await expect(editor(page)).toHaveValue('[]');
 });
 

@@ -165,8 +165,8 @@ fn the_report_notes_what_the_model_and_other_gpus_say_otherwise() {
         assert_eq!(notes(&alone, pattern, elsewhere), 0, "{pattern}");
     }
     // The generated kernel takes up to twice the time that the model predicts, as docs/measurement.md says.
-    assert!(notes(&alone, "layernorm_gelu", "the device model expects") >= 1);
-    assert_eq!(notes(&alone, "add_relu", "the device model expects"), 0);
+    assert!(notes(&alone, "layernorm_gelu", "the device model predicts") >= 1);
+    assert_eq!(notes(&alone, "add_relu", "the device model predicts"), 0);
 }
 
 #[test]

@@ -350,7 +350,7 @@ fn other_files_get_a_sentence() {
         ),
         (
             &["calibrate", &cut],
-            &["this is not a file of measured patterns, whose fields docs/measurement.md lists:  "],
+            &["this is not a file of measured patterns, whose fields docs/measurement.md lists: "],
         ),
         (
             &["calibrate", &rows],
@@ -362,13 +362,13 @@ fn other_files_get_a_sentence() {
         (
             &["measured", program, h100],
             &[
-                "it holds measured patterns",
+                "it contains measured patterns",
                 "`fuseline calibrate FILE` makes records",
             ],
         ),
         (
             &["analyze", h100],
-            &["it holds measured patterns: `fuseline calibrate FILE` makes records"],
+            &["it contains measured patterns: `fuseline calibrate FILE` makes records"],
         ),
         (
             &[&["analyze", program, "--calibrations", MLP], &optimal[..]].concat(),

@@ -87,7 +87,7 @@ fn the_table_calls_nothing_optimal_that_is_not_proven() {
     let cut = run(&[["analyze", "-"].as_slice(), &flags].concat(), PROGRAM);
     let line = stdout(&cut).lines().nth(3).unwrap();
     assert!(
-        line.starts_with("best found in bytes, not proven: "),
+        line.starts_with("best found by bytes, not proven: "),
         "{line}"
     );
 }

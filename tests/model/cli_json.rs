@@ -213,7 +213,7 @@ fn errors_of_a_command_are_json() {
             "no param with a range is called `T`",
         ),
         (&["sweep", MLP, "T"], 1, "`T` has no values to try"),
-        (&["measured", MLP, MLP], 1, "This is no measurement"),
+        (&["measured", MLP, MLP], 1, "This is not a measurement"),
         (&["measured", MLP, "no/such/file"], 1, "no/such/file: "),
         (&["calibrate", MLP], 1, "it is not a measurement"),
         (

@@ -35,7 +35,7 @@ fn a_type_that_the_device_lacks_says_as_which_it_is_computed() {
             "vector units, f32",
             "matrix units, f8",
             "matrix units, i8",
-            "launch of a kernel",
+            "launch time per kernel",
         ];
         for what in what {
             assert!(!figure(device, what).is_empty());

@@ -116,8 +116,8 @@ fn settings_are_made_together_or_not_at_all() {
     assert_eq!(change(&json!({})).unwrap().text, None);
     for (fields, words) in [
         (json!({ "params": { "S": 2048, "T": 1 } }), ["`T`", "S."]),
-        (json!({ "device": "abacus" }), ["“abacus”", "h200"]),
-        (json!({ "policy": "best" }), ["“best”", "optimal"]),
+        (json!({ "device": "abacus" }), ["`abacus`", "h200"]),
+        (json!({ "policy": "best" }), ["`best`", "optimal"]),
         (
             json!({ "program": "x".repeat(9_000_000) }),
             ["too large", "8 MB"],

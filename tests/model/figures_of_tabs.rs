@@ -135,7 +135,7 @@ fn an_edge_of_another_round_is_told_by_its_own_kernels() {
             told.subject
         );
         let term = told.term.unwrap();
-        assert_eq!(term.terms()[0].terms()[2].name, "in 11 other rounds");
+        assert_eq!(term.terms()[0].terms()[2].name, "in 11 other iterations");
     }
 }
 

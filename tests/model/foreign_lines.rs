@@ -128,7 +128,7 @@ const DECLARATIONS: &[(&str, &str, &str)] = &[
         "input x : f32[4, 8]\nweight y_w : f32[16, 8]\nweight y_b : f32[16]\ny = linear(x, y_w, y_b)",
     ),
     ("y = self.fc(x)", "write what the module does", ""),
-    ("x = relu(x)", "give the output a name of its own", ""),
+    ("x = relu(x)", "give the output another name", ""),
 ];
 
 const HEAD: &str = "input x : f16[8, 8]\nweight w : f16[8, 8]\n";

@@ -274,7 +274,7 @@ const REFUSED: &[(&str, Code, &str)] = &[
     ("batch_norm(v, v, v)", Code::ShapeMismatch, "`v` f16[6] has no channels"),
     ("group_norm(i, groups=4)", Code::UnknownAttribute, "`groups` is 4, which does not divide 6 channels"),
     ("sdpa(v, m, m)", Code::ShapeMismatch, "`v` f16[6] does not contain matrices"),
-    ("sdpa(m, n, n)", Code::ShapeMismatch, "rows of `n` f16[6, 5] are not as long as those of `m` f16[8, 6]"),
+    ("sdpa(m, n, n)", Code::ShapeMismatch, "the rows of `n` f16[6, 5] and `m` f16[8, 6] differ in length"),
     ("sdpa(m, m, t)", Code::ShapeMismatch, "`t` f16[5, 6] has other rows than `m` f16[8, 6]"),
     ("sdpa(q, m, m)", Code::ShapeMismatch, "`m` f16[8, 6] has other heads than `q` f16[3, 8, 6]"),
     ("sdpa(m, t, t, n)", Code::ShapeMismatch, "`n` f16[6, 5] does not broadcast into `the scores` f32[8, 5]"),

@@ -28,7 +28,7 @@ const BAD_FIELDS: &[(&str, &str, Code, &str)] = &[
     ("op_type", r#""relu""#, Code::UnknownOpType, "op 1 (`bad`): there is no op type `relu`"),
     ("op_type", "7", Code::MalformedJson, "op 1 (`bad`): `op_type` is not a string"),
     ("op_type", "null", Code::MalformedJson, "op 1 (`bad`): `op_type` is missing"),
-    ("name", r#"["a"]"#, Code::MalformedJson, "op 1: `name` is no string"),
+    ("name", r#"["a"]"#, Code::MalformedJson, "op 1: `name` is not a string"),
     ("output", "null", Code::MalformedJson, "op 1 (`bad`): `output` is missing"),
     ("output", "7", Code::MalformedJson, "op 1 (`bad`): `output` is no string"),
     ("inputs", "null", Code::MalformedJson, "op 1 (`bad`): `inputs` is missing"),

@@ -53,7 +53,7 @@ fn an_edge_says_where_its_tensor_goes_and_what_can_be_done() {
         ["262 kB", "0 B"]
     );
     assert!(
-        inside.notes[0].starts_with("It stays on chip"),
+        inside.notes[0].starts_with("The tensor stays on chip"),
         "{inside:?}"
     );
     assert_eq!(inside.asked, None);

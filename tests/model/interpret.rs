@@ -251,7 +251,7 @@ fn a_large_program_runs_at_smaller_sizes_in_the_same_proportions() {
     );
     assert_eq!(
         refused.hint,
-        "make sizes smaller, first those of `y`, which writes [8192, 8192]"
+        "make sizes smaller, starting with `y`, which writes [8192, 8192]"
     );
 }
 

@@ -112,7 +112,7 @@ fn a_tensor_of_which_a_part_is_needed_says_why_it_counts_whole() {
     // Q and K, 8 * 512 * 64 elements each, of three such parts.
     assert!(
         row.source_reason
-            .contains("counted whole though s needs 1.05 MB of it"),
+            .contains("counts in full although s needs only 1.05 MB of it"),
         "{}",
         row.source_reason
     );

@@ -159,7 +159,7 @@ fn a_wrong_answer_gets_the_reason() {
     );
     assert_eq!(
         words,
-        "Not quite. The answer is `B` = 256. At `B` = 128 what limits kernel 1 is memory, at `B` = 256 it is arithmetic."
+        "Not quite. The answer is `B` = 256. At `B` = 128 the bottleneck of kernel 1 is memory, at `B` = 256 it is arithmetic."
     );
     let words = told("predict\nask: A?\nnumber: ridge", "");
     assert!(

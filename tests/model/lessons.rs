@@ -225,7 +225,7 @@ fn a_broken_file_says_the_line_and_what_is_wrong() {
         (format!("{HEAD}Words only."), "5: the step shows no program"),
         (
             format!("{HEAD}{page}It moves `=byte`."),
-            "9: `=byte` is no figure",
+            "9: `=byte` is not a figure",
         ),
         (
             format!("{HEAD}{page}It moves `=bytes of op nobody`."),

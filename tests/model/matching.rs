@@ -217,7 +217,7 @@ fn sums_are_compared_where_they_are_of_the_same_kernels() {
     assert_eq!(
         totals(&run),
         [
-            "those found: 123 µs 130 µs −5.2 %",
+            "matched kernels: 123 µs 130 µs −5.2 %",
             "total: 123 µs 140 µs –"
         ]
     );

@@ -199,7 +199,7 @@ fn each_kernel_says_what_decided() {
     );
     let unknown = steps("input a : bf16[4096]\ns = tanh(a)\ny = exp(s)\n");
     assert!(
-        unknown.contains("by the model: the pattern was not measured"),
+        unknown.contains("by the device model: the pattern was not measured"),
         "{unknown}"
     );
     let wrong = run(&[&flags[..], &["--min-speedup", "0.5"]].concat(), ADD_RELU);

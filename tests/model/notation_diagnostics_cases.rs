@@ -20,7 +20,7 @@ pub(crate) const CASES: &[(&str, Code, (usize, usize), &str)] = &[
         "repeat\ny = relu(x)\n}",
         Code::Syntax,
         (1, 1),
-        "the line ends before the number of rounds",
+        "the line ends before the number of iterations",
     ),
     (
         "repeat 3\ny = relu(x)\n}",
@@ -32,7 +32,7 @@ pub(crate) const CASES: &[(&str, Code, (usize, usize), &str)] = &[
         "repeat\nrepeat 3 with x = y {\ny = relu(x)\n}",
         Code::Syntax,
         (1, 1),
-        "the line ends before the number of rounds",
+        "the line ends before the number of iterations",
     ),
     (
         "repeat 3 with {\ny = relu(x)\n}",

@@ -130,7 +130,7 @@ output which"
         .collect();
     assert_eq!(
         told,
-        ["the shape of `places` is unknown: its op is not counted"]
+        ["the shape of `places` is unknown, so its op is not counted"]
     );
 }
 

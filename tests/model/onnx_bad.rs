@@ -150,7 +150,7 @@ fn what_is_wrong_is_said() {
         ..Model::default()
     };
     let cases = [
-        (int(1, 10), "it holds no graph"),
+        (int(1, 10), "it contains no graph"),
         (model(vec![]).bytes(), "its outputs depend on no op"),
         (
             model(vec![
@@ -238,7 +238,7 @@ fn graphs_deep_inside_each_other_are_refused() {
     // Small ones are decoded as they are, large ones are entered one by one.
     for (depth, padding, problem) in [
         (60, 0, "recursion limit"),
-        (60, 5000, "64 messages are inside each other"),
+        (60, 5000, "messages nest more than 64 levels deep"),
     ] {
         let mut graph = field(10, "x".repeat(padding));
         for _ in 0..depth {

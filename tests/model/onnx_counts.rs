@@ -253,7 +253,7 @@ fn any_number_of_ops_may_not_fit() {
             outcome.diagnostics
         );
         let start = format!(
-            "{count} ops are not understood and counted as opaque: {count} matmul. \
+            "{count} ops of unknown operators are counted as opaque: {count} matmul. \
              {count} ops do not fit their inputs and count as opaque. The first: "
         );
         assert!(said(&misfits).starts_with(&start), "{}", misfits.summary);
@@ -274,7 +274,7 @@ fn an_opaque_op_with_an_impossible_size_has_an_unknown_shape() {
     );
     assert_eq!(
         said(&converted),
-        "1 op is not understood and counted as opaque: 1 Pad. \
+        "1 op of unknown operators is counted as opaque: 1 Pad. \
          2 ops of unknown shape are not counted. Write their shapes after a colon, the first op first."
     );
     assert!(converted.is_incomplete);
@@ -303,7 +303,7 @@ fn results_that_no_op_can_hold_are_ops_by_themselves() {
         converted.text
     );
     assert!(
-        said(&converted).contains("1 op is not understood and counted as opaque: 1 LSTM."),
+        said(&converted).contains("1 op of an unknown operator is counted as opaque: 1 LSTM."),
         "{}",
         converted.summary
     );

@@ -66,9 +66,9 @@ fn what_holds_no_ops_is_refused_with_its_reason() {
     );
     assert_eq!(
         refused("[]"),
-        "This JSON could not be read: it contains no ops."
+        "The JSON could not be read: it contains no ops."
     );
-    assert!(refused("Op(1)").starts_with("Nothing could be read from this Op(...) lines: "));
+    assert!(refused("Op(1)").starts_with("The Op(...) lines could not be read: "));
 }
 
 #[test]

@@ -218,7 +218,7 @@ fn what_is_not_understood_is_counted_named_and_stays() {
     assert_eq!(
         converted.summary,
         "Imported 4 ops from PyTorch. Params stand for the sizes that the file leaves open: B = 4. 2 ops of unknown operators are counted \
-         as opaque: 1 aten.einsum, 1 aten.linalg_inv. 1 tensor has a size that the notation cannot express: it is \
+         as opaque: 1 aten.einsum, 1 aten.linalg_inv. 1 tensor has a size that the notation cannot express. The size is \
          right only at the params' defaults."
     );
     // 2 * B * 8 * 8 * 8 for the product by an equation.

@@ -81,15 +81,15 @@ fn other_archives_are_named() {
         ),
         (
             &["m/data.pkl", "m/data/0"],
-            "it is a checkpoint of PyTorch, which holds weights and no graph: save the model with",
+            "it is a PyTorch checkpoint, which contains weights but no graph: save the model with",
         ),
         (
             &["m/data.pkl", "m/code/__torch__.py"],
-            "it is a model of TorchScript, whose graph is Python code: save the model with",
+            "it is a TorchScript model, whose graph is Python code: save the model with",
         ),
         (
             &["m/data/aotinductor/model/a.so"],
-            "it is a package of compiled kernels, which holds no graph: save the model with",
+            "it is a package of compiled kernels, which contains no graph: save the model with",
         ),
         (
             &["photo.jpg"],

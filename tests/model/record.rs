@@ -120,7 +120,7 @@ fn an_op_in_two_kernels_is_replayed() {
         "`s` writes an intermediate buffer (row values, partial results or a copy)",
         "`s` writes a buffer",
         // Siblings: both read `x`, and `y` reads nothing of `s`.
-        "the kernels of `s` and `y` become one (horizontal fusion: they read the same tensor): they share 80 B",
+        "the kernels of `s` and `y` fuse (horizontal fusion: they read the same tensor): they share 80 B",
     ] {
         assert!(
             sentences.iter().any(|s| s == expected),
@@ -248,7 +248,7 @@ fn the_compiler_says_what_it_inlines_scores_and_refuses() {
         "round 1: pairs of kernels to try: 1",
         // Both compute `g` from `h` and `b`, and `s` reads `m`: 2 * (64 * 32 + 32 + 64) bytes.
         "the kernels of `m` and `s` fuse (vertical fusion: one reads the other's output): they share 4.29 kB",
-        "`s`, `z` stay separate:  the matmul `z` is a library call, which takes only views and one `add` after it",
+        "`s`, `z` stay separate: the matmul `z` is a library call, which takes only views and one `add` after it",
     ] {
         assert!(
             sentences.iter().any(|s| s == expected),

@@ -193,7 +193,7 @@ fn what_is_wrong_with_a_block_is_told_once() {
         ("input x : f16[4]\nrepeat L with x = y {\ny = relu(x)\n}",
             &[(Error, Code::UnknownParam, (2, 8), "no param is called `L`")]),
         ("input x : f16[4]\nrepeat 1000000000000 with x = y {\ny = relu(x)\n}",
-            &[(Error, Code::TooLong, (2, 8), "1000000000000 rounds are too many: written out, the blocks would pass 1000000 bytes")]),
+            &[(Error, Code::TooLong, (2, 8), "1000000000000 iterations are too many: written out, the blocks would pass 1000000 bytes")]),
         ("input x : f16[4]\nrepeat 3 with x = h {\ny = relu(x)\n}",
             &[(Error, Code::UndeclaredTensor, (2, 19), "no op of the block writes `h`")]),
         ("input x : f16[4]\nrepeat 3 with x = y {\ny = = relu(x)\nz = exp(x)\n}",

@@ -218,7 +218,7 @@ fn a_change_by_hand_is_one_of_every_round() {
     };
     let merged = merge(["a.3", "y.3"]);
     assert!(
-        merged.words.contains("in every round saves"),
+        merged.words.contains("in every iteration saves"),
         "{}",
         merged.words
     );

@@ -62,7 +62,7 @@ pub(crate) const CASES: &[Case] = &[
         "the ops form a cycle: x → x", "an op cannot read its own output: give the output another name"),
     Case { text: "input x : f16[8, 6]\ny = matmul(x, w) : f16[8, 5]", severity: Severity::Warning,
         code: Code::UndeclaredTensor, at: (2, 15),
-        message: "`w` is not declared: the other shapes of its reader give f16[6, 5]",
+        message: "`w` is not declared: the other shapes of its reader require f16[6, 5]",
         hint: "declare it: `weight w : f16[6, 5]`" },
     Case { text: "input x : f16[8, 6]\ny = add(x, b) : f16[8, 6]", severity: Severity::Warning,
         code: Code::UndeclaredTensor, at: (2, 12),

@@ -103,7 +103,7 @@ fn attributes_that_do_not_fit_are_left_out() {
         ),
         (
             r#"{"axis": "0)\\nz = relu(x"}"#,
-            "its function has no attribute `axis` with this value",
+            "its function takes no attribute `axis` with this value",
         ),
     ] {
         let list: import::OpList = read_json(&sum_with(attributes, "f16")).unwrap();

@@ -33,14 +33,12 @@ fn every_choice_that_figures_depend_on_is_named() {
     assert!(
         value("Fusion policy")
             .unwrap()
-            .starts_with("fewest bytes: the legal kernels")
+            .starts_with("least time: the legal kernels")
     );
     // `max-autotune` is an option of the compiler.
     assert_eq!(
         value("Options"),
-        Some(
-            "least time (lower bound), horizontal fusion, after reductions, attention where it pays"
-        )
+        Some("horizontal fusion, ops after reductions, fused attention where it pays")
     );
     assert!(value("GPU").unwrap().contains("H200"));
     assert!(

@@ -55,7 +55,7 @@ fn a_typed_number_is_a_value_or_refused_with_the_reason() {
     }
     let empty = row.entered(" ").unwrap_err();
     assert!(
-        empty.starts_with("The box was empty. Write a whole number"),
+        empty.starts_with("The field was empty.  Write a whole number"),
         "{empty}"
     );
     let endless = rows("param H = 7\n")[0].entered("99999999999999999999");
@@ -191,7 +191,7 @@ fn a_slider_of_divisors_stops_at_nothing_else() {
     );
     assert_eq!(
         refused("256"),
-        "heads goes from 8 to 128 and divides H: 256 does not fit, 128 does."
+        "heads ranges from 8 to 128 and must divide H: 256 does not, 128 does."
     );
 }
 

@@ -170,9 +170,9 @@ fn figures_and_followers_in_words() {
         value("all tiles, no sharing"),
         "2.15 GB, 32.0× the compulsory traffic"
     );
-    assert_eq!(value("compulsory"), "67.1 MB");
-    assert_eq!(value("intensity of a tile"), "64.0 FLOP/B");
-    assert_eq!(value("registers of a thread"), "64 + 40 = 104 of 255");
+    assert_eq!(value("compulsory traffic"), "67.1 MB");
+    assert_eq!(value("arithmetic intensity of a tile"), "64.0 FLOP/B");
+    assert_eq!(value("registers per thread"), "64 + 40 = 104 of 255");
     let fits: Vec<_> = fit_rows(&layer, &report)
         .into_iter()
         .map(|row| (row.op, row.verdict, row.is_refused))
@@ -207,7 +207,7 @@ fn what_fits_and_stays_apart_says_why() {
     assert_eq!(row.verdict, "fits, but stays separate");
     assert_eq!(
         row.reason,
-        "`norm` needs all 256 columns of a row; this tile has 256. Still apart: the matmul `up` works in tiles and never holds the whole row that the reduction `norm` needs."
+        "`norm` needs all 256 columns of a row, and this tile has 256. Still separate: the matmul `up` works in tiles and never holds the whole row that the reduction `norm` needs."
     );
 }
 

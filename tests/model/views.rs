@@ -63,7 +63,8 @@ fn a_search_says_how_well_it_did() {
     stopped.is_optimal = false;
     let text = certificate_text(&stopped, false);
     assert!(
-        text.starts_with("at most ") && text.contains("above the optimum; search stopped after"),
+        text.starts_with("at most ")
+            && text.contains("above the optimum; the search stopped after"),
         "{text}"
     );
 }

@@ -49,7 +49,7 @@ fn printed(form: &str, text: &str, parsed: &Parsed) -> Result<Converted, String>
     let problem = errors.first().map(|first| with_hint(first));
     if parsed.program.ops.is_empty() {
         let problem = problem.as_deref().unwrap_or("it contains no ops");
-        return Err(format!("This {form} could not be read: {problem}."));
+        return Err(format!("The {form} could not be read: {problem}."));
     }
     let mut notation = print(&parsed.program);
     for span in errors.iter().filter_map(|d| d.span) {

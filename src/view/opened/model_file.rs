@@ -281,13 +281,13 @@ fn notes(imported: &Imported) -> Vec<String> {
         let named: Vec<String> = named
             .map(|(name, count)| format!("{count} {name}"))
             .collect();
-        let verb = if imported.opaque.values().sum::<usize>() == 1 {
-            "is"
+        let operators_are = if imported.opaque.values().sum::<usize>() == 1 {
+            "an unknown operator is"
         } else {
-            "are"
+            "unknown operators are"
         };
         notes.push(format!(
-            "{count} of unknown operators {verb} counted as opaque: {}.",
+            "{count} of {operators_are} counted as opaque: {}.",
             listed(&named)
         ));
     }

@@ -63,10 +63,10 @@ pub(super) fn draw_measured(
         let corners = [(x, y - side), (x + side, y), (x, y + side), (x - side, y)];
         let bytes = match point.moved_bytes {
             Some(bytes) => format_bytes(bytes),
-            None => "FLOPs not counted, as predicted".to_owned(),
+            None => "not measured, the predicted bytes count".to_owned(),
         };
         let facts = vec![
-            ("intensity", format_intensity(point.intensity)),
+            ("arithmetic intensity", format_intensity(point.intensity)),
             ("reached", format_rate(point.rate)),
             ("memory traffic", bytes),
             ("measured", format_seconds(point.time_s)),

@@ -343,14 +343,14 @@ pub fn neighbour_rows(analysis: &Analysis, neighbours: &[Neighbours]) -> Vec<Nei
 pub fn pattern_sentence(pattern: &PatternInProgram) -> String {
     let [here, alone] = [pattern.speedup(), pattern.speedup_of_records()];
     format!(
-        "{}{} in {}: speedup by fusion {}, by its records {}; the whole program {}, by its records {}.",
+        "{}{} in {}: speedup by fusion {} (records: {}), total time {} (records: {}).",
         if differs(here, alone) {
             "warning: "
         } else {
             ""
         },
         pattern.fusion_pattern,
-        counted(pattern.places, "place"),
+        counted(pattern.places, "occurrence"),
         format_ratio(here),
         format_ratio(alone),
         format_seconds(pattern.fused_s),

@@ -77,7 +77,7 @@ impl Figures<'_> {
         let efficiency = Term::share(
             tiled.tiling.wave_efficiency,
             self.tiles_term(),
-            Term::product("places", places),
+            Term::product("slots", places),
         );
         let empty =
             (tiled.waves().saturating_mul(tiled.wave_tiles)).saturating_sub(tiled.grid.tiles());
