@@ -136,7 +136,7 @@ impl Request {
             wish(kind.as_ref(), fields)
         } else {
             Err(format!(
-                "A message says which version of the messages it is of: `fuseline: {VERSION}`."
+                "A message needs its version: `fuseline: {VERSION}`."
             ))
         };
         Some(Self { id, wish })
@@ -157,9 +157,9 @@ fn wish(kind: Option<&Value>, fields: Map<String, Value>) -> Result<Wish, String
         Some("set") => serde_path_to_error::deserialize(Value::Object(fields))
             .map(Wish::Set)
             .map_err(|problem| {
-                format!("The message of type \"set\" is not understood: {problem}.")
+                format!("The message of type \"set\" could not be read: {problem}.")
             }),
-        _ => Err("A message has a type: \"get\" or \"set\".".to_owned()),
+        _ => Err("A message needs a type: \"get\" or \"set\".".to_owned()),
     }
 }
 

@@ -201,10 +201,10 @@ impl OwnGpu {
     }
 
     async fn measure_rates(self, gpu: &Gpu) -> Result<Arc<DeviceProbe>, Failure> {
-        self.tell("Measuring its bandwidth");
+        self.tell("Measuring the bandwidth");
         let copy = probe::copy(&gpu.limits);
         let memory_bytes_per_s = copy.rate(time_s(gpu, &copy).await?)?;
-        self.tell("Measuring its rate");
+        self.tell("Measuring the vector rate");
         let (chains, chains_s) = chain_s(gpu, probe::chains).await?;
         self.tell("Measuring matmuls");
         let vector_flops_per_s = chains.rate(chains_s)?;

@@ -45,9 +45,9 @@ pub fn parse_if_short(text: &str) -> Parsed {
         return notation::parse(text);
     }
     let [size, limit] = [text.len(), MAX_ANALYSED_BYTES].map(|bytes| format_exact(bytes as u128));
-    let problem = format!("the text has {size} bytes, and the page analyses up to {limit}");
+    let problem = format!("the text has {size} bytes, and the limit of the page is {limit}");
     let diagnostic = Diagnostic::error(Code::TooLong, problem)
-        .hint("split the program, or give it to the command line, which has no limit");
+        .hint("split the program, or use the command line, which has no limit");
     Parsed {
         diagnostics: vec![diagnostic],
         ..Parsed::default()

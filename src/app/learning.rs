@@ -150,7 +150,7 @@ impl Learning {
         match listed(id) {
             Some(listed) => self.begin(OpenLesson::listed(listed), step),
             None => self.page.tell_failure(format!(
-                "There is no lesson {id} on this page: the link may be of another version."
+                "There is no lesson {id} on this page. The link may come from another version."
             )),
         }
     }

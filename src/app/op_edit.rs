@@ -112,7 +112,7 @@ fn readable(text: String, before: &Parsed) -> Result<String, String> {
         let is_known = |d: &Diagnostic| before.diagnostics.iter().any(|k| k.message == d.message);
         let news = after.diagnostics.iter().find(|d| !is_known(d));
         let news = news.or(after.diagnostics.first());
-        return Err(news.map_or_else(|| "this cannot be read".to_owned(), with_hint));
+        return Err(news.map_or_else(|| "this text cannot be read".to_owned(), with_hint));
     }
     Ok(text)
 }

@@ -129,7 +129,7 @@ impl Session {
         };
         if let Some((id, _)) = suspect {
             page.notice.set(Some(Notice {
-                text: "Your last text did not finish opening, so another is shown.".to_owned(),
+                text: "Your last text did not finish opening, so the page shows another.".to_owned(),
                 is_failure: true,
                 action: Some(NoticeAction::OpenDocument(id.clone())),
             }));
@@ -294,7 +294,7 @@ impl Session {
         }
         if is_other && was_own {
             page.notice.set(Some(Notice {
-                text: "Opened from a link. Your own text is one step back.".to_owned(),
+                text: "Opened from a link. Undo brings your own text back.".to_owned(),
                 is_failure: false,
                 action: Some(NoticeAction::Undo),
             }));
@@ -311,7 +311,7 @@ impl Session {
             Ok(Carried::State(state)) if is_unfinished(&link.name) => {
                 self.await_picture(&self.id());
                 self.page.notice.set(Some(Notice {
-                    text: "This link did not finish opening the last time, so it was not opened."
+                    text: "This link did not finish opening last time, so it was not opened again."
                         .to_owned(),
                     is_failure: true,
                     action: Some(NoticeAction::OpenLink {

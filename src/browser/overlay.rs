@@ -64,7 +64,7 @@ fn show(message: &str, text: &str) -> Option<()> {
         &document,
         &panel,
         "p",
-        "This is a fault of the program. Your text is below; copy it if you want to be safe, then reload.",
+        "This is a fault of Fuseline. Copy your text below to be safe, then reload.",
     )?;
     let label = child(&document, &panel, "label", "Your text")?;
     label.set_attribute("for", "failure-text").ok()?;

@@ -62,7 +62,7 @@ test('manual without marks tells that each op is a kernel, and starts from the k
   await notice(page).getByRole('button', { name: 'Start from the kernels of rules' }).click();
   await expect.poll(() => kernels(page)).toEqual(ofRules);
   await expect(editor(page)).toHaveValue(/# comes back/);
-  await expect(notice(page)).toContainText('The text now states the kernels of rules');
+  await expect(notice(page)).toContainText('The text now marks the kernels of rules');
   await expect(policyChoice(page, 'manual')).toBeChecked();
   await page.keyboard.press('ControlOrMeta+z');
   await expect(editor(page)).toHaveValue(PROGRAM);

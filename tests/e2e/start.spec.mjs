@@ -89,7 +89,7 @@ test('where no script runs the page says what to do', async ({ browser, site }) 
 test('a first visit opens a small program before anything is fused, and a later one what was left', { tag: '@firefox' }, async ({ page, visit }) => {
   await visit();
   await expect(picker(page, 'Example')).toHaveValue('residual_layer');
-  await expect(picker(page, 'Fusion')).toHaveValue('rules');
+  await expect(policyChoice(page, 'rules')).toBeChecked();
   await expect(viewSwitch(page, 'Unfused')).toBeChecked();
   await expect.poll(() => kernels(page)).toEqual([['linear', 'bias', 'act', 'output']]);
   const { unfused, fused } = await headlineBytes(page);
@@ -111,7 +111,7 @@ test('an example opens with its choices, and undo brings back those from before'
   ];
   const undo = page.getByRole('button', { name: 'Undo', exact: true });
   await picker(page, 'GPU').selectOption('h200');
-  await picker(page, 'Fusion').selectOption('optimal');
+  await choosePolicy(page, 'optimal');
   await chooseExample(page, 'Transformer block');
   expect(await state()).toEqual(['transformer_block', 'inductor', true]);
   // Attention is one kernel.

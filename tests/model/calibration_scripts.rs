@@ -328,7 +328,7 @@ fn other_files_get_a_sentence() {
         (
             &["calibrate", "tests/model/measured_files/ncu_raw.csv"],
             &[
-                "it is a profiler's table, which does not time eager and compiled runs",
+                "it is a profiler's table, which does not time both eager and compiled runs",
                 expected,
             ],
         ),

@@ -150,10 +150,10 @@ const OPS: &[(&str, &str, &str)] = &[
     ("a = exp(x)\nprint(a)", "remove the line", "a = exp(x)\n"),
     (
         "a = exp(x)\nreturn a",
-        "what no op reads is a result",
+        "a tensor that no op reads is a result",
         "a = exp(x)\n",
     ),
-    ("def f(x):", "declare what it takes", ""),
+    ("def f(x):", "declare its inputs", ""),
     (
         "class Net(nn.Module):",
         "write the ops of its `forward`",
@@ -205,7 +205,7 @@ const OPS: &[(&str, &str, &str)] = &[
     ),
     (
         "output y = relu(x)",
-        "`output y` on a line of its own",
+        "`output y` on its own line",
         "y = relu(x)",
     ),
     // Calls

@@ -30,9 +30,9 @@ const BAD_FIELDS: &[(&str, &str, Code, &str)] = &[
     ("op_type", "null", Code::MalformedJson, "op 1 (`bad`): `op_type` is missing"),
     ("name", r#"["a"]"#, Code::MalformedJson, "op 1: `name` is not a string"),
     ("output", "null", Code::MalformedJson, "op 1 (`bad`): `output` is missing"),
-    ("output", "7", Code::MalformedJson, "op 1 (`bad`): `output` is no string"),
+    ("output", "7", Code::MalformedJson, "op 1 (`bad`): `output` is not a string"),
     ("inputs", "null", Code::MalformedJson, "op 1 (`bad`): `inputs` is missing"),
-    ("inputs", "7", Code::MalformedJson, "op 1 (`bad`): `inputs` is no list"),
+    ("inputs", "7", Code::MalformedJson, "op 1 (`bad`): `inputs` is not a list"),
     ("inputs", r#"["x", ["y"]]"#, Code::MalformedJson, "op 1 (`bad`): `inputs` contains something other than names"),
     ("shape", "null", Code::MalformedJson, "op 1 (`bad`): `shape` is missing"),
     ("shape", "[4, 0]", Code::NonPositiveSize, "op 1 (`bad`): a size of 0 in `shape`"),
@@ -55,7 +55,7 @@ const BAD_FIELDS: &[(&str, &str, Code, &str)] = &[
     ("function", r#""gellu""#, Code::UnknownFunction, "op 1 (`bad`): there is no function `gellu`, so the op counts as any elementwise"),
     ("function", r#""softmax""#, Code::UnknownFunction, "op 1 (`bad`): `softmax` is of type reduction, so the op counts as any elementwise"),
     ("function", r#""where""#, Code::ShapeMismatch, "`bad`: the shapes do not fit `where`, so the op counts as any elementwise"),
-    ("output", r#""good""#, Code::DuplicateOutput, "op 2 (`good`): `good` is already written by `bad`"),
+    ("output", r#""good""#, Code::DuplicateOutput, "op 2 (`good`): `bad` already writes `good`"),
     ("name", r#""good""#, Code::DuplicateOpName, "op 2 (`good`): another op is already called `good`"),
 ];
 

@@ -59,7 +59,7 @@ fn an_edge_says_where_its_tensor_goes_and_what_can_be_done() {
     assert_eq!(inside.asked, None);
     let between = inspect_edge(&analysis, act, norm).unwrap();
     assert_eq!(fact(&between, "runs"), "from kernel 1 to kernel 2");
-    assert_eq!(between.worked, ["256 × 256 × 2 B = 131 kB for each access"]);
+    assert_eq!(between.worked, ["256 × 256 × 2 B = 131 kB per access"]);
     assert_eq!(between.asked, Some((act, norm)));
     assert!(matches!(between.change, Some(Change::Merge(..))));
 }

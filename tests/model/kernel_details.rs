@@ -123,9 +123,9 @@ fn a_tensor_of_which_a_part_is_needed_says_why_it_counts_whole() {
     );
     let details = kernel_details(&third, KernelId::new(0)).unwrap();
     let row = &details.tensors[0];
-    assert!(row.source.ends_with(", counted whole"), "{row:?}");
+    assert!(row.source.ends_with(", counted in full"), "{row:?}");
     assert!(
-        row.source_reason.contains("q needs 8.19 kB of it"),
+        row.source_reason.contains("q needs only 8.19 kB of it"),
         "{}",
         row.source_reason
     );

@@ -172,7 +172,7 @@ fn a_wrong_answer_gets_the_reason() {
         "{words}"
     );
     let words = told("predict\nask: A?\nnumber: intensity", "policy: none");
-    assert!(words.contains("and moves 71.3 MB"), "{words}");
+    assert!(words.contains("and 71.3 MB of memory traffic"), "{words}");
 }
 
 #[test]

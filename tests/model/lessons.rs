@@ -233,7 +233,7 @@ fn a_broken_file_says_the_line_and_what_is_wrong() {
         ),
         (
             format!("{HEAD}{page}<b>bold</b>"),
-            "9: HTML is shown as text",
+            "9: HTML appears as text",
         ),
         (
             format!("{HEAD}{page}![x](y.png)"),

@@ -159,7 +159,7 @@ fn what_is_wrong_is_said() {
                 node("Exp", "b", "y", &[]),
             ])
             .bytes(),
-            "its graph has a cycle, for which the node `` of type Add waits",
+            "its graph has a cycle through the node `` of type Add",
         ),
         (
             model(vec![

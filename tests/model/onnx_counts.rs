@@ -274,7 +274,7 @@ fn an_opaque_op_with_an_impossible_size_has_an_unknown_shape() {
     );
     assert_eq!(
         said(&converted),
-        "1 op of unknown operators is counted as opaque: 1 Pad. \
+        "1 op of an unknown operator is counted as opaque: 1 Pad. \
          2 ops of unknown shape are not counted. Write their shapes after a colon, the first op first."
     );
     assert!(converted.is_incomplete);

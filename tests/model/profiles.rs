@@ -235,7 +235,7 @@ fn what_is_no_measurement_gets_a_sentence() {
         (Kind::Table, &raw.replace("\"ns\"", "\"parsec\""), "Line 8 of this table: the unit of gpu__time_duration.sum is \"parsec\", but must be ns, us, ms, s, byte, Kbyte, Mbyte or Gbyte.".to_owned()),
         (Kind::Script, "{\"torch\": \"2.11\", \"rows\": [{\"variant\": \"eager\", \"time_us\": NaN}]}", script("rows[0].time_us: NaN is not a JSON number at line 1 column 60")),
         (Kind::Script, "{\"program\": \"p\", \"device\": \"cpu\", \"torch\": \"2\", \"rows\": [{\"variant\": \"eager\", \"errors\": [0.0]}]}", "The script ran on cpu and timed nothing. Run it where PyTorch finds a GPU.".to_owned()),
-        (Kind::Script, "{\"program\": \"p\", \"device\": \"g\", \"torch\": \"2\", \"rows\": [{\"variant\": \"eager\", \"kernels\": [{\"name\": \"k\", \"time_us\": -1}]}]}", script("rows[0].kernels[0].time_us: a time is at least 0, and this is -1 at line 1 column 116")),
+        (Kind::Script, "{\"program\": \"p\", \"device\": \"g\", \"torch\": \"2\", \"rows\": [{\"variant\": \"eager\", \"kernels\": [{\"name\": \"k\", \"time_us\": -1}]}]}", script("rows[0].kernels[0].time_us: a time is at least 0, and this one is -1 at line 1 column 116")),
         (Kind::Script, &" ".repeat(8_000_001), "This measurement could not be read: it exceeds the limit of 8 MB.".to_owned()),
         (Kind::Script, "{\"program\": \"p\", \"rows\": [", script("rows: EOF while parsing a list at line 1 column 26")),
     ];

@@ -66,7 +66,7 @@ pub(crate) const CASES: &[Case] = &[
         hint: "declare it: `weight w : f16[6, 5]`" },
     Case { text: "input x : f16[8, 6]\ny = add(x, b) : f16[8, 6]", severity: Severity::Warning,
         code: Code::UndeclaredTensor, at: (2, 12),
-        message: "`b` is not declared: it is assumed to be as large as `y`, f16[8, 6]",
+        message: "`b` is not declared: its assumed size is that of `y`, f16[8, 6]",
         hint: "declare it: `input b : f16[8, 6]`" },
     error("param heads = 4\ninput x : f16[headz]\ny = relu(x)", Code::UnknownParam, (2, 15),
         "no param is called `headz`", "did you mean `heads`?"),

@@ -55,13 +55,13 @@ fn a_typed_number_is_a_value_or_refused_with_the_reason() {
     }
     let empty = row.entered(" ").unwrap_err();
     assert!(
-        empty.starts_with("The field was empty.  Write a whole number"),
+        empty.starts_with("The field was empty. Write a whole number"),
         "{empty}"
     );
     let endless = rows("param H = 7\n")[0].entered("99999999999999999999");
     assert_eq!(
         endless,
-        Err("99,999,999,999,999,999,999 is past 2^63.".to_owned())
+        Err("99,999,999,999,999,999,999 exceeds 2^63.".to_owned())
     );
 }
 

@@ -55,7 +55,7 @@ impl Page {
         drop(text);
         match fix {
             Some(fix) => self.correct(&fix, true),
-            None => self.tell("This line has nothing to correct by a key."),
+            None => self.tell("This line has no correction to apply."),
         }
     }
 

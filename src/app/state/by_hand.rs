@@ -63,7 +63,7 @@ impl Page {
     pub fn state_kernels(self, kernels: &str, text: String) {
         self.edit(text, Origin::Single);
         self.notice.set(Some(Notice {
-            text: format!("The text now states {kernels} by @kernel marks."),
+            text: format!("The text now marks {kernels} with @kernel."),
             is_failure: false,
             action: Some(NoticeAction::Undo),
         }));
@@ -98,7 +98,7 @@ impl Page {
                     self.apply(proposal, op, focus);
                 }
                 _ => self.tell_failure(
-                    "The kernels were not changed: the program has, or the work was stopped.",
+                    "The kernels did not change, because the program has changed or the work was stopped.",
                 ),
             }
         });

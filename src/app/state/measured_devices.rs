@@ -19,7 +19,7 @@ impl Page {
                 self.choose_measured(&probe);
             }
             Err(problem) => {
-                self.tell_failure(format!("The rates of this GPU were not taken: {problem}."));
+                self.tell_failure(format!("The rates of this GPU could not be used: {problem}."));
             }
         }
     }

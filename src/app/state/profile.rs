@@ -113,7 +113,7 @@ impl Page {
             Ok(()) => self.tell(text),
             Err(problem) => {
                 self.tell_failure(format!(
-                    "{text} The rates of its GPU were not taken: {problem}."
+                    "{text} The rates of its GPU could not be used: {problem}."
                 ));
             }
         }

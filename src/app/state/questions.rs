@@ -96,11 +96,11 @@ impl Page {
     /// The effect of merging or cutting kernels.
     pub fn proposal(self, change: Change) -> Option<Proposal> {
         if self.has_error.get() {
-            let words = "The text has an error; mend it first.";
+            let words = "The text has an error. Correct it first.";
             return Some(Proposal::refused(words.to_owned()));
         }
         if !self.are_kernels_present() {
-            let words = "The kernels are being computed; wait for them.";
+            let words = "Wait until the kernels are computed.";
             return Some(Proposal::refused(words.to_owned()));
         }
         self.ask(

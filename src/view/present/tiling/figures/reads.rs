@@ -89,7 +89,7 @@ impl Figures<'_> {
     }
 
     fn compulsory(self) -> FigureRow {
-        self.told("compulsory", "A and B once", self.once_bytes(), ONCE)
+        self.told("compulsory traffic", "A and B once", self.once_bytes(), ONCE)
             .into()
     }
 
