@@ -129,7 +129,8 @@ impl Session {
         };
         if let Some((id, _)) = suspect {
             page.notice.set(Some(Notice {
-                text: "Your last text did not finish opening, so the page shows another.".to_owned(),
+                text: "Your last text did not finish opening, so the page shows another."
+                    .to_owned(),
                 is_failure: true,
                 action: Some(NoticeAction::OpenDocument(id.clone())),
             }));

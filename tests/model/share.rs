@@ -92,12 +92,21 @@ fn a_note_is_one_line_of_plain_text() {
     let text = |text: &str| Note::of(text).map(|note| note.as_str().to_owned());
     for (written, expected) in [
         ("Worth 20 minutes?", "Worth 20 minutes?"),
-        ("  first\nsecond\r\nthird\tfourth\u{2028}fifth \n", "first second  third fourth fifth"),
-        ("<img src=x onerror=alert(1)>&amp;", "<img src=x onerror=alert(1)>&amp;"),
+        (
+            "  first\nsecond\r\nthird\tfourth\u{2028}fifth \n",
+            "first second  third fourth fifth",
+        ),
+        (
+            "<img src=x onerror=alert(1)>&amp;",
+            "<img src=x onerror=alert(1)>&amp;",
+        ),
         ("a\0b\u{1b}[31mc\u{7f}d\u{9b}e", "ab[31mcde"),
         ("exe.\u{202e}gnp.\u{2066}x\u{2069}", "exe.gnp.x"),
         ("pay\u{200b}pal\u{feff}\u{e0041}", "paypal"),
-        ("nim\u{200c}fasle \u{1f469}\u{200d}\u{1f52c}", "nim\u{200c}fasle \u{1f469}\u{200d}\u{1f52c}"),
+        (
+            "nim\u{200c}fasle \u{1f469}\u{200d}\u{1f52c}",
+            "nim\u{200c}fasle \u{1f469}\u{200d}\u{1f52c}",
+        ),
         ("שלום", "שלום"),
     ] {
         assert_eq!(text(written).as_deref(), Some(expected), "{written:?}");

@@ -19,7 +19,9 @@ impl Page {
                 self.choose_measured(&probe);
             }
             Err(problem) => {
-                self.tell_failure(format!("The rates of this GPU could not be used: {problem}."));
+                self.tell_failure(format!(
+                    "The rates of this GPU could not be used: {problem}."
+                ));
             }
         }
     }

@@ -39,7 +39,7 @@ pub fn RooflinePanel() -> impl IntoView {
                 title="Roofline"
                 legend=RooflineLegend
                 draw=|charted, width, held| {
-                    let height = (width * 0.62).clamp(210.0, 760.0);
+                    let height = (width * 0.62).clamp(190.0, 760.0);
                     roofline::scene_of(charted, (width, height), held)
                 }
             />
@@ -66,7 +66,7 @@ pub fn TimelinePanel() -> impl IntoView {
                 title="Memory timeline"
                 legend=TimelineLegend
                 draw=|charted, width, held| {
-                    let height = (width * 0.34).clamp(190.0, 440.0);
+                    let height = (width * 0.34).clamp(150.0, 440.0);
                     timeline::scene_of(charted, (width, height), held)
                 }
             />

@@ -89,8 +89,13 @@ impl Figures<'_> {
     }
 
     fn compulsory(self) -> FigureRow {
-        self.told("compulsory traffic", "A and B once", self.once_bytes(), ONCE)
-            .into()
+        self.told(
+            "compulsory traffic",
+            "A and B once",
+            self.once_bytes(),
+            ONCE,
+        )
+        .into()
     }
 
     fn tile_intensity(self) -> FigureRow {
