@@ -107,7 +107,7 @@ test('a first visit opens a small program before anything is fused, and a later 
 test('an example opens with its choices, and undo brings back those from before', async ({ page, visit }) => {
   await visit();
   const state = async () => [
-    await picker(page, 'Example').inputValue(), await picker(page, 'Fusion').inputValue(), await viewSwitch(page, 'Fused').isChecked(),
+    await picker(page, 'Example').inputValue(), await page.locator('.policies input:checked').inputValue(), await viewSwitch(page, 'Fused').isChecked(),
   ];
   const undo = page.getByRole('button', { name: 'Undo', exact: true });
   await picker(page, 'GPU').selectOption('h200');

@@ -66,7 +66,7 @@ pub fn TimelinePanel() -> impl IntoView {
                 title="Memory timeline"
                 legend=TimelineLegend
                 draw=|charted, width, held| {
-                    let height = (width * 0.34).clamp(150.0, 440.0);
+                    let height = (width * 0.28).clamp(150.0, 440.0);
                     timeline::scene_of(charted, (width, height), held)
                 }
             />
