@@ -158,7 +158,7 @@ fn the_records_decide_what_is_one_kernel() {
             "1.2",
             "M=8192",
             "2 -> 1 kernels",
-            "by measurement: add_layernorm was 2.05× as fast at 604 MFLOP",
+            "by measurement: add_layernorm was 2.05× faster at 604 MFLOP",
         ),
         ("1.8", "M=8192", "2 -> 1 kernels", "2.05×"),
         ("1.8", "M=1024", "2 -> 2 kernels", ""),

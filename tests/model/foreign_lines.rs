@@ -249,11 +249,7 @@ const OPS: &[(&str, &str, &str)] = &[
         "write a word without quotes: `tanh`",
         "y = F.gelu(x, approximate=tanh)",
     ),
-    (
-        "y = x.cuda()",
-        "all tensors are in the memory of the GPU",
-        "",
-    ),
+    ("y = x.cuda()", "all tensors are in GPU memory", ""),
 ];
 
 fn assert_told(head: &str, cases: &[(&str, &str, &str)]) {

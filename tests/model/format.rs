@@ -1,8 +1,8 @@
 //! Numbers as people read them.
 
 use fuseline_view::present::format::{
-    format_bandwidth, format_bytes, format_exact, format_flops, format_intensity, format_percent,
-    format_rate, format_ratio, format_seconds,
+    format_bandwidth, format_bytes, format_exact, format_faster, format_flops, format_intensity,
+    format_percent, format_rate, format_ratio, format_seconds,
 };
 
 #[test]
@@ -62,6 +62,10 @@ fn intensities_ratios_and_percentages() {
     assert_eq!(
         [0.1, 0.954, 0.9999].map(format_ratio),
         ["0.10×", "0.95×", "1.00×"]
+    );
+    assert_eq!(
+        [1.06, 1.0, 0.9].map(format_faster),
+        ["1.06× faster", "no faster", "0.90× as fast"]
     );
     assert_eq!(format_percent(14.599), "14.6 %");
     assert_eq!(format_percent(-0.01), "0.0 %");

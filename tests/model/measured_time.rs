@@ -190,7 +190,7 @@ fn each_kernel_says_what_decided() {
     let steps = |text: &str| stdout(&run(&flags, text)).to_owned();
     let text = steps(ADD_RELU);
     assert!(
-        text.contains("by measurement: add_relu was 1.69× as fast at 134 MFLOP"),
+        text.contains("by measurement: add_relu was 1.69× faster at 134 MFLOP"),
         "{text}"
     );
     assert!(
@@ -229,7 +229,7 @@ fn attention_as_one_op_is_priced_by_measurement() {
         );
         let steps = stdout(&run(&[&MEASURED_ON_H200[..], &["--steps"]].concat(), text)).to_owned();
         assert!(
-            steps.contains("by measurement: attention was 7.27× as fast at 17.6 GFLOP"),
+            steps.contains("by measurement: attention was 7.27× faster at 17.6 GFLOP"),
             "{steps}"
         );
     }

@@ -105,7 +105,7 @@ pub(crate) const CASES: &[Case] = &[
     error("param H = 8\ninput x : f16[H / (H - 8)]\ny = relu(x)", Code::InexactDivision, (2, 15),
         "`H/(H - 8)` divides by zero", "divide by a number that is not zero"),
     error("param H = 9223372036854775807\ninput x : f16[H * 2]\ny = relu(x)", Code::Overflow, (2, 15),
-        "`H*2` passes 2^63", "use smaller sizes"),
+        "`H*2` exceeds 2^63", "use smaller sizes"),
     error("param H = 4000000000\ninput x : f16[H, H]\ny = relu(x)", Code::Overflow, (2, 11),
         "the bytes of `x` f16[4000000000, 4000000000] exceed 2^63", "use smaller sizes"),
     error("input x : f16[4000000000, 1]\ninput z : f16[1, 4000000000]\ny = add(x, z)", Code::Overflow, (3, 1),

@@ -189,7 +189,7 @@ fn what_is_told_of_a_square_matmul() {
     assert_eq!(lines("waves")[0], "⌈1,024 tiles / 132 multiprocessors⌉ = 8");
     assert_eq!(
         lines("wave efficiency")[0],
-        "1,024 tiles / 1,056 places = 97.0 %"
+        "1,024 tiles / 1,056 slots = 97.0 %"
     );
     // 13 rows of tiles meet 16 columns: eight rows at a time, 132 tiles are 16 columns of eight and four more.
     assert_eq!(

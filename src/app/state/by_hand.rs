@@ -12,7 +12,8 @@ use leptos::prelude::*;
 use std::sync::Arc;
 
 impl Page {
-    /// Chooses a policy. Under `manual`, a text without marks shows each op as a kernel: a notice says so and offers the kernels shown so far.
+    /// Chooses a policy. Under `manual`, a text without marks shows each op as a kernel: a notice
+    /// says so and offers the kernels shown so far.
     pub fn choose_policy(self, policy: Policy) {
         let is_about_start = |notice: &Option<Notice>| {
             let action = notice.as_ref().and_then(|notice| notice.action.as_ref());

@@ -1,6 +1,6 @@
 //! The decisions of a policy, in words.
 
-use crate::present::format::{format_amount, format_bytes, format_ratio, format_seconds};
+use crate::present::format::{format_amount, format_bytes, format_faster, format_seconds};
 use crate::present::names::{joined, quoted_op};
 use crate::present::reasons::{reason_text, stated_kernel};
 use fuseline_core::fusion::certificate::Amount;
@@ -126,9 +126,9 @@ pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
 /// What measured runs say about a kernel, to follow its cost.
 fn evidence_text(evidence: &Evidence) -> String {
     let run = |nearest: &Nearest| {
-        let speedup = format_ratio(nearest.speedup);
+        let speedup = format_faster(nearest.speedup);
         let work = format_amount(nearest.flops, "FLOP");
-        format!("{} was {speedup} as fast at {work}", nearest.pattern)
+        format!("{} was {speedup} at {work}", nearest.pattern)
     };
     match evidence {
         Evidence::Unmeasured => ", by the device model: the pattern was not measured".to_owned(),

@@ -144,7 +144,7 @@ pub fn format_ratio(ratio: f64) -> String {
     }
 }
 
-/// A speedup as the end of a sentence: `1.06× faster`, `0.9× as fast`, `no faster`.
+/// A speedup as the end of a sentence: `1.06× faster`, `0.90× as fast`, `no faster`.
 pub fn format_faster(speedup: f64) -> String {
     let ratio = format_ratio(speedup);
     if ratio == "1.00×" {

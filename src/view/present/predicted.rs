@@ -4,7 +4,8 @@ use super::figure::{Term, breakdown_worked};
 use super::format::format_seconds;
 use fuseline_core::analysis::device_model::Breakdown;
 
-/// How a predicted time is computed: a line for each part that takes time, and one for the whole. `kind` names such times.
+/// How a predicted time is computed: a line for each part that takes time, and one for the whole.
+/// `kind` names such times.
 pub fn breakdown_lines(breakdown: &Breakdown, kind: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut terms = Vec::new();

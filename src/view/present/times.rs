@@ -342,7 +342,8 @@ pub fn missing_total(analysis: &Analysis) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// What the time of a kernel leaves out: `no peak is known for f64 on this device, so the time leaves its arithmetic out`.
+/// What the time of a kernel leaves out: `no peak is known for f64 on this device, so the time
+/// leaves its arithmetic out`.
 pub fn missing_text(kernel: &Kernel, options: &Options) -> Option<String> {
     let unknown_peak = |of: &str| format!("no peak is known for {of} on this device");
     let missing = match missing_figure(options, kernel.work)? {

@@ -1,7 +1,7 @@
 //! What else is to be said about a measurement: where it comes from, and in what it differs from the open program.
 
 use super::explain::{READS_TELL_MORE, WRITES_LEAVE_LATER};
-use crate::present::format::{format_count, format_ratio, format_seconds};
+use crate::present::format::{format_count, format_faster, format_ratio, format_seconds};
 use crate::present::names::counted;
 use crate::present::options::policy_title;
 use fuseline_core::model::op::Op;
@@ -177,9 +177,9 @@ fn speedup(analysis: &Analysis, profile: &Profile, run: &MeasuredRun) -> Option<
     let predicted = analysis.predicted.as_ref();
     let predicted = predicted.map(|times| times.unfused_s / times.fused_s);
     let mut text = format!(
-        "One eager call takes {}, so this run is {} as fast",
+        "One eager call takes {}, so this run is {}",
         format_seconds(eager.time_s?),
-        format_ratio(measured)
+        format_faster(measured)
     );
     let is_off = predicted.is_some_and(|predicted| differs(predicted, measured));
     if let Some(predicted) = predicted {
