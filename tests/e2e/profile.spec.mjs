@@ -58,7 +58,7 @@ test('a run of another policy or device offers to choose it', async ({ page }) =
   await expect(picker(page, 'GPU')).toHaveValue('h200');
   await drop(page, 'bench.json', file('bench.json'));
   await picker(page, 'Run').selectOption({ label: 'eager' });
-  await own(page).getByRole('button', { name: 'Show the kernels of none' }).click();
+  await own(page).getByRole('button', { name: 'Choose the policy no fusion' }).click();
   await expect(policyChoice(page, 'none')).toBeChecked();
   await expect(rows(page)).toHaveCount(7);
   await expect(own(page)).toContainText('Short kernels worth fusing');

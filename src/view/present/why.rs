@@ -173,7 +173,7 @@ impl WhyNot {
             if fold.edges.len() > 1 {
                 let rounds = format_count(fold.edges.len());
                 row.reason = format!(
-                    "{}; so in each of {rounds} rounds, whose figures are added",
+                    "{}; the same in each of {rounds} iterations, with summed figures",
                     row.reason
                 );
             }

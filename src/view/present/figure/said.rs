@@ -18,7 +18,7 @@ const MAX_FUNCTIONS: usize = 4;
 
 /// The papers of the kernel that never writes the scores.
 const ATTENTION_SOURCE: &str =
-    "Attention as one kernel: Dao et al., FlashAttention, 2022; Dao, FlashAttention-2, 2023.";
+    "Fused attention: Dao et al., FlashAttention, 2022; Dao, FlashAttention-2, 2023.";
 
 /// An option, what it is now, and what that means.
 #[derive(Clone, Debug, PartialEq, Eq)]

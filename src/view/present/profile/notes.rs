@@ -28,7 +28,7 @@ impl Offer {
         match self {
             Self::Device(device) => format!("Choose {}", device.name),
             Self::Policy(policy, tuned) => format!(
-                "Show the kernels of {}{}",
+                "Choose the policy {}{}",
                 policy_title(*policy, Objective::default()),
                 if *tuned { " with max-autotune" } else { "" }
             ),
