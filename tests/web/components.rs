@@ -248,7 +248,10 @@ async fn the_options_of_a_policy_show_what_is_chosen() {
         };
         checked.filter_map(name).collect::<Vec<_>>()
     };
-    assert_eq!(checked(), ["time (lower bound)", "attention where it pays"]);
+    assert_eq!(
+        checked(),
+        ["time (lower bound)", "fused attention where it pays"]
+    );
     assert_eq!(root.value(".menu-panel input[type=range]"), "7.5");
     root.click(".menu-panel .link").await;
     assert_eq!(root.value(".menu-panel input[type=range]"), "2");
@@ -259,8 +262,8 @@ async fn the_options_of_a_policy_show_what_is_chosen() {
         checked(),
         [
             "time (lower bound)",
-            "after reductions",
-            "attention where it pays"
+            "ops after reductions",
+            "fused attention where it pays"
         ]
     );
     page.policy.set(Policy::Rules);

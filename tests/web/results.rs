@@ -90,21 +90,31 @@ async fn the_policies_stand_side_by_side_and_on_one_roofline_when_asked() {
     // Three of them keep one tensor on chip. No kernel is stated, so *manual* has no row.
     assert_eq!(
         root.texts("tbody button[aria-pressed]"),
-        ["rules", "torch.compile", "optimal", "none"]
+        [
+            "textbook rules",
+            "torch.compile",
+            "fewest bytes",
+            "no fusion"
+        ]
     );
     assert!(root.all("svg").is_empty());
     root.click("tbody tr:nth-child(3)").await;
     assert_eq!(page.policy.get_untracked(), Policy::Optimal);
-    assert_eq!(text(&root.one("[aria-pressed=true]")), "optimal");
+    assert_eq!(text(&root.one("[aria-pressed=true]")), "fewest bytes");
     assert_eq!(
         text(&root.one("tr.is-selected .op-names")),
-        "the chosen one"
+        "the chosen policy"
     );
     is_drawn.set(true);
     drawn().await;
     assert_eq!(
         root.texts(".legend li"),
-        ["none", "rules", "torch.compile", "optimal"]
+        [
+            "no fusion",
+            "textbook rules",
+            "torch.compile",
+            "fewest bytes"
+        ]
     );
     assert!(!root.all(".policies-roofline [role=button]").is_empty());
 }

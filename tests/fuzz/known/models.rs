@@ -132,7 +132,7 @@ fn more_text_than_is_read_is_refused() {
     }
     let said = read(&file(&long)).unwrap_err();
     assert!(
-        said.contains("30000 ops are more than the 8 MB of notation that are read"),
+        said.contains("30000 ops need more than 8 MB of notation"),
         "{said}"
     );
 }

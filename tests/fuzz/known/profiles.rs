@@ -134,7 +134,7 @@ fn the_last_call_of_a_program_that_repeats_is_found_where_the_first_one_is_cut()
     let notes = notes(&analysis, &long, &analysis.graph.digest(), &matching);
     assert_eq!(
         notes[1].text,
-        "The first 10,000 kernels of the trace were passed over, because the last 200,000 are read; a run that begins among them is left out."
+        "Fuseline skips the first 10,000 kernels of the trace, with any run that begins there, and reads the last 200,000."
     );
 }
 
@@ -158,9 +158,7 @@ fn what_unpacks_to_much_is_read_in_parts() {
     let long = [b"[{\"name\": \"".to_vec(), vec![b'a'; 18 << 20]].concat();
     let said = read_profile(Kind::Trace, &packed(&long)).unwrap_err();
     assert!(
-        said.starts_with(
-            "This trace has more than 16 MB without an end of a value before line 1, byte 16"
-        ),
+        said.starts_with("This trace has a value of more than 16 MB before line 1, byte 16"),
         "{said}"
     );
 

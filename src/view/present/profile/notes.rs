@@ -83,7 +83,7 @@ pub fn notes(
     let mut notes = vec![Note::plain(source(profile, run, matching.calls))];
     if profile.passed_over > 0 {
         notes.push(Note::plain(format!(
-            "Fuseline reads the last {1} of the trace and skips the first {0}, with any run that begins there.",
+            "Fuseline skips the first {} of the trace, with any run that begins there, and reads the last {}.",
             counted(profile.passed_over, "kernel"),
             format_count(MAX_KERNELS)
         )));
