@@ -86,7 +86,7 @@ test('the handout of a large program opens at once, and has its pictures when th
   await page.locator('.strip .work').getByRole('button', { name: 'Compute it' }).click();
   await page.locator('summary', { hasText: 'Export' }).click();
   await page.getByRole('button', { name: /^Handout/ }).click();
-  await expect.poll(() => handout.locator('img').evaluateAll((images) => images.map((image) => image.complete && image.naturalWidth > 0))).toEqual([true, true, true]);
+  await expect.poll(() => handout.locator('img').evaluateAll((images) => images.map((image) => image.complete && image.naturalWidth > 0))).toEqual([true, true, true, true]);
 });
 
 /** The worker gets nothing to do until the returned function is called. */

@@ -35,7 +35,7 @@ test('between two policies boxes, points and bars travel, and come to rest', asy
   const moving = await movingAfter(page, 'policy');
   const ops = await page.locator('.dag-op').count();
   expect(moves(moving, 'dag-op')).toBe(ops);
-  for (const name of ['dag-panel', 'mark-solid-point', 'mark-read']) {
+  for (const name of ['dag-panel', 'mark-solid-point', 'mark-read', 'mark-tensor-bar', 'mark-kernel-box']) {
     expect(moves(moving, name), name).toBeGreaterThan(1);
   }
   for (const { ms } of moving) { expect(ms).toBeLessThanOrEqual(CALM_MS); }
@@ -47,7 +47,7 @@ test('between unfused and fused the boxes of kernels close up, points travel and
   await open();
   for (const view of ['unfused', 'fused']) {
     const moving = await movingAfter(page, 'view');
-    for (const name of ['dag-panel', 'mark-solid-point', 'mark-read']) {
+    for (const name of ['dag-panel', 'mark-solid-point', 'mark-read', 'mark-tensor-bar', 'mark-kernel-box']) {
       expect(moves(moving, name), `${name}, ${view}`).toBeGreaterThan(1);
     }
     expect(moves(moving, 'dag-op')).toBe(0);

@@ -31,7 +31,7 @@ test('each picture is saved as SVG and, at twice its size, as PNG', async ({ pag
   await exportMenu(page).click();
   expect(await accessibilityFindings(page)).toEqual([]);
   await exportMenu(page).click();
-  for (const [label, stem] of [['Graph', 'graph'], ['Roofline', 'roofline'], ['Memory traffic', 'traffic'], ['Traffic by kernel', 'by-kernel']]) {
+  for (const [label, stem] of [['Graph', 'graph'], ['Roofline', 'roofline'], ['Memory timeline', 'timeline'], ['Memory traffic', 'traffic'], ['Traffic by kernel', 'by-kernel']]) {
     const [name, svg] = await exported(page, `${label} as SVG`);
     expect(name).toBe(`fuseline-${stem}.svg`);
     const read = await page.evaluate((text) => {

@@ -15,6 +15,8 @@ export const slider = (page, name) => page.getByRole('slider', { name, exact: tr
 export const numberBox = (page, name) => page.getByRole('spinbutton', { name: `${name}, exact value`, exact: true });
 const kernelButtons = (page) => page.locator('table.kernels').getByRole('button', { name: /^kernel \d+:/ });
 export const roofline = (page) => page.getByRole('region', { name: 'Roofline' });
+/** Its title is the peak, or its name where there is none. */
+export const timeline = (page) => page.getByRole('region', { name: /^(Peak memory|Memory timeline)/ });
 export const traffic = (page) => page.getByRole('region', { name: 'Memory traffic' });
 
 /** A tab below the pictures, and what it shows. */

@@ -54,9 +54,9 @@ pub const PAPER: Format = Format {
     frame: (680.0, 718.0),
     is_paper: true,
     chart_width: 680.0,
-    roofline_ratio: 0.36,
-    timeline_ratio: 0.32,
-    traffic_ratio: 0.22,
+    roofline_ratio: 0.34,
+    timeline_ratio: 0.3,
+    traffic_ratio: 0.21,
 };
 
 /// Columns of a graph, at most.
