@@ -173,6 +173,7 @@ mod text_metrics;
 mod tiling;
 mod tiling_picture;
 mod timeline;
+mod timeline_large;
 mod times;
 mod triton;
 mod unknown_shapes;

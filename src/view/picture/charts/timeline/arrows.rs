@@ -5,7 +5,7 @@ use super::columns::{Column, ColumnKind};
 use crate::picture::charts::marks::polygon;
 use crate::picture::charts::scene::{Mark, Point, Role};
 use fuseline_core::cost::traffic::{Access, Views};
-use fuseline_core::{Execution, KernelId};
+use fuseline_core::{Execution, Kernel, KernelId};
 
 /// The part of a column that its arrows take, at most.
 const SHARE: f64 = 0.6;
@@ -43,7 +43,7 @@ pub(super) fn flows(
         let base = views.base.get(access.tensor).copied();
         let bar = base.and_then(|base| bars.of_tensor.get(&base).copied());
         let is_here = |&bar: &usize| {
-            let covered = bars.bars.get(bar).map(|bar| &bar.columns);
+            let covered = bars.list.get(bar).map(|bar| &bar.columns);
             covered.is_some_and(|columns| columns.contains(&place))
         };
         let Some(bar) = bar.filter(is_here).filter(|_| access.bytes > 0) else {
@@ -89,7 +89,7 @@ pub(super) fn scale<'a>(
                 continue;
             }
             let kernels = execution.kernels.as_slice().get(column.kernels.clone());
-            let bytes: u64 = kernels.unwrap_or_default().iter().map(|k| k.bytes()).sum();
+            let bytes: u64 = kernels.unwrap_or_default().iter().map(Kernel::bytes).sum();
             let room = (column.width() * SHARE).min(MAX_WIDTH);
             scale = scale.min(room / bytes.max(1) as f64);
         }
@@ -103,7 +103,7 @@ pub(super) fn places(flows: &[Flow], column: &Column, scale: f64) -> Vec<(f64, f
     let all: f64 = flows.iter().map(width).sum();
     let gaps = flows.len().saturating_sub(1) as f64;
     let between = ((column.width() * 0.94 - all) / gaps.max(1.0)).clamp(0.0, BETWEEN);
-    let mut at = column.middle() - (all + gaps * between) / 2.0;
+    let mut at = column.middle() - f64::midpoint(all, gaps * between);
     let place = |flow: &Flow| {
         let width = width(flow);
         let middle = at + width / 2.0;

@@ -43,7 +43,7 @@ pub(super) enum BarKind {
 /// What lies in memory.
 pub(super) struct Bars {
     /// In the order in which they come into memory.
-    pub(super) bars: Vec<Bar>,
+    pub(super) list: Vec<Bar>,
     /// The bar of each tensor that has one.
     pub(super) of_tensor: HashMap<TensorId, usize, FxBuildHasher>,
     /// For each column the tensors that are too small for a bar, and their bytes.
@@ -127,7 +127,7 @@ pub(super) fn bars(
         (group_of.into_iter()).filter_map(|(tensor, place)| Some((tensor, (*bar_of.get(place)?)?)));
     Bars {
         of_tensor: of_tensor.collect(),
-        bars,
+        list: bars,
         small,
     }
 }

@@ -106,7 +106,7 @@ pub(super) fn columns(
         };
         at = end;
         match columns.last_mut() {
-            Some(before) if is_narrow(before) && is_narrow(&column) => before.join(column, live),
+            Some(before) if is_narrow(before) && is_narrow(&column) => before.join(&column, live),
             _ => columns.push(column),
         }
     }
@@ -114,7 +114,7 @@ pub(super) fn columns(
 }
 
 impl Column {
-    fn join(&mut self, next: Self, live: &IdVec<KernelId, u64>) {
+    fn join(&mut self, next: &Self, live: &IdVec<KernelId, u64>) {
         self.kernels.end = next.kernels.end;
         self.right = next.right;
         self.kind = ColumnKind::Kernels;

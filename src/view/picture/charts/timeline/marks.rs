@@ -51,7 +51,7 @@ impl Drawn<'_> {
     /// Appends all marks. Returns those that can be focused: kernels, then tensors from left to right.
     pub(super) fn draw(&self, marks: &mut Vec<Mark>) -> Vec<usize> {
         let mut tensors = Vec::new();
-        for (bar, segments) in self.bars.bars.iter().zip(&self.stack.segments) {
+        for (bar, segments) in self.bars.list.iter().zip(&self.stack.segments) {
             self.draw_bar(bar, segments, marks, &mut tensors);
         }
         self.draw_small(marks, &mut tensors);
@@ -65,7 +65,7 @@ impl Drawn<'_> {
         for column in self.columns {
             self.draw_on_chip(column, marks, &mut tensors);
         }
-        for (bar, segments) in self.bars.bars.iter().zip(&self.stack.segments) {
+        for (bar, segments) in self.bars.list.iter().zip(&self.stack.segments) {
             marks.extend(self.bar_text(bar, segments));
         }
         self.draw_words(marks);
@@ -175,7 +175,7 @@ impl Drawn<'_> {
         for (place, (column, flows)) in self.columns.iter().zip(&self.flows).enumerate() {
             let places = places(flows, column, self.arrow_scale);
             for (flow, (x, width)) in flows.iter().zip(places) {
-                let Some(bar) = self.bars.bars.get(flow.bar) else {
+                let Some(bar) = self.bars.list.get(flow.bar) else {
                     continue;
                 };
                 let segments = self.stack.segments.get(flow.bar);

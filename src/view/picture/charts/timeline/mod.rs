@@ -105,16 +105,15 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
             .map(|(place, column)| flows(execution, column, place, &bars, &views))
             .collect(),
         arrow_scale,
-        stack: stack(&bars.bars, shown.len()),
+        stack: stack(&bars.list, shown.len()),
         bars: &bars,
     };
     let focus_order = drawn.draw(&mut marks);
-    let axes = Axes {
-        x: round_axis(1.0),
-        y: Some(axis),
-    };
     Scene {
-        axes: Some(axes),
+        axes: Some(Axes {
+            x: round_axis(1.0),
+            y: Some(axis),
+        }),
         focus_order,
         ..Scene::new(
             (width, height),

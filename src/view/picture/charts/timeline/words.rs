@@ -47,7 +47,7 @@ pub(super) fn description(analysis: &Analysis, bars: &Bars, is_fused: bool) -> S
         let needed = peak_text(analysis, execution);
         format!("{name}: at most {needed} in use.")
     };
-    let tensors: usize = bars.bars.iter().map(|bar| bar.count).sum();
+    let tensors: usize = bars.list.iter().map(|bar| bar.count).sum();
     let on_chip = (analysis.tensors.iter()).filter(|of| of.is_on_chip).count();
     let stay = if is_fused && on_chip > 0 {
         format!(
