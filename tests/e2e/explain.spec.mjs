@@ -145,9 +145,9 @@ test('numbers of other tabs, of a card, of memory, tensors and the pinned state 
     const row = limits.getByRole('row', { name: /^limits of kernel 3: softmax/ });
     await expect(limits.locator('.explains[tabindex="0"]')).toHaveCount(1);
     await row.locator('.explains').nth(2).click();
-    const registers = explanation(page, 'registers of a thread');
-    await expect(registers).toContainText('live values × elements a thread + tensors × 2');
-    await expect(registers).toContainText('8 elements a thread');
+    const registers = explanation(page, 'registers per thread');
+    await expect(registers).toContainText('live values × elements per thread + tensors × 2');
+    await expect(registers).toContainText('8 elements per thread');
     await expect(registers).toContainText('A thread can have 255');
     await row.locator('.explains').nth(3).click();
     await expect(explanation(page, 'occupancy')).toContainText('by registers');
@@ -168,7 +168,7 @@ test('numbers of other tabs, of a card, of memory, tensors and the pinned state 
     await tensors.locator('.vanished .explains').first().click();
     const saved = explanation(page, 'bytes that fusion saves');
     await expect(saved).toContainText('attn_out in kernel 4: attn_output + concat_heads');
-    await expect(saved.locator('.explanation-line').first()).toContainText('one by one');
+    await expect(saved.locator('.explanation-line').first()).toContainText('as separate kernels');
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
   });
@@ -187,7 +187,7 @@ test('numbers of other tabs, of a card, of memory, tensors and the pinned state 
     await slider(page, 'S').focus();
     await page.keyboard.press('ArrowRight');
     await numberOf(page, 3, 8).click();
-    await expect(page.getByRole('dialog', { name: /against the pinned state$/ })).toContainText('kernel 3: softmax');
+    await expect(page.getByRole('dialog', { name: /relative to the pinned state$/ })).toContainText('kernel 3: softmax');
     // Unpinned, there is nothing to explain.
     await page.keyboard.press('Escape');
     await pinned.getByRole('button', { name: /^\+.* %$/ }).first().click();

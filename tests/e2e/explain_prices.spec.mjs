@@ -32,7 +32,7 @@ test('what an edge would save is explained by its two kernels, in its row, in th
   const table = page.getByRole('group', { name: 'Table of edges between kernels' });
   const row = table.getByRole('row', { name: /attn_scores → softmax/ });
   const shown = await numbers(row).allInnerTexts();
-  const told = card(page, 'bytes to save');
+  const told = card(page, 'memory traffic saved');
   await test.step('a row, which is not selected by it', async () => {
     await numbers(row).first().click();
     await expect(told).toBeInViewport({ ratio: 1 });
@@ -43,7 +43,7 @@ test('what an edge would save is explained by its two kernels, in its row, in th
     await expect(row.getByRole('button', { name: /→/ })).toHaveAttribute('aria-pressed', 'false');
     await numbers(row).nth(1).click();
     await expect(card(page, 'lower bound falls by')).toContainText('A launch takes 2.00 µs');
-    await expectKeys(page, table, 'bytes to save');
+    await expectKeys(page, table, 'memory traffic saved');
   });
   await row.getByRole('button', { name: /→/ }).click();
   const inspector = page.getByRole('region', { name: 'attn_scores → softmax' });
@@ -68,7 +68,7 @@ test('the numbers of advice, of a sweep and of measurements are explained, and k
     const table = page.getByRole('group', { name: 'What would save time' });
     const row = table.getByRole('row', { name: /scaled_dot_product_attention/ });
     await numbers(row).nth(2).click();
-    const told = card(page, 'bytes to save');
+    const told = card(page, 'memory traffic saved');
     await expect(line(told)).toHaveText('= 1.96 GB now − 839 MB with the change');
     await expect(told).toContainText('The change: fused attention');
     await numbers(row).nth(1).click();

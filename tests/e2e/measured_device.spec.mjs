@@ -66,7 +66,7 @@ test('rates that cannot be are told and change nothing', async ({ page, open }) 
   await open();
   await write(page, COPY);
   for (const [changes, said] of [
-    [{ kernel_s: 0 }, 'device.kernel_s is 0e0, and has to be from 1e-8 to 1e-2'],
+    [{ kernel_s: 0 }, 'device.kernel_s is 0e0, and must be from 1e-8 to 1e-2'],
     [{ measured_on: '2199-01-01' }, 'device.measured_on is 2199-01-01, and today is'],
   ]) {
     await dropDevice(page, { ...PROBE, ...changes });

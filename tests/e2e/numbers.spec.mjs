@@ -173,7 +173,7 @@ test('a slider by keys, and the number box beside it', { tag: '@firefox' }, asyn
 test('the heads stop only where they divide the hidden size, and follow it', async ({ page }) => {
   await typeInto(numberBox(page, 'heads'), '96');
   await numberBox(page, 'heads').press('Enter');
-  const refusal = page.getByText('heads goes from 8 to 128 and divides H: 96 does not fit, 64 does.');
+  const refusal = page.getByText('heads ranges from 8 to 128 and must divide H: 96 does not, 64 does.');
   await expect(refusal).toBeVisible();
   expect(await headlineBytes(page)).toEqual(await block(page, 2048));
   await slider(page, 'heads').press('ArrowRight');

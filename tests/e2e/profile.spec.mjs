@@ -23,7 +23,7 @@ test('what the script saved stands beside the program, kernel by kernel', async 
   await drop(page, 'bench.json', file('bench.json'));
   await expect(notice(page)).toContainText('11 measured kernels in 2 runs from bench.json.');
   await expect(picker(page, 'Run')).toHaveValue('1');
-  await expect(own(page)).toContainText('4 kernels ran, 4 of them found among the predicted ones.');
+  await expect(own(page)).toContainText('4 kernels ran, and 4 of them match a predicted kernel.');
   await expect(own(page)).toContainText('NVIDIA H200; PyTorch 2.11.0+cu130');
   await expect(rows(page)).toHaveCount(4);
   await expect(rows(page).nth(1)).toContainText('a + g');
@@ -78,7 +78,7 @@ test('what is no measurement gets a sentence, and nothing is lost', async ({ pag
   await expect(rows(page)).toHaveCount(4);
   const trace = file('trace_eager.json');
   for (const [name, text, sentence] of [
-    ['half.json', trace.slice(0, trace.length / 2), 'This trace ends in the middle, behind 40 events'],
+    ['half.json', trace.slice(0, trace.length / 2), 'This trace is cut off after 40 events'],
     ['nan.json', trace.replace('"dur": 48.0', '"dur": NaN'), 'NaN is not a JSON number'],
     ['food.csv', 'name,calories\napple,52\n', 'This table starts with name, calories.'],
     ['h100.json', readFileSync(new URL('../../public/measured/h100.json', import.meta.url)), 'it contains measured patterns. `fuseline calibrate FILE --json` makes records of them'],
@@ -106,7 +106,7 @@ test('a trace that PyTorch has packed is read, and one that unpacks to much can 
   await expect(notice(page)).toContainText('4 measured kernels in 1 run from trace.json.gz.');
   await expect(rows(page)).toHaveCount(4);
   await drop(page, 'half.json.gz', packed.subarray(0, packed.length / 2));
-  await expect(notice(page)).toContainText('This file is packed by gzip and ends in the middle, behind byte');
+  await expect(notice(page)).toContainText('This gzip file is cut off after byte');
   await drop(page, 'mlp.fuse.gz', gzipSync(PROGRAM));
   await expect(notice(page)).toContainText('of packed files only measurements are read: unpack it first');
   await expect(rows(page)).toHaveCount(4);

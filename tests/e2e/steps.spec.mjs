@@ -19,7 +19,7 @@ test('the graph and the figures follow the steps, by pointer and by keys, until 
   await test.step('forward, back, first and last', async () => {
     await expect(now(page)).toContainText(/^Step (\d+) of \1: /);
     await button(page, 'First step').click();
-    await expect(now(page)).toContainText('nothing is decided yet');
+    await expect(now(page)).toContainText('no decisions yet');
     await expect.poll(async () => (await headlineBytes(page)).fused).toBe(whole.unfused);
     await expect(panels(page)).toHaveCount(14);
     let last = whole.unfused;
@@ -76,7 +76,7 @@ test('the graph and the figures follow the steps, by pointer and by keys, until 
 test('a refusal says why, and the graph marks the ops that it is about and brings both into sight', async ({ page }) => {
   await chooseView(page, 'Unfused');
   const refusal = panel(page).getByRole('button', { name: /attn_scores, softmax stay separate/ });
-  await expect(refusal).toHaveText(/never sees the whole row that the reduction softmax needs/);
+  await expect(refusal).toHaveText(/never holds the whole row that the reduction softmax needs/);
   await refusal.click();
   await expect(viewSwitch(page, 'Fused')).toBeChecked();
   const marked = graph(page).locator('.is-decided');

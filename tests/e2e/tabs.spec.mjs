@@ -113,10 +113,10 @@ test.describe('attention', () => {
       const exact = async (count) => Number((await bytes(page, count)).replace(/\D/g, ''));
       const box = page.getByRole('spinbutton', { name: 'N, rows of K and V, exact value' });
       await box.fill('16384');
-      const [square, line] = [await exact('scores in memory'), await exact('every tensor once')];
+      const [square, line] = [await exact('scores go through memory'), await exact('compulsory traffic')];
       await box.fill('32768');
-      expect(await exact('every tensor once')).toBe(2 * line);
-      expect(await exact('scores in memory') / square).toBeCloseTo(4, 1);
+      expect(await exact('compulsory traffic')).toBe(2 * line);
+      expect(await exact('scores go through memory') / square).toBeCloseTo(4, 1);
     });
     await test.step('M is the device\'s until it is chosen, and again when asked for', async () => {
       const size = page.getByRole('spinbutton', { name: 'M/KiB, on chip, exact value' });
@@ -149,8 +149,8 @@ test.describe('attention', () => {
     const steps = tab.getByRole('status');
     await tab.getByRole('button', { name: 'Next' }).click();
     await tab.getByRole('button', { name: 'Next' }).press('Enter');
-    await expect(steps).toContainText('the old sum is scaled by exp(1 − 3) = 0.1353');
-    await expect(tab).toContainText('exp(12) = 162,755 is beyond the largest f16, 65,504');
+    await expect(steps).toContainText('multiply the old sum by exp(1 − 3) = 0.1353');
+    await expect(tab).toContainText('exp(12) = 162,755 exceeds the largest f16, 65,504');
     const number = tab.getByRole('spinbutton', { name: 'number 6' });
     await number.fill('6');
     await number.press('Tab');
@@ -172,15 +172,15 @@ test.describe('measured', () => {
     expect(fetched).toEqual([]);
     await openTab(page, 'Measured');
     const tab = panel(page, 'Measured');
-    await expect(tab).toContainText(/54 rows: half within [\d.]+ %, nine in ten within/);
+    await expect(tab).toContainText(/54 rows: half are within [\d.]+ %, nine of ten within/);
     expect(fetched.length).toBe(24);
     await expect(tab.locator('tbody tr')).toHaveCount(54);
     await expect(tab.locator('.chart [role=button]')).toHaveCount(54);
     await tab.getByRole('radio', { name: 'speedup over eager' }).check({ force: true });
     await expect(tab.locator('tbody tr')).toHaveCount(31);
-    await expect(tab.locator('.legend li:visible')).toHaveText(['compiled', 'compiled, own matmuls']);
+    await expect(tab.locator('.legend li:visible')).toHaveText(['compiled', 'compiled, generated matmuls']);
     await tab.getByRole('combobox', { name: 'Measured' }).selectOption({ label: 'further sizes, not seen by it' });
-    await expect(tab).toContainText(/\d+ rows: half within/);
+    await expect(tab).toContainText(/\d+ rows: half are within/);
     expect(await accessibilityFindings(page)).toEqual([]);
   });
 

@@ -78,7 +78,7 @@ test('an enlarged chart is saved, and the file shows what the page shows', async
   const [download] = await Promise.all([page.waitForEvent('download'), dialog.getByRole('button', { name: 'SVG' }).click()]);
   expect(download.suggestedFilename()).toBe('fuseline-roofline.svg');
   const svg = readFileSync(await download.path(), 'utf8');
-  expect(svg).toContain('Points show kernels before fusion.');
+  expect(svg).toContain('Points are kernels before fusion.');
   await expect(dialog).toBeVisible();
 });
 

@@ -81,6 +81,6 @@ test('table, graph and question speak of the same edge', async ({ page }) => {
     await expect(answer(page)).toContainText(/^Separate: a kernel runs at most one matmul.*As one kernel they would save 16.8 MB. There is no time for it/);
     await choosePolicy(page, 'none');
     await picker(page, 'another op').selectOption({ label: 'split_heads' });
-    await expect(answer(page)).toContainText('this policy does not try it');
+    await expect(answer(page)).toContainText('the policy does not try it');
   });
 });

@@ -24,7 +24,7 @@ test.beforeEach(async ({ page, open }) => {
 test('results are compared, and times stand beside the prediction', async ({ page }) => {
   await runToEnd(page);
   await expect(own(page).getByRole('status')).toContainText('1 result agrees with the interpreter, unfused and fused.');
-  await expect(own(page).getByRole('status')).toContainText(/Fusion brings \d+(\.\d+)?x here/);
+  await expect(own(page).getByRole('status')).toContainText(/Measured speedup by fusion: \d+(\.\d+)?×/);
   await expect(own(page)).toContainText(/google swiftshader.*: copies at .*, matmuls in a shader at .*FLOP\/s/);
   await expect(results(page).getByRole('row')).toHaveCount(2);
   await expect(results(page)).toContainText('right');
@@ -84,13 +84,13 @@ test('the program runs at its own sizes where they fit, else at the largest that
   await page.keyboard.press('Enter');
   await runToEnd(page);
   await expect(own(page)).toContainText('Timed at N = 524288 instead of 1048576, so that no tensor has more than 2.10 MB');
-  await expect(own(page)).toContainText(/Compared at N = \d+, which the interpreter computes quickly\./);
+  await expect(own(page)).toContainText(/Checked at N = \d+, which the interpreter computes quickly\./);
 });
 
 test('sizes that are numbers are timed, though the interpreter does not follow', async ({ page }) => {
   await write(page, 'input x : f32[2048, 2048]\ny = relu(x)\nz = exp(y)\n');
   await runToEnd(page);
-  await expect(own(page).getByRole('status')).toContainText('Results were not compared, because the interpreter cannot follow: a run would take');
+  await expect(own(page).getByRole('status')).toContainText('The results could not be checked, because the interpreter cannot run the program: a run would take');
   await expect(results(page)).toHaveCount(0);
   await expect(times(page)).not.toContainText('–');
 });
@@ -170,7 +170,7 @@ test('what a device does not admit is said before it runs', async ({ page }) => 
     Object.defineProperty(GPUSupportedLimits.prototype, 'maxStorageBufferBindingSize', { get: () => 8192 });
   });
   await run(page).click();
-  await expect(own(page).getByRole('status')).toContainText(/has \d+ bytes, and this GPU admits 8192 bytes in a buffer/);
+  await expect(own(page).getByRole('status')).toContainText(/has \d+ bytes, and this GPU allows 8192 bytes in a buffer/);
 });
 
 test('a kernel that does not answer for two seconds is given up', async ({ page }) => {

@@ -179,8 +179,9 @@ async fn a_dragged_tile_changes_its_figures_and_refuses_what_needs_whole_rows() 
     let follows = root.texts(".tiling-followers li");
     assert!(follows[0].starts_with("act joins."), "{follows:?}");
     assert!(
-        follows[1]
-            .starts_with("norm refused. norm needs all 4,096 columns of a row; this tile has 128."),
+        follows[1].starts_with(
+            "norm refused. norm needs all 4,096 columns of a row, and this tile has 128."
+        ),
         "{follows:?}"
     );
     assert_eq!(root.all(".tiling-followers .is-refused").len(), 1);
