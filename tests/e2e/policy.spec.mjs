@@ -79,12 +79,12 @@ test('a search that stops says how far from the optimum it can be at most', asyn
 
 test('only what a policy looks at is offered', async ({ page }) => {
   await optionsButton(page).click();
-  await expect(option(page, /^fused attention/)).toBeVisible();
+  await expect(option(page, /^fused attention ?Matmul/)).toBeVisible();
   await expect(option(page, /^horizontal/)).toHaveCount(0);
   await page.keyboard.press('Escape');
   await choosePolicy(page, 'optimal');
   await optionsButton(page).click();
-  for (const name of [/^horizontal/, /^matmul prologue/, /^after reductions/, /^fused attention/]) await expect(option(page, name)).toBeVisible();
+  for (const name of [/^horizontal/, /^matmul prologue/, /^ops after reductions/, /^fused attention ?Matmul/]) await expect(option(page, name)).toBeVisible();
   await expect(option(page, /^max-autotune/)).toHaveCount(0);
   expect(await accessibilityFindings(page)).toEqual([]);
   await page.keyboard.press('Escape');
@@ -98,8 +98,8 @@ test('options change the kernels as on the command line, and survive a reload an
   const text = await editor(page).inputValue();
   await choosePolicy(page, 'optimal');
   await optionsButton(page).click();
-  await option(page, /^fused attention/).check();
-  await option(page, /^after reductions/).uncheck();
+  await option(page, /^fused attention ?Matmul/).check();
+  await option(page, /^ops after reductions/).uncheck();
   const { fused_traffic: fused } = commandLine(['analyze', '-', '--policy', 'optimal', '--attention', '--after-reductions', 'off'], text);
   await expect.poll(async () => (await headlineBytes(page)).fused).toBe(fused.total);
   await page.keyboard.press('Escape');
