@@ -35,6 +35,6 @@ test('records that cannot be are told with their place, and change nothing', asy
   await write(page, ADD_RELU);
   const patterns = RECORDS.patterns.map((record, at) => ({ ...record, speedup_factor: at === 3 ? 0 : 1.5 }));
   await drop(page, 'records.json', JSON.stringify({ ...RECORDS, patterns }));
-  await expect(notice(page)).toContainText('patterns[3]: speedup_factor has to be above 0');
+  await expect(notice(page)).toContainText('patterns[3]: speedup_factor must be above 0');
   await expect(editor(page)).toHaveValue(ADD_RELU);
 });

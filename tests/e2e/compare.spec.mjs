@@ -74,7 +74,7 @@ test('the table follows a slider, the open tab survives a reload, and other tabs
   await page.keyboard.press('ArrowLeft');
   await expect(page.getByRole('tab', { name: 'What to do' })).toBeFocused();
   await page.keyboard.press('ArrowLeft');
-  await expect(page.getByRole('tab', { name: 'Kernels' })).toBeFocused();
+  await expect(page.getByRole('tab', { name: 'Steps' })).toBeFocused();
   await expect(panel(page)).toBeHidden();
-  await expect(page.getByRole('tabpanel', { name: 'Kernels' })).toBeVisible();
+  await expect(page.getByRole('tabpanel', { name: 'Steps' })).toBeVisible();
 });

@@ -2,8 +2,8 @@
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
 import {
-  chooseExample, editor, followLink, fragmentOf, kernels, notice, paste, policyChoice, put, slider, stored,
-  storedTexts, untilStored, write,
+  chooseExample, editor, followLink, fragmentOf, kernels, notice, openText, paste, picker, policyChoice, put, slider,
+  stored, storedTexts, untilStored, write,
 } from './visitor.mjs';
 
 const OWN = '# my own\nmine: y = relu(x) : f16[8, 64]\n';
@@ -124,6 +124,7 @@ test('an idle tab does not overwrite what another has stored', async ({ page, si
   await expect(editor(idle)).toHaveValue(OWN);
   await write(page, `${OWN}more: z = tanh(y)\n`);
   await untilStored(page, 'more: z');
+  await idle.locator('summary').filter({ hasText: 'More' }).click();
   await idle.getByRole('button', { name: /^Colours/ }).click();
   await idle.close();
   const next = await otherTab(page, site);
@@ -188,6 +189,7 @@ test('a storage that is forbidden is told, and the page works', async ({ page, v
   await visit();
   await expect.poll(() => kernels(page)).toEqual([['linear', 'bias', 'act', 'output']]);
   await expect(page.getByRole('alert')).toHaveCount(0);
+  await openText(page);
   await write(page, OWN);
   await expect(page.getByRole('alert')).toContainText('does not keep this text');
   await expect.poll(() => kernels(page)).toEqual([['mine']]);
@@ -219,12 +221,12 @@ test('a paste of more than 8 MB is refused, and the text stays', async ({ page, 
   for (const piece of ['y = relu(x) : f16[8]\n', '[0,0,0,0,']) {
     await editor(page).focus();
     await paste(page, piece.repeat(Math.ceil(9e6 / piece.length)));
-    await expect(notice(page)).toContainText('at most 8 MB are read');
+    await expect(notice(page)).toContainText('the limit is 8 MB');
     await page.getByRole('button', { name: 'Dismiss' }).click();
   }
   // What comes in another way, by dragging a text or by a script.
   await put(page, '# line\n'.repeat(1_300_000));
-  await expect(notice(page)).toContainText('at most 8 MB are read');
+  await expect(notice(page)).toContainText('the limit is 8 MB');
   await expect(editor(page)).toHaveValue(OWN);
   expect(problems).toEqual([]);
 });

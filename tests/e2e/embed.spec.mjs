@@ -87,7 +87,7 @@ test('a page of another origin gets figures and errors, and cannot do more', asy
   const { analysis } = await ask(page, { fuseline: 1, type: 'get' });
   expect(analysis.fused_traffic.total).toBe(set.fused_bytes);
   const bad = await ask(page, { fuseline: 1, type: 'set', params: { S: 64, T: 1 } });
-  expect(bad).toMatchObject({ type: 'error', message: expect.stringContaining('“T”') });
+  expect(bad).toMatchObject({ type: 'error', message: expect.stringContaining('`T`') });
   expect((await ask(page, { fuseline: 1, type: 'get' })).analysis.fused_traffic.total).toBe(set.fused_bytes);
   expect(await ask(page, { type: 'get' })).toMatchObject({ type: 'error', message: expect.stringContaining('fuseline: 1') });
   const broken = await ask(page, { fuseline: 1, type: 'set', program: 'y = relu(' });

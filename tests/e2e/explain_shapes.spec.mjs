@@ -72,7 +72,7 @@ test('tiles and bytes of attention are explained with N, d and M, and follow a s
   await page.keyboard.press('ArrowRight');
   await expect(rows).toContainText('= ⌈98,304 elements (M) / 320 (4d)⌉');
   await page.keyboard.press('Escape');
-  await bytes.getByRole('row', { name: /each tile fetched anew/ }).getByRole('button').first().click();
+  await bytes.getByRole('row', { name: /each tile loaded again/ }).getByRole('button').first().click();
   const anew = explanation(page, 'memory traffic of one forward pass: one kernel, each tile loaded again');
   await expect(anew).toContainText('K and V, once per tile of Q');
   await expect(anew).toContainText('Outer loop over Q');

@@ -44,7 +44,7 @@ async function watch(page, { origin }, report) {
   await page.addInitScript(() => {
     try {
       // A visitor who has opened the program's text before. Tests of a first visit remove this.
-      if (localStorage.getItem('fuseline.ops-open') === null) localStorage.setItem('fuseline.ops-open', 'true');
+      if (!location.search.includes('embed') && localStorage.getItem('fuseline.ops-open') === null) localStorage.setItem('fuseline.ops-open', 'true');
     } catch {
       // This document may not store anything.
     }

@@ -66,5 +66,5 @@ test('a model that PyTorch has exported is a program of the page', async ({ page
   await open();
   await put(page, readFileSync(`${ROOT}tests/model/exported/vit.fuse`, 'utf8'));
   // 12 layers of 31 ops, and 22 around them.
-  await expect(page.locator('.headline')).toContainText('394 kernels become');
+  await expect(page.locator('.headline')).toContainText('turns 394 kernels into');
 });

@@ -37,7 +37,7 @@ test.describe('kernel code', () => {
     const moved = (words) => code.locator('.code-line', { hasText: words });
     await expect(moved(' load of x ')).toContainText('131 kB');
     await expect(moved(' store of c ')).toContainText('131 kB');
-    await expect(page.getByText('grey where none does: inputs and weights')).toBeVisible();
+    await expect(page.getByText('Inputs and weights are grey')).toBeVisible();
     const removed = code.locator('del');
     await expect(removed).toHaveCount(5);
     await expect(moved('store of a, removed by fusion').locator('del')).toHaveText('tl.store(a_ptr + element, a)');

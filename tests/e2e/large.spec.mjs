@@ -267,7 +267,7 @@ test('a text beyond the limit stays, is stored, and says what to do', async ({ p
   await open();
   const text = `y = relu(x) : f16[8]\n${`#${'-'.repeat(98)}\n`.repeat(10_001)}`;
   await put(page, text);
-  await expect(problemList(page)).toContainText('analyses up to 1');
+  await expect(problemList(page)).toContainText('the limit of the page is 1,000,000');
   await expect(editor(page)).toHaveValue(text);
   await expect.poll(async () => (await storedTexts(page)).includes(text)).toBe(true);
 });

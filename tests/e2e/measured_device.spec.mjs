@@ -26,7 +26,7 @@ test('a measured GPU is a device of the picker, outlives a reload, travels in li
   await open();
   await write(page, COPY);
   await dropDevice(page, PROBE);
-  await expect(notice(page)).toContainText(`The GPU is ${TITLE} from now on`);
+  await expect(notice(page)).toContainText(`The GPU is now ${TITLE}`);
   await expect(chosen(page)).toHaveText(TITLE);
   // 2.15 GB at 1 TB/s and a launch of 4 µs.
   const headline = page.locator('.headline');

@@ -31,6 +31,9 @@ export const policyChoice = (page, id) => page.locator(`.policies input[value="$
 /** Its bar covers its radio button. */
 export const choosePolicy = (page, id) => policyChoice(page, id).check({ force: true });
 
+/** Opens the pane of the text, which a first visit finds folded. */
+export const openText = (page) => page.getByRole('button', { name: 'Program', exact: true }).click();
+
 /** Presents what the page shows. */
 export async function present(page) {
   await page.locator('summary').filter({ hasText: 'More' }).click();
