@@ -127,7 +127,8 @@ test('an example opens with its choices, and undo brings back those from before'
   // What was chosen on its own since then is no part of the step.
   await picker(page, 'GPU').selectOption('a100-80');
   await undo.click();
-  expect(await state()).toEqual(['residual_layer', 'optimal', false]);
+  // A choice of the policy shows its kernels.
+  expect(await state()).toEqual(['residual_layer', 'optimal', true]);
   await expect(picker(page, 'GPU')).toHaveValue('a100-80');
   await page.getByRole('button', { name: 'Redo', exact: true }).click();
   expect(await state()).toEqual(['transformer_block', 'inductor', true]);
