@@ -247,6 +247,7 @@ test('the theme button goes through the system\'s colours, light and dark, and i
   expect(await background()).not.toBe(light);
   await expect(button).toHaveAccessibleName(/dark/);
   await page.reload();
+  await page.locator('summary').filter({ hasText: 'More' }).click();
   await expect(button).toHaveAccessibleName(/dark/);
   expect(await background()).not.toBe(light);
 });

@@ -17,7 +17,7 @@ test('a dropped ONNX model becomes a program with sliders, and undo brings the t
   await expect.poll(async () => (await kernels(page)).flat().length).toBe(28);
   await expect(slider(page, 'length')).toBeVisible();
   await slider(page, 'batch').press('ArrowRight');
-  await expect(editor(page)).toHaveValue(/param batch\s+= 9 /);
+  await expect(editor(page)).toHaveValue(/param batch\s+= 10 /);
   await page.getByRole('button', { name: 'Undo', exact: true }).click();
   await page.getByRole('button', { name: 'Undo', exact: true }).click();
   await expect(editor(page)).toHaveValue(OWN);
