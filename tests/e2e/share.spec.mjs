@@ -23,6 +23,8 @@ test('a link carries text, choices and selection to another visitor', { tag: '@f
 
   const other = await (await browser.newContext()).newPage();
   await other.goto(link);
+  // The program's text is folded on a first visit.
+  await other.getByRole('button', { name: 'Program', exact: true }).click();
   await expect(editor(other)).toHaveValue(TEXT);
   await expect(picker(other, 'GPU')).toHaveValue('h200');
   await expect(viewSwitch(other, 'Unfused')).toBeChecked();
@@ -82,7 +84,7 @@ test('a browser without zlib says so, and the page works', { tag: '@firefox' }, 
     delete globalThis.DecompressionStream;
   });
   await open(whole);
-  await expect(page.getByRole('status').filter({ hasText: /too old to open links/ })).toBeVisible();
+  await expect(page.getByRole('status').filter({ hasText: /too old to unpack links/ })).toBeVisible();
   await expect.poll(() => kernels(page)).toHaveLength(9);
   await copyLink(page);
   await expect(page.getByRole('status').filter({ hasText: /too old to make links/ })).toBeVisible();

@@ -1,7 +1,7 @@
 // The start: what a visitor sees while the program loads, when it cannot, and what a first visit and an example open with.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { chooseExample, chooseView, editor, headlineBytes, kernels, picker, stored, untilStored, viewSwitch } from './visitor.mjs';
+import { chooseExample, choosePolicy, chooseView, editor, headlineBytes, kernels, picker, policyChoice, stored, untilStored, viewSwitch } from './visitor.mjs';
 
 const help = (page) => page.getByText('Does this stay?');
 
