@@ -49,10 +49,6 @@ fn FuseButton() -> impl IntoView {
 fn WaysOn() -> impl IntoView {
     let page = Page::of_context();
     let learning = Learning::of_context();
-    let back = move |_| {
-        page.keep_focus();
-        page.is_fused.set(false);
-    };
     let open_block = move |_| {
         if let Some(block) = example(NEXT) {
             page.keep_focus();
@@ -69,7 +65,6 @@ fn WaysOn() -> impl IntoView {
         }
     });
     view! {
-        <button type="button" on:click=back>"Back to unfused"</button>
         <button type="button" on:click=open_block>{example(NEXT).map(|block| block.title)}</button>
         {lesson}
     }

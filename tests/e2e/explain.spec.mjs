@@ -23,7 +23,7 @@ test('a number of the headline is explained beside it, another one takes its pla
   await expect(card).toContainText('compulsory traffic');
   expect(await accessibilityFindings(page)).toEqual([]);
   await result(page).getByRole('button', { name: '14.6 %' }).click();
-  await expect(explanation(page, 'change of the memory traffic')).toContainText('336 MB saved / 2.30 GB unfused');
+  await expect(explanation(page, 'change in memory traffic')).toContainText('336 MB saved / 2.30 GB unfused');
   await expect(card).toHaveCount(0);
   await result(page).getByRole('button', { name: '14.6 %' }).click();
   await expect(page.getByRole('dialog')).toHaveCount(0);
@@ -94,7 +94,7 @@ test('an explanation follows a slider, and ends with its kernel', async ({ page 
 
   // By mouse, where the card leaves the sliders free.
   await result(page).getByRole('button', { name: /×$/ }).click();
-  const ratio = explanation(page, 'lower bound of the time, unfused over fused');
+  const ratio = explanation(page, 'speedup at best');
   const line = ratio.locator('.explanation-line');
   const before = await line.innerText();
   const { x, y, width, height } = await handle.boundingBox();
@@ -119,7 +119,7 @@ test('numbers of other tabs, of a card, of memory, tensors and the pinned state 
     await page.getByRole('tab', { name: 'Compare', exact: true }).click();
     const policies = page.getByRole('group', { name: 'Table of policies' });
     await policies.getByRole('row', { name: /^no fusion/ }).locator('.explains').nth(1).click();
-    await expect(explanation(page, 'memory traffic, fused')).toContainText('the whole program under no fusion');
+    await expect(explanation(page, 'memory traffic, fused')).toContainText('the whole program (no fusion)');
     await expect(policies.locator('.explains[tabindex="0"]')).toHaveCount(1);
     // The tab of the number is closed by the keyboard.
     await page.getByRole('tab', { name: 'Compare', exact: true }).focus();

@@ -42,7 +42,7 @@ test('what an edge would save is explained by its two kernels, in its row, in th
     await expect(told.locator('.explanation-value strong')).toHaveText(shown[0]);
     await expect(row.getByRole('button', { name: /→/ })).toHaveAttribute('aria-pressed', 'false');
     await numbers(row).nth(1).click();
-    await expect(card(page, 'lower bound falls by')).toContainText('A launch takes 2.00 µs');
+    await expect(card(page, 'lower bound saved')).toContainText('A launch takes 2.00 µs');
     await expectKeys(page, table, 'memory traffic saved');
   });
   await row.getByRole('button', { name: /→/ }).click();

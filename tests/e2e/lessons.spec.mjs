@@ -48,7 +48,7 @@ test('a lesson from its first step to its last: predict, choose, drag, merge', a
 
   await panel(page).getByRole('radio', { name: 'To the right' }).check();
   await button(page, 'Answer').click();
-  await expect(verdict(page)).toContainText('Right: “To the right”');
+  await expect(verdict(page)).toContainText('Right: "To the right"');
   await button(page, 'Next').click();
 
   await expect(panel(page).getByText('to do:')).toHaveCount(1);

@@ -116,7 +116,7 @@ test('dragging the sequence length moves the bytes', { tag: '@firefox' }, async 
   const { x, y, width, height } = await handle.boundingBox();
   await page.mouse.move(x + width * 0.12, y + height / 2);
   await page.mouse.down();
-  for (const part of [0.2, 0.3, 0.4, 0.5]) await page.mouse.move(x + width * part, y + height / 2);
+  for (const part of [0.2, 0.4, 0.6, 0.9]) await page.mouse.move(x + width * part, y + height / 2);
   await page.mouse.up();
   const dragged = Number(await numberBox(page, 'S').inputValue());
   expect(dragged).toBeGreaterThan(4096);
@@ -206,7 +206,7 @@ test('figures of a GPU of one\'s own are typed, and are taken over when the menu
   await expect(bandwidth).toHaveValue('1');
 
   const summary = page.locator('summary').filter({ hasText: 'Model' });
-  const closings = [() => page.getByRole('heading', { name: 'Sizes' }).click(), () => page.keyboard.press('Escape'), () => summary.click()];
+  const closings = [() => page.getByText('Who fuses').click(), () => page.keyboard.press('Escape'), () => summary.click()];
   for (const [place, close] of closings.entries()) {
     await typeInto(bandwidth, String(100 + place));
     await close();

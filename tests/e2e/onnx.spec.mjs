@@ -40,7 +40,7 @@ test('a model that is cut off, and other files, say what was expected and leave 
   const whole = await model('attention');
   await drop(page, 'model.onnx', whole.subarray(0, 2000));
   await expect(notice(page)).toContainText('This ONNX file was not opened: at byte');
-  await expect(notice(page)).toContainText('the file has been cut off.');
+  await expect(notice(page)).toContainText('the file is cut off.');
   await expect(editor(page)).toHaveValue(OWN);
   await drop(page, 'weights.onnx', Buffer.from('GGUF\u0003\u0000\u0000\u0000'));
   await expect(notice(page)).toContainText('it is a GGUF file, which holds weights and no graph');

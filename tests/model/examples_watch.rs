@@ -224,7 +224,7 @@ fn the_saving_of_the_transformer_block_grows_with_its_length() {
     let others = [[256, 8], [4096, 8], [4096, 128], [16_384, 128]];
     let others = others.map(|[h, heads]| savings(&at(&at(block.text, 1, h), 2, heads)));
     for savings in others.iter().chain([&own]) {
-        assert!(savings.len() > 50);
+        assert!(savings.len() > 20);
         assert!(savings.is_sorted_by(|before, after| before < after));
     }
 }

@@ -143,7 +143,7 @@ fn each_figure_of_an_assumed_size_is_marked() {
             figures.change,
             figures.unfused_time,
             figures.fused_time,
-            figures.ratio.unwrap().replace("bounds ", ""),
+            figures.ratio.unwrap().replace("at best ", ""),
             kernel_rows(&analysis, 1)[0].figures.time.time.clone(),
             kernel_total(&analysis).time.time,
         ];

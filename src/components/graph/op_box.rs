@@ -58,7 +58,7 @@ pub(super) fn OpBox(
             </g>
             <g class="dag-op-words" aria-hidden="true">
                 // Unfused, where no kernel has a box: the kernel that the op fuses into.
-                <text class="dag-op-number" x=rect.x + 10.0 y=rect.y + 14.0>{kernel.number()}</text>
+                <text class="dag-op-number" x=rect.x + 10.0 y=rect.y + rect.height - 7.0>{kernel.number()}</text>
                 <text x=middle.x y=middle.y - 3.0>
                     <tspan class="dag-function">{place.function}</tspan>
                     <tspan class="dag-label" dx="6">{place.label}</tspan>

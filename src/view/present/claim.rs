@@ -2,7 +2,7 @@
 
 use super::explain::{assumed, has_assumed_size, total_bytes, total_kernels};
 use super::figure::{Figure, Of, Part, Quantity};
-use super::format::{format_percent, format_ratio};
+use super::format::{format_faster, format_percent};
 use super::times::total_times;
 use fuseline_core::{Analysis, Policy};
 
@@ -151,18 +151,12 @@ fn gain(analysis: &Analysis, is_assumed: bool) -> Vec<Part> {
         // Not all FLOPs are known.
         (None, None) => return vec![Part::words(".")],
     };
-    let ratio = format_ratio(speedup);
-    if ratio == "1.00×" {
-        return vec![
-            Part::words(format!(": {how}")),
-            of_fused("as fast as before".to_owned(), quantity),
-            Part::words(format!(" on {device}.")),
-        ];
-    }
-    let end = if speedup < 1.0 { "as fast" } else { "faster" };
+    let faster = format_faster(speedup);
+    // The number alone explains itself: `1.06×` of `1.06× faster`.
+    let (ratio, rest) = faster.split_once(' ').unwrap_or((&faster, ""));
     vec![
         Part::words(format!(": {how}")),
-        of_fused(assumed(is_assumed, &ratio), quantity),
-        Part::words(format!(" {end} on {device}.")),
+        of_fused(assumed(is_assumed, ratio), quantity),
+        Part::words(format!(" {rest} on {device}.")),
     ]
 }

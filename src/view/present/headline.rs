@@ -2,7 +2,7 @@
 
 use super::certificates::certificate_text;
 use super::explain::{assumed, change, has_assumed_size, total_bytes, total_kernels};
-use super::format::{format_exact, format_ratio};
+use super::format::{format_exact, format_faster};
 use super::times::{COLD, TimeKind, missing_total, time_note, total_times};
 use fuseline_core::Analysis;
 
@@ -58,7 +58,7 @@ pub fn headline(analysis: &Analysis) -> Headline {
     let is_below = unfused_time.is_below || fused_time.is_below;
     let runs = fused.launches > 0;
     let is_assumed = unfused.kernels.iter().any(has_assumed_size);
-    let ratio = |ratio: f64| assumed(is_assumed, &format_ratio(ratio));
+    let faster = |speedup: f64| assumed(is_assumed, &format_faster(speedup));
     Headline {
         unfused_bytes: total_bytes(analysis, unfused),
         fused_bytes: total_bytes(analysis, fused),
@@ -75,16 +75,16 @@ pub fn headline(analysis: &Analysis) -> Headline {
         time_label: format!("{} on {}", kind.name(), device.name),
         ratio: match &analysis.predicted {
             _ if !runs || analysis.speedup.is_none() => None,
-            Some(predicted) => Some(format!("{} as fast", ratio(predicted.speedup()))),
-            None => (analysis.speedup).map(|speedup| format!("{} by bounds", ratio(speedup))),
+            Some(predicted) => Some(faster(predicted.speedup())),
+            None => (analysis.speedup).map(|speedup| format!("at best {}", faster(speedup))),
         },
         bounds: (unfused_time.bound.zip(fused_time.bound)).map(|(unfused, fused)| {
             let cold = if is_below { COLD } else { "" };
             let quotient = analysis
                 .speedup
-                .map(|speedup| format!(", {}", ratio(speedup)));
+                .map(|speedup| format!(", at best {}", faster(speedup)));
             let quotient = quotient.unwrap_or_default();
-            format!("bounds {unfused} → {fused}{cold}{quotient}")
+            format!("lower bound {unfused} → {fused}{cold}{quotient}")
         }),
         unfused_time: unfused_time.time,
         fused_time: fused_time.time,

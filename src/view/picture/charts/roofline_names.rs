@@ -147,7 +147,11 @@ fn ridge_names(roofs: &Roofs, plot: &Plot, marks: &mut Vec<Mark>) {
     let y = bottom - 9.0;
     marks.push(before(y, Role::RegionText, memory));
     marks.push(after(y, Role::RegionText, compute));
-    let figure = format!("ridge point {}", format_intensity(ridge));
+    // The figure alone where the words would lie over the axis.
+    let short = format_intensity(ridge);
+    let figure = format!("ridge point {short}");
+    let has_room = fits(&figure) || center.0 - GAP - text_width(&figure) > left;
+    let figure = if has_room { figure } else { short };
     let y = y - 18.0;
     marks.push(if fits(&figure) {
         after(y, Role::RidgeText, &figure)
