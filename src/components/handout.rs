@@ -111,9 +111,9 @@ fn KernelList() -> impl IntoView {
                     <th scope="col">"#"</th>
                     <th scope="col">"ops"</th>
                     <th scope="col">"FLOPs"</th>
-                    <th scope="col">"bytes"</th>
-                    <th scope="col">"intensity"</th>
-                    <th scope="col">"bound by"</th>
+                    <th scope="col">"traffic"</th>
+                    <th scope="col">"arithmetic intensity"</th>
+                    <th scope="col">"bottleneck"</th>
                     <th scope="col">{move || listed.with(|listed| listed.time_title)}</th>
                 </tr>
             </thead>

@@ -68,7 +68,7 @@ fn FigureLine(
     let search = move || {
         figures.with(|all| all.search.clone()).map(|search| {
             view! {
-                <p class="headline-figure">
+                <p class="headline-figure search-result" title=search.certificate.clone()>
                     <span class="headline-label">{search.objective}</span>
                     <span>{search.certificate}</span>
                 </p>

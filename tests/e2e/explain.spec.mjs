@@ -132,8 +132,8 @@ test('numbers of other tabs, of a card, of memory, tensors and the pinned state 
     await page.keyboard.press('Enter');
     const card = page.getByRole('region', { name: 'kernel 1: qkv_proj + split_heads' });
     await card.getByRole('button', { name: 'matrix units' }).click();
-    await expect(explanation(page, 'what takes longest')).toContainText('206 GFLOP / 312 TFLOP/s');
-    await expect(explanation(page, 'what takes longest')).toContainText('openxla/xla');
+    await expect(explanation(page, 'bottleneck')).toContainText('206 GFLOP / 312 TFLOP/s');
+    await expect(explanation(page, 'bottleneck')).toContainText('openxla/xla');
     await page.keyboard.press('Escape');
     await expect(card).toBeVisible();
     await page.keyboard.press('Escape');

@@ -7,7 +7,7 @@ const panel = (page) => page.getByRole('tabpanel', { name: 'Learn' });
 const heading = (page, name) => panel(page).getByRole('heading', { level: 4, name });
 const button = (page, name) => panel(page).getByRole('button', { name, exact: true });
 const verdict = (page) => panel(page).locator('.task-verdict');
-const kernels = (page) => page.locator('.headline-figure').nth(1);
+const kernels = (page) => page.locator('.claim');
 
 async function openLessons(page) {
   await page.getByRole('button', { name: 'Learn', exact: true }).click();

@@ -43,7 +43,7 @@ test('a model that is cut off, and other files, say what was expected and leave 
   await expect(notice(page)).toContainText('the file is cut off.');
   await expect(editor(page)).toHaveValue(OWN);
   await drop(page, 'weights.onnx', Buffer.from('GGUF\u0003\u0000\u0000\u0000'));
-  await expect(notice(page)).toContainText('it is a GGUF file, which holds weights and no graph');
+  await expect(notice(page)).toContainText('it is a GGUF file, which holds weights but no graph');
   await expect(editor(page)).toHaveValue(OWN);
   for (const [name, bytes, said] of [
     ['empty.fuse', '\n', 'This file was not opened: it is empty.'],

@@ -51,7 +51,7 @@ test('another param and another measure are chosen, and a program without a rang
   await expect(panel(page).getByRole('button', { name: /^none, H = 256, / })).toBeVisible();
   await picker(page, 'Show').selectOption('kernels');
   await expect(panel(page).getByRole('button', { name: /^rules, H = 256, 9$/ })).toBeVisible();
-  await page.getByRole('checkbox', { name: 'as a multiple of none' }).check();
+  await page.getByRole('checkbox', { name: 'relative to no fusion' }).check();
   await expect(panel(page).getByRole('button', { name: /^rules, H = 256, 0\.64x, 9$/ })).toBeVisible();
   await editor(page).fill('input x : f16[64]\ny = relu(x)\n');
   await expect(panel(page)).toContainText('No size of this program has a range');

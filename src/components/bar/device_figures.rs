@@ -31,7 +31,7 @@ pub fn DeviceFigures() -> impl IntoView {
                 "Remove this GPU from the list"
             </button>
         </Show>
-        <p class="quiet">"Dense peak rates. ? marks a figure from memory, not checked against its source."</p>
+        <p class="quiet">"Dense peak rates. ? = unverified figure."</p>
     }
 }
 

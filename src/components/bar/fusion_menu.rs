@@ -62,7 +62,7 @@ fn ObjectiveChoice() -> impl IntoView {
     });
     view! {
         <fieldset>
-            <legend>"Cheapest in"</legend>
+            <legend>"Minimize"</legend>
             {choices.collect_view()}
             <Show when=move || page.fusion.with(|fusion| fusion.objective == Objective::Measured)>
                 <SpeedupChoice />

@@ -72,7 +72,7 @@ fn PuzzleBody(
             <Hints puzzling />
             <WalkSteps puzzling />
             <p class="quiet">
-                "Drag a kernel of the graph onto another to merge them, or select one and press M. X cuts before an op."
+                "Drag a kernel of the graph onto another to merge them, or select one for its buttons. By keyboard: M merges, X cuts before an op."
             </p>
         </div>
         <PuzzleFoot puzzling />

@@ -42,8 +42,8 @@ fn AdviceTable(
                     <tr>
                         <th scope="col">"what to do"</th>
                         <th scope="col" class="number">{time_title}</th>
-                        <th scope="col" class="number">"of the program"</th>
-                        <th scope="col" class="number">"bytes to save"</th>
+                        <th scope="col" class="number">"of the time"</th>
+                        <th scope="col" class="number">"memory traffic saved"</th>
                         <th scope="col"><span class="sr-only">"try it"</span></th>
                     </tr>
                 </thead>
@@ -56,7 +56,7 @@ fn AdviceTable(
                     <Show when=is_empty>
                         <tr>
                             <td colspan="5" class="quiet">
-                                "Nothing that this page knows would save a thousandth of the time."
+                                "No change known here saves more than 0.1 % of the time."
                             </td>
                         </tr>
                     </Show>

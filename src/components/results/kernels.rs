@@ -79,11 +79,11 @@ pub fn KernelsTable(
                         <th scope="col">"#"</th>
                         <th scope="col">"ops"</th>
                         <th scope="col" class="number" title="one multiply-add counts 2">"FLOPs"</th>
-                        <th scope="col" class="number">"bytes unfused → fused"</th>
+                        <th scope="col" class="number">"traffic unfused → fused"</th>
                         <th scope="col" class="number">"reads"</th>
                         <th scope="col" class="number">"writes"</th>
-                        <th scope="col" class="number" title="FLOPs / (reads + writes)">"intensity"</th>
-                        <th scope="col" title="what takes longest">"bound by"</th>
+                        <th scope="col" class="number" title="FLOPs / (reads + writes)">"arithmetic intensity"</th>
+                        <th scope="col" title="what limits the kernel">"bottleneck"</th>
                         <th scope="col" class="number" title=note>{time_title}</th>
                         <Show when=is_pinned>
                             <th scope="col" class="number" title="against the kernel of the same ops in the pinned state">"against pinned"</th>

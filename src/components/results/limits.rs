@@ -56,7 +56,7 @@ fn Table(
                     <th scope="col" class="number" title="estimate of one thread, before spills">"registers"</th>
                     <th scope="col" class="number" title="resident threads / those that a multiprocessor could hold">"occupancy"</th>
                     <th scope="col" class="number">"blocks"</th>
-                    <th scope="col" class="number" title="rounds of blocks">"waves"</th>
+                    <th scope="col" class="number" title="how often the device is filled with blocks">"waves"</th>
                     <th
                         scope="col"
                         class="number"

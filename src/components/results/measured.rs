@@ -307,13 +307,13 @@ fn MeasuredTable(
                 <thead>
                     <tr>
                         <th scope="col">"pattern"</th>
-                        <th scope="col" class="number" title="expected / measured − 1">"error"</th>
+                        <th scope="col" class="number" title="predicted / measured − 1">"error"</th>
                         <th scope="col">"run"</th>
-                        <th scope="col" class="number">"expected"</th>
+                        <th scope="col" class="number">"predicted"</th>
                         <th scope="col" class="number">"measured"</th>
                         <th scope="col" class="number">"size"</th>
                         <th scope="col" class="number" title="number of kernels">
-                            "kernels: "<br />"expected / "<br />"measured"
+                            "kernels: "<br />"predicted / "<br />"measured"
                         </th>
                     </tr>
                 </thead>

@@ -96,7 +96,7 @@ fn Choices() -> impl IntoView {
                     prop:checked=sweep.is_relative
                     on:change:target=move |event| sweep.is_relative.set(event.target().checked())
                 />
-                <span>"as a multiple of none"</span>
+                <span>"relative to no fusion"</span>
             </label>
         </div>
     }

@@ -139,9 +139,9 @@ fn EdgeTable(
                             is_sorted=is_in(EdgeOrder::Bytes)
                             sort=move || choose(EdgeOrder::Bytes)
                             is_number=true
-                            title="bytes that running the two kernels as one would save"
+                            title="what one kernel in place of the two would save"
                         >
-                            "bytes to save"
+                            "memory traffic saved"
                         </SortHeader>
                         <SortHeader
                             direction=Direction::Descending

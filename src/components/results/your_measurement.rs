@@ -264,7 +264,7 @@ fn Table(
                                     <td></td>
                                     <th scope="row">{title}</th>
                                     <td></td>
-                                    {cells(seen, row_at(totals, place, row))}
+                                    {cells(&seen, row_at(totals, place, row))}
                                 </tr>
                             }
                         }
@@ -322,13 +322,13 @@ fn Row(
                 " "
                 <em>{move || row.with(|row| row.remark)}</em>
             </td>
-            {cells(seen, row)}
+            {cells(&seen, row)}
         </tr>
     }
 }
 
 /// The cells behind the names.
-fn cells(seen: Seen, row: Memo<ProfileRow>) -> impl IntoView {
+fn cells(&seen: &Seen, row: Memo<ProfileRow>) -> impl IntoView + use<> {
     let of = row.with_untracked(|row| row.of);
     let first_op = row.with_untracked(|row| row.first_op);
     let figure_of = match of {

@@ -70,9 +70,10 @@ impl SliderRow {
 
     /// The value of the slider when it stands at `at`.
     pub fn value_at(&self, at: i64) -> i64 {
-        let stops = match (&self.stops, &self.values) {
-            (Some(stops), _) | (None, Some(ParamValues::Listed(stops))) => stops,
-            _ => return at,
+        let ((Some(stops), _) | (None, Some(ParamValues::Listed(stops)))) =
+            (&self.stops, &self.values)
+        else {
+            return at;
         };
         let index = usize::try_from(at).unwrap_or_default();
         let last = stops.last().copied().unwrap_or(self.value);
