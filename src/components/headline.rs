@@ -11,7 +11,7 @@ use crate::app::state::Page;
 use fuseline_view::page::view::View;
 use fuseline_view::present::claim::claim;
 use fuseline_view::present::figure::{Figure, Of, Part, Quantity};
-use fuseline_view::present::headline::{Headline as Figures, headline};
+use fuseline_view::present::headline::{Headline as Figures, SearchResult, headline};
 use leptos::prelude::*;
 
 /// The sentence that leads the page, what to press next, and the figures behind it.
@@ -67,10 +67,15 @@ fn FigureLine(
     let (has_bounds, bounds) = maybe(|all| &all.bounds);
     let search = move || {
         figures.with(|all| all.search.clone()).map(|search| {
+            let SearchResult {
+                objective,
+                certificate,
+            } = search;
+            let title = certificate.clone();
             view! {
-                <p class="headline-figure search-result" title=search.certificate.clone()>
-                    <span class="headline-label">{search.objective}</span>
-                    <span>{search.certificate}</span>
+                <p class="headline-figure search-result" title=title>
+                    <span class="headline-label">{objective}</span>
+                    <span>{certificate}</span>
                 </p>
             }
         })

@@ -64,7 +64,7 @@ test('a run of another policy or device offers to choose it', async ({ page }) =
   await expect(own(page)).toContainText('Short kernels worth fusing');
   await expect(own(page).locator('.worth-fusing tbody tr')).toHaveCount(2);
   await write(page, PROGRAM.replace('gelu(a, approximate=none)', 'relu(a)'));
-  await expect(own(page)).toContainText('The program has changed since it was measured');
+  await expect(own(page)).toContainText('The program has changed since this measurement');
   await write(page, `${PROGRAM}\nturned = transpose(x)\n`);
   await expect(own(page)).toContainText('1 predicted kernel of views alone');
   await own(page).getByRole('button', { name: 'Count reshapes as views' }).click();
@@ -81,7 +81,7 @@ test('what is no measurement gets a sentence, and nothing is lost', async ({ pag
     ['half.json', trace.slice(0, trace.length / 2), 'This trace is cut off after 40 events'],
     ['nan.json', trace.replace('"dur": 48.0', '"dur": NaN'), 'NaN is not a JSON number'],
     ['food.csv', 'name,calories\napple,52\n', 'This table starts with name, calories.'],
-    ['h100.json', readFileSync(new URL('../../public/measured/h100.json', import.meta.url)), 'it contains measured patterns. `fuseline calibrate FILE --json` makes records of them'],
+    ['h100.json', readFileSync(new URL('../../public/measured/h100.json', import.meta.url)), 'it holds measured patterns. `fuseline calibrate FILE --json` makes records of them'],
     ['report.ncu-rep', 'NVR\0', 'ncu --import FILE --csv --page raw'],
     ['bench.json', '{"torch": "2.11", "rows": [{"variant": "eager", "time_us": NaN}]}', 'rows[0].time_us: NaN is not a JSON number at line 1'],
   ]) {

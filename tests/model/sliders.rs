@@ -143,7 +143,10 @@ fn a_slider_of_more_than_two_decades_doubles_in_equal_lengths() {
     assert_eq!(stops[..8], [128, 256, 384, 512, 640, 768, 896, 1024]);
     assert_eq!(stops[stops.len() - 5..], [8192, 10240, 12288, 14336, 16384]);
     for (index, stop) in stops.iter().enumerate() {
-        assert_eq!(row(*stop).track().unwrap().at, i64::try_from(index).unwrap());
+        assert_eq!(
+            row(*stop).track().unwrap().at,
+            i64::try_from(index).unwrap()
+        );
         assert_eq!(row(2048).entered(&stop.to_string()), Ok(*stop));
     }
     // A value between two stops stays, and the slider stands at the nearest one. The number box goes on in steps.

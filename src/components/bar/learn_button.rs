@@ -28,7 +28,7 @@ pub fn LearnButton() -> impl IntoView {
         }
     };
     view! {
-        <button type="button" class="learn-button" class:primary=is_new aria-pressed=move || is_open().to_string() on:click=toggle>
+        <button type="button" class="learn-button" class:primary=move || is_new() && !is_open() aria-pressed=move || is_open().to_string() on:click=toggle>
             "Learn"
         </button>
     }
