@@ -57,7 +57,7 @@ test('manual without marks tells that each op is a kernel, and starts from the k
   await expect.poll(() => kernels(page)).toHaveLength(4);
   const ofRules = await kernels(page);
   await choosePolicy(page, 'manual');
-  await expect(notice(page)).toContainText('each op is a kernel of its own until you merge kernels');
+  await expect(notice(page)).toContainText('Each op is a kernel of its own until you merge kernels');
   await expect.poll(() => kernels(page)).toHaveLength(6);
   await notice(page).getByRole('button', { name: 'Start from the kernels of textbook rules' }).click();
   await expect.poll(() => kernels(page)).toEqual(ofRules);

@@ -108,7 +108,7 @@ test('a trace that PyTorch has packed is read, and one that unpacks to much can 
   await drop(page, 'half.json.gz', packed.subarray(0, packed.length / 2));
   await expect(notice(page)).toContainText('This gzip file is cut off after byte');
   await drop(page, 'mlp.fuse.gz', gzipSync(PROGRAM));
-  await expect(notice(page)).toContainText('of packed files only measurements are read: unpack it first');
+  await expect(notice(page)).toContainText('works for measurements only: unpack it first');
   await expect(rows(page)).toHaveCount(4);
   await expect(editor(page)).toHaveValue(PROGRAM);
   // Members of gzip in a row: 600 MB in 600 kB.

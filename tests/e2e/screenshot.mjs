@@ -11,7 +11,7 @@ const browser = await chromium.launch({ executablePath, args });
 const page = await browser.newPage({ viewport: { width: 1600, height: 1000 }, colorScheme: 'light' });
 await page.goto(url);
 await page.waitForSelector('.chart-panel svg.chart');
-await page.getByRole('button', { name: 'Fit' }).click();
+await page.getByRole('combobox', { name: 'Example', exact: true }).selectOption('transformer_block');
 await page.waitForTimeout(1000); // transitions
 await page.screenshot({ path: `${root}public/screenshot.png` });
 await browser.close();

@@ -31,7 +31,7 @@ test('a crossing and a point set the param, undo takes it back, and the line fol
   await expect(numberBox(page, 'S')).toHaveValue('2560');
   await page.getByRole('button', { name: 'Undo' }).first().click();
   await expect(numberBox(page, 'S')).toHaveValue(before);
-  const point = panel(page).getByRole('button', { name: /^rules, S = 16,384/ });
+  const point = panel(page).getByRole('button', { name: /^textbook rules, S = 16,384/ });
   await point.focus();
   await page.keyboard.press('Enter');
   await expect(numberBox(page, 'S')).toHaveValue('16384');
@@ -48,11 +48,11 @@ test('a crossing and a point set the param, undo takes it back, and the line fol
 
 test('another param and another measure are chosen, and a program without a range says how to get one', async ({ page }) => {
   await picker(page, 'Along').selectOption('H');
-  await expect(panel(page).getByRole('button', { name: /^none, H = 256, / })).toBeVisible();
+  await expect(panel(page).getByRole('button', { name: /^no fusion, H = 256, / })).toBeVisible();
   await picker(page, 'Show').selectOption('kernels');
-  await expect(panel(page).getByRole('button', { name: /^rules, H = 256, 9$/ })).toBeVisible();
+  await expect(panel(page).getByRole('button', { name: /^textbook rules, H = 256, 9$/ })).toBeVisible();
   await page.getByRole('checkbox', { name: 'relative to no fusion' }).check();
-  await expect(panel(page).getByRole('button', { name: /^rules, H = 256, 0\.64x, 9$/ })).toBeVisible();
+  await expect(panel(page).getByRole('button', { name: /^textbook rules, H = 256, 0\.64×, 9$/ })).toBeVisible();
   await editor(page).fill('input x : f16[64]\ny = relu(x)\n');
   await expect(panel(page)).toContainText('No size of this program has a range');
 });

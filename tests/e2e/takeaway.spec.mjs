@@ -114,7 +114,7 @@ test('a program is saved as a script of PyTorch, or what PyTorch cannot run is t
   const [name, script] = await exported(page, /^PyTorch script/);
   expect(name).toBe('fuseline-bench.py');
   expect(script.toString('utf8')).toContain('def program(input, w_qkv, w_out, w_ffn_up, w_ffn_down):\n    qkv = input @ w_qkv  # qkv_proj\n');
-  expect(script.toString('utf8')).toMatch(/^"""Transformer block, 14 ops: eager and compiled/);
+  expect(script.toString('utf8')).toMatch(/^"""Transformer block, 14 ops: runs eager and compiled/);
   await put(page, 'input x : f16[8]\nbare: y = elementwise(x) : f16[8]\n');
   await expect(page.locator('.results')).toContainText('bare');
   await exportMenu(page).click();

@@ -255,7 +255,7 @@ fn Scatter(
                     <li><span class="point-key key-eager" aria-hidden="true"></span>"eager"</li>
                 </Show>
                 <li><span class="point-key key-compiled" aria-hidden="true"></span>"compiled"</li>
-                <li><span class="point-key key-tuned" aria-hidden="true"></span>"compiled, own matmuls"</li>
+                <li><span class="point-key key-tuned" aria-hidden="true"></span>"compiled, generated matmuls"</li>
             </ul>
         </Chart>
     }
