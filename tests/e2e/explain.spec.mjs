@@ -1,7 +1,7 @@
 // A press on a number tells how it is computed.
 
 import { accessibilityFindings, expect, findingsInBothColours, test } from './fixture.mjs';
-import { choosePolicy, headlineBytes, kernelButton, policyChoice, result, slider } from './visitor.mjs';
+import { choosePolicy, headlineBytes, kernelButton, picker, policyChoice, result, slider } from './visitor.mjs';
 
 const table = (page) => page.getByRole('group', { name: 'Table of kernels' });
 const explanation = (page, name) => page.getByRole('dialog', { name });
@@ -158,7 +158,7 @@ test('numbers of other tabs, of a card, of memory, tensors and the pinned state 
     await page.keyboard.press('ArrowRight');
     await expect(row.locator('.explains').nth(4)).toBeFocused();
     await page.getByText(/^Memory: /).locator('.explains').nth(1).click();
-    await expect(explanation(page, 'memory of the device')).toContainText('85.1 GB');
+    await expect(explanation(page, 'device memory')).toContainText('85.1 GB');
   });
 
   await test.step('the tensors of a kernel', async () => {

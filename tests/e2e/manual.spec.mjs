@@ -79,7 +79,7 @@ test('manual without marks tells that each op is a kernel, and starts from the k
   await expect.poll(() => kernels(page)).toHaveLength(6);
   await test.step('after kernels that are ops alone there is no offer, and it goes with the policy', async () => {
     await choosePolicy(page, 'manual');
-    await expect(notice(page)).toContainText('each op is a kernel of its own');
+    await expect(notice(page)).toContainText('Each op is a kernel of its own');
     await expect(notice(page).getByRole('button', { name: /^Start from/ })).toHaveCount(0);
     await choosePolicy(page, 'inductor');
     await choosePolicy(page, 'manual');

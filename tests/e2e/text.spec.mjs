@@ -58,7 +58,7 @@ test('a broken line is named, leads to its place, and leaves the last good pictu
   expect(await kernels(page)).toEqual([['up', 'act']]);
   expect(await headlineBytes(page)).toEqual(before);
   const grey = page.locator('.is-stale');
-  await expect(grey).toHaveClass([/^headline/, /^graph-slot/, /^charts/, /^panel results/]);
+  await expect(grey).toHaveClass([/^headline/, /^policies/, /^graph-slot/, /^charts/, /^panel results/]);
 
   await problem.getByRole('button', { name: /^error/ }).click();
   await expect(editor(page)).toBeFocused();

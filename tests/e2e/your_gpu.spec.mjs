@@ -178,7 +178,7 @@ test('a kernel that does not answer for two seconds is given up', async ({ page 
     GPUQueue.prototype.onSubmittedWorkDone = () => new Promise(() => {});
   });
   await run(page).click();
-  await expect(own(page).getByRole('status')).toContainText('The program took longer than 2 s and was given up.');
+  await expect(own(page).getByRole('status')).toContainText('The program took longer than 2 s and was stopped.');
   await expect(run(page)).toBeVisible();
 });
 

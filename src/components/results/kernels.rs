@@ -82,7 +82,7 @@ pub fn KernelsTable(
                         <th scope="col" class="number">"traffic unfused → fused"</th>
                         <th scope="col" class="number">"reads"</th>
                         <th scope="col" class="number">"writes"</th>
-                        <th scope="col" class="number" title="FLOPs / (reads + writes)">"arithmetic intensity"</th>
+                        <th scope="col" class="number" title="FLOPs / (reads + writes)">"arith\u{ad}metic intensity"</th>
                         <th scope="col" title="what limits the kernel">"bottleneck"</th>
                         <th scope="col" class="number" title=note>{time_title}</th>
                         <Show when=is_pinned>
