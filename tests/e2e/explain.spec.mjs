@@ -203,7 +203,7 @@ test('numbers of other tabs, of a card, of memory, tensors and the pinned state 
     await numberOf(page, 1, 7).click();
     const card = explanation(page, 'predicted time, fused');
     await expect(card).toContainText("tiles of the library's matmul");
-    await expect(card).toContainText('Rates measured on an H200: PyTorch 2.11');
+    await expect(card).toContainText('Rates measured on an H200 (PyTorch 2.11');
   });
 });
 
