@@ -155,7 +155,7 @@ async fn limits_follow_the_selection_and_the_device() {
     assert!(
         root.texts("p")
             .iter()
-            .any(|text| text.contains("are not known"))
+            .any(|text| text.contains("is unknown"))
     );
 }
 

@@ -86,7 +86,7 @@ async fn what_is_hidden_is_selected_by_its_equal() {
     page.toggle(page.selection.get_untracked());
     settled().await;
     let card = root.one(".inspector").text_content().unwrap();
-    assert!(card.contains("round 9 of 16"), "{card}");
+    assert!(card.contains("Iteration 9 of 16"), "{card}");
 }
 
 #[wasm_bindgen_test]

@@ -190,7 +190,7 @@ async fn a_dragged_tile_changes_its_figures_and_refuses_what_needs_whole_rows() 
     page.device.set(Device::custom(1e12, 1e13, 1e14, 2e-6));
     settled().await;
     assert!(root.all(".tiling").is_empty());
-    assert!(root.texts("p")[0].contains("are not known"));
+    assert!(root.texts("p")[0].contains("is unknown"));
 }
 
 #[wasm_bindgen_test]

@@ -229,7 +229,7 @@ impl Page {
             selected,
             theme: RwSignal::new(Theme::default()),
             ops_view: RwSignal::new(OpsView::default()),
-            is_ops_open: RwSignal::new(false),
+            is_ops_open: RwSignal::new(true),
             tab: RwSignal::new(Tab::default()),
             example: RwSignal::new(None),
             puzzle: RwSignal::new(None),
