@@ -2,6 +2,7 @@
 
 use crate::app::learning::Learning;
 use crate::app::state::{Page, Selection};
+use crate::components::policies::is_compared_live;
 use fuseline_browser as browser;
 use fuseline_core::Policy;
 use fuseline_core::examples::{NEXT, START, example};
@@ -84,9 +85,8 @@ fn BestChange() -> impl IntoView {
         later.call(move || is_resting.set(true));
     });
     Effect::new(move || {
-        // A large program keeps its worker for what is asked.
-        let is_long = page.shown.with(|shown| shown.is_long());
-        let found = if is_resting.get() && !is_long {
+        let is_live = page.analysis.with(|analysis| is_compared_live(analysis));
+        let found = if is_resting.get() && is_live {
             page.advice().and_then(|rows| rows.into_iter().next())
         } else {
             None

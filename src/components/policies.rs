@@ -3,17 +3,26 @@
 use crate::app::state::{Page, SetIfChanged};
 use crate::components::bar::fusion_menu::FusionMenu;
 use crate::components::keyed_rows::row_at;
+use fuseline_core::Analysis;
 use fuseline_view::present::options::policy_summary;
 use fuseline_view::present::policy_bars::{PolicyBar, PolicyResult, policy_bars};
 use leptos::prelude::*;
+
+/// Up to so many ops all policies are compared at each change, and advice is searched. Both take 0.1 s at 600 ops; of a larger
+/// program *Compare* and *What to do* show the results.
+const MAX_LIVE_OPS: usize = 200;
+
+/// Whether what stands beside the headline is computed at each change.
+pub fn is_compared_live(analysis: &Analysis) -> bool {
+    analysis.graph.ops.len() <= MAX_LIVE_OPS
+}
 
 /// All policies, each with its kernels and a bar of its memory traffic, and the options of the chosen one.
 #[component]
 pub fn Policies() -> impl IntoView {
     let page = Page::of_context();
     let bars = Memo::new(move |_| {
-        // The worker would search the kernels of every policy after each change of a large program; *Compare* asks for that.
-        if page.shown.with(|shown| shown.is_long()) {
+        if !page.analysis.with(|analysis| is_compared_live(analysis)) {
             return page
                 .analysis
                 .with(|analysis| policy_bars([(analysis.options.policy, &**analysis)]));
