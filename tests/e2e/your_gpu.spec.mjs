@@ -202,7 +202,7 @@ test('a GPU that is full says so', async ({ page }) => {
     };
   });
   await run(page).click();
-  await expect(own(page).getByRole('status')).toContainText('The GPU has no room for the tensors.');
+  await expect(own(page).getByRole('status')).toContainText("The tensors do not fit in the GPU's memory.");
 });
 
 test('without a clock of the GPU the page takes the times and says so', async ({ page }) => {
@@ -211,6 +211,6 @@ test('without a clock of the GPU the page takes the times and says so', async ({
     GPUSupportedFeatures.prototype.has = function without(name) { return name !== 'timestamp-query' && has.call(this, name); };
   });
   await runToEnd(page);
-  await expect(own(page)).toContainText('This GPU has no clock for pages');
+  await expect(own(page)).toContainText('This GPU gives pages no clock');
   await expect(times(page)).not.toContainText('–');
 });
