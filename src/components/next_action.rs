@@ -8,7 +8,7 @@ use fuseline_core::Policy;
 use fuseline_core::examples::{NEXT, START, example};
 use fuseline_learn::lesson::library::LESSONS;
 use fuseline_learn::lesson::read;
-use fuseline_view::present::advice::{AdviceRow, advice_gain, advice_title};
+use fuseline_view::present::advice::{advice_gain, advice_title};
 use leptos::prelude::*;
 use std::time::Duration;
 
@@ -75,7 +75,6 @@ fn WaysOn() -> impl IntoView {
 #[component]
 fn BestChange() -> impl IntoView {
     let page = Page::of_context();
-    let best = RwSignal::new(None::<AdviceRow>);
     let is_resting = RwSignal::new(false);
     let later = browser::Later::after(PAUSE);
     Effect::new(move || {
@@ -84,14 +83,12 @@ fn BestChange() -> impl IntoView {
         is_resting.set(false);
         later.call(move || is_resting.set(true));
     });
-    Effect::new(move || {
+    let best = Memo::new(move |_| {
         let is_live = page.analysis.with(|analysis| is_compared_live(analysis));
-        let found = if is_resting.get() && is_live {
-            page.advice().and_then(|rows| rows.into_iter().next())
-        } else {
-            None
-        };
-        best.set(found);
+        if !is_resting.get() || !is_live {
+            return None;
+        }
+        page.advice()?.into_iter().next()
     });
     let follow = move |_| {
         if let Some(row) = best.get_untracked() {

@@ -1,18 +1,11 @@
 //! The sentence that leads the page, and the policies beside each other.
 
+use crate::headline::TEXT;
 use fuseline_core::analysis::compare::compare;
 use fuseline_core::{Analysis, Options, Policy, analyze_program, device, notation};
 use fuseline_view::present::claim::{claim, page_title};
 use fuseline_view::present::figure::Part;
 use fuseline_view::present::policy_bars::policy_bars;
-
-const TEXT: &str = "\
-input x : f16[256, 256]
-weight w : f16[256, 256]
-y = matmul(x, w)
-z = relu(y)
-n = softmax(z)
-";
 
 fn analysis(text: &str, policy: Policy) -> Analysis {
     let options = Options::of_policy(policy);

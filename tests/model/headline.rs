@@ -6,7 +6,7 @@ use fuseline_view::present::format::format_seconds;
 use fuseline_view::present::headline::{Headline, headline};
 use std::path::Path;
 
-const TEXT: &str = "\
+pub(crate) const TEXT: &str = "\
 input x : f16[256, 256]
 weight w : f16[256, 256]
 y = matmul(x, w)

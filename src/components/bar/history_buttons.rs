@@ -10,22 +10,22 @@ pub fn HistoryButtons() -> impl IntoView {
     let is_needed = move || page.can_undo.get() || page.can_redo.get();
     view! {
         <div class="history-buttons" class:is-needless=move || !is_needed()>
-        <HistoryButton
-            label="Undo"
-            title="Undo (Ctrl+Z)"
-            shortcuts="Control+Z"
-            sign="↶"
-            is_possible=page.can_undo
-            travel=Page::undo
-        />
-        <HistoryButton
-            label="Redo"
-            title="Redo (Ctrl+Shift+Z)"
-            shortcuts="Control+Shift+Z Control+Y"
-            sign="↷"
-            is_possible=page.can_redo
-            travel=Page::redo
-        />
+            <HistoryButton
+                label="Undo"
+                title="Undo (Ctrl+Z)"
+                shortcuts="Control+Z"
+                sign="↶"
+                is_possible=page.can_undo
+                travel=Page::undo
+            />
+            <HistoryButton
+                label="Redo"
+                title="Redo (Ctrl+Shift+Z)"
+                shortcuts="Control+Shift+Z Control+Y"
+                sign="↷"
+                is_possible=page.can_redo
+                travel=Page::redo
+            />
         </div>
     }
 }

@@ -27,24 +27,15 @@ pub fn ModelMenu(
             </section>
             <section aria-labelledby="model-counting">
                 <h2 id="model-counting">"Counting conventions"</h2>
-                <fieldset>
-                    <legend>"Inputs and weights count"</legend>
-                    {choices("externals", externals_words, |c: &mut Conventions| &mut c.externals)}
-                </fieldset>
-                <fieldset>
-                    <legend>"A reshape is"</legend>
-                    {choices("reshape", reshape_words, |c: &mut Conventions| &mut c.reshape)}
-                </fieldset>
+                {choices("Inputs and weights count", "externals", externals_words, |c| &mut c.externals)}
+                {choices("A reshape is", "reshape", reshape_words, |c| &mut c.reshape)}
                 <p class="quiet">
                     "A kernel reads each tensor that it needs once, and writes each of its outputs that another kernel reads, or that is a result, once. Bytes are exact."
                 </p>
             </section>
             <section aria-labelledby="model-precision">
                 <h2 id="model-precision">"Precision"</h2>
-                <fieldset>
-                    <legend>"A matmul on f32 is computed in"</legend>
-                    {choices("f32_matmul", f32_matmul_words, |c: &mut Conventions| &mut c.f32_matmul)}
-                </fieldset>
+                {choices("A matmul on f32 is computed in", "f32_matmul", f32_matmul_words, |c| &mut c.f32_matmul)}
             </section>
         </Menu>
     }
@@ -52,6 +43,7 @@ pub fn ModelMenu(
 
 /// A button for each value of one convention.
 fn choices<T: VariantArray + Copy + PartialEq + Send + Sync>(
+    legend: &'static str,
     set: &'static str,
     words: fn(T) -> ChoiceWords,
     part: fn(&mut Conventions) -> &mut T,
@@ -70,5 +62,11 @@ fn choices<T: VariantArray + Copy + PartialEq + Send + Sync>(
             </RadioButton>
         }
     };
-    T::VARIANTS.iter().map(choice).collect_view()
+    let choices = T::VARIANTS.iter().map(choice).collect_view();
+    view! {
+        <fieldset>
+            <legend>{legend}</legend>
+            {choices}
+        </fieldset>
+    }
 }

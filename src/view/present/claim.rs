@@ -3,6 +3,7 @@
 use super::explain::{assumed, has_assumed_size, total_bytes, total_kernels};
 use super::figure::{Figure, Of, Part, Quantity};
 use super::format::{format_faster, format_percent};
+use super::names::plural;
 use super::times::total_times;
 use fuseline_core::{Analysis, Policy};
 
@@ -41,8 +42,8 @@ fn of_fused(text: String, quantity: Quantity) -> Part {
     Part::number(text, Figure::fused(Of::Program, quantity))
 }
 
-fn kernels(count: usize) -> &'static str {
-    if count == 1 { "kernel" } else { "kernels" }
+fn kernels(count: usize) -> String {
+    plural(count, "kernel")
 }
 
 fn without_fusion(analysis: &Analysis) -> Vec<Part> {

@@ -67,6 +67,11 @@ pub(super) fn names_of_ops<'n>(names: impl ExactSizeIterator<Item = &'n str>) ->
 
 /// `1 kernel`, `2 kernels`, `1,200 kernels`.
 pub fn counted(count: usize, thing: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {thing}{plural}", format_count(count))
+    format!("{} {}", format_count(count), plural(count, thing))
+}
+
+/// `kernel` of 1, `kernels` of any other count.
+pub fn plural(count: usize, thing: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{thing}{ending}")
 }

@@ -1,6 +1,7 @@
 //! Who fuses: the policies side by side, each with its kernels and its memory traffic on one scale.
 
 use super::explain::{total_bytes, total_kernels};
+use super::names::plural;
 use super::options::policy_title;
 use fuseline_core::{Analysis, Objective, Policy};
 use strum::VariantArray;
@@ -49,11 +50,7 @@ pub fn policy_bars<'a>(known: impl IntoIterator<Item = (Policy, &'a Analysis)>) 
             policy,
             title: policy_title(policy, objective),
             result: execution.map(|(analysis, execution)| {
-                let noun = if execution.launches == 1 {
-                    "kernel"
-                } else {
-                    "kernels"
-                };
+                let noun = plural(execution.launches, "kernel");
                 PolicyResult {
                     kernels: format!("{} {noun}", total_kernels(analysis, execution)),
                     bytes: total_bytes(analysis, execution),
