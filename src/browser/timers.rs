@@ -35,6 +35,12 @@ pub fn next_frame(action: impl FnOnce() + 'static) {
     }
 }
 
+/// Runs `action` in a task of its own: the browser handles events and may draw a frame before.
+pub fn next_task(action: impl FnOnce() + 'static) {
+    // Fails only where the page is gone.
+    let _ = Timeout::start(action, Duration::ZERO);
+}
+
 /// The action as JavaScript calls it, which drops it when it has run or nobody can call it any more.
 fn function(action: impl FnOnce() + 'static) -> Function {
     Closure::once(action).into_js_value().unchecked_into()

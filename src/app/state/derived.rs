@@ -10,11 +10,11 @@
 //! tab cost nothing while it is closed, and nothing when it is opened again unchanged.
 //!
 //! Of a large program the worker chooses the kernels and places the boxes. Until it has answered, `understood` and all that
-//! follows keep their last values.
+//! follows keep their last values; then the analysis, the graph and the charts come in a task each.
 
 use super::analysed::{AnalysedText, Source, Understood};
 use super::hold::Hold;
-use super::memos::{answered, shared_memo};
+use super::memos::{answered, in_next_task, shared_memo, shared_option};
 use super::selection::{NamedSelection, Selection};
 use crate::app::background::Background;
 use crate::app::history::keeps_little;
@@ -22,13 +22,45 @@ use crate::app::jobs::{Answer, Job, Task, is_quick, parse_if_short};
 use fuseline_core::analysis::replay::analysis_with;
 use fuseline_core::fixes::sound_fixes;
 use fuseline_core::fusion::record::Record;
+use fuseline_core::model::calibration::Calibrations;
 use fuseline_core::model::diagnostic::has_errors;
+use fuseline_core::model::options::PAGE_BUDGET_STATES;
 use fuseline_core::notation::Parsed;
-use fuseline_core::{Analysis, Diagnostic, Fix, Options, Partition};
+use fuseline_core::{
+    Analysis, Conventions, Device, Diagnostic, Fix, FusionOptions, Options, Partition, Policy,
+};
 use fuseline_view::present::findings::Shown;
 use fuseline_view::present::steps::Steps;
 use leptos::prelude::*;
 use std::sync::Arc;
+
+/// States that a search visits while a slider is dragged, so that the handler of one event stays short.
+const DRAG_BUDGET_STATES: usize = 2_000;
+
+/// Under what choices the text is analysed. While a slider is dragged, a search has a small budget.
+pub(super) fn options(
+    policy: RwSignal<Policy>,
+    fusion: RwSignal<FusionOptions>,
+    conventions: RwSignal<Conventions>,
+    device: RwSignal<Device>,
+    own_calibrations: RwSignal<Option<Arc<Calibrations>>>,
+    hold: Hold,
+) -> Memo<Options> {
+    Memo::new(move |_| {
+        let mut options = Options {
+            policy: policy.get(),
+            fusion: fusion.get(),
+            conventions: conventions.get(),
+            device: device.get(),
+            own_calibrations: own_calibrations.get(),
+        };
+        options.fusion.budget_states = PAGE_BUDGET_STATES;
+        if options.policy == Policy::Optimal && hold.is_dragging() {
+            options.fusion.budget_states = DRAG_BUDGET_STATES;
+        }
+        options
+    })
+}
 
 pub(super) fn parsed(text: ReadSignal<String>) -> Memo<Arc<Parsed>> {
     shared_memo(move |_| Arc::new(text.with(|text| parse_if_short(text))))
@@ -59,12 +91,34 @@ pub(super) fn wanted_picture(
     })
 }
 
+/// The present text with the kernels that the worker has chosen; `None` without a wanted picture, and until it is there.
+///
+/// The analysis and the pictures of it are each a task of some 50 ms for 2,000 ops: between them the page answers its visitor.
+pub(super) fn understood_by_worker(
+    text: Memo<Arc<str>>,
+    parsed: Memo<Arc<Parsed>>,
+    options: Memo<Options>,
+    wanted_picture: Memo<Option<Job>>,
+    worker: Background,
+) -> Memo<Option<Arc<Understood>>> {
+    let picture = answered(wanted_picture, worker);
+    let understood = shared_option(move || {
+        let answer = picture.get()?;
+        let (source, options) = (source(text, parsed), options.get());
+        let known = source.clone().understood_with(&options, &answer);
+        Some(Arc::new(
+            known.unwrap_or_else(|| source.understood(&options)),
+        ))
+    });
+    in_next_task(understood)
+}
+
 /// Of the present text; of an older one while `is_computing`.
 pub(super) fn understood(
     text: Memo<Arc<str>>,
     parsed: Memo<Arc<Parsed>>,
     options: Memo<Options>,
-    picture: Memo<Option<Arc<Answer>>>,
+    by_worker: Memo<Option<Arc<Understood>>>,
     is_computing: Memo<bool>,
 ) -> Memo<Arc<Understood>> {
     shared_memo(move |last| {
@@ -76,15 +130,16 @@ pub(super) fn understood(
                 })
             });
         }
-        let source = Source {
-            text: text.get(),
-            parsed: parsed.get(),
-        };
-        let options = options.get();
-        let answer = picture.get();
-        let known = answer.and_then(|answer| source.clone().understood_with(&options, &answer));
-        Arc::new(known.unwrap_or_else(|| source.understood(&options)))
+        let here = || Arc::new(source(text, parsed).understood(&options.get()));
+        by_worker.get().unwrap_or_else(here)
     })
+}
+
+fn source(text: Memo<Arc<str>>, parsed: Memo<Arc<Parsed>>) -> Source {
+    Source {
+        text: text.get(),
+        parsed: parsed.get(),
+    }
 }
 
 /// Compared by value: a slider rarely changes a diagnostic.

@@ -1,9 +1,10 @@
 //! Where the shown program is drawn.
 
 use super::analysed::AnalysedText;
-use super::memos::shared_memo;
+use super::memos::{in_next_task, shared_memo};
 use super::page::SetIfChanged;
 use fuseline_core::Analysis;
+use fuseline_import::matching::Matching;
 use fuseline_view::picture::dag::layout_of;
 use fuseline_view::picture::dag::repeats::Repeats;
 use fuseline_view::picture::dag::{DagLayout, has_same_picture};
@@ -52,6 +53,40 @@ impl Drawing {
     pub fn fold(self) {
         self.0.get_value().is_unfolded.set_if_changed(false);
     }
+}
+
+/// What the charts draw: the kernels and which of them the graph shows.
+pub struct Charted {
+    /// The kernels.
+    pub analysis: Arc<Analysis>,
+    /// Where the graph shows them.
+    pub drawn: Arc<Drawn>,
+    /// What was measured of them.
+    pub measured: Option<Arc<Matching>>,
+}
+
+/// What the charts draw. Of a large program they follow the graph in a task of their own.
+pub(super) fn charted(
+    shown: Memo<Arc<AnalysedText>>,
+    drawing: Drawing,
+    measured: Memo<Option<Arc<Matching>>>,
+) -> Memo<Arc<Charted>> {
+    let now = shared_memo(move |_| {
+        Arc::new(Charted {
+            analysis: shown.with(|shown| shown.analysis.clone()),
+            drawn: drawing.get(),
+            measured: measured.get(),
+        })
+    });
+    let soon = in_next_task(Memo::new_with_compare(
+        move |_| Some(now.get()),
+        |_, _| true,
+    ));
+    shared_memo(move |last| {
+        let is_long = shown.with(|shown| shown.is_long());
+        let followed = is_long.then(|| soon.get().or_else(|| last.cloned()));
+        followed.flatten().unwrap_or_else(|| now.get())
+    })
 }
 
 /// A graph with its layout in one column. Laid out again only when names, reads or kernels change.

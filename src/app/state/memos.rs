@@ -2,6 +2,7 @@
 
 use crate::app::background::Background;
 use crate::app::jobs::{Answer, Job};
+use fuseline_browser as browser;
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -33,4 +34,24 @@ pub(super) fn shared_option<T: Send + Sync + 'static>(
 /// The answer to a job; `None` without a job, and until it is answered.
 pub(super) fn answered(job: Memo<Option<Job>>, worker: Background) -> Memo<Option<Arc<Answer>>> {
     shared_option(move || job.with(|job| worker.answer(job.as_ref()?)))
+}
+
+/// The same value in a task of its own, so that the page answers its visitor between computing and showing it; `None` until
+/// then.
+pub(super) fn in_next_task<T: Send + Sync + 'static>(
+    source: Memo<Option<Arc<T>>>,
+) -> Memo<Option<Arc<T>>> {
+    let released = RwSignal::new(None);
+    shared_option(move || {
+        let value = source.get()?;
+        let is_released = released.with(|released: &Option<Arc<T>>| {
+            (released.as_ref()).is_some_and(|released| Arc::ptr_eq(released, &value))
+        });
+        if !is_released {
+            let value = value.clone();
+            // Does nothing where the page is gone by then.
+            browser::next_task(move || drop(released.try_set(Some(value))));
+        }
+        is_released.then_some(value)
+    })
 }

@@ -2,14 +2,14 @@
 
 use super::analysed::AnalysedText;
 use super::choices::{FocusRequest, Notice, OpsView, Theme};
-use super::drawn::Drawing;
+use super::drawn::{Charted, Drawing, charted};
 use super::explained::Explained;
 use super::hold::Hold;
 use super::pin::Pinned;
 use super::profile::OpenProfile;
 use super::selection::{NamedSelection, Selection};
 use super::sweeping::Sweeping;
-use super::{derived, memos, pin, profile, switching, tabs};
+use super::{derived, pin, profile, switching, tabs};
 use crate::app::background::Background;
 use crate::app::history::{Choices, History, Origin, Step};
 use crate::app::jobs::Job;
@@ -18,11 +18,10 @@ use fuseline_browser as browser;
 use fuseline_core::analysis::compare::Compared;
 use fuseline_core::examples::Example;
 use fuseline_core::model::calibration::Calibrations;
-use fuseline_core::model::options::PAGE_BUDGET_STATES;
 use fuseline_core::notation::Parsed;
 use fuseline_core::{
-    Analysis, Conventions, Device, Diagnostic, Fix, FusionOptions, IdVec, KernelId, OpId, Options,
-    Policy, Program, Span, default_device,
+    Analysis, Conventions, Device, Diagnostic, Fix, FusionOptions, IdVec, KernelId, OpId, Policy,
+    Program, Span, default_device,
 };
 use fuseline_import::matching::Matching;
 use fuseline_view::page::note::Note;
@@ -34,9 +33,6 @@ use fuseline_view::present::steps::Steps;
 use fuseline_view::present::why::WhyNot;
 use leptos::prelude::*;
 use std::sync::Arc;
-
-/// States that a search visits while a slider is dragged, so that the handler of one event stays short.
-const DRAG_BUDGET_STATES: usize = 2_000;
 
 /// The signals of the page.
 #[derive(Clone, Copy)]
@@ -109,6 +105,8 @@ pub struct Page {
     pub analysis: Memo<Arc<Analysis>>,
     /// Where [`Page::shown`] is drawn.
     pub drawing: Drawing,
+    /// What the charts draw of [`Page::shown`].
+    pub charted: Memo<Arc<Charted>>,
     /// How each kernel of [`Page::analysis`] is told from the others.
     pub kernel_looks: Memo<IdVec<KernelId, KernelLook>>,
     /// The present text, of which only the valid statements are analysed; `None` when no analysis is possible.
@@ -163,30 +161,18 @@ impl Page {
         let hold = Hold::new();
         let step = RwSignal::new(None);
         let history = RwSignal::new(History::default());
-        let options = Memo::new(move |_| {
-            let mut options = Options {
-                policy: policy.get(),
-                fusion: fusion.get(),
-                conventions: conventions.get(),
-                device: device.get(),
-                own_calibrations: own_calibrations.get(),
-            };
-            options.fusion.budget_states = PAGE_BUDGET_STATES;
-            if options.policy == Policy::Optimal && hold.is_dragging() {
-                options.fusion.budget_states = DRAG_BUDGET_STATES;
-            }
-            options
-        });
+        let options = derived::options(policy, fusion, conventions, device, own_calibrations, hold);
         let worker = Background::start();
         let parsed = derived::parsed(text);
         let shared_text = derived::shared_text(text);
         let is_unfolded = RwSignal::new(false);
         let wanted_picture = derived::wanted_picture(shared_text, parsed, options, is_unfolded);
-        let picture = memos::answered(wanted_picture, worker);
+        let by_worker =
+            derived::understood_by_worker(shared_text, parsed, options, wanted_picture, worker);
         let is_computing = Memo::new(move |_| {
-            wanted_picture.with(Option::is_some) && picture.with(Option::is_none)
+            wanted_picture.with(Option::is_some) && by_worker.with(Option::is_none)
         });
-        let understood = derived::understood(shared_text, parsed, options, picture, is_computing);
+        let understood = derived::understood(shared_text, parsed, options, by_worker, is_computing);
         let diagnostics = derived::diagnostics(parsed, understood, is_computing);
         let has_error = derived::has_error(diagnostics);
         let fixes = derived::fixes(shared_text, diagnostics, hold);
@@ -205,10 +191,12 @@ impl Page {
         let steps = tabs::of_shown(steps, last_good, shown);
         let record = tabs::of_shown(record, last_good, shown);
         let analysis = derived::analysis(shown);
+        let drawing = Drawing::new(shown, is_unfolded);
         clear_when_quick(worker, wanted_picture);
         let is_fused = RwSignal::new(true);
         let pinned = RwSignal::new(None);
         let opened = RwSignal::new(None);
+        let matching = profile::matching(opened, analysis, move || hold.is_held());
         let selected = RwSignal::new(NamedSelection::default());
         let selection = derived::selection(selected, analysis);
         Self {
@@ -252,7 +240,8 @@ impl Page {
             is_step_awaited: tabs::is_step_awaited(step, steps, shown),
             shown,
             analysis,
-            drawing: Drawing::new(shown, is_unfolded),
+            drawing,
+            charted: charted(shown, drawing, matching),
             kernel_looks: Memo::new(move |_| {
                 analysis.with(|analysis| kernel_looks(&analysis.partition))
             }),
@@ -263,7 +252,7 @@ impl Page {
             pinned,
             kernels_against: pin::kernels_against_pinned(pinned, analysis),
             profile: opened,
-            matching: profile::matching(opened, analysis, move || hold.is_held()),
+            matching,
             why_not: tabs::why_not(shown, record),
             decided_ops: tabs::decided_ops(steps, step),
             can_undo: Memo::new(move |_| history.with(History::can_undo)),

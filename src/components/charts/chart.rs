@@ -132,16 +132,14 @@ pub fn KernelChart(
 ) -> impl IntoView {
     let page = Page::of_context();
     let draw = move |(width, held)| {
-        let analysis = page.analysis.get();
         let pinned = page.pinned.get();
-        let measured = page.matching.get();
-        page.drawing.with(|drawn| {
+        page.charted.with(|charted| {
             let charted = Charted {
-                analysis: &analysis,
-                repeats: &drawn.layout.repeats,
+                analysis: &charted.analysis,
+                repeats: &charted.drawn.layout.repeats,
                 is_fused: page.is_fused.get(),
                 pinned: pinned.as_ref().map(|pinned| &*pinned.analysis),
-                measured: measured.as_deref(),
+                measured: charted.measured.as_deref(),
             };
             draw(charted, width, held)
         })
