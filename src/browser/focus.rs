@@ -51,6 +51,11 @@ pub fn has_focus() -> bool {
     active_element().is_some_and(|e| !e.is_instance_of::<HtmlBodyElement>())
 }
 
+/// Whether what has the focus shows it, as after a key; after a pointer it does not.
+pub fn has_visible_focus() -> bool {
+    active_element().is_some_and(|e| e.matches(":focus-visible") == Ok(true))
+}
+
 /// Whether `element`, or something in it, has the focus.
 pub fn has_focus_within(element: &Element) -> bool {
     active_element().is_some_and(|e| element.contains(Some(&e)))

@@ -38,8 +38,8 @@ pub use files::{
 };
 pub use focus::{
     Caret, caret, first_line_in_view, focus, focus_svg, has_focus, has_focus_in_text_field,
-    has_focus_within, mounted, place_in_view, reveal, reveal_by_id, reveal_in, reveal_unless_seen,
-    scroll_to_line, select_line, set_caret, step_in_table,
+    has_focus_within, has_visible_focus, mounted, place_in_view, reveal, reveal_by_id, reveal_in,
+    reveal_unless_seen, scroll_to_line, select_line, set_caret, step_in_table,
 };
 pub use gpu::{Gpu, Prepared, Stop};
 pub use js_sys::futures::spawn_local as spawn;
@@ -60,7 +60,7 @@ pub use popover::{Opener, show_beside};
 pub use service_worker::{keep_offline, switch_version};
 pub use size::{content_size, type_scale};
 pub use storage::{forget, load, store, stored_keys};
-pub use timers::{next_frame, next_task};
+pub use timers::{during, next_frame, next_task};
 pub use values::{read_json, written};
 pub use web_sys::{Event, File};
 pub use worker::{Worker, is_worker, post_to_page};

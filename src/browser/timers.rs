@@ -1,5 +1,6 @@
 //! Frames and timers that outlive the effect that asks for them. Leptos has its own, which it cancels when that effect runs again.
 
+use super::{now_ms, wants_less_motion};
 use js_sys::Function;
 use std::time::Duration;
 use wasm_bindgen::JsCast;
@@ -32,6 +33,23 @@ pub fn next_frame(action: impl FnOnce() + 'static) {
     if let Some(window) = web_sys::window() {
         // Fails only where the page is gone.
         let _ = window.request_animation_frame(&function(action));
+    }
+}
+
+/// Calls `act` in each frame with the share of `duration` that has gone by, from 0 to 1. At once with 1 where the visitor asked for
+/// less motion.
+pub fn during(duration: Duration, act: impl Fn(f64) + 'static) {
+    fn step(start_ms: f64, duration: Duration, act: impl Fn(f64) + 'static) {
+        let share = ((now_ms() - start_ms) / duration.as_secs_f64() / 1e3).min(1.0);
+        act(share);
+        if share < 1.0 {
+            next_frame(move || step(start_ms, duration, act));
+        }
+    }
+    if wants_less_motion() {
+        act(1.0);
+    } else {
+        step(now_ms(), duration, act);
     }
 }
 

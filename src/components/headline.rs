@@ -8,22 +8,38 @@ use super::pin::Pin;
 use crate::app::learning::points_at;
 use crate::app::presenting::is_presented;
 use crate::app::state::Page;
+use fuseline_browser as browser;
 use fuseline_view::page::view::View;
-use fuseline_view::present::claim::claim;
+use fuseline_view::present::claim::{claim, counting_claim};
 use fuseline_view::present::figure::{Figure, Of, Part, Quantity};
 use fuseline_view::present::headline::{Headline as Figures, SearchResult, headline};
 use leptos::prelude::*;
+use std::time::Duration;
+
+/// How long the numbers of the sentence count when kernels fuse.
+const COUNTING: Duration = Duration::from_millis(600);
 
 /// The sentence that leads the page, what to press next, and the figures behind it.
 #[component]
 pub fn Headline() -> impl IntoView {
     let page = Page::of_context();
     let figures = figures_of(page);
+    let counted = counted(page);
     let parts = Memo::new(move |_| {
-        let is_fused = page.is_fused.get();
-        page.analysis.with(|analysis| claim(analysis, is_fused))
+        let (is_fused, share) = (page.is_fused.get(), counted.get());
+        page.analysis.with(|analysis| {
+            if is_fused {
+                counting_claim(analysis, share)
+            } else {
+                claim(analysis, false)
+            }
+        })
     });
-    let spoken = Memo::new(move |_| parts.with(|parts| Part::text_of(parts)));
+    let spoken = Memo::new(move |_| {
+        let is_fused = page.is_fused.get();
+        page.analysis
+            .with(|analysis| Part::text_of(&claim(analysis, is_fused)))
+    });
     view! {
         <section class="headline" class:is-stale=page.is_grey class:is-pointed=points_at(View::Headline) class:is-presented=is_presented(View::Headline) aria-labelledby="headline-title">
             <h2 id="headline-title" class="sr-only">"Result"</h2>
@@ -39,6 +55,25 @@ pub fn Headline() -> impl IntoView {
             <Announcer text=spoken />
         </section>
     }
+}
+
+/// How far the numbers of the sentence have come since the pictures began to go over to the fused ones, from 0 to 1.
+fn counted(page: Page) -> ReadSignal<f64> {
+    let (counted, set_counted) = signal(1.0);
+    let fuses = Memo::new(move |_| page.is_fused.get() && page.is_switching.get());
+    Effect::watch(
+        move || fuses.get(),
+        move |&fuses, _, _| {
+            if fuses {
+                browser::during(COUNTING, move |share| {
+                    // Does nothing where the page is gone by then.
+                    let _ = set_counted.try_set(share);
+                });
+            }
+        },
+        false,
+    );
+    counted
 }
 
 /// The same figures where the graph fills the screen and hides the headline.

@@ -66,8 +66,10 @@ fn WaysOn() -> impl IntoView {
         }
     });
     view! {
-        <button type="button" on:click=open_block>{example(NEXT).map(|block| block.title)}</button>
-        {lesson}
+        <div class="ways-on">
+            <button type="button" on:click=open_block>{example(NEXT).map(|block| block.title)}</button>
+            {lesson}
+        </div>
     }
 }
 

@@ -53,6 +53,7 @@ fn PolicyChoice(
     let page = Page::of_context();
     let policy = bar.with_untracked(|bar| bar.policy);
     let title = move || bar.with(|bar| bar.title);
+    let is_at_optimum = move || bar.with(|bar| bar.is_at_optimum);
     let text = move |part: fn(&PolicyResult) -> &String| {
         move || bar.with(|bar| bar.result.as_ref().map(|result| part(result).clone()))
     };
@@ -61,7 +62,7 @@ fn PolicyChoice(
         format!("{:.2}%", 100.0 * share)
     };
     view! {
-        <label class="policy" title=policy_summary(policy)>
+        <label class="policy" class:is-at-optimum=is_at_optimum title=policy_summary(policy)>
             <input
                 type="radio"
                 name="policy"
@@ -72,7 +73,13 @@ fn PolicyChoice(
                     page.is_fused.set_if_changed(true);
                 }
             />
-            <span class="policy-title">{title}</span>
+            <span class="policy-title">
+                {title}
+                <Show when=is_at_optimum>
+                    <span aria-hidden="true" title="As few bytes as the search finds">" ✓"</span>
+                    <span class="sr-only">", as few bytes as the search finds"</span>
+                </Show>
+            </span>
             <span class="policy-figure">{text(|result| &result.kernels)}</span>
             <span class="policy-bar" aria-hidden="true"><span style:width=width></span></span>
             <span class="policy-figure">{text(|result| &result.bytes)}</span>

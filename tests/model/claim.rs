@@ -3,7 +3,7 @@
 use crate::headline::TEXT;
 use fuseline_core::analysis::compare::compare;
 use fuseline_core::{Analysis, Options, Policy, analyze_program, device, notation};
-use fuseline_view::present::claim::{claim, page_title};
+use fuseline_view::present::claim::{claim, counting_claim, page_title};
 use fuseline_view::present::figure::Part;
 use fuseline_view::present::policy_bars::policy_bars;
 
@@ -33,6 +33,22 @@ fn what_fusion_saves_is_said_with_numbers_that_explain_themselves() {
         Part::text_of(&claim(&analysis, false)),
         "Without fusion, 3 kernels read and write 918 kB of memory: at best 6.45 µs on A100 SXM 80GB."
     );
+}
+
+#[test]
+fn while_the_kernels_fuse_the_numbers_count_from_those_without_fusion() {
+    let analysis = analysis(TEXT, Policy::Rules);
+    let at = |share| Part::text_of(&counting_claim(&analysis, share));
+    assert_eq!(
+        [0.0, 0.5].map(at),
+        [
+            "Fusing turns 3 kernels into 3 and saves 0.0 % of the memory traffic: \
+             at best 1.00× faster on A100 SXM 80GB.",
+            "Fusing turns 3 kernels into 2 and saves 14.3 % of the memory traffic: \
+             at best 1.25× faster on A100 SXM 80GB.",
+        ]
+    );
+    assert_eq!(counting_claim(&analysis, 1.0), claim(&analysis, true));
 }
 
 #[test]
@@ -135,6 +151,7 @@ fn the_bars_of_all_policies_share_one_scale() {
     assert!((rules.share - 655_360.0 / 917_504.0).abs() < 1e-12);
     // The text states no kernel.
     assert_eq!(row(Policy::Manual).result, None);
+    assert!(bars.iter().all(|bar| !bar.is_at_optimum));
     // Of a large program only the chosen policy is known, and what no policy fuses.
     let known = policy_bars([(Policy::Rules, &shown)]);
     let known: Vec<_> = known
@@ -143,4 +160,22 @@ fn the_bars_of_all_policies_share_one_scale() {
         .map(|bar| bar.policy)
         .collect();
     assert_eq!(known, [Policy::None, Policy::Rules]);
+}
+
+#[test]
+fn kernels_by_hand_are_at_the_optimum_when_nothing_fuses_into_fewer_bytes() {
+    let is_at_optimum = |marks: [&str; 3]| {
+        let text = format!(
+            "input x : f16[4096, 1024]\na = gelu(x){}\nb = exp(a){}\nc = tanh(b){}",
+            marks[0], marks[1], marks[2]
+        );
+        let shown = analysis(&text, Policy::Manual);
+        let all = compare(&shown);
+        let bars = policy_bars(all.iter().map(|one| (one.policy, &*one.analysis)));
+        let by_hand = bars.iter().find(|bar| bar.policy == Policy::Manual);
+        by_hand.unwrap().is_at_optimum
+    };
+    let one = " @kernel 1";
+    assert!(!is_at_optimum([one, one, ""]));
+    assert!(is_at_optimum([one; 3]));
 }

@@ -386,9 +386,10 @@ impl Page {
         is_changed
     }
 
-    /// Called when the focused element may be removed: if it is, the graph takes the focus.
+    /// Called when the focused element may be removed: if it is, the graph takes the focus. Not after a press of the pointer,
+    /// which leaves no mark of the focus and goes on from where it was.
     pub fn keep_focus(self) {
-        if browser::has_focus() {
+        if browser::has_visible_focus() {
             // The views change after this handler.
             browser::next_frame(move || {
                 if !browser::has_focus() {

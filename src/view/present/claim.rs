@@ -1,8 +1,8 @@
 //! What fusion brings to the program, in the one sentence that leads the page.
 
 use super::explain::{assumed, has_assumed_size, total_bytes, total_kernels};
-use super::figure::{Figure, Of, Part, Quantity};
-use super::format::{format_faster, format_percent};
+use super::figure::{Figure, Of, Part, Quantity, Run};
+use super::format::{format_faster, format_percent, format_ratio};
 use super::names::plural;
 use super::times::total_times;
 use fuseline_core::{Analysis, Policy};
@@ -26,6 +26,34 @@ pub fn claim(analysis: &Analysis, is_fused: bool) -> Vec<Part> {
         Some(reason) => vec![Part::words(format!("Nothing to save here: {reason}."))],
         None => fused(analysis),
     }
+}
+
+/// The sentence about the fused program while its pictures go over from unfused: its numbers have come this share of their way from
+/// what they are without fusion. The last one is [`claim`].
+pub fn counting_claim(analysis: &Analysis, share: f64) -> Vec<Part> {
+    let mut parts = claim(analysis, true);
+    if share >= 1.0 || analysis.is_partial() {
+        return parts;
+    }
+    let (unfused, fused) = (&analysis.unfused, &analysis.fused);
+    for part in &mut parts {
+        let Some(figure) = part.figure else {
+            continue;
+        };
+        part.text = match figure.quantity {
+            Quantity::Launches if figure.run == Run::Fused => {
+                let [from, to] = [unfused.launches, fused.launches].map(|count| count as f64);
+                format!("{:.0}", from + share * (to - from))
+            }
+            Quantity::Saving => format_percent(share * analysis.savings_pct.abs()),
+            Quantity::Speedup | Quantity::BoundSpeedup => match speedup(analysis) {
+                Some((_, speedup, _)) => format_ratio(1.0 + share * (speedup - 1.0)),
+                None => continue,
+            },
+            _ => continue,
+        };
+    }
+    parts
 }
 
 /// The title of the page: [`claim`] without its full stop, in front of the page's name.
@@ -143,21 +171,25 @@ fn fused(analysis: &Analysis) -> Vec<Part> {
 
 /// `: at best 1.06× faster on A100 SXM 80GB.`
 fn gain(analysis: &Analysis, is_assumed: bool) -> Vec<Part> {
-    let device = &analysis.options.device.name;
-    let predicted = analysis.predicted.as_ref();
-    let predicted = predicted.filter(|_| analysis.speedup.is_some());
-    let (how, speedup, quantity) = match (predicted, analysis.speedup) {
-        (Some(times), _) => ("predicted ", times.speedup(), Quantity::Speedup),
-        (None, Some(speedup)) => ("at best ", speedup, Quantity::BoundSpeedup),
-        // Not all FLOPs are known.
-        (None, None) => return vec![Part::words(".")],
+    let Some((how, speedup, quantity)) = speedup(analysis) else {
+        return vec![Part::words(".")];
     };
+    let device = &analysis.options.device.name;
     let faster = format_faster(speedup);
     // The number alone explains itself: `1.06×` of `1.06× faster`.
     let (ratio, rest) = faster.split_once(' ').unwrap_or((&faster, ""));
     vec![
-        Part::words(format!(": {how}")),
+        Part::words(format!(": {how} ")),
         of_fused(assumed(is_assumed, ratio), quantity),
         Part::words(format!(" {rest} on {device}.")),
     ]
+}
+
+/// The predicted ratio of the times, else that of the bounds, with its words; `None` where not all FLOPs are known.
+fn speedup(analysis: &Analysis) -> Option<(&'static str, f64, Quantity)> {
+    let bound = analysis.speedup?;
+    Some(match &analysis.predicted {
+        Some(times) => ("predicted", times.speedup(), Quantity::Speedup),
+        None => ("at best", bound, Quantity::BoundSpeedup),
+    })
 }

@@ -15,6 +15,8 @@ pub struct PolicyBar {
     pub title: &'static str,
     /// Its result; `None` while that is not known, and *by hand* before any kernel is chosen by hand.
     pub result: Option<PolicyResult>,
+    /// Whether it is *by hand* and has saved as many bytes as the search for the fewest.
+    pub is_at_optimum: bool,
 }
 
 /// What a policy makes of the program.
@@ -38,9 +40,15 @@ pub fn policy_bars<'a>(known: impl IntoIterator<Item = (Policy, &'a Analysis)>) 
     let objective = unfused.map_or_else(Objective::default, |any| any.options.fusion.objective);
     let most = bytes.chain(unfused.map(|any| any.unfused.traffic.total));
     let most = most.max().unwrap_or_default().max(1);
+    let of_policy = |policy| known.iter().find(|(known, _)| *known == policy);
+    let fused_bytes = |policy| Some(of_policy(policy)?.1.fused.traffic.total);
+    let is_at_optimum = objective == Objective::Bytes
+        && fused_bytes(Policy::Manual).is_some_and(|by_hand| {
+            unfused.is_some_and(|any| by_hand < any.unfused.traffic.total)
+                && fused_bytes(Policy::Optimal).is_some_and(|fewest| by_hand <= fewest)
+        });
     let bar = |&policy: &Policy| {
-        let of_policy = known.iter().find(|(known, _)| *known == policy);
-        let execution = of_policy.map(|(_, analysis)| (*analysis, &analysis.fused));
+        let execution = of_policy(policy).map(|(_, analysis)| (*analysis, &analysis.fused));
         // Every analysis knows what no policy fuses.
         let execution = match policy {
             Policy::None => unfused.map(|any| (any, &any.unfused)),
@@ -49,6 +57,7 @@ pub fn policy_bars<'a>(known: impl IntoIterator<Item = (Policy, &'a Analysis)>) 
         PolicyBar {
             policy,
             title: policy_title(policy, objective),
+            is_at_optimum: policy == Policy::Manual && is_at_optimum,
             result: execution.map(|(analysis, execution)| {
                 let noun = plural(execution.launches, "kernel");
                 PolicyResult {
