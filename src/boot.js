@@ -8,6 +8,24 @@ const progress = document.querySelector('#loading-progress');
 
 const help = document.querySelector('.loading-help');
 
+/** Whether the page will open with the opening program: nothing of Fuseline is stored here, and the address asks for nothing. */
+function isFirstVisit() {
+  if (location.hash || location.search) return false;
+  try {
+    return !Object.keys(localStorage).some((key) => key.startsWith('fuseline.'));
+  } catch {
+    return true; // Nothing can be stored here.
+  }
+}
+
+const picture = document.querySelector('#first-picture');
+if (isFirstVisit()) {
+  // The policy allows styles by script, and none in the text of the page.
+  for (const part of picture.querySelectorAll('[data-style]')) part.style.cssText = part.dataset.style;
+  picture.hidden = false;
+  document.querySelector('#loading').classList.add('is-beside');
+}
+
 /** The page runs, so its help is for a load that stands still, and not for a slow one. */
 let stalled;
 function expectProgress() {

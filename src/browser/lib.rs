@@ -122,11 +122,16 @@ pub fn set_title(title: &str) {
     }
 }
 
-/// Removes what `index.html` shows while the program loads.
+/// Removes what `index.html` shows while the program loads. The first picture stays until the program has drawn its own.
 pub fn end_loading() {
-    if let Some(loading) = document().and_then(|d| d.get_element_by_id("loading")) {
-        loading.remove();
+    fn remove(id: &str) {
+        if let Some(element) = document().and_then(|d| d.get_element_by_id(id)) {
+            element.remove();
+        }
     }
+    remove("loading");
+    // Charts are drawn when their width is known, in the frame after they were mounted.
+    next_frame(|| next_frame(|| remove("first-picture")));
 }
 
 fn document() -> Option<web_sys::Document> {

@@ -96,6 +96,7 @@ export const test = base.extend({
       await page.goto(site + fragment);
       await page.waitForFunction(() => globalThis.wasmBindings !== undefined);
       await page.locator('main').waitFor();
+      await expect(page.locator('#first-picture')).toHaveCount(0);
     });
   },
 
