@@ -21,13 +21,17 @@ test.beforeEach(async ({ page }) => {
 function still() {
   const body = document.body;
   const copy = body.cloneNode(true);
+  // A list is as wide as its widest option.
+  const context = document.createElement('canvas').getContext('2d');
+  const width = (option) => context.measureText(option.text).width;
+  const isWidest = (option) => [...option.parentElement.closest('select').options].every((other) => width(other) <= width(option));
   // What was chosen is a property, and no attribute.
   const controls = copy.querySelectorAll('input, option');
   body.querySelectorAll('input, option').forEach((control, place) => {
     const still = controls[place];
     if (control.checked) still.setAttribute('checked', '');
-    if (control.matches('option') && !control.selected) still.remove();
-    if (control.matches('[type=range], [type=number]')) still.setAttribute('value', control.value);
+    else if (control.matches('input:not([type=radio], [type=checkbox])')) still.setAttribute('value', control.value);
+    if (control.matches('option') && !control.selected && !isWidest(control)) still.remove();
   });
   copy.querySelectorAll('.skip-link, .sr-only, [hidden], dialog, title, desc, .results > :not(:first-child), #first-picture, #loading, script').forEach((part) => part.remove());
   copy.querySelectorAll('optgroup:empty').forEach((group) => group.remove());
@@ -42,10 +46,10 @@ function still() {
   }
   // The graph is as large as its place allows, up to the largest scale of a whole graph.
   const LARGEST_SCALE = 1.25;
-  const { width, height } = body.querySelector('svg.dag').getBoundingClientRect();
+  const { width: graphWidth, height: graphHeight } = body.querySelector('svg.dag').getBoundingClientRect();
   const [graph, parts] = [copy.querySelector('svg.dag'), copy.querySelector('.dag-parts')];
   const [x, y, scale] = parts.getAttribute('transform').match(/[-\d.]+/g).map(Number);
-  const box = [-x / scale, -y / scale, width / scale, height / scale].map((length) => Number(length.toFixed(2)));
+  const box = [-x / scale, -y / scale, graphWidth / scale, graphHeight / scale].map((length) => Number(length.toFixed(2)));
   graph.setAttribute('viewBox', box.join(' '));
   graph.setAttribute('data-style', `max-width: ${box[2] * LARGEST_SCALE}px; max-height: ${box[3] * LARGEST_SCALE}px; margin: auto`);
   parts.removeAttribute('transform');
@@ -54,6 +58,9 @@ function still() {
   for (const { name, value } of main.attributes) page.setAttribute(name, value);
   page.append(...main.childNodes);
   main.replaceWith(page);
+  // The bundler drops spaces between elements.
+  const texts = document.createTreeWalker(copy, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) if (texts.currentNode.data === ' ') texts.currentNode.data = '\u00A0';
   // A break inside of each tag is none between the elements.
   return copy.innerHTML.replaceAll(/<!--.*?-->/g, '').replaceAll('><', '\n><');
 }
@@ -82,7 +89,7 @@ test('index.html holds what the engine draws of the opening program', async ({ p
 
 /** Where things stand that a visitor may have looked at: those in the first screen. */
 function places(root) {
-  const seen = ['.claim', '.fuse-button', '.policies', '.policy:last-of-type', '.slider:last-of-type', '.panel.graph', '.dag-op-box rect', '.charts .chart'];
+  const seen = ['.bar-choices > :last-child', '.claim', '.fuse-button', '.policies', '.policy:last-of-type', '.slider:last-of-type', '.panel.graph', '.dag-op-box rect', '.charts .chart'];
   const all = seen.map((selector) => {
     const shown = [...document.querySelector(root).querySelectorAll(selector)].find((part) => part.checkVisibility());
     const { x, y, width, height } = shown.getBoundingClientRect();
