@@ -3,7 +3,7 @@
 use crate::app::state::{Page, SetIfChanged};
 use crate::components::bar::fusion_menu::FusionMenu;
 use crate::components::keyed_rows::row_at;
-use fuseline_core::Analysis;
+use fuseline_core::{Analysis, Policy};
 use fuseline_view::present::options::policy_summary;
 use fuseline_view::present::policy_bars::{PolicyBar, PolicyResult, policy_bars};
 use leptos::prelude::*;
@@ -70,7 +70,7 @@ fn PolicyChoice(
                 prop:checked=move || page.policy.get() == policy
                 on:change=move |_| {
                     page.choose_policy(policy);
-                    page.is_fused.set_if_changed(true);
+                    page.is_fused.set_if_changed(policy != Policy::None);
                 }
             />
             <span class="policy-title">

@@ -31,7 +31,8 @@ function still() {
     const still = controls[place];
     if (control.checked) still.setAttribute('checked', '');
     else if (control.matches('input:not([type=radio], [type=checkbox])')) still.setAttribute('value', control.value);
-    if (control.matches('option') && !control.selected && !isWidest(control)) still.remove();
+    if (control.selected) still.setAttribute('selected', '');
+    else if (control.matches('option') && !isWidest(control)) still.remove();
   });
   copy.querySelectorAll('.skip-link, .sr-only, [hidden], dialog, title, desc, .results > :not(:first-child), #first-picture, #loading, script').forEach((part) => part.remove());
   copy.querySelectorAll('optgroup:empty').forEach((group) => group.remove());
@@ -87,6 +88,9 @@ test('index.html holds what the engine draws of the opening program', async ({ p
   expect(now, 'write it anew with UPDATE_GOLDEN=1').toBe(readFileSync(GOLDEN, 'utf8'));
 });
 
+/** What the lists in sight have chosen. */
+const chosen = (root) => [...document.querySelectorAll(`${root} .bar-choices select`)].map((list) => list.selectedOptions[0].text);
+
 /** Where things stand that a visitor may have looked at: those in the first screen. */
 function places(root) {
   const seen = ['.bar-choices > :last-child', '.claim', '.fuse-button', '.policies', '.policy:last-of-type', '.slider:last-of-type', '.panel.graph', '.dag-op-box rect', '.charts .chart'];
@@ -110,10 +114,11 @@ for (const [screen, size] of Object.entries({ laptop: LAPTOP, phone: PHONE, proj
     await page.goto(site);
     await expect(picture(page)).toBeVisible();
     await expect(page.getByRole('status')).toHaveText(/Loading/);
-    const before = await page.evaluate(places, '#first-picture');
+    const [before, chosenBefore] = [await page.evaluate(places, '#first-picture'), await page.evaluate(chosen, '#first-picture')];
     send();
     await expect(picture(page)).toHaveCount(0);
     const now = await page.evaluate(places, 'body');
+    expect(await page.evaluate(chosen, 'body')).toEqual(chosenBefore);
     for (const [part, place] of Object.entries(before)) {
       place.forEach((px, side) => { expect(Math.abs(px - now[part][side]), `${part}: ${place} becomes ${now[part]}`).toBeLessThanOrEqual(1); });
     }

@@ -20,7 +20,8 @@ const HIDE_AFTER: Duration = Duration::from_millis(500);
 pub struct ChartState {
     /// The marks in drawing order.
     pub(super) keys: Memo<Vec<MarkKey>>,
-    /// The marks of which copies are drawn on top: those of the selected kernel, then those of the kernel under the pointer.
+    /// The marks of which copies are drawn on top: those of the selected kernel, those of the kernel under the pointer, and the words
+    /// that arrows would cover.
     /// Copies, because a mark that is moved to the front would lose the focus.
     pub(super) raised_keys: Memo<Vec<MarkKey>>,
     /// The mark whose tooltip shows.
@@ -90,7 +91,13 @@ impl ChartState {
                     move |key: &&MarkKey| key.kernel == Some(kernel) && key.role.is_raised();
                 keys.with(|keys| keys.iter().filter(is_raised).copied().collect::<Vec<_>>())
             };
-            kernels.flat_map(raised).collect()
+            let mut raised: Vec<_> = kernels.flat_map(raised).collect();
+            if !raised.is_empty() {
+                // What names the marks below stays readable.
+                let is_name = |key: &&MarkKey| key.role.is_over_arrows();
+                keys.with(|keys| raised.extend(keys.iter().filter(is_name).copied()));
+            }
+            raised
         });
         Self {
             keys,

@@ -189,4 +189,12 @@ impl Role {
                 | Self::Number
         )
     }
+
+    /// Whether marks in this role stay above the arrows that are drawn on top.
+    pub const fn is_over_arrows(self) -> bool {
+        matches!(
+            self,
+            Self::TensorText | Self::PeakPoint | Self::PeakText | Self::UnfusedPeakText
+        )
+    }
 }

@@ -17,11 +17,11 @@ const MAX_SEPARATE_KERNELS: usize = 64;
 /// Share of the axis below which a kernel is thin.
 const THIN_SHARE: f64 = 0.01;
 
-/// Draws the traffic of `analysis` into a frame of `size` units, at least 240 by 140.
-///
 /// Says why bars are shorter while a slider is held.
 const WHOLE_RANGE: &str = "axis for the whole range";
 
+/// Draws the traffic of `analysis` into a frame of `size` units, at least 240 by 140.
+///
 /// The scale ends at a round figure that holds the unfused bytes. While a slider is held, the axis that was `held` before
 /// stands still until a bar would leave it, so that growth looks like growth. `O(kernels)`.
 pub fn scene(analysis: &Analysis, size: (f64, f64), held: Option<Axes>) -> Scene {
@@ -109,15 +109,17 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     let summary = fused.summary(is_compact(size));
     let summary_end = left + text_width(&summary);
     marks.push(bar_text(text_y, summary));
+    let change = format_change(analysis.savings_pct);
     let effect = if is_fused {
-        saved_words(analysis)
+        [saved_words(analysis), change]
     } else {
-        fused_words(analysis)
+        [fused_words(analysis), format!("fused {change}")]
     };
     // Between lower bounds there is no difference.
     if !analysis.is_partial() {
         let from = (summary_end + 12.0, text_y);
-        marks.push(effect_text(analysis, effect, &plot, from));
+        let gap_end = plot.x(before.total as f64);
+        marks.extend(effect_text(effect, gap_end, &plot, from));
     }
 
     let saved = if analysis.is_partial() {
@@ -355,20 +357,19 @@ fn fused_words(analysis: &Analysis) -> String {
     format!("fused {total}, {}", format_change(analysis.savings_pct))
 }
 
-/// The effect of fusion in words, or only its share where they do not fit: below the gap at the end of the fused bar and not left
+/// The effect of fusion in the longest of these words that fit, if any do: below the gap at the end of the fused bar and not left
 /// of the place given.
 fn effect_text(
-    analysis: &Analysis,
-    mut words: String,
+    words: [String; 2],
+    gap_end: f64,
     plot: &Plot,
     (min_left, y): (f64, f64),
-) -> Mark {
+) -> Option<Mark> {
     /// Width of bold text over that of regular text.
     const BOLD: f64 = 1.1;
-    if min_left + text_width(&words) * BOLD > plot.bounds.right + 20.0 {
-        words = format_change(analysis.savings_pct);
-    }
-    let gap_end = plot.x(analysis.unfused.traffic.total as f64);
-    let end = gap_end.max(min_left + text_width(&words) * BOLD);
-    text(Role::SavedText, (end, y), Anchor::End, words)
+    let end_of = |words: &str| min_left + text_width(words) * BOLD;
+    let fits = |words: &String| end_of(words) <= plot.bounds.right + 20.0;
+    let words = words.into_iter().find(fits)?;
+    let end = gap_end.max(end_of(&words));
+    Some(text(Role::SavedText, (end, y), Anchor::End, words))
 }
