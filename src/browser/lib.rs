@@ -56,7 +56,7 @@ pub use modal::{
 pub use overlay::{install_panic_hook, remember_text};
 pub use png::{download_png, svg_address};
 pub use pointer::{LONG_PRESS, capture_pointer, click, point_on};
-pub use popover::{Opener, show_beside};
+pub use popover::{Opener, keep_in_window, show_beside};
 pub use service_worker::{keep_offline, switch_version};
 pub use size::{content_size, type_scale};
 pub use storage::{forget, load, store, stored_keys};

@@ -29,6 +29,30 @@ impl Opener {
     }
 }
 
+/// Whenever an element is mounted, shifts it sideways so far that the window shows all of it, or its start where it is wider.
+pub fn keep_in_window(element: NodeRef<html::Div>) {
+    /// Between the element and the edge of the window.
+    const EDGE_PX: f64 = 8.0;
+    Effect::new(move || {
+        let (Some(element), Some(width)) = (element.get(), document_width()) else {
+            return;
+        };
+        let place = element.get_bounding_client_rect();
+        let beyond_end = (place.right() + EDGE_PX - width).max(0.0);
+        let shift = (EDGE_PX - (place.left() - beyond_end)).max(0.0) - beyond_end;
+        if shift != 0.0 {
+            let style = (*element).style();
+            // Fails for no value of a known property.
+            let _ = style.set_property("translate", &format!("{shift}px"));
+        }
+    });
+}
+
+fn document_width() -> Option<f64> {
+    let root = web_sys::window()?.document()?.document_element()?;
+    Some(f64::from(root.client_width()))
+}
+
 /// Shows a popover beside its opener, and gives it the focus. CSS places it.
 pub fn show_beside(popover: NodeRef<html::Div>, opener: &Opener) {
     if let Some(popover) = popover.get_untracked() {

@@ -53,6 +53,15 @@ fn PolicyChoice(
     let page = Page::of_context();
     let policy = bar.with_untracked(|bar| bar.policy);
     let title = move || bar.with(|bar| bar.title);
+    let is_shown = move || {
+        let chosen = page.policy.get();
+        policy
+            == if page.is_fused.get() {
+                chosen
+            } else {
+                Policy::None
+            }
+    };
     let is_at_optimum = move || bar.with(|bar| bar.is_at_optimum);
     let text = move |part: fn(&PolicyResult) -> &String| {
         move || bar.with(|bar| bar.result.as_ref().map(|result| part(result).clone()))
@@ -67,9 +76,12 @@ fn PolicyChoice(
                 type="radio"
                 name="policy"
                 value=policy.name()
-                prop:checked=move || page.policy.get() == policy
+                prop:checked=is_shown
                 on:change=move |_| {
-                    page.choose_policy(policy);
+                    // What no policy fuses is the unfused view of each: *Fuse* brings the chosen policy back.
+                    if policy != Policy::None {
+                        page.choose_policy(policy);
+                    }
                     page.is_fused.set_if_changed(policy != Policy::None);
                 }
             />

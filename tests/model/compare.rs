@@ -429,3 +429,16 @@ fn the_rate_of_generated_matmuls_stands_beside_the_policy() {
     assert!(note(Policy::Rules).ends_with(rate), "{rows:?}");
     assert!(!note(Policy::Inductor).contains("generated"), "{rows:?}");
 }
+
+#[test]
+fn without_fusion_each_op_is_a_kernel_beside_fused_attention_too() {
+    let block = fuseline_core::examples::example("transformer_block").unwrap();
+    let mut options = Options::of_policy(Policy::Inductor);
+    options.fusion.attention = true;
+    let outcome = analyze_program(&notation::parse(block.text).program, &options);
+    let chosen = outcome.analysis.unwrap();
+    let all = compare(&chosen);
+    let none = all.iter().find(|one| one.policy == Policy::None).unwrap();
+    assert_eq!(none.analysis.fused.launches, chosen.unfused.launches);
+    assert_eq!(none.analysis.fused.traffic.total, chosen.unfused.traffic.total);
+}

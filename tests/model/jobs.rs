@@ -9,7 +9,7 @@ use fuseline::app::jobs::{
 };
 use fuseline::app::runner::Runner;
 use fuseline_core::analysis::by_hand::Shown;
-use fuseline_core::analysis::compare::{Compared, compare, options_of};
+use fuseline_core::analysis::compare::{Compared, compare};
 use fuseline_core::analysis::replay::analysis_with;
 use fuseline_core::analysis::sweep::sweep;
 use fuseline_core::examples::EXAMPLES;
@@ -374,7 +374,7 @@ fn policies_are_compared_one_by_one_as_all_at_once() {
         let runner = &mut Runner::default();
         let chosen = pictured(runner, &text, &options).unwrap();
         for expected in compare(&chosen) {
-            let options = options_of(&chosen, expected.policy);
+            let options = chosen.options.under(expected.policy);
             let Answer::Plan(plan) = ask(runner, &text, &options, Task::Plan) else {
                 panic!("no plan");
             };

@@ -4,7 +4,7 @@ use super::analysed::AnalysedText;
 use super::memos::{answered, shared_memo, shared_option};
 use crate::app::background::Background;
 use crate::app::jobs::{Answer, Job, Task};
-use fuseline_core::analysis::compare::{Compared, compare, compared_policies, options_of};
+use fuseline_core::analysis::compare::{Compared, compare, compared_policies};
 use fuseline_core::analysis::why::Why;
 use fuseline_core::fusion::record::{Record, record};
 use fuseline_core::{OpId, Policy};
@@ -89,7 +89,7 @@ fn compared_policy(
                 && policy != shown.analysis.options.policy
                 && compared_policies(&shown.analysis).any(|other| other == policy);
             is_unknown.then(|| Job {
-                options: options_of(&shown.analysis, policy),
+                options: shown.analysis.options.under(policy),
                 ..shown.job(Task::Plan)
             })
         })

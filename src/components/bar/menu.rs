@@ -1,6 +1,6 @@
 //! A button that opens a panel below it.
 
-use fuseline_browser::{focus, has_focus_within, is_within, on_window};
+use fuseline_browser::{focus, has_focus_within, is_within, keep_in_window, on_window};
 use leptos::prelude::*;
 use leptos::{ev, html};
 
@@ -61,13 +61,15 @@ pub fn Menu(
             is_open.set(false);
         }
     };
+    let panel = NodeRef::new();
+    keep_in_window(panel);
     view! {
         <details class="menu" class:at-end=is_at_end open=is_open node_ref=menu>
             <summary class="button" class:is-changed=is_changed node_ref=button on:click=toggle>
                 {label}
             </summary>
             <Show when=move || is_open.get()>
-                <div class=format!("menu-panel {panel_class}") on:click=choose>{children()}</div>
+                <div class=format!("menu-panel {panel_class}") node_ref=panel on:click=choose>{children()}</div>
             </Show>
         </details>
     }

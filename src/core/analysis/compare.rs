@@ -48,7 +48,7 @@ pub fn compare(chosen: &Analysis) -> Vec<Compared> {
             if policy == chosen.options.policy {
                 Compared::chosen(chosen)
             } else {
-                let options = options_of(chosen, policy);
+                let options = chosen.options.under(policy);
                 Compared::new(chosen, &options, plan(&chosen.graph, &options))
             }
         })
@@ -68,14 +68,6 @@ pub fn ranked(all: &[Compared], by: Objective) -> Vec<&Compared> {
         Objective::Time | Objective::Measured => fused(a).1.total_cmp(&fused(b).1),
     });
     ranked
-}
-
-/// The options of an analysis with another policy.
-pub fn options_of(chosen: &Analysis, policy: Policy) -> Options {
-    Options {
-        policy,
-        ..chosen.options.clone()
-    }
 }
 
 impl Compared {

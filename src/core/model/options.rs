@@ -42,6 +42,16 @@ impl Options {
             ..Self::default()
         }
     }
+
+    /// The same under another policy. Without fusion an attention of several ops is as many kernels, whatever the option says; for
+    /// an eager run that calls one kernel for it, set [`FusionOptions::attention`] beside [`Policy::None`].
+    #[must_use]
+    pub fn under(&self, policy: Policy) -> Self {
+        let mut options = self.clone();
+        options.policy = policy;
+        options.fusion.attention &= policy != Policy::None;
+        options
+    }
 }
 
 /// A fusion policy: decides which ops run as one kernel.

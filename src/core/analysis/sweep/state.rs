@@ -98,10 +98,6 @@ impl<'a> States<'a> {
         policies: &'a [Policy],
         grid: Grid,
     ) -> Self {
-        let of_policy = |&policy: &Policy| Options {
-            policy,
-            ..options.clone()
-        };
         Self {
             program,
             chosen: (policies.iter()).position(|&policy| policy == options.policy),
@@ -112,7 +108,10 @@ impl<'a> States<'a> {
             visited: 0,
             is_complete: true,
             param,
-            options: policies.iter().map(of_policy).collect(),
+            options: policies
+                .iter()
+                .map(|&policy| options.under(policy))
+                .collect(),
             tried: BTreeMap::new(),
         }
     }
