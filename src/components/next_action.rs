@@ -87,7 +87,8 @@ fn BestChange() -> impl IntoView {
     });
     let best = Memo::new(move |_| {
         let is_live = page.analysis.with(|analysis| is_compared_live(analysis));
-        if !is_resting.get() || !is_live {
+        // A puzzle is the visitor's to solve.
+        if !is_resting.get() || !is_live || page.puzzle.with(Option::is_some) {
             return None;
         }
         page.advice()?.into_iter().next()

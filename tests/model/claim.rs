@@ -98,12 +98,12 @@ fn where_fusion_saves_nothing_the_reason_is_said() {
         (
             apart,
             Policy::Rules,
-            "Nothing to save here: the textbook rules fuse none of these ops.",
+            "Nothing saved: the textbook rules fuse none of these ops.",
         ),
         (
             apart,
             Policy::Inductor,
-            "Nothing to save here: torch.compile fuses none of these ops.",
+            "Nothing saved: torch.compile fuses none of these ops.",
         ),
         (
             apart,
@@ -113,7 +113,7 @@ fn where_fusion_saves_nothing_the_reason_is_said() {
         (
             TEXT,
             Policy::Manual,
-            "Nothing to save here: no kernels are merged by hand yet.",
+            "Nothing saved yet: no kernels are merged by hand.",
         ),
     ] {
         assert_eq!(said(text, policy), expected);

@@ -440,5 +440,8 @@ fn without_fusion_each_op_is_a_kernel_beside_fused_attention_too() {
     let all = compare(&chosen);
     let none = all.iter().find(|one| one.policy == Policy::None).unwrap();
     assert_eq!(none.analysis.fused.launches, chosen.unfused.launches);
-    assert_eq!(none.analysis.fused.traffic.total, chosen.unfused.traffic.total);
+    assert_eq!(
+        none.analysis.fused.traffic.total,
+        chosen.unfused.traffic.total
+    );
 }

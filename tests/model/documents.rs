@@ -4,7 +4,7 @@ use fuseline::app::documents::{
     Document, OpenDocument, Stored, Storing, newest, outdated, own_texts,
 };
 use fuseline_core::examples::EXAMPLES;
-use fuseline_view::present::names::title;
+use fuseline_view::present::names::{own_title, title};
 
 fn document(changed_ms: u64, is_own: bool) -> Document {
     Document {
@@ -37,6 +37,12 @@ fn the_title_is_the_first_line_with_something_on_it() {
     assert_eq!(title("\n\n# My block\ninput x"), "My block");
     assert_eq!(title("##\ninput x : f16[8]\n"), "input x : f16[8]");
     assert_eq!(title(" \n"), "(empty)");
+    assert_eq!(title("# title: Two readers\n# about: …"), "Two readers");
+    assert_eq!(
+        own_title("# One layer.\ninput x : f16[8]"),
+        Some("One layer")
+    );
+    assert_eq!(own_title("\nparam S = 8\n# One layer"), None);
 }
 
 #[test]

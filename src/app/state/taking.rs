@@ -8,7 +8,7 @@ use fuseline_core::examples::example;
 use fuseline_view::picture::export::{Drawing, Format, PictureKind, Pictured, SCREEN};
 use fuseline_view::present::caption::Caption;
 use fuseline_view::present::headline::headline;
-use fuseline_view::present::names::title;
+use fuseline_view::present::names::own_title;
 use fuseline_view::present::pytorch::{refusal, script};
 use fuseline_view::present::report::{Report, with_schema};
 use fuseline_view::present::tables::{Table, TableKind};
@@ -38,7 +38,7 @@ impl Page {
     pub fn program_name(self) -> String {
         let example = self.example.get().and_then(example);
         example.map_or_else(
-            || self.text.with(|text| title(text).to_owned()),
+            || (self.text).with(|text| own_title(text).unwrap_or("Your program").to_owned()),
             |example| example.title.to_owned(),
         )
     }

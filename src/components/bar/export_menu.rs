@@ -4,10 +4,12 @@ use super::menu::Menu;
 use crate::app::sharing;
 use crate::app::state::{Page, PictureForm};
 use fuseline_browser::{self as browser, download};
+use fuseline_core::Options;
 use fuseline_view::picture::export::PictureKind;
 use fuseline_view::present::export::OpList;
 use fuseline_view::present::graph_file::{dot, model_explorer};
 use fuseline_view::present::headline::headline;
+use fuseline_view::present::options::policy_title;
 use fuseline_view::present::tables::TableKind;
 use leptos::prelude::*;
 use serde::Serialize;
@@ -95,8 +97,12 @@ fn DataExports() -> impl IntoView {
     };
     let copy_sentence = move |_| {
         let sentence = untrack(|| {
-            let result = page.analysis.with(|analysis| headline(analysis).sentence());
-            format!("{}: {result}", page.program_name())
+            let (policy, result) = page.analysis.with(|analysis| {
+                let Options { policy, fusion, .. } = &analysis.options;
+                let title = policy_title(*policy, fusion.objective);
+                (title, headline(analysis).sentence())
+            });
+            format!("{}, {policy}: {result}", page.program_name())
         });
         browser::spawn(async move {
             // A text that is too long for a link goes without one.

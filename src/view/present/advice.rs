@@ -130,15 +130,12 @@ pub fn advice_title(advice: Advice) -> String {
     }
 }
 
-/// What an advice saves, for the same place: its memory traffic, or its time where it saves none.
+/// What an advice saves, for the same place: the time that it is ranked by, and its memory traffic.
 pub fn advice_gain(row: &AdviceRow) -> String {
-    let is_of_bytes = row.price.saved_bytes() > 0;
-    format!(
-        "−{}",
-        row.saved(if is_of_bytes {
-            Saved::Bytes
-        } else {
-            Saved::Time
-        })
-    )
+    let time = row.saved(Saved::Time);
+    if row.price.saved_bytes() > 0 {
+        format!("−{time}, −{}", row.saved(Saved::Bytes))
+    } else {
+        format!("−{time}")
+    }
 }

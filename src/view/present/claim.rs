@@ -23,7 +23,7 @@ pub fn claim(analysis: &Analysis, is_fused: bool) -> Vec<Part> {
         return partial(analysis);
     }
     match nothing_to_save(analysis) {
-        Some(reason) => vec![Part::words(format!("Nothing to save here: {reason}."))],
+        Some(reason) => vec![Part::words(format!("{reason}."))],
         None => fused(analysis),
     }
 }
@@ -113,22 +113,28 @@ fn partial(analysis: &Analysis) -> Vec<Part> {
     ]
 }
 
-/// Why fusion changes neither kernels nor bytes; `None` where it does.
+/// That fusion changes neither kernels nor bytes, and why; `None` where it does. Only what no policy can change is nothing to save.
 fn nothing_to_save(analysis: &Analysis) -> Option<String> {
     let (unfused, fused) = (&analysis.unfused, &analysis.fused);
     if unfused.launches != fused.launches || unfused.traffic.total != fused.traffic.total {
         return None;
     }
     if unfused.launches == 1 {
-        return Some("the program is one kernel already".to_owned());
+        return Some("Nothing to save here: the program is one kernel already".to_owned());
     }
     let is_marked = analysis.graph.ops.iter().any(|op| op.kernel.is_some());
     Some(match analysis.options.policy {
-        Policy::Manual if !is_marked => "no kernels are merged by hand yet".to_owned(),
-        Policy::Manual => "the kernels merged by hand bring nothing".to_owned(),
-        Policy::Optimal => "no legal fusion of these ops saves anything".to_owned(),
-        Policy::None | Policy::Rules => "the textbook rules fuse none of these ops".to_owned(),
-        Policy::Inductor => "torch.compile fuses none of these ops".to_owned(),
+        Policy::Manual if !is_marked => {
+            "Nothing saved yet: no kernels are merged by hand".to_owned()
+        }
+        Policy::Manual => "Nothing saved yet: the kernels merged by hand bring nothing".to_owned(),
+        Policy::Optimal => {
+            "Nothing to save here: no legal fusion of these ops saves anything".to_owned()
+        }
+        Policy::None | Policy::Rules => {
+            "Nothing saved: the textbook rules fuse none of these ops".to_owned()
+        }
+        Policy::Inductor => "Nothing saved: torch.compile fuses none of these ops".to_owned(),
     })
 }
 

@@ -5,10 +5,22 @@ use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::OpId;
 use fuseline_core::notation::spelling::{first_chars, printable};
 
-/// What a list of texts shows of one: its first line that is not empty, without the sign of a comment.
+/// What a list of texts shows of one: its title, else its first line that is not empty.
 pub fn title(text: &str) -> &str {
     let mut lines = text.lines().map(|line| line.trim_start_matches('#').trim());
-    lines.find(|line| !line.is_empty()).unwrap_or("(empty)")
+    (own_title(text))
+        .or_else(|| lines.find(|line| !line.is_empty()))
+        .unwrap_or("(empty)")
+}
+
+/// The title that a text gives itself: a comment before all else, without a full stop at its end. `# title: Two readers` is the form
+/// of puzzles and lessons.
+pub fn own_title(text: &str) -> Option<&str> {
+    let mut lines = text.lines().map(str::trim);
+    let comment = lines.find(|line| !line.trim_start_matches('#').trim().is_empty())?;
+    let words = comment.strip_prefix('#')?.trim_start_matches('#').trim();
+    let words = words.strip_prefix("title:").unwrap_or(words);
+    Some(words.trim().trim_end_matches('.'))
 }
 
 /// The op's name; empty for an op that the graph does not have.

@@ -123,7 +123,7 @@ pub const fn externals_words(externals: Externals) -> ChoiceWords {
     match externals {
         Externals::Declared => ChoiceWords {
             name: "as declared",
-            sentence: "Inputs and weights count as declared. Without a declaration they count with the only size that fits the other shapes, or else with the size of their reader's output.",
+            sentence: "One without a declaration counts with the only size that fits the other shapes, or else with the size of its reader's output.",
         },
         Externals::KnownOnly => ChoiceWords {
             name: "0 bytes",

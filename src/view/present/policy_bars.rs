@@ -11,7 +11,7 @@ use strum::VariantArray;
 pub struct PolicyBar {
     /// The policy.
     pub policy: Policy,
-    /// Its title.
+    /// Its title; of torch.compile the mode that is not its default.
     pub title: &'static str,
     /// Its result; `None` while that is not known, and *by hand* before any kernel is chosen by hand.
     pub result: Option<PolicyResult>,
@@ -38,6 +38,7 @@ pub fn policy_bars<'a>(known: impl IntoIterator<Item = (Policy, &'a Analysis)>) 
         .iter()
         .map(|(_, analysis)| analysis.fused.traffic.total);
     let objective = unfused.map_or_else(Objective::default, |any| any.options.fusion.objective);
+    let tunes_matmuls = unfused.is_some_and(|any| any.options.fusion.max_autotune);
     let most = bytes.chain(unfused.map(|any| any.unfused.traffic.total));
     let most = most.max().unwrap_or_default().max(1);
     let of_policy = |policy| known.iter().find(|(known, _)| *known == policy);
@@ -56,7 +57,10 @@ pub fn policy_bars<'a>(known: impl IntoIterator<Item = (Policy, &'a Analysis)>) 
         };
         PolicyBar {
             policy,
-            title: policy_title(policy, objective),
+            title: match policy {
+                Policy::Inductor if tunes_matmuls => "max-autotune",
+                _ => policy_title(policy, objective),
+            },
             is_at_optimum: policy == Policy::Manual && is_at_optimum,
             result: execution.map(|(analysis, execution)| {
                 let noun = plural(execution.launches, "kernel");

@@ -37,7 +37,7 @@ fn axis_titles(plot: &Plot, is_compact: bool) -> [Mark; 2] {
         top, right, bottom, ..
     } = plot.bounds;
     let (across, up) = if is_compact {
-        ("FLOP per byte", "attainable FLOP/s")
+        ("FLOP per byte", "FLOP/s")
     } else {
         ("arithmetic intensity (FLOP per byte)", "attainable rate")
     };
