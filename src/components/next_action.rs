@@ -31,12 +31,19 @@ pub fn NextAction() -> impl IntoView {
     }
 }
 
+/// After a key the graph takes the focus from the button that goes. After the pointer it would get a frame for no reason.
+fn keep_visible_focus(page: Page) {
+    if browser::has_visible_focus() {
+        page.keep_focus();
+    }
+}
+
 /// Shows the kernels fused.
 #[component]
 fn FuseButton() -> impl IntoView {
     let page = Page::of_context();
     let fuse = move |_| {
-        page.keep_focus();
+        keep_visible_focus(page);
         if page.policy.get_untracked() == Policy::None {
             page.policy.set(Policy::default());
         }
@@ -52,7 +59,7 @@ fn WaysOn() -> impl IntoView {
     let learning = Learning::of_context();
     let open_block = move |_| {
         if let Some(block) = example(NEXT) {
-            page.keep_focus();
+            keep_visible_focus(page);
             page.open_example(block);
             page.select(Selection::Nothing);
         }
@@ -95,7 +102,7 @@ fn BestChange() -> impl IntoView {
     });
     let follow = move |_| {
         if let Some(row) = best.get_untracked() {
-            page.keep_focus();
+            keep_visible_focus(page);
             page.follow(row.advice);
         }
     };

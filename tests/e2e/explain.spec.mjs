@@ -174,7 +174,7 @@ test('numbers of other tabs, of a card, of memory, tensors and the pinned state 
   });
 
   await test.step('the pinned state', async () => {
-    await choosePolicy(page, 'none');
+    await choosePolicy(page, 'manual');
     await page.getByRole('button', { name: 'Pin', exact: true }).click();
     await choosePolicy(page, 'rules');
     const pinned = page.getByRole('group', { name: 'Pinned state' });

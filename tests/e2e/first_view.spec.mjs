@@ -98,7 +98,7 @@ test('the legend and the lower bar speak of the view that is shown', async ({ pa
   await expect(legend).toContainText('through memory, to 268 MB');
   const bars = page.getByRole('region', { name: 'Memory traffic' });
   await expect(bars).not.toContainText('nothing fused');
-  await expect(bars).toContainText(/shown unfused 2\.30 GB.*−[\d.]+ %/);
+  await expect(bars).toContainText(/shown 2\.30 GB.*−[\d.]+ %/);
 });
 
 test('a label names its tensor', async ({ page, open }) => {

@@ -48,7 +48,7 @@ for (const [screen, viewport] of Object.entries(SCREENS)) {
 test('a line is hit beside it, and the card merges what it tells about', { tag: '@firefox' }, async ({ page, open }) => {
   await open();
   const before = await kernels(page);
-  await choosePolicy(page, 'none');
+  await choosePolicy(page, 'manual');
   await expect.poll(async () => (await kernels(page)).length).toBeGreaterThan(before.length);
   // A place beside a line between two kernels, which nothing else covers.
   const beside = await graph(page).locator('.dag-edge.is-dram:not(.is-weight) .dag-edge-target').evaluateAll((paths) => {

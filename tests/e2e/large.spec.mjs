@@ -225,7 +225,7 @@ test('a cut by hand selects the kernel that the op is in afterwards', async ({ p
 
 test('a merge in a large program says what it would save, and is made as soon as that is known', async ({ page, open }) => {
   await open();
-  await choosePolicy(page, 'none');
+  await choosePolicy(page, 'manual');
   await put(page, LARGE);
   await graphOf(page, OPS);
   const kernel = (number) => canvas(page).getByRole('button', { name: new RegExp(`^kernel ${number} of`) });
@@ -253,7 +253,7 @@ test('an error in a large program leaves its picture, choices still count, and a
   await put(page, `${LARGE}broken = = relu(y_0)\n`);
   await expect(problemList(page)).toContainText('expected the name of a function');
   const bytes = await headlineBytes(page);
-  await choosePolicy(page, 'none');
+  await choosePolicy(page, 'manual');
   await expect.poll(async () => (await headlineBytes(page)).fused).toBe(bytes.unfused);
 
   await followLink(page, fragmentOf(`policy=rules\nselected=mean1_3\n\n${LARGE}`));

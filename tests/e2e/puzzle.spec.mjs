@@ -129,7 +129,7 @@ test('another policy is not graded, and one button sets the choices again', asyn
   await open();
   await openPuzzle(page, 'Two ops');
   await mergeWithNext(page, 1);
-  await choosePolicy(page, 'none');
+  await choosePolicy(page, 'rules');
   await expect(words(page)).toContainText('The kernels are not yours');
   await button(page, 'Set the choices of the puzzle').click();
   await expect(words(page)).toContainText('Solved');

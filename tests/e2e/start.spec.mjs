@@ -89,7 +89,7 @@ test('where no script runs the page says what to do', async ({ browser, site }) 
 test('a first visit opens a small program before anything is fused, and a later one what was left', { tag: '@firefox' }, async ({ page, visit }) => {
   await visit();
   await expect(picker(page, 'Example')).toHaveValue('residual_layer');
-  await expect(policyChoice(page, 'rules')).toBeChecked();
+  await expect(policyChoice(page, 'none')).toBeChecked();
   await expect(viewSwitch(page, 'Unfused')).toBeChecked();
   await expect.poll(() => kernels(page)).toEqual([['linear', 'bias', 'act', 'output']]);
   const { unfused, fused } = await headlineBytes(page);
@@ -134,3 +134,40 @@ test('an example opens with its choices, and undo brings back those from before'
   expect(await state()).toEqual(['transformer_block', 'inductor', true]);
   await expect(editor(page)).toHaveValue(/k_t +=/);
 });
+
+test('Fuse moves nothing, leaves no mark of the focus after a press, and gives it to the graph after a key', async ({ page, visit }) => {
+  const place = () => page.locator('.workbench').boundingBox();
+  const fuse = page.getByRole('button', { name: 'Fuse', exact: true });
+  await page.setViewportSize({ width: 1366, height: 768 });
+  await visit();
+  const before = await place();
+  await fuse.click();
+  await expect(viewSwitch(page, 'Fused')).toBeChecked();
+  await expect(policyChoice(page, 'rules')).toBeChecked();
+  await expect(page.locator('.claim')).toHaveText(/turns 4 kernels into 1 and saves 75\.7 %/);
+  expect(await place()).toEqual(before);
+  await expect(page.locator('.dag:focus-visible')).toHaveCount(0);
+  await choosePolicy(page, 'none');
+  await expect(viewSwitch(page, 'Unfused')).toBeChecked();
+  await fuse.press('Enter');
+  await expect(page.locator('.dag:focus-visible')).toHaveCount(1);
+  await expect(policyChoice(page, 'rules')).toBeChecked();
+});
+
+for (const [width, height] of [[390, 844], [1366, 768], [1920, 1080]]) {
+  test(`each menu opens inside of the window: ${width} px`, async ({ page, open }) => {
+    await page.setViewportSize({ width, height });
+    await open();
+    const menus = page.locator('details.menu > summary');
+    await expect(menus).toHaveCount(6);
+    for (const menu of await menus.all()) {
+      await menu.click();
+      const panel = page.locator('.menu-panel');
+      const { x, width: wide } = await panel.boundingBox();
+      expect(x, await menu.textContent()).toBeGreaterThanOrEqual(0);
+      expect(x + wide, await menu.textContent()).toBeLessThanOrEqual(width);
+      await page.keyboard.press('Escape');
+      await expect(panel).toHaveCount(0);
+    }
+  });
+}

@@ -386,10 +386,9 @@ impl Page {
         is_changed
     }
 
-    /// Called when the focused element may be removed: if it is, the graph takes the focus. Not after a press of the pointer,
-    /// which leaves no mark of the focus and goes on from where it was.
+    /// Called when the focused element may be removed: if it is, the graph takes the focus.
     pub fn keep_focus(self) {
-        if browser::has_visible_focus() {
+        if browser::has_focus() {
             // The views change after this handler.
             browser::next_frame(move || {
                 if !browser::has_focus() {
