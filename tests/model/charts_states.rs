@@ -4,7 +4,7 @@ use crate::charts_cases::bar_end;
 use crate::charts_properties::bar;
 use crate::repeats::{BLOCK, HEAD, TAIL, of_text, program, repeats};
 use fuseline_core::examples::EXAMPLES;
-use fuseline_core::{KernelId, Options, Policy, analyze_program, notation};
+use fuseline_core::{KernelId, Options, Policy, analyze_program, device, notation};
 use fuseline_view::picture::charts::scene::{Role, Scene, Shape};
 use fuseline_view::picture::charts::{Charted, by_kernel_scene_of, roofline, traffic_bars};
 use fuseline_view::present::headline::{Headline, headline};
@@ -142,4 +142,46 @@ fn the_axis_of_an_empty_program_has_whole_bytes_each_once() {
         _ => None,
     });
     assert_eq!(ticks.collect::<Vec<_>>(), ["0", "1 B"]);
+}
+
+/// On a device whose times are predicted, each point has its predicted rate below it: FLOPs over the predicted time.
+#[test]
+fn a_predicted_rate_stands_below_its_point() {
+    let text =
+        "input x : f16[4096, 4096]\nweight w : f16[4096, 4096]\na = matmul(x, w)\nb = relu(a)\n";
+    let options = Options {
+        device: device("h200").unwrap().clone(),
+        ..Options::of_policy(Policy::Rules)
+    };
+    let analysis = analyze_program(&notation::parse(text).program, &options);
+    let analysis = analysis.analysis.unwrap();
+    for is_fused in [true, false] {
+        let charted = Charted {
+            is_fused,
+            ..Charted::fused(&analysis)
+        };
+        let scene = roofline::scene_of(charted, (600.0, 400.0), None);
+        let centre = |role: Role| {
+            let mark = scene.marks.iter().find(|mark| mark.role == role).unwrap();
+            match &mark.shape {
+                Shape::Circle { center, .. } => *center,
+                Shape::Path { points, .. } => (
+                    f64::midpoint(points[0].0, points[1].0),
+                    f64::midpoint(points[0].1, points[1].1),
+                ),
+                other => panic!("{other:?}"),
+            }
+        };
+        let (point, rate) = (centre(Role::SolidPoint), centre(Role::PredictedRate));
+        assert!((point.0 - rate.0).abs() < 0.2, "{point:?} {rate:?}");
+        assert!(rate.1 > point.1, "{point:?} {rate:?}");
+    }
+    let elsewhere = of_text(text, Policy::Rules);
+    let scene = roofline::scene(&elsewhere, (600.0, 400.0), None);
+    assert!(
+        scene
+            .marks
+            .iter()
+            .all(|mark| mark.role != Role::PredictedRate)
+    );
 }

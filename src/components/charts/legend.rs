@@ -13,6 +13,9 @@ pub fn RooflineLegend() -> impl IntoView {
             <li><svg width="18" height="12" aria-hidden="true"><path class="key-arc" d="M2 3 Q9 14 16 3"></path></svg>"fusion"</li>
             <li><span class="key key-solid" aria-hidden="true"></span>"fused"</li>
             <li><span class="key key-op" aria-hidden="true"></span>"op alone"</li>
+            <Show when=move || page.analysis.with(|analysis| analysis.predicted.is_some())>
+                <li><span class="key key-predicted-rate" aria-hidden="true"></span>"predicted"</li>
+            </Show>
             <Show when=move || page.matching.with(Option::is_some)>
                 <li><span class="key key-measured" aria-hidden="true"></span>"measured"</li>
             </Show>

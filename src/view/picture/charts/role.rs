@@ -47,6 +47,10 @@ pub enum Role {
     PinnedPoint,
     /// A kernel as it ran on a GPU.
     MeasuredPoint,
+    /// The rate that is predicted for a kernel.
+    PredictedRate,
+    /// From its point on the roof to that.
+    PredictedDrop,
     /// The bytes of the pinned state.
     PinnedBar,
     /// Their figure.
@@ -181,6 +185,8 @@ impl Role {
             Self::HollowPoint
                 | Self::SolidPoint
                 | Self::MeasuredPoint
+                | Self::PredictedRate
+                | Self::PredictedDrop
                 | Self::Link
                 | Self::LinkHead
                 | Self::LoadArrow

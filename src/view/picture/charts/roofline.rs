@@ -39,6 +39,9 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     } else {
         ". Points are kernels before fusion.".to_owned()
     };
+    if analysis.predicted.is_some() {
+        words.push_str(" A short bar below a point is its predicted rate.");
+    }
     if pinned.is_some() {
         words.push_str(" Dashed rings are the pinned state.");
     }

@@ -3,7 +3,7 @@
 use crate::picture::charts::bounds::{Bounds, distance};
 use crate::picture::charts::frame::Plot;
 use crate::picture::charts::labels::{add_others, kernel_heading, point_label, short_op_names};
-use crate::picture::charts::marks::{circle, rect, text, text_width};
+use crate::picture::charts::marks::{circle, line, rect, text, text_width};
 use crate::picture::charts::occupancy::LabelSpace;
 use crate::picture::charts::roofline_arcs::{MoveArc, PointMove, arcs_below_roof};
 use crate::picture::charts::roofline_frame::{RooflineFrame, point_of};
@@ -37,6 +37,8 @@ struct KernelPoint {
     unfused_at: Option<Point>,
     /// From there to `at`, when they are far enough apart.
     arc: Option<MoveArc>,
+    /// At the predicted rate, below `at`; `None` where no time is predicted.
+    predicted_at: Option<Point>,
     /// The centre of its number's plate.
     number_at: Option<Point>,
 }
@@ -112,6 +114,11 @@ pub(super) fn draw_points(analysis: &Analysis, is_fused: bool, frame: &mut Roofl
             marks.extend(parts.map(|mark| mark.of_kernel(point.kernel)));
         }
     }
+    marks.extend(
+        points
+            .iter()
+            .flat_map(|point| predicted_marks(point, radii.op)),
+    );
     marks.extend(points.iter().map(|point| {
         circle(Role::SolidPoint, point.at, radii.solid)
             .of_kernel(point.kernel)
@@ -175,6 +182,19 @@ fn hollow_point(analysis: &Analysis, point: &KernelPoint, radii: &Radii) -> Opti
     Some(mark.of_kernel(point.kernel).named(label))
 }
 
+/// A bar at the predicted rate, and the line down to it. The label of the point tells the time.
+fn predicted_marks(point: &KernelPoint, radius: f64) -> Vec<Mark> {
+    let Some((x, y)) = point.predicted_at else {
+        return Vec::new();
+    };
+    let half = 2.0 * radius;
+    let marks = [
+        line(Role::PredictedDrop, &[point.at, (x, y)]),
+        line(Role::PredictedRate, &[(x - half, y), (x + half, y)]),
+    ];
+    marks.map(|mark| mark.of_kernel(point.kernel)).into()
+}
+
 /// A kernel's number on its plate. The plate has the label of the point, because other points may cover that.
 fn number_marks(analysis: &Analysis, point: &KernelPoint) -> Vec<Mark> {
     let Some(center) = point.number_at else {
@@ -224,10 +244,36 @@ fn points_of_kernels(analysis: &Analysis, is_fused: bool, plot: &Plot) -> Vec<Ke
             is_unfused,
             unfused_at,
             arc: None,
+            predicted_at: predicted_at(analysis, id, is_unfused, plot),
             number_at: None,
         });
     }
     points
+}
+
+/// The FLOPs of a kernel over its predicted time, at its intensity: how far below the roof it runs.
+fn predicted_at(
+    analysis: &Analysis,
+    kernel: KernelId,
+    is_unfused: bool,
+    plot: &Plot,
+) -> Option<Point> {
+    let predicted = analysis.predicted.as_ref()?.kernels.get(kernel)?;
+    let (placement, bytes, time_s) = if is_unfused {
+        let unfused = analysis.comparisons.get(kernel)?;
+        (
+            &unfused.unfused_placement,
+            unfused.unfused_bytes,
+            predicted.unfused_s,
+        )
+    } else {
+        let fused = analysis.fused.kernels.get(kernel)?;
+        (&fused.placement, fused.bytes(), predicted.time_s)
+    };
+    let (intensity, _) = point_of(placement)?;
+    let rate = intensity * bytes as f64 / time_s;
+    let place = plot.place(intensity, rate);
+    (rate > 0.0 && place.1 <= plot.bounds.bottom).then_some(place)
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "places are on the frame")]
@@ -245,6 +291,9 @@ fn place_arcs_and_numbers(
     for point in points.iter() {
         let solid = Bounds::around(point.at, radii.solid);
         space.lines.occupy(&solid);
+        if let Some(predicted_at) = point.predicted_at {
+            space.lines.occupy_line([point.at, predicted_at], 1.0);
+        }
         if let Some(unfused_at) = point.unfused_at {
             let hollow = Bounds::around(unfused_at, radii.hollow);
             space.lines.occupy(&hollow);
