@@ -1,8 +1,13 @@
-//! Undo and redo of the text.
+//! Undo and redo of what actions change.
+//!
+//! A step is what one action changed: the text, and the choices that the action made with it or alone. Choices that the
+//! visitor makes in the bars and menus are no steps. Undo takes back exactly what the action changed, each choice by itself:
+//! one that the visitor has changed since stays. So no step jumps over a choice, and none leaves half an action behind.
 
-use fuseline_core::Policy;
 use fuseline_core::examples::Opening;
+use fuseline_core::{Conventions, Device, FusionOptions, Policy};
 use fuseline_view::page::links::SharedState;
+use fuseline_view::page::note::Note;
 
 /// Number of undo steps that are kept. The oldest are dropped first.
 const MAX_STEPS: usize = 300;
@@ -22,98 +27,134 @@ pub enum Origin {
     Single,
 }
 
-/// Choices that an edit makes beside the text. Those that are `None` stay as the visitor made them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What is chosen beside the text.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Choices {
     /// Who decides what fuses.
-    pub policy: Option<Policy>,
-    /// Whether attention runs as one kernel.
-    pub attention: Option<bool>,
+    pub policy: Policy,
+    /// Options of the policies.
+    pub fusion: FusionOptions,
+    /// How bytes are counted.
+    pub conventions: Conventions,
+    /// The device that the kernels run on.
+    pub device: Device,
     /// Whether the fused kernels are shown.
-    pub is_fused: Option<bool>,
+    pub is_fused: bool,
+    /// What the sender of a link says about the program.
+    pub note: Option<Note>,
+}
+
+/// The fields of `$now`, of which those that have their value in `$from` get that in `$to`.
+macro_rules! moved_fields {
+    ($type:ident, $now:expr, $from:expr, $to:expr, $($field:ident),+) => {
+        $type { $($field: moved(&$now.$field, &$from.$field, &$to.$field)),+ }
+    };
+}
+
+fn moved<T: Clone + PartialEq>(now: &T, from: &T, to: &T) -> T {
+    (if now == from { to } else { now }).clone()
 }
 
 impl Choices {
-    /// The policy alone.
-    pub fn of_policy(policy: Policy) -> Self {
+    /// These choices, of which those that are as in `from` become as in `to`.
+    fn moved(&self, from: &Self, to: &Self) -> Self {
+        let (now, past, next) = (&self.fusion, &from.fusion, &to.fusion);
+        let fusion = moved_fields!(
+            FusionOptions,
+            now,
+            past,
+            next,
+            objective,
+            min_speedup_percent,
+            horizontal,
+            prologue,
+            after_reductions,
+            max_autotune,
+            attention,
+            attention_search,
+            max_ops,
+            budget_states
+        );
+        let (now, past, next) = (&self.conventions, &from.conventions, &to.conventions);
+        let conventions =
+            moved_fields!(Conventions, now, past, next, externals, reshape, f32_matmul);
         Self {
-            policy: Some(policy),
-            ..Self::default()
+            policy: moved(&self.policy, &from.policy, &to.policy),
+            fusion,
+            conventions,
+            device: moved(&self.device, &from.device, &to.device),
+            is_fused: moved(&self.is_fused, &from.is_fused, &to.is_fused),
+            note: moved(&self.note, &from.note, &to.note),
         }
     }
 
-    /// Of these choices those that `next` changes.
+    /// These choices with those that an example opens with.
     #[must_use]
-    pub fn changed_by(self, next: Self) -> Self {
-        fn changed<T: PartialEq>(now: Option<T>, next: Option<T>) -> Option<T> {
-            now.filter(|now| next.is_some_and(|next| next != *now))
-        }
-        Self {
-            policy: changed(self.policy, next.policy),
-            attention: changed(self.attention, next.attention),
-            is_fused: changed(self.is_fused, next.is_fused),
-        }
-    }
-
-    /// Of these choices those that `step` restores.
-    fn restored_by(self, step: Self) -> Self {
-        Self {
-            policy: self.policy.filter(|_| step.policy.is_some()),
-            attention: self.attention.filter(|_| step.attention.is_some()),
-            is_fused: self.is_fused.filter(|_| step.is_fused.is_some()),
-        }
-    }
-}
-
-impl From<Opening> for Choices {
-    fn from(opening: Opening) -> Self {
-        Self {
-            policy: Some(opening.policy),
-            attention: Some(opening.attention),
-            is_fused: Some(opening.is_fused),
-        }
+    pub fn opened_with(mut self, opening: Opening) -> Self {
+        self.policy = opening.policy;
+        self.fusion.attention = opening.attention;
+        self.is_fused = opening.is_fused;
+        self
     }
 }
 
 impl From<&SharedState> for Choices {
     fn from(state: &SharedState) -> Self {
         Self {
-            policy: Some(state.policy),
-            attention: Some(state.fusion.attention),
-            is_fused: Some(!state.is_unfused_view),
+            policy: state.policy,
+            fusion: state.fusion,
+            conventions: state.conventions,
+            device: state.device.clone(),
+            is_fused: !state.is_unfused_view,
+            note: state.note.clone(),
         }
     }
 }
 
-/// A state of the text that undo or redo can restore.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A state that undo or redo can restore.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// The text.
     pub text: String,
     /// The example that the text started from.
     pub example: Option<&'static str>,
-    /// The choices that the edit changed, too. What was chosen on its own is not restored.
+    /// What is chosen beside it.
     pub choices: Choices,
+}
+
+/// A step on a stack.
+#[derive(Clone, Debug)]
+struct Entry {
+    /// The state to go to.
+    to: Step,
+    /// The choices that the action left, which is to be taken back.
+    left: Choices,
 }
 
 /// The undo and redo stacks.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    undo: Vec<Step>,
-    redo: Vec<Step>,
+    undo: Vec<Entry>,
+    redo: Vec<Entry>,
     last: Option<(Origin, f64)>,
 }
 
 impl History {
-    /// Records the text before an edit.
-    pub fn record(&mut self, before: Step, origin: Origin, now_ms: f64) {
+    /// Records the state before an action, and the choices after it.
+    pub fn record(&mut self, before: Step, after: &Choices, origin: Origin, now_ms: f64) {
         let is_same_step = self
             .last
             .as_ref()
             .is_some_and(|(last, at_ms)| *last == origin && now_ms - at_ms < PAUSE_MS);
-        if !is_same_step || origin == Origin::Single || self.undo.is_empty() {
-            self.undo.push(before);
-            self.forget_the_oldest();
+        match self.undo.last_mut() {
+            Some(entry) if is_same_step && origin != Origin::Single => {
+                entry.left = entry.left.moved(&before.choices, after);
+            }
+            _ => {
+                let left = after.clone();
+                self.undo.push(Entry { to: before, left });
+                self.forget_the_oldest();
+            }
         }
         self.redo.clear();
         self.last = Some((origin, now_ms));
@@ -124,12 +165,12 @@ impl History {
         self.last = None;
     }
 
-    /// Undoes one step; [`History::redo`] can restore `present` and its choices.
+    /// Undoes one step, and returns the state to show; [`History::redo`] can restore `present`.
     pub fn undo(&mut self, present: Step) -> Option<Step> {
         travel(&mut self.undo, &mut self.redo, present, &mut self.last)
     }
 
-    /// Restores the state before the last [`History::undo`].
+    /// Takes the last [`History::undo`] back.
     pub fn redo(&mut self, present: Step) -> Option<Step> {
         travel(&mut self.redo, &mut self.undo, present, &mut self.last)
     }
@@ -145,24 +186,30 @@ impl History {
     }
 
     fn forget_the_oldest(&mut self) {
-        let mut bytes: usize = self.undo.iter().map(|step| step.text.len()).sum();
+        let mut bytes: usize = self.undo.iter().map(|entry| entry.to.text.len()).sum();
         while self.undo.len() > MAX_STEPS || (bytes > MAX_BYTES && self.undo.len() > 1) {
-            bytes -= self.undo.remove(0).text.len();
+            bytes -= self.undo.remove(0).to.text.len();
         }
     }
 }
 
 fn travel(
-    from: &mut Vec<Step>,
-    to: &mut Vec<Step>,
-    mut present: Step,
+    from: &mut Vec<Entry>,
+    to: &mut Vec<Entry>,
+    present: Step,
     last: &mut Option<(Origin, f64)>,
 ) -> Option<Step> {
-    let step = from.pop()?;
-    present.choices = present.choices.restored_by(step.choices);
-    to.push(present);
     *last = None;
-    Some(step)
+    while let Some(Entry { to: mut step, left }) = from.pop() {
+        step.choices = present.choices.moved(&left, &step.choices);
+        // A step of which nothing is left, because the visitor has chosen otherwise since, is none.
+        if step != present {
+            let left = step.choices.clone();
+            to.push(Entry { to: present, left });
+            return Some(step);
+        }
+    }
+    None
 }
 
 /// End of the changed part of `after`, as a byte offset: the caret goes there after undo and redo.

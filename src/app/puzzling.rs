@@ -240,7 +240,10 @@ impl Puzzling {
 
     fn put(self, text: String) {
         let example = self.page.example.get_untracked();
-        let manual = Choices::of_policy(Policy::Manual);
+        let manual = Choices {
+            policy: Policy::Manual,
+            ..self.page.choices_with(&text)
+        };
         (self.page).replace(text, Origin::Single, example, manual);
     }
 }

@@ -7,7 +7,7 @@
 use crate::app::documents::{Document, OpenDocument, Stored, Storing, newest, outdated, own_texts};
 use crate::app::history::Origin;
 use crate::app::measured_devices::{read_devices, write_devices};
-use crate::app::sharing::{Carried, Link, LinkedLesson, choices, choose};
+use crate::app::sharing::{Carried, Link, LinkedLesson, choices, choose, choose_views};
 use crate::app::starts::{self, Start, is_unfinished};
 use crate::app::state::{Notice, NoticeAction, Page, SetIfChanged, Theme};
 use crate::app::stored;
@@ -106,7 +106,7 @@ impl Session {
         } else {
             page.example.set(Some(START));
             if let Some(start) = start {
-                page.choose(start.opening.into());
+                page.choose(page.choices().opened_with(start.opening));
             }
             OpenDocument::new(browser::new_id(), first, false)
         };
@@ -132,11 +132,18 @@ impl Session {
                 text: "Your last text did not finish opening, so the page shows another."
                     .to_owned(),
                 is_failure: true,
-                action: Some(NoticeAction::OpenDocument(id.clone())),
+                action: Some(NoticeAction::OpenDocument {
+                    id: id.clone(),
+                    label: "Open it anyway",
+                }),
             }));
         }
         match link {
-            Some(link) => session.open_link(link),
+            Some(link) => {
+                session.open_link(link);
+                // The program of the link is where this page begins.
+                page.forget_history();
+            }
             None => session.await_picture(&session.id()),
         }
         session.name_entry();
@@ -278,7 +285,7 @@ impl Session {
         let page = self.page;
         self.store();
         let is_other = page.text.with_untracked(|text| *text != state.text);
-        let was_own = self.open.with_value(OpenDocument::is_own);
+        let own = (self.open).with_value(|open| open.is_own().then(|| open.id.clone()));
         if is_other {
             let opened = OpenDocument::new(browser::new_id(), &state.text, true);
             self.open.set_value(opened);
@@ -293,11 +300,14 @@ impl Session {
         if let Some(name) = &state.selected_op {
             page.select_named(name);
         }
-        if is_other && was_own {
+        if let Some(id) = own.filter(|_| is_other) {
             page.notice.set(Some(Notice {
-                text: "Opened from a link. Undo brings your own text back.".to_owned(),
+                text: "Opened from a link. Your own text is stored.".to_owned(),
                 is_failure: false,
-                action: Some(NoticeAction::Undo),
+                action: Some(NoticeAction::OpenDocument {
+                    id,
+                    label: "Go back to it",
+                }),
             }));
         }
     }
@@ -331,10 +341,9 @@ impl Session {
 
     fn show(self, text: String, example: Option<&'static str>, state: SharedState) {
         self.page.drawing.fold();
-        self.page.sender_note.set_if_changed(state.note.clone());
         self.page
             .replace(text, Origin::Single, example, (&state).into());
-        choose(self.page, state);
+        choose_views(self.page, state);
     }
 
     fn id(self) -> String {
@@ -377,8 +386,6 @@ impl Session {
         self.page.text.with_untracked(|text| {
             if self.open.with_value(|open| open.is_replaced_by(text)) {
                 self.store();
-                // The note is about the program of its link, and no part of what is stored.
-                self.page.sender_note.set_if_changed(None);
                 let documents = stored::documents();
                 let same = documents.iter().find(|(_, stored)| stored.text == *text);
                 self.open.set_value(match same {

@@ -149,19 +149,20 @@ pub(super) fn choices(page: Page) -> SharedState {
     }
 }
 
-/// Chooses what the state says, all but its text.
-pub(crate) fn choose(page: Page, choices: SharedState) {
-    page.policy.set(choices.policy);
-    page.fusion.set(choices.fusion);
-    page.conventions.set(choices.conventions);
-    page.device.set(choices.device);
-    page.is_fused.set(!choices.is_unfused_view);
-    let puzzle = choices.puzzle.as_deref().and_then(listed);
+/// Chooses what the state says, all but its text, without a step of undo.
+pub(crate) fn choose(page: Page, state: SharedState) {
+    page.choose((&state).into());
+    choose_views(page, state);
+}
+
+/// Opens the puzzle and the tab that the state names.
+pub(super) fn choose_views(page: Page, state: SharedState) {
+    let puzzle = state.puzzle.as_deref().and_then(listed);
     page.puzzle.set_if_changed(puzzle.map(|puzzle| puzzle.id));
     // Once a tab; links still name it.
-    if choices.open_tab.as_deref() == Some("functions") {
+    if state.open_tab.as_deref() == Some("functions") {
         page.show_ops(OpsView::Functions);
     }
-    let tab = choices.open_tab.and_then(|name| name.parse().ok());
+    let tab = state.open_tab.and_then(|name| name.parse().ok());
     page.tab.set(tab.unwrap_or_default());
 }

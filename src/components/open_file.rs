@@ -1,7 +1,7 @@
 //! Opens pasted, dropped and chosen files. JSON, `Op(...)` lines and models are converted to notation; a measurement is shown
 //! beside the program that is open.
 
-use crate::app::history::{Choices, Origin, keeps_little};
+use crate::app::history::{Origin, keeps_little};
 use crate::app::state::{Notice, NoticeAction, Page};
 use crate::components::file_reading::FileReading;
 use crate::components::open_profile::open_profile;
@@ -190,7 +190,8 @@ pub fn paste(page: Page, event: &Event, selected: Span) {
 fn replace(page: Page, text: &str, now: String) -> bool {
     let example = page.example.get_untracked();
     let example = example.filter(|_| !keeps_little(text, &now));
-    page.replace(now, Origin::Single, example, Choices::default())
+    let choices = page.choices_with(&now);
+    page.replace(now, Origin::Single, example, choices)
 }
 
 /// Says what became of a text, which can be undone if it changed that of the editor.

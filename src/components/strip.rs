@@ -1,10 +1,10 @@
-//! The line below the bar: the latest message, else that the text has an error, else what to watch for in an example.
+//! The line below the bar: that the text has an error, else what to watch for in an example. The latest message stands over the
+//! page, where it is seen however far the page is scrolled.
 
 use super::new_version::NewVersion;
 use super::work_line::WorkLine;
 use crate::app::learning::is_in_lesson;
 use crate::app::session::Session;
-use crate::app::sharing::choose;
 use crate::app::state::{Notice, NoticeAction, Page};
 use fuseline_browser::Later;
 use fuseline_core::Severity;
@@ -41,11 +41,7 @@ pub fn Strip() -> impl IntoView {
             <div class="notice" role="status" aria-live="polite">{notice}</div>
             <NewVersion />
             <div class="work" role="status" aria-live="polite"><WorkLine /></div>
-            <div class="strip-standing">
-                <Show when=move || page.notice.with(Option::is_none)>
-                    <Standing />
-                </Show>
-            </div>
+            <div class="strip-standing"><Standing /></div>
         </div>
     }
 }
@@ -66,14 +62,9 @@ fn NoticeLine(
         page.keep_focus();
         page.notice.set(None);
     };
-    // A failure stands in the place of what else would say it.
-    let also = move || {
-        (is_failure && page.has_error.get())
-            .then(|| format!(" {}", page.shown_in_error.get().sentence()))
-    };
     view! {
         <p class:is-failure=is_failure>
-            <span>{text}{also}</span>
+            <span>{text}</span>
             {action.map(|action| view! { <ActionButton action /> })}
             <button type="button" class="icon-button" aria-label="Dismiss" on:click=dismiss>
                 <span aria-hidden="true">"×"</span>
@@ -90,25 +81,20 @@ fn ActionButton(
 ) -> impl IntoView {
     let session = Session::of_context();
     let label = match &action {
-        NoticeAction::Undo | NoticeAction::Choose(_) => "Undo".to_owned(),
+        NoticeAction::Undo => "Undo".to_owned(),
         NoticeAction::StateKernels { kernels, .. } => format!("Start from {kernels}"),
-        NoticeAction::OpenLink { .. } | NoticeAction::OpenDocument(_) => {
-            "Open it anyway".to_owned()
-        }
+        NoticeAction::OpenLink { .. } => "Open it anyway".to_owned(),
+        NoticeAction::OpenDocument { label, .. } => (*label).to_owned(),
     };
     let act = move |_| match &action {
         NoticeAction::Undo => {
             session.page.undo();
         }
-        NoticeAction::Choose(before) => {
-            session.page.notice.set(None);
-            choose(session.page, (**before).clone());
-        }
         NoticeAction::StateKernels { kernels, text } => {
             session.page.state_kernels(kernels, text.clone());
         }
         NoticeAction::OpenLink { state, name } => session.open_state(state, name),
-        NoticeAction::OpenDocument(id) => session.open_document(id),
+        NoticeAction::OpenDocument { id, .. } => session.open_document(id),
     };
     view! { <button type="button" on:click=act>{label}</button> }
 }

@@ -1,7 +1,9 @@
-//! Undo and redo of the text.
+//! Undo and redo of what actions change.
 
 use fuseline::app::history::{Choices, History, Origin, Step, end_of_change, keeps_little};
-use fuseline_core::Policy;
+use fuseline_core::{FusionOptions, Policy};
+use fuseline_view::page::links::SharedState;
+use fuseline_view::page::note::Note;
 
 /// Undo steps that are kept.
 const MAX_STEPS: usize = 300;
@@ -10,7 +12,31 @@ fn step(text: &str) -> Step {
     Step {
         text: text.to_owned(),
         example: None,
-        choices: Choices::default(),
+        choices: Choices::from(&SharedState::default()),
+    }
+}
+
+/// Records an edit that chooses nothing.
+fn record(history: &mut History, before: &str, origin: Origin, now_ms: f64) {
+    let before = step(before);
+    let after = before.choices.clone();
+    history.record(before, &after, origin, now_ms);
+}
+
+/// A state of `text` under a policy, with or without max-autotune.
+fn chosen(text: &str, policy: Policy, max_autotune: bool) -> Step {
+    let of_text = step(text);
+    let fusion = FusionOptions {
+        max_autotune,
+        ..of_text.choices.fusion
+    };
+    Step {
+        choices: Choices {
+            policy,
+            fusion,
+            ..of_text.choices
+        },
+        ..of_text
     }
 }
 
@@ -21,10 +47,10 @@ fn text_of(step: Option<Step>) -> Option<String> {
 #[test]
 fn typing_without_a_pause_is_one_step() {
     let mut history = History::default();
-    history.record(step(""), Origin::Typing, 0.0);
-    history.record(step("a"), Origin::Typing, 300.0);
-    history.record(step("ab"), Origin::Typing, 600.0);
-    history.record(step("abc"), Origin::Typing, 5000.0);
+    record(&mut history, "", Origin::Typing, 0.0);
+    record(&mut history, "a", Origin::Typing, 300.0);
+    record(&mut history, "ab", Origin::Typing, 600.0);
+    record(&mut history, "abc", Origin::Typing, 5000.0);
     assert_eq!(text_of(history.undo(step("abcd"))).as_deref(), Some("abc"));
     assert_eq!(text_of(history.undo(step("abc"))).as_deref(), Some(""));
     assert_eq!(history.undo(step("")), None);
@@ -36,11 +62,11 @@ fn typing_without_a_pause_is_one_step() {
 #[test]
 fn another_slider_or_a_button_is_another_step() {
     let mut history = History::default();
-    history.record(step("0"), Origin::Param("S".into()), 0.0);
-    history.record(step("1"), Origin::Param("S".into()), 10.0);
-    history.record(step("2"), Origin::Param("H".into()), 20.0);
-    history.record(step("3"), Origin::Single, 30.0);
-    history.record(step("4"), Origin::Single, 40.0);
+    record(&mut history, "0", Origin::Param("S".into()), 0.0);
+    record(&mut history, "1", Origin::Param("S".into()), 10.0);
+    record(&mut history, "2", Origin::Param("H".into()), 20.0);
+    record(&mut history, "3", Origin::Single, 30.0);
+    record(&mut history, "4", Origin::Single, 40.0);
     let mut present = "5".to_owned();
     let mut seen = Vec::new();
     while let Some(before) = text_of(history.undo(step(&present))) {
@@ -53,80 +79,93 @@ fn another_slider_or_a_button_is_another_step() {
 #[test]
 fn an_edit_after_undo_ends_redo() {
     let mut history = History::default();
-    history.record(step("a"), Origin::Single, 0.0);
+    record(&mut history, "a", Origin::Single, 0.0);
     history.undo(step("b"));
     assert!(history.can_redo());
-    history.record(step("a"), Origin::Typing, 1.0);
+    record(&mut history, "a", Origin::Typing, 1.0);
     assert!(!history.can_redo());
     assert_eq!(text_of(history.undo(step("c"))).as_deref(), Some("a"));
 }
 
 #[test]
-fn a_step_brings_back_the_example_and_the_policy_that_were_changed_with_the_text() {
+fn a_step_brings_back_the_example_and_the_choices_that_its_action_changed() {
     let mut history = History::default();
-    let present = |text, policy| Step {
-        choices: Choices::of_policy(policy),
-        ..step(text)
-    };
     let first = Step {
         example: Some("transformer"),
-        ..present("a", Policy::Rules)
+        ..chosen("a", Policy::Rules, false)
     };
-    history.record(first.clone(), Origin::Single, 0.0);
-    history.record(step("b"), Origin::Typing, 1.0);
-    // The last edit did not change the policy, so undo keeps the one that was chosen since.
-    let back = history.undo(present("c", Policy::Optimal));
-    assert_eq!(back, Some(step("b")));
-    assert_eq!(
-        history.undo(present("b", Policy::Manual)),
-        Some(first.clone())
-    );
-    assert_eq!(history.redo(first), Some(present("b", Policy::Manual)));
-    assert_eq!(history.redo(present("b", Policy::Manual)), Some(step("c")));
+    let second = chosen("b", Policy::Manual, false);
+    history.record(first.clone(), &second.choices, Origin::Single, 0.0);
+    assert_eq!(history.undo(second.clone()), Some(first.clone()));
+    assert_eq!(history.redo(first), Some(second));
 }
 
-/// Each choice is brought back by itself: what an edit left alone stays as the visitor chose it since.
 #[test]
-fn a_step_brings_back_only_the_choices_that_its_edit_changed() {
-    let before = Choices {
-        policy: Some(Policy::Rules),
-        attention: Some(false),
-        is_fused: Some(true),
-    };
-    let taken = Choices {
-        policy: Some(Policy::Inductor),
-        attention: Some(false),
-        is_fused: None,
-    };
-    let changed = before.changed_by(taken);
-    assert_eq!(changed, Choices::of_policy(Policy::Rules));
+fn an_action_that_only_chooses_is_a_step() {
     let mut history = History::default();
-    let first = Step {
-        choices: changed,
-        ..step("a")
-    };
-    history.record(first.clone(), Origin::Single, 0.0);
-    let present = Step {
-        choices: Choices {
-            policy: Some(Policy::Inductor),
-            attention: Some(true),
-            is_fused: Some(false),
-        },
-        ..step("b")
-    };
-    assert_eq!(history.undo(present), Some(first.clone()));
-    let again = Step {
-        choices: Choices::of_policy(Policy::Inductor),
-        ..step("b")
-    };
-    assert_eq!(history.redo(first), Some(again));
+    record(&mut history, "a", Origin::Single, 0.0);
+    let before = chosen("b", Policy::Rules, false);
+    let after = chosen("b", Policy::Inductor, true);
+    history.record(before.clone(), &after.choices, Origin::Single, 1.0);
+    assert_eq!(history.undo(after.clone()), Some(before.clone()));
+    assert_eq!(history.redo(before), Some(after));
+}
+
+/// What the visitor has chosen by hand since an action stays; the rest of the action is taken back, and by redo made again.
+#[test]
+fn undo_leaves_what_was_chosen_by_hand_since() {
+    let mut history = History::default();
+    let before = chosen("a", Policy::Rules, false);
+    let after = chosen("b", Policy::Inductor, true);
+    history.record(before, &after.choices, Origin::Single, 0.0);
+    let by_hand = chosen("b", Policy::Optimal, true);
+    let back = chosen("a", Policy::Optimal, false);
+    assert_eq!(history.undo(by_hand.clone()), Some(back.clone()));
+    assert_eq!(history.redo(back), Some(by_hand));
+}
+
+#[test]
+fn a_step_of_which_the_visitor_has_chosen_otherwise_is_skipped() {
+    let mut history = History::default();
+    record(&mut history, "a", Origin::Single, 0.0);
+    let before = chosen("b", Policy::Rules, false);
+    let after = chosen("b", Policy::Inductor, false);
+    history.record(before, &after.choices, Origin::Single, 1.0);
+    let by_hand = chosen("b", Policy::Optimal, false);
+    assert_eq!(text_of(history.undo(by_hand)).as_deref(), Some("a"));
+}
+
+#[test]
+fn undo_and_redo_keep_the_note_of_the_sender() {
+    let mut history = History::default();
+    let note = Note::of("Look here");
+    let other = step("b");
+    let mut linked = step("a");
+    linked.choices.note.clone_from(&note);
+    record(&mut history, "before", Origin::Single, 0.0);
+    history.record(linked.clone(), &other.choices, Origin::Single, 1.0);
+    assert_eq!(history.undo(other.clone()), Some(linked.clone()));
+    assert_eq!(history.redo(linked.clone()), Some(other.clone()));
+    assert_eq!(history.undo(other), Some(linked));
+}
+
+/// The note goes with the last letters of a text that is typed in the place of its program.
+#[test]
+fn letters_of_one_step_bring_back_what_any_of_them_changed() {
+    let mut history = History::default();
+    let mut linked = step("a");
+    linked.choices.note = Note::of("Look here");
+    let without = step("b");
+    history.record(linked.clone(), &linked.choices, Origin::Typing, 0.0);
+    history.record(linked.clone(), &without.choices, Origin::Typing, 10.0);
+    assert_eq!(history.undo(without), Some(linked));
 }
 
 #[test]
 fn the_oldest_steps_are_forgotten() {
     let mut history = History::default();
     for number in 0..MAX_STEPS + 5 {
-        history.record(step(&number.to_string()), Origin::Single, 0.0);
+        record(&mut history, &number.to_string(), Origin::Single, 0.0);
     }
     let mut steps = 0;
     let mut oldest = String::new();

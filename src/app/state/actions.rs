@@ -5,7 +5,6 @@ use super::page::{Page, SetIfChanged};
 use super::selection::{NamedSelection, Selection};
 use crate::app::held_range::most_bytes;
 use crate::app::history::{Origin, end_of_change};
-use crate::app::sharing::choices;
 use fuseline_browser as browser;
 use fuseline_core::analysis::advice::Advice;
 use fuseline_core::fusion::record::Decision;
@@ -188,23 +187,25 @@ impl Page {
         }
     }
 
-    /// Does what an advice says, to show its effect.
+    /// Does what an advice says, as one step of undo.
     pub fn follow(self, advice: Advice) {
-        let before = choices(self);
+        let mut choices = self.choices();
         match advice {
-            Advice::Compile => self.policy.set_if_changed(Policy::Inductor),
-            Advice::Attention => self.fusion.update(|fusion| fusion.attention = true),
-            Advice::MaxAutotune => self.fusion.update(|fusion| fusion.max_autotune = true),
-            Advice::Tf32 => {
-                (self.conventions).update(|conventions| conventions.f32_matmul = F32Matmul::Tf32);
+            Advice::Compile => choices.policy = Policy::Inductor,
+            Advice::Attention => choices.fusion.attention = true,
+            Advice::MaxAutotune => choices.fusion.max_autotune = true,
+            Advice::Tf32 => choices.conventions.f32_matmul = F32Matmul::Tf32,
+            Advice::Merge(a, b) => {
+                self.make(Change::Merge(a, b), FocusRequest::GraphKernel);
+                return;
             }
-            Advice::Merge(a, b) => self.make(Change::Merge(a, b), FocusRequest::GraphKernel),
         }
+        self.take(choices);
         if let Some(text) = set_words(advice) {
             self.notice.set(Some(Notice {
                 text,
                 is_failure: false,
-                action: Some(NoticeAction::Choose(Box::new(before))),
+                action: Some(NoticeAction::Undo),
             }));
         }
     }

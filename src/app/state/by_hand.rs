@@ -112,7 +112,10 @@ impl Page {
             return;
         };
         let example = self.example.get_untracked();
-        let manual = Choices::of_policy(Policy::Manual);
+        let manual = Choices {
+            policy: Policy::Manual,
+            ..self.choices()
+        };
         let is_changed = self.replace(text.clone(), Origin::Single, example, manual);
         self.notice.set(Some(Notice {
             text: proposal.done.clone(),

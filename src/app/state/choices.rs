@@ -78,10 +78,8 @@ pub struct Notice {
 /// What the button of a message does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NoticeAction {
-    /// Undoes the last edit.
+    /// Undoes the last step.
     Undo,
-    /// Chooses again what was chosen before.
-    Choose(Box<SharedState>),
     /// Writes the kernels of the policy that was chosen before `manual` as marks.
     StateKernels {
         /// The kernels in words.
@@ -96,6 +94,11 @@ pub enum NoticeAction {
         /// Its short name.
         name: String,
     },
-    /// Opens the stored document of this id, whose last start did not finish.
-    OpenDocument(String),
+    /// Opens a stored document.
+    OpenDocument {
+        /// Its id.
+        id: String,
+        /// The label of the button.
+        label: &'static str,
+    },
 }

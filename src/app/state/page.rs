@@ -11,7 +11,7 @@ use super::selection::{NamedSelection, Selection};
 use super::sweeping::Sweeping;
 use super::{derived, pin, profile, switching, tabs};
 use crate::app::background::Background;
-use crate::app::history::{Choices, History, Origin, Step};
+use crate::app::history::{Choices, History, Origin, Step, keeps_little};
 use crate::app::jobs::Job;
 use crate::app::measured_devices::MeasuredDevices;
 use fuseline_browser as browser;
@@ -270,15 +270,11 @@ impl Page {
 
     /// Replaces the text. Edits of one origin without a pause between them are one undo step.
     pub fn edit(self, text: String, origin: Origin) {
-        self.replace(
-            text,
-            origin,
-            self.example.get_untracked(),
-            Choices::default(),
-        );
+        let choices = self.choices_with(&text);
+        self.replace(text, origin, self.example.get_untracked(), choices);
     }
 
-    /// Replaces the text, its example and these choices. Returns whether the text changed.
+    /// Replaces the text, its example and the choices. Returns whether that is a step of undo.
     pub fn replace(
         self,
         text: String,
@@ -286,12 +282,12 @@ impl Page {
         example: Option<&'static str>,
         choices: Choices,
     ) -> bool {
-        let mut before = self.present();
-        let is_changed = before.text != text;
+        let before = self.present();
+        let is_changed = before.text != text || before.choices != choices;
         if is_changed {
-            before.choices = before.choices.changed_by(choices);
-            self.history
-                .update(|history| history.record(before, origin, browser::now_ms()));
+            self.history.update(|history| {
+                history.record(before, &choices, origin, browser::now_ms());
+            });
         }
         self.put(Step {
             text,
@@ -301,25 +297,32 @@ impl Page {
         is_changed
     }
 
+    /// Makes these choices, as one step of undo.
+    pub fn take(self, choices: Choices) {
+        let text = self.text.get_untracked();
+        self.replace(text, Origin::Single, self.example.get_untracked(), choices);
+    }
+
+    /// What is shown is where undo ends.
+    pub fn forget_history(self) {
+        self.history.set(History::default());
+    }
+
     /// Replaces the text by another program. Without `@kernel` marks the policy `manual` would fuse nothing, so the default
     /// policy replaces it.
     pub fn open(self, text: String, example: Option<&'static str>) -> bool {
         let is_manual = self.policy.get_untracked() == Policy::Manual;
-        let policy = (is_manual && !text.contains("@kernel")).then(Policy::default);
-        let choices = Choices {
-            policy,
-            ..Choices::default()
-        };
+        let mut choices = self.choices_with(&text);
+        if is_manual && !text.contains("@kernel") {
+            choices.policy = Policy::default();
+        }
         self.open_with(text, example, choices)
     }
 
     /// Replaces the text by an example, with the choices that it opens with. Device and conventions stay.
     pub fn open_example(self, example: &Example) {
-        self.open_with(
-            example.text.to_owned(),
-            Some(example.id),
-            example.opening.into(),
-        );
+        let choices = self.choices_with(example.text).opened_with(example.opening);
+        self.open_with(example.text.to_owned(), Some(example.id), choices);
     }
 
     fn open_with(self, text: String, example: Option<&'static str>, choices: Choices) -> bool {
@@ -341,12 +344,28 @@ impl Page {
         Step {
             text: self.text.get_untracked(),
             example: self.example.get_untracked(),
-            choices: Choices {
-                policy: Some(self.policy.get_untracked()),
-                attention: Some(self.fusion.with_untracked(|fusion| fusion.attention)),
-                is_fused: Some(self.is_fused.get_untracked()),
-            },
+            choices: self.choices(),
         }
+    }
+
+    /// What is chosen beside the text.
+    pub fn choices(self) -> Choices {
+        Choices {
+            policy: self.policy.get_untracked(),
+            fusion: self.fusion.get_untracked(),
+            conventions: self.conventions.get_untracked(),
+            device: self.device.get_untracked(),
+            is_fused: self.is_fused.get_untracked(),
+            note: self.sender_note.get_untracked(),
+        }
+    }
+
+    /// The choices that stay when `text` is shown: the sender's note is about the program of the link alone.
+    pub fn choices_with(self, text: &str) -> Choices {
+        let is_another = (self.text).with_untracked(|before| keeps_little(before, text));
+        let mut choices = self.choices();
+        choices.note = choices.note.filter(|_| !is_another);
+        choices
     }
 
     /// Replaces the text by `change(text, program)`.
@@ -411,40 +430,38 @@ impl Page {
     }
 
     fn put(self, step: Step) {
+        // The message is about the old state, and its Undo button would undo this step.
+        if self.present() != step {
+            self.notice.set_if_changed(None);
+        }
         self.example.set_if_changed(step.example);
         self.choose(step.choices);
         if self.text.with_untracked(|text| *text != step.text) {
             browser::remember_text(&step.text);
             self.set_text.set(step.text);
-            // The message is about the old text, and its Undo button would undo this edit.
-            self.notice.set_if_changed(None);
         }
     }
 
-    /// Makes these choices, and leaves the others.
+    /// Makes these choices, without a step of undo.
     pub fn choose(self, choices: Choices) {
         let Choices {
             policy,
-            attention,
+            fusion,
+            conventions,
+            device,
             is_fused,
+            note,
         } = choices;
-        if let Some(policy) = policy {
-            if policy == Policy::Manual && self.step.get_untracked().is_some() {
-                // Show the kernels that were just changed by hand, not those of an earlier step.
-                self.step.set_if_changed(Some(usize::MAX));
-            }
-            self.policy.set_if_changed(policy);
+        if policy == Policy::Manual && self.step.get_untracked().is_some() {
+            // Show the kernels that were just changed by hand, not those of an earlier step.
+            self.step.set_if_changed(Some(usize::MAX));
         }
-        if let Some(attention) = attention {
-            let fusion = self.fusion.get_untracked();
-            self.fusion.set_if_changed(FusionOptions {
-                attention,
-                ..fusion
-            });
-        }
-        if let Some(is_fused) = is_fused {
-            self.is_fused.set_if_changed(is_fused);
-        }
+        self.policy.set_if_changed(policy);
+        self.fusion.set_if_changed(fusion);
+        self.conventions.set_if_changed(conventions);
+        self.device.set_if_changed(device);
+        self.is_fused.set_if_changed(is_fused);
+        self.sender_note.set_if_changed(note);
     }
 
     /// The kernel that is selected, itself or through one of its ops. Tracked.

@@ -2,7 +2,7 @@
 
 use super::explained::Told;
 use super::memos::shared_option;
-use super::page::{Page, SetIfChanged};
+use super::page::Page;
 use crate::app::history::{Choices, Origin};
 use fuseline_core::{Analysis, IdVec, KernelId};
 use fuseline_view::page::links::SharedState;
@@ -82,11 +82,12 @@ impl Page {
         self.pin();
         let state = &pinned.state;
         let text = state.text.clone();
-        let choices = Choices::of_policy(state.policy);
+        let choices = Choices {
+            is_fused: self.is_fused.get_untracked(),
+            note: self.choices_with(&text).note,
+            ..Choices::from(state)
+        };
         self.replace(text, Origin::Single, pinned.example, choices);
-        self.fusion.set_if_changed(state.fusion);
-        self.conventions.set_if_changed(state.conventions);
-        self.device.set_if_changed(state.device.clone());
     }
 
     fn shown_as_pinned(self) -> Pinned {
