@@ -17,7 +17,6 @@ use crate::components::policies::Policies;
 use crate::components::presenter::Presenter;
 use crate::components::print_head::PrintHead;
 use crate::components::results::Results;
-use crate::components::sender_note::SenderNote;
 use crate::components::sliders::Sliders;
 use crate::components::strip::Strip;
 use crate::components::workbench::Workbench;
@@ -65,7 +64,6 @@ pub fn App(
             <PrintHead />
             <div class="intro">
                 <Headline />
-                <SenderNote />
                 <Policies />
                 <Strip />
                 <Sliders />

@@ -5,6 +5,7 @@ use super::memory_warning::MemoryWarning;
 use super::next_action::NextAction;
 use super::number::{Number, Parts};
 use super::pin::Pin;
+use super::sender_note::SenderNote;
 use crate::app::learning::points_at;
 use crate::app::presenting::is_presented;
 use crate::app::state::Page;
@@ -45,6 +46,7 @@ pub fn Headline() -> impl IntoView {
             <h2 id="headline-title" class="sr-only">"Result"</h2>
             <div class="claim-row">
                 <p class="claim"><Parts parts /></p>
+                <SenderNote />
                 <NextAction />
             </div>
             <div class="figures-row">

@@ -3,6 +3,7 @@
 pub mod announcer;
 pub mod app;
 pub mod bar;
+pub mod by_pointer;
 pub mod charts;
 pub mod diagnostics;
 pub mod embedded;

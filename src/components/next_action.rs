@@ -9,22 +9,28 @@ use fuseline_core::examples::{NEXT, START, example};
 use fuseline_learn::lesson::library::LESSONS;
 use fuseline_learn::lesson::read;
 use fuseline_view::present::advice::{advice_gain, advice_title};
+use leptos::either::Either;
 use leptos::prelude::*;
 use std::time::Duration;
 
 /// The advice is searched when nothing has changed for so long: it prices many changes of the program.
 const PAUSE: Duration = Duration::from_millis(400);
 
-/// *Fuse*; of the opening program the two ways on; else the best change with a button that makes it.
+/// *Fuse*; of the opening program the two ways on; else the best change with a button that makes it. Beside the note of a sender only
+/// *Fuse*.
 #[component]
 pub fn NextAction() -> impl IntoView {
     let page = Page::of_context();
     let is_start = Memo::new(move |_| page.example.get() == Some(START));
+    // What the sender has to say comes first, and is not about what the page proposes.
+    let has_note = Memo::new(move |_| page.sender_note.with(Option::is_some));
     view! {
-        <div class="next-action">
+        <div class="next-action" class:is-start=is_start class:is-needless=move || has_note.get() && page.is_fused.get()>
             <Show when=move || page.is_fused.get() fallback=|| view! { <FuseButton /> }>
-                <Show when=move || is_start.get() fallback=|| view! { <BestChange /> }>
-                    <WaysOn />
+                <Show when=move || !has_note.get()>
+                    <Show when=move || is_start.get() fallback=|| view! { <BestChange /> }>
+                        <WaysOn />
+                    </Show>
                 </Show>
             </Show>
         </div>
@@ -80,7 +86,7 @@ fn WaysOn() -> impl IntoView {
     }
 }
 
-/// The change that saves most time; nothing while it is searched, or if none saves anything.
+/// The change that saves most time, or that there is none; nothing while it is searched.
 #[component]
 fn BestChange() -> impl IntoView {
     let page = Page::of_context();
@@ -98,20 +104,25 @@ fn BestChange() -> impl IntoView {
         if !is_resting.get() || !is_live || page.puzzle.with(Option::is_some) {
             return None;
         }
-        page.advice()?.into_iter().next()
+        page.advice().map(|rows| rows.into_iter().next())
     });
     let follow = move |_| {
-        if let Some(row) = best.get_untracked() {
+        if let Some(row) = best.get_untracked().flatten() {
             keep_visible_focus(page);
             page.follow(row.advice);
         }
     };
     view! {
-        {move || best.get().map(|row| view! {
-            <p class="best-change">
-                <span>{advice_title(row.advice)}": "<strong>{advice_gain(&row)}</strong></span>
-                <button type="button" title=row.action on:click=follow>"Try it"</button>
-            </p>
+        {move || best.get().map(|best| match best {
+            Some(row) => Either::Left(view! {
+                <p class="best-change">
+                    <span>{advice_title(row.advice)}": "<strong>{advice_gain(&row)}</strong></span>
+                    <button type="button" title=row.action on:click=follow>"Try it"</button>
+                </p>
+            }),
+            None => Either::Right(view! {
+                <p class="best-change quiet">"No change known here saves more than 0.1 % of the time."</p>
+            }),
         })}
     }
 }

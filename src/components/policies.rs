@@ -70,6 +70,10 @@ fn PolicyChoice(
         let share = bar.with(|bar| bar.result.as_ref().map_or(0.0, |result| result.share));
         format!("{:.2}%", 100.0 * share)
     };
+    // A text without marks has no result by hand.
+    let is_unmerged = move || {
+        policy == Policy::Manual && bar.with(|bar| bar.result.is_none()) && !page.marks_kernels()
+    };
     view! {
         <label class="policy" class:is-at-optimum=is_at_optimum title=policy_summary(policy)>
             <input
@@ -93,8 +97,10 @@ fn PolicyChoice(
                 </Show>
             </span>
             <span class="policy-figure">{text(|result| &result.kernels)}</span>
-            <span class="policy-bar" aria-hidden="true"><span style:width=width></span></span>
-            <span class="policy-figure">{text(|result| &result.bytes)}</span>
+            <Show when=move || !is_unmerged() fallback=|| view! { <span class="policy-hint">"merge kernels yourself"</span> }>
+                <span class="policy-bar" aria-hidden="true"><span style:width=width></span></span>
+                <span class="policy-figure">{text(|result| &result.bytes)}</span>
+            </Show>
         </label>
     }
 }

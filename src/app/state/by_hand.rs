@@ -22,9 +22,7 @@ impl Page {
         if self.notice.with_untracked(is_about_start) {
             self.notice.set(None);
         }
-        let states_kernel = (self.parsed)
-            .with_untracked(|parsed| parsed.program.ops.iter().any(|op| op.kernel.is_some()));
-        if policy == Policy::Manual && !states_kernel {
+        if policy == Policy::Manual && !untrack(|| self.marks_kernels()) {
             self.notice.set(Some(Notice {
                 text: NO_KERNEL_STATED.to_owned(),
                 is_failure: false,
@@ -32,6 +30,11 @@ impl Page {
             }));
         }
         self.policy.set(policy);
+    }
+
+    /// Whether the text marks a kernel. Tracked.
+    pub fn marks_kernels(self) -> bool {
+        (self.parsed).with(|parsed| parsed.program.ops.iter().any(|op| op.kernel.is_some()))
     }
 
     /// The shown kernels as marks; `None` where a kernel is an op alone in all of them, or marks cannot state them.

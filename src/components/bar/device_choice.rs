@@ -25,10 +25,13 @@ pub fn DeviceChoice(
             is_model_open.set(true);
         }
     };
-    let options = DEVICES.iter().map(|device| {
-        let mark = if is_confirmed(device) { "" } else { " ?" };
-        view! { <option value=&*device.id>{format!("{}{mark}", device.name)}</option> }
-    });
+    let (confirmed, unverified): (Vec<&Device>, Vec<&Device>) =
+        DEVICES.iter().partition(|device| is_confirmed(device));
+    let options = |devices: Vec<&'static Device>| {
+        let option =
+            |device: &'static Device| view! { <option value=&*device.id>{&*device.name}</option> };
+        devices.into_iter().map(option).collect_view()
+    };
     // The chosen one is selected here, because it may come after the picker was told its value.
     let measured = move || {
         let chosen = page.device.with(|device| device.probe.clone());
@@ -47,7 +50,8 @@ pub fn DeviceChoice(
             value=Signal::derive(move || page.device.with(value_of))
             choose
         >
-            {options.collect_view()}
+            {options(confirmed)}
+            <optgroup label="with unverified figures">{options(unverified)}</optgroup>
             {measured}
             <option value=CUSTOM_ID>"Custom…"</option>
         </Picker>

@@ -1,6 +1,7 @@
 //! The file that writes a PyTorch model in this notation: shown, copied or saved.
 
 use crate::app::state::Page;
+use crate::components::by_pointer::ByPointer;
 use fuseline_browser as browser;
 use leptos::html;
 use leptos::prelude::*;
@@ -74,7 +75,10 @@ fn Script() -> impl IntoView {
                 "For sliders of its sizes, name them: "
                 <code>"fuseline.export(model, x, dynamic_shapes={\"x\": {1: torch.export.Dim(\"seq\", min=2, max=4096)}})"</code>
             </li>
-            <li>"Paste the text that it prints into the editor, or drop it on the page as a file."</li>
+            <li>
+                "Paste the text that it prints into the editor, or "
+                <ByPointer mouse="drop it on the page as a file." touch="open it as a file." />
+            </li>
         </ol>
         <div class="from-pytorch-buttons">
             <a class="button is-primary" href=FILE download="fuseline.py">"Save fuseline.py"</a>

@@ -5,6 +5,7 @@ use crate::app::puzzling::Puzzling;
 use crate::app::sharing;
 use crate::app::state::{Page, Told};
 use crate::components::announcer::Announcer;
+use crate::components::by_pointer::ByPointer;
 use crate::components::number::Number;
 use fuseline_browser as browser;
 use fuseline_core::Objective;
@@ -72,7 +73,10 @@ fn PuzzleBody(
             <Hints puzzling />
             <WalkSteps puzzling />
             <p class="quiet">
-                "Drag a kernel of the graph onto another to merge them, or select one for its buttons. By keyboard: M merges, X cuts before an op."
+                <ByPointer
+                    mouse="Drag a kernel of the graph onto another to merge them, or select one for its buttons. By keyboard: M merges, X cuts before an op."
+                    touch="Drag a kernel of the graph by its number onto another to merge them, or tap one for its buttons."
+                />
             </p>
         </div>
         <PuzzleFoot puzzling />

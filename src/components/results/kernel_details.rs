@@ -1,6 +1,7 @@
 //! The selected kernel in detail: the tensors that it moves, the edges that stay on chip, and how each figure is computed.
 
 use crate::app::state::{FocusRequest, Page};
+use crate::components::by_pointer::ByPointer;
 use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable};
 use crate::components::results::kernel_code::KernelCodePanel;
@@ -81,7 +82,10 @@ pub fn KernelDetailsPanel(
                 </Show>
                 <Show when=has_kernels_to_merge>
                     <p class="quiet hint">
-                        "In the graph, drag a kernel onto another one to merge them (with a finger, by its number), or press M on it."
+                        <ByPointer
+                            mouse="In the graph, drag a kernel onto another one to merge them, or press M on it."
+                            touch="In the graph, drag a kernel by its number onto another one to merge them."
+                        />
                     </p>
                 </Show>
             </div>
@@ -123,8 +127,8 @@ fn Tensors(
                 <caption class="sr-only">"Tensors of this kernel"</caption>
                 <thead>
                     <tr>
-                        <th scope="col">"tensor"</th>
-                        <th scope="col" class="number">"size of one access"</th>
+                        <th scope="col" class="is-unlined">"tensor"</th>
+                        <th scope="col" class="number is-unlined">"size of one access"</th>
                         <th scope="col">"source"</th>
                         <th scope="col" class="number">"read"</th>
                         <th scope="col" class="number">"written"</th>

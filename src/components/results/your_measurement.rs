@@ -2,6 +2,7 @@
 
 use super::kernel_rows::SelectedKernel;
 use crate::app::state::{OpenProfile, Page, Selection, Told};
+use crate::components::by_pointer::ByPointer;
 use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable};
 use crate::components::open_file::open_file;
@@ -46,7 +47,8 @@ pub fn YourMeasurement() -> impl IntoView {
 fn HowTo() -> impl IntoView {
     view! {
         <p class="quiet">
-            "Drop a file on the page to see it beside this program: what its PyTorch script saves (Export, PyTorch script), a table of "
+            <ByPointer mouse="Drop a file on the page" touch="Open a file" />
+            " to see it beside this program: what its PyTorch script saves (Export, PyTorch script), a table of "
             <code>"ncu --csv"</code>
             ", or a trace of torch.profiler, packed by gzip or not. Nothing leaves this machine."
         </p>
@@ -437,7 +439,7 @@ fn Candidates(
                 <NumberTable class="worth-fusing row-lines">
                     <thead>
                         <tr>
-                            <th scope="col">"kernels"</th>
+                            <th scope="col" class="is-unlined">"kernels"</th>
                             <th scope="col" class="number">"measured, both"</th>
                             <th scope="col" class="number">"gap"</th>
                             <th scope="col" class="number">"bytes saved"</th>
