@@ -34,9 +34,30 @@ export const misplacedCells = (part) => part.locator('table').evaluateAll((table
   const cells = [...table.rows].filter((row) => row.cells.length === heads.length).flatMap((row) => [...row.cells]);
   const isMisplaced = (cell) => {
     const [own, head] = [cell, heads[cell.cellIndex]].map((of) => of.getBoundingClientRect());
-    return cell.scrollWidth > cell.clientWidth || Math.abs(own.left - head.left) > 0.5 || Math.abs(own.right - head.right) > 0.5;
+    // A heading for screen readers alone stands nowhere: its cells say what they are.
+    const isBelow = head.width <= 1 || (Math.abs(own.left - head.left) <= 0.5 && Math.abs(own.right - head.right) <= 0.5);
+    return cell.scrollWidth > cell.clientWidth || !isBelow;
   };
   return cells.filter(isMisplaced).map((cell) => cell.textContent);
+}));
+
+/** Headings of tables in `part` that none of the cells of their column stands below or above, and those that touch the next one. */
+export const strayHeadings = (part) => part.locator('table').evaluateAll((tables) => tables.filter((table) => table.tHead && table.checkVisibility()).flatMap((table) => {
+  const heads = [...table.tHead.rows[0].cells];
+  const places = heads.map((head) => head.getBoundingClientRect());
+  const rows = [...table.tBodies].flatMap((body) => [...body.rows]).filter((row) => row.cells.length === heads.length);
+  const isStray = (head, column) => places[column].width > 1 && rows.some((row) => {
+    const cell = row.cells[column].getBoundingClientRect();
+    return cell.width > 0 && Math.min(cell.right, places[column].right) <= Math.max(cell.left, places[column].left);
+  });
+  const words = heads.map((head) => {
+    const range = document.createRange();
+    range.selectNodeContents(head);
+    return range.getBoundingClientRect();
+  });
+  const isTouching = (head, column) => places[column].width > 1 && words.some((other, at) => at !== column && places[at].width > 1
+    && other.left < words[column].right + 2 && words[column].left < other.right && other.top < words[column].bottom && words[column].top < other.bottom);
+  return heads.filter((head, column) => isStray(head, column) || isTouching(head, column)).map((head) => `${table.className}: ${head.textContent.trim()}`);
 }));
 
 /** Nothing sticks out or is covered: what is shown now, each tab below the pictures, a kernel that is selected. */

@@ -40,7 +40,7 @@ fn AdviceTable(
             <NumberTable class="kernels advice row-lines">
                 <thead>
                     <tr>
-                        <th scope="col">"what to do"</th>
+                        <th scope="col" class="is-unlined">"what to do"</th>
                         <th scope="col" class="number">{time_title}</th>
                         <th scope="col" class="number">"of the time"</th>
                         <th scope="col" class="number">"memory traffic saved"</th>

@@ -2,7 +2,7 @@
 
 use super::policy_legend::PolicyLegend;
 use crate::app::state::{Page, SetIfChanged};
-use crate::components::charts::LargeChart;
+use crate::components::charts::{LargeChart, height_of};
 use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable};
 use crate::components::results::time::Time;
@@ -46,10 +46,10 @@ pub fn ComparePanel(
     view! {
         <div>
             <div class="table-scroll" role="group" aria-label="Table of policies" tabindex="0">
-                <NumberTable class="kernels policies row-lines">
+                <NumberTable class="kernels compared row-lines">
                     <thead>
                         <tr>
-                            <th scope="col">"policy"</th>
+                            <th scope="col" class="is-unlined">"policy"</th>
                             <th scope="col" class="number">"kernels"</th>
                             <SortHeader
                                 direction=Direction::Ascending
@@ -70,19 +70,19 @@ pub fn ComparePanel(
                             </SortHeader>
                             <th
                                 scope="col"
-                                class="number"
+                                class="number is-unlined"
                                 title="bytes of the tensors that are live at once, with inputs and weights"
                             >
                                 "peak memory"
                             </th>
                             <th
                                 scope="col"
-                                class="number"
+                                class="number is-unlined"
                                 title="tensors that one of the two policies keeps inside a kernel and the other does not"
                             >
                                 "edges that differ"
                             </th>
-                            <th scope="col">"which"</th>
+                            <th scope="col" class="is-unlined">"differing edges"</th>
                         </tr>
                     </thead>
                     <tbody>
@@ -158,13 +158,13 @@ fn Row(
             <td class="number">
                 <Time of time=Memo::new(move |_| row.with(|row| row.time.clone())) />
             </td>
-            <td class="number">
+            <td class="number" data-label="peak memory">
                 {number(Quantity::PeakMemory, |row| &row.memory)}
                 <Show when=move || row.with(|row| row.is_too_large)>
                     <small class="is-warning">" does not fit"</small>
                 </Show>
             </td>
-            <td class="number">
+            <td class="number" data-label="edges that differ">
                 // The chosen one differs from no other.
                 <Show when=move || !is_chosen.get() fallback=text(|row| &row.differing)>
                     {number(Quantity::Differing, |row| &row.differing)}
@@ -182,7 +182,7 @@ fn Row(
 fn Roofline() -> impl IntoView {
     let page = Page::of_context();
     let draw = move |(width, held): (f64, _)| {
-        let size = (width, (width * 0.5).clamp(260.0, 560.0));
+        let size = (width, height_of(width, 0.5, 260.0..=560.0));
         page.analysis.with(|analysis| {
             page.compared
                 .with(|compared| scene(analysis, compared, size, held))

@@ -76,17 +76,17 @@ pub fn KernelsTable(
             <NumberTable class="kernels fused-kernels row-lines">
                 <thead>
                     <tr>
-                        <th scope="col">"#"</th>
-                        <th scope="col">"ops"</th>
-                        <th scope="col" class="number" title="one multiply-add counts 2">"FLOPs"</th>
+                        <th scope="col" class="is-unlined">"#"</th>
+                        <th scope="col" class="is-unlined">"ops"</th>
+                        <th scope="col" class="number is-unlined" title="one multiply-add counts 2">"FLOPs"</th>
                         <th scope="col" class="number">"traffic unfused → fused"</th>
-                        <th scope="col" class="number">"reads"</th>
-                        <th scope="col" class="number">"writes"</th>
-                        <th scope="col" class="number" title="FLOPs / (reads + writes)">"arith\u{ad}metic intensity"</th>
+                        <th scope="col" class="number is-unlined">"reads"</th>
+                        <th scope="col" class="number is-unlined">"writes"</th>
+                        <th scope="col" class="number is-unlined" title="FLOPs / (reads + writes)">"arith\u{ad}metic intensity"</th>
                         <th scope="col" title="what limits the kernel">"bottleneck"</th>
                         <th scope="col" class="number" title=note>{time_title}</th>
                         <Show when=is_pinned>
-                            <th scope="col" class="number" title="against the kernel of the same ops in the pinned state">"against pinned"</th>
+                            <th scope="col" class="number is-unlined" title="against the kernel of the same ops in the pinned state">"against pinned"</th>
                         </Show>
                     </tr>
                 </thead>
@@ -107,7 +107,7 @@ pub fn KernelsTable(
                         // Made after the rows, so that the first row has the tab stop.
                         {move || figure_cells(Of::Program, total)}
                         <Show when=is_pinned>
-                            <td class="number">{total_against}</td>
+                            <td class="number" data-label="against pinned">{total_against}</td>
                         </Show>
                     </tr>
                 </tfoot>
@@ -162,7 +162,7 @@ fn Row(
             <td class="op-names">{move || row.with(|row| row.ops.clone())}</td>
             {figure_cells(of, figures)}
             <Show when=move || page.kernels_against.with(Option::is_some)>
-                <td class="number"><AgainstPinned kernel of /></td>
+                <td class="number" data-label="against pinned"><AgainstPinned kernel of /></td>
             </Show>
         </KernelTableRow>
     }
@@ -234,7 +234,7 @@ fn figure_cells(of: Of, figures: Memo<Figures>) -> impl IntoView {
     let is_kernel = matches!(of, Of::Kernel(_));
     let bound = move || figures.with(|all| all.bound);
     view! {
-        <td class="number">{number(Quantity::Flops, |all| &all.flops)}</td>
+        <td class="number" data-label="FLOPs">{number(Quantity::Flops, |all| &all.flops)}</td>
         <td class="number" title=text(|all| &all.exact_bytes)>
             <span class="before">
                 <Number told=Figure::unfused(of, Quantity::Bytes)>{text(|all| &all.unfused_bytes)}</Number>
@@ -242,9 +242,9 @@ fn figure_cells(of: Of, figures: Memo<Figures>) -> impl IntoView {
             " → "
             <strong>{number(Quantity::Bytes, |all| &all.fused_bytes)}</strong>
         </td>
-        <td class="number">{number(Quantity::BytesRead, |all| &all.bytes_read)}</td>
-        <td class="number">{number(Quantity::BytesWritten, |all| &all.bytes_written)}</td>
-        <td class="number">{is_kernel.then(|| number(Quantity::Intensity, |all| &all.intensity))}</td>
+        <td class="number" data-label="reads">{number(Quantity::BytesRead, |all| &all.bytes_read)}</td>
+        <td class="number" data-label="writes">{number(Quantity::BytesWritten, |all| &all.bytes_written)}</td>
+        <td class="number" data-label=is_kernel.then_some("FLOP/B")>{is_kernel.then(|| number(Quantity::Intensity, |all| &all.intensity))}</td>
         <td title=move || figures.with(|all| all.missing.clone())>
             {is_kernel.then(|| view! { <Number told=Figure::fused(of, Quantity::LimitedBy)>{bound}</Number> })}
         </td>

@@ -2,7 +2,7 @@
 
 use super::policy_legend::{Marker, PolicyLegend};
 use crate::app::state::{Page, SetIfChanged, Swept, Told};
-use crate::components::charts::LargeChart;
+use crate::components::charts::{LargeChart, height_of};
 use crate::components::number::{Number, NumberTable};
 use crate::components::picker::Picker;
 use crate::components::sentence::sentence;
@@ -154,7 +154,7 @@ fn Curves(
     });
     let device = Memo::new(move |_| page.analysis.with(|a| a.options.device.clone()));
     let draw = move |(width, _): (f64, _)| {
-        let size = (width, (width * 0.5).clamp(260.0, 460.0));
+        let size = (width, height_of(width, 0.5, 260.0..=460.0));
         sweep.with(|sweep| match sweep {
             None => Scene::default(),
             Some(sweep) => device.with(|device| {

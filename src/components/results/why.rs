@@ -152,7 +152,7 @@ fn EdgeTable(
                         >
                             {move || saved_time().0}
                         </SortHeader>
-                        <th scope="col">"why it is not fused"</th>
+                        <th scope="col" class="is-unlined">"why it is not fused"</th>
                     </tr>
                 </thead>
                 <tbody>

@@ -139,7 +139,8 @@ fn tensor_row(analysis: &Analysis, ops: &[OpId], row: &LedgerRow) -> Option<Tens
     Some(TensorRow {
         of: Of::TensorAt(*ops.first()?, row.tensor),
         name: graph.tensor_name(row.tensor).to_owned(),
-        size: row.size.clone(),
+        // A unit stays with its number where the table breaks the line.
+        size: row.size.replace(" B", "\u{a0}B"),
         source: format!("{mark}{}{part}", source_text(row.source)),
         source_reason: source_reason(analysis, ops, row.tensor, row.source),
         bytes_read: bytes(row.bytes_read),
