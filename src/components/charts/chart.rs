@@ -11,10 +11,24 @@ use fuseline_view::picture::dag::repeats::Repeats;
 use fuseline_view::picture::export::{self, SCREEN};
 use leptos::html;
 use leptos::prelude::*;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// A chart is redrawn when its width crosses a multiple of this many pixels, not at each pixel of a window resize.
 const WIDTH_STEP_PX: f64 = 8.0;
+
+/// A container is filled when it is so much higher than wide. No chart is by itself, so none feeds its own height.
+const FILLED_RATIO: f64 = 1.2;
+
+/// The height that a chart has to fill; `None` where its width decides.
+#[derive(Clone, Copy)]
+struct HeightToFill(Option<f64>);
+
+/// The height of a chart that is being drawn: this share of its width within `limits`, or what an enlarged one has on a phone.
+pub fn height_of(width: f64, share: f64, limits: RangeInclusive<f64>) -> f64 {
+    let filled = use_context::<HeightToFill>().and_then(|height| height.0);
+    filled.unwrap_or_else(|| (width * share).clamp(*limits.start(), *limits.end()))
+}
 
 /// A picture as wide as its container. While the container is hidden, nothing is drawn or mounted.
 #[component]
@@ -53,7 +67,14 @@ pub fn Chart(
         let width = (width / WIDTH_STEP_PX).floor() * WIDTH_STEP_PX;
         (width > 0.0).then_some(width)
     });
+    let height = Memo::new(move |_| {
+        let (width, height) = size_px.get();
+        let scale = browser::type_scale() * WIDTH_STEP_PX;
+        (height > FILLED_RATIO * width).then_some((height / scale).floor() * WIDTH_STEP_PX)
+    });
     let scene = Memo::new(move |last: Option<&Option<Arc<Scene>>>| {
+        // For this drawing alone.
+        provide_context(HeightToFill(height.get()));
         let axes = last.and_then(|last| last.as_ref()?.axes);
         let held = axes.filter(|_| is_held.get());
         (width.get()).map(|width| Arc::new(draw.run((width, held))))

@@ -11,6 +11,6 @@ pub mod panel;
 pub mod scene_view;
 pub mod tip;
 
-pub use chart::{Chart, KernelChart, LargeChart};
+pub use chart::{Chart, KernelChart, LargeChart, height_of};
 pub use panel::{Charts, RooflinePanel, TimelinePanel, TrafficPanel};
 pub use scene_view::SceneView;

@@ -1,6 +1,6 @@
 //! The roofline, the memory timeline and the traffic bars, each in a panel.
 
-use super::chart::KernelChart;
+use super::chart::{KernelChart, height_of};
 use super::legend::{RooflineLegend, TimelineLegend, TrafficLegend};
 use crate::app::learning::points_at;
 use crate::app::presenting::is_presented;
@@ -39,7 +39,7 @@ pub fn RooflinePanel() -> impl IntoView {
                 title="Roofline"
                 legend=RooflineLegend
                 draw=|charted, width, held| {
-                    let height = (width * 0.62).clamp(190.0, 760.0);
+                    let height = height_of(width, 0.62, 190.0..=760.0);
                     roofline::scene_of(charted, (width, height), held)
                 }
             />
@@ -66,7 +66,7 @@ pub fn TimelinePanel() -> impl IntoView {
                 title="Memory timeline"
                 legend=TimelineLegend
                 draw=|charted, width, held| {
-                    let height = (width * 0.28).clamp(150.0, 440.0);
+                    let height = height_of(width, 0.28, 150.0..=440.0);
                     timeline::scene_of(charted, (width, height), held)
                 }
             />
@@ -102,7 +102,7 @@ pub fn TrafficPanel() -> impl IntoView {
                 title="Memory traffic"
                 legend=TrafficLegend
                 draw=move |charted, width, held| {
-                    let height = (width * 0.34).clamp(150.0, 260.0);
+                    let height = height_of(width, 0.34, 150.0..=260.0);
                     // All that the slider may come to, so that what doubles is seen to.
                     let held = page.hold.most_bytes().map(Axes::of_bytes).or(held);
                     traffic_bars::scene_of(charted, (width, height), held)
