@@ -10,8 +10,8 @@ use fuseline_learn::lesson::library::{Listed, listed, listed_after};
 use fuseline_learn::lesson::open::{OpenLesson, StepSeen};
 use fuseline_learn::lesson::progress::{Place, Progress};
 use fuseline_learn::lesson::state::{PageState, Seen};
-use fuseline_learn::lesson::task::Task;
-use fuseline_learn::lesson::{Step, StepStates};
+use fuseline_learn::lesson::task::{Kind, Task};
+use fuseline_learn::lesson::{Lesson, Step, StepStates};
 use fuseline_view::page::view::View;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -33,6 +33,8 @@ pub struct Learning {
     pub step: RwSignal<usize>,
     /// What was said about the answer to the task of the step; `None` until it is answered.
     pub judged: RwSignal<Option<Judged>>,
+    /// What a first wrong answer got, which leaves the task open; else empty.
+    pub again: RwSignal<String>,
     /// How far the visitor is.
     pub progress: RwSignal<Progress>,
     /// Whether the file of the lesson is being edited.
@@ -44,6 +46,8 @@ pub struct Learning {
     check_later: Later,
     /// Whether the heading of the step shall get the focus when it is shown.
     wants_focus: StoredValue<bool>,
+    /// Whether the pane was open before the lessons, and on what.
+    pane_before: StoredValue<Option<(bool, OpsView)>>,
 }
 
 impl Learning {
@@ -67,12 +71,14 @@ impl Learning {
             open,
             step,
             judged: RwSignal::new(None),
+            again: RwSignal::new(String::new()),
             progress: RwSignal::new(stored.unwrap_or_default()),
             is_edited: RwSignal::new(false),
             seen,
             wanted: Memo::new(move |_| Arc::new(wanted(page, open, step).unwrap_or_default())),
             check_later: Later::after(CHECK_PAUSE),
             wants_focus: StoredValue::new(false),
+            pane_before: StoredValue::new(None),
         };
         learning.resume();
         learning.keep();
@@ -139,7 +145,8 @@ impl Learning {
             if is_done && self.judged.with_untracked(Option::is_none) {
                 self.finish(Judged {
                     is_right: true,
-                    words: "Done.".to_owned(),
+                    words: untrack(|| self.done_words()).unwrap_or_default(),
+                    again: String::new(),
                 });
             }
         });
@@ -164,15 +171,43 @@ impl Learning {
     }
 
     fn begin(self, open: OpenLesson, step: usize) {
-        self.page.show_ops(OpsView::Learn);
+        self.show_pane();
+        if let Some(document) = self.session.document_to_return_to() {
+            self.progress
+                .update(|progress| progress.before = Some(document));
+        }
         self.open.set(Some(open));
         self.go(step);
+    }
+
+    /// Opens the pane on the lessons.
+    pub fn show_pane(self) {
+        let before = (
+            self.page.is_ops_open.get_untracked(),
+            self.page.ops_view.get_untracked(),
+        );
+        if before != (true, OpsView::Learn) {
+            self.pane_before.set_value(Some(before));
+        }
+        self.page.show_ops(OpsView::Learn);
+    }
+
+    /// Brings back the pane as it was before the lessons.
+    pub fn hide_pane(self) {
+        let before = self.pane_before.try_update_value(Option::take).flatten();
+        let (is_open, view) = before.unwrap_or((true, OpsView::Text));
+        let view = if view == OpsView::Learn {
+            OpsView::Text
+        } else {
+            view
+        };
+        self.page.ops_view.set_if_changed(view);
+        self.page.is_ops_open.set_if_changed(is_open);
     }
 
     /// Goes to a step, from 0, and shows its state of the page.
     pub fn go(self, step: usize) {
         let count = self.step_count();
-        self.judged.set(None);
         self.wants_focus.set_value(true);
         self.step.set(step.min(count.saturating_sub(1)));
         self.show_asked();
@@ -188,6 +223,7 @@ impl Learning {
     /// Shows the page as the step begins.
     pub fn show_asked(self) {
         self.judged.set(None);
+        self.again.set_if_changed(String::new());
         if let Some(states) = untrack(|| self.states()) {
             self.show(&states.asked);
         }
@@ -205,10 +241,24 @@ impl Learning {
     pub fn close(self) {
         self.is_edited.set(false);
         self.judged.set(None);
+        self.again.set_if_changed(String::new());
         self.open.set(None);
     }
 
-    /// Takes an answer to the task of the step. An answer that cannot be read is told and changes nothing.
+    /// Closes the lesson, and brings back the program, the choices and the pane from before it.
+    pub fn leave(self) {
+        self.close();
+        let before = self
+            .progress
+            .try_update(|progress| progress.before.take())
+            .flatten();
+        self.session.return_to(before.as_deref());
+        self.hide_pane();
+        self.page.keep_focus();
+    }
+
+    /// Takes an answer to the task of the step. An answer that cannot be read is told and changes nothing, and a first
+    /// wrong one leaves the task open.
     ///
     /// # Errors
     /// What is wrong with the answer.
@@ -219,6 +269,10 @@ impl Learning {
         let seen = self.seen.get_untracked();
         let seen = seen.ok_or("this step shows no program")?;
         let judged = task.judge(answer, &states.answered, &seen.answered)?;
+        if !judged.is_right && self.again.with_untracked(String::is_empty) {
+            self.again.set(judged.again);
+            return Ok(());
+        }
         self.show(&states.answered);
         self.finish(judged);
         Ok(())
@@ -234,12 +288,48 @@ impl Learning {
         self.finish(Judged {
             is_right: false,
             words: answer,
+            again: String::new(),
         });
     }
 
     fn finish(self, judged: Judged) {
+        self.again.set_if_changed(String::new());
         self.judged.set(Some(judged));
         self.finish_step();
+    }
+
+    /// What is said of the present page, in which the task to do is done. Tracked.
+    fn done_words(self) -> Option<String> {
+        Some(self.task()?.done_words(&present_seen(self.page)?))
+    }
+
+    /// Whether the page is no longer what the words of the step are about. Tasks that are done by changing it do not
+    /// count. Tracked.
+    pub fn has_page_changed(self) -> bool {
+        let is_to_change = (self.task())
+            .is_some_and(|task| matches!(task.kind, Kind::Do { .. } | Kind::First { .. }));
+        let Some(states) = self.states().filter(|_| !is_to_change) else {
+            return false;
+        };
+        let is_answered = self.judged.with(Option::is_some);
+        let of_step = if is_answered {
+            states.answered.shared
+        } else {
+            states.asked.shared
+        };
+        let page = self.page;
+        page.text.with(|text| *text != of_step.text)
+            || page.policy.get() != of_step.policy
+            || page.fusion.get() != of_step.fusion
+            || page.conventions.get() != of_step.conventions
+            || page.device.with(|device| *device != of_step.device)
+            || page.is_fused.get() == of_step.is_unfused_view
+    }
+
+    /// The first step of a lesson that is not done, from 0; `None` if all are. Tracked.
+    pub fn first_open_step(self, id: &str, lesson: &Lesson) -> Option<usize> {
+        self.progress
+            .with(|progress| (0..lesson.steps.len()).find(|&step| !progress.is_done(id, step)))
     }
 
     /// The present step is done.
@@ -352,13 +442,18 @@ fn wanted(
     step: RwSignal<usize>,
 ) -> Option<Vec<Wanted>> {
     let task = open.with(|open| open.as_ref()?.lesson.steps.get(step.get())?.task.clone())?;
+    Some(task.wanted(&present_seen(page)?))
+}
+
+/// What the engine sees on the present page. Tracked.
+fn present_seen(page: Page) -> Option<Seen> {
     let shown = page.present.get()?;
     let is_refused = !shown.analysis.refused.is_empty();
-    Some(task.wanted(&Seen {
+    Some(Seen {
         text: shown.text.clone(),
         parsed: shown.parsed.clone(),
         analysis: shown.analysis.clone(),
         statement_of_op: shown.statement_of_op.clone(),
         has_error: shown.has_error || is_refused,
-    }))
+    })
 }

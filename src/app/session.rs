@@ -270,7 +270,8 @@ impl Session {
     /// kept among the visitor's own texts.
     pub fn open_exercise(self, state: &SharedState) {
         let is_other = self.page.text.with_untracked(|text| *text != state.text);
-        if is_other {
+        // A text of the same words keeps its own choices, and is not what the exercise edits.
+        if is_other || !self.open.with_value(OpenDocument::is_exercise) {
             self.store();
             let opened = OpenDocument::exercise(browser::new_id(), &state.text);
             self.open.set_value(opened);
@@ -278,6 +279,24 @@ impl Session {
         }
         let example = EXAMPLES.iter().find(|e| e.text == state.text);
         self.show(state.text.clone(), example.map(|e| e.id), state.clone());
+    }
+
+    /// The document to return to from a lesson; `None` where a lesson's own program is open.
+    pub fn document_to_return_to(self) -> Option<String> {
+        self.open
+            .with_value(|open| (!open.is_exercise()).then(|| open.id.clone()))
+    }
+
+    /// Opens the document from before a lesson, as one step of undo; the example of a first visit where it was not stored.
+    pub fn return_to(self, id: Option<&str>) {
+        match id.filter(|id| stored::document(id).is_some()) {
+            Some(id) => self.open_document(id),
+            None => {
+                if let Some(start) = example(START) {
+                    self.page.open_example(start);
+                }
+            }
+        }
     }
 
     /// Opens the state of a link, as one step of undo.

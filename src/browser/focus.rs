@@ -1,6 +1,6 @@
 //! Focus, carets and scrolling.
 
-use leptos::html::ElementType;
+use leptos::html::{self, ElementType};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{
@@ -36,6 +36,20 @@ where
         let element: &HtmlElement = element.as_ref();
         // Focusing a mounted element does not fail.
         let _ = element.focus();
+    }
+}
+
+/// Gives the focus to the first field of a form, if it is mounted: to a chosen option, else to the first one, and of text all is
+/// selected.
+pub fn focus_field(form: NodeRef<html::Form>) {
+    let field = mounted(form).and_then(|form| {
+        let first = |selector| form.query_selector(selector).ok().flatten();
+        first("input:checked").or_else(|| first("input"))
+    });
+    if let Some(field) = field.and_then(|field| field.dyn_into::<HtmlInputElement>().ok()) {
+        // Focusing a mounted element does not fail.
+        let _ = field.focus();
+        field.select();
     }
 }
 
@@ -211,6 +225,17 @@ pub fn reveal(element: &Element) {
     let options = ScrollIntoViewOptions::new();
     options.set_block(ScrollLogicalPosition::Nearest);
     element.scroll_into_view_with_scroll_into_view_options(&options);
+}
+
+/// The same for the element of a node, if it is mounted.
+pub fn reveal_node<E>(node: NodeRef<E>)
+where
+    E: ElementType,
+    E::Output: JsCast + AsRef<Element> + Clone + 'static,
+{
+    if let Some(element) = mounted(node) {
+        reveal(element.as_ref());
+    }
 }
 
 /// The same, unless at least so many pixels of its height are in view.

@@ -1,6 +1,6 @@
 //! The one thing to press next: fuse what is shown unfused, else the change that saves most.
 
-use crate::app::learning::Learning;
+use crate::app::learning::{Learning, is_in_lesson};
 use crate::app::state::{Page, Selection};
 use crate::components::policies::is_compared_live;
 use fuseline_browser as browser;
@@ -55,7 +55,11 @@ fn FuseButton() -> impl IntoView {
         }
         page.is_fused.set(true);
     };
-    view! { <button type="button" class="primary fuse-button" on:click=fuse>"Fuse"</button> }
+    // In a lesson the step's own button is the one to press.
+    let is_in_lesson = is_in_lesson(page);
+    view! {
+        <button type="button" class="fuse-button" class:primary=move || !is_in_lesson() on:click=fuse>"Fuse"</button>
+    }
 }
 
 /// Where a visitor goes who has seen the opening program fuse.
@@ -70,14 +74,22 @@ fn WaysOn() -> impl IntoView {
             page.select(Selection::Nothing);
         }
     };
-    let first = LESSONS.first();
-    let lesson = learning.zip(first).map(|(learning, first)| {
-        let minutes = read(first.text).0.minutes;
-        let start = move |_| learning.open_listed(first.id, 0);
-        view! {
-            <button type="button" on:click=start>{format!("New to fusion? Start here, {minutes} minutes")}</button>
-        }
-    });
+    let lesson = move || {
+        let learning = learning?;
+        let (at, listed, lesson, step) = LESSONS.iter().enumerate().find_map(|(at, listed)| {
+            let (lesson, _) = read(listed.text);
+            let step = learning.first_open_step(listed.id, &lesson)?;
+            Some((at, listed, lesson, step))
+        })?;
+        let minutes = lesson.minutes;
+        let words = if at == 0 {
+            format!("New to fusion? Start here, {minutes} minutes")
+        } else {
+            format!("Next lesson: {}, {minutes} minutes", lesson.title)
+        };
+        let start = move |_| learning.open_listed(listed.id, step);
+        Some(view! { <button type="button" on:click=start>{words}</button> })
+    };
     view! {
         <div class="ways-on">
             <button type="button" on:click=open_block>{example(NEXT).map(|block| block.title)}</button>

@@ -32,9 +32,10 @@ test('a lesson from its first step to its last: predict, choose, drag, merge', a
   await expect(verdict(page)).toContainText('Right: 16.8 MB');
   await button(page, 'Next').click();
 
-  // A wrong prediction is shown why, and the page shows what is so.
+  // A prediction that is wrong twice is shown why, and the page shows what is so.
   await expect(heading(page, 'Which ops may share a kernel?')).toBeFocused();
   await answer.fill('1');
+  await button(page, 'Predict').click();
   await button(page, 'Predict').click();
   await expect(verdict(page)).toContainText('Not quite. The answer is 2. The 2 kernels are');
   await expect(verdict(page)).toContainText('a kernel runs at most one matmul');
@@ -42,6 +43,8 @@ test('a lesson from its first step to its last: predict, choose, drag, merge', a
   await button(page, 'Next').click();
 
   await panel(page).getByRole('checkbox', { name: 'y1' }).check();
+  await button(page, 'Answer').click();
+  await expect(panel(page).locator('.task-again')).toHaveText('Not quite. Something is missing. Try once more.');
   await button(page, 'Answer').click();
   await expect(verdict(page)).toContainText('Not quite. The answer is y1 and y2');
   await button(page, 'Next').click();
@@ -51,11 +54,11 @@ test('a lesson from its first step to its last: predict, choose, drag, merge', a
   await expect(verdict(page)).toContainText('Right: "To the right"');
   await button(page, 'Next').click();
 
-  await expect(panel(page).getByText('to do:')).toHaveCount(1);
+  await expect(panel(page).getByText('Goal:')).toHaveCount(1);
   const slider = page.getByRole('slider', { name: 'B' });
   await slider.focus();
   await page.keyboard.press('Home');
-  await expect(verdict(page)).toContainText('Done.');
+  await expect(verdict(page)).toContainText('Done at B = 16.');
   await button(page, 'Next').click();
 
   await expect(kernels(page)).toContainText('4');
@@ -91,7 +94,7 @@ test('progress and the open step outlive a reload, and a text of one\'s own is n
   await button(page, 'Step 5: Drag a size').click();
   await page.getByRole('slider', { name: 'B' }).focus();
   await page.keyboard.press('Home');
-  await expect(verdict(page)).toContainText('Done.');
+  await expect(verdict(page)).toContainText('Done at');
   // Storage is written after a pause.
   await expect.poll(() => page.evaluate(() => localStorage.getItem('fuseline.lessons'))).toContain('"exercise":[4]');
   await page.reload();
@@ -163,6 +166,7 @@ test('a wrong answer can be tried again, and the last step leads to the next les
   await open('#lesson=exercise.2');
   await expect(heading(page, 'Which ops may share a kernel?')).toBeVisible();
   await panel(page).getByRole('textbox').fill('1');
+  await button(page, 'Predict').click();
   await button(page, 'Predict').click();
   await expect(verdict(page)).toContainText('Not quite');
   await button(page, 'Try again').click();

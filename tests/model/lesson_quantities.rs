@@ -159,7 +159,7 @@ fn a_wrong_answer_gets_the_reason() {
     );
     assert_eq!(
         words,
-        "Not quite. The answer is `B` = 256. At `B` = 128 the bottleneck of kernel 1 is memory, at `B` = 256 it is arithmetic."
+        "Not quite. The answer is `B` = 192. At `B` = 176 kernel 1 is memory-bound, at `B` = 192 it is compute-bound."
     );
     let words = told("predict\nask: A?\nnumber: ridge", "");
     assert!(
@@ -270,7 +270,7 @@ fn what_the_engine_changed_is_told_without_comments() {
     let states = lesson.states(&mut Vec::new());
     let task = lesson.steps[0].task.as_ref();
     let told = task.and_then(|task| task.right_answer(&states[0]));
-    assert_eq!(told.as_deref(), Some("Move the slider to `B = 128`."));
+    assert_eq!(told.as_deref(), Some("Move the slider to `B = 16`."));
 }
 
 #[test]

@@ -89,6 +89,7 @@ mod legality;
 mod legality_rows;
 mod lesson_quantities;
 mod lesson_texts;
+mod lesson_words;
 mod lessons;
 mod limit_rows;
 mod limits;

@@ -6,7 +6,7 @@ use crate::components::tabs::tab_id;
 use fuseline_browser as browser;
 use leptos::prelude::*;
 
-/// Opens the lessons, or leaves them for the text.
+/// Opens the lessons, or brings back the pane as it was before.
 #[component]
 pub fn LearnButton() -> impl IntoView {
     let page = Page::of_context();
@@ -19,10 +19,13 @@ pub fn LearnButton() -> impl IntoView {
         })
     };
     let toggle = move |_| {
+        let Some(learning) = learning else {
+            return;
+        };
         if untrack(is_open) {
-            page.show_ops(OpsView::Text);
+            learning.hide_pane();
         } else {
-            page.show_ops(OpsView::Learn);
+            learning.show_pane();
             // On a phone the lessons may be far below.
             browser::after_picture(|| browser::reveal_by_id(&tab_id(OpsView::Learn)));
         }

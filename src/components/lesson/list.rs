@@ -33,30 +33,29 @@ fn LessonRow(
 ) -> impl IntoView {
     let learning = Learning::of_context();
     let (lesson, _) = read(listed.text);
-    let steps = lesson.steps.len();
+    let (steps, minutes) = (lesson.steps.len(), lesson.minutes);
+    let (title, about) = (lesson.title.clone(), lesson.about.clone());
     let done = move || {
         learning.map_or(0, |learning| {
             learning.progress.with(|p| p.done_count(listed.id))
         })
     };
     let state = move || match done() {
-        0 => format!("{} min, {steps} steps", lesson.minutes),
+        0 => format!("{minutes} min, {steps} steps"),
         done if done >= steps => "done".to_owned(),
         done => format!("{done} of {steps} steps done"),
     };
     let open = move |_| {
         if let Some(learning) = learning {
-            let first_open = learning.progress.with_untracked(|progress| {
-                (0..steps).find(|&step| !progress.is_done(listed.id, step))
-            });
+            let first_open = untrack(|| learning.first_open_step(listed.id, &lesson));
             learning.open_listed(listed.id, first_open.unwrap_or(0));
         }
     };
     view! {
         <li class:is-done=move || { done() >= steps }>
             <button type="button" on:click=open>
-                <span class="lesson-title">{lesson.title}</span>
-                <span class="lesson-about">{lesson.about}</span>
+                <span class="lesson-title">{title}</span>
+                <span class="lesson-about">{about}</span>
                 <small>{state}</small>
             </button>
         </li>

@@ -39,11 +39,15 @@ pub fn LessonPane() -> impl IntoView {
             },
         }
     });
-    let step = move |Shown { step, .. }| step.map(|step| view! { <StepView learning step /> });
+    let head = NodeRef::<html::Header>::new();
+    let step = move |Shown { step, .. }| step.map(|step| view! { <StepView learning step head /> });
     view! {
         <div class="lesson">
-            <header class="lesson-head">
+            <header class="lesson-head" node_ref=head>
                 <button type="button" class="link-button" on:click=move |_| learning.close()>"All lessons"</button>
+                <button type="button" class="link-button" title="Brings back your program and choices" on:click=move |_| learning.leave()>
+                    "Leave the lesson"
+                </button>
                 <h3>{title}</h3>
             </header>
             <StepDots learning />
@@ -63,12 +67,15 @@ fn StepView(
     learning: Learning,
     /// The step.
     step: Step,
+    /// The top of the lesson.
+    head: NodeRef<html::Header>,
 ) -> impl IntoView {
     let heading = NodeRef::<html::H4>::new();
     // Who goes to a step reads it next: with a screen reader, too.
     heading.on_load(move |_| {
         if learning.takes_focus() {
             browser::focus(heading);
+            browser::reveal_node(head);
         }
     });
     let seen = learning.seen.get_untracked();
@@ -178,10 +185,13 @@ fn LessonFoot(
     };
     view! {
         <footer class="lesson-foot">
+            <Show when=move || learning.has_page_changed()>
+                <p class="lesson-changed">"The page has changed since this step began."</p>
+            </Show>
             <div class="lesson-ways">
                 <button type="button" disabled=is_first on:click=previous>"Back"</button>
                 <button type="button" on:click=move |_| learning.show_asked()>"Set the page again"</button>
-                <button type="button" class="is-primary" on:click=next>
+                <button type="button" class:is-primary=move || !learning.has_open_task() on:click=next>
                     {move || match (learning.is_last(), learning.has_open_task()) {
                         (true, _) if learning.listed_after().is_some() => "Next lesson",
                         (true, _) => "Finish",

@@ -22,33 +22,57 @@ pub fn TaskView(
     /// What is said below once it is answered.
     after: NodeRef<html::Div>,
 ) -> impl IntoView {
-    let verdict_node = NodeRef::<html::Div>::new();
+    let (task_node, verdict_node) = (NodeRef::<html::Div>::new(), NodeRef::<html::Div>::new());
+    let (problem_node, again_node) = (NodeRef::<html::P>::new(), NodeRef::<html::P>::new());
+    let (hint_node, form) = (
+        NodeRef::<html::Details>::new(),
+        NodeRef::<html::Form>::new(),
+    );
     let asked = learning.seen.get_untracked().map(|seen| seen.asked);
     let problem = RwSignal::new(String::new());
     let is_answered = move || learning.judged.with(Option::is_some);
+    let is_missed = move || learning.again.with(|again| !again.is_empty());
+    // What a press says comes into view, also what it says a second time. Of parts that find no room together the last one is
+    // seen.
     let answer = move |answer: &Answer| {
         problem.set_if_changed(learning.answer(answer).err().unwrap_or_default());
+        if untrack(is_answered) {
+            return;
+        }
+        if untrack(is_missed) {
+            if let Some(hint) = browser::mounted(hint_node) {
+                hint.set_open(true);
+            }
+            browser::focus_field(form);
+        }
+        browser::after_picture(move || {
+            browser::reveal_node(task_node);
+            browser::reveal_node(again_node);
+            browser::reveal_node(problem_node);
+        });
     };
     Effect::watch(
         is_answered,
         move |&is_answered, _, _| {
             if is_answered {
-                // The verdict last: where both find no room, it is what is seen.
                 browser::after_picture(move || {
-                    for part in [after, verdict_node] {
-                        if let Some(part) = browser::mounted(part) {
-                            browser::reveal(&part);
-                        }
-                    }
+                    browser::reveal_node(after);
+                    browser::reveal_node(verdict_node);
                 });
             }
         },
         false,
     );
+    let try_again = move |_| {
+        learning.show_asked();
+        // The field is enabled after this handler.
+        browser::after_picture(move || browser::focus_field(form));
+    };
     let field = match &task.kind {
         Kind::Number { .. } | Kind::First { .. } => {
             let unit = task.unit().unwrap_or(Unit::Count);
-            view! { <NumberField unit answer is_answered=Signal::derive(is_answered) /> }.into_any()
+            view! { <NumberField unit form answer is_answered=Signal::derive(is_answered) /> }
+                .into_any()
         }
         Kind::Choose(_) | Kind::Each { .. } => {
             let seen = learning.seen.get_untracked();
@@ -57,7 +81,7 @@ pub fn TaskView(
             let is_one = matches!(task.kind, Kind::Choose(_))
                 && options.iter().filter(|option| option.is_right).count() == 1;
             let labels = options.into_iter().map(|option| option.label).collect();
-            view! { <Choices labels is_one answer is_answered=Signal::derive(is_answered) /> }
+            view! { <Choices labels is_one form answer is_answered=Signal::derive(is_answered) /> }
                 .into_any()
         }
         Kind::Do { .. } => view! { <ToDo learning /> }.into_any(),
@@ -65,13 +89,20 @@ pub fn TaskView(
     let Task { ask, hint, .. } = task;
     let hint = (!hint.is_empty()).then(|| {
         let hint = inlines(&hint, asked.as_deref());
-        view! { <details class="task-hint"><summary>"Hint"</summary><p>{hint}</p></details> }
+        let reveal_hint = move |_| browser::reveal_node(hint_node);
+        view! {
+            <details class="task-hint" node_ref=hint_node on:toggle=reveal_hint>
+                <summary>"Hint"</summary>
+                <p>{hint}</p>
+            </details>
+        }
     });
     view! {
-        <div class="task" class:is-answered=is_answered>
+        <div class="task" class:is-answered=is_answered node_ref=task_node>
             <p class="task-question" id="task-question">{inlines(&ask, asked.as_deref())}</p>
             {field}
-            <p class="task-problem" role="alert">{move || problem.get()}</p>
+            <p class="task-problem" role="alert" node_ref=problem_node>{move || problem.get()}</p>
+            <p class="task-again" role="status" node_ref=again_node>{move || learning.again.get()}</p>
             <Show when=move || !is_answered()>
                 <button type="button" class="link-button" on:click=move |_| learning.give_up()>
                     "Show the answer"
@@ -82,7 +113,7 @@ pub fn TaskView(
                 {move || learning.judged.with(|judged| judged.as_ref().map(verdict))}
             </div>
             <Show when=move || learning.judged.with(|judged| judged.as_ref().is_some_and(|judged| !judged.is_right))>
-                <button type="button" class="link-button" on:click=move |_| learning.show_asked()>"Try again"</button>
+                <button type="button" class="link-button" on:click=try_again>"Try again"</button>
             </Show>
         </div>
     }
@@ -102,6 +133,8 @@ fn verdict(judged: &Judged) -> impl IntoView + use<> {
 fn NumberField(
     /// Its unit.
     unit: Unit,
+    /// Its form.
+    form: NodeRef<html::Form>,
     /// Takes the answer.
     answer: impl Fn(&Answer) + Copy + 'static,
     /// Whether it is answered.
@@ -113,16 +146,16 @@ fn NumberField(
         answer(&Answer::Text(text.get_untracked()));
     };
     view! {
-        <form class="task-number" on:submit=submit>
+        <form class="task-number" node_ref=form on:submit=submit>
             <input
                 type="text"
                 aria-labelledby="task-question"
                 autocomplete="off"
-                placeholder=format!("such as {}", unit.sample())
+                placeholder=unit.form()
                 bind:value=text
                 disabled=is_answered
             />
-            <button type="submit" disabled=is_answered>"Predict"</button>
+            <button type="submit" class="is-primary" disabled=is_answered>"Predict"</button>
         </form>
     }
 }
@@ -134,6 +167,8 @@ fn Choices(
     labels: Vec<String>,
     /// Whether exactly one is right.
     is_one: bool,
+    /// Their form.
+    form: NodeRef<html::Form>,
     /// Takes the answer.
     answer: impl Fn(&Answer) + Copy + 'static,
     /// Whether it is answered.
@@ -170,9 +205,9 @@ fn Choices(
         }
     });
     view! {
-        <form on:submit=submit>
+        <form node_ref=form on:submit=submit>
             <fieldset class="task-options" aria-labelledby="task-question">{options.collect_view()}</fieldset>
-            <button type="submit" disabled=is_answered>"Answer"</button>
+            <button type="submit" class="is-primary" disabled=is_answered>"Answer"</button>
         </form>
     }
 }
@@ -190,10 +225,12 @@ fn ToDo(
             .with(|judged| judged.as_ref().is_some_and(|judged| judged.is_right));
         let wanted = learning.wanted.get();
         let rows = wanted.iter().filter(|_| !was_done).map(|wanted| {
-            let state = if wanted.holds { "done: " } else { "to do: " };
+            let state = wanted
+                .holds
+                .then(|| view! { <span class="sr-only">"done: "</span> });
             view! {
                 <li class:is-done=wanted.holds>
-                    <span class="sr-only">{state}</span>
+                    {state}
                     {sentence(&wanted.words)}
                 </li>
             }

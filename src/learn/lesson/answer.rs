@@ -6,11 +6,12 @@ use super::condition::Condition;
 use super::reason::reason;
 use super::solve::first_value;
 use super::state::{PageState, Seen};
-use super::task::{Kind, Task};
+use super::task::{By, Kind, Task};
 use super::value::{Unit, Value, number_in, parts_in, within_text};
 use super::way_words::way_words;
-use super::wording::{join_sentences, sentence_of, value_words};
+use super::wording::{clause_of, join_sentences, value_words};
 use fuseline_view::present::names::listed;
+use fuseline_view::present::words::capitalized;
 
 /// What a visitor answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub struct Judged {
     pub is_right: bool,
     /// The right answer and its reason; quoted parts are code.
     pub words: String,
+    /// What a first wrong answer gets in their place: where it is wrong, and no more. Empty for a right one.
+    pub again: String,
 }
 
 /// An option with the engine's word on it.
@@ -96,12 +99,8 @@ impl Task {
                 };
                 let given = parts_in(text, unit)?;
                 let value = Value::Number(right, unit).text();
-                Ok(judged(
-                    is_near(given, right, *within),
-                    &value,
-                    *within,
-                    &reason(quantity, seen),
-                ))
+                let why = reason(quantity, seen);
+                Ok(judged_number([given, right], &value, *within, &why))
             }
             (
                 Kind::First {
@@ -115,8 +114,8 @@ impl Task {
                 let given = number_in(text, Unit::Count)?;
                 let value = param_value(param, right);
                 let words = around(state, param, right, when);
-                Ok(judged(
-                    is_near(given, right as f64, *within),
+                Ok(judged_number(
+                    [given, right as f64],
                     &value,
                     *within,
                     &words,
@@ -134,10 +133,21 @@ impl Task {
 
     fn judge_choice(&self, chosen: &[usize], seen: &Seen) -> Result<Judged, String> {
         let options = self.choosables(seen)?;
-        let is_right = (options.iter().enumerate())
-            .all(|(at, option)| option.is_right == chosen.contains(&at));
+        let differs = |is_right: bool| {
+            let mut options = options.iter().enumerate();
+            options
+                .any(|(at, option)| option.is_right == is_right && chosen.contains(&at) != is_right)
+        };
+        let is_one = options.iter().filter(|option| option.is_right).count() == 1;
+        let again = match (differs(false), differs(true)) {
+            (false, false) => "",
+            (true, true) if is_one && chosen.len() == 1 => "Choose another one.",
+            (true, true) => "Something is wrong, and something is missing.",
+            (true, false) => "Something is wrong.",
+            (false, true) => "Something is missing.",
+        };
         let why = self.why_chosen(&options, chosen, seen);
-        Ok(judged(is_right, &self.right_labels(&options), 0.0, &why))
+        Ok(judged(again, &self.right_labels(&options), 0.0, &why))
     }
 
     /// The right options by their labels.
@@ -225,22 +235,42 @@ impl Task {
         };
         let wanted = until.iter().map(|condition| match condition.holds(seen) {
             Ok(holds) => Wanted {
-                words: wanted_words(condition, seen),
+                words: wanted_words(condition, seen, holds),
                 holds,
             },
             Err(problem) => Wanted {
-                words: format!("{condition}: {problem}"),
+                words: format!("{condition}: {problem}."),
                 holds: false,
             },
         });
         let mut wanted: Vec<_> = wanted.collect();
         if seen.has_error {
             wanted.push(Wanted {
-                words: "the text has no errors and all its kernels are legal".to_owned(),
+                words: "Goal: the text has no errors and all its kernels are legal.".to_owned(),
                 holds: false,
             });
         }
         wanted
+    }
+
+    /// What is said when a task to do is done: at which value, and why the page fulfils it now. Choices that it
+    /// asks for by name need no reason.
+    pub fn done_words(&self, seen: &Seen) -> String {
+        let Kind::Do { until, by } = &self.kind else {
+            return String::new();
+        };
+        let at = match by {
+            By::Param(name) => (seen.program().params.iter())
+                .find(|param| param.name.text == *name)
+                .map(|param| format!(" at {}", param_value(name, param.value))),
+            By::Merge | By::Choices => None,
+        };
+        let reasons = until.iter().filter(|condition| !condition.is_choice());
+        let reasons: Vec<_> = reasons.map(|c| reasons_of(c, seen)).collect();
+        join_sentences(
+            &format!("Done{}.", at.unwrap_or_default()),
+            &reasons.join(" "),
+        )
     }
 
     /// Whether a task to do is done.
@@ -250,17 +280,36 @@ impl Task {
     }
 }
 
-fn wanted_words(condition: &Condition, seen: &Seen) -> String {
-    let wanted = sentence_of(condition, seen);
+/// `Goal: kernel 1 is memory-bound. Now: compute-bound.`, or what holds already.
+fn wanted_words(condition: &Condition, seen: &Seen, holds: bool) -> String {
+    let wanted = clause_of(condition, seen);
+    if holds {
+        return format!("{}.", capitalized(&wanted));
+    }
     match (condition, condition.values(seen)) {
-        (Condition::Compare { left, .. }, Ok(Some([now, limit]))) if now != limit => {
-            format!("{wanted} (now {})", value_words(left.metric, &now, seen))
+        (Condition::Compare { left, .. }, Ok(Some([now, _]))) => {
+            let now = value_words(left.metric, &now, seen);
+            format!("Goal: {wanted}. Now: {now}.")
         }
-        _ => wanted,
+        _ => format!("Goal: {wanted}."),
     }
 }
 
-fn judged(is_right: bool, value: &str, within: f64, why: &str) -> Judged {
+/// A number, given and right.
+fn judged_number([given, right]: [f64; 2], value: &str, within: f64, why: &str) -> Judged {
+    let again = if is_near(given, right, within) {
+        ""
+    } else if given < right {
+        "The answer is larger."
+    } else {
+        "The answer is smaller."
+    };
+    judged(again, value, within, why)
+}
+
+/// An answer is right if there is nothing to say to who tries again.
+fn judged(again: &str, value: &str, within: f64, why: &str) -> Judged {
+    let is_right = again.is_empty();
     let verdict = if is_right {
         "Right:"
     } else {
@@ -274,6 +323,11 @@ fn judged(is_right: bool, value: &str, within: f64, why: &str) -> Judged {
     Judged {
         is_right,
         words: join_sentences(&format!("{verdict} {value}{near}."), why),
+        again: if is_right {
+            String::new()
+        } else {
+            format!("Not quite. {again} Try once more.")
+        },
     }
 }
 

@@ -1,6 +1,6 @@
 //! Conditions on a page's state: `bytes < 1.2 GB`, `share of tensor scores > 50 %`, `one kernel: softmax, scale`.
 
-use super::quantity::{Quantity, Subject, op_named};
+use super::quantity::{Metric, Quantity, Subject, op_named};
 use super::state::Seen;
 use super::value::{Unit, Value, is_number, number_in};
 use std::fmt;
@@ -133,6 +133,11 @@ impl Condition {
                 right,
             } => relation.holds(&left.value(seen)?, &right.value(seen)?),
         }
+    }
+
+    /// Whether it names a choice of the visitor: a policy, or the value of a param.
+    pub(super) fn is_choice(&self) -> bool {
+        matches!(self, Self::Compare { left, .. } if matches!(left.metric, Metric::Policy | Metric::Value))
     }
 
     /// Both sides with their values: `bytes 1.31 GB, 1.20 GB`.

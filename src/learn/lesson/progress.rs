@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Progress {
     /// The lesson that is open, and the step.
     pub open: Option<Place>,
+    /// The document that was open before the lesson.
+    pub before: Option<String>,
     /// For each lesson of the page the steps that are done.
     pub done: BTreeMap<String, BTreeSet<usize>>,
 }

@@ -45,18 +45,33 @@ impl Unit {
         }
     }
 
-    /// An answer in this unit, to show the form.
+    /// What stands in an empty field: the form of an answer, and no number near it.
+    pub const fn form(self) -> &'static str {
+        match self {
+            Self::Count => "a number",
+            Self::Bytes => "a number with kB, MB or GB",
+            Self::Seconds => "a number with ns, µs or ms",
+            Self::Flops => "a number with GFLOP or TFLOP",
+            Self::Intensity => "a number of FLOP/B",
+            Self::Percent => "a percentage",
+            Self::Ratio => "a factor",
+            Self::FlopsPerSecond => "a number with TFLOP/s",
+            Self::BytesPerSecond => "a number with GB/s or TB/s",
+        }
+    }
+
+    /// An answer in this unit that is near no right one, to show the form in a message.
     pub const fn sample(self) -> &'static str {
         match self {
-            Self::Count => "4",
+            Self::Count => "12",
             Self::Bytes => "1.2 GB",
             Self::Seconds => "350 µs",
             Self::Flops => "2 TFLOP",
-            Self::Intensity => "150 FLOP/B",
+            Self::Intensity => "40 FLOP/B",
             Self::Percent => "25 %",
-            Self::Ratio => "1.5x",
-            Self::FlopsPerSecond => "300 TFLOP/s",
-            Self::BytesPerSecond => "2 TB/s",
+            Self::Ratio => "12x",
+            Self::FlopsPerSecond => "80 TFLOP/s",
+            Self::BytesPerSecond => "500 GB/s",
         }
     }
 

@@ -7,7 +7,6 @@ use super::value::{Unit, Value};
 use fuseline_core::{KernelId, Policy};
 use fuseline_view::present::names::{listed, op_names};
 use fuseline_view::present::options::policy_title;
-use fuseline_view::present::words::capitalized;
 
 /// How a kernel is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +30,8 @@ pub(super) fn noun(quantity: &Quantity, seen: &Seen, naming: Naming) -> String {
     };
     match (quantity.metric, of) {
         (Metric::Value, Some(of)) => of,
-        (Metric::Bound, Some(of)) => format!("the bottleneck of {of}"),
+        // What a kernel is bound by is said of the kernel itself: `kernel 1 is memory-bound`.
+        (Metric::Bound, Some(of)) => of,
         (Metric::Place, Some(of)) => format!("the place of {of}{under}"),
         (Metric::Reads, Some(of)) => format!("what {of} reads{under}"),
         (Metric::Writes, Some(of)) => format!("what {of} writes{under}"),
@@ -128,14 +128,10 @@ const fn metric_noun(metric: Metric) -> &'static str {
     }
 }
 
-/// A value in a sentence: `memory` as the page calls it.
+/// A value in a sentence: `memory-bound` as the page calls it.
 pub(super) fn value_words(metric: Metric, value: &Value, seen: &Seen) -> String {
     match (metric, value) {
-        (Metric::Bound, Value::Word(word)) => match word.as_str() {
-            "compute" => "arithmetic".to_owned(),
-            "launch" => "the launch".to_owned(),
-            word => word.to_owned(),
-        },
+        (Metric::Bound, Value::Word(word)) => format!("{word}-bound"),
         (Metric::Policy, Value::Word(word)) => word.parse::<Policy>().map_or_else(
             |_| word.clone(),
             |policy| policy_title(policy, seen.analysis.options.fusion.objective).to_owned(),
@@ -144,8 +140,8 @@ pub(super) fn value_words(metric: Metric, value: &Value, seen: &Seen) -> String 
     }
 }
 
-/// A condition as a sentence without its full stop.
-pub(super) fn sentence_of(condition: &Condition, seen: &Seen) -> String {
+/// A condition as a clause: `kernel 1 is memory-bound`.
+pub(super) fn clause_of(condition: &Condition, seen: &Seen) -> String {
     match condition {
         Condition::OneKernel(names) => {
             let names = names.iter().map(|name| format!("`{name}`"));
@@ -158,10 +154,7 @@ pub(super) fn sentence_of(condition: &Condition, seen: &Seen) -> String {
         } => {
             let left_noun = noun(left, seen, Naming::Number);
             let right = operand_words(left.metric, right, seen);
-            capitalized(&format!(
-                "{left_noun} {} {right}",
-                relation_words(*relation)
-            ))
+            format!("{left_noun} {} {right}", relation_words(*relation))
         }
     }
 }

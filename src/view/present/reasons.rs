@@ -120,7 +120,9 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
     match reason.clone().map_ops(|op| quoted_op(graph, op)) {
         Reason::TooManyOps { ops, limit } => beyond_limit("have", ops, "ops", limit),
         Reason::TwoMatmuls { first, second } => {
-            format!("a kernel runs at most one matmul, and this one would run {first} and {second}")
+            format!(
+                "a kernel runs at most one matmul unless it is attention, and this one would run {first} and {second}"
+            )
         }
         Reason::MatmulAndReduction { matmul, reduction } if later_first => format!(
             "the reduction {reduction} works in whole rows, the matmul {matmul} works in tiles, and no kernel does both"

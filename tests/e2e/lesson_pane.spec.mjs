@@ -1,0 +1,202 @@
+// The pane of a lesson: what answers a press is in sight, a first wrong answer leaves the task open, and there is a way back.
+
+import { expect, test } from './fixture.mjs';
+import { editor, policyChoice, put, slider, viewSwitch } from './visitor.mjs';
+
+const panel = (page) => page.getByRole('tabpanel', { name: 'Learn' });
+const heading = (page, name) => panel(page).getByRole('heading', { level: 4, name });
+const button = (page, name) => panel(page).getByRole('button', { name, exact: true });
+const verdict = (page) => panel(page).locator('.task-verdict');
+const again = (page) => panel(page).locator('.task-again');
+const foot = (page) => panel(page).locator('.lesson-foot');
+const hint = (page) => panel(page).locator('.task-hint');
+const learn = (page) => page.getByRole('button', { name: 'Learn', exact: true });
+const fold = (page) => page.getByRole('button', { name: 'Program', exact: true });
+
+/** Whether all of an element is between the top of the pane and the foot of the lesson. */
+const isInSight = (page, part) => expect.poll(async () => {
+  const [box, below, above] = [await part.boundingBox(), await foot(page).boundingBox(), await panel(page).boundingBox()];
+  return box.y >= above.y - 1 && box.y + box.height <= below.y + 1 && below.y + below.height <= 769;
+}).toBe(true);
+
+const isFilled = (part) => part.evaluate((element) => {
+  const accent = getComputedStyle(document.documentElement).getPropertyValue('--accent');
+  const probe = document.createElement('i');
+  probe.style.color = accent;
+  document.body.append(probe);
+  const wanted = getComputedStyle(probe).color;
+  probe.remove();
+  return getComputedStyle(element).backgroundColor === wanted;
+});
+
+test('what is said about an answer is in sight, with the hint and the way to the answer', async ({ page, open }) => {
+  await open('#lesson=exercise.1');
+  await expect(heading(page, 'Every op asks memory')).toBeVisible();
+  const answer = panel(page).getByRole('textbox');
+  await expect(answer).toHaveAttribute('placeholder', /^\D+$/);
+  for (const press of [() => page.keyboard.press('Enter'), () => button(page, 'Predict').click()]) {
+    await answer.fill('16.8');
+    await page.locator('.learn').evaluate((scroller) => { scroller.scrollTop = 0; });
+    await press();
+    await expect(panel(page).getByRole('alert')).toHaveText('write the unit, too, such as 1.2 GB');
+    await isInSight(page, panel(page).getByRole('alert'));
+    await isInSight(page, button(page, 'Show the answer'));
+  }
+  await hint(page).locator('summary').click();
+  await isInSight(page, hint(page));
+});
+
+test('the first wrong answer gets the hint, the second one the solution', async ({ page, open }) => {
+  await open('#lesson=exercise.2');
+  const answer = panel(page).getByRole('textbox');
+  await answer.fill('1');
+  await page.keyboard.press('Enter');
+  await expect(again(page)).toHaveText('Not quite. The answer is larger. Try once more.');
+  await isInSight(page, again(page));
+  await expect(hint(page)).toHaveAttribute('open', '');
+  await expect(verdict(page)).toBeEmpty();
+  await expect(policyChoice(page, 'none')).toBeChecked();
+  await expect(button(page, 'Skip')).toBeVisible();
+  // The wrong answer is selected: what is typed next replaces it.
+  await expect(answer).toBeFocused();
+  await page.keyboard.type('3');
+  await page.keyboard.press('Enter');
+  await expect(verdict(page)).toContainText('Not quite. The answer is 2.');
+  await expect(again(page)).toBeEmpty();
+
+  await button(page, 'Try again').click();
+  await expect(answer).toBeFocused();
+  expect(await answer.evaluate((field) => [field.value, field.selectionStart, field.selectionEnd])).toEqual(['3', 0, 1]);
+  await page.keyboard.type('2');
+  await page.keyboard.press('Enter');
+  await expect(verdict(page)).toContainText('Right: 2.');
+});
+
+test('a wrong choice can be chosen anew at once', async ({ page, open }) => {
+  await open('#lesson=exercise.4');
+  await panel(page).getByRole('radio', { name: 'To the left' }).check();
+  await button(page, 'Answer').click();
+  await expect(again(page)).toHaveText('Not quite. Choose another one. Try once more.');
+  await expect(panel(page).getByRole('radio', { name: 'To the left' })).toBeFocused();
+  await panel(page).getByRole('radio', { name: 'To the right' }).check();
+  await button(page, 'Answer').click();
+  await expect(verdict(page)).toContainText('Right:');
+});
+
+test('a goal says what is, and a done task at which value and why', async ({ page, open }) => {
+  await open('#lesson=exercise.5');
+  const goal = panel(page).locator('.task-wanted li');
+  await expect(goal).toHaveText('Goal: kernel 1 is memory-bound. Now: compute-bound.');
+  expect(await goal.evaluate((item) => getComputedStyle(item, '::before').content)).toBe('none');
+  await slider(page, 'B').focus();
+  await page.keyboard.press('Home');
+  await expect(verdict(page)).toContainText('Done at B = 16. matmul1 + bias1 + relu is memory-bound. Its');
+});
+
+test('the button of the step is the filled one, and not the one that passes it', async ({ page, open }) => {
+  await open('#lesson=exercise.1');
+  expect(await isFilled(button(page, 'Predict'))).toBe(true);
+  expect(await isFilled(button(page, 'Skip'))).toBe(false);
+  expect(await isFilled(page.getByRole('button', { name: 'Fuse', exact: true }))).toBe(false);
+  await panel(page).getByRole('textbox').fill('16.8 MB');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => isFilled(button(page, 'Next'))).toBe(true);
+});
+
+test('a page that has changed since the step began is told', async ({ page, open }) => {
+  await open('#lesson=exercise.1');
+  const told = panel(page).getByText('The page has changed since this step began.');
+  await expect(heading(page, 'Every op asks memory')).toBeVisible();
+  await expect(told).toHaveCount(0);
+  await page.getByRole('button', { name: 'Fuse', exact: true }).click();
+  await expect(told).toBeVisible();
+  await button(page, 'Set the page again').click();
+  await expect(told).toHaveCount(0);
+  await expect(policyChoice(page, 'none')).toBeChecked();
+  // A step whose task is to change the page.
+  await panel(page).getByRole('button', { name: /^Step 5/ }).click();
+  await slider(page, 'B').focus();
+  await page.keyboard.press('ArrowLeft');
+  await expect(told).toHaveCount(0);
+});
+
+test('leaving a lesson brings back the program, the choices and the pane from before it', async ({ page, visit, context, site }) => {
+  await page.goto(`${site}icon.svg`);
+  await page.evaluate(() => { localStorage.clear(); localStorage.setItem('fuseline.ops-open', 'false'); });
+  await visit();
+  await expect(viewSwitch(page, 'Unfused')).toBeChecked();
+  await page.getByRole('button', { name: 'Fuse', exact: true }).click();
+  await page.getByRole('button', { name: /^New to fusion/ }).click();
+  await expect(heading(page, 'Every op asks memory')).toBeVisible();
+  await button(page, 'Step 5: Drag a size').click();
+  await button(page, 'Leave the lesson').click();
+  await expect(panel(page)).toHaveCount(0);
+  await expect(fold(page)).toHaveAttribute('aria-expanded', 'false');
+  await expect(viewSwitch(page, 'Fused')).toBeChecked();
+  await expect(page.getByRole('button', { name: /^New to fusion/ })).toBeVisible();
+
+  // Also after a reload.
+  await page.getByRole('button', { name: /^New to fusion/ }).click();
+  await expect(heading(page, 'Every op asks memory')).toBeVisible();
+  await expect.poll(() => page.evaluate(() => localStorage.getItem('fuseline.lessons'))).toContain('"before":"');
+  await page.reload();
+  await expect(heading(page, 'Every op asks memory')).toBeVisible();
+  await button(page, 'Leave the lesson').click();
+  await expect(page.getByRole('button', { name: /^New to fusion/ })).toBeVisible();
+  expect(context.pages()).toHaveLength(1);
+});
+
+test('a text of one\'s own that a lesson shows, too, keeps its choices', async ({ page, open }) => {
+  await open();
+  await page.getByRole('combobox', { name: 'Example' }).selectOption({ label: 'Four ops' });
+  const text = await editor(page).inputValue();
+  await put(page, text);
+  await expect(policyChoice(page, 'none')).not.toBeChecked();
+  const policy = await page.locator('.policies input:checked').getAttribute('value');
+  await learn(page).click();
+  await panel(page).getByRole('button', { name: /From ops to kernels/ }).click();
+  await expect(policyChoice(page, 'none')).toBeChecked();
+  await button(page, 'Leave the lesson').click();
+  await expect(editor(page)).toHaveValue(text);
+  await expect(policyChoice(page, policy)).toBeChecked();
+});
+
+test('Learn pressed again folds the pane that was folded', async ({ page, open }) => {
+  await open();
+  await fold(page).click();
+  await learn(page).click();
+  await expect(panel(page)).toBeVisible();
+  await learn(page).click();
+  await expect(fold(page)).toHaveAttribute('aria-expanded', 'false');
+  await fold(page).click();
+  await expect(editor(page)).toBeVisible();
+});
+
+test('after the first lesson the opening program leads to the next one', async ({ page, visit, site }) => {
+  await page.goto(`${site}icon.svg`);
+  await page.evaluate(() => {
+    localStorage.clear();
+    localStorage.setItem('fuseline.lessons', JSON.stringify({ done: { exercise: [0, 1, 2, 3, 4, 5] } }));
+  });
+  await visit();
+  await page.getByRole('button', { name: 'Fuse', exact: true }).click();
+  await page.getByRole('button', { name: 'Next lesson: The roofline, 9 minutes' }).click();
+  await expect(heading(page, 'Two ceilings')).toBeVisible();
+});
+
+test('a step begins at its top, and its ring goes around the number boxes', async ({ page, open }) => {
+  await open('#lesson=exercise.4');
+  await panel(page).getByRole('radio', { name: 'To the right' }).check();
+  await button(page, 'Answer').click();
+  await button(page, 'Next').click();
+  await expect(heading(page, 'Drag a size')).toBeFocused();
+  await isInSight(page, panel(page).locator('.lesson-steps'));
+  const ring = await page.locator('.sliders').evaluate((sliders) => {
+    const { outlineOffset, outlineWidth } = getComputedStyle(sliders);
+    const box = sliders.getBoundingClientRect();
+    const fields = [...sliders.querySelectorAll('.number')].map((field) => field.getBoundingClientRect());
+    const inner = parseFloat(outlineOffset);
+    return { width: parseFloat(outlineWidth), clear: fields.every((field) => field.top >= box.top - inner && field.bottom <= box.bottom + inner && inner >= 0) };
+  });
+  expect(ring).toEqual({ width: 3, clear: true });
+});

@@ -1,0 +1,286 @@
+//! What lessons say: terms before they are used, goals, first wrong answers, and what is done.
+
+use fuseline_core::examples::example;
+use fuseline_core::notation::parse;
+use fuseline_learn::lesson::answer::{Answer, Judged};
+use fuseline_learn::lesson::library::{LESSONS, listed};
+use fuseline_learn::lesson::solve::with_param;
+use fuseline_learn::lesson::task::{By, Kind, Task};
+use fuseline_learn::lesson::value::{Unit, Value, number_in};
+use fuseline_learn::lesson::{Lesson, StepStates, read};
+use fuseline_view::present::sliders::slider_rows;
+
+const UNITS: [Unit; 9] = [
+    Unit::Count,
+    Unit::Bytes,
+    Unit::Seconds,
+    Unit::Flops,
+    Unit::Intensity,
+    Unit::Percent,
+    Unit::Ratio,
+    Unit::FlopsPerSecond,
+    Unit::BytesPerSecond,
+];
+
+/// All tasks of the page's lessons, with the lesson and the states of the step.
+fn tasks() -> Vec<(&'static str, Task, StepStates)> {
+    let lessons = LESSONS
+        .iter()
+        .map(|listed| (listed.id, read(listed.text).0));
+    let tasks = lessons.flat_map(|(id, lesson)| {
+        let states = lesson.states(&mut Vec::new());
+        let steps = lesson.steps.into_iter().zip(states);
+        steps.filter_map(move |(step, states)| Some((id, step.task?, states)))
+    });
+    tasks.collect()
+}
+
+/// What a reader sees of a step: without titles, states, programs and the speaker's notes.
+fn read_words(step: &str) -> String {
+    let mut block = None;
+    let words = step.lines().skip(1).filter(|line| {
+        if let Some(kind) = line.strip_prefix("```") {
+            block = block.is_none().then_some(kind);
+            return false;
+        }
+        let asks = ["ask:", "hint:", "- "];
+        match block {
+            None => true,
+            Some("predict" | "choose" | "do") => asks.iter().any(|key| line.starts_with(key)),
+            Some(_) => false,
+        }
+    });
+    words.collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a text has a term, as written or in the plural. Figures are not words of the lesson.
+fn has_term(text: &str, term: &str) -> bool {
+    let text = text.split('`').step_by(2).collect::<Vec<_>>().join(" ");
+    let is_letter = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '/');
+    text.match_indices(term).any(|(at, _)| {
+        let after = text[at + term.len()..].trim_start_matches('s');
+        !is_letter(text[..at].chars().next_back()) && !is_letter(after.chars().next())
+    })
+}
+
+#[test]
+fn a_term_is_taught_where_it_is_first_read() {
+    assert!(has_term("two FLOPs", "FLOP") && !has_term("FLOP/B", "FLOP"));
+    for term in [
+        "kernel",
+        "register",
+        "epilogue",
+        "FLOP",
+        "arithmetic intensity",
+        "memory-bound",
+        "compute-bound",
+        "ridge point",
+        "matrix unit",
+        "launch",
+        "lower bound",
+        "elementwise",
+        "reduction",
+        "multiprocessor",
+        "occupancy",
+        "wave",
+    ] {
+        let first = LESSONS.iter().find_map(|listed| {
+            let mut steps = listed.text.split("\n## ").skip(1).map(read_words);
+            steps
+                .find(|step| has_term(step, term))
+                .map(|step| (listed.id, step))
+        });
+        let (id, step) = first.unwrap_or_else(|| unreachable!("no lesson says {term}"));
+        let is_taught = step
+            .split("**")
+            .skip(1)
+            .step_by(2)
+            .any(|bold| has_term(bold, term));
+        assert!(is_taught, "{id} uses {term} before it is taught: {step}");
+    }
+}
+
+#[test]
+fn a_rule_of_the_textbook_is_named_as_one() {
+    let mut rules = 0;
+    for listed in LESSONS {
+        for step in listed.text.split("\n## ").skip(1).map(read_words) {
+            for part in step.split("\n\n").filter(|part| {
+                let words = part.split_whitespace().collect::<Vec<_>>().join(" ");
+                words.contains("one matmul:") || words.contains("one matmul.")
+            }) {
+                let is_of_rules =
+                    part.contains("rules") || part.contains("ask:") && part.contains("hint: By");
+                assert!(is_of_rules, "{}: {part}", listed.id);
+                rules += 1;
+            }
+        }
+    }
+    assert!(rules >= 2, "{rules}");
+}
+
+#[test]
+fn the_reason_for_two_matmuls_names_its_exception() {
+    let (task, states) = first_lesson_step(2);
+    let answer = task.right_answer(&states).unwrap_or_default();
+    let reason = "a kernel runs at most one matmul unless it is attention";
+    assert!(answer.contains(reason), "{answer}");
+}
+
+#[test]
+fn no_form_of_an_answer_gives_the_answer_away() {
+    for unit in UNITS {
+        assert!(!unit.form().contains(char::is_numeric), "{}", unit.form());
+    }
+    for (id, task, states) in tasks() {
+        let Kind::Number { quantity, .. } = &task.kind else {
+            continue;
+        };
+        let seen = states.answered.seen().unwrap_or_else(|| unreachable!());
+        let Ok(Value::Number(right, unit)) = quantity.value(&seen) else {
+            unreachable!("{id}: {quantity}");
+        };
+        let sample = number_in(unit.sample(), unit).unwrap_or_else(|why| unreachable!("{why}"));
+        let ratio = sample / right;
+        assert!(
+            !(0.8..1.25).contains(&ratio),
+            "{id}: {} beside {right}",
+            unit.sample()
+        );
+    }
+}
+
+#[test]
+fn a_first_wrong_answer_gets_no_right_one() {
+    for (id, task, states) in tasks() {
+        let seen = states.answered.seen().unwrap_or_else(|| unreachable!());
+        let judge = |answer: &Answer| {
+            let judged = task.judge(answer, &states.answered, &seen);
+            judged.unwrap_or_else(|why| unreachable!("{id}: {why}"))
+        };
+        match &task.kind {
+            Kind::Do { .. } => {}
+            Kind::Number { .. } | Kind::First { .. } => {
+                let unit = task.unit().map_or("", Unit::symbol);
+                for (given, again) in [
+                    ("0", "Not quite. The answer is larger. Try once more."),
+                    ("1e", "Not quite. The answer is smaller. Try once more."),
+                ] {
+                    let given = given.replace("1e", "999999999999999999");
+                    let judged = judge(&Answer::Text(format!("{given} {unit}")));
+                    assert_eq!(judged.again, again, "{id}");
+                }
+            }
+            Kind::Choose(_) | Kind::Each { .. } => {
+                let options = task.choosables(&seen).unwrap_or_default();
+                let places = |is_right: bool| -> Vec<usize> {
+                    let places = options.iter().enumerate();
+                    let places = places.filter(|(_, option)| option.is_right == is_right);
+                    places.map(|(at, _)| at).collect()
+                };
+                let all = (0..options.len()).collect();
+                assert_eq!(
+                    judge(&Answer::Chosen(all)).again,
+                    "Not quite. Something is wrong. Try once more."
+                );
+                let wrong = judge(&Answer::Chosen(places(false)[..1].to_vec()));
+                let part = wrong.again.strip_prefix("Not quite. ");
+                let part = part.and_then(|words| words.strip_suffix(" Try once more."));
+                assert!(
+                    matches!(
+                        part,
+                        Some(
+                            "Choose another one." | "Something is wrong, and something is missing."
+                        )
+                    ),
+                    "{id}: {wrong:?}"
+                );
+                let Judged {
+                    is_right, again, ..
+                } = judge(&Answer::Chosen(places(true)));
+                assert!(is_right && again.is_empty(), "{id}: {again}");
+            }
+        }
+    }
+}
+
+/// A step of the page's first lesson, from 1.
+fn first_lesson_step(number: usize) -> (Task, StepStates) {
+    let (lesson, _): (Lesson, _) =
+        listed("exercise").map_or_else(Default::default, |listed| read(listed.text));
+    let states = lesson.states(&mut Vec::new());
+    let task = lesson.steps[number - 1].task.clone();
+    (
+        task.unwrap_or_else(|| unreachable!()),
+        states[number - 1].clone(),
+    )
+}
+
+#[test]
+fn a_goal_says_what_shall_be_and_what_is() {
+    let (task, states) = first_lesson_step(5);
+    let seen = states.asked.seen().unwrap_or_else(|| unreachable!());
+    assert_eq!(
+        task.wanted(&seen)[0].words,
+        "Goal: kernel 1 is memory-bound. Now: compute-bound."
+    );
+    for (id, task, states) in tasks() {
+        let seen = states.asked.seen().unwrap_or_else(|| unreachable!());
+        for wanted in task.wanted(&seen) {
+            let is_goal = wanted.words.starts_with("Goal: ");
+            assert_eq!(is_goal, !wanted.holds, "{id}: {}", wanted.words);
+            assert!(!wanted.words.contains(['○', '(']), "{id}: {}", wanted.words);
+        }
+    }
+}
+
+#[test]
+fn a_done_task_says_at_which_value_and_why() {
+    let (task, states) = first_lesson_step(5);
+    let at = with_param(&states.asked, "B", 160).and_then(|state| state.seen());
+    let words = task.done_words(&at.unwrap_or_else(|| unreachable!()));
+    assert_eq!(
+        words,
+        "Done at `B` = 160. `matmul1 + bias1 + relu` is memory-bound. Its 10.0 MB of memory traffic take 4.92 µs, its 1.34 GFLOP take \
+         4.30 µs, and its launch takes 2.00 µs."
+    );
+    for (id, task, states) in tasks() {
+        let Some(way) = task.way(&states.asked).and_then(|way| way.seen()) else {
+            continue;
+        };
+        let words = task.done_words(&way);
+        assert!(
+            words.starts_with("Done") && words.len() > "Done.".len() + 20,
+            "{id}: {words}"
+        );
+    }
+}
+
+/// A slider of which hardly a stop is the answer hides it.
+#[test]
+fn the_answer_takes_a_good_part_of_the_slider() {
+    let (task, states) = first_lesson_step(5);
+    let Kind::Do {
+        by: By::Param(name),
+        ..
+    } = &task.kind
+    else {
+        unreachable!();
+    };
+    let text = &states.asked.shared.text;
+    let rows = slider_rows(text, &parse(text).program, usize::MAX);
+    let row = rows.iter().find(|row| row.name == *name);
+    let row = row.unwrap_or_else(|| unreachable!());
+    let track = row.track().unwrap_or_else(|| unreachable!());
+    let is_done = |at: &i64| {
+        let state = with_param(&states.asked, name, row.value_at(*at));
+        let seen = state.and_then(|state| state.seen());
+        seen.is_some_and(|seen| task.is_done(&seen))
+    };
+    let stops: Vec<i64> = (track.min..=track.max)
+        .step_by(usize::try_from(track.step).unwrap_or(1))
+        .collect();
+    let done = stops.iter().filter(|&at| is_done(at)).count();
+    assert!(done * 5 >= stops.len(), "{done} of {}", stops.len());
+    assert!(example("exercise").is_some_and(|example| example.text == text));
+}
