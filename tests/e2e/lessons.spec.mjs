@@ -44,7 +44,7 @@ test('a lesson from its first step to its last: predict, choose, drag, merge', a
 
   await panel(page).getByRole('checkbox', { name: 'y1' }).check();
   await button(page, 'Answer').click();
-  await expect(panel(page).locator('.task-again')).toHaveText('Not quite. Something is missing. Try once more.');
+  await expect(panel(page).locator('.task-again')).toHaveText('Not quite. Something is missing.');
   await button(page, 'Answer').click();
   await expect(verdict(page)).toContainText('Not quite. The answer is y1 and y2');
   await button(page, 'Next').click();

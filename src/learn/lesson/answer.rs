@@ -326,7 +326,7 @@ fn judged(again: &str, value: &str, within: f64, why: &str) -> Judged {
         again: if is_right {
             String::new()
         } else {
-            format!("Not quite. {again} Try once more.")
+            format!("Not quite. {again}")
         },
     }
 }

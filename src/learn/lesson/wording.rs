@@ -29,9 +29,8 @@ pub(super) fn noun(quantity: &Quantity, seen: &Seen, naming: Naming) -> String {
         (Kernels::Under(Policy::Manual), _) => " by hand",
     };
     match (quantity.metric, of) {
-        (Metric::Value, Some(of)) => of,
         // What a kernel is bound by is said of the kernel itself: `kernel 1 is memory-bound`.
-        (Metric::Bound, Some(of)) => of,
+        (Metric::Value | Metric::Bound, Some(of)) => of,
         (Metric::Place, Some(of)) => format!("the place of {of}{under}"),
         (Metric::Reads, Some(of)) => format!("what {of} reads{under}"),
         (Metric::Writes, Some(of)) => format!("what {of} writes{under}"),
