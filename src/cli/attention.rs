@@ -60,7 +60,7 @@ pub(super) fn attention_lines(analysis: &Analysis) -> String {
     for of in attentions(analysis) {
         let _ = writeln!(
             text,
-            "\nkernel {} is attention: {} heads of {} queries x {} keys x {}; tiles of Q B_r = {}, T_r = {}; of K and V B_c = {}, T_c = {}",
+            "\nkernel {} is attention: {} heads of {} queries × {} keys × {}; tiles of Q: B_r = {}, T_r = {}; tiles of K and V: B_c = {}, T_c = {}",
             of.kernel.number(),
             exact(of.shape.heads),
             exact(of.shape.queries),
@@ -78,7 +78,9 @@ pub(super) fn attention_lines(analysis: &Analysis) -> String {
             format_bytes(of.bytes_tiled),
         );
         let cache = match of.fits_cache {
-            Some(true) => "fit in the last-level cache, so memory traffic is about compulsory",
+            Some(true) => {
+                "fit in the last-level cache, so memory traffic is about the compulsory traffic"
+            }
             Some(false) => "do not fit in the last-level cache, so reloaded tiles come from memory",
             None => "may fit in a cache of unknown size",
         };

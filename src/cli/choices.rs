@@ -23,23 +23,22 @@ pub(super) struct Choices {
     policy: Policy,
     #[command(flatten)]
     fusion: FusionFlags,
-    /// How large external tensors count.
+    /// How inputs and weights count.
     #[arg(long, default_value = "declared", value_parser = by_name::<Externals>())]
     externals: Externals,
-    /// What a lone reshape costs.
+    /// What a separate reshape costs.
     #[arg(long, default_value = "copy", value_parser = by_name::<ReshapeCost>())]
     reshape: ReshapeCost,
-    /// In which type matmuls on f32 operands are computed: f32 is PyTorch's default.
+    /// The type in which matmuls on f32 operands are computed; f32 is PyTorch's default.
     #[arg(long, default_value = "f32", value_parser = by_name::<F32Matmul>())]
     f32_matmul: F32Matmul,
     /// The device for which times are predicted, by id, or a file that a program's script saved on a GPU; an unknown id prints the list.
     #[arg(long, default_value = &*default_device().id, value_name = "NAME|FILE", value_parser = known_device)]
     device: Device,
-    /// Records of fused patterns that were measured (`fuseline calibrate --json`), for --objective measured, instead of those that
-    /// are known of the device.
+    /// Measured records of fused patterns (from fuseline calibrate --json) for --objective measured, instead of the device's own.
     #[arg(long, value_name = "FILE", value_parser = calibrations)]
     calibrations: Option<Arc<Calibrations>>,
-    /// Time that starting a kernel adds, in microseconds, instead of the device's own.
+    /// Launch time per kernel, in microseconds, instead of the device's own.
     #[arg(long, value_name = "MICROSECONDS", value_parser = microseconds)]
     launch_us: Option<f64>,
 }
@@ -47,7 +46,7 @@ pub(super) struct Choices {
 /// What `analyze` prints beside its table, or instead.
 #[derive(Args)]
 pub(super) struct Outputs {
-    /// Also print the resources that each kernel needs of the device, and warnings where fusing costs time.
+    /// Also print the device resources that each kernel needs, and warnings where fusing costs time.
     #[arg(long)]
     pub(super) limits: bool,
     /// Also print all policies, ranked by bytes or by time.

@@ -13,13 +13,13 @@ pub(super) struct FusionFlags {
     /// What the optimum minimizes.
     #[arg(long, default_value = "bytes", value_parser = by_name::<Objective>())]
     objective: Objective,
-    /// With --objective measured, the speed-up above which the ops of a measured pattern are one kernel.
+    /// With --objective measured, the speedup above which the ops of a measured pattern fuse into one kernel.
     #[arg(long, default_value = "1.2", value_name = "RATIO", value_parser = speedup_percent)]
     min_speedup: u32,
-    /// Ops that only read a common tensor may share a kernel.
+    /// Ops that read the same tensor may share a kernel, even if neither reads the other's output.
     #[arg(long)]
     horizontal: bool,
-    /// Element-wise ops and reshapes may run in the kernel of a matmul that reads them.
+    /// Elementwise ops and reshapes may run in the kernel of the matmul that reads them.
     #[arg(long)]
     prologue: bool,
     /// Whether ops may follow a reduction in its kernel.
@@ -28,13 +28,13 @@ pub(super) struct FusionFlags {
     /// The compiler generates its matmuls, which take an epilogue (policy inductor).
     #[arg(long)]
     max_autotune: bool,
-    /// Run matmul, softmax and matmul in a row as one kernel of attention.
+    /// Run matmul, softmax and matmul in a row as one fused attention kernel.
     #[arg(long)]
     attention: bool,
-    /// Whether the search for the optimum may run each attention as one kernel, where that costs less.
+    /// Whether the search for the optimum may run an attention block as one kernel where that costs less.
     #[arg(long, default_value = "on", value_name = "on|off", value_parser = PossibleValuesParser::new(["on", "off"]).map(|word| word == "on"), action = ArgAction::Set)]
     attention_search: bool,
-    /// Most states that the search for the optimum looks at.
+    /// Maximum number of states that the search for the optimum visits.
     #[arg(long, default_value_t = FusionOptions::default().budget_states, value_name = "STATES")]
     budget: usize,
 }

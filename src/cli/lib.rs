@@ -55,7 +55,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Analyze a list of ops: the notation, a JSON list, Op(...) lines, an ONNX model, or a .pt2 of torch.export.
+    /// Analyze a list of ops: the notation, a JSON list, Op(...) lines, an ONNX model, or a .pt2 from torch.export.
     Analyze {
         /// A file, or - for standard input.
         file: String,
@@ -67,14 +67,14 @@ enum Command {
         #[command(flatten)]
         outputs: Outputs,
     },
-    /// Draw a picture of a list of ops as SVG, on a light ground and with a caption.
+    /// Draw a picture of a list of ops as SVG, on a light background and with a caption.
     Svg {
         /// A file, or - for standard input.
         file: String,
-        /// Which one.
+        /// The picture to draw.
         #[arg(long, default_value = PictureKind::Graph.name(), value_parser = by_name::<PictureKind>())]
         picture: PictureKind,
-        /// Draw every op by itself.
+        /// Draw every op as a separate kernel.
         #[arg(long)]
         unfused: bool,
         /// Give a param another value, such as S=1024; may be repeated.
@@ -83,23 +83,23 @@ enum Command {
         #[command(flatten)]
         choices: Choices,
     },
-    /// Run a program on random numbers, and show where it rounds, unfused and fused, and what that does to each tensor.
+    /// Run a program on random numbers and show where it rounds, unfused and fused, with the error of each tensor.
     Precision {
         /// A file, or - for standard input.
         file: String,
         /// Give a param another value in the program, such as S=1024; may be repeated.
         #[arg(long = "set", value_name = "PARAM=VALUE", value_parser = assignment)]
         assignments: Vec<(String, i64)>,
-        /// Give a param another value in the run alone; the others are made smaller where that is needed.
+        /// Give a param another value for the run only; the other params shrink where needed.
         #[arg(long = "run", value_name = "PARAM=VALUE", value_parser = assignment)]
         sizes: Vec<(String, i64)>,
-        /// Inputs and weights follow from it.
+        /// Seed of the random inputs and weights.
         #[arg(long, default_value_t = 0)]
         seed: u64,
         #[command(flatten)]
         choices: Choices,
     },
-    /// Write a program as a script of PyTorch: eager and compiled, checked against each other and timed.
+    /// Write a program as a PyTorch script: eager and compiled, checked against each other and timed.
     Script {
         /// A file, or - for standard input.
         file: String,
@@ -107,14 +107,14 @@ enum Command {
         #[arg(long = "set", value_name = "PARAM=VALUE", value_parser = assignment)]
         assignments: Vec<(String, i64)>,
     },
-    /// Print the kernels of a program as code that a GPU runs, with its sizes compiled in.
+    /// Print the kernels of a program as GPU code, with the program's sizes compiled in.
     Code {
         /// A file, or - for standard input.
         file: String,
-        /// Only the kernel of this number.
+        /// Print only the kernel with this number.
         #[arg(long, value_name = "N")]
         kernel: Option<usize>,
-        /// The language.
+        /// The language of the code.
         #[arg(long, default_value = CodeLanguage::default().name(), value_parser = by_name::<CodeLanguage>())]
         language: CodeLanguage,
         /// Give a param another value, such as S=1024; may be repeated.
@@ -123,23 +123,23 @@ enum Command {
         #[command(flatten)]
         choices: Choices,
     },
-    /// Write any file that opens, such as an ONNX model or a .pt2, as a program in the notation.
+    /// Write any file that Fuseline opens, such as an ONNX model or a .pt2, as a program in the notation.
     Notation {
         /// A file, or - for standard input.
         file: String,
     },
     /// Analyze one transformer block.
     Transformer {
-        /// Tokens in the sequence.
+        /// Number of tokens in the sequence.
         #[arg(long)]
         seq_len: u64,
         /// Size of the hidden dimension; a multiple of the number of heads.
         #[arg(long)]
         hidden_dim: u64,
-        /// Attention heads.
+        /// Number of attention heads.
         #[arg(long)]
         num_heads: u64,
-        /// Bytes of one element: 1, 2, 4 or 8.
+        /// Bytes per element: 1, 2, 4 or 8.
         #[arg(long, default_value_t = 2)]
         dtype_bytes: u32,
         #[command(flatten)]
@@ -147,7 +147,7 @@ enum Command {
         #[command(flatten)]
         outputs: Outputs,
     },
-    /// Check a lesson: what in its file is wrong, line by line, and the right answers that the engine finds.
+    /// Check a lesson: list the errors in its file by line, and the right answers that the engine computes.
     Lesson {
         /// A Markdown file, such as public/lessons/exercise.md.
         file: PathBuf,
@@ -156,7 +156,7 @@ enum Command {
     Sweep {
         /// A file, or - for standard input.
         file: String,
-        /// The param, which has a range: param S = 1024 in 128..8192 step 128.
+        /// A param that has a range, as in: param S = 1024 in 128..8192 step 128.
         param: String,
         /// Give another param another value, such as H=1024; may be repeated.
         #[arg(long = "set", value_name = "PARAM=VALUE", value_parser = assignment)]
@@ -167,27 +167,28 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Turn measured files of one GPU into a record of each fused pattern: latencies, bytes, rates and the speed-up.
+    /// Turn measurements of one GPU into a record of each fused pattern: latencies, bytes, rates and the speedup.
     Calibrate {
-        /// What scripts of programs saved on a GPU, or files as public/measured has them, with the op lists of their patterns beside the first.
+        /// Files that the scripts of programs saved on a GPU, or files like those in public/measured; the op lists of their patterns lie
+        /// beside the first file.
         #[arg(required = true)]
         files: Vec<PathBuf>,
-        /// The device whose roofline tells what bounds a pattern, by id, or a file that a program's script saved on it; else the one
-        /// that the files name.
+        /// The device whose roofline gives the bottleneck of a pattern: an id, or a file that a program's script saved on it. By default
+        /// the device that the files name.
         #[arg(long, value_name = "NAME|FILE", value_parser = known_device)]
         device: Option<Device>,
-        /// Records of another GPU, as --json writes them: patterns that pay on one of both alone are noted. May be repeated.
+        /// Records of another GPU, as --json writes them, to mark patterns that pay on only one of the two; may be repeated.
         #[arg(long, value_name = "FILE", value_parser = calibrations)]
         against: Vec<Arc<Calibrations>>,
-        /// Print JSON, the form that page and command line read, instead of a report.
+        /// Print JSON, which the page and the command line read, instead of a report.
         #[arg(long)]
         json: bool,
     },
-    /// Show a measurement of your own beside what is predicted: kernels, times, bytes, gaps, and what is worth fusing.
+    /// Show your own measurement beside the prediction: kernels, times, bytes, gaps, and what is worth fusing.
     Measured {
         /// The program: a file, or - for standard input.
         file: String,
-        /// What its script saved, tables of ncu --csv or nsys stats, and traces of torch.profiler.
+        /// Files that its script saved, tables of ncu --csv or nsys stats, or traces of torch.profiler.
         #[arg(required = true)]
         measurements: Vec<PathBuf>,
         /// Give a param another value, such as S=1024; may be repeated.
@@ -200,9 +201,9 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Print every measured row beside what the model predicts, and the errors.
+    /// Print every measured row beside the model's prediction, with the errors.
     Report {
-        /// Where the measured files and their op lists are.
+        /// The folder with the measured files and their op lists.
         #[arg(default_value = "public/measured")]
         folder: PathBuf,
     },

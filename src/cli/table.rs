@@ -114,7 +114,7 @@ fn headline(analysis: &Analysis) -> String {
     }
     let _ = writeln!(
         text,
-        "peak memory: {} unfused, {} fused",
+        "peak memory: unfused {}, fused {}",
         total_memory(analysis, before),
         memory_text(analysis)
     );
