@@ -98,7 +98,7 @@ pub static EXAMPLES: &[Example] = &[
     example!("examples", "blank", "Start here", "Blank", "Write your own program in place of these lines, one op a line."),
 
     example!("measured", "linear_bias", "Linear", "Linear, bias", "Alone, the bias add reads and writes the whole product. In the kernel of the matmul it only reads the bias."),
-    example!("measured", "linear_bias_relu", "Linear", "Linear, bias, ReLU", "One kernel under the textbook rules, two under torch.compile: it calls a library for the matmul, and fuses bias and ReLU behind it."),
+    example!("measured", "linear_bias_relu", "Linear", "Linear, bias, ReLU", "One kernel under the textbook rules, two under torch.compile: it calls a library for the matmul, and fuses bias and ReLU after it."),
     example!("measured", "linear_bias_relu_dropout", "Linear", "Linear, bias, ReLU, dropout", "The dropout mask is an input here: one more matrix to read, fused or not."),
     example!("measured", "linear_bias_gelu", "Linear", "Linear, bias, GELU", "Fusing saves 57 % of the memory traffic but less of the time: the kernel is compute-bound (M = 4096, K = 4096, N = 4096)."),
     example!("measured", "mlp2", "Linear", "Two layers with ReLU", "Two matmuls never share a kernel, so the hidden tensor between the layers is written once and read once."),
@@ -110,7 +110,7 @@ pub static EXAMPLES: &[Example] = &[
     example!("measured", "conv_bn_relu", "Convolution", "Conv, batch norm, ReLU", "Four kernels become one under the textbook rules. torch.compile needs two, because it calls a library for the convolution."),
     example!("measured", "conv_relu", "Convolution", "Conv, ReLU", "The smallest fusion there is: the image is written once instead of twice and read once less."),
     example!("measured", "conv_bn_relu_maxpool", "Convolution", "Conv, batch norm, ReLU, max pool", "The pool is a reduction: under the textbook rules it starts a kernel of its own and reads the whole image again."),
-    example!("examples", "resnet_block", "Convolution", "ResNet block", "Seven ops become two kernels: each convolution takes in all ops behind it, even the residual add."),
+    example!("examples", "resnet_block", "Convolution", "ResNet block", "Seven ops become two kernels: each convolution takes in all ops after it, even the residual add."),
 
     example!("measured", "attn_scores", "Attention", "Scores: Q Kᵀ, softmax", "Under the textbook rules the scale joins the matmul. The softmax needs whole rows and reads all scores again."),
     example!("measured", "attn_values", "Attention", "Values: softmax, times V", "Nothing fuses under the textbook rules: a reduction ends its kernel and a matmul starts one, so the probabilities go through memory."),
@@ -119,11 +119,11 @@ pub static EXAMPLES: &[Example] = &[
     example!("measured", "multi_head", "Attention", "Multi-head attention, projection", "The projection needs the heads of a token side by side: under the textbook rules the second matmul writes them so, which saves a copy."),
 
     example!("measured", "add_relu", "Elementwise", "Add, ReLU", "Memory traffic is nearly all of the time: three accesses instead of five are 1.7× faster, measured on an H200 (M = 8192, N = 8192)."),
-    example!("measured", "add_layernorm", "Elementwise", "Add, layer norm", "The residual add joins the layer norm behind it, and their sum stays on chip."),
+    example!("measured", "add_layernorm", "Elementwise", "Add, layer norm", "The residual add joins the layer norm after it, and their sum stays on chip."),
     example!("measured", "mul_add_relu", "Elementwise", "Multiply, add, ReLU", "Eight accesses become four: the longer a chain of elementwise ops, the more one kernel saves."),
     example!("measured", "sigmoid_mul", "Elementwise", "Sigmoid, multiply", "A gate: the sigmoid takes four FLOPs per element, and its memory traffic still takes far longer."),
 
-    example!("examples", "layernorm_gelu", "Norms and softmax", "LayerNorm and GELU", "The residual add joins the layer norm. The GELU behind it does not: under the textbook rules a reduction ends its kernel."),
+    example!("examples", "layernorm_gelu", "Norms and softmax", "LayerNorm and GELU", "The residual add joins the layer norm. The GELU after it does not: under the textbook rules a reduction ends its kernel."),
     example!("measured", "rmsnorm_decomposed", "Norms and softmax", "RMSNorm, step by step", "The textbook rules need two kernels, torch.compile one: it lets elementwise ops follow a reduction over the same rows."),
     example!("examples", "l2_norm", "Norms and softmax", "L2 norm, step by step", "Under the textbook rules four ops become two kernels. The row lengths between them are tiny, but all rows are read again."),
     example!("examples", "softmax", "Norms and softmax", "Softmax, step by step", "Under the textbook rules only the subtraction and the exp share a kernel: the division needs the sum of its whole row first."),
@@ -131,9 +131,9 @@ pub static EXAMPLES: &[Example] = &[
     example!("examples", "siblings", "Which way, and when it hurts", "Siblings: horizontal fusion", "Three kernels under the textbook rules, one under torch.compile: siblings that read one tensor fuse horizontally, a chain fuses vertically."),
     example!("examples", "few_rows", "Which way, and when it hurts", "Few rows", "One kernel of 8 blocks for the 108 multiprocessors of an A100 (B = 8, V = 32768): the scale alone would keep all of them busy."),
     example!("examples", "long_rows", "Which way, and when it hurts", "Rows too long for the chip", "At H = 65536 a row needs 262 kB on chip and a block of an A100 has 167 kB: the fused kernel reads it twice. Fewest bytes keeps the ops separate."),
-    example!("examples", "recompute", "Which way, and when it hurts", "Computed twice", "torch.compile computes the chain twice: 134 MB and at least 176 µs. Stored, it is 201 MB and at least 123 µs (S = 8192, H = 8192)."),
+    example!("examples", "recompute", "Which way, and when it hurts", "Computed twice", "torch.compile computes the chain twice: 134 MB and at least 176 µs. Storing its result costs 201 MB and at least 123 µs (S = 8192, H = 8192)."),
 
-    example!("examples", "gpt2", "Whole blocks", "GPT-2 block", "51 ops as a trace shows them. Fewest bytes needs seven kernels, one with all of attention; the textbook rules fuse nothing behind a reduction."),
+    example!("examples", "gpt2", "Whole blocks", "GPT-2 block", "51 ops as a trace shows them. Fewest bytes needs seven kernels, one with all of attention; the textbook rules fuse nothing after a reduction."),
     example!("examples", "gpt2_layers", "Whole blocks", "GPT-2, all layers", "Drag L, the number of layers: each adds the same kernels and the same traffic, because no kernel reaches from one layer into the next."),
     example!("examples", "llama", "Whole blocks", "Llama block", "Rotary embedding is seven ops a side, one kernel under the textbook rules. Fewest bytes fuses it with the matmul: its tile needs columns d/2 apart."),
     example!("examples", "resnet_bottleneck", "Whole blocks", "ResNet bottleneck", "Ten ops become three kernels, one for each convolution; the wide image is read twice and written once."),
