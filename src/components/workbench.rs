@@ -148,7 +148,7 @@ fn Splitter(
             aria-valuemin=end(0)
             aria-valuemax=end(1)
             aria-valuetext=move || format!("{}{unit}", place().round())
-            title="Drag, or use the arrow keys. A double click puts it back."
+            title="Drag, or use the arrow keys. Double-click to reset."
             on:pointerdown=press
             on:pointermove=drag
             on:pointerup=move |_| dragged.set(None)

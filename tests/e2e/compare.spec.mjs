@@ -47,7 +47,7 @@ test('a policy is chosen by its row and by its markers on one roofline, by point
 
   const marker = (policy) => panel(page).getByRole('button', { name: new RegExp(`^${policy}, kernel 1:`) });
   await expect(marker('fewest bytes')).toHaveCount(0);
-  await page.getByRole('checkbox', { name: 'All on one roofline' }).check();
+  await page.getByRole('checkbox', { name: 'All policies on one roofline' }).check();
   for (const policy of Object.values(POLICIES)) {
     await expect(panel(page).getByRole('listitem').filter({ hasText: policy })).toBeVisible();
     await expect(marker(policy)).toBeVisible();

@@ -111,7 +111,7 @@ test('a label names its tensor', async ({ page, open }) => {
 test('the sign for a harm is explained where a row has it', async ({ page, open }) => {
   await open();
   const signs = page.locator('table.kernels .limit-sign');
-  const words = page.getByText('fusion may cost time here');
+  const words = page.getByText('where fusion may cost time');
   await page.getByRole('tab', { name: 'Kernels', exact: true }).click();
   for (const title of ['Diamond', 'Transformer block', 'GPT-2 block']) {
     await chooseExample(page, title);

@@ -24,7 +24,7 @@ for (const [screen, viewport] of Object.entries(SCREENS)) {
     await graph(page).locator('.dag-size-label.is-shown').first().click();
     const edge = card(page, 'split_heads → attn_scores');
     await expect(edge).toBeInViewport();
-    await expect(edge).toContainText(/Separate: .*As one kernel they would save 50.3 MB/);
+    await expect(edge).toContainText(/Separate: .*One kernel instead would save 50.3 MB/);
     await page.keyboard.press('Escape');
     await expect(edge).toHaveCount(0);
 

@@ -121,7 +121,7 @@ test('a launch of one\'s own changes the time until the device has it back', asy
   const times = () => result(page).locator('.headline-figure').nth(1).textContent();
   const before = await times();
   await optionsButton(page).click();
-  const launch = page.getByRole('slider', { name: 'Launch of a kernel' });
+  const launch = page.getByRole('slider', { name: 'Launch time per kernel' });
   await launch.focus();
   await page.keyboard.press('End');
   await expect(launch).toHaveAttribute('aria-valuetext', '20.0 µs');

@@ -58,7 +58,7 @@ test('a long program is printed sheet after sheet: result and graph on the first
     await expect(page.locator(part).first()).toHaveCSS('display', 'block');
     await expect(page.locator(part).first()).toHaveCSS('break-inside', 'auto');
   }
-  await expect(page.getByText('All on one roofline')).toBeHidden();
+  await expect(page.getByText('All policies on one roofline')).toBeHidden();
   await expect(page.locator('.policies button').first()).toHaveCSS('border-top-width', '0px');
   for (const swatch of ['.key-read', '.key-written', '.key-solid']) {
     await expect(page.locator(swatch).first()).toHaveCSS('print-color-adjust', 'exact');

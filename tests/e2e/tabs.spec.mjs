@@ -9,7 +9,7 @@ test('limits: each kernel with its figures; a warning stands in its row of both 
   // So few rows that their sums leave most of the device idle, which the GELU alone would fill.
   await write(page, 'input x : f16[16, 16384]\ny = gelu(x)\nz = sum(y)\nw = relu(z)\n');
   await expect.poll(() => signs.count()).toBeGreaterThan(0);
-  await expect(signs.first()).toHaveAttribute('aria-label', /^what hurts: .+/);
+  await expect(signs.first()).toHaveAttribute('aria-label', /^warning: .+/);
   const count = await page.locator('table.kernels tbody tr').count();
   await openTab(page, 'Limits');
   const rows = panel(page, 'Limits').locator('tbody tr');
@@ -69,7 +69,7 @@ test('tiling: sliders by keyboard change figures and picture, keep the focus, an
     await expect(figure('tiles')).toHaveText('16 × 32 = 512');
   });
   await test.step('what follows on the tile', async () => {
-    const follows = tab.getByRole('region', { name: 'What follows on the tile' }).getByRole('listitem');
+    const follows = tab.getByRole('region', { name: 'Ops after the matmul' }).getByRole('listitem');
     await expect(follows.nth(1)).toContainText('this tile has 128.');
     await page.getByRole('slider', { name: 'BN, columns of the tile' }).press('End');
     await expect(follows.nth(1)).toContainText('this tile has 256.');
@@ -179,7 +179,7 @@ test.describe('measured', () => {
     await tab.getByRole('radio', { name: 'speedup over eager' }).check({ force: true });
     await expect(tab.locator('tbody tr')).toHaveCount(31);
     await expect(tab.locator('.legend li:visible')).toHaveText(['compiled', 'compiled, generated matmuls']);
-    await tab.getByRole('combobox', { name: 'Measured' }).selectOption({ label: 'further sizes, not seen by it' });
+    await tab.getByRole('combobox', { name: 'Measured' }).selectOption({ label: 'further sizes, not used to build it' });
     await expect(tab).toContainText(/\d+ rows: half are within/);
     expect(await accessibilityFindings(page)).toEqual([]);
   });

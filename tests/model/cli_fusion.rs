@@ -257,7 +257,7 @@ fn attention_kernels_show_their_tiles_and_both_counts() {
     let output = run(&call(&["--attention"]), program);
     let text = stdout(&output);
     assert!(
-        text.contains("B_r = 64, T_r = 8; of K and V B_c = 454, T_c = 2"),
+        text.contains("B_r = 64, T_r = 8; tiles of K and V: B_c = 454, T_c = 2"),
         "{text}"
     );
     assert!(

@@ -386,7 +386,7 @@ fn sentences_name_the_value_from_which_they_hold() {
         ),
         "{sentences:#?}"
     );
-    assert!(sentences.contains(&"For S ≥ 512, `scores_raw` and `scores` are the largest tensors; below, `ffn_up_out` and `gelu_out` are."), "{sentences:#?}");
+    assert!(sentences.contains(&"For S ≥ 512, `scores_raw` and `scores` are the largest tensors; below that, `ffn_up_out` and `gelu_out` are."), "{sentences:#?}");
     assert!(rows.windows(2).all(|pair| pair[0].value <= pair[1].value));
     assert!(rows.len() <= 12);
 }

@@ -178,9 +178,9 @@ fn figures_and_followers_in_words() {
         .map(|row| (row.op, row.verdict, row.is_refused))
         .collect();
     let expected = [
-        ("bias", "joins", false),
-        ("act", "joins", false),
-        ("norm", "refused", true),
+        ("bias", "can join", false),
+        ("act", "can join", false),
+        ("norm", "cannot join", true),
     ];
     assert_eq!(
         fits,

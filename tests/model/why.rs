@@ -246,7 +246,7 @@ fn words_hold_names_and_figures() {
         .collect();
     assert_eq!(
         sentences[0],
-        "Separate: a matmul starts its kernel, and `a` comes before `m`. As one kernel they would save 32.8 kB and 2.02 µs of the lower bound."
+        "Separate: a matmul starts its kernel, and `a` comes before `m`. One kernel instead would save 32.8 kB and 2.02 µs of the lower bound."
     );
     assert_eq!(sentences[1], "They run in one kernel.");
 }

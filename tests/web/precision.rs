@@ -23,7 +23,7 @@ async fn each_tensor_is_stored_or_kept_and_its_numbers_are_shown() {
     );
     assert_eq!(column(2), ["stored in f16"; 3]);
     assert_eq!(column(3), ["kept in f32", "kept in f32", "stored in f16"]);
-    assert!(root.texts(".precision-head")[0].contains("times smaller when fused"));
+    assert!(root.texts(".precision-head")[0].contains("× smaller when fused"));
     // The result, until another tensor is chosen.
     assert_eq!(
         root.texts(".precision-numbers caption"),

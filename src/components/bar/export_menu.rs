@@ -141,7 +141,7 @@ fn DataExports() -> impl IntoView {
                 "PyTorch script "<small>"eager and compiled, checked and timed on your GPU"</small>
             </button>
             <a class="button" href="./embed.html" target="_blank" rel="noopener">
-                "On a page of your own "<small>"how to embed graph and charts"</small>
+                "On a page of your own "<small>"how to embed the graph and the charts"</small>
             </a>
         </div>
     }

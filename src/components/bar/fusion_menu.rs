@@ -155,12 +155,12 @@ fn LaunchChoice() -> impl IntoView {
     };
     view! {
         <fieldset>
-            <legend>"Launch of a kernel"</legend>
+            <legend>"Launch time per kernel"</legend>
             <div class="launch">
                 <input
                     type="range"
                     node_ref=slider
-                    aria-label="Launch of a kernel"
+                    aria-label="Launch time per kernel"
                     aria-valuetext=move || format_seconds(launch_s())
                     min="0"
                     max=MAX_LAUNCH_US

@@ -14,8 +14,8 @@ use leptos::prelude::*;
 
 /// The part of a sheet of paper that the graph may take below the result, in the units in which it is drawn on the screen.
 const PAPER_PX: Size = (1000.0, 800.0);
-const FOLD: &str = "Show one round of what is repeated";
-const UNFOLD: &str = "Show all rounds of what is repeated";
+const FOLD: &str = "Show one iteration of each repeat";
+const UNFOLD: &str = "Show all iterations of each repeat";
 
 /// The graph of the page, fused or unfused, in the same layout.
 ///
@@ -111,7 +111,7 @@ pub fn GraphCanvas(
                 <Tools graph panel />
             </footer>
             <p class="sr-only" id="dag-help">
-                "Arrow keys follow the edges from operation to operation, Page Up and Page Down go from kernel to kernel, Enter selects. Plus, minus and 0 zoom, a slash finds by name. M merges a kernel with another one, X cuts its kernel before an operation. On the graph itself arrow keys move it."
+                "Arrow keys follow the edges from operation to operation, Page Up and Page Down go from kernel to kernel, and Enter selects. Plus, minus and 0 zoom, and a slash finds by name. M merges the kernel with another one, and X cuts it before the operation. When the graph itself has the focus, arrow keys move it."
             </p>
         </div>
     }
@@ -134,7 +134,7 @@ fn Tools(
             <button type="button" aria-label="Zoom out" title="Zoom out (−)" on:click=move |_| graph.zoom(1.0 / ZOOM_STEP, None)>
                 "−"
             </button>
-            <button type="button" title="Show the graph at a size at which it can be read (0)" on:click=move |_| graph.fit()>
+            <button type="button" title="Show the graph at a readable size (0)" on:click=move |_| graph.fit()>
                 "Fit"
             </button>
             <button
@@ -172,7 +172,7 @@ fn FullScreen(
             type="button"
             class="dag-full-screen"
             aria-label=move || if fills_screen.get() { "Leave full screen" } else { "Full screen" }
-            title="Show the graph on the whole screen, Escape leaves"
+            title="Show the graph on the whole screen (Escape exits)"
             on:click=move |_| browser::toggle_full_screen(panel)
         >
             <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">

@@ -32,7 +32,7 @@ pub fn FunctionsPanel() -> impl IntoView {
                         <th scope="col">"call"</th>
                         <th scope="col">"what it computes"</th>
                         <th scope="col">"shape of the result"</th>
-                        <th scope="col" title="one multiply-add counts 2">"FLOPs"</th>
+                        <th scope="col" title="a multiply-add counts as 2">"FLOPs"</th>
                         <th scope="col">"op type"</th>
                     </tr>
                 </thead>

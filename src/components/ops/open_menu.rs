@@ -60,7 +60,7 @@ fn FileButton(
                 on:change=choose
             />
             <span>"A file…"</span>
-            <small>"notation, an ONNX model, a .pt2 of torch.export, Model Explorer JSON, a JSON list of ops, Op(...) lines, or a measurement of this program"</small>
+            <small>"notation, an ONNX model, a .pt2 from torch.export, Model Explorer JSON, a JSON list of ops, Op(...) lines, or a measurement of this program"</small>
         </label>
     }
 }

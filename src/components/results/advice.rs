@@ -21,7 +21,7 @@ pub fn AdvicePanel() -> impl IntoView {
             <Show when=move || advice.with(Option::is_none)>
                 <WorkLine />
             </Show>
-            <p class="quiet">"Each line alone, on the chosen device: what several save does not add up."</p>
+            <p class="quiet">"Each row counts that change alone, on the chosen device. The savings of several changes do not add up."</p>
         </div>
     }
 }
@@ -42,7 +42,7 @@ fn AdviceTable(
                     <tr>
                         <th scope="col" class="is-unlined">"what to do"</th>
                         <th scope="col" class="number">{time_title}</th>
-                        <th scope="col" class="number">"of the time"</th>
+                        <th scope="col" class="number">"share of the time"</th>
                         <th scope="col" class="number">"memory traffic saved"</th>
                         <th scope="col"><span class="sr-only">"try it"</span></th>
                     </tr>

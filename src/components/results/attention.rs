@@ -246,9 +246,9 @@ fn TileTable(
             <caption>"Tiles"</caption>
             <thead>
                 <tr>
-                    <th scope="col">"of"</th>
-                    <th scope="col" class="number">"rows in one"</th>
-                    <th scope="col" class="number">"how many"</th>
+                    <th scope="col">"tiles of"</th>
+                    <th scope="col" class="number">"rows per tile"</th>
+                    <th scope="col" class="number">"tiles"</th>
                 </tr>
             </thead>
             <tbody>
@@ -290,7 +290,7 @@ fn ByteTable(
                     <th scope="col">"count"</th>
                     <th scope="col">"elements of one head"</th>
                     <th scope="col" class="number">"bytes"</th>
-                    <th scope="col" class="number" title="bytes of three kernels over these">"factor"</th>
+                    <th scope="col" class="number" title="bytes of the three kernels / bytes of this row">"factor"</th>
                 </tr>
             </thead>
             <tbody>

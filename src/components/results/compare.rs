@@ -107,7 +107,7 @@ pub fn ComparePanel(
                     prop:checked=is_drawn
                     on:change:target=move |event| is_drawn.set(event.target().checked())
                 />
-                <span>"All on one roofline"</span>
+                <span>"All policies on one roofline"</span>
             </label>
             <Show when=move || is_drawn.get()>
                 <Roofline />

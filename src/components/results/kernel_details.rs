@@ -62,7 +62,7 @@ pub fn KernelDetailsPanel(
     let hint = || {
         view! {
             <p class="quiet hint">
-                "Select a kernel to see which tensors it moves, which bytes vanished, and how each figure is computed."
+                "Select a kernel to see which tensors it reads and writes, which bytes fusion saves, and how each figure is computed."
             </p>
         }
     };

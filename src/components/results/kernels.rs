@@ -78,7 +78,7 @@ pub fn KernelsTable(
                     <tr>
                         <th scope="col" class="is-unlined">"#"</th>
                         <th scope="col" class="is-unlined">"ops"</th>
-                        <th scope="col" class="number is-unlined" title="one multiply-add counts 2">"FLOPs"</th>
+                        <th scope="col" class="number is-unlined" title="a multiply-add counts as 2">"FLOPs"</th>
                         <th scope="col" class="number">"traffic unfused → fused"</th>
                         <th scope="col" class="number is-unlined">"reads"</th>
                         <th scope="col" class="number is-unlined">"writes"</th>
@@ -118,7 +118,7 @@ pub fn KernelsTable(
         <p class="quiet">
             <Show when=hurts>
                 <span class="limit-sign" aria-hidden="true">"▲"</span>
-                " fusion may cost time here: "<em>"Limits"</em>" says why. "
+                " marks a kernel where fusion may cost time: "<em>"Limits"</em>" says why. "
             </Show>
             <Show when=is_assumed>"~ marks a figure with an assumed size. "</Show>
         </p>
@@ -217,7 +217,7 @@ fn AgainstPinned(
 fn harm_sign(harm: &str) -> Option<impl IntoView + use<>> {
     (!harm.is_empty()).then(|| {
         view! {
-            <span class="limit-sign" role="img" aria-label=format!("what hurts: {harm}") title=harm.to_owned()>
+            <span class="limit-sign" role="img" aria-label=format!("warning: {harm}") title=harm.to_owned()>
                 "▲"
             </span>
         }

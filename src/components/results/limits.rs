@@ -52,11 +52,11 @@ fn Table(
                 <tr>
                     <th scope="col">"#"</th>
                     <th scope="col">"ops"</th>
-                    <th scope="col" class="number" title="what one block wants / what it may have">"on chip"</th>
-                    <th scope="col" class="number" title="estimate of one thread, before spills">"registers"</th>
-                    <th scope="col" class="number" title="resident threads / those that a multiprocessor could hold">"occupancy"</th>
+                    <th scope="col" class="number" title="what one block needs / what it may use">"on chip"</th>
+                    <th scope="col" class="number" title="estimate per thread, before spills">"registers"</th>
+                    <th scope="col" class="number" title="resident threads / threads that a multiprocessor can hold">"occupancy"</th>
                     <th scope="col" class="number">"blocks"</th>
-                    <th scope="col" class="number" title="how often the device is filled with blocks">"waves"</th>
+                    <th scope="col" class="number" title="how many times the blocks fill the device">"waves"</th>
                     <th
                         scope="col"
                         class="number"

@@ -22,9 +22,9 @@ use strum::IntoEnumIterator;
 /// The measured files, each with its label.
 const FILES: [(&str, &str); 4] = [
     ("h200", "one size of each"),
-    ("h200_sizes", "further sizes, seen by the model"),
-    ("h200_fresh", "further sizes, not seen by it"),
-    ("h100", "another GPU, an H100, to which it is scaled"),
+    ("h200_sizes", "further sizes, used to build the model"),
+    ("h200_fresh", "further sizes, not used to build it"),
+    ("h100", "another GPU, an H100, with scaled rates"),
 ];
 
 /// What the tab shows. It is kept while the tab is closed, so that nothing is fetched twice.

@@ -149,7 +149,7 @@ fn Controls(
                 <SizeField setup ran name />
             </For>
             <button type="button" on:click=move |_| setup.update(|setup| setup.seed = setup.seed.wrapping_add(1))>
-                "Other numbers"
+                "Use other numbers"
             </button>
             <button
                 type="button"

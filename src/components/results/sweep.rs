@@ -238,7 +238,7 @@ fn Crossings(
     };
     view! {
         <section aria-labelledby="crossings-title">
-            <h3 id="crossings-title">"What changes along it"</h3>
+            <h3 id="crossings-title">"What changes along the axis"</h3>
             <ol class="crossings" role="list">
                 <For each=move || rows.get() key=|row| (row.number, row.sentence.clone()) children=row />
             </ol>

@@ -174,7 +174,7 @@ fn Legend() -> impl IntoView {
             <li><span class="key key-tile-step" aria-hidden="true"></span>"BK, one step"</li>
             <li><span class="key key-wave-strip" aria-hidden="true"></span>"strips of the first wave"</li>
             <li><span class="key key-tile-waste" aria-hidden="true"></span>"computed for nothing"</li>
-            <li><span class="key key-tile-needs" aria-hidden="true"></span>"needed, and not in the tile"</li>
+            <li><span class="key key-tile-needs" aria-hidden="true"></span>"needed, but not in the tile"</li>
         </ul>
     }
 }
@@ -211,8 +211,8 @@ fn Followers(
         view! { <ul class="tiling-followers">{rows.collect_view()}</ul> }.into_any()
     };
     view! {
-        <section aria-label="What follows on the tile">
-            <h3>"What follows on this tile"</h3>
+        <section aria-label="Ops after the matmul">
+            <h3>"Ops after the matmul"</h3>
             <div role="status">{rows}</div>
         </section>
     }

@@ -78,7 +78,7 @@ pub fn YourGpu(
         <section class="your-gpu" aria-labelledby="your-gpu-title">
             <h3 id="your-gpu-title">"Your GPU"</h3>
             <p class="quiet">
-                "Runs this program here, by WebGPU: each op as a kernel of its own, and the kernels of the chosen policy. Results are compared with the interpreter's, times with what the roofline says of this GPU. It runs at the sizes of the sliders where they fit, else at the largest that do. Nothing leaves this machine."
+                "Runs this program on this GPU with WebGPU, both with each op as a separate kernel and with the kernels of the chosen policy. Results are compared with the interpreter's, and times with this GPU's roofline. The program runs at the sizes of the sliders if they fit, else at the largest sizes that fit. Nothing leaves this machine."
             </p>
             <button type="button" on:click=press>{label}</button>
             <div role="status" aria-live="polite">{status}</div>

@@ -48,9 +48,9 @@ fn HowTo() -> impl IntoView {
     view! {
         <p class="quiet">
             <ByPointer mouse="Drop a file on the page" touch="Open a file" />
-            " to see it beside this program: what its PyTorch script saves (Export, PyTorch script), a table of "
+            " to compare it with this program: a measurement that its PyTorch script saved (Export, PyTorch script), a table of "
             <code>"ncu --csv"</code>
-            ", or a trace of torch.profiler, packed by gzip or not. Nothing leaves this machine."
+            " or nsys stats, or a trace of torch.profiler, gzipped or not. Nothing leaves this machine."
         </p>
         <FileButton />
     }

@@ -93,7 +93,7 @@ pub(super) fn advice_words(analysis: &Analysis, advised: &Advised) -> Option<(St
     let (action, caveat) = match advised.advice {
         Advice::Compile => ("Compile the model with `torch.compile`.".to_owned(), ""),
         Advice::Attention => (
-            "Call `scaled_dot_product_attention`, so that the scores of the attention stay on chip."
+            "Call `scaled_dot_product_attention`, so that the attention scores stay on chip."
                 .to_owned(),
             "",
         ),

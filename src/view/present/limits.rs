@@ -62,7 +62,7 @@ fn row(analysis: &Analysis, kernel: KernelId, limits: &KernelLimits) -> Option<L
         ops: op_names(&analysis.graph, &fused.ops),
         on_chip: launched(format_bytes(limits.on_chip_bytes)),
         on_chip_available: is_launched.then(|| format_bytes(limits.on_chip_available_bytes)),
-        live_values: format!("{} values live at once", limits.live_values),
+        live_values: format!("values live at once: {}", limits.live_values),
         registers: launched(limits.registers_per_thread.to_string()),
         occupancy: launched(format_percent(limits.occupancy * 100.0)),
         blocks: launched(format_exact(limits.blocks.into())),

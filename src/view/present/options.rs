@@ -27,10 +27,10 @@ pub const fn policy_summary(policy: Policy) -> &'static str {
             "one forward scan fuses elementwise chains, matmul epilogues, and reductions that end a kernel"
         }
         Policy::Inductor => {
-            "like torch.compile: elementwise ops and reductions over the same rows share kernels, and matmuls are library calls"
+            "a model of TorchInductor: elementwise ops and reductions over the same rows share kernels, and matmuls are library calls"
         }
         Policy::Manual => {
-            "your own kernels: the kernel marks of the text (@kernel 1), as far as they are legal"
+            "your own kernels: the kernel marks in the text (@kernel 1), where they are legal"
         }
         Policy::Optimal => {
             "the legal kernels with the fewest bytes or the least time, proven optimal or with the gap to the optimum"
@@ -123,7 +123,7 @@ pub const fn externals_words(externals: Externals) -> ChoiceWords {
     match externals {
         Externals::Declared => ChoiceWords {
             name: "as declared",
-            sentence: "One without a declaration counts with the only size that fits the other shapes, or else with the size of its reader's output.",
+            sentence: "A tensor without a declaration has the only size that fits the other shapes, or else the size of its reader's output.",
         },
         Externals::KnownOnly => ChoiceWords {
             name: "0 bytes",
@@ -131,7 +131,7 @@ pub const fn externals_words(externals: Externals) -> ChoiceWords {
         },
         Externals::OutputShape => ChoiceWords {
             name: "as their reader's output",
-            sentence: "Each input and weight counts with the size of its reader's output, whatever its declaration says.",
+            sentence: "Each input and weight has the size of its reader's output, whatever its declaration says.",
         },
     }
 }

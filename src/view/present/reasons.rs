@@ -69,14 +69,14 @@ pub fn said_verdict(analysis: &Analysis, verdict: &Verdict) -> SaidVerdict {
     let bytes = price.saved_bytes();
     let saves_bytes = bytes >= 0;
     let mut said = SaidVerdict::words(format!(
-        "Separate: {why}. As one kernel they would {} ",
+        "Separate: {why}. One kernel instead would {} ",
         verb(saves_bytes)
     ));
     said.price = Some(*price);
     said.push(format_bytes(bytes.unsigned_abs()), Some(Saved::Bytes));
     let Some(saved_s) = price.time_s() else {
         said.push(
-            ". There is no time for it, because no kernel runs both matmuls.",
+            ". Its time is unknown, because no kernel runs both matmuls.",
             None,
         );
         return said;

@@ -206,7 +206,7 @@ fn crossing_sentence(crossing: &Crossing, sweep: &Sweep, device: &Device) -> Str
             )
         }
         Change::Largest { tensors, before } => format!(
-            "{from}, {} {}; below, {} {}.",
+            "{from}, {} {}; below that, {} {}.",
             tensor_names(tensors),
             if tensors.len() > 1 {
                 "are the largest tensors"
@@ -274,9 +274,9 @@ fn order_sentence(
 ) -> String {
     let (less, what) = match measure {
         Measure::Bytes => ("fewer", "bytes"),
-        Measure::Time => ("less", "time"),
+        Measure::Time => ("a shorter", "time"),
         Measure::Kernels => ("fewer", "kernels"),
-        Measure::Intensity => ("less", "arithmetic intensity"),
+        Measure::Intensity => ("a lower", "arithmetic intensity"),
     };
     let until = match before {
         Relation::Equal => ", and below they are equal",

@@ -402,7 +402,7 @@ fn description(tiled: &Tiled) -> String {
         batch => format!(" The picture shows the first of {} products.", exact(batch)),
     };
     format!(
-        "{}. The output consists of {} tiles in {} waves, drawn to scale with A on its left and B above it. Sides too thin to see are drawn wider. A frame marks one tile and the strips that it reads.{batch}",
+        "{}. Tiles of the output: {}. Waves: {}. The output is drawn to scale, with A on its left and B above it. Sides too thin to see are drawn wider. A frame marks one tile and the strips that it reads.{batch}",
         sizes_text(&tiled.matmul),
         exact(tiled.grid.tiles()),
         exact(tiled.waves()),

@@ -125,7 +125,7 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     let saved = if analysis.is_partial() {
         String::new()
     } else {
-        format!(" {}.", saved_words(analysis))
+        format!(" Change: {}.", saved_words(analysis))
     };
     let description = format!(
         "Unfused: {}. Fused: {}.{saved}{}",

@@ -227,7 +227,7 @@ pub const fn loop_words(order: LoopOrder) -> ChoiceWords {
         },
         LoopOrder::Keys => ChoiceWords {
             name: "over K and V",
-            sentence: "The first paper: O is read and written for each tile of K.",
+            sentence: "The first FlashAttention paper: O is read and written for each tile of K.",
         },
     }
 }

@@ -300,7 +300,7 @@ fn device_sources(analysis: &Analysis) -> Vec<String> {
         .flatten()
         .any(|figure| !figure.is_confirmed);
     let recalled = "Some of them are unverified; GPU figures marks them with ?.";
-    let launch = "The launch time is an order of magnitude, not a measurement.";
+    let launch = "The launch time is an order-of-magnitude estimate, not a measurement.";
     let is_listed = device.source != Source::Custom && !device.launch_s.is_confirmed;
     let mut sources = vec![rates];
     sources.extend(is_recalled.then(|| recalled.to_owned()));
@@ -315,7 +315,7 @@ pub(super) fn measured_source(device: &str, rates_from: &RatesFrom) -> String {
             "Rates measured on an {device} ({MEASURED_WITH}); docs/measurement.md lists the errors."
         ),
         RatesFrom::Scaled(from) => format!(
-            "Rates measured on an {from} ({MEASURED_WITH}) and scaled to the bandwidth, cache and multiprocessors of the {device}; docs/measurement.md lists the errors on one."
+            "Rates measured on an {from} ({MEASURED_WITH}) and scaled to the bandwidth, cache and multiprocessors of the {device}; docs/measurement.md lists the errors of the scaled times."
         ),
         RatesFrom::Probe {
             measured_on,

@@ -47,7 +47,7 @@ impl<'a> Told<'a> {
             sizes => format!(": {}", sizes.join(", ")),
         };
         let inputs = Convention {
-            choice: "Inputs are normal random numbers".to_owned(),
+            choice: "Inputs are normally distributed random numbers".to_owned(),
             sentence: format!("Choose the seed and the sizes on this tab{sizes}."),
         };
         Explanation {

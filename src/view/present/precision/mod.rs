@@ -151,9 +151,9 @@ pub fn precision_sentence(ran: &Interpretation) -> String {
         }
         (a, b) => {
             let change = if a >= 1.005 * b {
-                format!("{} times smaller when fused", times(a / b))
+                format!("{}× smaller when fused", times(a / b))
             } else if b >= 1.005 * a {
-                format!("{} times larger when fused", times(b / a))
+                format!("{}× larger when fused", times(b / a))
             } else {
                 "the same when fused".to_owned()
             };
@@ -244,7 +244,7 @@ pub fn run_notes(ran: &Interpretation, setup: &Setup) -> Vec<String> {
         format!(" with {}", joined(sizes.iter(), [", ", " and "], NAMED))
     };
     notes.push(format!(
-        "Computed{with} on normal random numbers with seed {}. The error is the length of the difference from f64 over the length of the tensor.",
+        "Computed{with} on normally distributed random numbers with seed {}. The error is the length of the difference from the f64 result, divided by the length of that result.",
         setup.seed
     ));
     let count = ran.refused.len();

@@ -26,9 +26,9 @@ pub fn fit_rows(analysis: &Analysis, report: &TilingReport) -> Vec<FitRow> {
     rows.map(|follower| FitRow {
         op: op_name(&analysis.graph, follower.op).to_owned(),
         verdict: match (follower.fits, follower.joins()) {
-            (_, true) => "joins",
+            (_, true) => "can join",
             (true, false) => "fits, but stays separate",
-            (false, _) => "refused",
+            (false, _) => "cannot join",
         },
         reason: reason(analysis, &report.tiled, follower),
         is_refused: !follower.fits,
@@ -45,7 +45,7 @@ fn reason(analysis: &Analysis, tiled: &Tiled, follower: &Follower) -> String {
     let needs = needs_text(analysis, tiled, follower);
     let then = match &follower.refusal {
         None if follower.is_in_kernel => "The chosen policy fuses it into this kernel.".to_owned(),
-        None => "It may join, but the chosen policy keeps it separate.".to_owned(),
+        None => "The chosen policy keeps it separate.".to_owned(),
         Some(_) if follower.is_in_kernel => {
             "The chosen policy still fuses it into this kernel, because fused attention keeps a running maximum and sum instead of whole rows."
                 .to_owned()
@@ -65,10 +65,11 @@ pub fn needs_text(analysis: &Analysis, tiled: &Tiled, follower: &Follower) -> St
     let (matmul, tile) = (&tiled.matmul, tiled.tile);
     match follower.needs {
         Needs::Element => {
-            "Needs one element per result, which the block has in registers.".to_owned()
+            "It needs one element per result, which the block has in registers.".to_owned()
         }
         Needs::Moved => {
-            "Needs one element per result, and the block stores it at another position.".to_owned()
+            "It needs one element per result, and the block stores it at another position."
+                .to_owned()
         }
         Needs::Scattered => {
             format!(

@@ -217,14 +217,14 @@ pub fn no_tiles(analysis: &Analysis) -> String {
 pub fn suggestion(best: &Best) -> String {
     let why = match best.limit {
         TimeLimit::Arithmetic => {
-            "it wastes the least arithmetic on idle slots and empty edges, and among equal tiles it loads the least"
+            "this one wastes the least arithmetic on idle slots and empty edges, and among equal tiles it loads the least"
         }
         TimeLimit::Loads => {
-            "it loads the fewest bytes, and every tile would wait longer for loads than for arithmetic"
+            "this one loads the fewest bytes, and every tile would wait longer for loads than for arithmetic"
         }
     };
     format!(
-        "The model suggests {}: of {} that fit, {why}. It uses rates measured on an H200, not a library's own table.",
+        "The model suggests {}: of {} that fit, {why}. The model uses rates measured on an H200, not a library's own table.",
         tile_text(best.tile),
         counted(best.compared, "tile"),
     )

@@ -55,7 +55,7 @@ impl Figures<'_> {
             Number::Bytes(resources.shared_bytes),
             Worked::new(How::Product, vec![stages, step]),
         );
-        let formula = "stages · (BM + BN) · BK · bytes, with as many of two to four stages as fit";
+        let formula = "stages · (BM + BN) · BK · bytes, with two to four stages, as many as fit";
         let told = self.told("shared memory of the stages", formula, term, PIPELINE);
         let is_excess = !resources.fits_shared();
         let before = format!(
