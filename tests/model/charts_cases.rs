@@ -397,7 +397,7 @@ fn kernels_without_a_point_are_named() {
     ];
     let analysis = analysis(&ops, &[], default_device(), Policy::Rules);
     let scene = roofline::scene(&analysis, (900.0, 600.0), None);
-    let expected = "No point for: kernel 1: view (no FLOPs); kernel 2: mystery (unknown K).";
+    let expected = "No point for kernel 1: view (no FLOPs); kernel 2: mystery (unknown K).";
     assert!(
         scene.description.ends_with(expected),
         "{}",

@@ -119,8 +119,5 @@ fn without_point(analysis: &Analysis) -> Option<String> {
         };
         format!("{} ({why})", kernel_heading(analysis, id))
     });
-    Some(format!(
-        "No point for: {}.",
-        joined(names, ["; "; 2], NAMED)
-    ))
+    Some(format!("No point for {}.", joined(names, ["; "; 2], NAMED)))
 }
