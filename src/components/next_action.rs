@@ -129,7 +129,7 @@ fn BestChange() -> impl IntoView {
             Some(row) => Either::Left(view! {
                 <p class="best-change">
                     <span>{advice_title(row.advice)}": "<strong>{advice_gain(&row)}</strong></span>
-                    <button type="button" title=row.action on:click=follow>"Try it"</button>
+                    <button type="button" title=row.action.replace('`', "") on:click=follow>"Try it"</button>
                 </p>
             }),
             None => Either::Right(view! {

@@ -104,7 +104,7 @@ test('every example is drawn without a mistake, says what to watch for, and has 
       expect(await kernelBytes(page)).toEqual(report.kernels.map((kernel) => [kernel.unfused_bytes, kernel.bytes_read + kernel.bytes_written]));
       const name = await graph.getByRole('group', { name: /^graph of/ }).getAttribute('aria-label');
       // Of equal rounds one is drawn.
-      const [, all, shown] = name.match(/^graph of (\d+) operations in \d+ kernels(?:, (\d+) of them drawn for all that are equal)?$/);
+      const [, all, shown] = name.match(/^graph of (\d+) operations? in \d+ kernels?(?:, (\d+) of them drawn for all that are equal)?$/);
       if (!shown) expect(groups.flat()).toHaveLength(Number(all));
       await expect(graph.locator('.dag-op-box')).toHaveCount(Number(shown ?? all));
     });

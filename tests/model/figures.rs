@@ -191,7 +191,7 @@ fn figures_of_the_headline_are_those_that_are_told() {
             for figure in [
                 told(Run::Unfused, Quantity::LowerBound),
                 told(Run::Fused, Quantity::LowerBound),
-                said(told(Run::Fused, Quantity::BoundSpeedup)),
+                told(Run::Fused, Quantity::BoundSpeedup),
             ] {
                 assert!(bounds.contains(&figure), "{id}: {figure} in {bounds}");
             }

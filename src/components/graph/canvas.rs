@@ -9,6 +9,7 @@ use crate::app::state::{Page, Selection};
 use fuseline_browser::{self as browser, content_size};
 use fuseline_view::picture::dag::viewport::Size;
 use fuseline_view::present::format::format_count;
+use fuseline_view::present::names::counted;
 use leptos::html;
 use leptos::prelude::*;
 
@@ -56,7 +57,7 @@ pub fn GraphCanvas(
     let name = move || {
         let (kernels, shown) =
             (graph.placed).with(|placed| (placed.layout.panels.len(), placed.shown_ops));
-        let (ops, kernels) = (format_count(op_count()), format_count(kernels));
+        let (ops, kernels) = (counted(op_count(), "operation"), counted(kernels, "kernel"));
         let folded = if shown < op_count() {
             format!(
                 ", {} of them drawn for all that are equal",
@@ -65,7 +66,7 @@ pub fn GraphCanvas(
         } else {
             String::new()
         };
-        format!("graph of {ops} operations in {kernels} kernels{folded}")
+        format!("graph of {ops} in {kernels}{folded}")
     };
     let status = move || {
         let plan = graph.plan()?;

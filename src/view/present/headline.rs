@@ -2,7 +2,7 @@
 
 use super::certificates::certificate_text;
 use super::explain::{assumed, change, has_assumed_size, total_bytes, total_kernels};
-use super::format::{format_exact, format_faster};
+use super::format::{format_exact, format_faster, format_ratio};
 use super::times::{COLD, TimeKind, missing_total, time_note, total_times};
 use fuseline_core::Analysis;
 
@@ -80,9 +80,10 @@ pub fn headline(analysis: &Analysis) -> Headline {
         },
         bounds: (unfused_time.bound.zip(fused_time.bound)).map(|(unfused, fused)| {
             let cold = if is_below { COLD } else { "" };
+            // Beside a prediction the quotient of the bounds is no best case: the unfused kernels may be further from theirs.
             let quotient = analysis
                 .speedup
-                .map(|speedup| format!(", at best {}", faster(speedup)));
+                .map(|speedup| format!(" ({})", assumed(is_assumed, &format_ratio(speedup))));
             let quotient = quotient.unwrap_or_default();
             format!("lower bound {unfused} → {fused}{cold}{quotient}")
         }),
