@@ -53,6 +53,7 @@ fn PolicyChoice(
     let page = Page::of_context();
     let policy = bar.with_untracked(|bar| bar.policy);
     let title = move || bar.with(|bar| bar.title);
+    // Unfused kernels are those of no fusion, whatever *Fuse* would show.
     let is_shown = move || {
         let chosen = page.policy.get();
         policy
@@ -82,11 +83,8 @@ fn PolicyChoice(
                 value=policy.name()
                 prop:checked=is_shown
                 on:change=move |_| {
-                    // What no policy fuses is the unfused view of each: *Fuse* brings the chosen policy back.
-                    if policy != Policy::None {
-                        page.choose_policy(policy);
-                    }
-                    page.is_fused.set_if_changed(policy != Policy::None);
+                    page.choose_policy(policy);
+                    page.is_fused.set_if_changed(true);
                 }
             />
             <span class="policy-title">

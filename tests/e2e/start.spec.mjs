@@ -147,8 +147,8 @@ test('Fuse moves nothing, leaves no mark of the focus after a press, and gives i
   await expect(page.locator('.claim')).toHaveText(/turns 4 kernels into 1 and saves 75\.7 %/);
   expect(await place()).toEqual(before);
   await expect(page.locator('.dag:focus-visible')).toHaveCount(0);
-  await choosePolicy(page, 'none');
-  await expect(viewSwitch(page, 'Unfused')).toBeChecked();
+  await chooseView(page, 'Unfused');
+  await expect(policyChoice(page, 'none')).toBeChecked();
   await fuse.press('Enter');
   await expect(page.locator('.dag:focus-visible')).toHaveCount(1);
   await expect(policyChoice(page, 'rules')).toBeChecked();
