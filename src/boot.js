@@ -24,6 +24,8 @@ if (isFirstVisit()) {
   for (const part of picture.querySelectorAll('[data-style]')) part.style.cssText = part.dataset.style;
   picture.hidden = false;
   document.querySelector('#loading').classList.add('is-beside');
+} else {
+  picture.remove();
 }
 
 /** The page runs, so its help is for a load that stands still, and not for a slow one. */

@@ -44,7 +44,7 @@ test('a long program is printed sheet after sheet: result and graph on the first
   await choosePolicy(page, 'optimal');
   await picker(page, 'GPU').selectOption('h200');
   await page.getByRole('tab', { name: 'Compare', exact: true }).click();
-  await expect(page.locator('.policies tbody tr')).not.toHaveCount(0);
+  await expect(page.locator('.compared tbody tr')).not.toHaveCount(0);
   await print(page);
   const bottom = (selector) => page.locator(selector).last().evaluate((part) => part.getBoundingClientRect().bottom + scrollY);
   await expect.poll(() => bottom('.graph')).toBeLessThanOrEqual(SHEET.height);
@@ -59,7 +59,7 @@ test('a long program is printed sheet after sheet: result and graph on the first
     await expect(page.locator(part).first()).toHaveCSS('break-inside', 'auto');
   }
   await expect(page.getByText('All policies on one roofline')).toBeHidden();
-  await expect(page.locator('.policies button').first()).toHaveCSS('border-top-width', '0px');
+  await expect(page.locator('.compared button').first()).toHaveCSS('border-top-width', '0px');
   for (const swatch of ['.key-read', '.key-written', '.key-solid']) {
     await expect(page.locator(swatch).first()).toHaveCSS('print-color-adjust', 'exact');
   }

@@ -128,7 +128,7 @@ test('on a phone each figure below the sentence has one line of numbers, and fus
   const before = await place();
   await page.getByRole('button', { name: 'Fuse', exact: true }).click();
   await expect(page.locator('.ways-on')).toBeVisible();
-  await expect.poll(async () => Math.abs(await place() - before)).toBeLessThanOrEqual(30);
+  await expect.poll(async () => Math.abs(await place() - before)).toBeLessThanOrEqual(2);
   for (const figure of await page.locator('.headline-figure').all()) {
     const lines = await figure.locator('.explains').evaluateAll((numbers) => new Set(numbers.map((number) => Math.round(number.getBoundingClientRect().bottom))).size);
     expect(lines).toBe(1);
