@@ -47,7 +47,7 @@ test('what an edge would save is explained by its two kernels, in its row, in th
   });
   await row.getByRole('button', { name: /→/ }).click();
   const inspector = page.getByRole('region', { name: 'attn_scores → softmax' });
-  const words = { card: inspector.locator('p', { hasText: 'As one kernel' }), verdict: page.getByRole('status').filter({ hasText: 'As one kernel' }) };
+  const words = { card: inspector.locator('p', { hasText: 'One kernel instead' }), verdict: page.getByRole('status').filter({ hasText: 'One kernel instead' }) };
   for (const [name, sentence] of Object.entries(words)) {
     await test.step(name, async () => {
       await expect(numbers(sentence)).toHaveText(shown);
