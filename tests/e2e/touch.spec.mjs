@@ -156,7 +156,7 @@ test('a finger that moves along a slider sets its size', async ({ page }) => {
   const from = { x: x + width * 0.3, y: y + height / 2 };
   const before = await size.inputValue();
   await touch('touchStart', from);
-  for (const step of [1, 2, 3, 4]) await touch('touchMove', { x: from.x + 15 * step, y: from.y });
+  for (const step of [1, 2, 3, 4]) await touch('touchMove', { x: from.x + 25 * step, y: from.y });
   await touch('touchEnd');
   await expect(size).not.toHaveValue(before);
 });
