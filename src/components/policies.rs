@@ -55,13 +55,12 @@ fn PolicyChoice(
     let title = move || bar.with(|bar| bar.title);
     // Unfused kernels are those of no fusion, whatever *Fuse* would show.
     let is_shown = move || {
-        let chosen = page.policy.get();
-        policy
-            == if page.is_fused.get() {
-                chosen
-            } else {
-                Policy::None
-            }
+        let shown = if page.is_fused.get() {
+            page.policy.get()
+        } else {
+            Policy::None
+        };
+        policy == shown
     };
     let is_at_optimum = move || bar.with(|bar| bar.is_at_optimum);
     let text = move |part: fn(&PolicyResult) -> &String| {
