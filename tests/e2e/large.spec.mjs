@@ -14,7 +14,7 @@ const OPS = BLOCKS * OPS_PER_BLOCK;
 const LARGE = gpt2Blocks(BLOCKS);
 
 const canvas = (page) => page.getByRole('region', { name: 'Graph' }).getByRole('group', { name: /^graph of/ });
-const graphOf = (page, ops) => expect(canvas(page)).toHaveAccessibleName(new RegExp(`^graph of ${grouped(ops)} operations`), { timeout: 30_000 });
+const graphOf = (page, ops) => expect(canvas(page)).toHaveAccessibleName(new RegExp(`^graph of ${grouped(ops)} operations? `), { timeout: 30_000 });
 /** What the line below the bar says about the worker. */
 const work = (page) => page.locator('.strip .work');
 const tab = (page, name) => page.getByRole('tab', { name, exact: true });

@@ -172,7 +172,7 @@ test('the result is copied as sentences with a link to it', async ({ page, open 
   await page.getByRole('button', { name: /^Copy the result/ }).click();
   await expect(page.locator('.notice')).toContainText('The result is copied');
   const copied = await page.evaluate(() => globalThis.copied);
-  expect(copied).toMatch(/^Transformer block, 14 ops: Memory traffic 2\.30 GB unfused, 1\.96 GB fused/);
+  expect(copied).toMatch(/^Transformer block, 14 ops, textbook rules: Memory traffic 2\.30 GB unfused, 1\.96 GB fused/);
   const link = copied.split('\n').at(-1);
   await page.goto('about:blank');
   await page.goto(link);
