@@ -177,10 +177,10 @@ async fn a_dragged_tile_changes_its_figures_and_refuses_what_needs_whole_rows() 
         Some("128")
     );
     let follows = root.texts(".tiling-followers li");
-    assert!(follows[0].starts_with("act joins."), "{follows:?}");
+    assert!(follows[0].starts_with("act can join."), "{follows:?}");
     assert!(
         follows[1].starts_with(
-            "norm refused. norm needs all 4,096 columns of a row, and this tile has 128."
+            "norm cannot join. norm needs all 4,096 columns of a row, and this tile has 128."
         ),
         "{follows:?}"
     );
