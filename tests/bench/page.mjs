@@ -48,8 +48,8 @@ async function measureLoad(browser, url, { slow }) {
     let unfused;
     const look = () => {
       if (document.querySelector(picture)) found.pictureMs ??= performance.now();
-      const fuse = document.querySelector('.fuse-button');
-      const sentence = document.querySelector('.claim')?.textContent;
+      const fuse = document.querySelector('main .fuse-button');
+      const sentence = document.querySelector('main .claim')?.textContent;
       if (unfused === undefined && fuse) {
         unfused = sentence;
         fuse.click();
