@@ -92,7 +92,7 @@ fn WaysOn() -> impl IntoView {
     };
     view! {
         <div class="ways-on">
-            <button type="button" on:click=open_block>{example(NEXT).map(|block| block.title)}</button>
+            <button type="button" on:click=open_block>{example(NEXT).map(|block| format!("Next: {}", block.title))}</button>
             {lesson}
         </div>
     }

@@ -2,7 +2,7 @@
 
 import { expect, test } from './fixture.mjs';
 import { strayHeadings } from './reach.mjs';
-import { chooseExample, chooseView, fragmentOf, kernelButton, notice, numberBox, openTab, panel, picker, result, senderNote, slider, write } from './visitor.mjs';
+import { chooseExample, choosePolicy, chooseView, fragmentOf, kernelButton, notice, numberBox, openTab, panel, picker, result, senderNote, slider, write } from './visitor.mjs';
 
 const PHONE = { width: 390, height: 844 };
 const LAPTOP = { width: 1366, height: 768 };
@@ -28,6 +28,14 @@ for (const [name, size] of Object.entries({ phone: PHONE, laptop: LAPTOP })) {
     expect(Math.abs(await tabs.evaluate((tab) => tab.getBoundingClientRect().y + scrollY) - before)).toBeLessThanOrEqual(1);
   });
 }
+
+test('a message with a long button has lines of words', async ({ page, open }) => {
+  await page.setViewportSize(PHONE);
+  await open();
+  await choosePolicy(page, 'manual');
+  await expect(notice(page).getByRole('button', { name: /^Start from/ })).toBeVisible();
+  expect((await notice(page).boundingBox()).height).toBeLessThan(160);
+});
 
 test('the note of a link stands directly below the sentence, and nothing is suggested beside it', async ({ page, open }) => {
   await page.setViewportSize(PHONE);
