@@ -59,14 +59,15 @@ pub fn Headline() -> impl IntoView {
     }
 }
 
-/// How far the numbers of the sentence have come since the pictures began to go over to the fused ones, from 0 to 1.
+/// How far the numbers of the sentence have come since the kernels were shown fused, from 0 to 1. Between two policies they do not
+/// count: what they would count from is not what was shown.
 fn counted(page: Page) -> ReadSignal<f64> {
     let (counted, set_counted) = signal(1.0);
-    let fuses = Memo::new(move |_| page.is_fused.get() && page.is_switching.get());
+    let is_fused = Memo::new(move |_| page.is_fused.get());
     Effect::watch(
-        move || fuses.get(),
-        move |&fuses, _, _| {
-            if fuses {
+        move || is_fused.get(),
+        move |&is_fused, _, _| {
+            if is_fused {
                 browser::during(COUNTING, move |share| {
                     // Does nothing where the page is gone by then.
                     let _ = set_counted.try_set(share);
