@@ -4,7 +4,7 @@ use super::explain::{assumed, has_assumed_size, total_bytes, total_kernels};
 use super::figure::{Figure, Of, Part, Quantity, Run};
 use super::format::{format_faster, format_percent, format_ratio};
 use super::names::plural;
-use super::times::total_times;
+use super::times::{TimeKind, total_speedup, total_times};
 use fuseline_core::{Analysis, Policy};
 
 /// The sentence about what is shown, with its numbers: the fused program, or the unfused one while `is_fused` is false.
@@ -46,8 +46,8 @@ pub fn counting_claim(analysis: &Analysis, share: f64) -> Vec<Part> {
                 format!("{:.0}", from + share * (to - from))
             }
             Quantity::Saving => format_percent(share * analysis.savings_pct.abs()),
-            Quantity::Speedup | Quantity::BoundSpeedup => match speedup(analysis) {
-                Some((_, speedup, _)) => format_ratio(1.0 + share * (speedup - 1.0)),
+            Quantity::Speedup | Quantity::BoundSpeedup => match total_speedup(analysis) {
+                Some((_, speedup)) => format_ratio(1.0 + share * (speedup - 1.0)),
                 None => continue,
             },
             _ => continue,
@@ -177,8 +177,12 @@ fn fused(analysis: &Analysis) -> Vec<Part> {
 
 /// `: at best 1.06× faster on A100 SXM 80GB.`
 fn gain(analysis: &Analysis, is_assumed: bool) -> Vec<Part> {
-    let Some((how, speedup, quantity)) = speedup(analysis) else {
+    let Some((kind, speedup)) = total_speedup(analysis) else {
         return vec![Part::words(".")];
+    };
+    let (how, quantity) = match kind {
+        TimeKind::Predicted => ("predicted", Quantity::Speedup),
+        TimeKind::LowerBound => ("at best", Quantity::BoundSpeedup),
     };
     let device = &analysis.options.device.name;
     let faster = format_faster(speedup);
@@ -189,13 +193,4 @@ fn gain(analysis: &Analysis, is_assumed: bool) -> Vec<Part> {
         of_fused(assumed(is_assumed, ratio), quantity),
         Part::words(format!(" {rest} on {device}.")),
     ]
-}
-
-/// The predicted ratio of the times, else that of the bounds, with its words; `None` where not all FLOPs are known.
-fn speedup(analysis: &Analysis) -> Option<(&'static str, f64, Quantity)> {
-    let bound = analysis.speedup?;
-    Some(match &analysis.predicted {
-        Some(times) => ("predicted", times.speedup(), Quantity::Speedup),
-        None => ("at best", bound, Quantity::BoundSpeedup),
-    })
 }

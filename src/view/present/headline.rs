@@ -3,7 +3,7 @@
 use super::certificates::certificate_text;
 use super::explain::{assumed, change, has_assumed_size, total_bytes, total_kernels};
 use super::format::{format_exact, format_faster, format_ratio};
-use super::times::{COLD, TimeKind, missing_total, time_note, total_times};
+use super::times::{COLD, TimeKind, missing_total, time_note, total_speedup, total_times};
 use fuseline_core::Analysis;
 
 /// Bytes, kernels and time, before and after fusion.
@@ -73,11 +73,12 @@ pub fn headline(analysis: &Analysis) -> Headline {
         unfused_kernels: total_kernels(analysis, unfused),
         fused_kernels: total_kernels(analysis, fused),
         time_label: format!("{} on {}", kind.name(), device.name),
-        ratio: match &analysis.predicted {
-            _ if !runs || analysis.speedup.is_none() => None,
-            Some(predicted) => Some(faster(predicted.speedup())),
-            None => (analysis.speedup).map(|speedup| format!("at best {}", faster(speedup))),
-        },
+        ratio: total_speedup(analysis)
+            .filter(|_| runs)
+            .map(|(kind, speedup)| match kind {
+                TimeKind::Predicted => faster(speedup),
+                TimeKind::LowerBound => format!("at best {}", faster(speedup)),
+            }),
         bounds: (unfused_time.bound.zip(fused_time.bound)).map(|(unfused, fused)| {
             let cold = if is_below { COLD } else { "" };
             // Beside a prediction the quotient of the bounds is no best case: the unfused kernels may be further from theirs.

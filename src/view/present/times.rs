@@ -7,7 +7,7 @@ use crate::present::names::counted;
 use crate::present::predicted::breakdown_lines;
 use fuseline_core::Policy;
 use fuseline_core::analysis::device_model::{
-    FEWEST_COLUMNS, FEWEST_ELEMENTS, FEWEST_ROWS, Outside, breakdown, cold_time,
+    FEWEST_COLUMNS, FEWEST_ELEMENTS, FEWEST_ROWS, Outside, Predicted, breakdown, cold_time,
 };
 use fuseline_core::analysis::{Analysis, Execution, Kernel};
 use fuseline_core::cost::roofline::{MissingFigure, missing_figure};
@@ -207,6 +207,14 @@ pub fn kernel_time(analysis: &Analysis, kernel: KernelId) -> Option<TimeText> {
         outside: predicted.and_then(|predicted| predicted.outside),
         is_assumed: has_assumed_size(fused),
     }))
+}
+
+/// How many times faster the whole program is fused, by the times that it has; `None` where not all FLOPs are known.
+pub fn total_speedup(analysis: &Analysis) -> Option<(TimeKind, f64)> {
+    let bound = analysis.speedup?;
+    let predicted = analysis.predicted.as_ref();
+    let speedup = predicted.map_or(bound, Predicted::speedup);
+    Some((TimeKind::of(analysis), speedup))
 }
 
 /// The time of the whole program, unfused and fused.
