@@ -25,22 +25,20 @@ const COUNTING: Duration = Duration::from_millis(600);
 pub fn Headline() -> impl IntoView {
     let page = Page::of_context();
     let figures = figures_of(page);
+    let settled = Memo::new(move |_| {
+        let is_fused = page.is_fused.get();
+        page.analysis.with(|analysis| claim(analysis, is_fused))
+    });
     let counted = counted(page);
     let parts = Memo::new(move |_| {
-        let (is_fused, share) = (page.is_fused.get(), counted.get());
-        page.analysis.with(|analysis| {
-            if is_fused {
-                counting_claim(analysis, share)
-            } else {
-                claim(analysis, false)
-            }
-        })
+        let share = counted.get();
+        if share < 1.0 && page.is_fused.get() {
+            (page.analysis).with(|analysis| counting_claim(analysis, share))
+        } else {
+            settled.get()
+        }
     });
-    let spoken = Memo::new(move |_| {
-        let is_fused = page.is_fused.get();
-        page.analysis
-            .with(|analysis| Part::text_of(&claim(analysis, is_fused)))
-    });
+    let spoken = Memo::new(move |_| settled.with(|parts| Part::text_of(parts)));
     view! {
         <section class="headline" class:is-stale=page.is_grey class:is-pointed=points_at(View::Headline) class:is-presented=is_presented(View::Headline) aria-labelledby="headline-title">
             <h2 id="headline-title" class="sr-only">"Result"</h2>

@@ -1,7 +1,7 @@
 //! Where the shown program is drawn.
 
 use super::analysed::AnalysedText;
-use super::memos::{in_next_task, shared_memo};
+use super::memos::{in_next_task, shared_memo, shared_option};
 use super::page::SetIfChanged;
 use fuseline_core::Analysis;
 use fuseline_import::matching::Matching;
@@ -78,10 +78,7 @@ pub(super) fn charted(
             measured: measured.get(),
         })
     });
-    let soon = in_next_task(Memo::new_with_compare(
-        move |_| Some(now.get()),
-        |_, _| true,
-    ));
+    let soon = in_next_task(shared_option(move || Some(now.get())));
     shared_memo(move |last| {
         let is_long = shown.with(|shown| shown.is_long());
         let followed = is_long.then(|| soon.get().or_else(|| last.cloned()));
