@@ -84,11 +84,7 @@ pub fn TrafficPanel() -> impl IntoView {
         is_by_kernel_open.set(is_open);
         if is_open {
             // The chart is there once its width has been observed.
-            browser::after_picture(move || {
-                if let Some(by_kernel) = browser::mounted(by_kernel) {
-                    browser::reveal(&by_kernel);
-                }
-            });
+            browser::after_picture(move || browser::reveal_node(by_kernel));
         }
     };
     view! {

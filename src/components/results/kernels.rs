@@ -64,10 +64,8 @@ pub fn KernelsTable(
     let reveal_details = move |_| {
         // The row has selected its kernel or nothing, which the next frame shows.
         browser::next_frame(move || {
-            let details = browser::mounted(details);
-            if let Some(details) = details.filter(|_| untrack(|| page.selected_kernel()).is_some())
-            {
-                browser::reveal(&details);
+            if untrack(|| page.selected_kernel()).is_some() {
+                browser::reveal_node(details);
             }
         });
     };
