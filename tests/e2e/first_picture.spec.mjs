@@ -4,6 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from './fixture.mjs';
+import { withhold } from './visitor.mjs';
 
 const GOLDEN = fileURLToPath(new URL('../../public/first_picture.html', import.meta.url));
 const LAPTOP = { width: 1366, height: 768 };
@@ -105,12 +106,7 @@ function places(root) {
 for (const [screen, size] of Object.entries({ laptop: LAPTOP, phone: PHONE, projector: PROJECTOR })) {
   test(`the first picture stands while the program loads, and comes to life where it stands: ${screen}`, async ({ page, site }) => {
     await page.setViewportSize(size);
-    let send;
-    const sent = new Promise((resolve) => { send = resolve; });
-    await page.route('**/*.wasm', async (route) => {
-      await sent;
-      await route.continue();
-    });
+    const send = await withhold(page, '**/*.wasm');
     await page.goto(site);
     await expect(picture(page)).toBeVisible();
     await expect(page.getByRole('status')).toHaveText(/Loading/);

@@ -5,7 +5,7 @@ import { accessibilityFindings, commandLine, expect, test } from './fixture.mjs'
 import { OPS_PER_BLOCK, gpt2Blocks } from './gpt2.mjs';
 import {
   choosePolicy, editor, followLink, fragmentOf, grouped, headlineBytes, policyChoice, problemList, put, slider,
-  storedTexts,
+  storedTexts, withhold,
 } from './visitor.mjs';
 
 /** Enough for the worker. */
@@ -22,15 +22,7 @@ const details = (page) => page.getByRole('tabpanel', { name: /./ }).last();
 const rows = (page) => page.locator('.results tbody tr');
 
 /** No worker starts until the returned function is called. */
-async function withholdWorker(page) {
-  let start;
-  const started = new Promise((go) => { start = go; });
-  await page.route('**/worker.js', async (route) => {
-    await started;
-    await route.continue().catch(() => {}); // The page has ended this worker.
-  });
-  return start;
-}
+const withholdWorker = (page) => withhold(page, '**/worker.js');
 
 test('a large program has the figures and the reasons of the command line, and its slider moves them', async ({ page, open }) => {
   await open();

@@ -1,7 +1,7 @@
 // The start: what a visitor sees while the program loads, when it cannot, and what a first visit and an example open with.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { chooseExample, choosePolicy, chooseView, editor, headlineBytes, kernels, picker, policyChoice, stored, untilStored, viewSwitch } from './visitor.mjs';
+import { chooseExample, choosePolicy, chooseView, editor, headlineBytes, kernels, picker, policyChoice, stored, untilStored, viewSwitch, withhold } from './visitor.mjs';
 
 const help = (page) => page.getByText('Does this stay?');
 
@@ -16,12 +16,7 @@ async function expectHelp(page) {
 }
 
 test('while the program loads, the page says what loads and how far it is', { tag: '@firefox' }, async ({ page, site }) => {
-  let send;
-  const sent = new Promise((resolve) => { send = resolve; });
-  await page.route('**/*.wasm', async (route) => {
-    await sent;
-    await route.continue();
-  });
+  const send = await withhold(page, '**/*.wasm');
   await page.goto(site);
   await expect(page.getByRole('status')).toHaveText(/Loading the program/);
   await expect(page.getByRole('progressbar')).toBeVisible();

@@ -40,6 +40,17 @@ export async function present(page) {
   await page.getByRole('button', { name: 'Present', exact: true }).click();
 }
 
+/** Keeps back the files of the page that match, until the function that this returns is called. */
+export async function withhold(page, files) {
+  let send;
+  const sent = new Promise((resolve) => { send = resolve; });
+  await page.route(files, async (route) => {
+    await sent;
+    await route.continue().catch(() => {}); // The page may have given it up, such as a worker that it has ended.
+  });
+  return send;
+}
+
 /** A number as the page writes it: `1,200`. */
 export const grouped = (count) => count.toLocaleString('en-US');
 
