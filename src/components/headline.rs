@@ -94,6 +94,7 @@ fn FigureLine(
     /// The figures.
     figures: Memo<Figures>,
 ) -> impl IntoView {
+    let page = Page::of_context();
     let text = move |part: fn(&Figures) -> &String| move || figures.with(|all| part(all).clone());
     let maybe = move |part: fn(&Figures) -> &Option<String>| {
         let is_there = Memo::new(move |_| figures.with(|all| part(all).is_some()));
@@ -101,6 +102,9 @@ fn FigureLine(
         (is_there, text)
     };
     let (has_bounds, bounds) = maybe(|all| &all.bounds);
+    let (has_bottleneck, bottleneck) = maybe(|all| &all.bottleneck);
+    // Before *Fuse* is pressed the figures are of what is shown, and do not give away the result.
+    let is_fused = Memo::new(move |_| page.is_fused.get());
     let search = move || {
         figures.with(|all| all.search.clone()).map(|search| {
             let SearchResult {
@@ -123,28 +127,35 @@ fn FigureLine(
             <span class="before">
                 <Number told=before(Of::Program, Quantity::Bytes)>{text(|all| &all.unfused_bytes)}</Number>
             </span>
-            <span class="arrow" aria-hidden="true">"→"</span>
-            <span class="sr-only">"becomes"</span>
-            <strong>
-                <Number told=after(Of::Program, Quantity::Bytes)>{text(|all| &all.fused_bytes)}</Number>
-            </strong>
+            <Show when=move || is_fused.get()>
+                <span class="arrow" aria-hidden="true">"→"</span>
+                <span class="sr-only">"becomes"</span>
+                <strong>
+                    <Number told=after(Of::Program, Quantity::Bytes)>{text(|all| &all.fused_bytes)}</Number>
+                </strong>
+            </Show>
         </p>
         <p class="headline-figure" title=text(|all| &all.time_note)>
-            <span class="headline-label">{text(|all| &all.time_label)}</span>
+            <span class="headline-label">{text(|all| &all.time_kind)}</span>
             <span class="before">
                 <Number told=before(Of::Program, Quantity::Time)>{text(|all| &all.unfused_time)}</Number>
             </span>
-            <span class="arrow" aria-hidden="true">"→"</span>
-            <span class="sr-only">"becomes"</span>
-            <strong>
-                <Number told=after(Of::Program, Quantity::Time)>{text(|all| &all.fused_time)}</Number>
-            </strong>
-            <Show when=move || has_bounds.get()>
+            <Show when=move || is_fused.get()>
+                <span class="arrow" aria-hidden="true">"→"</span>
+                <span class="sr-only">"becomes"</span>
+                <strong>
+                    <Number told=after(Of::Program, Quantity::Time)>{text(|all| &all.fused_time)}</Number>
+                </strong>
+                <Show when=move || has_bottleneck.get()>
+                    <span class="bottleneck">{bottleneck}</span>
+                </Show>
+            </Show>
+            <Show when=move || is_fused.get() && has_bounds.get()>
                 <span class="quiet">
                     <Number told=after(Of::Program, Quantity::BoundSpeedup)>{bounds}</Number>
                 </span>
             </Show>
         </p>
-        {search}
+        {move || is_fused.get().then(search).flatten()}
     }
 }

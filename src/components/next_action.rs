@@ -92,8 +92,8 @@ fn WaysOn() -> impl IntoView {
     };
     view! {
         <div class="ways-on">
-            <button type="button" on:click=open_block>{example(NEXT).map(|block| format!("Next: {}", block.title))}</button>
             {lesson}
+            <button type="button" on:click=open_block>{example(NEXT).map(|block| format!("Next: {}", block.title))}</button>
         </div>
     }
 }
@@ -102,6 +102,7 @@ fn WaysOn() -> impl IntoView {
 #[component]
 fn BestChange() -> impl IntoView {
     let page = Page::of_context();
+    let is_in_lesson = is_in_lesson(page);
     let is_resting = RwSignal::new(false);
     let later = browser::Later::after(PAUSE);
     Effect::new(move || {
@@ -112,8 +113,9 @@ fn BestChange() -> impl IntoView {
     });
     let best = Memo::new(move |_| {
         let is_live = page.analysis.with(|analysis| is_compared_live(analysis));
-        // A puzzle is the visitor's to solve.
-        if !is_resting.get() || !is_live || page.puzzle.with(Option::is_some) {
+        // A puzzle is the visitor's to solve, and a lesson says itself what to do.
+        let is_guided = page.puzzle.with(Option::is_some) || is_in_lesson();
+        if !is_resting.get() || !is_live || is_guided {
             return None;
         }
         page.advice().map(|rows| rows.into_iter().next())

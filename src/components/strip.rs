@@ -120,7 +120,7 @@ fn Standing() -> impl IntoView {
     };
     let watch_line = move || {
         watch().map(|watch| {
-            view! { <p><span class="strip-label">"Watch for "</span><span>{watch}</span></p> }
+            view! { <p><span class="strip-label">"What to watch: "</span><span>{watch}</span></p> }
         })
     };
     let save = move |_| page.save_text();

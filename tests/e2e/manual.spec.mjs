@@ -113,7 +113,7 @@ test('what it says of a merge goes when another edit changes the text', async ({
   await merge();
   await chooseExample(page, 'Transformer block');
   await expect(note).toHaveText('');
-  await expect(page.getByText(/^Watch for/)).toBeVisible();
+  await expect(page.getByText(/^What to watch/)).toBeVisible();
 });
 
 test('the focus stays when undo takes back what had it', async ({ page }) => {

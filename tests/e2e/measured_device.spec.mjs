@@ -30,7 +30,7 @@ test('a measured GPU is a device of the picker, outlives a reload, travels in li
   await expect(chosen(page)).toHaveText(TITLE);
   // 2.15 GB at 1 TB/s and a launch of 4 µs.
   const headline = page.locator('.headline');
-  await expect(headline).toContainText('predicted on Moore Threads S4000');
+  await expect(headline).toContainText('predicted');
   await expect(headline).toContainText('2.15 ms');
   await expect(editor(page)).toHaveValue(COPY);
 

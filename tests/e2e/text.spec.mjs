@@ -132,9 +132,9 @@ test('undo and redo bring the example back with its text', async ({ page }) => {
   }
   await page.keyboard.press('ControlOrMeta+z');
   const watch = page.locator('.strip-standing');
-  await expect(watch).toContainText('Watch for A tensor with two readers');
+  await expect(watch).toContainText('What to watch: A tensor with two readers');
   await page.keyboard.press('ControlOrMeta+z');
-  await expect(watch).toContainText('Watch for Drag the sequence length');
+  await expect(watch).toContainText('What to watch: Drag the sequence length');
 });
 
 test('the text survives a reload', { tag: '@firefox' }, async ({ page }) => {

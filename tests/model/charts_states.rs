@@ -102,32 +102,35 @@ fn what_is_not_fused_stands_where_fusion_takes_it_from() {
 
 /// The headline tells the effect of fusion in both views, and so do the bars.
 #[test]
-fn the_bars_of_the_unfused_view_tell_what_fusion_would_leave() {
-    let analysis = of_text(
-        "input x : f16[1024, 1024]\na = relu(x)\nb = exp(a)\n",
-        Policy::Rules,
-    );
-    let charted = Charted {
-        is_fused: false,
-        ..Charted::fused(&analysis)
-    };
-    let words = |width: f64| -> String {
-        let scene = traffic_bars::scene_of(charted, (width, 200.0), None);
-        let effect = scene.marks.iter().find_map(|mark| match &mark.shape {
-            Shape::Text { text, .. } if mark.role == Role::SavedText => Some(text.clone()),
+fn the_bars_of_the_unfused_view_do_not_give_away_what_fusion_saves() {
+    let text = "input x : f16[1024, 1024]\na = relu(x)\nb = exp(a)\n";
+    let analysis = of_text(text, Policy::Rules);
+    let words = |is_fused: bool| -> Vec<String> {
+        let charted = Charted {
+            is_fused,
+            ..Charted::fused(&analysis)
+        };
+        let scene = traffic_bars::scene_of(charted, (240.0, 200.0), None);
+        let words = scene.marks.into_iter().filter_map(|mark| match mark.shape {
+            Shape::Text { text, .. } => {
+                matches!(mark.role, Role::BarText | Role::SavedText).then_some(text)
+            }
             _ => None,
         });
-        effect.unwrap()
+        words.collect()
     };
-    let headline = headline(&analysis);
     let Headline {
-        fused_bytes,
+        unfused_bytes: unfused,
+        fused_bytes: fused,
         change,
         ..
-    } = &headline;
-    assert_eq!(words(900.0), format!("fused {fused_bytes}, {change}"));
-    // The change alone would be read as that of the bar above it.
-    assert_eq!(words(240.0), format!("fused {change}"));
+    } = headline(&analysis);
+    let above = format!("unfused {unfused}");
+    assert_eq!(
+        words(false),
+        [above.clone(), format!("not fused {unfused}")]
+    );
+    assert_eq!(words(true), [above, format!("fused {fused}"), change]);
 }
 
 /// An axis of nothing, or of a few bytes, has no parts of bytes.

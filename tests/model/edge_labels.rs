@@ -8,6 +8,7 @@ use fuseline_view::picture::dag::layout;
 use fuseline_view::picture::dag::looks::{Looks, edge_width_px, widest_edge};
 use fuseline_view::picture::dag::minimap::Minimap;
 use fuseline_view::picture::dag::viewport::Viewport;
+use fuseline_view::present::names::lone_number;
 use std::sync::Arc;
 
 /// The text of the label below the op of this name.
@@ -140,4 +141,20 @@ fn width_tells_bytes() {
     assert!((edge_width_px(0, 0) - 1.5).abs() < 1e-9);
     assert!((edge_width_px(u64::MAX, u64::MAX) - 8.0).abs() < 1e-9);
     assert!((edge_width_px(u64::MAX, 1) - 3.0).abs() < 1e-9);
+}
+
+/// Four kernels of one number would read as one kernel.
+#[test]
+fn unfused_ops_have_the_number_of_their_later_kernel_and_a_letter_each() {
+    let chain: String = (0..27)
+        .map(|at| format!("v{} = relu(v{at})\n", at + 1))
+        .collect();
+    let text =
+        format!("input v0 : f16[1024]\ninput w : f16[1024, 1024]\n{chain}y = matmul(w, w)\n");
+    let analysis = of_text(&text, Policy::Rules);
+    let numbers: Vec<String> = (analysis.partition.kernel_of.iter_enumerated())
+        .map(|(op, _)| lone_number(&analysis.partition, op))
+        .collect();
+    assert_eq!(numbers[0], "1a");
+    assert_eq!(numbers[25..], ["1z", "1aa", "2"]);
 }

@@ -305,13 +305,13 @@ fn arrows_are_as_wide_as_their_bytes_in_both_views() {
 }
 
 #[test]
-fn the_title_tells_the_peak_and_the_words_at_it_what_the_device_has() {
+fn the_title_tells_the_peak_and_the_memory_of_the_device() {
     let analysis = block(2048, 4096, 32, default_device());
-    assert_eq!(claim(&analysis, true), "Peak memory 1.01 GB, at kernel 3");
-    assert_eq!(claim(&analysis, false), "Peak memory 1.01 GB, at softmax");
+    assert_eq!(claim(&analysis, true), "Peak memory 1.01 GB of 85.1 GB");
+    assert_eq!(claim(&analysis, false), claim(&analysis, true));
     let scene = drawn(&analysis, true, WIDE);
     assert_eq!(scene.title, claim(&analysis, true));
-    assert_eq!(words(&scene, Role::PeakText), ["peak 1.01 GB of 85.1 GB"]);
+    assert_eq!(words(&scene, Role::PeakText), ["peak 1.01 GB"]);
     let empty = of_text("", Policy::Rules);
     assert_eq!(claim(&empty, true), "Memory timeline");
     assert!(words(&drawn(&empty, true, WIDE), Role::PeakText).is_empty());
@@ -319,7 +319,7 @@ fn the_title_tells_the_peak_and_the_words_at_it_what_the_device_has() {
     let scene = drawn(&of_text(large, Policy::Rules), true, WIDE);
     assert_eq!(
         words(&scene, Role::PeakText),
-        ["peak 4.40 TB of 85.1 GB, does not fit"]
+        ["peak 4.40 TB, does not fit"]
     );
 }
 

@@ -30,7 +30,7 @@ fn a_library_call_takes_no_epilogue_and_the_reason_says_so() {
     let graph = analysis(text, &under(Policy::Inductor)).graph;
     assert_eq!(
         reason_text(&graph, &reason),
-        "the matmul `h` is a library call, which takes the `add` after it only if an op other than elementwise reads that `add`"
+        "torch.compile calls a library for the matmul `h`, and fuses the `add` after it with the elementwise ops that read it instead"
     );
 }
 

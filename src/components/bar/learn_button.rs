@@ -11,7 +11,7 @@ use leptos::prelude::*;
 pub fn LearnButton() -> impl IntoView {
     let page = Page::of_context();
     let is_open = move || page.is_ops_open.get() && page.ops_view.get() == OpsView::Learn;
-    // Until a lesson was opened it is the one filled button of the bar.
+    // Until a lesson was opened it is the one filled button of the bar, and beside *Fuse* there is no other.
     let learning = Learning::of_context();
     let is_new = move || {
         learning.is_some_and(|learning| {
@@ -31,7 +31,7 @@ pub fn LearnButton() -> impl IntoView {
         }
     };
     view! {
-        <button type="button" class="learn-button" class:primary=move || is_new() && !is_open() aria-pressed=move || is_open().to_string() on:click=toggle>
+        <button type="button" class="learn-button" class:primary=move || is_new() && !is_open() && page.is_fused.get() aria-pressed=move || is_open().to_string() on:click=toggle>
             "Learn"
         </button>
     }

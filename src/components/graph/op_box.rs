@@ -57,8 +57,10 @@ pub(super) fn OpBox(
                 <rect x=rect.x y=rect.y width=rect.width height=rect.height rx="7"></rect>
             </g>
             <g class="dag-op-words" aria-hidden="true">
-                // Unfused, where no kernel has a box: the kernel that the op fuses into.
-                <text class="dag-op-number" x=rect.x + 10.0 y=rect.y + rect.height - 7.0>{kernel.number()}</text>
+                // Unfused, where no kernel has a box.
+                <text class="dag-op-number" x=rect.x + 6.0 y=rect.y + rect.height - 7.0>
+                    {move || look.with(|look| look.lone_number.clone())}
+                </text>
                 <text x=middle.x y=middle.y - 3.0>
                     <tspan class="dag-function">{place.function}</tspan>
                     <tspan class="dag-label" dx="6">{place.label}</tspan>

@@ -3,7 +3,9 @@
 use super::certificates::certificate_text;
 use super::explain::{assumed, change, has_assumed_size, total_bytes, total_kernels};
 use super::format::{format_exact, format_faster, format_ratio};
-use super::times::{COLD, TimeKind, missing_total, time_note, total_speedup, total_times};
+use super::times::{
+    Bottleneck, COLD, TimeKind, missing_total, time_note, total_speedup, total_times,
+};
 use fuseline_core::Analysis;
 
 /// Bytes, kernels and time, before and after fusion.
@@ -21,12 +23,16 @@ pub struct Headline {
     pub unfused_kernels: String,
     /// Launched kernels, fused.
     pub fused_kernels: String,
-    /// What the times are, and the device: `predicted on H200`.
+    /// What the times are: `predicted`. The sentence above names the device.
+    pub time_kind: String,
+    /// The same with the device: `predicted on H200`.
     pub time_label: String,
     /// Time, unfused.
     pub unfused_time: String,
     /// Time, fused.
     pub fused_time: String,
+    /// What most of the fused time is spent on: `87 % compute-bound`. `None` where the times leave out work.
+    pub bottleneck: Option<String>,
     /// The quotient of both: a speedup, or one by the lower bounds. `None` where nothing runs.
     pub ratio: Option<String>,
     /// Both lower bounds, beside predicted times.
@@ -57,6 +63,7 @@ pub fn headline(analysis: &Analysis) -> Headline {
     let [unfused_time, fused_time] = total_times(analysis);
     let is_below = unfused_time.is_below || fused_time.is_below;
     let runs = fused.launches > 0;
+    let bottleneck = Bottleneck::of(analysis);
     let is_assumed = unfused.kernels.iter().any(has_assumed_size);
     let faster = |speedup: f64| assumed(is_assumed, &format_faster(speedup));
     Headline {
@@ -72,6 +79,7 @@ pub fn headline(analysis: &Analysis) -> Headline {
         ),
         unfused_kernels: total_kernels(analysis, unfused),
         fused_kernels: total_kernels(analysis, fused),
+        time_kind: kind.name().to_owned(),
         time_label: format!("{} on {}", kind.name(), device.name),
         ratio: total_speedup(analysis)
             .filter(|_| runs)
@@ -90,10 +98,14 @@ pub fn headline(analysis: &Analysis) -> Headline {
         }),
         unfused_time: unfused_time.time,
         fused_time: fused_time.time,
-        time_note: match missing {
-            Some(missing) => format!("{} {missing}.", time_note(analysis)),
-            None => time_note(analysis),
+        time_note: match (missing, &bottleneck) {
+            (Some(missing), _) => format!("{} {missing}.", time_note(analysis)),
+            (None, Some(bottleneck)) => {
+                format!("{} {}", bottleneck.sentence(), time_note(analysis))
+            }
+            (None, None) => time_note(analysis),
         },
+        bottleneck: bottleneck.as_ref().map(Bottleneck::text),
         search: analysis
             .certificate
             .as_ref()

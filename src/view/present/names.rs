@@ -3,6 +3,7 @@
 use crate::present::format::format_count;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::OpId;
+use fuseline_core::model::partition::Partition;
 use fuseline_core::notation::spelling::{first_chars, printable};
 
 /// What a list of texts shows of one: its title, else its first line that is not empty.
@@ -26,6 +27,27 @@ pub fn own_title(text: &str) -> Option<&str> {
 /// The op's name; empty for an op that the graph does not have.
 pub fn op_name(graph: &Graph, op: OpId) -> &str {
     graph.ops.get(op).map_or("", |op| op.name.as_str())
+}
+
+/// The number of an op that runs as a kernel of its own: that of the kernel that it fuses into, with a letter where other ops do,
+/// too: `3`, `1a`, `1b`. `O(ops of the kernel)`.
+pub fn lone_number(partition: &Partition, op: OpId) -> String {
+    let kernel = partition.kernel_of[op];
+    let ops = &partition.kernels[kernel];
+    let number = kernel.number();
+    match ops.iter().position(|&of| of == op) {
+        Some(index) if ops.len() > 1 => format!("{number}{}", letters(index)),
+        _ => number.to_string(),
+    }
+}
+
+/// `a` to `z`, then `aa`, `ab`, as the columns of a spreadsheet.
+fn letters(index: usize) -> String {
+    let letter = char::from(b'a' + (index % 26) as u8);
+    match index / 26 {
+        0 => letter.to_string(),
+        more => format!("{}{letter}", letters(more - 1)),
+    }
 }
 
 /// The op's name, marked as code: `` `relu` ``.

@@ -113,7 +113,7 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
             .all(|&op| graph.ops[op].op_type == OpType::Elementwise)
     {
         return format!(
-            "the matmul {} is a library call, which takes the `add` after it only if an op other than elementwise reads that `add`",
+            "torch.compile calls a library for the matmul {}, and fuses the `add` after it with the elementwise ops that read it instead",
             quoted_op(graph, matmul)
         );
     }
@@ -182,7 +182,7 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
         }
         Reason::TooManyNodes { nodes, limit } => beyond_limit("have", nodes, "nodes", limit),
         Reason::LibraryCall { matmul } => {
-            format!("the matmul {matmul} is a library call, which takes only views and one `add` after it")
+            format!("torch.compile calls a library for the matmul {matmul}, and only views and one `add` after it can be part of the call")
         }
         Reason::Loops { first, second } => {
             format!("one kernel is {}, the other is {}", loop_text(first), loop_text(second))

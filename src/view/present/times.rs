@@ -2,7 +2,7 @@
 
 use crate::present::explain::{assumed, has_assumed_size};
 use crate::present::figure::{Limit, Worked, limits_of};
-use crate::present::format::{at_least, format_exact, format_seconds};
+use crate::present::format::{at_least, format_exact, format_percent, format_seconds};
 use crate::present::names::counted;
 use crate::present::predicted::breakdown_lines;
 use fuseline_core::Policy;
@@ -257,6 +257,78 @@ pub const fn bound_name(bound: Bound) -> &'static str {
         Bound::Vector => "vector units",
         Bound::Launch => "launch",
         Bound::Unknown => "unknown",
+    }
+}
+
+/// The bottleneck of the kernels that take most of the fused time, with their share: why a program with a quarter of the traffic
+/// is not four times as fast.
+pub struct Bottleneck {
+    name: &'static str,
+    /// Why fusion does not shorten their time further.
+    why: &'static str,
+    share_pct: f64,
+}
+
+impl Bottleneck {
+    /// `None` where nothing runs, and where the times leave out FLOPs or ops.
+    pub fn of(analysis: &Analysis) -> Option<Self> {
+        analysis.speedup?;
+        let bounds = [
+            (
+                "memory-bound",
+                "Their inputs and results still go through memory.",
+                &[Bound::Memory][..],
+            ),
+            (
+                "compute-bound",
+                "Fusion saves memory traffic, not arithmetic.",
+                &[Bound::Matrix, Bound::Vector],
+            ),
+            (
+                "launch-bound",
+                "Each launch takes longer than the work of its kernel.",
+                &[Bound::Launch],
+            ),
+        ];
+        let total_s = analysis.time_s();
+        let seconds_of = |of: &[Bound]| -> f64 {
+            (analysis.fused.kernels.iter_enumerated())
+                .filter(|(_, kernel)| of.contains(&kernel.placement.bound))
+                .filter_map(|(id, _)| analysis.kernel_time_s(id))
+                .sum()
+        };
+        let longest = bounds
+            .map(|(name, why, of)| Self {
+                name,
+                why,
+                share_pct: seconds_of(of) / total_s * 100.0,
+            })
+            .into_iter()
+            .max_by(|a, b| a.share_pct.total_cmp(&b.share_pct))?;
+        (total_s > 0.0).then_some(longest)
+    }
+
+    /// `87 % compute-bound`.
+    pub fn text(&self) -> String {
+        // What is less than a tenth of a percent less than all.
+        if self.share_pct > 99.95 {
+            return format!("all {}", self.name);
+        }
+        format!("{} {}", format_percent(self.share_pct), self.name)
+    }
+
+    /// The same as sentences: `Of the fused time, 87 % is in compute-bound kernels. Fusion saves memory traffic, not arithmetic.`
+    pub fn sentence(&self) -> String {
+        let Self {
+            name,
+            why,
+            share_pct,
+        } = self;
+        if *share_pct > 99.95 {
+            return format!("All fused time is in {name} kernels. {why}");
+        }
+        let share = format_percent(*share_pct);
+        format!("Of the fused time, {share} is in {name} kernels. {why}")
     }
 }
 

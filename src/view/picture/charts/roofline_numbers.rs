@@ -93,8 +93,8 @@ fn groups(numbers: Vec<Number>, radius: f64) -> Vec<Vec<Number>> {
 }
 
 /// The nearest free place around a point, above it rather than below, that is not closer to another of `places`; else, in a
-/// crowd, the nearest that a line can lead to without crossing words. If there is none, one that lines cross; if there is
-/// none of those either, one that is closer to another point.
+/// crowd, the nearest that a line can lead to without crossing words. Where there is none, the number would make a knot: the label
+/// of the point has it.
 fn free_place(
     point: Point,
     size: (f64, f64),
@@ -136,21 +136,19 @@ fn free_place(
     };
     let is_clear = |wanted: &Bounds| space.words.is_free(wanted) && space.lines.is_free(wanted);
     let bounds = |center| Bounds::centered(center, size);
-    let has_no_words = |wanted: &Bounds| space.words.is_free(wanted);
-    let near = || candidates(STEPS).filter(is_nearest).map(bounds);
     let is_reached = |wanted: &Bounds| {
         let [from, to] = leader_ends(point, *wanted, radius);
         let beyond = toward(to, from, 2.0);
         space.words.is_line_free([toward(from, to, 1.0), beyond])
     };
-    near()
-        .find(is_clear)
-        .or_else(|| {
-            let far = candidates(FAR_STEPS).map(bounds);
-            far.filter(is_clear).find(is_reached)
-        })
-        .or_else(|| near().find(has_no_words))
-        .or_else(|| candidates(STEPS).map(bounds).find(has_no_words))
+    let near = candidates(STEPS)
+        .filter(is_nearest)
+        .map(bounds)
+        .find(is_clear);
+    near.or_else(|| {
+        let far = candidates(FAR_STEPS).map(bounds);
+        far.filter(is_clear).find(is_reached)
+    })
 }
 
 /// The line from a point to its row, if they are not close.

@@ -3,7 +3,7 @@
 use crate::picture::charts::bounds::{Bounds, distance};
 use crate::picture::charts::frame::Plot;
 use crate::picture::charts::labels::{add_others, kernel_heading, point_label, short_op_names};
-use crate::picture::charts::marks::{circle, line, rect, text, text_width};
+use crate::picture::charts::marks::{circle, line, rect, tenth, text, text_width};
 use crate::picture::charts::occupancy::LabelSpace;
 use crate::picture::charts::roofline_arcs::{MoveArc, PointMove, arcs_below_roof};
 use crate::picture::charts::roofline_frame::{RooflineFrame, point_of};
@@ -31,6 +31,8 @@ struct KernelPoint {
     other_count: usize,
     /// Its place: fused, or where its ops are before fusion.
     at: Point,
+    /// Its area grows with the kernel's time.
+    radius: f64,
     /// Whether it is its ops before fusion.
     is_unfused: bool,
     /// The place of its ops before fusion, when there are several and `at` is another.
@@ -74,7 +76,10 @@ impl KernelPoint {
 
 /// Radii of the points.
 struct Radii {
+    /// That of the kernel that takes longest.
     solid: f64,
+    /// That of a kernel that takes next to no time.
+    least_solid: f64,
     hollow: f64,
     op: f64,
 }
@@ -90,18 +95,20 @@ pub(super) fn draw_points(analysis: &Analysis, is_fused: bool, frame: &mut Roofl
     } = frame;
     let radii = if *is_compact {
         Radii {
-            solid: 4.5,
+            solid: 5.5,
+            least_solid: 2.5,
             hollow: 3.5,
             op: 2.0,
         }
     } else {
         Radii {
-            solid: 6.0,
+            solid: 8.0,
+            least_solid: 3.5,
             hollow: 5.0,
             op: 2.5,
         }
     };
-    let mut points = points_of_kernels(analysis, is_fused, plot);
+    let mut points = points_of_kernels(analysis, is_fused, plot, &radii);
     let leaders = place_arcs_and_numbers(&mut points, &radii, space);
     if analysis.graph.ops.len() <= MAX_OPS_SHOWN {
         marks.extend(op_points(analysis, plot, radii.op));
@@ -110,7 +117,7 @@ pub(super) fn draw_points(analysis: &Analysis, is_fused: bool, frame: &mut Roofl
     marks.extend((points.iter()).filter_map(|point| hollow_point(analysis, point, &radii)));
     for point in &points {
         if let Some(arc) = &point.arc {
-            let parts = arc.marks(radii.hollow, radii.solid);
+            let parts = arc.marks(radii.hollow, point.radius);
             marks.extend(parts.map(|mark| mark.of_kernel(point.kernel)));
         }
     }
@@ -119,8 +126,11 @@ pub(super) fn draw_points(analysis: &Analysis, is_fused: bool, frame: &mut Roofl
             .iter()
             .flat_map(|point| predicted_marks(point, radii.op)),
     );
-    marks.extend(points.iter().map(|point| {
-        circle(Role::SolidPoint, point.at, radii.solid)
+    // Small ones in front of large ones.
+    let mut by_radius: Vec<&KernelPoint> = points.iter().collect();
+    by_radius.sort_by(|a, b| b.radius.total_cmp(&a.radius));
+    marks.extend(by_radius.into_iter().map(|point| {
+        circle(Role::SolidPoint, point.at, tenth(point.radius))
             .of_kernel(point.kernel)
             .named(point.label(analysis))
     }));
@@ -176,7 +186,7 @@ fn unfused_label(analysis: &Analysis, kernel: KernelId) -> Option<Label> {
 fn hollow_point(analysis: &Analysis, point: &KernelPoint, radii: &Radii) -> Option<Mark> {
     let unfused_at = point.unfused_at?;
     // So large that a ring of it shows, however close the solid point in front of it is.
-    let radius = (radii.solid + RING - distance(unfused_at, point.at)).max(radii.hollow);
+    let radius = (point.radius + RING - distance(unfused_at, point.at)).max(radii.hollow);
     let label = unfused_label(analysis, point.kernel)?;
     let mark = circle(Role::HollowPoint, unfused_at, radius);
     Some(mark.of_kernel(point.kernel).named(label))
@@ -211,7 +221,26 @@ fn number_marks(analysis: &Analysis, point: &KernelPoint) -> Vec<Mark> {
     ]
 }
 
-fn points_of_kernels(analysis: &Analysis, is_fused: bool, plot: &Plot) -> Vec<KernelPoint> {
+/// The time of a kernel, or of its ops before fusion.
+fn time_s(analysis: &Analysis, kernel: KernelId, is_unfused: bool) -> f64 {
+    if !is_unfused {
+        return analysis.kernel_time_s(kernel).unwrap_or_default();
+    }
+    let predicted = analysis.predicted.as_ref();
+    let predicted = predicted.and_then(|predicted| predicted.kernels.get(kernel));
+    let bound_s = (analysis.comparisons.get(kernel)).map(|unfused| unfused.unfused_time_s);
+    predicted.map_or(bound_s.unwrap_or_default(), |times| times.unfused_s)
+}
+
+fn points_of_kernels(
+    analysis: &Analysis,
+    is_fused: bool,
+    plot: &Plot,
+    radii: &Radii,
+) -> Vec<KernelPoint> {
+    let longest_s = (analysis.fused.kernels.iter_enumerated())
+        .map(|(kernel, _)| time_s(analysis, kernel, !is_fused))
+        .fold(0.0, f64::max);
     let mut points: Vec<KernelPoint> = Vec::new();
     let mut point_in_cell: BTreeMap<(i64, i64), usize> = BTreeMap::new();
     let is_shared = analysis.fused.kernels.len() > MAX_SEPARATE_KERNELS;
@@ -241,6 +270,12 @@ fn points_of_kernels(analysis: &Analysis, is_fused: bool, plot: &Plot) -> Vec<Ke
             kernel: id,
             other_count: 0,
             at,
+            radius: if longest_s > 0.0 {
+                let share = time_s(analysis, id, !is_fused) / longest_s;
+                (radii.solid * share.sqrt()).max(radii.least_solid)
+            } else {
+                radii.least_solid
+            },
             is_unfused,
             unfused_at,
             arc: None,
@@ -289,7 +324,7 @@ fn place_arcs_and_numbers(
     space: &mut LabelSpace,
 ) -> Vec<Mark> {
     for point in points.iter() {
-        let solid = Bounds::around(point.at, radii.solid);
+        let solid = Bounds::around(point.at, point.radius);
         space.lines.occupy(&solid);
         if let Some(predicted_at) = point.predicted_at {
             space.lines.occupy_line([point.at, predicted_at], 1.0);

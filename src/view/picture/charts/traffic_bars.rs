@@ -70,7 +70,7 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     let (name, execution) = if is_fused {
         ("fused", &analysis.fused)
     } else {
-        ("shown", &analysis.unfused)
+        ("not fused", &analysis.unfused)
     };
     let fused = Bar {
         name,
@@ -109,14 +109,9 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     let summary = fused.summary(is_compact(size));
     let summary_end = left + text_width(&summary);
     marks.push(bar_text(text_y, summary));
-    let change = format_change(analysis.savings_pct);
-    let effect = if is_fused {
-        [saved_words(analysis), change]
-    } else {
-        [fused_words(analysis), format!("fused {change}")]
-    };
-    // Between lower bounds there is no difference.
-    if !analysis.is_partial() {
+    let effect = [saved_words(analysis), format_change(analysis.savings_pct)];
+    // Between lower bounds there is no difference. Before *Fuse* is pressed the result is not given away.
+    if is_fused && !analysis.is_partial() {
         let from = (summary_end + 12.0, text_y);
         let gap_end = plot.x(before.total as f64);
         marks.extend(effect_text(effect, gap_end, &plot, from));
@@ -349,12 +344,6 @@ fn saved_words(analysis: &Analysis) -> String {
         format_bytes(saved.unsigned_abs()),
         format_change(analysis.savings_pct)
     )
-}
-
-/// What the lower bar becomes when the view is fused: `fused 1.96 GB, −14.6 %`.
-fn fused_words(analysis: &Analysis) -> String {
-    let total = total_bytes(analysis, &analysis.fused);
-    format!("fused {total}, {}", format_change(analysis.savings_pct))
 }
 
 /// The effect of fusion in the longest of these words that fit, if any do: below the gap at the end of the fused bar and not left

@@ -6,7 +6,7 @@ use super::metrics::{BOLD, OP_PADDING, PILL_WIDTHS, SMALL_FONT_PX, fit_text, tex
 use super::repeats::{Repeat, Repeats};
 use crate::present::format::format_count;
 use crate::present::format::{format_bytes, format_exact, format_percent};
-use crate::present::names::{joined, short_name};
+use crate::present::names::{joined, lone_number, short_name};
 use fuseline_core::analysis::Execution;
 use fuseline_core::model::op::shape_text;
 use fuseline_core::{Analysis, IdVec, KernelId, OpId, SizeSource, TensorId};
@@ -24,6 +24,8 @@ const SPOKEN_NAME_CHARS: usize = 120;
 pub struct OpLook {
     /// Shape of the output, cut to the box.
     pub shape: String,
+    /// The number of its kernel where it runs alone.
+    pub lone_number: String,
     /// Its name for screen readers.
     pub name: String,
 }
@@ -186,12 +188,14 @@ impl Looks {
         } else {
             "stays on chip".to_owned()
         };
+        let fate = if self.is_fused { "" } else { "fuses into " };
         OpLook {
             name: format!(
-                "{name}, {}, kernel {kernel} of {kernels}, output {}, {output}",
+                "{name}, {}, {fate}kernel {kernel} of {kernels}, output {}, {output}",
                 definition.op_type.name(),
                 spoken(&shape)
             ),
+            lone_number: lone_number(&self.analysis.partition, op),
             shape: fit_text(&shape, width - 2.0 * OP_PADDING, SMALL_FONT_PX),
         }
     }

@@ -3,7 +3,7 @@
 use super::{Found, How, Number, Quantity, Run, Term, Worked, bytes, memory, work};
 use crate::present::explain::has_assumed_size;
 use crate::present::names::{op_name, op_names};
-use crate::present::times::{TimeKind, missing_text, outside_text, total_times};
+use crate::present::times::{Bottleneck, TimeKind, missing_text, outside_text, total_times};
 use fuseline_core::analysis::{Analysis, Execution, Kernel};
 use fuseline_core::model::ids::KernelId;
 use fuseline_core::model::work::Work;
@@ -268,5 +268,10 @@ fn speedup(analysis: &Analysis, quantity: Quantity) -> Option<Found> {
         worked: takes_time.then(|| Worked::quotient(unfused, fused)),
         ..Term::given("", Number::Ratio(ratio)).assumed(is_assumed)
     };
-    (analysis.fused.launches > 0).then(|| Found::new(term))
+    (analysis.fused.launches > 0).then(|| Found {
+        notes: (Bottleneck::of(analysis).iter())
+            .map(Bottleneck::sentence)
+            .collect(),
+        ..Found::new(term)
+    })
 }

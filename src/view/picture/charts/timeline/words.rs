@@ -9,13 +9,14 @@ use crate::picture::charts::scene::Label;
 use crate::present::explain::total_memory;
 use crate::present::format::format_bytes;
 use crate::present::memory::peak_text;
+use crate::present::names::lone_number;
 use crate::present::names::{counted, short_name};
 use fuseline_core::{Analysis, Execution, IdVec, KernelId, TensorId};
 
 /// Characters of the name of a tensor, at most.
 const NAME_CHARS: usize = 28;
 
-/// What the picture shows, as its title: `Peak memory 604 MB, at kernel 3`; a plain name for a program without kernels.
+/// What the picture shows, as its title: `Peak memory 604 MB of 85.1 GB`; a plain name for a program without kernels.
 pub fn claim(analysis: &Analysis, is_fused: bool) -> String {
     let execution = if is_fused {
         &analysis.fused
@@ -23,11 +24,7 @@ pub fn claim(analysis: &Analysis, is_fused: bool) -> String {
         &analysis.unfused
     };
     match execution.peak_memory.kernel {
-        Some(kernel) => format!(
-            "Peak memory {}, at {}",
-            total_memory(analysis, execution),
-            run_name(analysis, kernel, is_fused)
-        ),
+        Some(_) => format!("Peak memory {}", peak_text(analysis, execution)),
         None => "Memory timeline".to_owned(),
     }
 }
@@ -64,14 +61,14 @@ pub(super) fn description(analysis: &Analysis, bars: &Bars, is_fused: bool) -> S
     )
 }
 
-/// The words at the peak, the longest first: `peak 604 MB of 85.1 GB`.
+/// The words at the peak, the longest first: `peak 604 MB`.
 pub(super) fn peak_words(analysis: &Analysis, execution: &Execution) -> Vec<String> {
-    let needed = peak_text(analysis, execution);
+    let needed = total_memory(analysis, execution);
     let memory = &analysis.options.device.hardware.memory_bytes;
     let is_too_much =
         (memory.as_ref()).is_some_and(|memory| execution.peak_memory.bytes as f64 > memory.value);
     let verdict = is_too_much.then(|| format!("peak {needed}, does not fit"));
-    let shorter = [format!("peak {needed}"), total_memory(analysis, execution)];
+    let shorter = [format!("peak {needed}"), needed];
     verdict.into_iter().chain(shorter).collect()
 }
 
@@ -83,8 +80,15 @@ pub(super) fn box_words(
 ) -> Vec<String> {
     match column.kind {
         ColumnKind::Kernel(kernel) => {
-            let number = kernel.number().to_string();
             let ops = execution.kernels.as_slice().get(column.kernels.start);
+            let number = if charted.is_fused {
+                kernel.number().to_string()
+            } else {
+                let op = ops.and_then(|of| of.ops.first());
+                op.map_or_else(String::new, |&op| {
+                    lone_number(&charted.analysis.partition, op)
+                })
+            };
             let ops = ops.map(|of| short_op_names(charted.analysis, &of.ops));
             let long = ops.map(|ops| format!("{number} {ops}"));
             long.into_iter().chain([number]).collect()
