@@ -12,7 +12,7 @@ const covered = (page) => graph(page).evaluate((panel) => {
   const box = (element) => element.getBoundingClientRect();
   const view = box(panel.querySelector('.dag'));
   const over = [...panel.querySelectorAll('.dag-tools, .dag-minimap')];
-  const nodes = [...panel.querySelectorAll('.dag-panel, .dag-op-box, .dag-pill, .dag-size-label.is-shown')];
+  const nodes = [...panel.querySelectorAll('.dag-panel, .dag-op-box, .dag-pill, .dag-size-label.is-dram')];
   const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
   const inView = ({ left, right, top, bottom }) => ({
     left: Math.max(left, view.left), right: Math.min(right, view.right), top: Math.max(top, view.top), bottom: Math.min(bottom, view.bottom),
@@ -105,7 +105,7 @@ test('a label names its tensor', async ({ page, open }) => {
   await open();
   await chooseExample(page, 'Diamond');
   await expect(op(page, 'matmul1')).toBeVisible();
-  await expect(graph(page).locator('.dag-size-label.is-shown text')).toHaveText(['y1 2.10 MB']);
+  await expect(graph(page).locator('.dag-size-label.is-dram text')).toHaveText(['y1 2.10 MB']);
 });
 
 test('the sign for a harm is explained where a row has it', async ({ page, open }) => {

@@ -21,7 +21,7 @@ for (const [screen, viewport] of Object.entries(SCREENS)) {
     await close();
     await expect(op).toHaveCount(0);
 
-    await graph(page).locator('.dag-size-label.is-shown').first().click();
+    await graph(page).locator('.dag-size-label.is-dram').first().click();
     const edge = card(page, 'split_heads → attn_scores');
     await expect(edge).toBeInViewport();
     await expect(edge).toContainText(/Separate: .*One kernel instead would save 50.3 MB/);

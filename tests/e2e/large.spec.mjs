@@ -167,7 +167,7 @@ test('the tabs of a large program fill in, the selected edge has a row and an an
   await field.press('Enter');
   await expect(page.locator('.why-ask')).toContainText('mean1_7');
 
-  await page.locator('.dag-size-label.is-shown').first().click();
+  await page.locator('.dag-size-label.is-dram').first().click();
   const selected = page.locator('.results tr.is-selected');
   await expect(selected).toHaveCount(1);
   await expect(page.locator('.inspector')).toContainText('Separate: ');

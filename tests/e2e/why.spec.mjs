@@ -68,7 +68,7 @@ test('table, graph and question speak of the same edge', async ({ page }) => {
     await expect(ops).toHaveCount(0);
   });
   await test.step('an edge of the graph is selected in the table, and nothing scrolls away from the graph', async () => {
-    await page.locator('.dag-size-label.is-shown').first().click();
+    await page.locator('.dag-size-label.is-dram').first().click();
     await expect(panel(page).locator('tr.is-selected')).toHaveCount(1);
     await expect(page.getByRole('region', { name: 'split_heads → attn_scores' })).toBeInViewport();
     await page.keyboard.press('Escape');

@@ -5,7 +5,7 @@ use super::state::Graph;
 use fuseline_core::OpId;
 use leptos::prelude::*;
 
-/// A label below the op, shown while its tensor goes through memory. A click opens the reason.
+/// A label below the op: the size of a tensor that goes through memory, where a click opens the reason, or the name of one on chip.
 #[component]
 pub(super) fn SizeLabel(
     /// The state of the graph.
@@ -28,7 +28,7 @@ pub(super) fn SizeLabel(
         <g
             class="dag-size-label"
             node_ref=node
-            class:is-shown=move || look.with(|look| look.is_shown)
+            class:is-dram=move || look.with(|look| look.is_dram)
             on:click=move |event| {
                 event.stop_propagation();
                 graph.click_size_label(op);
@@ -42,7 +42,7 @@ pub(super) fn SizeLabel(
                 height=place.height
                 rx=place.height / 2.0
             ></rect>
-            <text x=middle.x y=middle.y + 4.0>{move || look.with(|look| look.text.clone())}</text>
+            <text x=move || look.with(|look| look.text_x(middle.x)) y=middle.y + 4.0>{move || look.with(|look| look.text.clone())}</text>
         </g>
     })
 }

@@ -42,14 +42,22 @@ pub struct EdgeLook {
 /// The label on the edge of a tensor that an op produces.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SizeLabelLook {
-    /// The tensor goes through DRAM. The label of one on chip is hidden.
-    pub is_shown: bool,
-    /// The name, bytes, and the number of readers when several kernels read the tensor.
+    /// The tensor goes through DRAM.
+    pub is_dram: bool,
+    /// The name of a tensor on chip; else bytes, behind a name that the box does not tell, and the number of readers when several
+    /// kernels read the tensor.
     pub text: String,
     /// Width of the label.
     pub width_px: f64,
     /// Its tooltip.
     pub title: String,
+}
+
+impl SizeLabelLook {
+    /// The middle of the size on the line, or the start of the name beside it.
+    pub fn text_x(&self, line_x: f64) -> f64 {
+        if self.is_dram { line_x } else { line_x + 8.0 }
+    }
 }
 
 /// The tag of a repeat.
@@ -246,6 +254,13 @@ impl Looks {
         }
         let size = fit_text(&size, room, FONT_PX);
         let name = self.analysis.graph.tensor_name(tensor);
+        if !self.is_through_memory(tensor) {
+            // It stands beside the dotted line.
+            return SizeLabelLook {
+                text: fit_text(name, most_width / 2.0 - SIZE_LABEL_PADDING, SMALL_FONT_PX),
+                ..SizeLabelLook::default()
+            };
+        }
         let rest = room - text_width(&format!(" {size}"), FONT_PX);
         let fitted = fit_text(name, rest, FONT_PX);
         let is_told = name != self.analysis.graph.ops[op].name
@@ -257,7 +272,7 @@ impl Looks {
         };
         let width = text_width(&text, FONT_PX) + SIZE_LABEL_PADDING;
         SizeLabelLook {
-            is_shown: self.is_through_memory(tensor),
+            is_dram: true,
             width_px: width.round(),
             text,
             title: self.title(tensor),

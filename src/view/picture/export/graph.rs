@@ -57,7 +57,7 @@ pub fn graph(analysis: &Arc<Analysis>, layout: &DagLayout, is_fused: bool) -> Dr
                 .holding(shape)
         });
     let labels = layout.size_labels.iter_enumerated();
-    let labels = labels.filter_map(|(op, label)| size_label((*label)?, op, &looks));
+    let labels = labels.filter_map(|(op, label)| Some(size_label((*label)?, op, &looks)));
     let pills = layout.pills.iter().map(|place| pill(place, &looks));
     let tags = layout.frames.iter().zip(runs);
     let tags = tags.flat_map(|(frame, run)| tag(frame, run, &looks));
@@ -149,7 +149,7 @@ fn edge_line(layout: &DagLayout, edge: &Edge, looks: &Looks) -> Element {
     Element::of_class("g", format!("{class}{weight}")).holding(line)
 }
 
-fn size_label(place: Rect, op: OpId, looks: &Looks) -> Option<Element> {
+fn size_label(place: Rect, op: OpId, looks: &Looks) -> Element {
     let look = looks.size_label(op, place.width);
     let middle = place.center();
     let ground = Rect {
@@ -157,11 +157,14 @@ fn size_label(place: Rect, op: OpId, looks: &Looks) -> Option<Element> {
         width: look.width_px,
         ..place
     };
-    let label = Element::of_class("g", "dag-size-label is-shown")
+    let text = words(look.text_x(middle.x), middle.y + 4.0, look.text.as_str());
+    if !look.is_dram {
+        return Element::of_class("g", "dag-size-label").holding(text);
+    }
+    Element::of_class("g", "dag-size-label is-dram")
         .holding(Element::words("title", look.title))
         .holding(rect(ground, place.height / 2.0))
-        .holding(words(middle.x, middle.y + 4.0, look.text));
-    look.is_shown.then_some(label)
+        .holding(text)
 }
 
 fn pill(pill: &Pill, looks: &Looks) -> Element {
