@@ -21,7 +21,7 @@ const PAUSE_MS: f64 = 1000.0;
 pub enum Origin {
     /// Keys in the text editor.
     Typing,
-    /// The slider or number box of this param.
+    /// The slider or number box of this param. What a pointer does from press to release is one step, however long it rests.
     Param(String),
     /// A button, a picker or a pasted program: always a step of its own.
     Single,
@@ -137,15 +137,16 @@ pub struct History {
     undo: Vec<Entry>,
     redo: Vec<Entry>,
     last: Option<(Origin, f64)>,
+    /// Whether a pointer holds a slider, so that a pause ends no step.
+    is_held: bool,
 }
 
 impl History {
     /// Records the state before an action, and the choices after it.
     pub fn record(&mut self, before: Step, after: &Choices, origin: Origin, now_ms: f64) {
-        let is_same_step = self
-            .last
-            .as_ref()
-            .is_some_and(|(last, at_ms)| *last == origin && now_ms - at_ms < PAUSE_MS);
+        let is_same_step = self.last.as_ref().is_some_and(|(last, at_ms)| {
+            *last == origin && (self.is_held || now_ms - at_ms < PAUSE_MS)
+        });
         match self.undo.last_mut() {
             Some(entry) if is_same_step && origin != Origin::Single => {
                 entry.left = entry.left.moved(&before.choices, after);
@@ -163,6 +164,18 @@ impl History {
     /// Ends the present step, so that the next edit begins a new one.
     pub fn seal(&mut self) {
         self.last = None;
+    }
+
+    /// A pointer presses a slider: until [`History::release`], edits of one origin are one step.
+    pub fn hold(&mut self) {
+        self.seal();
+        self.is_held = true;
+    }
+
+    /// The pointer releases the slider, which ends its step.
+    pub fn release(&mut self) {
+        self.seal();
+        self.is_held = false;
     }
 
     /// Undoes one step, and returns the state to show; [`History::redo`] can restore `present`.

@@ -168,16 +168,16 @@ fn Slider(
                         pressed_at.set_value(row.with_untracked(|row| row.value));
                         page.press_slider(place.get_untracked(), row.with_untracked(SliderRow::ends));
                     }
-                    on:pointerup=move |_| page.hold.release()
+                    on:pointerup=move |_| page.release_slider()
                     on:pointercancel={
                         let set = set.clone();
                         move |_| {
                             // The finger scrolls the page and meant no size.
                             set(pressed_at.get_value());
-                            page.hold.release();
+                            page.release_slider();
                         }
                     }
-                    on:blur=move |_| page.hold.release()
+                    on:blur=move |_| page.release_slider()
                     on:input:target={
                         let drag = drag.clone();
                         move |event| drag(event.target().value())

@@ -66,6 +66,26 @@ test('a link that opens the page offers the way back to the visitor\'s own text'
   await expect(editor(page)).toHaveValue('mine = relu(x) : f16[8]\n');
 });
 
+test('a drag is one step from press to release, also when it pauses', { tag: '@firefox' }, async ({ page, open }) => {
+  await open(fragmentOf(`\n${TEXT}`));
+  const range = slider(page, 'N');
+  const { x, y, width, height } = await range.boundingBox();
+  const to = (share) => page.mouse.move(x + width * share, y + height / 2, { steps: 4 });
+  await to(0.5);
+  await page.mouse.down();
+  await to(0.7);
+  const first = await range.getAttribute('aria-valuetext');
+  // Longer than the pause that ends a step of typing.
+  await page.waitForTimeout(1300);
+  await to(0.95);
+  await page.mouse.up();
+  await expect(range).not.toHaveAttribute('aria-valuetext', first);
+  await expect(range).not.toHaveAttribute('aria-valuetext', '512');
+  await undo(page).click();
+  await expect(editor(page)).toHaveValue(TEXT);
+  await expect(undo(page)).toBeDisabled();
+});
+
 test('undo and redo keep the note of the sender', async ({ page, open }) => {
   await open(fragmentOf(`note=Look here\n\n${TEXT}`));
   await expect(senderNote(page)).toContainText('Look here');

@@ -77,6 +77,27 @@ fn another_slider_or_a_button_is_another_step() {
 }
 
 #[test]
+fn a_drag_is_one_step_however_long_it_pauses() {
+    let mut history = History::default();
+    let slider = || Origin::Param("S".into());
+    record(&mut history, "0", slider(), 0.0);
+    history.hold();
+    record(&mut history, "1", slider(), 10.0);
+    record(&mut history, "2", slider(), 60_000.0);
+    record(&mut history, "3", slider(), 120_000.0);
+    history.release();
+    record(&mut history, "4", slider(), 120_010.0);
+    record(&mut history, "5", slider(), 121_500.0);
+    let mut present = "6".to_owned();
+    let mut seen = Vec::new();
+    while let Some(before) = text_of(history.undo(step(&present))) {
+        seen.push(before.clone());
+        present = before;
+    }
+    assert_eq!(seen, ["5", "4", "1", "0"]);
+}
+
+#[test]
 fn an_edit_after_undo_ends_redo() {
     let mut history = History::default();
     record(&mut history, "a", Origin::Single, 0.0);

@@ -66,6 +66,13 @@ impl Page {
             .and_then(|ends| most_bytes(&text, &parsed.program, param, ends, &analysis.options));
         drop(text);
         self.hold.press(most_bytes);
+        self.hold_step();
+    }
+
+    /// The pointer leaves a slider.
+    pub fn release_slider(self) {
+        self.hold.release();
+        self.release_step();
     }
 
     /// Sets the param of this name, as one step of undo.

@@ -63,7 +63,7 @@ impl Hold {
     }
 
     /// The pointer leaves the slider.
-    pub fn release(self) {
+    pub(super) fn release(self) {
         let signals = self.0.get_value();
         signals.is_pressed.set_if_changed(false);
         signals.most_bytes.set_if_changed(None);

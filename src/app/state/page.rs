@@ -381,6 +381,16 @@ impl Page {
         self.history.update(History::seal);
     }
 
+    /// A pointer presses a slider, and all that it changes is one undo step.
+    pub(super) fn hold_step(self) {
+        self.history.update(History::hold);
+    }
+
+    /// The pointer releases the slider.
+    pub(super) fn release_step(self) {
+        self.history.update(History::release);
+    }
+
     /// Undoes one step. `false` when there is none.
     pub fn undo(self) -> bool {
         self.travel(History::undo)
