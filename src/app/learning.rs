@@ -245,7 +245,7 @@ impl Learning {
         self.open.set(None);
     }
 
-    /// Closes the lesson, and brings back the program, the choices and the pane from before it.
+    /// Closes the lesson, brings back the program, the choices and the pane from before it, and shows the page from its top.
     pub fn leave(self) {
         self.close();
         let before = self
@@ -255,6 +255,8 @@ impl Learning {
         self.session.return_to(before.as_deref());
         self.hide_pane();
         self.page.keep_focus();
+        // The answers of the lesson have moved it.
+        browser::scroll_to_top();
     }
 
     /// Takes an answer to the task of the step. An answer that cannot be read is told and changes nothing, and a first

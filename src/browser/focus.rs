@@ -182,6 +182,13 @@ pub fn scroll_to_line(scroller: &Element, line: usize, lines: usize) {
     }
 }
 
+/// Scrolls the page to its top.
+pub fn scroll_to_top() {
+    if let Some(window) = web_sys::window() {
+        window.scroll_to_with_x_and_y(0.0, 0.0);
+    }
+}
+
 /// Scrolls `scroller`, but not the page, until `element` in it is in view.
 pub fn reveal_in(scroller: &Element, element: &Element) {
     let (frame, place) = (

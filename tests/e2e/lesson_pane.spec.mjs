@@ -146,6 +146,53 @@ test('leaving a lesson brings back the program, the choices and the pane from be
   await expect(page.getByRole('button', { name: /^New to fusion/ })).toBeVisible();
 });
 
+test('after a lesson the page is at its top, and its graph fits its frame', async ({ page, visit, site }) => {
+  await openEmpty(page, site);
+  await page.evaluate(() => { localStorage.setItem('fuseline.ops-open', 'false'); });
+  await visit();
+  const seen = () => page.locator('.dag-parts').getAttribute('transform');
+  const frame = () => page.locator('svg.dag').evaluate((graph) => graph.getBoundingClientRect().width);
+  await page.getByRole('button', { name: 'Fuse', exact: true }).click();
+  await expect(viewSwitch(page, 'Fused')).toBeChecked();
+  const [before, width] = [await seen(), await frame()];
+  await page.getByRole('button', { name: /^New to fusion/ }).click();
+  await expect(heading(page, 'Every op asks memory')).toBeVisible();
+  await button(page, 'Step 6: Do it by hand').click();
+  await expect(heading(page, 'Do it by hand')).toBeVisible();
+  // What was pressed in the graph takes the focus when the button of the lesson goes.
+  await page.locator('.dag-op').nth(1).click();
+  await page.evaluate(() => scrollTo(0, 200));
+  await button(page, 'Leave the lesson').click();
+  await expect.poll(frame).toBe(width);
+  await expect.poll(seen).toBe(before);
+  expect(await page.evaluate(() => scrollY)).toBe(0);
+});
+
+test('where the visitor moved the graph to outlives another size of its frame', async ({ page, open }) => {
+  await open();
+  await put(page, 'input x : f16[64, 64]\ny = relu(x)\n');
+  await page.getByRole('button', { name: 'Zoom in' }).click();
+  const seen = () => page.locator('.dag-parts').getAttribute('transform');
+  const zoomed = await seen();
+  await fold(page).click();
+  await expect(fold(page)).toHaveAttribute('aria-expanded', 'false');
+  await expect.poll(() => page.locator('svg.dag').evaluate((graph) => graph.getBoundingClientRect().width)).toBeGreaterThan(600);
+  expect(await seen()).toBe(zoomed);
+});
+
+test('the chart that a step points at stands first, as wide as its pane', async ({ page, open }) => {
+  const width = (part) => part.evaluate((element) => element.getBoundingClientRect().width);
+  await open('#lesson=roofline.1');
+  await expect(heading(page, 'Two ceilings')).toBeVisible();
+  const charts = page.locator('.charts');
+  const pointed = charts.locator('> .is-pointed');
+  await expect(pointed).toContainText('Roofline');
+  expect(await width(pointed)).toBeGreaterThan(0.9 * await charts.evaluate((pane) => pane.clientWidth));
+  const tops = await charts.locator('> .chart-panel').evaluateAll((panels) => panels.map((panel) => panel.getBoundingClientRect().top));
+  const { y } = await pointed.boundingBox();
+  expect(Math.min(...tops)).toBeCloseTo(y, 0);
+});
+
 test('a text of one\'s own that a lesson shows, too, keeps its choices', async ({ page, open }) => {
   await open();
   await page.getByRole('combobox', { name: 'Example' }).selectOption({ label: 'Four ops' });

@@ -52,6 +52,7 @@ pub fn GraphCanvas(
     graph.keep_focus();
     graph.take_page_requests();
     graph.reveal_selections();
+    graph.fit_new_frames();
     graph.keep_views();
     let op_count = move || graph.placed.with(|placed| placed.layout.ops.len());
     let name = move || {

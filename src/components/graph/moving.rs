@@ -6,7 +6,7 @@ use super::state::Graph;
 use crate::app::state::Selection;
 use crate::components::inspector::CARD_SHARE;
 use fuseline_view::picture::dag::focus::FocusTarget;
-use fuseline_view::picture::dag::viewport::Viewport;
+use fuseline_view::picture::dag::viewport::{Size, Viewport};
 use fuseline_view::picture::dag::{Point, Rect};
 use leptos::prelude::*;
 
@@ -21,6 +21,37 @@ impl Graph {
                 self.bring_into_sight(&placed, selection);
             }
         });
+    }
+
+    /// A frame of another size shows the picture as at first, with what is selected or focused in sight. Only where the visitor
+    /// moved the picture to stays.
+    pub(super) fn fit_new_frames(self) {
+        let frame_px = Memo::new(move |last: Option<&Size>| {
+            // Paper is no frame: what was in sight before is in sight after it.
+            let on_paper = self.page().is_printing.get().then_some(last).flatten();
+            on_paper.copied().unwrap_or_else(|| self.canvas_px.get())
+        });
+        let is_moved_for_frame = move || {
+            let aim = self.aim.get_untracked().map(|aim| aim.value);
+            let is_part = matches!(aim, Some(Aim::Part { .. }));
+            is_part && !untrack(|| self.is_moved_by_visitor())
+        };
+        Effect::watch(
+            move || frame_px.get(),
+            move |_, _, _| {
+                if is_moved_for_frame() {
+                    self.fit();
+                    let focused = self.focused.get_untracked().map(|focused| focused.value);
+                    let rect = focused.and_then(|focused| {
+                        (self.placed).with_untracked(|placed| placed.layout.rect_of(focused))
+                    });
+                    if let Some(rect) = rect {
+                        self.reveal(rect);
+                    }
+                }
+            },
+            false,
+        );
     }
 
     /// Moves the picture if what is selected is out of sight.
