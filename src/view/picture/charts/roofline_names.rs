@@ -39,7 +39,10 @@ fn axis_titles(plot: &Plot, is_compact: bool) -> [Mark; 2] {
     let (across, up) = if is_compact {
         ("FLOP per byte", "FLOP/s")
     } else {
-        ("arithmetic intensity (FLOP per byte)", "attainable rate")
+        (
+            "arithmetic intensity (FLOP per byte)",
+            "attainable rate (FLOP/s)",
+        )
     };
     let title = |at, anchor, words| text(Role::AxisTitle, at, anchor, words);
     [

@@ -114,7 +114,7 @@ impl Roofs {
     /// All roofs in a sentence without its full stop.
     pub(super) fn description(&self, device: &str) -> String {
         let mut facts = vec![format!(
-            "{device} on logarithmic axes: memory roof {}",
+            "{device}, FLOPs per second above FLOPs per byte, on logarithmic axes: memory roof {}",
             figure_text(self.bandwidth, format_bandwidth)
         )];
         for (dtype, peak) in &self.matrix {
