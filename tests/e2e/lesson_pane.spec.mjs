@@ -77,7 +77,7 @@ test('a wrong choice can be chosen anew at once', async ({ page, open }) => {
   await open('#lesson=exercise.4');
   await panel(page).getByRole('radio', { name: 'To the left' }).check();
   await button(page, 'Answer').click();
-  await expect(again(page)).toHaveText('Not quite. Choose another one.');
+  await expect(again(page)).toHaveText('Not quite. Further left means fewer FLOPs per byte. The FLOPs stay: what happens to the bytes?');
   await expect(panel(page).getByRole('radio', { name: 'To the left' })).toBeFocused();
   await panel(page).getByRole('radio', { name: 'To the right' }).check();
   await button(page, 'Answer').click();
@@ -91,7 +91,7 @@ test('a goal says what is, and a done task at which value and why', async ({ pag
   expect(await goal.evaluate((item) => getComputedStyle(item, '::before').content)).toBe('none');
   await slider(page, 'B').focus();
   await page.keyboard.press('Home');
-  await expect(verdict(page)).toContainText('Done at B = 16. matmul1 + bias1 + relu is memory-bound. Its');
+  await expect(verdict(page)).toContainText('You reached the goal at B = 16: there, matmul1 + bias1 + relu is memory-bound. Its');
 });
 
 test('the button of the step is the filled one, and not the one that passes it', async ({ page, open }) => {

@@ -58,7 +58,7 @@ test('a lesson from its first step to its last: predict, choose, drag, merge', a
   const slider = page.getByRole('slider', { name: 'B' });
   await slider.focus();
   await page.keyboard.press('Home');
-  await expect(verdict(page)).toContainText('Done at B = 16.');
+  await expect(verdict(page)).toContainText('You reached the goal at B = 16: there,');
   await button(page, 'Next').click();
 
   await expect(kernels(page)).toContainText('4');
@@ -94,7 +94,7 @@ test('progress and the open step outlive a reload, and a text of one\'s own is n
   await button(page, 'Step 5: Drag a size').click();
   await page.getByRole('slider', { name: 'B' }).focus();
   await page.keyboard.press('Home');
-  await expect(verdict(page)).toContainText('Done at');
+  await expect(verdict(page)).toContainText('You reached the goal at');
   // Storage is written after a pause.
   await expect.poll(() => page.evaluate(() => localStorage.getItem('fuseline.lessons'))).toContain('"exercise":[4]');
   await page.reload();

@@ -178,22 +178,17 @@ fn a_first_wrong_answer_gets_no_right_one() {
                     let places = places.filter(|(_, option)| option.is_right == is_right);
                     places.map(|(at, _)| at).collect()
                 };
-                let all = (0..options.len()).collect();
-                assert_eq!(
-                    judge(&Answer::Chosen(all)).again,
-                    "Not quite. Something is wrong."
-                );
+                let all = judge(&Answer::Chosen((0..options.len()).collect()));
+                let begins = "Not quite. Something is wrong. ";
+                assert!(all.again.starts_with(begins), "{id}: {all:?}");
                 let wrong = judge(&Answer::Chosen(places(false)[..1].to_vec()));
-                let part = wrong.again.strip_prefix("Not quite. ");
-                assert!(
-                    matches!(
-                        part,
-                        Some(
-                            "Choose another one." | "Something is wrong, and something is missing."
-                        )
-                    ),
-                    "{id}: {wrong:?}"
-                );
+                // The reason is that of the first, so others are left to find.
+                let all_wrong = judge(&Answer::Chosen(places(false)));
+                assert_eq!(hint_in(&all_wrong.again), hint_in(&wrong.again), "{id}");
+                for right in places(true) {
+                    let label = format!("\"{}\"", options[right].label);
+                    assert!(!wrong.again.contains(&label), "{id}: {wrong:?}");
+                }
                 let Judged {
                     is_right, again, ..
                 } = judge(&Answer::Chosen(places(true)));
@@ -201,6 +196,66 @@ fn a_first_wrong_answer_gets_no_right_one() {
             }
         }
     }
+}
+
+/// What a first wrong answer is told beside that it is wrong.
+fn hint_in(again: &str) -> &str {
+    let verdicts = [
+        "Not quite. ",
+        "Something is wrong, and something is missing. ",
+        "Something is wrong. ",
+    ];
+    let mut hint = again;
+    for verdict in verdicts {
+        hint = hint.strip_prefix(verdict).unwrap_or(hint);
+    }
+    hint
+}
+
+#[test]
+fn every_wrong_choice_gets_a_hint_of_its_own() {
+    let mut hints = 0;
+    for (id, task, states) in tasks() {
+        let seen = states.answered.seen().unwrap_or_else(|| unreachable!());
+        let ask = &task.ask;
+        let options = task.choosables(&seen).unwrap_or_default();
+        let wrong = (options.iter().enumerate()).filter(|(_, option)| !option.is_right);
+        let mut told = Vec::new();
+        for (at, option) in wrong {
+            let judged = task.judge(&Answer::Chosen(vec![at]), &states.answered, &seen);
+            let again = judged
+                .unwrap_or_else(|why| unreachable!("{id}: {why}"))
+                .again;
+            let hint = hint_in(&again);
+            assert!(
+                hint.len() > 30 && !hint.starts_with("Choose"),
+                "{id}: {} {again}",
+                option.label
+            );
+            assert!(!told.contains(&again), "{id}: {ask:?} says twice: {again}");
+            told.push(again);
+            hints += 1;
+        }
+        // What is missing has no option that was chosen to speak of.
+        let has_own_hints = matches!(&task.kind, Kind::Choose(_));
+        assert!(has_own_hints || !task.hint.is_empty(), "{id}: {ask:?}");
+    }
+    assert!(hints > 40, "{hints}");
+}
+
+#[test]
+fn a_wrongly_chosen_tensor_gets_the_reason_why_it_is_wrong() {
+    let (task, states) = first_lesson_step(3);
+    let seen = states.answered.seen().unwrap_or_else(|| unreachable!());
+    let again = |chosen: &[usize]| {
+        let judged = task.judge(&Answer::Chosen(chosen.to_vec()), &states.answered, &seen);
+        judged.map_or_else(|why| why, |judged| judged.again)
+    };
+    assert_eq!(
+        again(&[0, 1, 2]),
+        "Not quite. Something is wrong. `relu` writes `y3` (8.39 MB), and `matmul2` reads it in another kernel."
+    );
+    assert_eq!(again(&[0]), "Not quite. Something is missing.");
 }
 
 /// A step of the page's first lesson, from 1.
@@ -240,7 +295,7 @@ fn a_done_task_says_at_which_value_and_why() {
     let words = task.done_words(&at.unwrap_or_else(|| unreachable!()));
     assert_eq!(
         words,
-        "Done at `B` = 160. `matmul1 + bias1 + relu` is memory-bound. Its 10.0 MB of memory traffic take 4.92 µs, its 1.34 GFLOP take \
+        "You reached the goal at `B` = 160: there, `matmul1 + bias1 + relu` is memory-bound. Its 10.0 MB of memory traffic take 4.92 µs, its 1.34 GFLOP take \
          4.30 µs, and its launch takes 2.00 µs."
     );
     for (id, task, states) in tasks() {
@@ -249,7 +304,7 @@ fn a_done_task_says_at_which_value_and_why() {
         };
         let words = task.done_words(&way);
         assert!(
-            words.starts_with("Done") && words.len() > "Done.".len() + 20,
+            words.starts_with("You reached the goal") && words.len() > 40,
             "{id}: {words}"
         );
     }

@@ -102,7 +102,7 @@ pub fn TaskView(
             <p class="task-question" id="task-question">{inlines(&ask, asked.as_deref())}</p>
             {field}
             <p class="task-problem" role="alert" node_ref=problem_node>{move || problem.get()}</p>
-            <p class="task-again" role="status" node_ref=again_node>{move || learning.again.get()}</p>
+            <p class="task-again" role="status" node_ref=again_node>{move || learning.again.with(|again| sentence(again))}</p>
             <Show when=move || !is_answered()>
                 <button type="button" class="link-button" on:click=move |_| learning.give_up()>
                     "Show the answer"

@@ -11,7 +11,7 @@ use super::value::{Unit, Value, number_in, parts_in, within_text};
 use super::way_words::way_words;
 use super::wording::{clause_of, join_sentences, value_words};
 use fuseline_view::present::names::listed;
-use fuseline_view::present::words::capitalized;
+use fuseline_view::present::words::{capitalized, uncapitalized};
 
 /// What a visitor answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,8 @@ pub struct Judged {
     pub is_right: bool,
     /// The right answer and its reason; quoted parts are code.
     pub words: String,
-    /// What a first wrong answer gets in their place: where it is wrong, and no more. Empty for a right one.
+    /// What a first wrong answer gets in their place: where it is wrong and why, but not what is right. Quoted parts are code.
+    /// Empty for a right one.
     pub again: String,
 }
 
@@ -139,15 +140,42 @@ impl Task {
                 .any(|(at, option)| option.is_right == is_right && chosen.contains(&at) != is_right)
         };
         let is_one = options.iter().filter(|option| option.is_right).count() == 1;
+        let hint = self.first_wrong_hint(&options, chosen, seen);
         let again = match (differs(false), differs(true)) {
             (false, false) => "",
-            (true, true) if is_one && chosen.len() == 1 => "Choose another one.",
+            (true, true) if is_one && chosen.len() == 1 => {
+                if hint.is_empty() {
+                    "Choose another one."
+                } else {
+                    ""
+                }
+            }
             (true, true) => "Something is wrong, and something is missing.",
             (true, false) => "Something is wrong.",
             (false, true) => "Something is missing.",
         };
+        let again = join_sentences(again, &hint);
         let why = self.why_chosen(&options, chosen, seen);
-        Ok(judged(again, &self.right_labels(&options), 0.0, &why))
+        Ok(judged(&again, &self.right_labels(&options), 0.0, &why))
+    }
+
+    /// Why the first of the wrongly chosen options is wrong. The others are left to the visitor.
+    fn first_wrong_hint(&self, options: &[Choosable], chosen: &[usize], seen: &Seen) -> String {
+        let mut wrong = (options.iter().enumerate())
+            .filter(|(at, option)| chosen.contains(at) && !option.is_right);
+        let Some((at, _)) = wrong.next() else {
+            return String::new();
+        };
+        match &self.kind {
+            Kind::Choose(choices) => choices.get(at).map_or("", |choice| &choice.hint).to_owned(),
+            Kind::Each { things, condition } => {
+                let subject = things_of(*things, seen).into_iter().nth(at);
+                subject.map_or_else(String::new, |(_, subject)| {
+                    reason_for_things(&[subject], condition, seen)
+                })
+            }
+            Kind::Number { .. } | Kind::First { .. } | Kind::Do { .. } => String::new(),
+        }
     }
 
     /// The right options by their labels.
@@ -253,8 +281,8 @@ impl Task {
         wanted
     }
 
-    /// What is said when a task to do is done: at which value, and why the page fulfils it now. Choices that it
-    /// asks for by name need no reason.
+    /// What is said when a task to do is done: at which value, and why the page fulfilled it there. It stays true when the page
+    /// moves on. Choices that it asks for by name need no reason.
     pub fn done_words(&self, seen: &Seen) -> String {
         let Kind::Do { until, by } = &self.kind else {
             return String::new();
@@ -267,10 +295,12 @@ impl Task {
         };
         let reasons = until.iter().filter(|condition| !condition.is_choice());
         let reasons: Vec<_> = reasons.map(|c| reasons_of(c, seen)).collect();
-        join_sentences(
-            &format!("Done{}.", at.unwrap_or_default()),
-            &reasons.join(" "),
-        )
+        let there = at.as_ref().map_or("", |_| " there,");
+        let reached = format!("You reached the goal{}", at.unwrap_or_default());
+        match reasons.join(" ") {
+            reasons if reasons.is_empty() => format!("{reached}."),
+            reasons => format!("{reached}:{there} {}", uncapitalized(&reasons)),
+        }
     }
 
     /// Whether a task to do is done.

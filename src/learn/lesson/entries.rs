@@ -1,4 +1,4 @@
-//! Lines of a block: `key: value`, and `- label :: condition`.
+//! Lines of a block: `key: value`, and `- label :: condition :: hint`.
 
 use fuseline_core::notation::spelling::nearest;
 
@@ -46,7 +46,7 @@ pub(super) struct Entry {
     pub value: String,
 }
 
-/// A line `- label :: condition` of a block.
+/// A line `- label :: condition` of a block, or `- label :: condition :: hint`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Item {
     /// Its line in the file.
@@ -55,6 +55,8 @@ pub(super) struct Item {
     pub label: String,
     /// What stands behind them.
     pub condition: String,
+    /// What stands behind the next two; empty where there is nothing.
+    pub hint: String,
 }
 
 /// The lines of a block. What is neither an entry nor an item is a problem.
@@ -67,11 +69,15 @@ pub(super) fn lines_of(block: &Block, problems: &mut Vec<Problem>) -> (Vec<Entry
         }
         if let Some(item) = text.strip_prefix("- ") {
             match item.split_once("::") {
-                Some((label, condition)) => items.push(Item {
-                    line,
-                    label: label.trim().to_owned(),
-                    condition: condition.trim().to_owned(),
-                }),
+                Some((label, rest)) => {
+                    let (condition, hint) = rest.split_once("::").unwrap_or((rest, ""));
+                    items.push(Item {
+                        line,
+                        label: label.trim().to_owned(),
+                        condition: condition.trim().to_owned(),
+                        hint: hint.trim().to_owned(),
+                    });
+                }
                 None => problems.push(Problem::new(
                     line,
                     format!("the option `{item}` has no condition"),

@@ -66,6 +66,8 @@ pub struct Choice {
     pub label: String,
     /// It is right if this holds.
     pub condition: Condition,
+    /// What who wrongly chooses it first is told, with quoted parts as code; may be empty.
+    pub hint: String,
 }
 
 /// The things of a program that a task asks about one by one.
@@ -172,7 +174,7 @@ fn choose(fields: &mut Fields, items: Vec<Item>, problems: &mut Vec<Problem>) ->
         problems.push(Problem::new(
             fields.line,
             "the task has no options",
-            "write two lines or more `- text :: condition`, or `tensors: place = chip`, or `kernels: bound = memory`",
+            "write two lines or more `- text :: condition :: hint`, or `tensors: place = chip`, or `kernels: bound = memory`",
         ));
         return None;
     }
@@ -185,6 +187,7 @@ fn choose(fields: &mut Fields, items: Vec<Item>, problems: &mut Vec<Problem>) ->
             line: item.line,
             label: item.label,
             condition: condition.ok()?,
+            hint: item.hint,
         })
     });
     Some(Kind::Choose(choices.collect()))

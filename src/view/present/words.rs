@@ -30,6 +30,14 @@ pub fn capitalized(text: &str) -> String {
     })
 }
 
+/// What begins a sentence, inside of one.
+pub fn uncapitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    (letters.next()).map_or_else(String::new, |first| {
+        first.to_lowercase().chain(letters).collect()
+    })
+}
+
 /// The word for people.
 pub fn severity_word(severity: Severity) -> &'static str {
     severity.into()
