@@ -84,6 +84,7 @@ test('an answer brings its verdict, what follows from it and the way on into vie
   }).toBe(true);
   await expect(verdict(page)).toBeInViewport({ ratio: 1 });
   await expect(button(page, 'Next')).toBeInViewport({ ratio: 1 });
+  expect(await page.evaluate(() => scrollY), 'the top bar stays in view').toBe(0);
 });
 
 test('progress and the open step outlive a reload, and a text of one\'s own is not touched', async ({ page, open }) => {
