@@ -5,10 +5,14 @@ use fuseline_core::examples::example;
 use fuseline_core::{Options, Policy, device};
 use fuseline_learn::lesson::answer::Answer;
 use fuseline_learn::lesson::check::check;
-use fuseline_learn::lesson::quantity::Quantity;
+use fuseline_learn::lesson::library::LESSONS;
+use fuseline_learn::lesson::prose::figures;
+use fuseline_learn::lesson::quantity::{Metric, Quantity};
 use fuseline_learn::lesson::read;
 use fuseline_learn::lesson::state::Seen;
 use fuseline_learn::lesson::value::{Unit, Value, parts_in};
+use fuseline_view::page::view::View;
+use fuseline_view::picture::charts::roofline;
 use fuseline_view::present::format::{format_flops, format_seconds};
 
 fn seen(id: &str, policy: Policy) -> Seen {
@@ -289,4 +293,36 @@ fn figures_of_questions_hints_and_notes_are_checked() {
         let lines: Vec<_> = problems.iter().map(|problem| problem.line).collect();
         assert_eq!(lines, [line], "{block}: {problems:?}");
     }
+}
+
+/// A ridge point that a step speaks of is the one in the chart that it points at.
+#[test]
+fn a_ridge_point_in_prose_is_that_of_the_chart() {
+    let mut ridges = 0;
+    for listed in LESSONS {
+        let (lesson, _) = read(listed.text);
+        let states = lesson.states(&mut Vec::new());
+        for (step, states) in lesson.steps.iter().zip(states) {
+            for (parts, state) in [
+                (&step.before, &states.asked),
+                (&step.after, &states.answered),
+            ] {
+                if !states.asked.look.contains(&View::Roofline) {
+                    continue;
+                }
+                let seen = state.seen().unwrap_or_else(|| unreachable!());
+                let chart = roofline::scene(&seen.analysis, (600.0, 400.0), None);
+                for figure in figures(parts) {
+                    if matches!(figure.quantity.metric, Metric::Ridge | Metric::VectorRidge) {
+                        let ridge = figure.text(&seen).unwrap_or_default();
+                        let in_chart = format!("ridge point at {ridge}");
+                        let description = &chart.description;
+                        assert!(description.contains(&in_chart), "{}: {ridge}", step.title);
+                        ridges += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(ridges >= 4, "{ridges}");
 }
