@@ -2,9 +2,10 @@
 
 use crate::why::{analysis, ask, under};
 use fuseline_core::analysis::why::{Verdict, Why};
-use fuseline_core::examples::EXAMPLES;
+use fuseline_core::examples::{EXAMPLES, example};
 use fuseline_core::fusion::reason::Reason;
 use fuseline_core::{FusionOptions, Op, OpId, OpType, Options, Policy, device};
+use fuseline_view::present::reasons::reason_text;
 use strum::VariantArray;
 
 /// A matmul into attention with a mask, and ops that read the attention.
@@ -95,6 +96,42 @@ fn the_compilers_reasons_name_ops_of_the_program_behind_an_attention() {
     assert_eq!(reason, Reason::LibraryCall { matmul: op("y") });
 }
 
+/// What runs in fused attention is no library call of its own.
+#[test]
+fn an_op_in_fused_attention_is_said_to_be_in_it() {
+    let text = example("transformer_block").unwrap().text;
+    for is_attention in [true, false] {
+        let options = Options {
+            fusion: FusionOptions {
+                attention: is_attention,
+                ..FusionOptions::default()
+            },
+            ..on_h200(Policy::Inductor)
+        };
+        let analysis = analysis(text, &options);
+        let op = |name: &str| analysis.graph.op_named(name).unwrap();
+        let reason = |first, second| ask(text, &options, first, second).0;
+        let call = |matmul| Reason::LibraryCall { matmul: op(matmul) };
+        let inside = |name| Reason::FusedAttention { op: op(name) };
+        let of_scores = |name| {
+            if is_attention {
+                inside(name)
+            } else {
+                call(name)
+            }
+        };
+        assert_eq!(reason("q", "scores"), of_scores("scores"));
+        assert_eq!(reason("v", "mixed"), of_scores("mixed"));
+        assert_eq!(reason("merged", "attn_out"), call("attn_out"));
+    }
+    let analysis = analysis(text, &on_h200(Policy::Inductor));
+    let scores = analysis.graph.op_named("scores").unwrap();
+    assert_eq!(
+        reason_text(&analysis.graph, &Reason::FusedAttention { op: scores }),
+        "`scores` runs in fused attention, a library kernel that takes only views after it"
+    );
+}
+
 /// No reason blames a matmul that is at no end of the edge while one at an end keeps the two apart.
 #[test]
 fn reasons_name_the_matmuls_at_the_ends_of_an_edge() {
@@ -111,6 +148,10 @@ fn reasons_name_the_matmuls_at_the_ends_of_an_edge() {
                 let is_matmul = |op: &OpId| graph.ops[*op].op_type == OpType::Matmul;
                 let named: Vec<OpId> = match reason {
                     Reason::LibraryCall { matmul } => vec![matmul],
+                    Reason::FusedAttention { op } => {
+                        assert!(ends.contains(&op), "{} {policy:?} {ends:?}", example.id);
+                        continue;
+                    }
                     Reason::TwoMatmuls { first, second } => vec![first, second],
                     _ => continue,
                 };

@@ -111,8 +111,11 @@ proptest! {
                     _ => None,
                 });
                 match (reason, last) {
-                    (Reason::LibraryCall { matmul }, None | Some(Reason::LibraryCall { .. })) => {
-                        prop_assert!(pair.contains(&kernel(matmul)));
+                    (
+                        Reason::LibraryCall { matmul: op } | Reason::FusedAttention { op },
+                        None | Some(Reason::LibraryCall { .. } | Reason::FusedAttention { .. }),
+                    ) => {
+                        prop_assert!(pair.contains(&kernel(op)));
                     }
                     (reason, Some(last)) => prop_assert_eq!(&reason, last),
                     (other, None) => prop_assert_eq!(other, Reason::NotCompared),

@@ -122,6 +122,7 @@ proptest! {
                 reason,
                 Reason::TooManyNodes { .. }
                     | Reason::LibraryCall { .. }
+                    | Reason::FusedAttention { .. }
                     | Reason::Loops { .. }
                     | Reason::Reordered
                     | Reason::TooLittleShared { .. }

@@ -137,6 +137,11 @@ pub enum Reason<Op = OpId> {
         /// Its matmul.
         matmul: Op,
     },
+    /// Inductor: one of the two is fused attention, a library call that takes only views behind it.
+    FusedAttention {
+        /// An op that runs in it.
+        op: Op,
+    },
     /// Inductor: their loops do not match.
     #[serde(serialize_with = "serialize_loops")]
     Loops {
@@ -262,6 +267,7 @@ impl<Op> Reason<Op> {
             Self::LibraryCall { matmul } => Reason::LibraryCall {
                 matmul: name(matmul),
             },
+            Self::FusedAttention { op } => Reason::FusedAttention { op: name(op) },
             Self::Loops { first, second } => Reason::Loops { first, second },
             Self::Reordered => Reason::Reordered,
             Self::TooLittleShared {

@@ -184,6 +184,9 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
         Reason::LibraryCall { matmul } => {
             format!("torch.compile calls a library for the matmul {matmul}, and only views and one `add` after it can be part of the call")
         }
+        Reason::FusedAttention { op } => {
+            format!("{op} runs in fused attention, a library kernel that takes only views after it")
+        }
         Reason::Loops { first, second } => {
             format!("one kernel is {}, the other is {}", loop_text(first), loop_text(second))
         }

@@ -18,7 +18,7 @@ use crate::analysis::why::detour::Detours;
 use crate::analysis::why::operands::Operands;
 use crate::analysis::why::policy_graph::PolicyGraph;
 use crate::analysis::why::refusals::Refusals;
-use crate::fusion::inductor::{first_opaque, library_call};
+use crate::fusion::inductor::{call_reason, first_opaque, library_call};
 use crate::fusion::legality::{check_counted, most_ops};
 use crate::fusion::reason::Reason;
 use crate::fusion::record::{Record, record};
@@ -77,8 +77,8 @@ pub struct Why<'a> {
     operands: OnceCell<Operands>,
     detours: OnceCell<Detours<'a>>,
     refusals: OnceCell<Refusals<'a>>,
-    /// For each kernel the matmul that makes it a library call.
-    library_calls: OnceCell<IdVec<KernelId, Option<OpId>>>,
+    /// For each kernel with a matmul that is a library call, why it takes no other op.
+    library_calls: OnceCell<IdVec<KernelId, Option<Reason>>>,
 }
 
 /// Answers for pairs of kernels with several edges.
@@ -223,7 +223,8 @@ impl<'a> Why<'a> {
         reason.map_or_else(otherwise, |reason| self.by_ends(reason, [first, second]))
     }
 
-    /// The reason with the matmul at an end of the edge instead of another one in its kernel, which attention has.
+    /// The reason with what is at an end of the edge: its matmul instead of another one in its kernel, and attention only where
+    /// no end is a library call by itself.
     fn by_ends(&self, reason: Reason, ends: [OpId; 2]) -> Reason {
         let Analysis {
             graph, partition, ..
@@ -232,11 +233,17 @@ impl<'a> Why<'a> {
         let kernel = |op: OpId| partition.kernel_of[op];
         let matmuls = || ends.into_iter().filter(is_matmul);
         match reason {
-            Reason::LibraryCall { matmul } => {
-                let mut calls = matmuls().filter(|&op| self.library_calls()[kernel(op)].is_some());
-                Reason::LibraryCall {
-                    matmul: calls.next().unwrap_or(matmul),
-                }
+            Reason::LibraryCall { .. } | Reason::FusedAttention { .. } => {
+                let call = |op: OpId| self.library_calls()[kernel(op)].as_ref();
+                let is_call = |op: &OpId| matches!(call(*op), Some(Reason::LibraryCall { .. }));
+                let in_attention =
+                    |op: &OpId| matches!(call(*op), Some(Reason::FusedAttention { .. }));
+                let of_matmul = matmuls().find(is_call);
+                let of_matmul = of_matmul.map(|matmul| Reason::LibraryCall { matmul });
+                let of_attention = || ends.into_iter().find(in_attention);
+                of_matmul
+                    .or_else(|| of_attention().map(|op| Reason::FusedAttention { op }))
+                    .unwrap_or(reason)
             }
             Reason::TwoMatmuls { .. }
             | Reason::MatmulAndReduction { .. }
@@ -298,8 +305,8 @@ impl<'a> Why<'a> {
             graph, partition, ..
         } = self.analysis;
         let opaque = |kernel| first_opaque(graph, &partition.kernels[kernel]);
-        match calls[a].or(calls[b]) {
-            Some(matmul) => Reason::LibraryCall { matmul },
+        match calls[a].as_ref().or(calls[b].as_ref()) {
+            Some(reason) => reason.clone(),
             None => match opaque(a).or_else(|| opaque(b)) {
                 Some(opaque) => Reason::Opaque { opaque },
                 None => Reason::NotCompared,
@@ -307,12 +314,15 @@ impl<'a> Why<'a> {
         }
     }
 
-    fn library_calls(&self) -> &IdVec<KernelId, Option<OpId>> {
+    fn library_calls(&self) -> &IdVec<KernelId, Option<Reason>> {
         self.library_calls.get_or_init(|| {
             let (analysis, kernels) = (self.analysis, self.analysis.partition.kernels.iter());
             let max_autotune = analysis.options.fusion.max_autotune;
-            let call = |ops| library_call(&analysis.graph, ops, max_autotune);
-            kernels.map(call).collect()
+            let graph = &analysis.graph;
+            let reason = |ops: &[OpId]| {
+                library_call(graph, ops, max_autotune).and_then(|_| call_reason(graph, ops))
+            };
+            kernels.map(reason).collect()
         })
     }
 

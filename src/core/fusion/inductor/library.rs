@@ -96,17 +96,24 @@ fn only_pointwise_follows(graph: &Graph, op: OpId) -> bool {
 /// matmuls, is one.
 pub(crate) fn library_call(graph: &Graph, ops: &[OpId], max_autotune: bool) -> Option<OpId> {
     let matmul = first_matmul(graph, ops)?;
-    let is_flash = || ops.iter().any(|&op| op != matmul && is_matmul(graph, op));
-    let is_library = matmul_space(graph, matmul, max_autotune) == Loop::Library || is_flash();
+    let is_library =
+        matmul_space(graph, matmul, max_autotune) == Loop::Library || is_flash(graph, ops, matmul);
     is_library.then_some(matmul)
 }
 
-/// Why nothing is fused with a node that calls a library.
-pub(super) fn call_reason(graph: &Graph, ops: &[OpId]) -> Option<Reason> {
+/// Why nothing is fused with a node or kernel that calls a library.
+pub(crate) fn call_reason(graph: &Graph, ops: &[OpId]) -> Option<Reason> {
     match first_matmul(graph, ops) {
+        Some(op) if is_flash(graph, ops, op) => Some(Reason::FusedAttention { op }),
         Some(matmul) => Some(Reason::LibraryCall { matmul }),
         None => first_opaque(graph, ops).map(|opaque| Reason::Opaque { opaque }),
     }
+}
+
+/// Whether the kernel of this matmul is attention: it has two matmuls, or one op that stands for all.
+fn is_flash(graph: &Graph, ops: &[OpId], matmul: OpId) -> bool {
+    let mut others = ops.iter().filter(|&&op| op != matmul);
+    others.any(|&op| is_matmul(graph, op)) || graph.stand_ins.iter().any(|of| of.op == matmul)
 }
 
 /// The opaque op of these ops.
