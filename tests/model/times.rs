@@ -129,6 +129,27 @@ fn a_predicted_time_is_worked_out() {
     );
 }
 
+/// A launch has one figure: what a matmul needs beyond it has a name of its own.
+#[test]
+fn a_launch_takes_as_long_in_a_matmul_as_in_any_kernel() {
+    for id in ["h100", "h200"] {
+        let product = on(
+            id,
+            Policy::None,
+            "input x : f16[4096, 4096]\nweight w : f16[4096, 4096]\ny = matmul(x, w)\n",
+        );
+        let lines = time_lines(&product, product.fused.kernels.ids().next().unwrap());
+        let last = lines.last().unwrap();
+        let launch = format_seconds(product.options.device.launch_s.value);
+        assert!(
+            last.contains(&format!(
+                " + {launch} to launch, start and end + 2.50 µs to fill the pipeline of tiles and write the last one = "
+            )),
+            "{last}"
+        );
+    }
+}
+
 /// What rests on an assumed size is marked wherever it stands.
 #[test]
 fn each_figure_of_an_assumed_size_is_marked() {

@@ -9,6 +9,8 @@ pub struct Breakdown {
     pub phases: SmallVec<[SmallVec<[Part; 4]>; 1]>,
     /// Fixed time of the kernel.
     pub fixed_s: f64,
+    /// The part of it in which a matmul fills its pipeline of tiles and writes its last one. The rest is a launch as of any kernel.
+    pub pipeline_s: f64,
 }
 
 /// Work that does not overlap: its shares add up.
@@ -78,6 +80,7 @@ impl Breakdown {
         Self {
             phases: smallvec![parts.into_iter().collect()],
             fixed_s,
+            pipeline_s: 0.0,
         }
     }
 
@@ -86,6 +89,7 @@ impl Breakdown {
     pub(super) fn then(mut self, next: Self) -> Self {
         self.phases.extend(next.phases);
         self.fixed_s += next.fixed_s;
+        self.pipeline_s += next.pipeline_s;
         self
     }
 

@@ -115,7 +115,10 @@ impl KernelView<'_> {
             bytes(m, moved, again_bytes),
             self.arithmetic(m),
         ];
-        Breakdown::overlapping(parts, fixed_s)
+        Breakdown {
+            pipeline_s: fixed_s - m.kernel_s,
+            ..Breakdown::overlapping(parts, fixed_s)
+        }
     }
 
     /// Elements that a library writes into a copy of a tensor, if the kernel is such a write: the copy is one kernel,
@@ -244,6 +247,7 @@ impl KernelView<'_> {
                 smallvec![waits],
             ],
             fixed_s: m.kernel_s,
+            pipeline_s: 0.0,
         }
     }
 }

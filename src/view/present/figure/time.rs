@@ -126,10 +126,21 @@ pub(in crate::present) fn breakdown_worked(breakdown: &Breakdown) -> Worked {
         .iter()
         .filter_map(|phase| phase_term(phase))
         .collect();
+    let &Breakdown {
+        fixed_s,
+        pipeline_s,
+        ..
+    } = breakdown;
     terms.push(Term::given(
         "to launch, start and end",
-        Number::Seconds(breakdown.fixed_s),
+        Number::Seconds(fixed_s - pipeline_s),
     ));
+    if pipeline_s > 0.0 {
+        terms.push(Term::given(
+            "to fill the pipeline of tiles and write the last one",
+            Number::Seconds(pipeline_s),
+        ));
+    }
     Worked::new(How::Sum, terms)
 }
 
