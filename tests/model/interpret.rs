@@ -246,7 +246,7 @@ fn a_large_program_runs_at_smaller_sizes_in_the_same_proportions() {
     assert!(
         refused
             .message
-            .starts_with("a run would take 550025 million steps on 269 million elements,"),
+            .starts_with("a run would take 551 billion steps on 269 million elements, and the limits are 16 million and 2 million"),
         "{refused:?}"
     );
     assert_eq!(

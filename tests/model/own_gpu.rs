@@ -154,7 +154,7 @@ fn a_faster_gpu_with_more_room_runs_larger_sizes() {
     );
     assert_eq!(
         refused.message,
-        "the largest tensor would have 68 million elements, and the limit is 1"
+        "the largest tensor would have 67.2 million elements, and the limit is 1.05 million"
     );
 }
 
@@ -324,7 +324,7 @@ fn cumulative_sums_are_run_at_sizes_that_a_shader_finishes() {
         &timed_budget(&LIMITS, &measured(RATES)),
     );
     assert!(
-        refused.message.contains("17592254 million steps"),
+        refused.message.contains("17.6 trillion steps"),
         "{refused:?}"
     );
     assert!(

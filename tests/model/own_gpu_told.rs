@@ -162,7 +162,7 @@ fn sizes_are_told_where_they_are_the_programs_own_and_where_nothing_is_compared(
     outcome.checks = Err(refused(text, &Budget::INTERPRETED));
     let told = headline(&outcome);
     assert!(
-        told[0].starts_with("The results could not be checked, because the interpreter cannot run the program: a run would take 135 million steps"),
+        told[0].starts_with("The results could not be checked, because the interpreter cannot run the program: a run would take 135 million steps on "),
         "{}",
         told[0]
     );

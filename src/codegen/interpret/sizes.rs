@@ -16,6 +16,8 @@ use fuseline_core::notation::spelling::quoted;
 use fuseline_core::resolve::{Resolved, resolve};
 
 const MILLION: u64 = 1_000_000;
+const BILLION: u64 = 1_000 * MILLION;
+const TRILLION: u64 = 1_000 * BILLION;
 /// Most ops of a program that is run.
 const MAX_OPS: usize = 1_000;
 /// No param becomes smaller than this: fewer elements show no rounding.
@@ -333,6 +335,28 @@ fn elements(graph: &Graph) -> Elements {
     }
 }
 
+/// A count with three digits: `16 million`, `1.11 trillion`. Rounded up, so that what is above a round limit never reads as the limit.
+fn in_words(count: u64) -> String {
+    let (unit, name) = match count {
+        0..BILLION => (MILLION, "million"),
+        BILLION..TRILLION => (BILLION, "billion"),
+        _ => (TRILLION, "trillion"),
+    };
+    let parts = match count / unit {
+        0..10 => 100,
+        10..100 => 10,
+        _ => 1,
+    };
+    let rounded = count.div_ceil(unit / parts);
+    let (whole, part) = (rounded / parts, rounded % parts);
+    let digits = match (parts, part) {
+        (_, 0) => whole.to_string(),
+        (100, _) => format!("{whole}.{part:02}"),
+        _ => format!("{whole}.{part}"),
+    };
+    format!("{digits} {name}")
+}
+
 fn too_much(fitted: &Fitted, budget: &Budget) -> NotRun {
     let graph = &fitted.graph;
     let largest = graph.ops.ids().max_by_key(|&op| fitted.steps_of_op[op]);
@@ -344,17 +368,17 @@ fn too_much(fitted: &Fitted, budget: &Budget) -> NotRun {
     let has_room = fitted.steps <= budget.max_steps && elements.all <= budget.max_elements;
     let message = if has_room {
         format!(
-            "the largest tensor would have {} million elements, and the limit is {}",
-            elements.largest.div_ceil(MILLION),
-            budget.max_tensor_elements / MILLION
+            "the largest tensor would have {} elements, and the limit is {}",
+            in_words(elements.largest),
+            in_words(budget.max_tensor_elements)
         )
     } else {
         format!(
-            "a run would take {} million steps on {} million elements, and the limits are {} and {}",
-            fitted.steps.div_ceil(MILLION),
-            elements.all.div_ceil(MILLION),
-            budget.max_steps / MILLION,
-            budget.max_elements / MILLION
+            "a run would take {} steps on {} elements, and the limits are {} and {}",
+            in_words(fitted.steps),
+            in_words(elements.all),
+            in_words(budget.max_steps),
+            in_words(budget.max_elements)
         )
     };
     NotRun::new(
