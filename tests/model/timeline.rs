@@ -323,6 +323,24 @@ fn the_title_tells_the_peak_and_the_memory_of_the_device() {
     );
 }
 
+/// Two digits have as much room as one.
+#[test]
+fn each_kernel_of_the_block_has_its_number_on_a_phone() {
+    let text = example("transformer_block").unwrap().text;
+    for policy in [Policy::Rules, Policy::Inductor] {
+        let analysis = of_text(text, policy);
+        assert!(analysis.fused.kernels.len() >= 10);
+        let scene = drawn(&analysis, true, PHONE);
+        let is_number = |role| matches!(role, Role::BoxText | Role::NarrowBoxText);
+        let words = scene.marks.iter().filter(|mark| is_number(mark.role));
+        let numbered: Vec<usize> = words
+            .filter_map(|mark| Some(mark.kernel?.number()))
+            .collect();
+        let all: Vec<usize> = (1..=analysis.fused.kernels.len()).collect();
+        assert_eq!(numbered, all, "{policy:?}");
+    }
+}
+
 /// Inputs are held, but a chain needs its intermediate tensors only between two kernels: they lie in two places in turn.
 #[test]
 fn a_tensor_takes_the_place_of_one_that_was_freed() {

@@ -93,6 +93,8 @@ pub enum Role {
     IterationsBox,
     /// What stands in a box.
     BoxText,
+    /// A number in a box that has no more room.
+    NarrowBoxText,
     /// A tensor that a kernel writes, in DRAM or on chip.
     TensorBar,
     /// An input in DRAM.

@@ -26,6 +26,8 @@ const MIN_ON_CHIP_WIDTH: f64 = 3.0;
 const BELOW_BOX: f64 = 2.0;
 /// How far an arrow reaches into its bar, at most.
 const INTO_BAR: f64 = 5.0;
+/// Size of the type in a box in which no other has room, as the style sheet has it.
+const NARROW_FONT_PX: f64 = 11.0;
 /// Height of a bar, at least.
 const HAIRLINE: f64 = 0.7;
 /// Height of a line of words, with space around it.
@@ -216,10 +218,17 @@ impl Drawn<'_> {
         let mark = rect(role, (left, STRIP_TOP), (right, STRIP_TOP + BOX_HEIGHT));
         marks.push(of_kernel(mark).named(label));
         let words = box_words(self.charted, self.execution, column);
-        let mut words = words.into_iter();
-        if let Some(words) = words.find(|words| text_width(words) + 2.0 <= right - left) {
+        let fits = |words: &&String| text_width(words) + 2.0 <= right - left;
+        // The shortest may take the whole column in smaller type: neighbours do not touch even so.
+        let narrow = || {
+            let shortest = words.last()?;
+            let width = text_width(shortest) * NARROW_FONT_PX / FONT_PX;
+            (width <= column.width()).then_some((Role::NarrowBoxText, shortest))
+        };
+        let found = words.iter().find(fits).map(|words| (Role::BoxText, words));
+        if let Some((role, words)) = found.or_else(narrow) {
             let at = (column.middle(), STRIP_TOP + BOX_HEIGHT / 2.0 + 2.2);
-            marks.push(of_kernel(text(Role::BoxText, at, Anchor::Middle, words)));
+            marks.push(of_kernel(text(role, at, Anchor::Middle, words.clone())));
         }
     }
 
