@@ -1,6 +1,7 @@
 //! A button that shows a chart large, in a dialog over the page.
 
-use crate::app::state::PictureForm;
+use crate::app::state::{Page, PictureForm};
+use crate::components::inspector::Inspector;
 use fuseline_browser as browser;
 use leptos::html;
 use leptos::prelude::*;
@@ -17,10 +18,15 @@ pub fn Enlarge(
     /// The chart, which is mounted while the dialog is open.
     children: ChildrenFn,
 ) -> impl IntoView {
+    let page = Page::of_context();
     let dialog = NodeRef::<html::Dialog>::new();
     let is_open = RwSignal::new(false);
+    let set_open = move |now: bool| {
+        is_open.set(now);
+        page.is_chart_enlarged.set(now);
+    };
     let open = move |_| {
-        is_open.set(true);
+        set_open(true);
         browser::show_modal(dialog);
     };
     let form = move |form: PictureForm| {
@@ -45,7 +51,7 @@ pub fn Enlarge(
             class="enlarged"
             node_ref=dialog
             aria-label=title
-            on:close=move |_| is_open.set(false)
+            on:close=move |_| set_open(false)
             // Escape closes the dialog and does nothing to the page below.
             on:keydown=move |event| event.stop_propagation()
             on:click=move |event| {
@@ -63,7 +69,10 @@ pub fn Enlarge(
                     <button type="button" class="button" on:click=move |_| browser::close_modal(dialog)>"Close"</button>
                 </div>
             </header>
-            <Show when=move || is_open.get()>{children()}</Show>
+            <Show when=move || is_open.get()>
+                {children()}
+                <Inspector />
+            </Show>
         </dialog>
     }
 }

@@ -69,7 +69,10 @@ pub fn GraphPanel(
                     </ul>
                     <GraphSearch />
                 </GraphCanvas>
-                <Inspector />
+                // A dialog has the card of what is pressed in it.
+                <Show when=move || !page.is_chart_enlarged.get()>
+                    <Inspector />
+                </Show>
             </div>
         </section>
     }
