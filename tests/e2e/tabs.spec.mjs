@@ -170,6 +170,7 @@ test.describe('measured', () => {
     page.on('request', (request) => { if (request.url().includes('/measured/')) fetched.push(request.url()); });
     await open();
     expect(fetched).toEqual([]);
+    await picker(page, 'GPU').selectOption('h200');
     await openTab(page, 'Measured');
     const tab = panel(page, 'Measured');
     await expect(tab).toContainText(/54 rows: half are within [\d.]+ %, nine of ten within/);
@@ -179,9 +180,29 @@ test.describe('measured', () => {
     await tab.getByRole('radio', { name: 'speedup over eager' }).check({ force: true });
     await expect(tab.locator('tbody tr')).toHaveCount(31);
     await expect(tab.locator('.legend li:visible')).toHaveText(['compiled', 'compiled, generated matmuls']);
-    await tab.getByRole('combobox', { name: 'Measured' }).selectOption({ label: 'further sizes, not used to build it' });
+    await tab.getByRole('combobox', { name: 'Measured' }).selectOption({ label: 'H200, further sizes, not used to build it' });
     await expect(tab).toContainText(/\d+ rows: half are within/);
     expect(await accessibilityFindings(page)).toEqual([]);
+  });
+
+  test('shows the rows of the chosen GPU, until the visitor chooses others', async ({ page, open }) => {
+    await open();
+    const tab = panel(page, 'Measured');
+    const choice = tab.getByRole('combobox', { name: 'Measured' });
+    const shows = async (label) => {
+      await expect(choice.locator('option:checked')).toHaveText(label);
+      await expect(tab.locator('tbody tr').first()).toBeVisible();
+    };
+    await picker(page, 'GPU').selectOption('h100');
+    await openTab(page, 'Measured');
+    await shows('H100, with rates scaled from the H200');
+    await picker(page, 'GPU').selectOption('h200');
+    await shows('H200, one size of each');
+    await choice.selectOption({ label: 'H200, further sizes, not used to build it' });
+    await openTab(page, 'Kernels');
+    await picker(page, 'GPU').selectOption('h100');
+    await openTab(page, 'Measured');
+    await shows('H200, further sizes, not used to build it');
   });
 
   test('a fetch that fails says so, and can be tried again', async ({ page, open, problems }) => {

@@ -1,6 +1,6 @@
 //! The *Measured* tab: predictions against measurements. Its files are fetched when it is first opened.
 
-use crate::app::state::Told;
+use crate::app::state::{Page, Told};
 use crate::components::charts::Chart;
 use crate::components::number::{Number, NumberTable};
 use crate::components::picker::Picker;
@@ -19,13 +19,27 @@ use leptos::prelude::*;
 use std::sync::Arc;
 use strum::IntoEnumIterator;
 
-/// The measured files, each with its label.
-const FILES: [(&str, &str); 4] = [
-    ("h200", "one size of each"),
-    ("h200_sizes", "further sizes, used to build the model"),
-    ("h200_fresh", "further sizes, not used to build it"),
-    ("h100", "another GPU, an H100, with scaled rates"),
+/// The measured files, each with the id of its device and its label.
+const FILES: [(&str, &str, &str); 4] = [
+    ("h200", "h200", "H200, one size of each"),
+    (
+        "h200_sizes",
+        "h200",
+        "H200, further sizes, used to build the model",
+    ),
+    (
+        "h200_fresh",
+        "h200",
+        "H200, further sizes, not used to build it",
+    ),
+    ("h100", "h100", "H100, with rates scaled from the H200"),
 ];
+
+/// The file to open with: the first of this device, else the first of all.
+fn file_of_device(id: &str) -> usize {
+    let of_device = FILES.iter().position(|&(_, device, _)| device == id);
+    of_device.unwrap_or_default()
+}
 
 /// What the tab shows. It is kept while the tab is closed, so that nothing is fetched twice.
 #[derive(Clone, Copy)]
@@ -41,6 +55,8 @@ pub struct MeasuredState {
 struct Request {
     file: usize,
     attempt: usize,
+    /// Whether the visitor chose the file. Else it follows the device.
+    is_chosen: bool,
 }
 
 /// The result of a request: rows with their predictions, or a sentence that says what failed.
@@ -70,15 +86,25 @@ impl MeasuredState {
         }
     }
 
-    /// Fetches the first file, unless one was asked for already.
-    fn open(self) {
-        if self.request.get_untracked().is_none() {
-            self.choose(0);
+    /// Fetches the file of this device, unless the visitor has chosen one or it is there already.
+    fn open(self, device: &str) {
+        let file = file_of_device(device);
+        let last = self.request.get_untracked();
+        if last.is_none_or(|last| !last.is_chosen && last.file != file) {
+            self.ask(file, false);
         }
     }
 
     fn choose(self, file: usize) {
-        self.request.set(Some(Request { file, attempt: 0 }));
+        self.ask(file, true);
+    }
+
+    fn ask(self, file: usize, is_chosen: bool) {
+        self.request.set(Some(Request {
+            file,
+            attempt: 0,
+            is_chosen,
+        }));
     }
 
     fn retry(self) {
@@ -101,7 +127,7 @@ impl MeasuredState {
 }
 
 async fn answer(request: Request) -> Answer {
-    let file = FILES.get(request.file).map_or("", |(name, _)| name);
+    let file = FILES.get(request.file).map_or("", |(name, ..)| name);
     let result = predictions(file).await;
     Answer {
         request,
@@ -143,7 +169,8 @@ pub fn MeasuredView(
     /// The state of the tab.
     state: MeasuredState,
 ) -> impl IntoView {
-    state.open();
+    let page = Page::of_context();
+    Effect::new(move || page.device.with(|device| state.open(&device.id)));
     let result = Memo::new(move |_| state.result());
     let predictions = Memo::new(move |_| result.get().and_then(Result::ok));
     let status = move || match result.get() {
@@ -182,7 +209,7 @@ fn FilePicker(
     state: MeasuredState,
 ) -> impl IntoView {
     let options = (FILES.iter().enumerate())
-        .map(|(index, (_, label))| view! { <option value=index.to_string()>{*label}</option> });
+        .map(|(index, (.., label))| view! { <option value=index.to_string()>{*label}</option> });
     let choose = move |index: String| {
         if let Ok(file) = index.parse() {
             state.choose(file);
