@@ -94,6 +94,7 @@ pub fn WhyPanel(
     view! {
         <div>
             <Question first_listed />
+            <p class="quiet why-note">"Each row estimates what one kernel in place of the two would save, even where the reason rules that kernel out. "<em>"What to do"</em>" lists possible changes only and analyzes the whole program for each."</p>
             <EdgeTable listed selected order chosen_order />
             <Show when=move || listed.with(|listed| listed.is_awaited)>
                 <WorkLine />
@@ -139,7 +140,7 @@ fn EdgeTable(
                             is_sorted=is_in(EdgeOrder::Bytes)
                             sort=move || choose(EdgeOrder::Bytes)
                             is_number=true
-                            title="what one kernel in place of the two would save"
+                            title="what one kernel in place of the two would save, possible or not"
                         >
                             "memory traffic saved"
                         </SortHeader>
