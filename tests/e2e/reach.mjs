@@ -42,6 +42,23 @@ export const misplacedCells = (part) => part.locator('table').evaluateAll((table
   return cells.filter(isMisplaced).map((cell) => cell.textContent);
 }));
 
+/** Words of a cell in the first column of a table in `part` of which a line holds only a part, though they would fit in half the width of the window. */
+export const brokenNames = (part) => part.locator('tbody th').evaluateAll((cells) => cells.flatMap((cell) => {
+  const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+  const broken = [];
+  while (walker.nextNode()) {
+    for (const { 0: word, index } of walker.currentNode.data.matchAll(/\w+/g)) {
+      const range = document.createRange();
+      range.setStart(walker.currentNode, index);
+      range.setEnd(walker.currentNode, index + word.length);
+      const lines = [...range.getClientRects()];
+      const width = lines.reduce((sum, line) => sum + line.width, 0);
+      if (new Set(lines.map((line) => Math.round(line.top))).size > 1 && width < innerWidth / 2) broken.push(word);
+    }
+  }
+  return broken;
+}));
+
 /** Headings of tables in `part` that none of the cells of their column stands below or above, and those that touch the next one. */
 export const strayHeadings = (part) => part.locator('table').evaluateAll((tables) => tables.filter((table) => table.tHead && table.checkVisibility()).flatMap((table) => {
   const heads = [...table.tHead.rows[0].cells];
