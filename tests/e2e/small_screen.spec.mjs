@@ -1,7 +1,7 @@
 // How the page is used on a phone, and what a message does at every size.
 
 import { expect, test } from './fixture.mjs';
-import { strayHeadings } from './reach.mjs';
+import { brokenNames, strayHeadings } from './reach.mjs';
 import { chooseExample, choosePolicy, chooseView, fragmentOf, kernelButton, notice, numberBox, openTab, panel, picker, result, senderNote, slider, write } from './visitor.mjs';
 
 const PHONE = { width: 390, height: 844 };
@@ -90,6 +90,17 @@ test('on a phone the headings of tables have one line, and units stay with their
   }
 });
 
+test('on a phone no name in a table is broken within a word', async ({ page, open }) => {
+  await page.setViewportSize(PHONE);
+  await open();
+  await chooseExample(page, 'Transformer block');
+  for (const tab of TABS) {
+    await openTab(page, tab);
+    await expect(panel(page, tab).locator('.work-line')).toHaveCount(0);
+    expect(await brokenNames(panel(page, tab)), tab).toEqual([]);
+  }
+});
+
 test('on a phone the kernels of *Limits* stay while its figures scroll', async ({ page, open }) => {
   await page.setViewportSize(PHONE);
   await open();
@@ -170,9 +181,25 @@ test('a GPU with unverified figures is named so in the list', async ({ page, ope
   expect(await unverified.count()).toBeGreaterThan(0);
 });
 
+test('a message that is closed by a key gives the graph a visible focus', async ({ page, open }) => {
+  await open();
+  await choosePolicy(page, 'manual');
+  await notice(page).getByRole('button', { name: 'Dismiss' }).press('Enter');
+  await expect(page.locator('svg.dag')).toBeFocused();
+  await expect(page.locator('svg.dag')).toHaveCSS('outline-style', 'solid');
+});
+
 test.describe('by touch', () => {
   test.use({ hasTouch: true, isMobile: true, viewport: PHONE });
   test.skip(({ browserName }) => browserName !== 'chromium', 'Firefox emulates no phone');
+
+  test('a message that is closed by a finger leaves no frame around the graph', async ({ page, open }) => {
+    await open();
+    await choosePolicy(page, 'manual');
+    await notice(page).getByRole('button', { name: 'Dismiss' }).tap();
+    await expect(page.locator('svg.dag')).toBeFocused();
+    await expect(page.locator('svg.dag')).toHaveCSS('outline-style', 'none');
+  });
 
   test('words speak of fingers, and not of keys or dropped files', async ({ page, open }) => {
     await open();
