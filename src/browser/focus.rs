@@ -245,6 +245,21 @@ where
     }
 }
 
+/// The same for the first element in `node` that matches `selector`, if there is one.
+pub fn reveal_within<E>(node: NodeRef<E>, selector: &str)
+where
+    E: ElementType,
+    E::Output: JsCast + AsRef<Element> + Clone + 'static,
+{
+    let found = mounted(node).and_then(|node| {
+        let node: &Element = node.as_ref();
+        node.query_selector(selector).ok()?
+    });
+    if let Some(element) = found {
+        reveal(&element);
+    }
+}
+
 /// The same, unless at least so many pixels of its height are in view.
 pub fn reveal_unless_seen(element: &Element, least_px: f64) {
     let place = element.get_bounding_client_rect();

@@ -104,7 +104,7 @@ test('what is selected elsewhere comes into sight', async ({ page }) => {
 });
 
 test('the overview shows all, chooses by a click, and keeps what is chosen as a button', async ({ page }) => {
-  await tool(page, 'All').click();
+  await tool(page, 'Fit').click();
   await expect(overview(page)).toBeAttached();
   expect(await elements(page)).toBeLessThan(200);
   await kernelButton(page, 30).click();
@@ -113,7 +113,7 @@ test('the overview shows all, chooses by a click, and keeps what is chosen as a 
   await expect(kernelPanel(page, 30)).toBeInViewport();
   expect(await accessibilityFindings(page)).toEqual([]);
   await chooseView(page, 'Unfused');
-  await tool(page, 'All').click();
+  await tool(page, 'Fit').click();
   for (let step = 0; step < 4; step += 1) await tool(page, 'Zoom in').click();
   await expect(overview(page)).toBeAttached();
   const place = await overview(page).locator('.dag-ops').evaluate((path) => {

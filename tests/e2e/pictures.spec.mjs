@@ -276,7 +276,7 @@ test.describe('the graph', () => {
     await expect(op(page, 'ffn_down')).toHaveAttribute('aria-pressed', 'true');
     await expect(page.locator('table.kernels tr.is-selected')).toHaveCount(1);
     await expect(page.locator('.details-title', { hasText: 'ffn_down + residual_add2' })).toBeVisible();
-    // *Fit* would keep what is selected in sight.
+    // Its card covers ops.
     await page.keyboard.press('Escape');
     await graph(page).getByRole('button', { name: 'Fit' }).click();
     await op(page, 'qkv_proj').click();

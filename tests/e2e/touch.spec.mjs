@@ -135,6 +135,74 @@ test('a tap selects, in the graph as on the roofline', async ({ page }) => {
   await expect(card(page)).toBeVisible();
 });
 
+test('a tap in an enlarged chart shows the card in front of it', async ({ page }) => {
+  await page.getByRole('button', { name: 'Enlarge: Memory timeline' }).tap();
+  const dialog = page.getByRole('dialog', { name: 'Memory timeline' });
+  const { x, y } = await middleOf(dialog.getByRole('button', { name: /^kernel 2/ }).first());
+  await page.touchscreen.tap(x, y);
+  await expect(card(page)).toHaveCount(1);
+  await expect(card(page)).toHaveAccessibleName(/^kernel 2/);
+  await expect(card(page)).toBeInViewport({ ratio: 1 });
+  // Nothing covers its button.
+  await card(page).getByRole('button', { name: 'Close' }).tap();
+  await expect(card(page)).toHaveCount(0);
+  await expect(dialog).toBeVisible();
+});
+
+test('a tapped op stands above its card, wherever the page is scrolled', async ({ page }) => {
+  for (const canvasTop of [60, 250, 440, 600]) {
+    await page.evaluate((top) => scrollBy(0, document.querySelector('svg.dag').getBoundingClientRect().top - top), canvasTop);
+    const canvas = await graph(page).boundingBox();
+    const boxes = await page.locator('.dag-op-box').evaluateAll((ops) => ops.map((op) => op.getBoundingClientRect().toJSON()));
+    const isInSight = ({ top, bottom }) => top > canvas.y && bottom < Math.min(canvas.y + canvas.height, 844);
+    const lowest = boxes.filter(isInSight).at(-1);
+    await page.touchscreen.tap(lowest.x + lowest.width / 2, lowest.y + lowest.height / 2);
+    await expect(card(page)).toBeVisible();
+    const op = page.locator('.dag-op-box.is-selected');
+    await expect.poll(async () => {
+      const { y, height } = await op.boundingBox();
+      return y >= 0 && y + height <= (await card(page).boundingBox()).y;
+    }, `graph at ${canvasTop}`).toBe(true);
+    await card(page).getByRole('button', { name: 'Close' }).tap();
+  }
+});
+
+test('a card cuts no line at its right, and fades at the bottom where more follows', async ({ page }) => {
+  await page.getByRole('button', { name: 'Fit', exact: true }).tap();
+  for (const part of ['.dag-op-box', '.dag-kernel']) {
+    for (let place = 0; place < await page.locator(part).count(); place += 1) {
+      await page.locator(part).nth(place).focus();
+      await page.keyboard.press('Enter');
+      await expect(card(page)).toBeVisible();
+      const wide = await card(page).evaluate((sheet) => [...sheet.querySelectorAll('*')].filter((inner) => inner.getBoundingClientRect().right > sheet.getBoundingClientRect().right || inner.scrollWidth > inner.clientWidth + 1 && getComputedStyle(inner).overflowX !== 'visible').map((inner) => inner.outerHTML));
+      expect(wide).toEqual([]);
+      // At the end the fade lies on no line.
+      const clear = await card(page).evaluate((sheet) => {
+        sheet.scrollTop = sheet.scrollHeight;
+        const lines = document.createRange();
+        lines.selectNodeContents(sheet.querySelector('.inspector-worked'));
+        const fade = getComputedStyle(sheet.querySelector('.inspector-actions'), '::before');
+        const top = sheet.querySelector('.inspector-actions').getBoundingClientRect().top - parseFloat(fade.height);
+        return [fade.backgroundImage.includes('linear-gradient'), lines.getBoundingClientRect().bottom <= top + 1];
+      });
+      expect(clear).toEqual([true, true]);
+      await page.keyboard.press('Escape');
+    }
+  }
+});
+
+test('*Fit* brings the whole graph into sight', async ({ page }) => {
+  await page.getByRole('button', { name: 'Fit', exact: true }).tap();
+  const frame = await graph(page).boundingBox();
+  const isOutside = async (part) => {
+    const { x, y, width, height } = await part.boundingBox();
+    return x < frame.x || y < frame.y || x + width > frame.x + frame.width || y + height > frame.y + frame.height;
+  };
+  for (const part of await page.locator('.dag-kernel, .dag-op-box, .dag-pill').all()) expect(await isOutside(part)).toBe(false);
+  await page.getByRole('button', { name: 'Readable', exact: true }).tap();
+  await expect.poll(() => isOutside(page.locator('.dag-op-box').last())).toBe(true);
+});
+
 test('a finger that begins on a slider and scrolls the page sets no size', async ({ page }) => {
   await page.evaluate(() => scrollTo(0, 200));
   const size = page.getByRole('slider', { name: 'S', exact: true });

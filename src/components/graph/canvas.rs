@@ -113,7 +113,7 @@ pub fn GraphCanvas(
                 <Tools graph panel />
             </footer>
             <p class="sr-only" id="dag-help">
-                "Arrow keys follow the edges from operation to operation, Page Up and Page Down go from kernel to kernel, and Enter selects. Plus, minus and 0 zoom, and a slash finds by name. M merges the kernel with another one, and X cuts it before the operation. When the graph itself has the focus, arrow keys move it."
+                "Arrow keys follow the edges from operation to operation, Page Up and Page Down go from kernel to kernel, and Enter selects. Plus and minus zoom, 0 shows the whole graph, 1 shows it at a readable size, and a slash finds by name. M merges the kernel with another one, and X cuts it before the operation. When the graph itself has the focus, arrow keys move it."
             </p>
         </div>
     }
@@ -136,8 +136,16 @@ fn Tools(
             <button type="button" aria-label="Zoom out" title="Zoom out (−)" on:click=move |_| graph.zoom(1.0 / ZOOM_STEP, None)>
                 "−"
             </button>
-            <button type="button" title="Show the graph at a readable size (0)" on:click=move |_| graph.fit()>
+            <button type="button" title="Show the whole graph, however small (0)" on:click=move |_| graph.show_whole()>
                 "Fit"
+            </button>
+            <button
+                type="button"
+                title="Show the graph at a readable size (1)"
+                hidden=move || !graph.is_cut_off.get()
+                on:click=move |_| graph.show_readable()
+            >
+                "Readable"
             </button>
             <button
                 type="button"
@@ -148,14 +156,6 @@ fn Tools(
                 on:click=move |_| drawing.toggle_rounds()
             >
                 {move || if drawing.is_unfolded() { "Fold" } else { "Unfold" }}
-            </button>
-            <button
-                type="button"
-                title="Show the whole graph, however small"
-                hidden=move || !graph.is_cut_off.get()
-                on:click=move |_| graph.show_whole()
-            >
-                "All"
             </button>
             {panel.filter(|_| browser::can_fill_screen()).map(|panel| view! { <FullScreen panel /> })}
         </div>

@@ -20,7 +20,10 @@ impl Graph {
             return;
         }
         match (self.plan_now(), target) {
-            (None, _) => self.toggle(target),
+            (None, _) => {
+                self.toggle(target);
+                self.reveal_clicked();
+            }
             (Some(Plan::Merge { .. }), FocusTarget::Kernel(kernel)) => {
                 self.set_partner(Some(kernel));
                 self.finish_plan();
@@ -118,7 +121,8 @@ impl Graph {
         match key {
             "+" | "=" => self.zoom(ZOOM_STEP, None),
             "-" | "_" => self.zoom(1.0 / ZOOM_STEP, None),
-            "0" => self.fit(),
+            "0" => self.show_whole(),
+            "1" => self.show_readable(),
             "/" => self.page().focus_request.set(Some(FocusRequest::Find)),
             "Escape" if self.selection.get_untracked() != Selection::Nothing => {
                 self.page().select(Selection::Nothing);

@@ -5,6 +5,7 @@ use super::placed::PlacedGraph;
 use super::state::Graph;
 use crate::app::state::Selection;
 use crate::components::inspector::CARD_SHARE;
+use fuseline_browser as browser;
 use fuseline_view::picture::dag::focus::FocusTarget;
 use fuseline_view::picture::dag::viewport::{Size, Viewport};
 use fuseline_view::picture::dag::{Point, Rect};
@@ -71,8 +72,13 @@ impl Graph {
         };
         let viewport = self.viewport.get_untracked();
         let canvas = self.uncovered_px();
+        let is_seen = |rect: Rect| match selection {
+            // A kernel may be larger than the canvas.
+            Selection::Kernel(_) => viewport.shows(rect.center(), canvas),
+            _ => viewport.shows_whole(rect, canvas),
+        };
         if let [Some(first), Some(last)] = rects
-            && !(viewport.shows(first.center(), canvas) && viewport.shows(last.center(), canvas))
+            && !(is_seen(first) && is_seen(last))
         {
             let place = self.place_before_reveal();
             let aim = place.map_or_else(|| self.aim.get_untracked(), |place| place.aim);
@@ -94,6 +100,12 @@ impl Graph {
             self.aim.set(place.aim);
         }
         self.before_reveal.set_value(None);
+    }
+
+    /// Scrolls the page until the op that was clicked is in sight: on a phone its card may cover it.
+    pub(super) fn reveal_clicked(self) {
+        let canvas = self.canvas;
+        browser::after_picture(move || browser::reveal_within(canvas, ".dag-op-box.is-selected"));
     }
 
     /// The part of the canvas that the card about what was clicked leaves free. Untracked.
@@ -133,7 +145,7 @@ impl Graph {
     }
 
     /// Shows the picture as at first, or at the same scale what is selected.
-    pub(super) fn fit(self) {
+    pub(super) fn show_readable(self) {
         self.aim.set(None);
         let selection = self.selection.get_untracked();
         (self.placed).with_untracked(|placed| self.bring_into_sight(placed, selection));

@@ -134,6 +134,15 @@ impl Viewport {
         (0.0..canvas.0).contains(&x) && (0.0..canvas.1).contains(&y)
     }
 
+    /// Whether the canvas shows a whole rectangle of the picture.
+    pub fn shows_whole(&self, rect: Rect, canvas: Size) -> bool {
+        let ends = [
+            Point::new(rect.x, rect.y),
+            Point::new(rect.x + rect.width, rect.y + rect.height),
+        ];
+        ends.into_iter().all(|end| self.shows(end, canvas))
+    }
+
     /// The part of the picture that the canvas shows, extended to a grid of cells a fourth to an eighth as large: so it is
     /// the same for many frames of panning and zooming.
     pub fn region(&self, canvas: Size) -> Rect {
