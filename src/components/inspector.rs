@@ -191,6 +191,7 @@ fn Actions(
         let op = op_of(selection.get())?;
         let show = move |_| {
             if let Some(span) = untrack(|| page.span_of_op(op)) {
+                page.is_chart_enlarged.set_if_changed(false);
                 page.show_in_text(span);
             }
         };
@@ -201,6 +202,7 @@ fn Actions(
             return None;
         };
         let open = move |_| {
+            page.is_chart_enlarged.set_if_changed(false);
             page.tab.set_if_changed(Tab::Kernels);
             // Without the card, which on a phone would cover them.
             page.select(Selection::Kernel(kernel));

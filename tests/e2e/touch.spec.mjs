@@ -147,6 +147,10 @@ test('a tap in an enlarged chart shows the card in front of it', async ({ page }
   await card(page).getByRole('button', { name: 'Close' }).tap();
   await expect(card(page)).toHaveCount(0);
   await expect(dialog).toBeVisible();
+  await page.touchscreen.tap(x, y);
+  await card(page).getByRole('button', { name: 'Its tensors' }).tap();
+  await expect(dialog).toHaveCount(0);
+  await expect(page.locator('.kernel-details')).toBeFocused();
 });
 
 test('a tapped op stands above its card, wherever the page is scrolled', async ({ page }) => {
@@ -199,7 +203,7 @@ test('*Fit* brings the whole graph into sight', async ({ page }) => {
     return x < frame.x || y < frame.y || x + width > frame.x + frame.width || y + height > frame.y + frame.height;
   };
   for (const part of await page.locator('.dag-kernel, .dag-op-box, .dag-pill').all()) expect(await isOutside(part)).toBe(false);
-  await page.getByRole('button', { name: 'Readable', exact: true }).tap();
+  await page.getByRole('button', { name: 'Read', exact: true }).tap();
   await expect.poll(() => isOutside(page.locator('.dag-op-box').last())).toBe(true);
 });
 

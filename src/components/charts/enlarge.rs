@@ -6,7 +6,7 @@ use fuseline_browser as browser;
 use leptos::html;
 use leptos::prelude::*;
 
-/// The button, and the dialog with the chart. Escape, the button *Close* and a press beside the dialog close it.
+/// The button, and the dialog with the chart and the card of what is pressed in it. Escape, the button *Close* and a press beside the dialog close it.
 #[component]
 pub fn Enlarge(
     /// The title of the dialog.
@@ -29,6 +29,12 @@ pub fn Enlarge(
         set_open(true);
         browser::show_modal(dialog);
     };
+    // What is shown elsewhere on the page, such as the text, ends the dialog.
+    Effect::new(move || {
+        if !page.is_chart_enlarged.get() {
+            browser::close_modal(dialog);
+        }
+    });
     let form = move |form: PictureForm| {
         view! {
             <button type="button" class="button" title="Save it as a file" on:click=move |_| save.run(form)>{form.label()}</button>

@@ -145,7 +145,7 @@ fn Tools(
                 hidden=move || !graph.is_cut_off.get()
                 on:click=move |_| graph.show_readable()
             >
-                "Readable"
+                "Read"
             </button>
             <button
                 type="button"
