@@ -8,6 +8,7 @@ use crate::app::sharing::Link;
 use crate::app::state::{Page, Selection};
 use crate::app::title;
 use crate::components::bar::top_bar::TopBar;
+use crate::components::charts::enlarge::EnlargedChart;
 use crate::components::explanation::ExplanationCard;
 use crate::components::handout::Handout;
 use crate::components::headline::Headline;
@@ -35,6 +36,7 @@ pub fn App(
     let page = session.page;
     provide_context(session);
     provide_context(page);
+    EnlargedChart::provide();
     session.keep();
     let learning = Learning::new(session);
     provide_context(learning);

@@ -4,6 +4,7 @@ use crate::app::embed::{Content, Request, State, View, Views, Wish, message};
 use crate::app::history::Origin;
 use crate::app::sharing::{self, Carried, Link};
 use crate::app::state::{Page, SetIfChanged};
+use crate::components::charts::enlarge::EnlargedChart;
 use crate::components::charts::{RooflinePanel, TimelinePanel, TrafficPanel};
 use crate::components::explanation::ExplanationCard;
 use crate::components::graph::GraphPanel;
@@ -29,6 +30,7 @@ pub fn Embedded(
 ) -> impl IntoView {
     let page = page_of(link);
     provide_context(page);
+    EnlargedChart::provide();
     let Views { shown, problem } = views;
     if let Some(problem) = problem {
         page.tell_failure(problem);

@@ -2,6 +2,7 @@
 //! bottom of the screen.
 
 use crate::app::state::{FocusRequest, Page, Selection, SetIfChanged, Tab};
+use crate::components::charts::enlarge::EnlargedChart;
 use crate::components::keyed_rows::row_at;
 use crate::components::merge_buttons::MergeButtons;
 use crate::components::number::Parts;
@@ -148,6 +149,7 @@ fn Actions(
     of: Memo<Inspected>,
 ) -> impl IntoView {
     let page = Page::of_context();
+    let enlarged = EnlargedChart::of_context();
     let selection = Memo::new(move |_| page.inspected());
     let change = Memo::new(move |last: Option<&Option<Change>>| {
         let change = of.with(|of| of.change);
@@ -191,7 +193,7 @@ fn Actions(
         let op = op_of(selection.get())?;
         let show = move |_| {
             if let Some(span) = untrack(|| page.span_of_op(op)) {
-                page.is_chart_enlarged.set_if_changed(false);
+                enlarged.close();
                 page.show_in_text(span);
             }
         };
@@ -202,7 +204,7 @@ fn Actions(
             return None;
         };
         let open = move |_| {
-            page.is_chart_enlarged.set_if_changed(false);
+            enlarged.close();
             page.tab.set_if_changed(Tab::Kernels);
             // Without the card, which on a phone would cover them.
             page.select(Selection::Kernel(kernel));

@@ -6,6 +6,7 @@ use fuseline::app::state::{Page, Selection, Tab};
 use fuseline::components::bar::fusion_menu::FusionMenu;
 use fuseline::components::bar::pickers::PolicyPicker;
 use fuseline::components::bar::top_bar::TopBar;
+use fuseline::components::charts::enlarge::EnlargedChart;
 use fuseline::components::diagnostics::DiagnosticsList;
 use fuseline::components::graph::GraphCanvas;
 use fuseline::components::headline::Headline;
@@ -42,6 +43,7 @@ pub(crate) async fn over<V: IntoView + 'static>(
     let root = mounted(move || {
         let page = Page::new(text.to_owned());
         provide_context(page);
+        EnlargedChart::provide();
         kept.set(Some(page));
         view(page)
     })

@@ -59,8 +59,6 @@ pub struct Page {
     pub ops_view: RwSignal<OpsView>,
     /// Whether the pane of the op list is open, and not folded to its tab.
     pub is_ops_open: RwSignal<bool>,
-    /// Whether a chart is shown enlarged, in a dialog over everything else.
-    pub is_chart_enlarged: RwSignal<bool>,
     /// The open tab of the panel below the pictures.
     pub tab: RwSignal<Tab>,
     /// Measured patterns of the visitor's own, until the page is left.
@@ -227,7 +225,6 @@ impl Page {
             notice: RwSignal::new(None),
             is_unsaved: RwSignal::new(false),
             focus_request: RwSignal::new(None),
-            is_chart_enlarged: RwSignal::new(false),
             step,
             asked: RwSignal::new(None),
             parsed,

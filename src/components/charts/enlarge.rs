@@ -1,10 +1,36 @@
 //! A button that shows a chart large, in a dialog over the page.
 
-use crate::app::state::{Page, PictureForm};
+use crate::app::state::{PictureForm, SetIfChanged};
 use crate::components::inspector::Inspector;
 use fuseline_browser as browser;
 use leptos::html;
 use leptos::prelude::*;
+
+/// Whether a chart is shown enlarged, in a dialog over everything else on the page.
+#[derive(Clone, Copy)]
+pub struct EnlargedChart(RwSignal<bool>);
+
+impl EnlargedChart {
+    /// For all components below the caller: none is.
+    pub fn provide() {
+        provide_context(Self(RwSignal::new(false)));
+    }
+
+    /// That of the page.
+    pub fn of_context() -> Self {
+        expect_context()
+    }
+
+    /// Whether one is. Tracked.
+    pub fn is_shown(self) -> bool {
+        self.0.get()
+    }
+
+    /// Closes its dialog, before something beside it is shown.
+    pub fn close(self) {
+        self.0.set_if_changed(false);
+    }
+}
 
 /// The button, and the dialog with the chart and the card of what is pressed in it. Escape, the button *Close* and a press beside the dialog close it.
 #[component]
@@ -18,12 +44,12 @@ pub fn Enlarge(
     /// The chart, which is mounted while the dialog is open.
     children: ChildrenFn,
 ) -> impl IntoView {
-    let page = Page::of_context();
+    let enlarged = EnlargedChart::of_context();
     let dialog = NodeRef::<html::Dialog>::new();
     let is_open = RwSignal::new(false);
     let set_open = move |now: bool| {
         is_open.set(now);
-        page.is_chart_enlarged.set(now);
+        enlarged.0.set(now);
     };
     let open = move |_| {
         set_open(true);
@@ -31,7 +57,7 @@ pub fn Enlarge(
     };
     // What is shown elsewhere on the page, such as the text, ends the dialog.
     Effect::new(move || {
-        if !page.is_chart_enlarged.get() {
+        if !enlarged.is_shown() {
             browser::close_modal(dialog);
         }
     });

@@ -7,6 +7,7 @@ use crate::app::presenting::is_presented;
 use crate::app::state::Page;
 use crate::components::bar::fusion_menu::FusionMenu;
 use crate::components::bar::pickers::PolicyPicker;
+use crate::components::charts::enlarge::EnlargedChart;
 use crate::components::headline::FullScreenHeadline;
 use crate::components::inspector::Inspector;
 use crate::components::radio_button::RadioButton;
@@ -37,6 +38,7 @@ pub fn GraphPanel(
         Some(format!(", to {}", format_bytes(bytes)))
     };
     let widest_px = move || widest.get().map(|(_, width_px)| width_px);
+    let enlarged = EnlargedChart::of_context();
     view! {
         <section class="panel graph" node_ref=panel class:is-pointed=points_at(View::Graph) class:is-presented=is_presented(View::Graph) aria-labelledby="graph-title">
             <header class="panel-head">
@@ -70,7 +72,7 @@ pub fn GraphPanel(
                     <GraphSearch />
                 </GraphCanvas>
                 // A dialog has the card of what is pressed in it.
-                <Show when=move || !page.is_chart_enlarged.get()>
+                <Show when=move || !enlarged.is_shown()>
                     <Inspector />
                 </Show>
             </div>
