@@ -41,7 +41,7 @@ impl Graph {
             move || frame_px.get(),
             move |_, _, _| {
                 if is_moved_for_frame() {
-                    self.fit();
+                    self.show_readable();
                     let focused = self.focused.get_untracked().map(|focused| focused.value);
                     let rect = focused.and_then(|focused| {
                         (self.placed).with_untracked(|placed| placed.layout.rect_of(focused))
