@@ -102,7 +102,7 @@ fn FigureLine(
         (is_there, text)
     };
     let (has_bounds, bounds) = maybe(|all| &all.bounds);
-    let (has_bottleneck, bottleneck) = maybe(|all| &all.bottleneck);
+    let (_, bottleneck) = maybe(|all| &all.bottleneck);
     // Before *Fuse* is pressed the figures are of what is shown, and do not give away the result.
     let is_fused = Memo::new(move |_| page.is_fused.get());
     let search = move || {
@@ -146,10 +146,9 @@ fn FigureLine(
                 <strong>
                     <Number told=after(Of::Program, Quantity::Time)>{text(|all| &all.fused_time)}</Number>
                 </strong>
-                <Show when=move || has_bottleneck.get()>
-                    <span class="bottleneck">{bottleneck}</span>
-                </Show>
             </Show>
+            // On a phone it has a line of its own, which is kept before anything is fused.
+            <span class="bottleneck">{move || is_fused.get().then(bottleneck)}</span>
             <Show when=move || is_fused.get() && has_bounds.get()>
                 <span class="quiet">
                     <Number told=after(Of::Program, Quantity::BoundSpeedup)>{bounds}</Number>

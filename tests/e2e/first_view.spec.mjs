@@ -97,8 +97,10 @@ test('the legend and the lower bar speak of the view that is shown', async ({ pa
   await chooseView(page, 'Unfused');
   await expect(legend).toContainText('through memory, to 268 MB');
   const bars = page.getByRole('region', { name: 'Memory traffic' });
-  await expect(bars).not.toContainText('nothing fused');
-  await expect(bars).toContainText(/shown 2\.30 GB.*−[\d.]+ %/);
+  await expect(bars).toContainText('not fused 2.30 GB');
+  await expect(bars).not.toContainText('−');
+  await chooseView(page, 'Fused');
+  await expect(bars).toContainText(/fused [\d.]+ GB.*−[\d.]+ %/);
 });
 
 test('a label names its tensor', async ({ page, open }) => {

@@ -106,12 +106,12 @@ test('the button of the step is the filled one, and not the one that passes it',
 
 test('a page that has changed since the step began is told', async ({ page, open }) => {
   await open('#lesson=exercise.1');
-  const told = panel(page).getByText('The page has changed since this step began.');
+  const told = panel(page).getByText('You changed the page.');
   await expect(heading(page, 'Every op asks memory')).toBeVisible();
   await expect(told).toHaveCount(0);
   await page.getByRole('button', { name: 'Fuse', exact: true }).click();
   await expect(told).toBeVisible();
-  await button(page, 'Set the page again').click();
+  await button(page, 'Reset this step').click();
   await expect(told).toHaveCount(0);
   await expect(policyChoice(page, 'none')).toBeChecked();
   // A step whose task is to change the page.

@@ -75,7 +75,8 @@ fn StepView(
     heading.on_load(move |_| {
         if learning.takes_focus() {
             browser::focus(heading);
-            browser::reveal_node(head);
+            // The page gets its layout of a lesson first: what is out of sight before may be in sight after it.
+            browser::after_picture(move || browser::reveal_node(head));
         }
     });
     let seen = learning.seen.get_untracked();
@@ -186,11 +187,11 @@ fn LessonFoot(
     view! {
         <footer class="lesson-foot">
             <Show when=move || learning.has_page_changed()>
-                <p class="lesson-changed">"The page has changed since this step began."</p>
+                <p class="lesson-changed">"You changed the page. "<q>"Reset this step"</q>" goes back to how this step began."</p>
             </Show>
             <div class="lesson-ways">
                 <button type="button" disabled=is_first on:click=previous>"Back"</button>
-                <button type="button" on:click=move |_| learning.show_asked()>"Set the page again"</button>
+                <button type="button" on:click=move |_| learning.show_asked()>"Reset this step"</button>
                 <button type="button" class:is-primary=move || !learning.has_open_task() on:click=next>
                     {move || match (learning.is_last(), learning.has_open_task()) {
                         (true, _) if learning.listed_after().is_some() => "Next lesson",
