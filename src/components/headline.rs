@@ -96,13 +96,8 @@ fn FigureLine(
 ) -> impl IntoView {
     let page = Page::of_context();
     let text = move |part: fn(&Figures) -> &String| move || figures.with(|all| part(all).clone());
-    let maybe = move |part: fn(&Figures) -> &Option<String>| {
-        let is_there = Memo::new(move |_| figures.with(|all| part(all).is_some()));
-        let text = move || figures.with(|all| part(all).clone());
-        (is_there, text)
-    };
-    let (has_bounds, bounds) = maybe(|all| &all.bounds);
-    let (_, bottleneck) = maybe(|all| &all.bottleneck);
+    let bottleneck = move || figures.with(|all| all.bottleneck.clone());
+    let error = Memo::new(move |_| figures.with(|all| all.error));
     // Before *Fuse* is pressed the figures are of what is shown, and do not give away the result.
     let is_fused = Memo::new(move |_| page.is_fused.get());
     let search = move || {
@@ -147,13 +142,9 @@ fn FigureLine(
                     <Number told=after(Of::Program, Quantity::Time)>{text(|all| &all.fused_time)}</Number>
                 </strong>
             </Show>
+            {move || error.get().map(|error| view! { <span class="quiet" title=error.sentence()>{error.text()}</span> })}
             // On a phone it has a line of its own, which is kept before anything is fused.
             <span class="bottleneck">{move || is_fused.get().then(bottleneck)}</span>
-            <Show when=move || is_fused.get() && has_bounds.get()>
-                <span class="quiet">
-                    <Number told=after(Of::Program, Quantity::BoundSpeedup)>{bounds}</Number>
-                </span>
-            </Show>
         </p>
         {move || is_fused.get().then(search).flatten()}
     }

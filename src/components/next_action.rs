@@ -13,6 +13,8 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use std::time::Duration;
 
+/// What saves less is left to *What to do*: predictions are not as exact.
+const LEAST_SHARE_PERCENT: f64 = 1.0;
 /// The advice is searched when nothing has changed for so long: it prices many changes of the program.
 const PAUSE: Duration = Duration::from_millis(400);
 
@@ -118,7 +120,11 @@ fn BestChange() -> impl IntoView {
         if !is_resting.get() || !is_live || is_guided {
             return None;
         }
-        page.advice().map(|rows| rows.into_iter().next())
+        let rows = page.advice()?.into_iter();
+        Some(
+            rows.clone()
+                .find(|row| row.share_percent >= LEAST_SHARE_PERCENT),
+        )
     });
     let follow = move |_| {
         if let Some(row) = best.get_untracked().flatten() {
@@ -135,7 +141,7 @@ fn BestChange() -> impl IntoView {
                 </p>
             }),
             None => Either::Right(view! {
-                <p class="best-change quiet">"No change known here saves more than 0.1 % of the time."</p>
+                <p class="best-change quiet">{format!("No change known here saves {LEAST_SHARE_PERCENT} % of the time.")}</p>
             }),
         })}
     }

@@ -203,7 +203,7 @@ fn figures_of_the_headline_are_those_that_are_told() {
 fn figures_of_the_table_of_kernels_are_those_that_are_told() {
     each_analysis(|id, analysis| {
         for row in kernel_rows(analysis, 30) {
-            let of = Of::Kernel(row.first_op);
+            let of = row.of;
             let told = |quantity| value(analysis, Figure::fused(of, quantity));
             let shown = &row.figures;
             let unfused = value(analysis, Figure::unfused(of, Quantity::Bytes));

@@ -15,7 +15,7 @@ z = relu(y)
 n = softmax(z)
 ";
 
-fn analysis(text: &str, options: &Options) -> Analysis {
+pub(crate) fn analysis(text: &str, options: &Options) -> Analysis {
     analyze_program(&notation::parse(text).program, options)
         .analysis
         .unwrap()

@@ -2,11 +2,15 @@
 
 use crate::limit_rows::FEW_ROWS;
 use fuseline_core::analysis::transformer::transformer_block;
+use fuseline_core::examples::{NEXT, example};
 use fuseline_core::{
-    Analysis, KernelId, OpId, Options, analyze, analyze_program, device, notation,
+    Analysis, KernelId, OpId, Options, Policy, analyze, analyze_program, device, notation,
 };
+use fuseline_view::present::figure::{Figure, Of, Quantity, explanation};
+use fuseline_view::present::inspect::inspect_kernel;
 use fuseline_view::present::kernels::{kernel_rows, kernel_total};
 use fuseline_view::present::limits::harms;
+use std::collections::HashSet;
 
 fn transformer(seq_len: u64, device_id: &str) -> Analysis {
     let (ops, externals) = transformer_block(seq_len, 4096, 32, 2).unwrap();
@@ -31,8 +35,8 @@ fn a_row_for_each_kernel_with_its_bytes_before_and_after() {
     let names: Vec<_> = rows.iter().map(|row| row.ops.as_str()).collect();
     assert_eq!(names, ["up + act", "norm"]);
     assert_eq!(
-        (rows[1].kernel, rows[1].first_op),
-        (KernelId::new(1), OpId::new(2))
+        (rows[1].kernel, rows[1].of),
+        (KernelId::new(1), Of::Kernel(OpId::new(2)))
     );
     let figures = &rows[0].figures;
     // x, w, y and y, z; fused x, w, z; each of 256 * 256 * 2 bytes.
@@ -85,4 +89,42 @@ fn a_figure_that_rests_on_an_assumed_size_is_marked() {
     assert!(figures.fused_bytes.starts_with('~'), "{figures:?}");
     assert!(figures.bytes_read.starts_with('~'), "{figures:?}");
     assert!(!figures.bytes_written.starts_with('~'), "{figures:?}");
+}
+
+/// The compiler splits long reductions over few rows: the first half of one is a kernel without ops of its own.
+#[test]
+fn a_kernel_that_only_computes_an_op_once_more_has_a_row_a_name_and_figures() {
+    let text = example(NEXT).unwrap().text;
+    let text = text
+        .replace("param S = 2048", "param S = 128")
+        .replace("param H = 4096", "param H = 16384");
+    let mut options = Options {
+        policy: Policy::Inductor,
+        ..Options::default()
+    };
+    options.fusion.attention = true;
+    let analysis = analyze_program(&notation::parse(&text).program, &options)
+        .analysis
+        .unwrap();
+    let rows = kernel_rows(&analysis, usize::MAX);
+    assert_eq!(rows.len(), analysis.fused.kernels.len());
+    let keys: HashSet<Of> = rows.iter().map(|row| row.of).collect();
+    assert_eq!(keys.len(), rows.len());
+    let again: Vec<_> = (rows.iter())
+        .filter(|row| matches!(row.of, Of::Again(_)))
+        .collect();
+    let names: Vec<&str> = again.iter().map(|row| row.ops.as_str()).collect();
+    assert_eq!(names, ["(norm1)", "(output)"]);
+    for row in again {
+        let card = inspect_kernel(&analysis, row.kernel).unwrap();
+        assert_eq!(
+            card.heading,
+            format!("kernel {}: {}", row.kernel.number(), row.ops)
+        );
+        assert_eq!(card.facts[0].text(), "0 B → 4.19 MB");
+        assert!(card.notes.is_empty(), "{:?}", card.notes);
+        let bytes = explanation(Figure::fused(row.of, Quantity::Bytes), &analysis).unwrap();
+        assert_eq!(bytes.subject, card.heading);
+        assert_eq!(bytes.value, "4.19 MB");
+    }
 }

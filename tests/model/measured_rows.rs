@@ -1,8 +1,11 @@
 //! The panel that compares the model with measurements: reading the file, chart, table.
 
-use fuseline_core::analysis::measured::{Measurements, Variant};
+use crate::headline::analysis;
+use fuseline_core::analysis::measured::{Measurements, Variant, errors};
+use fuseline_core::examples::{NEXT, example};
 use fuseline_core::json::read_json;
 use fuseline_core::notation::parse;
+use fuseline_core::{Options, device};
 use fuseline_view::picture::charts::measured_scatter::scene;
 use fuseline_view::picture::charts::scene::{Anchor, Role, Shape};
 use fuseline_view::present::format::format_error;
@@ -10,6 +13,7 @@ use fuseline_view::present::measured::{
     PredictedRow, Quantity, comparisons, error_summary, patterns, predicted_rows, source_notes,
     table_rows,
 };
+use fuseline_view::present::times::PredictionError;
 use strum::IntoEnumIterator;
 
 pub(crate) const FILES: [&str; 4] = ["h200", "h200_sizes", "h200_fresh", "h100"];
@@ -150,6 +154,30 @@ fn where_figures_come_from_is_said_in_words() {
         assert!(
             source.contains("PyTorch") && source.contains(&file.note),
             "{source}"
+        );
+    }
+}
+
+/// What the page says beside predicted times is what the runs in the repository give.
+#[test]
+fn the_error_beside_predicted_times_is_that_of_the_measured_runs() {
+    for id in ["h200", "h100"] {
+        let comparisons = comparisons(&predicted(&read(id)), Quantity::Time);
+        let pairs: Vec<(f64, f64)> = (comparisons.iter())
+            .map(|comparison| (comparison.predicted, comparison.measured))
+            .collect();
+        let found = errors(&pairs).unwrap();
+        let options = Options {
+            device: device(id).unwrap().clone(),
+            ..Options::default()
+        };
+        let shown = PredictionError::of(&analysis(example(NEXT).unwrap().text, &options)).unwrap();
+        let percent = |error: f64| (error * 100.0).ceil();
+        assert_eq!(f64::from(shown.half_percent), percent(found.median), "{id}");
+        assert_eq!(
+            f64::from(shown.most_percent),
+            percent(found.ninth_decile),
+            "{id}"
         );
     }
 }

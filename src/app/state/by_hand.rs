@@ -7,7 +7,7 @@ use crate::app::jobs::{Answer, Question};
 use fuseline_core::notation::edit::{Marked, ShownKernels, state_kernels};
 use fuseline_core::{KernelId, OpId, Policy};
 use fuseline_view::present::manual::{Change, Proposal};
-use fuseline_view::present::options::{NO_KERNEL_STATED, policy_title};
+use fuseline_view::present::options::{no_kernel_stated, policy_title};
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -24,7 +24,8 @@ impl Page {
         }
         if policy == Policy::Manual && !untrack(|| self.marks_kernels()) {
             self.notice.set(Some(Notice {
-                text: NO_KERNEL_STATED.to_owned(),
+                text: no_kernel_stated(self.fusion.with_untracked(|fusion| fusion.attention))
+                    .to_owned(),
                 is_failure: false,
                 action: untrack(|| self.kernels_to_state()),
             }));

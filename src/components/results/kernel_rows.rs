@@ -1,31 +1,28 @@
 //! The rows of tables that have one for each kernel.
 
 use crate::app::state::{Page, Selection};
-use fuseline_core::{KernelId, OpId};
+use fuseline_core::KernelId;
+use fuseline_view::present::figure::Of;
 use leptos::html;
 use leptos::prelude::*;
 
 /// Which kernel is selected. A change runs only the two rows that it concerns, not all.
 #[derive(Clone, Copy)]
-pub struct SelectedKernel(StoredValue<Selector<Option<OpId>>>);
+pub struct SelectedKernel(StoredValue<Selector<Option<Of>>>);
 
 impl SelectedKernel {
     /// The selected kernel of the page.
     pub fn of(page: Page) -> Self {
-        let first_op = move || {
+        let of = move || {
             let kernel = page.selected_kernel()?;
-            page.analysis
-                .with(|analysis| analysis.fused.kernels.get(kernel)?.ops.first().copied())
+            page.analysis.with(|analysis| Of::kernel(analysis, kernel))
         };
-        Self(StoredValue::new(Selector::new(first_op)))
+        Self(StoredValue::new(Selector::new(of)))
     }
 
-    /// Whether the kernel with this first op is selected.
-    pub fn is(self, first_op: OpId) -> Signal<bool> {
-        Signal::derive(move || {
-            self.0
-                .with_value(|selector| selector.selected(&Some(first_op)))
-        })
+    /// Whether this kernel is selected.
+    pub fn is(self, of: Of) -> Signal<bool> {
+        Signal::derive(move || self.0.with_value(|selector| selector.selected(&Some(of))))
     }
 }
 

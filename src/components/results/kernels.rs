@@ -21,11 +21,7 @@ const PAGE_ROWS: usize = 32;
 
 /// A row for each fused kernel, and one for their sum.
 #[component]
-pub fn KernelsTable(
-    /// What is told about the selected kernel, which a click on a row brings into view.
-    #[prop(optional)]
-    details: NodeRef<html::Div>,
-) -> impl IntoView {
+pub fn KernelsTable() -> impl IntoView {
     let page = Page::of_context();
     let max_rows = RwSignal::new(PAGE_ROWS);
     let rows = Memo::new(move |_| page.analysis.with(|a| kernel_rows(a, max_rows.get())));
@@ -61,14 +57,6 @@ pub fn KernelsTable(
             page.focus_request.set(None);
         }
     });
-    let reveal_details = move |_| {
-        // The row has selected its kernel or nothing, which the next frame shows.
-        browser::next_frame(move || {
-            if untrack(|| page.selected_kernel()).is_some() {
-                browser::reveal_node(details);
-            }
-        });
-    };
     view! {
         <div class="table-scroll" role="group" aria-label="Table of kernels" tabindex="0">
             <NumberTable class="kernels fused-kernels row-lines">
@@ -88,12 +76,12 @@ pub fn KernelsTable(
                         </Show>
                     </tr>
                 </thead>
-                <tbody on:click=reveal_details>
+                <tbody>
                     <ForEnumerate
                         each=move || rows.get()
-                        key=|row| row.first_op
+                        key=|row| row.of
                         children=move |place, row| {
-                            let is_selected = selected.is(row.first_op);
+                            let is_selected = selected.is(row.of);
                             view! { <Row row=row_at(rows, place, row) is_selected /> }
                         }
                     />
@@ -133,7 +121,7 @@ fn Row(
     is_selected: Signal<bool>,
 ) -> impl IntoView {
     let kernel = Memo::new(move |_| row.with(|row| row.kernel));
-    let of = Of::Kernel(row.with_untracked(|row| row.first_op));
+    let of = row.with_untracked(|row| row.of);
     let figures = Memo::new(move |_| row.with(|row| row.figures.clone()));
     let label = move || row.with(|row| format!("kernel {}: {}", row.kernel.number(), row.ops));
     let sign = move || row.with(|row| harm_sign(&row.harm));
@@ -229,7 +217,7 @@ fn figure_cells(of: Of, figures: Memo<Figures>) -> impl IntoView {
         view! { <Number told=Figure::fused(of, quantity)>{text(part)}</Number> }
     };
     // The sum has neither intensity nor bound.
-    let is_kernel = matches!(of, Of::Kernel(_));
+    let is_kernel = of != Of::Program;
     let bound = move || figures.with(|all| all.bound);
     view! {
         <td class="number" data-label="FLOPs">{number(Quantity::Flops, |all| &all.flops)}</td>

@@ -72,7 +72,7 @@ fn Table(
                     each=move || rows.get()
                     key=|row| row.first_op
                     children=move |place, row| {
-                        let is_selected = selected.is(row.first_op);
+                        let is_selected = selected.is(Of::Kernel(row.first_op));
                         view! { <Row row=row_at(rows, place, row) is_selected /> }
                     }
                 />

@@ -289,7 +289,7 @@ fn Row(
 ) -> impl IntoView {
     let page = seen.page;
     let (of, first_op) = row.with_untracked(|row| (row.of, row.first_op));
-    let is_selected = first_op.map(|first_op| selected.is(first_op));
+    let is_selected = first_op.map(|first_op| selected.is(Of::Kernel(first_op)));
     let is_selected =
         Signal::derive(move || is_selected.is_some_and(|is_selected| is_selected.get()));
     let toggle = move || {

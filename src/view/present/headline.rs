@@ -4,7 +4,8 @@ use super::certificates::certificate_text;
 use super::explain::{assumed, change, has_assumed_size, total_bytes, total_kernels};
 use super::format::{format_exact, format_faster, format_ratio};
 use super::times::{
-    Bottleneck, COLD, TimeKind, missing_total, time_note, total_speedup, total_times,
+    Bottleneck, COLD, PredictionError, TimeKind, missing_total, time_note, total_speedup,
+    total_times,
 };
 use fuseline_core::Analysis;
 
@@ -37,6 +38,8 @@ pub struct Headline {
     pub ratio: Option<String>,
     /// Both lower bounds, beside predicted times.
     pub bounds: Option<String>,
+    /// How far such predictions are from measured times; `None` for lower bounds, and where nothing was measured.
+    pub error: Option<PredictionError>,
     /// How the times are found, and what they leave out.
     pub time_note: String,
     /// The result of a search; `None` if the policy does not search.
@@ -96,6 +99,7 @@ pub fn headline(analysis: &Analysis) -> Headline {
             let quotient = quotient.unwrap_or_default();
             format!("lower bound {unfused} → {fused}{cold}{quotient}")
         }),
+        error: PredictionError::of(analysis),
         unfused_time: unfused_time.time,
         fused_time: fused_time.time,
         time_note: match (missing, &bottleneck) {

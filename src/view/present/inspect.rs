@@ -7,7 +7,7 @@ use super::figure::{Figure, Of, Part, Quantity};
 use super::format::{format_bytes, format_change, format_intensity};
 use super::limits::harms;
 use super::manual::{Change, producer_beside};
-use super::names::{counted, joined, op_name, op_names, quoted_op};
+use super::names::{counted, joined, kernel_ops, op_name, quoted_op};
 use super::times::{COLD, TimeKind, bound_name, kernel_time, time_lines};
 use fuseline_core::analysis::Kernel;
 use fuseline_core::fusion::attention::find;
@@ -50,7 +50,7 @@ pub struct Fact {
 }
 
 impl Fact {
-    fn new<const N: usize>(what: &'static str, parts: [Part; N]) -> Self {
+    fn new(what: &'static str, parts: impl Into<Vec<Part>>) -> Self {
         Self {
             what,
             parts: parts.into(),
@@ -241,21 +241,23 @@ pub fn inspect_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Inspected
     let bytes = |bytes| assumed(has_assumed_size(fused), &format_bytes(bytes));
     let saved = before.unfused_bytes as f64 - fused.bytes() as f64;
     let percent = saved / (before.unfused_bytes as f64).max(1.0) * 100.0;
-    // A kernel that only computes ops of others once more is known by none.
-    let of = fused.ops.first().map(|&first| Of::Kernel(first));
+    let of = Of::kernel(analysis, kernel);
     let figure = |quantity| Some(Figure::fused(of?, quantity));
     let unfused = of.map(|of| Figure::unfused(of, Quantity::Bytes));
+    let mut change = vec![
+        Part::number(bytes(before.unfused_bytes), unfused),
+        Part::words(" → "),
+        Part::number(bytes(fused.bytes()), figure(Quantity::Bytes)),
+    ];
+    // Of nothing there is no percentage: the kernel only computes ops of others once more.
+    if before.unfused_bytes > 0 {
+        change.extend([
+            Part::words(", "),
+            Part::number(format_change(percent), figure(Quantity::Saving)),
+        ]);
+    }
     let mut facts = vec![
-        Fact::new(
-            "bytes",
-            [
-                Part::number(bytes(before.unfused_bytes), unfused),
-                Part::words(" → "),
-                Part::number(bytes(fused.bytes()), figure(Quantity::Bytes)),
-                Part::words(", "),
-                Part::number(format_change(percent), figure(Quantity::Saving)),
-            ],
-        ),
+        Fact::new("bytes", change),
         time_fact(analysis, kernel, figure),
     ];
     if let Some(intensity) = fused.placement.intensity {
@@ -279,7 +281,7 @@ pub fn inspect_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Inspected
         heading: format!(
             "kernel {}: {}",
             kernel.number(),
-            op_names(graph, &fused.ops)
+            kernel_ops(analysis, kernel)
         ),
         kernel: Some(kernel),
         facts,

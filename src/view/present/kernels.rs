@@ -2,20 +2,21 @@
 
 use super::limits::harms;
 use crate::present::explain::{assumed, has_assumed_size};
+use crate::present::figure::Of;
 use crate::present::format::{
     at_least, format_bytes, format_exact, format_flops, format_intensity,
 };
-use crate::present::names::op_names;
+use crate::present::names::kernel_ops;
 use crate::present::times::{Seconds, TimeText, bound_name, missing_text, missing_total};
 use fuseline_core::analysis::device_model::Outside;
 use fuseline_core::model::work::Work;
-use fuseline_core::{Analysis, KernelId, OpId};
+use fuseline_core::{Analysis, KernelId};
 
 /// A fused kernel with its figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelRow {
-    /// Its first op, which identifies the row while kernels come and go.
-    pub first_op: OpId,
+    /// What identifies the row while kernels come and go.
+    pub of: Of,
     /// Its id in the analysis.
     pub kernel: KernelId,
     /// The names of its ops.
@@ -57,11 +58,11 @@ pub struct Figures {
 pub fn kernel_rows(analysis: &Analysis, max_rows: usize) -> Vec<KernelRow> {
     let harms = harms(analysis);
     let kernels = analysis.fused.kernels.iter_enumerated().take(max_rows);
-    let rows = kernels.filter_map(|(kernel, fused)| {
+    let rows = kernels.filter_map(|(kernel, _)| {
         Some(KernelRow {
-            first_op: *fused.ops.first()?,
+            of: Of::kernel(analysis, kernel)?,
             kernel,
-            ops: op_names(&analysis.graph, &fused.ops),
+            ops: kernel_ops(analysis, kernel),
             harm: harms.get(kernel).cloned().unwrap_or_default(),
             figures: kernel_figures(analysis, kernel)?,
         })

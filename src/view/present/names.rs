@@ -1,8 +1,9 @@
 //! Names of ops and counts of things in sentences and labels.
 
 use crate::present::format::format_count;
+use fuseline_core::Analysis;
 use fuseline_core::model::graph::Graph;
-use fuseline_core::model::ids::OpId;
+use fuseline_core::model::ids::{KernelId, OpId};
 use fuseline_core::model::partition::Partition;
 use fuseline_core::notation::spelling::{first_chars, printable};
 
@@ -91,6 +92,18 @@ pub fn listed(mut things: Vec<String>) -> String {
 /// The names of a kernel's ops as people read them: `matmul + bias + relu`, of a long kernel the first ones.
 pub fn op_names(graph: &Graph, ops: &[OpId]) -> String {
     names_of_ops(ops.iter().map(|&op| op_name(graph, op)))
+}
+
+/// The ops of a fused kernel, and in parentheses those of other kernels that it computes once more: `norm2 + up`, `(norm1)`.
+pub fn kernel_ops(analysis: &Analysis, kernel: KernelId) -> String {
+    let own = &analysis.partition.kernels[kernel];
+    let again = &analysis.partition.recomputed[kernel];
+    let own = own
+        .iter()
+        .map(|&op| op_name(&analysis.graph, op).to_owned());
+    let again = (again.iter()).map(|&op| format!("({})", op_name(&analysis.graph, op)));
+    let names: Vec<String> = own.chain(again).collect();
+    names_of_ops(names.iter().map(String::as_str))
 }
 
 /// The same of ops that are known by name.

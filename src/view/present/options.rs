@@ -50,7 +50,13 @@ pub const fn policy_gloss(policy: Policy) -> &'static str {
 }
 
 /// What to do under the policy *by hand* while the text has no kernel mark.
-pub const NO_KERNEL_STATED: &str = "Each op is a kernel of its own until you merge kernels: drag one onto another, or choose a partner on its card.";
+pub const fn no_kernel_stated(is_attention_fused: bool) -> &'static str {
+    if is_attention_fused {
+        "Each op is a kernel of its own until you merge kernels, except for fused attention (Options). Drag one onto another, or select one and choose a partner."
+    } else {
+        "Each op is a kernel of its own until you merge kernels. Drag one onto another, or select one and choose a partner."
+    }
+}
 
 /// The name of an on-off option.
 pub const fn switch_name(switch: Switch) -> &'static str {

@@ -2,7 +2,7 @@
 
 use crate::picture::charts::scene::Label;
 use crate::present::format::{format_bytes, format_intensity, format_rate};
-use crate::present::names::{counted, joined, op_name, short_name};
+use crate::present::names::{counted, joined, kernel_ops, op_name, short_name};
 use crate::present::times::{TimeKind, TimeText, bound_name};
 use fuseline_core::{Analysis, KernelId, OpId, Placement};
 
@@ -21,16 +21,12 @@ pub(super) fn short_op_names(analysis: &Analysis, ops: &[OpId]) -> String {
 
 /// `kernel 7: ffn_up + gelu`.
 pub(super) fn kernel_heading(analysis: &Analysis, kernel: KernelId) -> String {
-    let ops = analysis
-        .fused
-        .kernels
-        .get(kernel)
-        .map_or(&[][..], |k| &k.ops);
-    format!(
-        "kernel {}: {}",
-        kernel.number(),
-        short_op_names(analysis, ops)
-    )
+    let ops = analysis.fused.kernels.get(kernel);
+    let names = match ops.map_or(&[][..], |kernel| &kernel.ops) {
+        [] => kernel_ops(analysis, kernel),
+        ops => short_op_names(analysis, ops),
+    };
+    format!("kernel {}: {names}", kernel.number())
 }
 
 /// Adds to the label of a point how many other kernels are there.

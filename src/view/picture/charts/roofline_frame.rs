@@ -6,7 +6,7 @@ use crate::picture::charts::occupancy::LabelSpace;
 use crate::picture::charts::roofline_names::{PointLayout, names};
 use crate::picture::charts::roofs::Roofs;
 use crate::picture::charts::scene::{Mark, Scene};
-use fuseline_core::{Analysis, Placement};
+use fuseline_core::{Analysis, KernelId, Placement};
 
 /// A roofline without points.
 pub(super) struct RooflineFrame {
@@ -117,6 +117,21 @@ pub(super) fn point_of(placement: &Placement) -> Option<(f64, f64)> {
         .zip(placement.attainable_flops_per_s.filter(is_drawable))
 }
 
+/// Intensity and rate of the ops of a kernel one after the other: all their FLOPs over the sum of their times, which is below the
+/// roof, because they do not run at once. Without the launches, which no roof counts. `O(ops of the kernel)`.
+pub(super) fn unfused_point(analysis: &Analysis, kernel: KernelId) -> Option<(f64, f64)> {
+    let unfused = analysis.comparisons.get(kernel)?;
+    let (intensity, _) = point_of(&unfused.unfused_placement)?;
+    let launch_s = analysis.options.device.launch_s.value;
+    let busy_s: f64 = (analysis.partition.kernels[kernel].iter())
+        .map(|&op| analysis.unfused.of_lone_op(op))
+        .filter(|alone| !alone.is_free)
+        .map(|alone| alone.placement.time_s - launch_s)
+        .sum();
+    let rate = intensity * unfused.unfused_bytes as f64 / busy_s;
+    (rate.is_finite() && rate > 0.0).then_some((intensity, rate))
+}
+
 /// Axes of whole decades that hold all points, all ridges, 0.15 to 9 k FLOP/B, and `footroom` times the space below.
 fn axes(holds: Held<'_>, roofs: &Roofs, footroom: f64) -> (Axis, Axis) {
     let (mut low, mut high, mut top) = (0.15_f64, 9e3_f64, 0.0_f64);
@@ -131,11 +146,13 @@ fn axes(holds: Held<'_>, roofs: &Roofs, footroom: f64) -> (Axis, Axis) {
     for analysis in holds.all {
         let fused = analysis.fused.kernels.iter().map(|k| &k.placement);
         let ops = analysis.unfused.kernels.iter().map(|k| &k.placement);
-        let before = analysis.comparisons.iter().map(|c| &c.unfused_placement);
-        for (intensity, rate) in fused.chain(ops).chain(before).filter_map(point_of) {
+        let kernels = analysis.comparisons.iter_enumerated();
+        let before = kernels.filter_map(|(kernel, _)| unfused_point(analysis, kernel));
+        for (intensity, rate) in fused.chain(ops).filter_map(point_of).chain(before) {
             low = low.min(intensity);
             high = high.max(intensity);
             top = top.max(rate);
+            lowest_rate = lowest_rate.min(rate);
         }
     }
     for peak in roofs.peaks() {

@@ -6,10 +6,11 @@ use crate::picture::charts::labels::{add_others, kernel_heading, point_label, sh
 use crate::picture::charts::marks::{circle, line, rect, tenth, text, text_width};
 use crate::picture::charts::occupancy::LabelSpace;
 use crate::picture::charts::roofline_arcs::{MoveArc, PointMove, arcs_below_roof};
-use crate::picture::charts::roofline_frame::{RooflineFrame, point_of};
+use crate::picture::charts::roofline_frame::{RooflineFrame, point_of, unfused_point};
 use crate::picture::charts::roofline_numbers::{Number, place_numbers};
 use crate::picture::charts::scene::{Anchor, Label, Mark, Point, Role};
 use crate::present::explain::has_assumed_size;
+use crate::present::format::format_rate;
 use crate::present::times::{Seconds, TimeKind, TimeText, kernel_time};
 use fuseline_core::{Analysis, KernelId};
 use std::collections::BTreeMap;
@@ -179,7 +180,17 @@ fn unfused_label(analysis: &Analysis, kernel: KernelId) -> Option<Label> {
     });
     let bytes = comparison.unfused_bytes;
     let time = (TimeKind::of(analysis), time);
-    Some(point_label(heading, placement, bytes, time))
+    let mut label = point_label(heading, placement, bytes, time);
+    // It is no kernel that a roof could limit.
+    label
+        .facts
+        .retain(|(what, _)| !["attainable", "attainable at most", "bottleneck"].contains(what));
+    if let Some((_, rate)) = unfused_point(analysis, kernel) {
+        label
+            .facts
+            .insert(1, ("FLOPs / time without launches", format_rate(rate)));
+    }
+    Some(Label::new(label.heading, label.facts))
 }
 
 /// A kernel before fusion. `None` for a kernel of one op.
@@ -250,8 +261,8 @@ fn points_of_kernels(
         };
         let fused_at = plot.place(intensity, rate);
         let unfused_at = (kernel.ops.len() > 1)
-            .then(|| &analysis.comparisons[id])
-            .and_then(|comparison| point_of(&comparison.unfused_placement))
+            .then(|| unfused_point(analysis, id))
+            .flatten()
             .map(|(intensity, rate)| plot.place(intensity, rate));
         let is_unfused = !is_fused && unfused_at.is_some();
         let (at, unfused_at) = if is_fused {

@@ -125,12 +125,28 @@ pub enum Of {
     Policy(Policy),
     /// The fused kernel with this first op.
     Kernel(OpId),
+    /// The fused kernel without ops of its own that computes this op, of another kernel, once more.
+    Again(OpId),
     /// This op alone.
     Op(OpId),
     /// This tensor, at all kernels together.
     Tensor(TensorId),
     /// This tensor, at the fused kernel with this first op.
     TensorAt(OpId, TensorId),
+}
+
+impl Of {
+    /// A fused kernel, by what stays the same while kernels come and go.
+    pub fn kernel(analysis: &Analysis, id: KernelId) -> Option<Self> {
+        let first = |ops: &[OpId]| ops.first().copied();
+        let own = analysis
+            .partition
+            .kernels
+            .get(id)
+            .and_then(|ops| first(ops));
+        let again = || first(&analysis.partition.recomputed[id]).map(Self::Again);
+        own.map(Self::Kernel).or_else(again)
+    }
 }
 
 impl Figure {
@@ -190,6 +206,7 @@ pub fn explanation(figure: Figure, analysis: &Analysis) -> Option<Explanation> {
     let found = match of {
         Of::Program | Of::Policy(_) => whole::found(analysis, quantity, run)?,
         Of::Kernel(first) => of_kernel(analysis, kernel_from(analysis, first)?, quantity, run)?,
+        Of::Again(op) => of_kernel(analysis, kernel_again(analysis, op)?, quantity, run)?,
         Of::Op(op) => of_lone_op(analysis, analysis.unfused.of_lone_op(op), quantity)?,
         Of::Tensor(tensor) => {
             (quantity == Quantity::Bytes).then(|| bytes::of_tensor(analysis, tensor, run))?
@@ -211,6 +228,7 @@ fn counted(of: Of, analysis: &Analysis) -> Option<Counted<'_>> {
             let id = kernel_from(analysis, first)?;
             Some(kernel(&analysis.fused.kernels[id]))
         }
+        Of::Again(op) => Some(kernel(&analysis.fused.kernels[kernel_again(analysis, op)?])),
         Of::Op(op) => {
             analysis.graph.ops.get(op)?;
             Some(kernel(analysis.unfused.of_lone_op(op)))
@@ -261,6 +279,15 @@ fn kernel_from(analysis: &Analysis, first: OpId) -> Option<KernelId> {
     let id = *analysis.partition.kernel_of.get(first)?;
     let ops = &analysis.fused.kernels.get(id)?.ops;
     (ops.first() == Some(&first)).then_some(id)
+}
+
+/// The fused kernel that computes nothing but this op of another one.
+fn kernel_again(analysis: &Analysis, op: OpId) -> Option<KernelId> {
+    let mut kernels = analysis.partition.kernels.iter_enumerated();
+    kernels.find_map(|(id, ops)| {
+        let is_it = ops.is_empty() && analysis.partition.recomputed[id].first() == Some(&op);
+        is_it.then_some(id)
+    })
 }
 
 fn of_kernel(analysis: &Analysis, id: KernelId, quantity: Quantity, run: Run) -> Option<Found> {

@@ -234,7 +234,7 @@ fn flops_sources(of: Of, counted: Counted<'_>) -> Vec<String> {
     let rule =
         "A multiply-add counts as 2 FLOPs. The tab Functions lists the FLOPs of each function.";
     let names: BTreeSet<&str> = match of {
-        Of::Kernel(_) | Of::Op(_) => {
+        Of::Kernel(_) | Of::Again(_) | Of::Op(_) => {
             (counted.ops().filter_map(|op| op.function.as_deref())).collect()
         }
         Of::Program | Of::Policy(_) | Of::Tensor(_) | Of::TensorAt(..) => BTreeSet::new(),

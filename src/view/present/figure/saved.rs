@@ -75,8 +75,7 @@ pub fn merge_explanation(
     let quantity = saved.quantity(is_predicted);
     let mut figures = Vec::new();
     for id in kernels {
-        let first = analysis.fused.kernels.get(id)?.ops.first().copied();
-        figures.extend(first.map(|first| Figure::fused(Of::Kernel(first), quantity)));
+        figures.extend(Of::kernel(analysis, id).map(|of| Figure::fused(of, quantity)));
     }
     let term = merge_term(analysis, kernels, price, saved);
     let note = match saved {

@@ -2,8 +2,10 @@
 
 use super::{Found, How, Number, Quantity, Run, Term, Worked, bytes, memory, work};
 use crate::present::explain::has_assumed_size;
-use crate::present::names::{op_name, op_names};
-use crate::present::times::{Bottleneck, TimeKind, missing_text, outside_text, total_times};
+use crate::present::names::{kernel_ops, op_name};
+use crate::present::times::{
+    Bottleneck, PredictionError, TimeKind, missing_text, outside_text, total_times,
+};
 use fuseline_core::analysis::{Analysis, Execution, Kernel};
 use fuseline_core::model::ids::KernelId;
 use fuseline_core::model::work::Work;
@@ -85,13 +87,7 @@ fn execution(analysis: &Analysis, run: Run) -> &Execution {
 pub(super) fn name(analysis: &Analysis, run: Run, id: KernelId, kernel: &Kernel) -> String {
     match (run, kernel.ops.first()) {
         (Run::Unfused, Some(&op)) => op_name(&analysis.graph, op).to_owned(),
-        // It only computes ops of other kernels once more.
-        (_, None) => format!("kernel {}", id.number()),
-        _ => format!(
-            "kernel {}: {}",
-            id.number(),
-            op_names(&analysis.graph, &kernel.ops)
-        ),
+        _ => format!("kernel {}: {}", id.number(), kernel_ops(analysis, id)),
     }
 }
 
@@ -269,9 +265,20 @@ fn speedup(analysis: &Analysis, quantity: Quantity) -> Option<Found> {
         ..Term::given("", Number::Ratio(ratio)).assumed(is_assumed)
     };
     (analysis.fused.launches > 0).then(|| Found {
-        notes: (Bottleneck::of(analysis).iter())
-            .map(Bottleneck::sentence)
-            .collect(),
+        notes: speedup_notes(analysis, quantity),
         ..Found::new(term)
     })
+}
+
+/// Why the ratio is no larger, how exact it is, and beside a prediction what the lower bounds are.
+fn speedup_notes(analysis: &Analysis, quantity: Quantity) -> Vec<String> {
+    let mut notes: Vec<String> = (Bottleneck::of(analysis).iter())
+        .map(Bottleneck::sentence)
+        .collect();
+    if quantity == Quantity::Time && analysis.predicted.is_some() {
+        notes.extend(PredictionError::of(analysis).map(PredictionError::sentence));
+        let [unfused, fused] = total_times(analysis).map(|time| time.bound.unwrap_or_default());
+        notes.push(format!("Lower bounds: {unfused} unfused, {fused} fused."));
+    }
+    notes
 }

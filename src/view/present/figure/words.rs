@@ -1,7 +1,7 @@
 //! What a figure is, what it is of, and its formula in symbols.
 
-use super::{Figure, Of, Quantity, Resource, Run, kernel_from};
-use crate::present::names::{op_name, op_names};
+use super::{Figure, Of, Quantity, Resource, Run, kernel_again, kernel_from};
+use crate::present::names::{kernel_ops, op_name};
 use crate::present::options::policy_title;
 use crate::present::times::TimeKind;
 use fuseline_core::Analysis;
@@ -45,8 +45,10 @@ pub(super) fn subject(of: Of, analysis: &Analysis) -> String {
             policy_title(policy, analysis.options.fusion.objective)
         ),
         Of::Kernel(first) => kernel_from(analysis, first).map_or_else(String::new, |id| {
-            let ops = op_names(graph, &analysis.fused.kernels[id].ops);
-            format!("kernel {}: {ops}", id.number())
+            format!("kernel {}: {}", id.number(), kernel_ops(analysis, id))
+        }),
+        Of::Again(op) => kernel_again(analysis, op).map_or_else(String::new, |id| {
+            format!("kernel {}: {}", id.number(), kernel_ops(analysis, id))
         }),
         Of::Op(op) => format!("{} alone", op_name(graph, op)),
         Of::Tensor(tensor) => graph.tensor_name(tensor).to_owned(),
@@ -70,7 +72,7 @@ pub(super) fn formula(figure: Figure, analysis: &Analysis) -> &'static str {
             (Of::Program | Of::Policy(_), Run::Fused) => {
                 "Σ over kernels (bytes read + bytes written)"
             }
-            (Of::Program | Of::Policy(_) | Of::Kernel(_), Run::Unfused) => {
+            (Of::Program | Of::Policy(_) | Of::Kernel(_) | Of::Again(_), Run::Unfused) => {
                 "Σ over ops (bytes read + bytes written)"
             }
             _ => "Σ over tensors read + Σ over tensors written (elements × bytes per element)",

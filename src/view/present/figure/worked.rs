@@ -304,6 +304,14 @@ impl Worked {
         worked
     }
 
+    fn is_small_difference(&self) -> bool {
+        let [from, by] = &self.terms[..] else {
+            return false;
+        };
+        let [from, by] = [from, by].map(|term| term.number.value());
+        (from - by).abs() < 0.05 * from.abs()
+    }
+
     /// The calculation on one line: `117 MB / 2.04 TB/s`. `None` for what is listed line by line.
     pub fn line(&self) -> Option<String> {
         let (before, sign, after) = match self.how {
@@ -317,9 +325,18 @@ impl Worked {
             How::RelativeError => ("", " / ", " − 1"),
             How::Sum | How::Longest => return None,
         };
+        // Of nearly equal numbers three digits do not give their difference.
+        let is_precise = self.how == How::Difference && self.is_small_difference();
+        let number = |term: &Term| {
+            if is_precise {
+                term.number.exact()
+            } else {
+                term.text()
+            }
+        };
         let words: Vec<String> = (self.terms.iter())
             .map(|term| {
-                format!("{} {}", term.text(), term.name)
+                format!("{} {}", number(term), term.name)
                     .trim_end()
                     .to_owned()
             })

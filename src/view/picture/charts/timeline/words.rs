@@ -7,7 +7,7 @@ use crate::picture::charts::Charted;
 use crate::picture::charts::labels::{kernel_heading, short_op_names};
 use crate::picture::charts::scene::Label;
 use crate::present::explain::total_memory;
-use crate::present::format::format_bytes;
+use crate::present::format::{format_bytes, format_percent};
 use crate::present::memory::peak_text;
 use crate::present::names::lone_number;
 use crate::present::names::{counted, short_name};
@@ -16,7 +16,7 @@ use fuseline_core::{Analysis, Execution, IdVec, KernelId, TensorId};
 /// Characters of the name of a tensor, at most.
 const NAME_CHARS: usize = 28;
 
-/// What the picture shows, as its title: `Peak memory 604 MB of 85.1 GB`; a plain name for a program without kernels.
+/// What the picture shows, as its title: `Peak memory 604 MB, 0.709 % of the GPU's`; a plain name for a program without kernels.
 pub fn claim(analysis: &Analysis, is_fused: bool) -> String {
     let execution = if is_fused {
         &analysis.fused
@@ -24,7 +24,15 @@ pub fn claim(analysis: &Analysis, is_fused: bool) -> String {
         &analysis.unfused
     };
     match execution.peak_memory.kernel {
-        Some(_) => format!("Peak memory {}", peak_text(analysis, execution)),
+        Some(_) => {
+            let peak = total_memory(analysis, execution);
+            let memory = &analysis.options.device.hardware.memory_bytes;
+            let share = memory.as_ref().map(|memory| {
+                let percent = execution.peak_memory.bytes as f64 / memory.value * 100.0;
+                format!(", {} of the GPU's", format_percent(percent))
+            });
+            format!("Peak memory {peak}{}", share.unwrap_or_default())
+        }
         None => "Memory timeline".to_owned(),
     }
 }
