@@ -73,7 +73,7 @@ pub(super) fn attention_lines(analysis: &Analysis) -> String {
         );
         let _ = writeln!(
             text,
-            "  Q, K, V and the result: {} of compulsory traffic, as counted above, if each is a tensor of its own; {} without a cache",
+            "  Q, K, V and the result: {} of compulsory traffic, if each is a separate tensor; {} of memory traffic without a cache",
             format_bytes(of.bytes_once),
             format_bytes(of.bytes_tiled),
         );

@@ -63,7 +63,7 @@ fn device_of<'d>(
     let first = gpus.next().map_or("", String::as_str);
     if let Some(other) = gpus.find(|other| *other != first) {
         return Err(format!(
-            "the files are of two GPUs, {first} and {other}: calibrate each alone"
+            "the files come from two GPUs, {first} and {other}: calibrate each GPU separately"
         ));
     }
     let known = measured.iter().find_map(|file| file.device.as_ref());

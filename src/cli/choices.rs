@@ -18,7 +18,7 @@ use strum::VariantArray;
 
 #[derive(Args)]
 pub(super) struct Choices {
-    /// Who decides what fuses.
+    /// The fusion policy.
     #[arg(long, default_value = "rules", value_parser = by_name::<Policy>())]
     policy: Policy,
     #[command(flatten)]

@@ -153,7 +153,7 @@ fn summary(rows: &[PredictedRow], text: &mut String) {
             let worst = rows.get(errors.worst_at).map(|row| name(&row.row));
             let _ = writeln!(
                 text,
-                "{what:<46} {:>3} rows: error at the median {:.1} %, at the ninth decile {:.1} %, at worst {:.1} % ({})",
+                "{what:<46} {:>3} rows: median error {:.1} %, 90th percentile {:.1} %, largest {:.1} % ({})",
                 errors.count,
                 errors.median * 100.0,
                 errors.ninth_decile * 100.0,

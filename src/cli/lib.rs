@@ -169,8 +169,8 @@ enum Command {
     },
     /// Turn measurements of one GPU into a record of each fused pattern: latencies, bytes, rates and the speedup.
     Calibrate {
-        /// Files that the scripts of programs saved on a GPU, or files like those in public/measured; the op lists of their patterns lie
-        /// beside the first file.
+        /// Files that the scripts of programs saved on a GPU, or files like those in public/measured; the op lists of their patterns must
+        /// be in the folder of the first file.
         #[arg(required = true)]
         files: Vec<PathBuf>,
         /// The device whose roofline gives the bottleneck of a pattern: an id, or a file that a program's script saved on it. By default

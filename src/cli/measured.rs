@@ -201,7 +201,7 @@ fn pattern_lines(patterns: &[PatternInProgram]) -> Option<String> {
         .iter()
         .map(|pattern| pattern_sentence(pattern) + "\n");
     let lines: String = lines.collect();
-    (!lines.is_empty()).then(|| format!("Patterns that were measured by themselves:\n{lines}"))
+    (!lines.is_empty()).then(|| format!("Patterns that were also measured alone:\n{lines}"))
 }
 
 fn text(shown: &Shown) -> String {

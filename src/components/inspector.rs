@@ -132,7 +132,7 @@ fn Reason(
     let said = Memo::new(move |_| {
         let (producer, consumer) = asked.get()?;
         let said = page.why_apart(producer, consumer);
-        Some(said.unwrap_or_else(|| SaidVerdict::words("Why they are apart is being computed.")))
+        Some(said.unwrap_or_else(|| SaidVerdict::words("Computing why they are separate.")))
     });
     let names = move || of.with(|of| sentence(&of.asked_names));
     view! {

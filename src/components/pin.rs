@@ -18,7 +18,7 @@ pub fn Pin() -> impl IntoView {
             <button
                 type="button"
                 class="pin"
-                title="keep this state, and show every figure as the difference from it"
+                title="keep this state, and compare later figures with it"
                 aria-disabled=move || is_empty().to_string()
                 on:click=move |_| {
                     if !untrack(is_empty) {

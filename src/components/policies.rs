@@ -1,4 +1,4 @@
-//! Who fuses: a choice of the fusion policy that shows what each comes to.
+//! A choice of the fusion policy that shows what each comes to.
 
 use crate::app::state::{Page, SetIfChanged};
 use crate::components::bar::fusion_menu::FusionMenu;
@@ -33,7 +33,7 @@ pub fn Policies() -> impl IntoView {
     view! {
         <div class="policies" class:is-stale=page.is_grey>
             <fieldset class="policy-choice">
-                <legend class="policies-title">"Who fuses"</legend>
+                <legend class="policies-title">"Fusion policy"</legend>
                 <ForEnumerate
                     each=move || bars.get()
                     key=|bar| bar.policy

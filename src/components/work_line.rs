@@ -30,7 +30,9 @@ fn Line() -> impl IntoView {
     let words = move || match worker.work.get() {
         Work::Idle => String::new(),
         Work::Running(stage) => format!("Computing: {}.", <&str>::from(stage)),
-        Work::Stopped => "Stopped. What is shown belongs to an earlier text or choice.".to_owned(),
+        Work::Stopped => {
+            "Stopped. The page still shows the results of an earlier program or choice.".to_owned()
+        }
         Work::Failed(problem) => format!(
             "The worker has failed: {problem}. Reload the page if a newer version was published; else the program may be too large for the browser's memory."
         ),

@@ -116,7 +116,7 @@ pub static EXAMPLES: &[Example] = &[
     example!("measured", "attn_values", "Attention", "Values: softmax, times V", "Nothing fuses under the textbook rules: a reduction ends its kernel and a matmul starts one, so the probabilities go through memory."),
     example!("measured", "sdpa_flash", "Attention", "Q Kᵀ, softmax, times V", "torch.compile runs all four ops as one kernel, FlashAttention: the scores, which grow with the square of S, stay on chip."),
     example!("examples", "attention", "Attention", "Attention", "Under the textbook rules scale and mask join the first matmul. The scores still go through memory six times, and they grow with the square of S."),
-    example!("measured", "multi_head", "Attention", "Multi-head attention, projection", "The projection needs the heads of a token side by side: under the textbook rules the second matmul writes them so, which saves a copy."),
+    example!("measured", "multi_head", "Attention", "Multi-head attention, projection", "The projection needs the heads of a token side by side: under the textbook rules the second matmul writes this layout, which saves a copy."),
 
     example!("measured", "add_relu", "Elementwise", "Add, ReLU", "Memory traffic is nearly all of the time: three accesses instead of five are 1.7× faster, measured on an H200 (M = 8192, N = 8192)."),
     example!("measured", "add_layernorm", "Elementwise", "Add, layer norm", "The residual add joins the layer norm after it, and their sum stays on chip."),
@@ -128,13 +128,13 @@ pub static EXAMPLES: &[Example] = &[
     example!("examples", "l2_norm", "Norms and softmax", "L2 norm, step by step", "Under the textbook rules four ops become two kernels. The row lengths between them are tiny, but all rows are read again."),
     example!("examples", "softmax", "Norms and softmax", "Softmax, step by step", "Under the textbook rules only the subtraction and the exp share a kernel: the division needs the sum of its whole row first."),
 
-    example!("examples", "siblings", "Which way, and when it hurts", "Siblings: horizontal fusion", "Three kernels under the textbook rules, one under torch.compile: siblings that read one tensor fuse horizontally, a chain fuses vertically."),
-    example!("examples", "few_rows", "Which way, and when it hurts", "Few rows", "One kernel of 8 blocks for the 108 multiprocessors of an A100 (B = 8, V = 32768): the scale alone would keep all of them busy."),
-    example!("examples", "long_rows", "Which way, and when it hurts", "Rows too long for the chip", "At H = 65536 a row needs 262 kB on chip and a block of an A100 has 167 kB: the fused kernel reads it twice. Fewest bytes keeps the ops separate."),
-    example!("examples", "recompute", "Which way, and when it hurts", "Computed twice", "torch.compile computes the chain twice: 134 MB and at least 176 µs. Storing its result costs 201 MB and at least 123 µs (S = 8192, H = 8192)."),
+    example!("examples", "siblings", "Fusion directions, and when fusion hurts", "Siblings: horizontal fusion", "Three kernels under the textbook rules, one under torch.compile: siblings that read one tensor fuse horizontally, a chain fuses vertically."),
+    example!("examples", "few_rows", "Fusion directions, and when fusion hurts", "Few rows", "One kernel of 8 blocks for the 108 multiprocessors of an A100 (B = 8, V = 32768): the scale alone would keep all of them busy."),
+    example!("examples", "long_rows", "Fusion directions, and when fusion hurts", "Rows too long for the chip", "At H = 65536 a row needs 262 kB on chip and a block of an A100 has 167 kB: the fused kernel reads each row twice, which the traffic does not count."),
+    example!("examples", "recompute", "Fusion directions, and when fusion hurts", "Computed twice", "On an A100, torch.compile computes the chain twice: 134 MB and at least 176 µs. The textbook rules store it: 268 MB and at least 154 µs (S = 8192, H = 8192)."),
 
-    example!("examples", "gpt2", "Whole blocks", "GPT-2 block", "51 ops as a trace shows them. Fewest bytes needs seven kernels, one with all of attention; the textbook rules fuse nothing after a reduction."),
+    example!("examples", "gpt2", "Whole blocks", "GPT-2 block", "51 ops as a trace shows them. The policy fewest bytes needs seven kernels, one with all of attention. The textbook rules fuse nothing after a reduction."),
     example!("examples", "gpt2_layers", "Whole blocks", "GPT-2, all layers", "Drag L, the number of layers: each adds the same kernels and the same traffic, because no kernel reaches from one layer into the next."),
-    example!("examples", "llama", "Whole blocks", "Llama block", "Rotary embedding is seven ops a side, one kernel under the textbook rules. Fewest bytes fuses it with the matmul: its tile needs columns d/2 apart."),
+    example!("examples", "llama", "Whole blocks", "Llama block", "Rotary embedding is seven ops for Q and seven for K, a kernel each under the textbook rules. The policy fewest bytes fuses each into its matmul."),
     example!("examples", "resnet_bottleneck", "Whole blocks", "ResNet bottleneck", "Ten ops become three kernels, one for each convolution; the wide image is read twice and written once."),
 ];

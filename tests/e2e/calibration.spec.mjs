@@ -24,7 +24,7 @@ test('records of a visitor decide what is one kernel in measured time', async ({
   await expect(notice(page)).toContainText('208 runs of fused patterns on My GPU decide');
   await expectKernels(page, 2);
   await expect(page.locator('.speedup')).toContainText('measured on My GPU');
-  await page.getByRole('button', { name: 'Use those of the GPU' }).click();
+  await page.getByRole('button', { name: "Use the GPU's own records" }).click();
   await expectKernels(page, 1);
   // Nothing of the visitor's is lost.
   await expect(editor(page)).toHaveValue(ADD_RELU);

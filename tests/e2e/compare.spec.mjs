@@ -26,7 +26,7 @@ test('each policy has the numbers of the command line, ranked by bytes or by tim
     const exact = await row(page, title).locator('[title$=" B"]').getAttribute('title');
     expect(Number(exact.replace(/\D/g, '')), policy).toBe(report.fused_traffic.total);
   }
-  await expect(row(page, 'fewest bytes')).toContainText('proven: no legal kernels');
+  await expect(row(page, 'fewest bytes')).toContainText('proven optimal: no kernels that the search allows');
   await expect(row(page, 'no fusion')).toContainText('separate');
   // A policy of the visitor's own joins them once it is chosen.
   expect(await names()).not.toContain('by hand');

@@ -38,7 +38,7 @@ test('what an edge would save is explained by its two kernels, in its row, in th
     await expect(told).toBeInViewport({ ratio: 1 });
     const parts = ['kernels 2 and 3 as one', 'bytes of both kernels − bytes of the fused kernel', 'kernel 2: attn_scores', 'kernel 3: softmax'];
     for (const words of parts) await expect(told).toContainText(words);
-    await expect(line(told)).toHaveText(/^= [\d.]+ [MG]B of both kernels − [\d.]+ [MG]B as one kernel$/);
+    await expect(line(told)).toHaveText(/^= [\d.]+ [MG]B of both kernels − [\d.]+ [MG]B fused into one kernel$/);
     await expect(told.locator('.explanation-value strong')).toHaveText(shown[0]);
     await expect(row.getByRole('button', { name: /→/ })).toHaveAttribute('aria-pressed', 'false');
     await numbers(row).nth(1).click();
@@ -52,7 +52,7 @@ test('what an edge would save is explained by its two kernels, in its row, in th
     await test.step(name, async () => {
       await expect(numbers(sentence)).toHaveText(shown);
       await numbers(sentence).first().click();
-      await expect(line(told)).toHaveText(/of both kernels − .* as one kernel$/);
+      await expect(line(told)).toHaveText(/of both kernels − .* fused into one kernel$/);
       expect(await accessibilityFindings(page)).toEqual([]);
       await page.keyboard.press('Escape');
       await expect(page.getByRole('dialog')).toHaveCount(0);

@@ -59,10 +59,10 @@ test('manual without marks tells that each op is a kernel, and starts from the k
   await choosePolicy(page, 'manual');
   await expect(notice(page)).toContainText('Each op is a kernel of its own until you merge kernels');
   await expect.poll(() => kernels(page)).toHaveLength(6);
-  await notice(page).getByRole('button', { name: 'Start from the kernels of textbook rules' }).click();
+  await notice(page).getByRole('button', { name: 'Start from the kernels of the textbook rules' }).click();
   await expect.poll(() => kernels(page)).toEqual(ofRules);
   await expect(editor(page)).toHaveValue(/# comes back/);
-  await expect(notice(page)).toContainText('The text now marks the kernels of textbook rules');
+  await expect(notice(page)).toContainText('The text now marks the kernels of the textbook rules');
   await expect(policyChoice(page, 'manual')).toBeChecked();
   await page.keyboard.press('ControlOrMeta+z');
   await expect(editor(page)).toHaveValue(PROGRAM);

@@ -104,7 +104,7 @@ test('every example is drawn without a mistake, says what to watch for, and has 
       expect(await kernelBytes(page)).toEqual(report.kernels.map((kernel) => [kernel.unfused_bytes, kernel.bytes_read + kernel.bytes_written]));
       const name = await graph.getByRole('group', { name: /^graph of/ }).getAttribute('aria-label');
       // Of equal rounds one is drawn.
-      const [, all, shown] = name.match(/^graph of (\d+) operations? in \d+ kernels?(?:, (\d+) of them drawn for all that are equal)?$/);
+      const [, all, shown] = name.match(/^graph of (\d+) operations? in \d+ kernels?(?:; with equal kernels folded it draws (\d+) operations?)?$/);
       if (!shown) expect(groups.flat()).toHaveLength(Number(all));
       await expect(graph.locator('.dag-op-box')).toHaveCount(Number(shown ?? all));
     });
@@ -206,7 +206,7 @@ test('figures of a GPU of one\'s own are typed, and are taken over when the menu
   await expect(bandwidth).toHaveValue('1');
 
   const summary = page.locator('summary').filter({ hasText: 'Model' });
-  const closings = [() => page.getByText('Who fuses').click(), () => page.keyboard.press('Escape'), () => summary.click()];
+  const closings = [() => page.getByText('Fusion policy', { exact: true }).click(), () => page.keyboard.press('Escape'), () => summary.click()];
   for (const [place, close] of closings.entries()) {
     await typeInto(bandwidth, String(100 + place));
     await close();

@@ -37,7 +37,7 @@ test('swap goes to the pinned state and pins this one, undo goes back, unpin end
   await pinned(page).getByRole('button', { name: 'Unpin' }).click();
   await expect(pinned(page)).toHaveCount(0);
   await expect(page.locator('.mark-pinned-point')).toHaveCount(0);
-  await expect(page.getByRole('columnheader', { name: 'against pinned' })).toHaveCount(0);
+  await expect(page.getByRole('columnheader', { name: 'change from pinned' })).toHaveCount(0);
   await page.getByRole('button', { name: 'Undo' }).first().click();
   await expect(numberBox(page, 'S')).toHaveValue('4096');
 });

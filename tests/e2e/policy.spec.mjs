@@ -1,4 +1,4 @@
-// Who decides what fuses: the policies, what they may do, and what is known about their result.
+// The fusion policies, what they may do, and what is known about their result.
 
 import { accessibilityFindings, commandLine, expect, test } from './fixture.mjs';
 import { chooseExample, choosePolicy, copyLink, editor, headlineBytes, picker, policyChoice, result, untilStored, write } from './visitor.mjs';
@@ -59,8 +59,8 @@ test('each policy says what it comes to, on one scale, and choosing another move
 
 test('the optimum says that it is proven, and by the keyboard it can be made small in time', async ({ page }) => {
   await choosePolicy(page, 'optimal');
-  await expect(result(page)).toContainText('least bytes');
-  await expect(result(page)).toContainText('proven: no legal kernels');
+  await expect(result(page)).toContainText('fewest bytes');
+  await expect(result(page)).toContainText('proven optimal: no kernels that the search allows');
   await optionsButton(page).focus();
   await page.keyboard.press('Enter');
   await page.getByRole('radio', { name: 'bytes', exact: true }).focus();
@@ -126,7 +126,7 @@ test('a launch of one\'s own changes the time until the device has it back', asy
   await page.keyboard.press('End');
   await expect(launch).toHaveAttribute('aria-valuetext', '20.0 µs');
   await expect.poll(times).not.toBe(before);
-  await page.getByRole('button', { name: 'As the device' }).click();
+  await page.getByRole('button', { name: 'Reset the launch time' }).click();
   await expect.poll(times).toBe(before);
   await expect(launch).toBeFocused();
 });

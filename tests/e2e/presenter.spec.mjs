@@ -153,7 +153,7 @@ test('a second window has the notes, the answer and the plan, and commands the p
   await expect(region(page, 'Roofline')).toBeVisible();
   await expect(notes.getByRole('button', { name: 'Roofline' })).toHaveAttribute('aria-pressed', 'true');
 
-  await notes.getByText('Plan of 90 minutes').click();
+  await notes.getByText('90-minute plan').click();
   await notes.getByRole('button', { name: 'What is a roofline?' }).or(notes.locator('.plan button').nth(1)).first().click();
   await expect(place(page)).toHaveText(/, 1 of \d/);
   await expect(notes.locator('.plan tr[aria-current]')).toHaveCount(1);
@@ -190,7 +190,7 @@ test('the code leads to the present step, and the pointer follows the mouse', as
 test('the workshop begins from the list of lessons, with its plan', async ({ page, open }) => {
   await open();
   await page.getByRole('button', { name: 'Learn', exact: true }).click();
-  await page.getByText('For a class: a workshop of 90 minutes').click();
+  await page.getByText('For a class: a 90-minute workshop').click();
   await expect(page.locator('.plan tbody tr')).toHaveCount(14);
   await page.getByRole('button', { name: 'Present the workshop' }).click();
   await expect(place(page)).toHaveText('From ops to kernels, 1 of 6');

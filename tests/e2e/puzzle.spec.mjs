@@ -130,8 +130,8 @@ test('another policy is not graded, and one button sets the choices again', asyn
   await openPuzzle(page, 'Two ops');
   await mergeWithNext(page, 1);
   await choosePolicy(page, 'rules');
-  await expect(words(page)).toContainText('The kernels are not yours');
-  await button(page, 'Set the choices of the puzzle').click();
+  await expect(words(page)).toContainText('These are not your kernels');
+  await button(page, "Restore the puzzle's choices").click();
   await expect(words(page)).toContainText('Solved');
   await button(page, 'Start again').click();
   await expect(words(page)).toContainText('above par');

@@ -211,7 +211,7 @@ test.describe('measured', () => {
     await open();
     await openTab(page, 'Measured');
     const tab = panel(page, 'Measured');
-    await expect(tab).toContainText('The pattern add_relu did not come.');
+    await expect(tab).toContainText('The pattern add_relu could not be loaded.');
     fails = false;
     await tab.getByRole('button', { name: 'Try again' }).click();
     await expect(tab).toContainText(/54 rows/);

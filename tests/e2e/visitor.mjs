@@ -26,7 +26,7 @@ export async function openTab(page, name) {
   await expect(panel(page, name)).toBeVisible();
 }
 
-/** A policy of *Who fuses*, by its id. */
+/** A choice of the fusion policy, by its id. */
 export const policyChoice = (page, id) => page.locator(`.policies input[value="${id}"]`);
 /** Its bar covers its radio button. */
 export const choosePolicy = (page, id) => policyChoice(page, id).check({ force: true });

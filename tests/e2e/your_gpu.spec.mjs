@@ -35,9 +35,9 @@ test('results are compared, and times stand beside the prediction', async ({ pag
   expect(await accessibilityFindings(page)).toEqual([]);
   // The rates are known now; what was run is shown until the next run ends.
   await write(page, PROGRAM.replace('relu', 'exp'));
-  await expect(own(page)).toContainText('This run is of an earlier text or choice.');
+  await expect(own(page)).toContainText('This run used an earlier program or choice.');
   await runToEnd(page);
-  await expect(own(page)).not.toContainText('This run is of an earlier text or choice.');
+  await expect(own(page)).not.toContainText('This run used an earlier program or choice.');
 });
 
 test('the measured GPU is kept as a device: in the picker, in later visits and in links, and measured again it replaces itself', async ({ page, browser }) => {
@@ -50,7 +50,7 @@ test('the measured GPU is kept as a device: in the picker, in later visits and i
   await expect(chosen(page)).toHaveText(title);
   await expect(own(page)).toContainText('It is the chosen GPU.');
   // The run stays one of this text: another device changes none of its kernels.
-  await expect(own(page)).not.toContainText('This run is of an earlier text or choice.');
+  await expect(own(page)).not.toContainText('This run used an earlier program or choice.');
   await page.locator('summary').filter({ hasText: 'Model' }).click();
   await expect(page.locator('.figures')).toContainText('the table of devices lacks this GPU; measured on');
   await expect(page.locator('.figures')).toContainText('measured: exponentials');

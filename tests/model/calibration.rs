@@ -180,7 +180,7 @@ fn files_of_two_gpus_are_refused() {
     std::fs::remove_dir_all(&folder).unwrap();
     assert_eq!(
         stderr(&output),
-        "error: the files are of two GPUs, NVIDIA H200 and NVIDIA A100: calibrate each alone\n"
+        "error: the files come from two GPUs, NVIDIA H200 and NVIDIA A100: calibrate each GPU separately\n"
     );
 }
 

@@ -301,7 +301,7 @@ fn a_gpu_that_is_not_known_has_to_be_named() {
     assert_eq!(made.device, "Voodoo 2");
     assert_eq!(
         refused(&[&file, LINEAR_BIAS_GELU]),
-        "error: the files are of two GPUs, Voodoo 2 and NVIDIA H100 80GB HBM3: calibrate each alone\n"
+        "error: the files come from two GPUs, Voodoo 2 and NVIDIA H100 80GB HBM3: calibrate each GPU separately\n"
     );
 }
 

@@ -254,7 +254,7 @@ fn a_small_part_outside_does_not_mark_the_sum() {
 fn predicted_times_are_warm_and_say_so() {
     let text = "input x : bf16[1024, 2048]\na = relu(x)\n";
     let analysis = analysis(text, &on("h200", Policy::Rules));
-    assert!(time_note(&analysis).contains("They are warm"));
+    assert!(time_note(&analysis).contains("The times are warm"));
     let kernel = KernelId::new(0);
     let [warm_s, cold_s] = [
         analysis.predicted.as_ref().unwrap().kernels[kernel].time_s,

@@ -130,7 +130,7 @@ fn an_edge_of_another_round_is_told_by_its_own_kernels() {
         let told = row.explanation(&analysis, Saved::Bytes).unwrap();
         assert!(
             told.subject
-                .ends_with("as one kernel, in each of 12 iterations"),
+                .ends_with("fused into one kernel, in each of 12 iterations"),
             "{}",
             told.subject
         );

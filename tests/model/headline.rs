@@ -54,14 +54,16 @@ fn bytes_kernels_and_time_before_and_after() {
 fn a_search_says_what_it_minimised_and_how_well() {
     let figures = headline(&analysis(TEXT, &Options::of_policy(Policy::Optimal)));
     let search = figures.search.clone().unwrap();
-    assert_eq!(search.objective, "least bytes");
+    assert_eq!(search.objective, "fewest bytes");
     assert_eq!(
         search.certificate,
-        "proven: no legal kernels have fewer bytes"
+        "proven optimal: no kernels that the search allows have fewer bytes"
     );
     let sentence = figures.sentence();
     assert!(
-        sentence.ends_with(". Kernels: proven: no legal kernels have fewer bytes."),
+        sentence.ends_with(
+            ". The kernels are proven optimal: no kernels that the search allows have fewer bytes."
+        ),
         "{sentence}"
     );
 }
@@ -108,7 +110,7 @@ fn times_are_predicted_with_measured_or_scaled_rates_and_bounds_elsewhere() {
         (
             "h200",
             "predicted on H200",
-            "Predicted times come from the device model, with rates measured on an H200. They are warm",
+            "Predicted times come from the device model, with rates measured on an H200. The times are warm",
         ),
         (
             "h100",

@@ -194,7 +194,7 @@ fn each_kernel_says_what_decided() {
         "{text}"
     );
     assert!(
-        text.contains("no legal kernels have less time by records, else by lower bounds"),
+        text.contains("no kernels that the search allows have a shorter time (measured where a record exists, otherwise the lower bound)"),
         "{text}"
     );
     let unknown = steps("input a : bf16[4096]\ns = tanh(a)\ny = exp(s)\n");

@@ -241,7 +241,8 @@ fn every_total_of_the_command_line_is_marked() {
         assert_eq!(line(start).matches("≥ ").count(), 2, "{text}");
     }
     assert!(
-        line("proven optimal").contains("legal kernels of the ops whose shape is known have fewer"),
+        line("proven optimal")
+            .contains("no kernels that the search allows for the ops of known shape have fewer"),
         "{text}"
     );
     let head = text

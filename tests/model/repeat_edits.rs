@@ -231,7 +231,7 @@ fn a_change_by_hand_is_one_of_every_round() {
         (across.text, &*across.words),
         (
             None,
-            "Merging kernels 6 and 7 is not possible: y.3 and z would share a kernel across iterations, and a kernel by hand stays within one iteration."
+            "Merging kernels 6 and 7 is not possible: y.3 and z would share a kernel across iterations, but a kernel mark applies within one iteration."
         )
     );
 }
@@ -249,7 +249,7 @@ fn rounds_with_different_kernels_are_not_changed_by_hand() {
         (refused.text, &*refused.words),
         (
             None,
-            "Cutting before c.1 is not possible: the kernels of c.1 and c.2 differ, and kernels by hand are the same in every iteration."
+            "Cutting before c.1 is not possible: the kernels of c.1 and c.2 differ, but a kernel mark applies to every iteration."
         )
     );
 }

@@ -137,7 +137,7 @@ fn what_every_round_of_a_block_repeats_is_one_row() {
     );
     let in_rounds = |row: &&EdgeRow| {
         row.reason
-            .ends_with("the same in each of 12 iterations, with summed figures")
+            .ends_with("the figures are sums over all 12 iterations")
     };
     let mut folded = listed.rows.iter().filter(in_rounds);
     let first = folded.next().unwrap();

@@ -7,7 +7,7 @@ use crate::app::jobs::{Answer, Question};
 use fuseline_core::notation::edit::{Marked, ShownKernels, state_kernels};
 use fuseline_core::{KernelId, OpId, Policy};
 use fuseline_view::present::manual::{Change, Proposal};
-use fuseline_view::present::options::{no_kernel_stated, policy_title};
+use fuseline_view::present::options::{no_kernel_stated, policy_phrase};
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ impl Page {
         let marked = state_kernels(&shown.text, &shown.parsed.program, kernels);
         let Marked { text, cuts_rounds } = marked.ok()?;
         let options = &shown.analysis.options;
-        let policy = policy_title(options.policy, options.fusion.objective);
+        let policy = policy_phrase(options.policy, options.fusion.objective);
         let cuts = if cuts_rounds {
             ", cut where iterations end"
         } else {

@@ -83,7 +83,7 @@ fn SpeedupChoice() -> impl IntoView {
     let has_own = move || page.own_calibrations.with(Option::is_some);
     view! {
         <label class="speedup">
-            <span>"One kernel if it was faster by more than " {move || speedup_text(percent())}</span>
+            <span>"Fuse if the measured speedup is more than " {move || speedup_text(percent())}</span>
             <input
                 type="range"
                 min=MIN_SPEEDUP_PERCENT.start().to_string()
@@ -100,7 +100,7 @@ fn SpeedupChoice() -> impl IntoView {
             <small>{source}</small>
         </label>
         <Show when=has_own>
-            <button type="button" on:click=move |_| page.own_calibrations.set(None)>"Use those of the GPU"</button>
+            <button type="button" on:click=move |_| page.own_calibrations.set(None)>"Use the GPU's own records"</button>
         </Show>
     }
 }
@@ -176,7 +176,7 @@ fn LaunchChoice() -> impl IntoView {
                 <span>{move || format_seconds(launch_s())}</span>
             </div>
             <Show when=move || page.device.with(Device::has_own_launch)>
-                <button type="button" class="link" on:click=reset>"As the device"</button>
+                <button type="button" class="link" on:click=reset>"Reset the launch time"</button>
             </Show>
         </fieldset>
     }

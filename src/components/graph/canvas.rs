@@ -61,8 +61,8 @@ pub fn GraphCanvas(
         let (ops, kernels) = (counted(op_count(), "operation"), counted(kernels, "kernel"));
         let folded = if shown < op_count() {
             format!(
-                ", {} of them drawn for all that are equal",
-                format_count(shown)
+                "; with equal kernels folded it draws {}",
+                counted(shown, "operation")
             )
         } else {
             String::new()

@@ -44,7 +44,7 @@ impl Plan {
             (Self::Cut { producer: None, .. }, _) => {
                 "Nothing comes before it in its kernel, so there is nothing to cut.".to_owned()
             }
-            (_, None) => "What that changes is not known yet.".to_owned(),
+            (_, None) => "The effect is still being computed.".to_owned(),
             (Self::Cut { .. }, Some(proposal)) if proposal.text.is_some() => {
                 format!(
                     "{} Press x again to cut, Escape to leave it.",

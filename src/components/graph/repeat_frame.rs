@@ -72,14 +72,12 @@ fn RepeatTag(
             }
         }
     };
-    let entries = frame
-        .entries
-        .iter()
-        .map(mark("from the round before; in the first round from above"));
-    let exits = frame
-        .exits
-        .iter()
-        .map(mark("to the next round; from the last round to below"));
+    let entries = frame.entries.iter().map(mark(
+        "from the iteration before; in the first iteration, from above",
+    ));
+    let exits = frame.exits.iter().map(mark(
+        "to the next iteration; from the last iteration, to below",
+    ));
     let (tag, middle) = (frame.tag, frame.tag.center());
     view! {
         <g aria-hidden="true">{entries.collect_view()} {exits.collect_view()}</g>

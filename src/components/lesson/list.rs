@@ -116,9 +116,9 @@ fn Workshop() -> impl IntoView {
     view! {
         // Its table reads every lesson, so it waits until somebody wants it.
         <details class="lesson-plan" on:toggle:target=move |event| is_open.set(event.target().open())>
-            <summary>"For a class: a workshop of 90 minutes"</summary>
+            <summary>"For a class: a 90-minute workshop"</summary>
             <p class="quiet">
-                "Each step fills the screen, keys and remote controls step, and notes for you open in a second window. Give the class the link of a lesson (“Copy a link” below each step) or its QR code."
+                "Each step fills the screen. Keys or a remote control go to the next step, and your notes open in a second window. Give the class the link of a lesson (“Copy a link” below each step) or its QR code."
             </p>
             <button type="button" class="is-primary" on:click=begin>"Present the workshop"</button>
             <Show when=move || is_open.get()><PlanTable open /></Show>

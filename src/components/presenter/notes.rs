@@ -94,7 +94,7 @@ pub fn SpeakerNotes() -> impl IntoView {
             </div>
             <Commands shown send=Callback::new(move |command| send(&FromNotes::Does(command))) />
             <details class="speaker-plan">
-                <summary>"Plan of 90 minutes"</summary>
+                <summary>"90-minute plan"</summary>
                 <PlanTable
                     present=Signal::derive(move || place.with(|place| place.as_ref()?.id.clone()))
                     open=move |id: &'static str| send(&FromNotes::GoTo(id.to_owned(), 0))
@@ -180,7 +180,7 @@ fn step_view(open: &OpenLesson, place: &LessonPlace) -> impl IntoView + use<> {
         <p class="quiet">{format!("{}, {} of {}", open.lesson.title, at + 1, steps.len())}</p>
         <h2>{title}</h2>
         <div class="speaker-words">
-            {if has_notes { prose(&notes, answered).into_any() } else { view! { <p class="quiet">"No notes to this step. The class reads:"</p> }.into_any() }}
+            {if has_notes { prose(&notes, answered).into_any() } else { view! { <p class="quiet">"No notes for this step. The class reads:"</p> }.into_any() }}
         </div>
         <div class="speaker-read" class:quiet=has_notes>{prose(&before, seen.as_ref().map(|seen| &*seen.asked))}</div>
         {task}

@@ -43,7 +43,7 @@ pub fn PlanTable(
     };
     view! {
         <table class="plan">
-            <caption class="sr-only">"A workshop of 90 minutes"</caption>
+            <caption class="sr-only">"A 90-minute workshop"</caption>
             <thead>
                 <tr>
                     <th scope="col" class="number">"at"</th>

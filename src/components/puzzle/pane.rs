@@ -51,7 +51,7 @@ fn PuzzleBody(
     let goal = match puzzle.page.shared.fusion.objective {
         Objective::Bytes => "Bring the memory traffic down to par.",
         Objective::Time | Objective::Measured => {
-            "Bring the time down to par: the lower bound on the roofline."
+            "Bring the time down to par. The time is the lower bound of the roofline."
         }
     };
     let device = puzzle.page.shared.device.name.to_string();
@@ -133,7 +133,7 @@ fn Distance(
             <progress max="100" value=gone_pct aria-label="From the start to par"></progress>
             <p class="puzzle-words">{words}</p>
             <Show when=is_ungraded>
-                <button type="button" on:click=move |_| puzzling.restore_choices()>"Set the choices of the puzzle"</button>
+                <button type="button" on:click=move |_| puzzling.restore_choices()>"Restore the puzzle's choices"</button>
             </Show>
         </div>
     }

@@ -59,7 +59,7 @@ pub fn ComparePanel(
                             >
                                 "bytes"
                             </SortHeader>
-                            <th scope="col" class="number">"against unfused"</th>
+                            <th scope="col" class="number">"change from unfused"</th>
                             <SortHeader
                                 direction=Direction::Ascending
                                 is_sorted=is_ranked_by(Objective::Time)
@@ -78,9 +78,9 @@ pub fn ComparePanel(
                             <th
                                 scope="col"
                                 class="number is-unlined"
-                                title="tensors that one of the two policies keeps inside a kernel and the other does not"
+                                title="tensors that stay inside a kernel under this policy but not under the chosen one, or the reverse"
                             >
-                                "edges that differ"
+                                "number of differing edges"
                             </th>
                             <th scope="col" class="is-unlined">"differing edges"</th>
                         </tr>
@@ -164,7 +164,7 @@ fn Row(
                     <small class="is-warning">" does not fit"</small>
                 </Show>
             </td>
-            <td class="number" data-label="edges that differ">
+            <td class="number" data-label="number of differing edges">
                 // The chosen one differs from no other.
                 <Show when=move || !is_chosen.get() fallback=text(|row| &row.differing)>
                     {number(Quantity::Differing, |row| &row.differing)}
@@ -197,7 +197,7 @@ fn Roofline() -> impl IntoView {
         <div class="policies-roofline">
             <Legend />
             <p class="quiet">
-                "Markers that share a place hang below each other: all belong where the highest is, on the roof."
+                "Markers at the same point are stacked downwards. The topmost marker is at the true position."
             </p>
             <LargeChart
                 id="compare"

@@ -72,7 +72,7 @@ pub fn KernelsTable() -> impl IntoView {
                         <th scope="col" title="what limits the kernel">"bottleneck"</th>
                         <th scope="col" class="number" title=note>{time_title}</th>
                         <Show when=is_pinned>
-                            <th scope="col" class="number is-unlined" title="against the kernel of the same ops in the pinned state">"against pinned"</th>
+                            <th scope="col" class="number is-unlined" title="change from the kernel of the same ops in the pinned state">"change from pinned"</th>
                         </Show>
                     </tr>
                 </thead>
@@ -93,7 +93,7 @@ pub fn KernelsTable() -> impl IntoView {
                         // Made after the rows, so that the first row has the tab stop.
                         {move || figure_cells(Of::Program, total)}
                         <Show when=is_pinned>
-                            <td class="number" data-label="against pinned">{total_against}</td>
+                            <td class="number" data-label="change from pinned">{total_against}</td>
                         </Show>
                     </tr>
                 </tfoot>
@@ -148,7 +148,7 @@ fn Row(
             <td class="op-names">{move || row.with(|row| row.ops.clone())}</td>
             {figure_cells(of, figures)}
             <Show when=move || page.kernels_against.with(Option::is_some)>
-                <td class="number" data-label="against pinned"><AgainstPinned kernel of /></td>
+                <td class="number" data-label="change from pinned"><AgainstPinned kernel of /></td>
             </Show>
         </KernelTableRow>
     }

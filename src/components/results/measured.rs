@@ -147,7 +147,7 @@ async fn predictions(file: &str) -> Result<Predictions, String> {
     let mut programs = Vec::new();
     for (text, name) in requests {
         let Some(text) = text.await else {
-            return Err(format!("The pattern {name} did not come."));
+            return Err(format!("The pattern {name} could not be loaded."));
         };
         programs.push((name, parse(&text).program));
     }
@@ -160,7 +160,7 @@ async fn predictions(file: &str) -> Result<Predictions, String> {
 
 async fn file_of(name: &str) -> Result<Measurements, String> {
     let text = fetch_text(&format!("measured/{name}.json")).await;
-    read_json(&text.ok_or("they did not come")?)
+    read_json(&text.ok_or("the file could not be loaded")?)
 }
 
 /// Predicted against measured, as a chart and as a table.

@@ -39,7 +39,7 @@ pub fn SweepPanel() -> impl IntoView {
 fn NoParam() -> impl IntoView {
     view! {
         <p class="quiet">
-            "No size of this program has a range to go along. Write "
+            "No param of this program has a range. Write "
             <code>"param S = 1024 in 128..8192 step 128"</code>
             " and use "<code>"S"</code>" in a shape."
         </p>
@@ -122,7 +122,7 @@ pub fn SweepResult(
             fallback=move || {
                 view! {
                     <Show when=is_present>
-                        <p class="quiet">"The program can be analysed at fewer than two values of this size: widen its range."</p>
+                        <p class="quiet">"The program can be analyzed at fewer than two values of this size: widen its range."</p>
                     </Show>
                 }
             }
@@ -246,7 +246,7 @@ fn Crossings(
                 <p class="quiet">"No policy overtakes another, and no tensor passes the weights."</p>
             </Show>
             <Show when=move || !is_complete()>
-                <p class="quiet">"The program is large: not every change was searched."</p>
+                <p class="quiet">"The program is large, so changes may be missing here."</p>
             </Show>
         </section>
     }

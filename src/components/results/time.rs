@@ -16,7 +16,7 @@ pub fn Time(
     let has_bound = Memo::new(move |_| time.with(|time| time.bound.is_some()));
     let bound = move || {
         let bound = time.with(TimeText::bound_beside);
-        bound.map(|bound| format!("bound {bound}"))
+        bound.map(|bound| format!("lower bound {bound}"))
     };
     view! {
         <Number told=Figure::fused(of, Quantity::Time)>

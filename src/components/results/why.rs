@@ -140,7 +140,7 @@ fn EdgeTable(
                             is_sorted=is_in(EdgeOrder::Bytes)
                             sort=move || choose(EdgeOrder::Bytes)
                             is_number=true
-                            title="what one kernel in place of the two would save, possible or not"
+                            title="what one kernel in place of the two would save, even if no such kernel is legal"
                         >
                             "memory traffic saved"
                         </SortHeader>
@@ -271,7 +271,7 @@ fn Question(
                     choose=move |op: OpId| page.asked.set(Some((op, second.get_untracked())))
                 />
                 " "
-                <span>"not with"</span>
+                <span>"not fused with"</span>
                 " "
                 <OpPicker
                     label="another op"

@@ -165,7 +165,7 @@ fn Headline(
     view! {
         <p class="measured-found">{sentence(&told)}</p>
         <Show when=is_older>
-            <p class="quiet">"This run is of an earlier text or choice. Run again for the present one."</p>
+            <p class="quiet">"This run used an earlier program or choice. Run again for the current one."</p>
         </Show>
     }
 }

@@ -150,7 +150,7 @@ fn Shown() -> impl IntoView {
         <ShowMore max_rows step=PAGE_ROWS listed=move || rows.with(Vec::len) total=move || all.with(Vec::len) />
         <Candidates seen />
         <p class="quiet">
-            "It lasts until it is closed or the page is left, and is part of no link."
+            "The page keeps the measurement until you close it or leave the page. Links do not contain it."
         </p>
     }
 }
@@ -432,8 +432,8 @@ fn Candidates(
         <Show when=move || found.with(|found| !found.is_empty())>
             <h4>"Short kernels worth fusing"</h4>
             <p class="quiet">
-                "Neighbours in a row that wait for memory and take at most " {short}
-                ", ten launches, each; "<i>"Why not"</i>" prices longer ones, too. What one kernel for both would save is computed, not measured."
+                "Consecutive memory-bound kernels that take at most " {short}
+                " each, the time of ten launches. "<i>"Why not"</i>" prices longer ones, too. The savings are computed, not measured."
             </p>
             <div class="table-scroll" role="group" aria-label="Kernels worth fusing" tabindex="0">
                 <NumberTable class="worth-fusing row-lines">

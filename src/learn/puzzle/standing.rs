@@ -104,7 +104,7 @@ impl Posed {
             value: amount_text(self.par),
             formula,
             term: Some(Term::given("", number)),
-            notes: vec!["Show the optimum reveals kernels that reach it.".to_owned()],
+            notes: vec!["The button “Show the optimum” shows kernels that reach par.".to_owned()],
             conventions: Vec::new(),
             sources: vec!["Proven by a search over all legal kernels of this program.".to_owned()],
         }
@@ -122,7 +122,7 @@ impl Posed {
         let mut options = self.puzzle.page.options();
         options.fusion.budget_states = analysis.options.fusion.budget_states;
         if analysis.options.policy != options.policy {
-            return ungraded("The kernels are not yours: choose the fusion policy by hand.");
+            return ungraded("These are not your kernels. Set the fusion policy to “by hand”.");
         }
         if analysis.options.device != options.device {
             let device = &options.device.name;

@@ -23,7 +23,7 @@ pub fn measured_patterns(options: &Options) -> String {
         );
     };
     format!(
-        "{} of fused patterns were measured on {}; the nearest size counts. The device model decides where a pattern was not measured, or was faster but not as one kernel. The tab Steps shows which.",
+        "Fuseline has {} of fused patterns, measured on {}. The run of the nearest size decides. The device model decides where a pattern was not measured, or where the faster run had more than one kernel. The tab Steps shows which.",
         counted(calibrations.patterns.len(), "run"),
         printable(&calibrations.device)
     )

@@ -11,14 +11,14 @@ use fuseline_core::model::options::Objective;
 pub fn certificate_text(certificate: &Certificate, is_partial: bool) -> String {
     if certificate.is_optimal {
         return format!(
-            "proven: no {} have {}",
+            "proven optimal: no {} have {}",
             scope_text(certificate.scope, is_partial),
             less_text(certificate.objective)
         );
     }
     let found = match certificate.excess_pct() {
         Some(excess) => format!("at most {} above the optimum", format_percent(excess)),
-        None => "not proven".to_owned(),
+        None => "not proven optimal".to_owned(),
     };
     let states = format_exact(certificate.states as u128);
     format!("{found}; the search stopped after {states} states")
@@ -33,7 +33,7 @@ pub fn certificate_sentence(certificate: &Certificate, is_partial: bool) -> Stri
         return format!("proven optimal: no {scope} have {less} ({states})");
     }
     format!(
-        "best found by {}, not proven: no {scope} have less than {}, a gap of {} ({states})",
+        "best found for {}, not proven optimal: no {scope} have less than {}, which leaves a gap of {} ({states})",
         certificate.objective.noun(),
         amount_text(certificate.lower_bound),
         format_percent(certificate.gap_pct())
@@ -45,24 +45,28 @@ const fn less_text(objective: Objective) -> &'static str {
     match objective {
         Objective::Bytes => "fewer bytes",
         Objective::Time => "a smaller lower bound of the time",
-        Objective::Measured => "less time by records, else by lower bounds",
+        Objective::Measured => {
+            "a shorter time (measured where a record exists, otherwise the lower bound)"
+        }
     }
 }
 
-/// What was searched: `legal kernels (fused attention allowed)`.
+/// What was searched: `kernels that the search allows (fused attention included)`.
+///
+/// Other policies can have better kernels: torch.compile may compute an op twice.
 fn scope_text(scope: Scope, is_partial: bool) -> String {
-    let kernels = match scope {
-        Scope::LegalKernels => "legal kernels",
-        Scope::AttentionAllowed => "legal kernels (fused attention allowed)",
+    let attention = match scope {
+        Scope::LegalKernels => "",
+        Scope::AttentionAllowed => " (fused attention included)",
         Scope::AttentionAllOrNone => {
-            "legal kernels (fused attention allowed, in each region all or none)"
+            " (fused attention included, each attention block whole or not at all)"
         }
-        Scope::AttentionRewritten => "legal kernels (with fused attention)",
+        Scope::AttentionRewritten => " (attention always fused)",
     };
     let known = if is_partial {
-        " of the ops whose shape is known"
+        " for the ops of known shape"
     } else {
         ""
     };
-    format!("{kernels}{known}")
+    format!("kernels that the search allows{known}{attention}")
 }

@@ -127,7 +127,7 @@ fn nothing_to_save(analysis: &Analysis) -> Option<String> {
         Policy::Manual if !is_marked => {
             "Nothing saved yet: no kernels are merged by hand".to_owned()
         }
-        Policy::Manual => "Nothing saved yet: the kernels merged by hand bring nothing".to_owned(),
+        Policy::Manual => "Nothing saved yet: the kernels merged by hand save nothing".to_owned(),
         Policy::Optimal => {
             "Nothing to save here: no legal fusion of these ops saves anything".to_owned()
         }

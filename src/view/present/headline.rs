@@ -3,11 +3,12 @@
 use super::certificates::certificate_text;
 use super::explain::{assumed, change, has_assumed_size, total_bytes, total_kernels};
 use super::format::{format_exact, format_faster, format_ratio};
+use super::options::policy_title;
 use super::times::{
     Bottleneck, COLD, PredictionError, TimeKind, missing_total, time_note, total_speedup,
     total_times,
 };
-use fuseline_core::Analysis;
+use fuseline_core::{Analysis, Policy};
 
 /// Bytes, kernels and time, before and after fusion.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +51,7 @@ pub struct Headline {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchResult {
     /// What it minimized.
-    pub objective: String,
+    pub objective: &'static str,
     /// Whether the result is proven optimal.
     pub certificate: String,
 }
@@ -114,7 +115,7 @@ pub fn headline(analysis: &Analysis) -> Headline {
             .certificate
             .as_ref()
             .map(|certificate| SearchResult {
-                objective: format!("least {}", certificate.objective.noun()),
+                objective: policy_title(Policy::Optimal, certificate.objective),
                 certificate: certificate_text(certificate, analysis.is_partial()),
             }),
     }
@@ -144,7 +145,7 @@ impl Headline {
             "kernels become"
         };
         let search = match &self.search {
-            Some(search) => format!(" Kernels: {}.", search.certificate),
+            Some(search) => format!(" The kernels are {}.", search.certificate),
             None => String::new(),
         };
         format!(

@@ -115,12 +115,12 @@ fn unchanged_text(graph: &Graph, (change, making): (Change, &str), why: &Unchang
 fn unmarkable_text(graph: &Graph, problem: &Unmarkable) -> String {
     match *problem {
         Unmarkable::AcrossRounds(first, other) => format!(
-            "{} and {} would share a kernel across iterations, and a kernel by hand stays within one iteration",
+            "{} and {} would share a kernel across iterations, but a kernel mark applies within one iteration",
             op_name(graph, first),
             op_name(graph, other)
         ),
         Unmarkable::RoundsDiffer(first, other) => format!(
-            "the kernels of {} and {} differ, and kernels by hand are the same in every iteration",
+            "the kernels of {} and {} differ, but a kernel mark applies to every iteration",
             op_name(graph, first),
             op_name(graph, other)
         ),

@@ -19,6 +19,16 @@ pub const fn policy_title(policy: Policy, objective: Objective) -> &'static str 
     }
 }
 
+/// A policy in running text, where a title such as *fewest bytes* would read as an amount.
+pub fn policy_phrase(policy: Policy, objective: Objective) -> String {
+    let title = policy_title(policy, objective);
+    match policy {
+        Policy::Rules => format!("the {title}"),
+        Policy::Inductor => title.to_owned(),
+        Policy::None | Policy::Optimal | Policy::Manual => format!("the policy {title}"),
+    }
+}
+
 /// What a policy does, in a sentence.
 pub const fn policy_summary(policy: Policy) -> &'static str {
     match policy {

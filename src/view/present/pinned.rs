@@ -45,7 +45,7 @@ impl HeadlineAgainst {
             format!("{what} {pinned} pinned, {change}")
         };
         format!(
-            "Against the pinned state: {}; {}; {}.",
+            "Compared with the pinned state: {}; {}; {}.",
             one("memory traffic", &self.bytes),
             one("kernels", &self.kernels),
             one("time", &self.time)

@@ -1,4 +1,4 @@
-//! Who fuses: the policies side by side, each with its kernels and its memory traffic on one scale.
+//! The fusion policies side by side, each with its kernels and its memory traffic on one scale.
 
 use super::explain::{total_bytes, total_kernels};
 use super::names::plural;

@@ -204,7 +204,7 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
             kept_elements,
             shared_bytes,
         } => format!(
-            "fusing would save {}, but keep buffers of {} elements live at once that can otherwise reuse the same memory",
+            "fusing would save {}, but it would keep buffers of {} elements live at once, while separate kernels can reuse the same memory for them",
             format_bytes(shared_bytes),
             format_exact(kept_elements.into())
         ),
@@ -228,12 +228,12 @@ fn beyond_limit(verb: &str, count: usize, things: &str, limit: usize) -> String 
 }
 
 fn rows_text(rows: RowDomain) -> String {
-    let apart = match rows.stride {
+    let stride = match rows.stride {
         1 => String::new(),
-        0 => ", along several axes".to_owned(),
-        stride => format!(", {stride} elements apart"),
+        0 => " along several axes".to_owned(),
+        stride => format!(" with a stride of {stride}"),
     };
-    format!("{} rows of {}{apart}", rows.rows, rows.width)
+    format!("{} rows of {} elements{stride}", rows.rows, rows.width)
 }
 
 fn loop_text(space: Loop) -> String {
@@ -243,7 +243,11 @@ fn loop_text(space: Loop) -> String {
         Loop::Template(elements) => format!("a matmul of {} elements", count(elements)),
         Loop::Pointwise(elements) => format!("a loop over {} elements", count(elements)),
         Loop::Reduction { rows, width, .. } => {
-            format!("a reduction of {} rows of {}", count(rows), count(width))
+            format!(
+                "a reduction of {} rows of {} elements",
+                count(rows),
+                count(width)
+            )
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::figure::swept_number;
 use super::format::{at_least, format_count, format_exact, format_ratio};
 use super::names::{self, counted, joined};
-use super::options::policy_title;
+use super::options::{policy_phrase, policy_title};
 use super::times::{TimeKind, unverified};
 use fuseline_core::analysis::sweep::{Change, Crossing, Figures, Measure, Relation, Sweep};
 use fuseline_core::notation::spelling::printable;
@@ -139,9 +139,9 @@ pub fn sweep_rows(sweep: &Sweep, measure: Measure) -> Vec<SweepRow> {
 pub struct CrossingRow {
     /// The number by which the chart refers to it.
     pub number: usize,
-    /// The value from which it holds.
+    /// The first value after the change.
     pub value: i64,
-    /// What is otherwise, with code in backquotes.
+    /// What changes there, with code in backquotes.
     pub sentence: String,
 }
 
@@ -156,7 +156,7 @@ pub fn crossing_rows(sweep: &Sweep, device: &Device) -> Vec<CrossingRow> {
     rows.collect()
 }
 
-/// What changes, and the values for which it holds.
+/// What changes, and at which value. It claims nothing of larger values: a later crossing may undo the change.
 fn crossing_sentence(crossing: &Crossing, sweep: &Sweep, device: &Device) -> String {
     let Sweep {
         param, objective, ..
@@ -167,54 +167,41 @@ fn crossing_sentence(crossing: &Crossing, sweep: &Sweep, device: &Device) -> Str
         policies => format!(" ({})", titles(policies)),
     };
     let value = format_exact(crossing.value.unsigned_abs().into());
-    let from = format!("For {} ≥ {value}", printable(param));
+    let at = format!("At {} = {value}", printable(param));
     match &crossing.change {
         Change::Fits(true) => format!(
-            "{from}, the program fits in the memory of {}{under}.",
+            "{at}, the program begins to fit in the memory of {}{under}.",
             device.name
         ),
         Change::Fits(false) => format!(
-            "{from}, the program does not fit in the memory of {}{under}.",
+            "{at}, the program no longer fits in the memory of {}{under}.",
             device.name
         ),
         Change::Weights { tensors, is_larger } => {
             let each = if tensors.len() > 1 { " each" } else { "" };
-            let names = tensor_names(tensors);
-            if *is_larger {
-                format!(
-                    "{from}, {names} {}{each} larger than all weights together.",
-                    is(tensors)
-                )
-            } else {
-                format!(
-                    "{from}, {names} {}{each} no larger than all weights together.",
-                    is(tensors)
-                )
-            }
+            format!(
+                "{at}, {}{each} {} larger than all weights together.",
+                tensor_names(tensors),
+                begins(tensors, *is_larger)
+            )
         }
         Change::Half { tensors, is_more } => {
-            let names = tensor_names(tensors);
             let together = if tensors.len() > 1 { " together" } else { "" };
-            let than = if *is_more {
-                "more than half"
-            } else {
-                "no more than half"
-            };
             format!(
-                "{from}, {names}{together} {} {than} of the memory traffic{under}.",
-                is(tensors)
+                "{at}, {}{together} {} more than half of the memory traffic{under}.",
+                tensor_names(tensors),
+                begins(tensors, *is_more)
             )
         }
         Change::Largest { tensors, before } => format!(
-            "{from}, {} {}; below that, {} {}.",
+            "{at}, {} {} instead of {}.",
             tensor_names(tensors),
             if tensors.len() > 1 {
-                "are the largest tensors"
+                "become the largest tensors"
             } else {
-                "is the largest tensor"
+                "becomes the largest tensor"
             },
             tensor_names(before),
-            if before.len() > 1 { "are" } else { "is" },
         ),
         &Change::Order {
             measure,
@@ -222,25 +209,16 @@ fn crossing_sentence(crossing: &Crossing, sweep: &Sweep, device: &Device) -> Str
             before,
             now,
         } => {
-            let names = policies.map(|policy| policy_title(policy, *objective));
-            order_sentence(&from, measure, names, before, now)
+            let names = policies.map(|policy| policy_phrase(policy, *objective));
+            let what = measured_quantity(measure, sweep);
+            let equal_at = param_text(param, crossing.before);
+            order_sentence(&at, what, names, [before, now], &equal_at)
         }
-        Change::Kernels { count, before } => {
-            let which = match &crossing.policies[..] {
-                [] => String::new(),
-                policies => titles(policies),
-            };
-            let run = if crossing.policies.len() > 1 {
-                "run"
-            } else {
-                "runs"
-            };
-            format!(
-                "{from}, {which} {run} {} instead of {}.",
-                counted(*count, "kernel"),
-                format_count(*before)
-            )
-        }
+        Change::Kernels { count, before } => format!(
+            "{at}, the program has {} instead of {}{under}.",
+            counted(*count, "kernel"),
+            format_count(*before)
+        ),
         Change::Bound {
             kernels,
             bound,
@@ -250,48 +228,56 @@ fn crossing_sentence(crossing: &Crossing, sweep: &Sweep, device: &Device) -> Str
                 let names = ops.iter().map(|name| printable(name));
                 format!("`{}`", joined(names, [" + "; 2], NAMED))
             };
-            let (kernel, is) = if kernels.len() > 1 {
-                ("kernels", "are")
+            let (kernel, change) = if kernels.len() > 1 {
+                ("kernels", "change")
             } else {
-                ("kernel", "is")
+                ("kernel", "changes")
             };
             format!(
-                "{from}, {kernel} {} {is} {} instead of {}{under}.",
+                "{at}, {kernel} {} {change} from {} to {}{under}.",
                 listed(kernels, name),
-                bound_words(*bound),
-                bound_words(*before)
+                bound_words(*before),
+                bound_words(*bound)
             )
         }
     }
 }
 
+/// What a policy has more or less of than another one.
+const fn measured_quantity(measure: Measure, sweep: &Sweep) -> &'static str {
+    match measure {
+        Measure::Bytes => "memory traffic",
+        Measure::Time if sweep.is_predicted => "predicted time",
+        Measure::Time => "lower bound",
+        Measure::Kernels => "kernel count",
+        Measure::Intensity => "arithmetic intensity",
+    }
+}
+
 fn order_sentence(
-    from: &str,
-    measure: Measure,
-    [one, other]: [&str; 2],
-    before: Relation,
-    now: Relation,
+    at: &str,
+    what: &str,
+    [one, other]: [String; 2],
+    [before, now]: [Relation; 2],
+    equal_at: &str,
 ) -> String {
-    let (less, what) = match measure {
-        Measure::Bytes => ("fewer", "bytes"),
-        Measure::Time => ("a shorter", "time"),
-        Measure::Kernels => ("fewer", "kernels"),
-        Measure::Intensity => ("a lower", "arithmetic intensity"),
-    };
     let until = match before {
-        Relation::Equal => ", and below they are equal",
-        Relation::Below | Relation::Above => "",
+        Relation::Equal => format!("; at {equal_at} they are equal"),
+        Relation::Below | Relation::Above => String::new(),
+    };
+    let falls = |less: &str, more: &str| {
+        format!("{at}, the {what} of {less} falls below that of {more}{until}.")
     };
     match now {
-        Relation::Below => format!("{from}, {one} has {less} {what} than {other}{until}."),
-        Relation::Above => format!("{from}, {other} has {less} {what} than {one}{until}."),
+        Relation::Below => falls(&one, &other),
+        Relation::Above => falls(&other, &one),
         Relation::Equal => {
             let (better, worse) = if before == Relation::Below {
                 (one, other)
             } else {
                 (other, one)
             };
-            format!("{from}, {worse} and {better} are equal in {what}.")
+            format!("{at}, the {what} of {worse} becomes equal to that of {better}.")
         }
     }
 }
@@ -308,8 +294,14 @@ pub fn concerns(change: &Change, measure: Measure) -> bool {
     }
 }
 
-const fn is(tensors: &[String]) -> &'static str {
-    if tensors.len() > 1 { "are" } else { "is" }
+/// The verb of tensors that begin or cease to be something.
+const fn begins(tensors: &[String], is_so: bool) -> &'static str {
+    match (is_so, tensors.len() > 1) {
+        (true, true) => "become",
+        (true, false) => "becomes",
+        (false, true) => "stop being",
+        (false, false) => "stops being",
+    }
 }
 
 const fn bound_words(bound: Bound) -> &'static str {
@@ -318,7 +310,7 @@ const fn bound_words(bound: Bound) -> &'static str {
         Bound::Matrix => "compute-bound (matrix units)",
         Bound::Vector => "compute-bound (vector units)",
         Bound::Launch => "launch-bound",
-        Bound::Unknown => "of unknown bottleneck",
+        Bound::Unknown => "an unknown bottleneck",
     }
 }
 

@@ -83,14 +83,14 @@ pub fn time_note(analysis: &Analysis) -> String {
             measured_on,
             others_from,
         } => format!(
-            "Predicted times come from the device model, with rates that a probe measured on this {device} on {measured_on} and others scaled from an {others_from}"
+            "Predicted times come from the device model. A probe measured some of its rates on this {device} on {measured_on}; the others are scaled from an {others_from}"
         ),
     };
     let outside = (analysis.predicted.as_ref())
         .and_then(|predicted| predicted.fused_outside.or(predicted.unfused_outside))
         .map_or_else(String::new, |outside| format!(" {}", outside_text(outside)));
     format!(
-        "{rates}. They are warm: the program repeats, so inputs and weights that fit in the L2 cache stay there.{outside} Lower bound: {BOUND}, with all bytes from memory. A warm time can be below it where the cache still holds data."
+        "{rates}. The times are warm: the program repeats, so inputs and weights that fit in the L2 cache stay there.{outside} Lower bound: {BOUND}, with all bytes from memory. A warm time can be below it where the cache still holds data."
     )
 }
 

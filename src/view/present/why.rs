@@ -173,7 +173,7 @@ impl WhyNot {
             if fold.edges.len() > 1 {
                 let rounds = format_count(fold.edges.len());
                 row.reason = format!(
-                    "{}; the same in each of {rounds} iterations, with summed figures",
+                    "{}; the figures are sums over all {rounds} iterations",
                     row.reason
                 );
             }

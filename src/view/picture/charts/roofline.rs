@@ -39,7 +39,7 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     } else {
         ". Points are kernels before fusion.".to_owned()
     };
-    words.push_str(" The longer a kernel takes, the larger is its point.");
+    words.push_str(" The longer a kernel takes, the larger its point.");
     if analysis.predicted.is_some() {
         words.push_str(" A short bar below a point is its predicted rate.");
     }

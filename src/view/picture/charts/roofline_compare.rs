@@ -55,7 +55,7 @@ pub fn scene(chosen: &Analysis, all: &[Compared], size: (f64, f64), held: Option
         }
     }
     frame.scene(
-        ". Each marker is a kernel of one policy. Markers at the same point hang below each other.",
+        ". Each marker is a kernel of one policy. Markers at the same point are stacked downwards.",
     )
 }
 

@@ -221,7 +221,9 @@ pub(super) fn policy_sources(policy: Policy) -> Vec<String> {
         Policy::Inductor => {
             "A model of TorchInductor 2.11, the compiler behind torch.compile: docs/inductor.md."
         }
-        Policy::Optimal => "A search over all legal kernels. The headline says what it has proven.",
+        Policy::Optimal => {
+            "A search over all legal kernels that compute each op once and that the options allow. The headline says what it has proven."
+        }
         Policy::Manual => "The kernel marks (@kernel 1) of the text.",
         Policy::Rules => "The textbook rules, which the tab Steps replays.",
         Policy::None => "Each op is a kernel of its own.",

@@ -79,13 +79,13 @@ pub fn merge_explanation(
     }
     let term = merge_term(analysis, kernels, price, saved);
     let note = match saved {
-        _ if term.is_none() => Some("No kernel runs both matmuls, so there is no time."),
+        _ if term.is_none() => Some("No kernel runs both matmuls, so the saved time is unknown."),
         Saved::Bytes => Some(
             "As one kernel, tensors between the two stay on chip, and a tensor that both read is read once.",
         ),
-        Saved::Time | Saved::Share if is_predicted => {
-            Some("The remaining accesses hit the cache as before the merge.")
-        }
+        Saved::Time | Saved::Share if is_predicted => Some(
+            "The estimate assumes that the remaining accesses hit the cache as often as before the merge.",
+        ),
         Saved::Time | Saved::Share => None,
     };
     let [a, b] = kernels.map(KernelId::number);
@@ -98,7 +98,7 @@ pub fn merge_explanation(
         Saved::Time => "time of both kernels − time of the fused kernel",
         Saved::Share => "time saved / time of the program",
     };
-    let subject = format!("kernels {a} and {b} as one kernel{rounds}");
+    let subject = format!("kernels {a} and {b} fused into one kernel{rounds}");
     let told = Explanation {
         notes: note.map(str::to_owned).into_iter().collect(),
         ..Explanation::of(saved.title(analysis), subject, formula, term)
@@ -135,7 +135,7 @@ fn merge_term(
         Term::worked("of both kernels", before, Worked::new(How::Sum, now)),
         Term {
             worked: is_repeated.then(|| Worked::new(How::Sum, then)),
-            ..Term::given("as one kernel", number(total.after)?)
+            ..Term::given("fused into one kernel", number(total.after)?)
         },
     ];
     difference(saved, total, sides)
@@ -184,7 +184,7 @@ fn change_explanation(analysis: &Analysis, row: &AdviceRow, saved: Saved) -> Opt
     let term = difference(saved, price, sides);
     let changed = match row.advice {
         Advice::Merge(a, b) => format!(
-            "kernels {} and {} become one kernel by hand, and other kernels that are not legal by hand are split",
+            "kernels {} and {} are merged by hand, and every other kernel that is not legal as a kernel by hand is split",
             a.number(),
             b.number()
         ),

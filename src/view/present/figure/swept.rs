@@ -103,8 +103,8 @@ fn whence(
     policy: Policy,
     analysis: &Analysis,
 ) -> String {
-    let press = format!(
-        "Press {} at the start of the row",
+    let select = format!(
+        "Select {} at the start of the row",
         format_exact(value.unsigned_abs().into())
     );
     let is_chosen = policy == analysis.options.policy;
@@ -112,9 +112,9 @@ fn whence(
         Measure::Intensity if figures.flops.is_none() => {
             return "The FLOPs of one op are unknown.".to_owned();
         }
-        Measure::Intensity => "the tab Kernels has the FLOPs and the bytes of each kernel",
-        _ if is_chosen => "the derivation is behind the number in the headline",
-        _ => "the derivation is behind the policy's number in the tab Compare",
+        Measure::Intensity => "The tab Kernels then has the FLOPs and the bytes of each kernel",
+        _ if is_chosen => "The number in the headline then shows its derivation",
+        _ => "The policy's number in the tab Compare then shows its derivation",
     };
-    format!("{press}: {place}.")
+    format!("{select}. {place}.")
 }

@@ -68,7 +68,7 @@ fn joined(found: Found) -> Found {
         worked: None,
         ..term
     });
-    let note = "Ops of unknown shape may fuse some of these kernels into one kernel, which counts one launch and one read of each shared tensor.";
+    let note = "Ops of unknown shape may connect some of these kernels. The total counts connected kernels as one: one launch, and one read of each shared tensor.";
     Found {
         notes: found.notes.into_iter().chain([note.to_owned()]).collect(),
         term,

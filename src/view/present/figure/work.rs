@@ -90,7 +90,7 @@ pub(super) fn intensity(analysis: &Analysis, kernel: &Kernel) -> Found {
             ("Right", "arithmetic")
         };
         let at = ridge.text();
-        format!("{side} of the ridge at {at}: the roof over it is that of {roof}.")
+        format!("{side} of the ridge point at {at}: the {roof} roof is above it.")
     });
     Found {
         notes: notes.into_iter().collect(),

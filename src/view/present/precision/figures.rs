@@ -80,14 +80,14 @@ impl<'a> Told<'a> {
             );
             notes.extend(self.largest(stored.is_stored));
         } else {
-            notes.push("The length of a tensor is the square root of its sum of squares. The difference includes the errors of earlier tensors.".to_owned());
+            notes.push("The L2 norm of a tensor is the square root of its sum of squares. The difference includes the errors of earlier tensors.".to_owned());
         }
         Explanation {
             value: error_text(self.runs, error),
             notes,
             ..self.of(
                 format!("error {}", run_name(run)),
-                "length of (values − exact values) / length of the exact values",
+                "L2 norm of (values − exact values) / L2 norm of the exact values",
                 (error.overflowed == 0).then(|| self.error_term(run)),
             )
         }
@@ -200,7 +200,7 @@ impl<'a> Told<'a> {
         let step = FloatFormat::of(dtype)?.spacing(value);
         let steps = format_digits((difference / step).abs(), 2);
         Some(format!(
-            "Here neighbouring values in {} are {} apart, and rounding changes a value by at most half of that. The difference is {steps} of it.",
+            "Here neighbouring values in {} are {} apart, and rounding changes a value by at most half of that. This value differs by {steps} times that distance.",
             dtype.name(),
             format_digits(step, FEW),
         ))

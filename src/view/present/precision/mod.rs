@@ -244,7 +244,7 @@ pub fn run_notes(ran: &Interpretation, setup: &Setup) -> Vec<String> {
         format!(" with {}", joined(sizes.iter(), [", ", " and "], NAMED))
     };
     notes.push(format!(
-        "Computed{with} on normally distributed random numbers with seed {}. The error is the length of the difference from the f64 result, divided by the length of that result.",
+        "Computed{with} on normally distributed random numbers with seed {}. The error is the L2 norm of the difference from the f64 result, divided by the L2 norm of that result.",
         setup.seed
     ));
     let count = ran.refused.len();

@@ -3,7 +3,7 @@
 use super::explain::{READS_TELL_MORE, WRITES_LEAVE_LATER};
 use crate::present::format::{format_count, format_faster, format_ratio, format_seconds};
 use crate::present::names::counted;
-use crate::present::options::policy_title;
+use crate::present::options::{policy_phrase, policy_title};
 use fuseline_core::model::op::Op;
 use fuseline_core::{Analysis, Device, Kernel, Objective, Policy, ReshapeCost};
 use fuseline_import::matching::{Counted, Matching, policy_of_variant};
@@ -121,9 +121,9 @@ pub fn notes(
     if let Some((policy, tuned)) = run.variant.as_deref().and_then(policy_of_variant) {
         let is_tuned = options.fusion.max_autotune;
         if options.policy != policy || policy == Policy::Inductor && is_tuned != tuned {
-            let own = policy_title(options.policy, options.fusion.objective);
+            let own = policy_phrase(options.policy, options.fusion.objective);
             let text = format!(
-                "This run is {}, but the predicted kernels are those of {own}.",
+                "This run is {}, but the page predicts the kernels of {own}.",
                 run_title(run)
             );
             notes.push(Note::warning(text, Some(Offer::Policy(policy, tuned))));
@@ -158,7 +158,7 @@ fn copies(analysis: &Analysis) -> Option<Note> {
     let views = analysis.fused.kernels.iter().filter(is_view).count();
     (views > 0).then(|| {
         let text = format!(
-            "{} of views alone, because reshapes count as copies here. PyTorch launches nothing for a view.",
+            "Views alone account for {}, because reshapes count as copies here. PyTorch launches nothing for a view.",
             counted(views, "predicted kernel"),
         );
         Note::warning(text, Some(Offer::Views))
@@ -214,7 +214,7 @@ fn source(profile: &Profile, run: &MeasuredRun, calls: usize) -> String {
         .filter_map(|(time_s, how)| Some(format!("{} {how}", format_seconds(time_s?))));
     let timed: Vec<String> = timed.collect();
     if !timed.is_empty() {
-        parts.push(format!("one call {}", timed.join(", ")));
+        parts.push(format!("one call takes {}", timed.join(", ")));
     }
     if calls > 1 {
         parts.push(format!("the last of {calls} consecutive calls"));

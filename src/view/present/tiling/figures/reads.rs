@@ -143,7 +143,7 @@ impl Figures<'_> {
         } else {
             ("above", "the arithmetic takes longer than the reads")
         };
-        let at = format!("{side} the ridge of {}", format_intensity(ridge));
+        let at = format!("{side} the ridge point of {}", format_intensity(ridge));
         let mut conventions = told.conventions;
         conventions.extend((dtype == DType::F32).then(|| f32_matmul(options)));
         FigureRow {
