@@ -170,6 +170,7 @@ mod structures;
 mod sweep;
 mod sweep_budget;
 mod sweep_chart;
+mod sweep_sentences;
 mod text_metrics;
 mod tiling;
 mod tiling_picture;

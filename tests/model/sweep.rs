@@ -9,14 +9,14 @@ use fuseline_core::resolve::{ParamValues, param_values};
 use fuseline_core::{
     Analysis, Objective, Options, Policy, Tensor, TensorRole, analyze_program, device, notation,
 };
-use fuseline_view::present::sweep::{crossing_rows, swept_params};
+use fuseline_view::present::sweep::swept_params;
 use proptest::prelude::*;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-fn example(id: &str) -> &'static str {
+pub(crate) fn example(id: &str) -> &'static str {
     EXAMPLES.iter().find(|e| e.id == id).unwrap().text
 }
 
@@ -25,7 +25,7 @@ fn param_index(text: &str, name: &str) -> usize {
     params.iter().position(|p| p.name.text == name).unwrap()
 }
 
-fn swept(text: &str, param: &str, options: &Options) -> Sweep {
+pub(crate) fn swept(text: &str, param: &str, options: &Options) -> Sweep {
     let program = notation::parse(text).program;
     sweep(&program, param_index(text, param), options).unwrap()
 }
@@ -369,59 +369,6 @@ fn a_param_needs_two_values() {
     assert!(swept_params(&program(fixed)).is_empty());
     let broken = "param N = 64 in 64..128 step 64\ninput x : f16[N]\na = relu(z, z)\n";
     assert!(sweep(&program(broken), 0, &Options::default()).is_none());
-}
-
-#[test]
-fn sentences_name_the_value_at_which_they_change() {
-    let text = example("transformer");
-    let options = Options {
-        device: device("h200").unwrap().clone(),
-        ..Options::default()
-    };
-    let rows = crossing_rows(&swept(text, "S", &options), &options.device);
-    let sentences: Vec<&str> = rows.iter().map(|row| row.sentence.as_str()).collect();
-    assert!(
-        sentences.contains(
-            &"At S = 2,560, `scores_raw` and `scores` each become larger than all weights together."
-        ),
-        "{sentences:#?}"
-    );
-    assert!(sentences.contains(&"At S = 512, `scores_raw` and `scores` become the largest tensors instead of `ffn_up_out` and `gelu_out`."), "{sentences:#?}");
-    assert!(rows.windows(2).all(|pair| pair[0].value <= pair[1].value));
-    assert!(rows.len() <= 12);
-}
-
-/// Of two policies, each has the smaller bound at some sizes: a sentence that claimed all larger sizes would contradict a later one.
-#[test]
-fn sentences_claim_no_more_than_one_value() {
-    let options = Options::default();
-    let sentences = |example_id: &str, param: &str| -> Vec<String> {
-        let rows = crossing_rows(
-            &swept(example(example_id), param, &options),
-            &options.device,
-        );
-        rows.into_iter().map(|row| row.sentence).collect()
-    };
-    let recomputed = sentences("recompute", "S");
-    for sentence in [
-        "At S = 768, the lower bound of the textbook rules falls below that of torch.compile.",
-        "At S = 16,384, the lower bound of torch.compile falls below that of the textbook rules.",
-    ] {
-        assert!(
-            recomputed.iter().any(|other| other == sentence),
-            "{recomputed:#?}"
-        );
-    }
-    let long = sentences("long_rows", "H");
-    for sentence in [
-        "At H = 41,984, the program has 2 kernels instead of 1 (fewest bytes).",
-        "At H = 41,984, the memory traffic of the textbook rules falls below that of the policy fewest bytes; at H = 40,960 they are equal.",
-    ] {
-        assert!(long.iter().any(|other| other == sentence), "{long:#?}");
-    }
-    for sentence in recomputed.iter().chain(&long) {
-        assert!(sentence.starts_with("At "), "{sentence}");
-    }
 }
 
 #[test]

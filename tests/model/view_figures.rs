@@ -216,7 +216,7 @@ fn what_is_told_of_a_square_matmul() {
         intensity
             .notes
             .iter()
-            .any(|note| note.contains("ridge of 206 FLOP/B")),
+            .any(|note| note.contains("ridge point of 206 FLOP/B")),
         "{intensity:#?}"
     );
 }
@@ -294,7 +294,7 @@ fn what_is_told_of_an_error_and_an_element() {
     // In f16 neighbours of 2048 are 2 apart; what the kernel keeps is in f32.
     assert!(
         element.unfused.notes[1].contains("in f16 are 2 apart")
-            && element.unfused.notes[1].ends_with("is 0.5 of it.")
+            && element.unfused.notes[1].ends_with("differs by 0.5 times that distance.")
     );
     assert!(
         element.fused.notes[1].contains("in f32 are 0.0002441 apart"),

@@ -307,8 +307,8 @@ const fn begins(tensors: &[String], is_so: bool) -> &'static str {
 const fn bound_words(bound: Bound) -> &'static str {
     match bound {
         Bound::Memory => "memory-bound",
-        Bound::Matrix => "compute-bound (matrix units)",
-        Bound::Vector => "compute-bound (vector units)",
+        Bound::Matrix => "compute-bound on the matrix units",
+        Bound::Vector => "compute-bound on the vector units",
         Bound::Launch => "launch-bound",
         Bound::Unknown => "an unknown bottleneck",
     }
