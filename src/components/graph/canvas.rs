@@ -8,7 +8,6 @@ use crate::app::presenting::graph_unit_px;
 use crate::app::state::{Page, Selection};
 use fuseline_browser::{self as browser, content_size};
 use fuseline_view::picture::dag::viewport::Size;
-use fuseline_view::present::format::format_count;
 use fuseline_view::present::names::counted;
 use leptos::html;
 use leptos::prelude::*;
