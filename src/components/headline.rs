@@ -142,7 +142,7 @@ fn FigureLine(
                     <Number told=after(Of::Program, Quantity::Time)>{text(|all| &all.fused_time)}</Number>
                 </strong>
             </Show>
-            {move || error.get().map(|error| view! { <span class="quiet" title=error.sentence()>{error.text()}</span> })}
+            {move || error.get().map(|error| view! { <span class="prediction-error" title=error.sentence()>{error.text()}</span> })}
             // On a phone it has a line of its own, which is kept before anything is fused.
             <span class="bottleneck">{move || is_fused.get().then(bottleneck)}</span>
         </p>

@@ -33,7 +33,7 @@ pub fn Policies() -> impl IntoView {
     view! {
         <div class="policies" class:is-stale=page.is_grey>
             <fieldset class="policy-choice">
-                <legend class="policies-title">"Fusion policy"</legend>
+                <legend class="policies-title">"Who fuses"</legend>
                 <ForEnumerate
                     each=move || bars.get()
                     key=|bar| bar.policy

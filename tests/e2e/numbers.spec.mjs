@@ -206,7 +206,7 @@ test('figures of a GPU of one\'s own are typed, and are taken over when the menu
   await expect(bandwidth).toHaveValue('1');
 
   const summary = page.locator('summary').filter({ hasText: 'Model' });
-  const closings = [() => page.getByText('Fusion policy', { exact: true }).click(), () => page.keyboard.press('Escape'), () => summary.click()];
+  const closings = [() => page.getByText('Who fuses', { exact: true }).click(), () => page.keyboard.press('Escape'), () => summary.click()];
   for (const [place, close] of closings.entries()) {
     await typeInto(bandwidth, String(100 + place));
     await close();

@@ -39,7 +39,7 @@ test.describe('in forced colours', () => {
     await editor(page).fill('input x : f16[64, 64]\ny = reluu(x)\n');
     await expect(page.getByRole('list', { name: 'Problems in the text' }).getByRole('button').first()).toContainText(/error/i);
     await expect(page.locator('.squiggle').first()).toHaveCSS('text-decoration-line', 'underline');
-    await expect(page.getByText('Fusion policy', { exact: true })).toBeVisible();
+    await expect(page.getByText('Who fuses', { exact: true })).toBeVisible();
     expect(await accessibilityFindings(page)).toEqual([]);
   });
 });

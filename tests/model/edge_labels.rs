@@ -9,6 +9,7 @@ use fuseline_view::picture::dag::looks::{Looks, edge_width_px, widest_edge};
 use fuseline_view::picture::dag::minimap::Minimap;
 use fuseline_view::picture::dag::viewport::Viewport;
 use fuseline_view::present::names::lone_number;
+use std::fmt::Write;
 use std::sync::Arc;
 
 /// The text of the label below the op of this name.
@@ -150,9 +151,10 @@ fn width_tells_bytes() {
 /// Four kernels of one number would read as one kernel.
 #[test]
 fn unfused_ops_have_the_number_of_their_later_kernel_and_a_letter_each() {
-    let chain: String = (0..27)
-        .map(|at| format!("v{} = relu(v{at})\n", at + 1))
-        .collect();
+    let mut chain = String::new();
+    for at in 0..27 {
+        let _ = writeln!(chain, "v{} = relu(v{at})", at + 1);
+    }
     let text =
         format!("input v0 : f16[1024]\ninput w : f16[1024, 1024]\n{chain}y = matmul(w, w)\n");
     let analysis = of_text(&text, Policy::Rules);

@@ -309,7 +309,7 @@ fn the_title_tells_the_peak_and_the_memory_of_the_device() {
     let analysis = block(2048, 4096, 32, default_device());
     assert_eq!(
         claim(&analysis, true),
-        "Peak memory 1.01 GB, 1.2 % of the GPU's"
+        "Peak memory 1.01 GB, 1.2 % of the GPU"
     );
     assert_eq!(claim(&analysis, false), claim(&analysis, true));
     let scene = drawn(&analysis, true, WIDE);

@@ -44,7 +44,7 @@ pub fn lone_number(partition: &Partition, op: OpId) -> String {
 
 /// `a` to `z`, then `aa`, `ab`, as the columns of a spreadsheet.
 fn letters(index: usize) -> String {
-    let letter = char::from(b'a' + (index % 26) as u8);
+    let letter = ('a'..='z').nth(index % 26).unwrap_or_default();
     match index / 26 {
         0 => letter.to_string(),
         more => format!("{}{letter}", letters(more - 1)),

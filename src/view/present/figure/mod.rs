@@ -138,14 +138,10 @@ pub enum Of {
 impl Of {
     /// A fused kernel, by what stays the same while kernels come and go.
     pub fn kernel(analysis: &Analysis, id: KernelId) -> Option<Self> {
-        let first = |ops: &[OpId]| ops.first().copied();
-        let own = analysis
-            .partition
-            .kernels
-            .get(id)
-            .and_then(|ops| first(ops));
-        let again = || first(&analysis.partition.recomputed[id]).map(Self::Again);
-        own.map(Self::Kernel).or_else(again)
+        let own = analysis.partition.kernels.get(id)?.first();
+        let again = analysis.partition.recomputed[id].first();
+        let own = own.map(|&first| Self::Kernel(first));
+        own.or_else(|| again.map(|&first| Self::Again(first)))
     }
 }
 

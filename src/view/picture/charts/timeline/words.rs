@@ -16,7 +16,7 @@ use fuseline_core::{Analysis, Execution, IdVec, KernelId, TensorId};
 /// Characters of the name of a tensor, at most.
 const NAME_CHARS: usize = 28;
 
-/// What the picture shows, as its title: `Peak memory 604 MB, 0.709 % of the GPU's`; a plain name for a program without kernels.
+/// What the picture shows, as its title: `Peak memory 604 MB, 0.7 % of the GPU`; a plain name for a program without kernels.
 pub fn claim(analysis: &Analysis, is_fused: bool) -> String {
     let execution = if is_fused {
         &analysis.fused
@@ -29,7 +29,7 @@ pub fn claim(analysis: &Analysis, is_fused: bool) -> String {
             let memory = &analysis.options.device.hardware.memory_bytes;
             let share = memory.as_ref().map(|memory| {
                 let percent = execution.peak_memory.bytes as f64 / memory.value * 100.0;
-                format!(", {} of the GPU's", format_percent(percent))
+                format!(", {} of the GPU", format_percent(percent))
             });
             format!("Peak memory {peak}{}", share.unwrap_or_default())
         }
