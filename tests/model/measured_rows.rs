@@ -172,12 +172,8 @@ fn the_error_beside_predicted_times_is_that_of_the_measured_runs() {
             ..Options::default()
         };
         let shown = PredictionError::of(&analysis(example(NEXT).unwrap().text, &options)).unwrap();
-        let percent = |error: f64| (error * 100.0).ceil();
-        assert_eq!(f64::from(shown.half_percent), percent(found.median), "{id}");
-        assert_eq!(
-            f64::from(shown.most_percent),
-            percent(found.ninth_decile),
-            "{id}"
-        );
+        let percent = |error: f64| format!("{:.0}", (error * 100.0).ceil());
+        assert_eq!(shown.half_percent.to_string(), percent(found.median));
+        assert_eq!(shown.most_percent.to_string(), percent(found.ninth_decile));
     }
 }
