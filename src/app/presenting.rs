@@ -156,7 +156,7 @@ impl Presenting {
                 let step = self.learning.step.get_untracked();
                 self.learning.go(step.saturating_sub(1));
             }
-            Command::Next => self.page.is_fused.set_if_changed(true),
+            Command::Next => self.page.show_fused(),
             Command::Previous => self.page.is_fused.set_if_changed(false),
             Command::Toggle(view) => {
                 if view == View::Operations {

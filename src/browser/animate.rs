@@ -44,10 +44,15 @@ where
 
 /// Whether the visitor asked for less motion.
 pub fn wants_less_motion() -> bool {
-    let query = web_sys::window().and_then(|window| {
-        window
-            .match_media("(prefers-reduced-motion: reduce)")
-            .ok()?
-    });
+    is_media("(prefers-reduced-motion: reduce)")
+}
+
+/// Whether the page has the layout of a phone, as the style sheets say it.
+pub fn is_phone() -> bool {
+    is_media("(width < 45em)")
+}
+
+fn is_media(query: &str) -> bool {
+    let query = web_sys::window().and_then(|window| window.match_media(query).ok()?);
     query.is_some_and(|query| query.matches())
 }

@@ -29,7 +29,7 @@ mod values;
 mod worker;
 mod zlib;
 
-pub use animate::{animate_from, wants_less_motion};
+pub use animate::{animate_from, is_phone, wants_less_motion};
 pub use channel::Channel;
 pub use clipboard::copy;
 pub use fetch::fetch_text;

@@ -40,6 +40,10 @@ pub fn Inspector() -> impl IntoView {
                 .with(|drawn| round_note(&drawn.layout.repeats, kernel));
             inspected.notes.extend(note);
         }
+        // Its figures are of the fused kernel, whatever the pictures show.
+        if matches!(selection, Selection::Kernel(_)) && !page.is_fused.get() {
+            inspected.heading.push_str(", once fused");
+        }
         Some(inspected)
     });
     let of = Memo::new(move |_| inspected.get().unwrap_or_default());

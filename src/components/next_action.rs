@@ -4,7 +4,6 @@ use crate::app::learning::{Learning, is_in_lesson};
 use crate::app::state::{Page, Selection};
 use crate::components::policies::is_compared_live;
 use fuseline_browser as browser;
-use fuseline_core::Policy;
 use fuseline_core::examples::{NEXT, START, example};
 use fuseline_learn::lesson::library::LESSONS;
 use fuseline_learn::lesson::read;
@@ -52,10 +51,7 @@ fn FuseButton() -> impl IntoView {
     let page = Page::of_context();
     let fuse = move |_| {
         keep_visible_focus(page);
-        if page.policy.get_untracked() == Policy::None {
-            page.policy.set(Policy::default());
-        }
-        page.is_fused.set(true);
+        page.show_fused();
     };
     // In a lesson the step's own button is the one to press.
     let is_in_lesson = is_in_lesson(page);

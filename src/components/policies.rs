@@ -83,7 +83,8 @@ fn PolicyChoice(
                 prop:checked=is_shown
                 on:change=move |_| {
                     page.choose_policy(policy);
-                    page.is_fused.set_if_changed(true);
+                    // *No fusion* is the unfused view: `Fused` would say that it fuses.
+                    page.is_fused.set_if_changed(policy != Policy::None);
                 }
             />
             <span class="policy-title">

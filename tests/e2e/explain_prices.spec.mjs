@@ -36,7 +36,7 @@ test('what an edge would save is explained by its two kernels, in its row, in th
   await test.step('a row, which is not selected by it', async () => {
     await numbers(row).first().click();
     await expect(told).toBeInViewport({ ratio: 1 });
-    const parts = ['kernels 2 and 3 as one', 'bytes of both kernels − bytes of the fused kernel', 'kernel 2: attn_scores', 'kernel 3: softmax'];
+    const parts = ['kernels 2 and 3 fused into one kernel', 'bytes of both kernels − bytes of the fused kernel', 'kernel 2: attn_scores', 'kernel 3: softmax'];
     for (const words of parts) await expect(told).toContainText(words);
     await expect(line(told)).toHaveText(/^= [\d.]+ [MG]B of both kernels − [\d.]+ [MG]B fused into one kernel$/);
     await expect(told.locator('.explanation-value strong')).toHaveText(shown[0]);

@@ -130,10 +130,12 @@ test('its tensors are told in sight', { tag: '@firefox' }, async ({ page, open }
     await picker(page, 'Example').selectOption({ label: 'GPT-2 block' });
     const rows = page.locator('table.kernels tbody tr');
     await expect(rows.nth(10)).toBeVisible();
-    await rows.nth(10).locator('.op-names').click();
+    const name = rows.nth(10).locator('.op-names');
+    await name.click();
     const ledger = page.locator('.ledger');
     const last = ledger.getByRole('rowheader').last();
-    await expect(last, `${screen}, a row`).toBeInViewport({ ratio: 0.9 });
+    // On a phone the card has what a row is pressed for, and the row stays where it is.
+    await expect(screen === 'phone' ? name : last, `${screen}, a row`).toBeInViewport({ ratio: 0.9 });
     await page.keyboard.press('Escape');
     await expect(ledger).toHaveCount(0);
     await page.evaluate(() => scrollTo(0, 0));

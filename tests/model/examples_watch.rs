@@ -219,9 +219,9 @@ fn the_saving_of_the_transformer_block_grows_with_its_length() {
     };
     let own = savings(block.text);
     let (first, last) = (own.first().unwrap(), own.last().unwrap());
-    let told = format!("grows from {first:.0} % to {last:.0} %");
+    let told = format!("grows from {first:.1} % to {last:.1} %");
     assert!(block.watch.contains(&told), "{told}");
-    let others = [[256, 8], [4096, 8], [4096, 128], [16_384, 128]];
+    let others = [[2048, 8], [4096, 8], [4096, 128], [16_384, 128]];
     let others = others.map(|[h, heads]| savings(&at(&at(block.text, 1, h), 2, heads)));
     for savings in others.iter().chain([&own]) {
         assert!(savings.len() > 20);

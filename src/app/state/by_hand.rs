@@ -1,7 +1,7 @@
 //! Kernels by hand: from which ones a visitor starts, and changes of them.
 
 use super::choices::{FocusRequest, Notice, NoticeAction};
-use super::page::Page;
+use super::page::{Page, SetIfChanged};
 use crate::app::history::{Choices, Origin};
 use crate::app::jobs::{Answer, Question};
 use fuseline_core::notation::edit::{Marked, ShownKernels, state_kernels};
@@ -31,6 +31,14 @@ impl Page {
             }));
         }
         self.policy.set(policy);
+    }
+
+    /// Shows the kernels fused; under *no fusion* those of the textbook rules.
+    pub fn show_fused(self) {
+        if self.policy.get_untracked() == Policy::None {
+            self.policy.set(Policy::default());
+        }
+        self.is_fused.set_if_changed(true);
     }
 
     /// Whether the text marks a kernel. Tracked.

@@ -55,7 +55,7 @@ pub fn GraphPanel(
                     <RadioButton set="graph-view" is_chosen=move || !page.is_fused.get() choose=move || page.is_fused.set(false)>
                         "Unfused"
                     </RadioButton>
-                    <RadioButton set="graph-view" is_chosen=page.is_fused choose=move || page.is_fused.set(true)>
+                    <RadioButton set="graph-view" is_chosen=page.is_fused choose=move || page.show_fused()>
                         "Fused"
                     </RadioButton>
                 </fieldset>

@@ -25,9 +25,12 @@ struct Pointed {
 
 /// The panel beside the table of kernels.
 #[component]
-pub fn KernelDetailsPanel() -> impl IntoView {
+pub fn KernelDetailsPanel(
+    /// What is told about the selected kernel.
+    #[prop(optional)]
+    panel: NodeRef<html::Div>,
+) -> impl IntoView {
     let page = Page::of_context();
-    let panel = NodeRef::<html::Div>::new();
     let selected = Memo::new(move |_| {
         let kernel = page.selected_kernel()?;
         page.analysis

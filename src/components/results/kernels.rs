@@ -21,7 +21,11 @@ const PAGE_ROWS: usize = 32;
 
 /// A row for each fused kernel, and one for their sum.
 #[component]
-pub fn KernelsTable() -> impl IntoView {
+pub fn KernelsTable(
+    /// What is told about the selected kernel, which a click on a row brings into view.
+    #[prop(optional)]
+    details: NodeRef<html::Div>,
+) -> impl IntoView {
     let page = Page::of_context();
     let max_rows = RwSignal::new(PAGE_ROWS);
     let rows = Memo::new(move |_| page.analysis.with(|a| kernel_rows(a, max_rows.get())));
@@ -57,6 +61,18 @@ pub fn KernelsTable() -> impl IntoView {
             page.focus_request.set(None);
         }
     });
+    let reveal_details = move |_| {
+        // On a phone the card has what a row is pressed for, and leads to the tensors.
+        if browser::is_phone() {
+            return;
+        }
+        // The row has selected its kernel or nothing, which the next frame shows.
+        browser::next_frame(move || {
+            if untrack(|| page.selected_kernel()).is_some() {
+                browser::reveal_node(details);
+            }
+        });
+    };
     view! {
         <div class="table-scroll" role="group" aria-label="Table of kernels" tabindex="0">
             <NumberTable class="kernels fused-kernels row-lines">
@@ -76,7 +92,7 @@ pub fn KernelsTable() -> impl IntoView {
                         </Show>
                     </tr>
                 </thead>
-                <tbody>
+                <tbody on:click=reveal_details>
                     <ForEnumerate
                         each=move || rows.get()
                         key=|row| row.of

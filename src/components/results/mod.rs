@@ -65,13 +65,16 @@ pub fn Results() -> impl IntoView {
     let own_gpu = OwnGpu::new(page);
     let precision_setup = RwSignal::new(Setup::default());
     let panel = move |tab| match tab {
-        Tab::Kernels => view! {
-            <div class="kernels-body">
-                <div class="kernels-main"><KernelsTable /></div>
-                <KernelDetailsPanel />
-            </div>
+        Tab::Kernels => {
+            let details = NodeRef::new();
+            view! {
+                <div class="kernels-body">
+                    <div class="kernels-main"><KernelsTable details /></div>
+                    <KernelDetailsPanel panel=details />
+                </div>
+            }
+            .into_any()
         }
-        .into_any(),
         Tab::Advice => view! { <AdvicePanel /> }.into_any(),
         Tab::Compare => view! { <ComparePanel is_drawn=is_compare_drawn ranked_by /> }.into_any(),
         Tab::Sweep => view! { <SweepPanel /> }.into_any(),
