@@ -99,7 +99,7 @@ fn FigureLine(
     let bottleneck = move || figures.with(|all| all.bottleneck.clone());
     let error = Memo::new(move |_| figures.with(|all| all.error));
     // Before *Fuse* is pressed the figures are of what is shown, and do not give away the result.
-    let is_fused = Memo::new(move |_| page.is_fused.get());
+    let is_fused = Memo::new(move |_| page.shows_fused());
     let search = move || {
         figures.with(|all| all.search.clone()).map(|search| {
             let SearchResult {

@@ -83,8 +83,7 @@ fn PolicyChoice(
                 prop:checked=is_shown
                 on:change=move |_| {
                     page.choose_policy(policy);
-                    // *No fusion* is the unfused view: `Fused` would say that it fuses.
-                    page.is_fused.set_if_changed(policy != Policy::None);
+                    page.is_fused.set_if_changed(true);
                 }
             />
             <span class="policy-title">

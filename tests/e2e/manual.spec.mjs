@@ -241,11 +241,14 @@ test('by dragging the box of an op onto another one, while the ground moves the 
   await expect.poll(() => kernels(page)).toHaveLength(6);
 
   // Without kernels in sight there is nothing to merge: it moves the picture.
+  await choosePolicy(page, 'rules');
   await chooseView(page, 'Unfused');
-  await drag(moved, { x: moved.x - 40, y: moved.y });
+  const fused = await kernels(page);
+  const from = await middle('a');
+  await drag(from, { x: from.x - 40, y: from.y });
   await page.mouse.up();
-  await expect.poll(async () => (await middle('a')).x - before.x).toBeCloseTo(0, 0);
-  await expect.poll(() => kernels(page)).toHaveLength(6);
+  await expect.poll(async () => (await middle('a')).x - from.x).toBeCloseTo(-40, 0);
+  await expect.poll(() => kernels(page)).toEqual(fused);
 });
 
 test('the card of an op and of a kernel merges with what comes before and after', async ({ page }) => {

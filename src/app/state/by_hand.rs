@@ -33,6 +33,12 @@ impl Page {
         self.policy.set(policy);
     }
 
+    /// Whether kernels are shown that something fused. Under *no fusion* the graph has the boxes of kernels, which may be merged, and
+    /// nothing says `Fused`. Tracked.
+    pub fn shows_fused(self) -> bool {
+        self.is_fused.get() && self.policy.get() != Policy::None
+    }
+
     /// Shows the kernels fused; under *no fusion* those of the textbook rules.
     pub fn show_fused(self) {
         if self.policy.get_untracked() == Policy::None {

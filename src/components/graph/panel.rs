@@ -52,10 +52,10 @@ pub fn GraphPanel(
                 </Show>
                 <fieldset class="switch" title="Ctrl+Enter" aria-keyshortcuts="Control+Enter">
                     <legend class="sr-only">"Show the graph"</legend>
-                    <RadioButton set="graph-view" is_chosen=move || !page.is_fused.get() choose=move || page.is_fused.set(false)>
+                    <RadioButton set="graph-view" is_chosen=move || !page.shows_fused() choose=move || page.is_fused.set(false)>
                         "Unfused"
                     </RadioButton>
-                    <RadioButton set="graph-view" is_chosen=page.is_fused choose=move || page.show_fused()>
+                    <RadioButton set="graph-view" is_chosen=Signal::derive(move || page.shows_fused()) choose=move || page.show_fused()>
                         "Fused"
                     </RadioButton>
                 </fieldset>

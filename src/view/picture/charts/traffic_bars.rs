@@ -10,7 +10,7 @@ use crate::picture::charts::scene::{Anchor, Axes, Label, Mark, Role, Scene};
 use crate::present::explain::{total, total_accesses, total_bytes};
 use crate::present::format::{format_bytes, format_change, format_percent};
 use fuseline_core::analysis::Execution;
-use fuseline_core::{Analysis, Traffic};
+use fuseline_core::{Analysis, Policy, Traffic};
 
 /// Above this many kernels, thin neighbours share a segment.
 const MAX_SEPARATE_KERNELS: usize = 64;
@@ -38,6 +38,7 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
         pinned,
         ..
     } = charted;
+    let is_fused = is_fused && analysis.options.policy != Policy::None;
     let size = drawable(size);
     let (before, after) = (&analysis.unfused.traffic, &analysis.fused.traffic);
     let mut marks = Vec::new();
