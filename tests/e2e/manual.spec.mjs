@@ -243,6 +243,8 @@ test('by dragging the box of an op onto another one, while the ground moves the 
   // Without kernels in sight there is nothing to merge: it moves the picture.
   await choosePolicy(page, 'rules');
   await chooseView(page, 'Unfused');
+  await expect(policyChoice(page, 'none')).toBeChecked();
+  await expect.poll(() => page.evaluate(() => document.getAnimations().length)).toBe(0);
   const fused = await kernels(page);
   const from = await middle('a');
   await drag(from, { x: from.x - 40, y: from.y });
