@@ -16,7 +16,7 @@ export const numberBox = (page, name) => page.getByRole('spinbutton', { name: `$
 const kernelButtons = (page) => page.locator('table.kernels').getByRole('button', { name: /^kernel \d+:/ });
 export const roofline = (page) => page.getByRole('region', { name: 'Roofline' });
 /** Its title is the peak, or its name where there is none. */
-export const timeline = (page) => page.getByRole('region', { name: /^(Peak memory|Memory timeline)/ });
+export const timeline = (page) => page.getByRole('region', { name: /^(Peak|Memory timeline)/ });
 export const traffic = (page) => page.getByRole('region', { name: 'Memory traffic' });
 
 /** A tab below the pictures, and what it shows. */

@@ -13,10 +13,12 @@ use crate::present::names::lone_number;
 use crate::present::names::{counted, short_name};
 use fuseline_core::{Analysis, Execution, IdVec, KernelId, TensorId};
 
+/// A smaller share of the memory is none that matters.
+const LEAST_PERCENT: f64 = 0.1;
 /// Characters of the name of a tensor, at most.
 const NAME_CHARS: usize = 28;
 
-/// What the picture shows, as its title: `Peak memory 604 MB, 0.7 % of the GPU`; a plain name for a program without kernels.
+/// What the picture shows, as its title: `Peak 604 MB, 0.7 % of GPU memory`; a plain name for a program without kernels.
 pub fn claim(analysis: &Analysis, is_fused: bool) -> String {
     let execution = if is_fused {
         &analysis.fused
@@ -27,11 +29,15 @@ pub fn claim(analysis: &Analysis, is_fused: bool) -> String {
         Some(_) => {
             let peak = total_memory(analysis, execution);
             let memory = &analysis.options.device.hardware.memory_bytes;
-            let share = memory.as_ref().map(|memory| {
-                let percent = execution.peak_memory.bytes as f64 / memory.value * 100.0;
-                format!(", {} of the GPU", format_percent(percent))
-            });
-            format!("Peak memory {peak}{}", share.unwrap_or_default())
+            let percent = (memory.as_ref())
+                .map(|memory| execution.peak_memory.bytes as f64 / memory.value * 100.0)
+                .filter(|percent| *percent >= LEAST_PERCENT);
+            match percent {
+                Some(percent) => {
+                    format!("Peak {peak}, {} of GPU memory", format_percent(percent))
+                }
+                None => format!("Peak memory {peak}"),
+            }
         }
         None => "Memory timeline".to_owned(),
     }
