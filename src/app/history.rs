@@ -71,6 +71,7 @@ impl Choices {
             after_reductions,
             max_autotune,
             attention,
+            eager_attention,
             attention_search,
             max_ops,
             budget_states

@@ -137,7 +137,7 @@ fn BestChange() -> impl IntoView {
                 </p>
             }),
             None => Either::Right(view! {
-                <p class="best-change quiet">{format!("No change known here saves {LEAST_SHARE_PERCENT} % of the time.")}</p>
+                <p class="best-change quiet">{format!("No known change would save {LEAST_SHARE_PERCENT} % of the time.")}</p>
             }),
         })}
     }

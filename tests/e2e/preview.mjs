@@ -14,7 +14,7 @@ const browser = await chromium.launch({ executablePath, args });
 const page = await browser.newPage({ viewport: { width: 1366, height: 1000 }, colorScheme: 'light', reducedMotion: 'reduce' });
 
 /** The graph with the classes of its styles, cut to what is drawn in it. */
-const graph = () => page.locator('svg.dag').evaluate((svg) => {
+const graph = () => page.locator('main:not(#loading) svg.dag').evaluate((svg) => {
   const { x, y, width, height } = svg.querySelector('.dag-parts').getBBox();
   const copy = svg.cloneNode(true);
   copy.querySelector('.dag-parts').removeAttribute('transform');

@@ -54,5 +54,5 @@ test('another param and another measure are chosen, and a program without a rang
   await page.getByRole('checkbox', { name: 'relative to no fusion' }).check();
   await expect(panel(page).getByRole('button', { name: /^textbook rules, H = 256, 0\.64×, 9$/ })).toBeVisible();
   await editor(page).fill('input x : f16[64]\ny = relu(x)\n');
-  await expect(panel(page)).toContainText('No size of this program has a range');
+  await expect(panel(page)).toContainText('No param of this program has a range');
 });

@@ -13,6 +13,7 @@ pub(crate) fn with_attention(policy: Policy) -> Options {
     Options {
         fusion: FusionOptions {
             attention: true,
+            eager_attention: true,
             ..FusionOptions::default()
         },
         device: device("h200").unwrap().clone(),

@@ -433,6 +433,32 @@ fn the_rate_of_generated_matmuls_stands_beside_the_policy() {
     assert!(!note(Policy::Inductor).contains("generated"), "{rows:?}");
 }
 
+/// Whatever policy is chosen, the others come to what they come to when they are.
+#[test]
+fn no_policy_depends_on_the_one_that_is_chosen() {
+    let block = fuseline_core::examples::example("transformer_block").unwrap();
+    let program = notation::parse(block.text).program;
+    let of_policy = |policy| {
+        let mut options = Options::of_policy(policy);
+        options.fusion.attention = true;
+        analyze_program(&program, &options).analysis.unwrap()
+    };
+    let figures = |analysis: &Analysis| (analysis.fused.launches, analysis.fused.traffic.total);
+    for &chosen in Policy::VARIANTS {
+        for one in compare(&of_policy(chosen)) {
+            let alone = of_policy(one.policy);
+            assert_eq!(
+                figures(&one.analysis),
+                figures(&alone),
+                "{chosen:?}, {:?}",
+                one.policy
+            );
+        }
+    }
+    let none = of_policy(Policy::None);
+    assert_eq!(none.fused.launches, none.unfused.launches);
+}
+
 #[test]
 fn without_fusion_each_op_is_a_kernel_beside_fused_attention_too() {
     let block = fuseline_core::examples::example("transformer_block").unwrap();

@@ -283,6 +283,7 @@ fn an_attention_kernel_has_the_tiles_of_its_paper() {
                 s = matmul(q, k, transpose_b=true)\np = softmax(s)\no = matmul(p, v)\n";
     let fusion = FusionOptions {
         attention: true,
+        eager_attention: true,
         ..FusionOptions::default()
     };
     let kernel =

@@ -308,6 +308,7 @@ fn written_numbers_are_those_of_the_pictures() {
         let options = |policy| {
             let mut options = Options::of_policy(policy);
             options.fusion.attention = attention;
+            options.fusion.eager_attention = attention;
             options
         };
         let program = parse(example.text).program;

@@ -32,6 +32,7 @@ fn attention_in_one_kernel_is_one_op_to_the_reasons() {
     let with_attention = |policy| Options {
         fusion: FusionOptions {
             attention: true,
+            eager_attention: true,
             ..FusionOptions::default()
         },
         ..under(policy)

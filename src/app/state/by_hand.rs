@@ -31,6 +31,9 @@ impl Page {
             }));
         }
         self.policy.set(policy);
+        if self.fusion.with_untracked(|fusion| fusion.eager_attention) {
+            self.fusion.update(|fusion| fusion.eager_attention = false);
+        }
     }
 
     /// Whether kernels are shown that something fused. Under *no fusion* the graph has the boxes of kernels, which may be merged, and

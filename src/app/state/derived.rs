@@ -47,16 +47,13 @@ pub(super) fn options(
     hold: Hold,
 ) -> Memo<Options> {
     Memo::new(move |_| {
-        let policy = policy.get();
-        let options = Options {
-            policy,
+        let mut options = Options {
+            policy: policy.get(),
             fusion: fusion.get(),
             conventions: conventions.get(),
             device: device.get(),
             own_calibrations: own_calibrations.get(),
         };
-        // Without fusion attention is as many kernels, as in *Compare* and on the cards.
-        let mut options = options.under(policy);
         options.fusion.budget_states = PAGE_BUDGET_STATES;
         if options.policy == Policy::Optimal && hold.is_dragging() {
             options.fusion.budget_states = DRAG_BUDGET_STATES;

@@ -162,6 +162,10 @@ impl Page {
                     self.fusion.update(|fusion| fusion.max_autotune = *is_tuned);
                 }
                 self.choose_policy(*policy);
+                // An eager run that was measured may have called attention as one operation.
+                if *policy == Policy::None {
+                    self.fusion.update(|fusion| fusion.eager_attention = true);
+                }
             }
             Offer::Views => self.conventions.update(|of| of.reshape = ReshapeCost::View),
         }

@@ -148,7 +148,10 @@ fn with(options: &Options, advice: Advice) -> Option<Options> {
         Advice::Compile if matches!(options.policy, Policy::None | Policy::Rules) => {
             options.policy = Policy::Inductor;
         }
-        Advice::Attention if !options.fusion.attention => options.fusion.attention = true,
+        // Without fusion it takes a policy first.
+        Advice::Attention if !options.fusion.attention && options.policy != Policy::None => {
+            options.fusion.attention = true;
+        }
         Advice::MaxAutotune
             if options.policy == Policy::Inductor && !options.fusion.max_autotune =>
         {

@@ -192,7 +192,7 @@ fn are_in_attention(analysis: &Analysis, kernels: [KernelId; 2]) -> bool {
         let mut ops = attention.ops.iter();
         ops.any(|&op| kernel_of.get(op) == Some(&kernel))
     };
-    !analysis.options.fusion.attention
+    !analysis.options.fuses_attention()
         && (find(&analysis.graph).iter())
             .any(|attention| kernels.iter().all(|&kernel| has(attention, kernel)))
 }

@@ -170,6 +170,7 @@ impl Row {
             own_calibrations: None,
             fusion: FusionOptions {
                 attention: asks_for_attention,
+                eager_attention: asks_for_attention,
                 max_autotune: self.variant.is_tuned(),
                 ..FusionOptions::default()
             },

@@ -33,7 +33,7 @@ pub(super) fn plan_noting(graph: &Graph, options: &Options, log: &mut Log) -> Pl
     let fusion = &options.fusion;
     let is_searched =
         options.policy == Policy::Optimal && fusion.attention_search && !fusion.attention;
-    let attentions = if fusion.attention || is_searched {
+    let attentions = if options.fuses_attention() || is_searched {
         attention::find(graph)
     } else if options.policy == Policy::Manual {
         attention::stated(graph)

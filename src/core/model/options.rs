@@ -43,14 +43,20 @@ impl Options {
         }
     }
 
-    /// The same under another policy. Without fusion an attention of several ops is as many kernels, whatever the option says; for
-    /// an eager run that calls one kernel for it, set [`FusionOptions::attention`] beside [`Policy::None`].
+    /// The same under another policy.
     #[must_use]
     pub fn under(&self, policy: Policy) -> Self {
         let mut options = self.clone();
         options.policy = policy;
-        options.fusion.attention &= policy != Policy::None;
+        options.fusion.eager_attention = false;
         options
+    }
+
+    /// Whether each attention runs as one kernel. Without fusion it is as many kernels as ops, whatever
+    /// [`FusionOptions::attention`] says, unless [`FusionOptions::eager_attention`] does.
+    pub fn fuses_attention(&self) -> bool {
+        let fusion = &self.fusion;
+        fusion.attention && (self.policy != Policy::None || fusion.eager_attention)
     }
 }
 
@@ -103,6 +109,8 @@ pub struct FusionOptions {
     pub max_autotune: bool,
     /// Attention runs as one kernel that never writes the scores; see [`crate::fusion::attention`].
     pub attention: bool,
+    /// Under [`Policy::None`] the program calls attention as one operation, so that `attention` holds there, too.
+    pub eager_attention: bool,
     /// The search for the optimum may run each attention as one kernel, where that costs less.
     pub attention_search: bool,
     /// Maximum ops in one kernel; at most [`MAX_OPS`].
@@ -131,6 +139,7 @@ impl Default for FusionOptions {
             after_reductions: true,
             max_autotune: false,
             attention: false,
+            eager_attention: false,
             attention_search: true,
             max_ops: MAX_OPS,
             budget_states: 200_000,

@@ -107,7 +107,7 @@ fn neighbours(analysis: &Analysis, ops: &[OpId]) -> Option<(OpId, OpId)> {
 /// Whether two ops belong to one attention that the options leave in pieces. `O(ops)`.
 fn are_parts_of_attention(analysis: &Analysis, first: OpId, second: OpId) -> bool {
     let is_of_both = |ops: &[OpId]| ops.contains(&first) && ops.contains(&second);
-    !analysis.options.fusion.attention
+    !analysis.options.fuses_attention()
         && (find(&analysis.graph).iter()).any(|attention| is_of_both(&attention.ops))
 }
 

@@ -216,7 +216,7 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
         Reason::TooManyCycles { rounds } => format!(
             "the marked kernels still form cycles after {rounds} rounds of splitting, so every kernel is split"
         ),
-        Reason::NotStated => "this kernel is legal, but the text does not mark it".to_owned(),
+        Reason::NotStated => "this kernel is legal, but no `@kernel` mark merges it".to_owned(),
         Reason::NotWorthIt => "this kernel is legal, but saves nothing".to_owned(),
         Reason::NotLookedAt => "this kernel is legal, but the policy does not try it".to_owned(),
     }

@@ -357,16 +357,23 @@ const PREDICTION_ERRORS: [PredictionError; 2] = [
 ];
 
 impl PredictionError {
-    /// That of the chosen device; `None` without predictions, and where nothing was measured.
+    /// That of the chosen device; `None` without predictions, and where nothing was measured on such a device or at such sizes.
     pub fn of(analysis: &Analysis) -> Option<Self> {
-        analysis.predicted.as_ref()?;
+        let predicted = analysis.predicted.as_ref()?;
+        if predicted
+            .unfused_outside
+            .or(predicted.fused_outside)
+            .is_some()
+        {
+            return None;
+        }
         let id = &analysis.options.device.id;
         PREDICTION_ERRORS.into_iter().find(|of| *id == of.device)
     }
 
-    /// `±6 %`.
+    /// `±21 %`: what nine of ten predictions keep.
     pub fn text(self) -> String {
-        format!("±{} %", self.half_percent)
+        format!("±{} %", self.most_percent)
     }
 
     /// The same in a sentence.

@@ -20,7 +20,7 @@ impl PolicyGraph {
     pub(super) fn new(analysis: &Analysis) -> Self {
         let options = &analysis.options;
         let mut attentions = find(&analysis.graph);
-        if !options.fusion.attention {
+        if !options.fuses_attention() {
             // Those that the policy has chosen to run as one kernel.
             attentions.retain(|attention| {
                 let kernels = attention
