@@ -176,8 +176,10 @@ test('numbers of other tabs, of a card, of memory, tensors and the pinned state 
   await test.step('the pinned state', async () => {
     await choosePolicy(page, 'manual');
     await page.getByRole('button', { name: 'Pin', exact: true }).click();
-    await choosePolicy(page, 'rules');
+    // Its line moves the policies down.
     const pinned = page.getByRole('group', { name: 'Pinned state' });
+    await expect(pinned).toBeVisible();
+    await choosePolicy(page, 'rules');
     await pinned.getByRole('button', { name: '2.30 GB' }).click();
     await expect(explanation(page, 'memory traffic, fused')).toContainText('the pinned state, the whole program');
     await pinned.getByRole('button', { name: '14.6 %' }).click();
