@@ -116,11 +116,8 @@ fn BestChange() -> impl IntoView {
         if !is_resting.get() || !is_live || is_guided {
             return None;
         }
-        let rows = page.advice()?.into_iter();
-        Some(
-            rows.clone()
-                .find(|row| row.share_percent >= LEAST_SHARE_PERCENT),
-        )
+        let mut rows = page.advice()?.into_iter();
+        Some(rows.find(|row| row.share_percent >= LEAST_SHARE_PERCENT))
     });
     let follow = move |_| {
         if let Some(row) = best.get_untracked().flatten() {

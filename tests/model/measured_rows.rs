@@ -13,7 +13,7 @@ use fuseline_view::present::measured::{
     PredictedRow, Quantity, comparisons, error_summary, patterns, predicted_rows, source_notes,
     table_rows,
 };
-use fuseline_view::present::times::PredictionError;
+use fuseline_view::present::prediction_error::PredictionError;
 use strum::IntoEnumIterator;
 
 pub(crate) const FILES: [&str; 4] = ["h200", "h200_sizes", "h200_fresh", "h100"];

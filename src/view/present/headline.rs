@@ -1,13 +1,12 @@
 //! The effect of fusion on the whole program, in a few figures.
 
+use super::bottleneck::Bottleneck;
 use super::certificates::certificate_text;
 use super::explain::{assumed, change, has_assumed_size, total_bytes, total_kernels};
 use super::format::{format_exact, format_faster, format_ratio};
 use super::options::policy_title;
-use super::times::{
-    Bottleneck, COLD, PredictionError, TimeKind, missing_total, time_note, total_speedup,
-    total_times,
-};
+use super::prediction_error::PredictionError;
+use super::times::{COLD, TimeKind, missing_total, time_note, total_speedup, total_times};
 use fuseline_core::{Analysis, Policy};
 
 /// Bytes, kernels and time, before and after fusion.

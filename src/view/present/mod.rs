@@ -4,6 +4,7 @@
 pub mod advice;
 pub mod attention;
 pub mod badge;
+pub mod bottleneck;
 pub mod calibration;
 pub mod caption;
 pub mod certificates;
@@ -39,6 +40,7 @@ pub mod pinned;
 pub mod policy_bars;
 pub mod precision;
 pub mod predicted;
+pub mod prediction_error;
 pub mod profile;
 pub mod pytorch;
 pub mod reasons;

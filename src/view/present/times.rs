@@ -2,7 +2,7 @@
 
 use crate::present::explain::{assumed, has_assumed_size};
 use crate::present::figure::{Limit, Worked, limits_of};
-use crate::present::format::{at_least, format_exact, format_percent, format_seconds};
+use crate::present::format::{at_least, format_exact, format_seconds};
 use crate::present::names::counted;
 use crate::present::predicted::breakdown_lines;
 use fuseline_core::Policy;
@@ -257,135 +257,6 @@ pub const fn bound_name(bound: Bound) -> &'static str {
         Bound::Vector => "vector units",
         Bound::Launch => "launch",
         Bound::Unknown => "unknown",
-    }
-}
-
-/// The bottleneck of the kernels that take most of the fused time, with their share: why a program with a quarter of the traffic
-/// is not four times as fast.
-pub struct Bottleneck {
-    name: &'static str,
-    /// Why fusion does not shorten their time further.
-    why: &'static str,
-    share_pct: f64,
-}
-
-impl Bottleneck {
-    /// `None` where nothing runs, and where the times leave out FLOPs or ops.
-    pub fn of(analysis: &Analysis) -> Option<Self> {
-        analysis.speedup?;
-        let bounds = [
-            (
-                "memory-bound",
-                "Their inputs and results still go through memory.",
-                &[Bound::Memory][..],
-            ),
-            (
-                "compute-bound",
-                "Fusion saves memory traffic, not arithmetic.",
-                &[Bound::Matrix, Bound::Vector],
-            ),
-            (
-                "launch-bound",
-                "Each launch takes longer than the work of its kernel.",
-                &[Bound::Launch],
-            ),
-        ];
-        let total_s = analysis.time_s();
-        let seconds_of = |of: &[Bound]| -> f64 {
-            (analysis.fused.kernels.iter_enumerated())
-                .filter(|(_, kernel)| of.contains(&kernel.placement.bound))
-                .filter_map(|(id, _)| analysis.kernel_time_s(id))
-                .sum()
-        };
-        let longest = bounds
-            .map(|(name, why, of)| Self {
-                name,
-                why,
-                share_pct: seconds_of(of) / total_s * 100.0,
-            })
-            .into_iter()
-            .max_by(|a, b| a.share_pct.total_cmp(&b.share_pct))?;
-        (total_s > 0.0).then_some(longest)
-    }
-
-    /// `87 % compute-bound`.
-    pub fn text(&self) -> String {
-        // What is less than a tenth of a percent less than all.
-        if self.share_pct > 99.95 {
-            return format!("all {}", self.name);
-        }
-        format!("{} {}", format_percent(self.share_pct), self.name)
-    }
-
-    /// The same as sentences: `Of the fused time, 87 % is in compute-bound kernels. Fusion saves memory traffic, not arithmetic.`
-    pub fn sentence(&self) -> String {
-        let Self {
-            name,
-            why,
-            share_pct,
-        } = self;
-        if *share_pct > 99.95 {
-            return format!("All fused time is in {name} kernels. {why}");
-        }
-        let share = format_percent(*share_pct);
-        format!("Of the fused time, {share} is in {name} kernels. {why}")
-    }
-}
-
-/// How far predictions are from what ran, as *Measured* shows row by row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PredictionError {
-    device: &'static str,
-    /// Half of the predicted times are within this.
-    pub half_percent: u8,
-    /// Nine of ten are within this.
-    pub most_percent: u8,
-}
-
-/// From the measured runs of `public/measured`, rounded up. A test computes them anew.
-const PREDICTION_ERRORS: [PredictionError; 2] = [
-    PredictionError {
-        device: "h200",
-        half_percent: 5,
-        most_percent: 16,
-    },
-    PredictionError {
-        device: "h100",
-        half_percent: 6,
-        most_percent: 21,
-    },
-];
-
-impl PredictionError {
-    /// That of the chosen device; `None` without predictions, and where nothing was measured on such a device or at such sizes.
-    pub fn of(analysis: &Analysis) -> Option<Self> {
-        let predicted = analysis.predicted.as_ref()?;
-        if predicted
-            .unfused_outside
-            .or(predicted.fused_outside)
-            .is_some()
-        {
-            return None;
-        }
-        let id = &analysis.options.device.id;
-        PREDICTION_ERRORS.into_iter().find(|of| *id == of.device)
-    }
-
-    /// `±21 %`: what nine of ten predictions keep.
-    pub fn text(self) -> String {
-        format!("±{} %", self.most_percent)
-    }
-
-    /// The same in a sentence.
-    pub fn sentence(self) -> String {
-        let Self {
-            half_percent,
-            most_percent,
-            ..
-        } = self;
-        format!(
-            "Half of the predicted times are within {half_percent} % of the measured ones, nine of ten within {most_percent} %. A difference of two predictions that is smaller has to be measured."
-        )
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) fn point_label(
     heading: String,
     placement: &Placement,
     bytes: u64,
-    (kind, time): (TimeKind, TimeText),
+    time: (TimeKind, TimeText),
 ) -> Label {
     let mut facts = Vec::new();
     if let Some(intensity) = placement.intensity {
@@ -59,12 +59,17 @@ pub(super) fn point_label(
     }
     facts.push(("memory traffic", format_bytes(bytes)));
     facts.push(("bottleneck", bound_name(placement.bound).to_owned()));
+    facts.extend(time_facts(time));
+    Label::new(heading, facts)
+}
+
+/// A time, and the lower bound beside a predicted one.
+pub(super) fn time_facts((kind, time): (TimeKind, TimeText)) -> Vec<(&'static str, String)> {
     match time.bound_beside() {
-        None => facts.push((TimeKind::LowerBound.name(), time.time)),
-        Some(bound) => facts.extend([
+        None => vec![(TimeKind::LowerBound.name(), time.time)],
+        Some(bound) => vec![
             (kind.name(), time.time),
             (TimeKind::LowerBound.name(), bound),
-        ]),
+        ],
     }
-    Label::new(heading, facts)
 }

@@ -2,7 +2,9 @@
 
 use crate::picture::charts::bounds::{Bounds, distance};
 use crate::picture::charts::frame::Plot;
-use crate::picture::charts::labels::{add_others, kernel_heading, point_label, short_op_names};
+use crate::picture::charts::labels::{
+    add_others, kernel_heading, point_label, short_op_names, time_facts,
+};
 use crate::picture::charts::marks::{circle, line, rect, tenth, text, text_width};
 use crate::picture::charts::occupancy::LabelSpace;
 use crate::picture::charts::roofline_arcs::{MoveArc, PointMove, arcs_below_roof};
@@ -10,7 +12,7 @@ use crate::picture::charts::roofline_frame::{RooflineFrame, point_of, unfused_po
 use crate::picture::charts::roofline_numbers::{Number, place_numbers};
 use crate::picture::charts::scene::{Anchor, Label, Mark, Point, Role};
 use crate::present::explain::has_assumed_size;
-use crate::present::format::format_rate;
+use crate::present::format::{format_bytes, format_intensity, format_rate};
 use crate::present::times::{Seconds, TimeKind, TimeText, kernel_time};
 use fuseline_core::{Analysis, KernelId};
 use std::collections::BTreeMap;
@@ -178,19 +180,17 @@ fn unfused_label(analysis: &Analysis, kernel: KernelId) -> Option<Label> {
         outside: predicted.and_then(|predicted| predicted.unfused_outside),
         is_assumed: has_assumed_size(&analysis.fused.kernels[kernel]),
     });
-    let bytes = comparison.unfused_bytes;
-    let time = (TimeKind::of(analysis), time);
-    let mut label = point_label(heading, placement, bytes, time);
-    // It is no kernel that a roof could limit.
-    label
-        .facts
-        .retain(|(what, _)| !["attainable", "attainable at most", "bottleneck"].contains(what));
-    if let Some((_, rate)) = unfused_point(analysis, kernel) {
-        label
-            .facts
-            .insert(1, ("FLOPs / time without launches", format_rate(rate)));
+    // It is no kernel: no roof limits it, and it has no bottleneck.
+    let mut facts = Vec::new();
+    if let Some(intensity) = placement.intensity {
+        facts.push(("arithmetic intensity", format_intensity(intensity)));
     }
-    Some(Label::new(label.heading, label.facts))
+    if let Some((_, rate)) = unfused_point(analysis, kernel) {
+        facts.push(("FLOPs / time without launches", format_rate(rate)));
+    }
+    facts.push(("memory traffic", format_bytes(comparison.unfused_bytes)));
+    facts.extend(time_facts((TimeKind::of(analysis), time)));
+    Some(Label::new(heading, facts))
 }
 
 /// A kernel before fusion. `None` for a kernel of one op.

@@ -143,6 +143,15 @@ impl Of {
         let own = own.map(|&first| Self::Kernel(first));
         own.or_else(|| again.map(|&first| Self::Again(first)))
     }
+
+    /// The fused kernel that it is, or that it is in; `None` where it is of no kernel, or the analysis has none like it.
+    fn id(self, analysis: &Analysis) -> Option<KernelId> {
+        match self {
+            Self::Kernel(first) | Self::TensorAt(first, _) => kernel_from(analysis, first),
+            Self::Again(op) => kernel_again(analysis, op),
+            Self::Program | Self::Policy(_) | Self::Op(_) | Self::Tensor(_) => None,
+        }
+    }
 }
 
 impl Figure {
@@ -201,14 +210,13 @@ pub fn explanation(figure: Figure, analysis: &Analysis) -> Option<Explanation> {
     let counted = counted(of, analysis)?;
     let found = match of {
         Of::Program | Of::Policy(_) => whole::found(analysis, quantity, run)?,
-        Of::Kernel(first) => of_kernel(analysis, kernel_from(analysis, first)?, quantity, run)?,
-        Of::Again(op) => of_kernel(analysis, kernel_again(analysis, op)?, quantity, run)?,
+        Of::Kernel(_) | Of::Again(_) => of_kernel(analysis, of.id(analysis)?, quantity, run)?,
         Of::Op(op) => of_lone_op(analysis, analysis.unfused.of_lone_op(op), quantity)?,
         Of::Tensor(tensor) => {
             (quantity == Quantity::Bytes).then(|| bytes::of_tensor(analysis, tensor, run))?
         }
-        Of::TensorAt(first, tensor) => {
-            let id = kernel_from(analysis, first)?;
+        Of::TensorAt(_, tensor) => {
+            let id = of.id(analysis)?;
             bytes::of_tensor_at(analysis, id, tensor, quantity)?
         }
     };
@@ -220,11 +228,9 @@ fn counted(of: Of, analysis: &Analysis) -> Option<Counted<'_>> {
     let kernel = |kernel| Counted::kernel(analysis, kernel);
     match of {
         Of::Program | Of::Policy(_) => Some(Counted::program(analysis)),
-        Of::Kernel(first) | Of::TensorAt(first, _) => {
-            let id = kernel_from(analysis, first)?;
-            Some(kernel(&analysis.fused.kernels[id]))
+        Of::Kernel(_) | Of::Again(_) | Of::TensorAt(..) => {
+            Some(kernel(&analysis.fused.kernels[of.id(analysis)?]))
         }
-        Of::Again(op) => Some(kernel(&analysis.fused.kernels[kernel_again(analysis, op)?])),
         Of::Op(op) => {
             analysis.graph.ops.get(op)?;
             Some(kernel(analysis.unfused.of_lone_op(op)))

@@ -1,11 +1,11 @@
 //! Figures of the whole program: sums over its kernels, and quotients of these.
 
 use super::{Found, How, Number, Quantity, Run, Term, Worked, bytes, memory, work};
+use crate::present::bottleneck::Bottleneck;
 use crate::present::explain::has_assumed_size;
 use crate::present::names::{kernel_ops, op_name};
-use crate::present::times::{
-    Bottleneck, PredictionError, TimeKind, missing_text, outside_text, total_times,
-};
+use crate::present::prediction_error::PredictionError;
+use crate::present::times::{TimeKind, missing_text, outside_text, total_times};
 use fuseline_core::analysis::{Analysis, Execution, Kernel};
 use fuseline_core::model::ids::KernelId;
 use fuseline_core::model::work::Work;

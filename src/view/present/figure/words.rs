@@ -1,6 +1,6 @@
 //! What a figure is, what it is of, and its formula in symbols.
 
-use super::{Figure, Of, Quantity, Resource, Run, kernel_again, kernel_from};
+use super::{Figure, Of, Quantity, Resource, Run};
 use crate::present::names::{kernel_ops, op_name};
 use crate::present::options::policy_title;
 use crate::present::times::TimeKind;
@@ -44,10 +44,7 @@ pub(super) fn subject(of: Of, analysis: &Analysis) -> String {
             "the whole program ({})",
             policy_title(policy, analysis.options.fusion.objective)
         ),
-        Of::Kernel(first) => kernel_from(analysis, first).map_or_else(String::new, |id| {
-            format!("kernel {}: {}", id.number(), kernel_ops(analysis, id))
-        }),
-        Of::Again(op) => kernel_again(analysis, op).map_or_else(String::new, |id| {
+        Of::Kernel(_) | Of::Again(_) => of.id(analysis).map_or_else(String::new, |id| {
             format!("kernel {}: {}", id.number(), kernel_ops(analysis, id))
         }),
         Of::Op(op) => format!("{} alone", op_name(graph, op)),
