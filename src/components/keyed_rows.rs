@@ -6,10 +6,11 @@ use leptos::prelude::*;
 /// The row of one key of a `<ForEnumerate>`: the item of `rows` at the present `place` of that key. Runs its readers only
 /// when the row has changed.
 pub(super) fn row_at<T: Clone + PartialEq + Send + Sync + 'static>(
-    rows: Memo<Vec<T>>,
+    rows: impl Into<Signal<Vec<T>>>,
     place: ReadSignal<usize>,
     first: T,
 ) -> Memo<T> {
+    let rows = rows.into();
     Memo::new(move |last: Option<&T>| {
         let now = rows.with(|rows| rows.get(place.get()).cloned());
         // A removed row may run once more before it is unmounted.

@@ -31,6 +31,24 @@ pub(super) fn shared_option<T: Send + Sync + 'static>(
     )
 }
 
+/// The same value as a signal, which is set in a microtask after each change.
+///
+/// For what has many dependents: Leptos marks the dependents of a memo, and theirs, once for each path by which a change may
+/// reach it. The 200 marks of the charts with their attributes were marked 100,000 times per slider event.
+pub fn settled<T: Clone + Send + Sync + 'static>(source: impl Into<Signal<T>>) -> ReadSignal<T> {
+    let source = source.into();
+    let (value, set_value) = signal(source.get_untracked());
+    let follow = RenderEffect::new(move |is_later: Option<()>| {
+        let now = source.get();
+        if is_later.is_some() {
+            set_value.set(now);
+        }
+    });
+    // It lives as long as what reads the value.
+    StoredValue::new_local(follow);
+    value
+}
+
 /// The answer to a job; `None` without a job, and until it is answered.
 pub(super) fn answered(job: Memo<Option<Job>>, worker: Background) -> Memo<Option<Arc<Answer>>> {
     shared_option(move || job.with(|job| worker.answer(job.as_ref()?)))

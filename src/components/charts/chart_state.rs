@@ -26,7 +26,7 @@ pub struct ChartState {
     pub(super) raised_keys: Memo<Vec<MarkKey>>,
     /// The mark whose tooltip shows.
     pub(super) pointed: Memo<Option<MarkKey>>,
-    scene: Signal<Arc<Scene>>,
+    scene: ReadSignal<Arc<Scene>>,
     places: Memo<HashMap<MarkKey, usize>>,
     /// The marks that can be focused, in the order of the arrow keys.
     focus_order: Memo<Vec<MarkKey>>,
@@ -50,7 +50,7 @@ pub struct ChartState {
 
 impl ChartState {
     pub(super) fn new(
-        scene: Signal<Arc<Scene>>,
+        scene: ReadSignal<Arc<Scene>>,
         selected_kernel: Signal<Option<KernelId>>,
         selected_tensor: Signal<Option<TensorId>>,
         on_press: Option<Callback<Mark>>,

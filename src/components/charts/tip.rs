@@ -14,7 +14,7 @@ pub fn Tip(
     /// The state of the chart.
     chart: ChartState,
     /// The picture.
-    scene: Signal<Arc<Scene>>,
+    scene: ReadSignal<Arc<Scene>>,
 ) -> impl IntoView {
     let tip = Memo::new(move |_| {
         let mark = chart.mark(chart.pointed.get()?)?;

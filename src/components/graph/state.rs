@@ -5,7 +5,7 @@ use super::motion::Views;
 use super::placed::{ForLayout, PlacedGraph, TargetName};
 use super::plan::Plan;
 use super::pressed::PressedPointers;
-use crate::app::state::{Page, Selection, shared_memo};
+use crate::app::state::{Page, Selection, settled, shared_memo};
 use fuseline_browser::{self as browser, LONG_PRESS, Later};
 use fuseline_core::OpId;
 use fuseline_view::picture::dag::focus::FocusTarget;
@@ -30,7 +30,7 @@ pub(super) struct Graph {
     /// The layout.
     pub(super) placed: Memo<Arc<PlacedGraph>>,
     /// The words and line widths in the graph, which depend on sizes.
-    looks: Memo<Arc<ForLayout<Looks>>>,
+    looks: ReadSignal<Arc<ForLayout<Looks>>>,
     /// The `<svg>` element.
     pub(super) canvas: NodeRef<svg::Svg>,
     /// Its size in the units of the drawing; zero until it is known.
@@ -91,6 +91,7 @@ impl Graph {
                 value: Looks::new(page.analysis.get(), page.is_fused.get()),
             })
         });
+        let looks = settled(looks);
         let aim = RwSignal::new(None::<ForLayout<Aim>>);
         let first_view = Memo::new(move |_| {
             placed.with(|placed| {

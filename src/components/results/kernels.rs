@@ -1,7 +1,7 @@
 //! The table of fused kernels.
 
 use super::kernel_rows::{KernelTableRow, SelectedKernel};
-use crate::app::state::{FocusRequest, Page};
+use crate::app::state::{FocusRequest, Page, settled};
 use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable};
 use crate::components::results::time::Time;
@@ -29,6 +29,7 @@ pub fn KernelsTable(
     let page = Page::of_context();
     let max_rows = RwSignal::new(PAGE_ROWS);
     let rows = Memo::new(move |_| page.analysis.with(|a| kernel_rows(a, max_rows.get())));
+    let rows = settled(rows);
     let total = Memo::new(move |_| page.analysis.with(|a| kernel_total(a)));
     let kernel_count = move || page.analysis.with(|a| a.fused.kernels.len());
     let row_count = move || rows.with(Vec::len);
