@@ -1,6 +1,6 @@
 //! The analysis as a table of text.
 
-use fuseline_core::{Analysis, OpId};
+use fuseline_core::Analysis;
 use fuseline_view::present::certificates::certificate_sentence;
 use fuseline_view::present::explain::{total_accesses, total_memory};
 use fuseline_view::present::figure::Part;
@@ -9,7 +9,7 @@ use fuseline_view::present::format::{
 };
 use fuseline_view::present::headline;
 use fuseline_view::present::memory::{memory_text, memory_warning};
-use fuseline_view::present::names::{joined, op_name, short_name};
+use fuseline_view::present::names::{launches_note, short_kernel_ops};
 use fuseline_view::present::times::{TimeKind, bound_name, kernel_time, missing_total};
 use std::fmt::Write as _;
 
@@ -31,19 +31,18 @@ pub(super) fn table(analysis: &Analysis) -> String {
         "bottleneck",
         kind.name(),
     ];
-    let graph = &analysis.graph;
     let rows: Vec<[String; 8]> = analysis
         .fused
         .kernels
         .iter_enumerated()
         .map(|(id, kernel)| {
-            let name = |&op: &OpId| short_name(op_name(graph, op), NAME_CHARS);
-            let again = analysis.partition.recomputed[id].iter().map(name);
-            let again = again.map(|name| format!("({name})"));
-            let names: Vec<String> = kernel.ops.iter().map(name).chain(again).collect();
+            let ops = short_kernel_ops(analysis, id, NAMED_OPS, NAME_CHARS);
             [
                 id.number().to_string(),
-                joined(names.iter(), [" + "; 2], NAMED_OPS),
+                match launches_note(analysis, id) {
+                    None => ops,
+                    Some(launches) => format!("{ops} ({launches})"),
+                },
                 format_flops(kernel.work.flops()),
                 format_bytes(kernel.bytes_read),
                 format_bytes(kernel.bytes_written),

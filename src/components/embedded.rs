@@ -181,7 +181,7 @@ fn exchange_messages(page: Page, views: Vec<&'static str>) {
                             page.device.set_if_changed(device.clone());
                         }
                         if let Some(policy) = change.policy {
-                            page.policy.set_if_changed(policy);
+                            page.set_policy(policy);
                         }
                         if let Some(is_fused) = change.is_fused {
                             page.is_fused.set_if_changed(is_fused);

@@ -8,7 +8,7 @@ use super::pin::Pin;
 use super::sender_note::SenderNote;
 use crate::app::learning::points_at;
 use crate::app::presenting::is_presented;
-use crate::app::state::Page;
+use crate::app::state::{Page, Told};
 use fuseline_browser as browser;
 use fuseline_view::page::view::View;
 use fuseline_view::present::claim::{claim, counting_claim};
@@ -142,7 +142,12 @@ fn FigureLine(
                     <Number told=after(Of::Program, Quantity::Time)>{text(|all| &all.fused_time)}</Number>
                 </strong>
             </Show>
-            {move || error.get().map(|error| view! { <span class="prediction-error" title=error.sentence()>{error.text()}</span> })}
+            {move || error.get().map(|error| {
+                let told = Told::own(move || {
+                    Some(page.analysis.with(|analysis| error.explanation(analysis)))
+                });
+                view! { <span class="prediction-error" title=error.sentence()><Number told>{error.text()}</Number></span> }
+            })}
             // On a phone it has a line of its own, which is kept before anything is fused.
             <span class="bottleneck">{move || is_fused.get().then(bottleneck)}</span>
         </p>

@@ -3,8 +3,9 @@
 use crate::random_graph::fusable_ops;
 use crate::why::under;
 use fuseline_core::analysis::advice::{Advice, advise};
-use fuseline_core::analysis::by_hand::Shown;
-use fuseline_core::examples::EXAMPLES;
+use fuseline_core::analysis::by_hand::{self, Shown};
+use fuseline_core::analysis::why::Why;
+use fuseline_core::examples::{EXAMPLES, NEXT, example};
 use fuseline_core::notation::import::program_of_ops;
 use fuseline_core::notation::{parse, print};
 use fuseline_core::{
@@ -12,6 +13,7 @@ use fuseline_core::{
     device,
 };
 use fuseline_view::present::advice::{AdviceRow, advice_rows};
+use fuseline_view::present::format::format_bytes;
 use fuseline_view::present::manual::{Change, propose};
 use proptest::prelude::*;
 use strum::VariantArray;
@@ -208,4 +210,63 @@ fn a_choice_that_follows_an_advice_is_called_as_the_page_calls_it() {
         set_words(Advice::Merge(KernelId::new(0), KernelId::new(1))),
         None
     );
+}
+
+/// *Why not* prices a merge alone, and here it comes with a change of the policy. Where both figures differ the sentence has both.
+#[test]
+fn a_merge_that_saves_another_amount_than_why_not_says_how_much_it_saves_alone() {
+    let mut differing = 0;
+    for example in EXAMPLES {
+        for &policy in Policy::VARIANTS {
+            with_shown(example.text, &under(policy), |shown| {
+                let why = Why::new(shown.analysis);
+                for row in advice_rows(shown) {
+                    let Advice::Merge(a, b) = row.advice else {
+                        continue;
+                    };
+                    let proposal = propose(Change::Merge(a, b), shown);
+                    let said = [&row.caveat, &proposal.words, &proposal.done, &proposal.effect];
+                    let alone = why.merge(a, b).unwrap();
+                    let has_rounds = !shown.program.blocks.is_empty();
+                    if has_rounds {
+                        continue;
+                    }
+                    if alone.saved_bytes() == row.price.saved_bytes() || policy == Policy::Manual {
+                        assert!(said.iter().all(|said| !said.contains("alone")), "{said:?}");
+                        continue;
+                    }
+                    let words = format!(
+                        "the merge alone {} {}, ",
+                        if alone.saved_bytes() < 0 { "costs" } else { "saves" },
+                        format_bytes(alone.saved_bytes().unsigned_abs())
+                    );
+                    for said in said {
+                        assert!(said.contains(&words), "{}: {words}{said}", example.id);
+                    }
+                    differing += 1;
+                }
+            });
+        }
+    }
+    assert!(differing > 0);
+}
+
+/// Under *no fusion* an attention is as many kernels as ops, and a merge elsewhere leaves it so: the merge saves what *Why not*
+/// says and not the whole attention with it.
+#[test]
+fn a_merge_without_fusion_fuses_nothing_else() {
+    for attention in [false, true] {
+        let mut options = under(Policy::None);
+        options.fusion.attention = attention;
+        with_shown(example(NEXT).unwrap().text, &options, |shown| {
+            let kernel = |name: &str| {
+                let op = shown.analysis.graph.op_named(name).unwrap();
+                shown.analysis.partition.kernel_of[op]
+            };
+            let change = Change::Merge(kernel("up"), kernel("act"));
+            let changed = by_hand::change(change, shown).unwrap();
+            println!("ATT {attention} {} -> {}; alone {:?}\n{}", shown.analysis.fused.traffic.total, changed.analysis.fused.traffic.total, changed.merge.map(|p| p.saved_bytes()), changed.text);
+            assert_eq!(changed.analysis.partition.kernels.len(), 19);
+        });
+    }
 }

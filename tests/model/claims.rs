@@ -16,6 +16,8 @@ use fuseline_core::{
 use fuseline_import::matching::match_kernels;
 use fuseline_import::profile::{MeasuredKernel, MeasuredRun};
 use fuseline_view::present::certificates::{certificate_sentence, certificate_text};
+use fuseline_view::present::claim::claim;
+use fuseline_view::present::figure::{Figure, Of, Quantity, explanation};
 use fuseline_view::present::format::format_seconds;
 use fuseline_view::present::headline::headline;
 use fuseline_view::present::profile::{ProfileFigure, RowOf, profile_explanation, profile_rows};
@@ -154,6 +156,14 @@ const OUTSIDE: &[(&str, Option<Outside>)] = &[
     ),
     (
         "input q : bf16[16, 2048, 64]\ninput k : bf16[16, 2048, 64]\ninput v : bf16[16, 2048, 64]\ny = sdpa(q, k, v)\n",
+        None,
+    ),
+    (
+        "input q : bf16[16, 2048, 512]\ninput k : bf16[16, 2048, 512]\ninput v : bf16[16, 2048, 512]\ny = sdpa(q, k, v)\n",
+        Some(Outside::HeadSize(512)),
+    ),
+    (
+        "input q : bf16[16, 2048, 128]\ninput k : bf16[16, 2048, 128]\ninput v : bf16[16, 2048, 128]\ny = sdpa(q, k, v)\n",
         None,
     ),
     (
@@ -328,5 +338,36 @@ fn writing_into_a_copy_takes_about_as_long_as_the_copy() {
             (predicted_s / 448e-6 - 1.0).abs() < 0.2,
             "{call}: {predicted_s}"
         );
+    }
+}
+
+/// The ratio that leads the page is as unverified as its times.
+#[test]
+fn a_ratio_of_unverified_times_is_marked_and_its_card_says_why() {
+    let text = |queries: u32, size: u32| {
+        format!(
+            "input q : bf16[16, {queries}, {size}]\ninput k : bf16[16, 4096, {size}]\ninput v : bf16[16, 4096, {size}]\n\
+             scores = matmul(q, k, transpose_b=true)\nprobs = softmax(scores)\ny = matmul(probs, v)\n"
+        )
+    };
+    for (queries, size, outside) in [
+        (4096, 128, None),
+        (4096, 512, Some(Outside::HeadSize(512))),
+        (1, 128, Some(Outside::FewQueries(1))),
+    ] {
+        let mut options = on("h200", Policy::Inductor);
+        options.fusion.attention = true;
+        let analysis = analysis(&text(queries, size), &options);
+        let ratio = headline(&analysis).ratio.unwrap();
+        assert_eq!(ratio.contains("×? faster"), outside.is_some(), "{ratio}");
+        let parts = claim(&analysis, true);
+        let speedup = Figure::fused(Of::Program, Quantity::Speedup);
+        let shown = parts.iter().find(|part| part.figure == Some(speedup)).unwrap();
+        let told = explanation(speedup, &analysis).unwrap();
+        assert_eq!(told.value, shown.text);
+        assert!(ratio.starts_with(&shown.text), "{ratio}");
+        assert_eq!(shown.text.ends_with('?'), outside.is_some(), "{}", shown.text);
+        let why = outside.map(outside_text);
+        assert!(why.is_none_or(|why| told.notes.contains(&why)), "{:?}", told.notes);
     }
 }

@@ -147,7 +147,7 @@ fn numbers_in_the_words_of_a_verdict_are_those_of_its_edge() {
         let mut numbers = 0;
         for edge in why.priced_edges() {
             let ops = (edge.producer, edge.consumer);
-            let said = said_verdict(&analysis, &why.ask(ops.0, ops.1));
+            let said = said_verdict(&analysis, [ops.0, ops.1], &why.ask(ops.0, ops.1));
             for part in &said.parts {
                 if let (Some(saved), Some(price)) = (part.saved, said.price) {
                     assert_eq!(price, edge.price);

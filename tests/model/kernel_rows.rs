@@ -1,16 +1,18 @@
 //! The rows of the table of kernels.
 
+use crate::cli::{run, stdout};
 use crate::limit_rows::FEW_ROWS;
 use fuseline_core::analysis::transformer::transformer_block;
-use fuseline_core::examples::{NEXT, example};
+use fuseline_core::examples::{EXAMPLES, NEXT, example};
 use fuseline_core::{
-    Analysis, KernelId, OpId, Options, Policy, analyze, analyze_program, device, notation,
+    Analysis, KernelId, OpId, Options, Policy, ReshapeCost, analyze, analyze_program, device, notation,
 };
 use fuseline_view::present::figure::{Figure, Of, Quantity, explanation};
 use fuseline_view::present::inspect::inspect_kernel;
 use fuseline_view::present::kernels::{kernel_rows, kernel_total};
 use fuseline_view::present::limits::harms;
 use std::collections::HashSet;
+use strum::VariantArray;
 
 fn transformer(seq_len: u64, device_id: &str) -> Analysis {
     let (ops, externals) = transformer_block(seq_len, 4096, 32, 2).unwrap();
@@ -114,7 +116,7 @@ fn a_kernel_that_only_computes_an_op_once_more_has_a_row_a_name_and_figures() {
         .filter(|row| matches!(row.of, Of::Again(_)))
         .collect();
     let names: Vec<&str> = again.iter().map(|row| row.ops.as_str()).collect();
-    assert_eq!(names, ["(norm1)", "(output)"]);
+    assert_eq!(names, ["intermediate of norm1", "intermediate of output"]);
     for row in again {
         let card = inspect_kernel(&analysis, row.kernel).unwrap();
         assert_eq!(
@@ -126,5 +128,53 @@ fn a_kernel_that_only_computes_an_op_once_more_has_a_row_a_name_and_figures() {
         let bytes = explanation(Figure::fused(row.of, Quantity::Bytes), &analysis).unwrap();
         assert_eq!(bytes.subject, card.heading);
         assert_eq!(bytes.value, "4.19 MB");
+    }
+}
+
+/// A row without a note is one launch, so a visitor can add the rows up to the kernels of the headline.
+#[test]
+fn the_launches_of_the_rows_add_up_to_the_kernels_of_the_headline() {
+    let mut noted = 0;
+    for example in EXAMPLES {
+        for policy in Policy::VARIANTS {
+            for reshape in [ReshapeCost::Copy, ReshapeCost::View] {
+                let mut options = Options::of_policy(*policy);
+                options.conventions.reshape = reshape;
+                let program = notation::parse(example.text).program;
+                let analysis = analyze_program(&program, &options).analysis.unwrap();
+                let rows = kernel_rows(&analysis, usize::MAX);
+                let launches = rows.iter().map(|row| match row.launches.as_deref() {
+                    None => 1,
+                    Some("no launch") => 0,
+                    Some(note) => {
+                        noted += 1;
+                        note.strip_suffix(" launches").unwrap().parse().unwrap()
+                    }
+                });
+                assert_eq!(launches.sum::<usize>(), analysis.fused.launches, "{}", example.id);
+            }
+        }
+    }
+    assert!(noted > 0);
+}
+
+#[test]
+fn the_command_line_names_kernels_and_their_launches_as_the_table_does() {
+    let mut options = Options::of_policy(Policy::Inductor);
+    options.conventions.reshape = ReshapeCost::View;
+    for id in [NEXT, "recompute"] {
+        let text = example(id).unwrap().text;
+        let analysis = analyze_program(&notation::parse(text).program, &options)
+            .analysis
+            .unwrap();
+        let printed = run(
+            &["analyze", "-", "--policy", "inductor", "--reshape", "view"],
+            text,
+        );
+        for row in kernel_rows(&analysis, usize::MAX) {
+            let launches = row.launches.map(|launches| format!(" ({launches})"));
+            let name = format!("{}{}  ", row.ops, launches.unwrap_or_default());
+            assert!(stdout(&printed).contains(&name), "{name}");
+        }
     }
 }

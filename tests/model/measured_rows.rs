@@ -10,8 +10,8 @@ use fuseline_view::picture::charts::measured_scatter::scene;
 use fuseline_view::picture::charts::scene::{Anchor, Role, Shape};
 use fuseline_view::present::format::format_error;
 use fuseline_view::present::measured::{
-    PredictedRow, Quantity, comparisons, error_summary, patterns, predicted_rows, source_notes,
-    table_rows,
+    PredictedRow, Quantity, comparisons, error_summary, pattern_note, patterns, predicted_rows,
+    source_notes, table_rows,
 };
 use fuseline_view::present::prediction_error::PredictionError;
 use strum::IntoEnumIterator;
@@ -176,4 +176,32 @@ fn the_error_beside_predicted_times_is_that_of_the_measured_runs() {
         assert_eq!(shown.half_percent.to_string(), percent(found.median));
         assert_eq!(shown.most_percent.to_string(), percent(found.ninth_decile));
     }
+}
+
+#[test]
+fn files_with_the_measured_block_say_that_the_example_is_another_program() {
+    let example = parse(example(NEXT).unwrap().text).program;
+    for name in FILES {
+        let file = read(name);
+        let has_block = patterns(&file.rows).iter().any(|pattern| pattern == NEXT);
+        assert_eq!(pattern_note(&file).is_some(), has_block, "{name}");
+    }
+    let root = env!("CARGO_MANIFEST_DIR");
+    let text = std::fs::read_to_string(format!("{root}/public/measured/{NEXT}.fuse")).unwrap();
+    assert_ne!(example.ops.len(), parse(&text).program.ops.len());
+    assert!(FILES.iter().any(|name| pattern_note(&read(name)).is_some()));
+}
+
+#[test]
+fn the_error_beside_a_prediction_explains_itself() {
+    let options = Options {
+        device: device("h200").unwrap().clone(),
+        ..Options::default()
+    };
+    let analysis = analysis(example(NEXT).unwrap().text, &options);
+    let error = PredictionError::of(&analysis).unwrap();
+    let told = error.explanation(&analysis);
+    assert_eq!(told.value, error.text());
+    assert_eq!(told.notes, [error.sentence()]);
+    assert!(told.subject.contains("H200") && !told.sources.is_empty(), "{told:?}");
 }

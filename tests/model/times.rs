@@ -200,10 +200,10 @@ fn a_saved_time_is_of_the_kind_of_all_times() {
         let analysis = on(id, Policy::Rules, text);
         let [a, m, n] = ["a", "m", "n"].map(|name| analysis.graph.op_named(name).unwrap());
         let why = Why::new(&analysis);
-        let said = said_verdict(&analysis, &why.ask(a, m)).text();
+        let said = said_verdict(&analysis, [a, m], &why.ask(a, m)).text();
         assert!(said.contains(&format!("of the {kind}")), "{said}");
         assert!(saved_time_title(&analysis).0.starts_with(kind));
-        let said = said_verdict(&analysis, &why.ask(m, n)).text();
+        let said = said_verdict(&analysis, [m, n], &why.ask(m, n)).text();
         assert!(
             said.ends_with(
                 "One kernel instead would save 1.57 MB. Its time is unknown, because no kernel runs both matmuls."

@@ -242,7 +242,10 @@ fn words_hold_names_and_figures() {
     let sentences: Vec<String> = Why::new(&analysis)
         .edges()
         .iter()
-        .map(|edge| said_verdict(&analysis, &edge.verdict).text())
+        .map(|edge| {
+            let ops = [edge.producer, edge.consumer];
+            said_verdict(&analysis, ops, &edge.verdict).text()
+        })
         .collect();
     assert_eq!(
         sentences[0],
@@ -271,10 +274,9 @@ fn what_cannot_run_has_no_price_in_words() {
     // `b` depends on the matmul, which depends on `a`.
     let text = "input x : f16[64, 64]\nweight w : f16[64, 64]\na = relu(x)\nm = matmul(a, w)\nb = add(m, a)\n";
     let analysis = analysis(text, &under(Policy::None));
-    let said = said_verdict(
-        &analysis,
-        &Why::new(&analysis).ask(OpId::new(0), OpId::new(2)),
-    );
+    let ops = [OpId::new(0), OpId::new(2)];
+    let verdict = Why::new(&analysis).ask(ops[0], ops[1]);
+    let said = said_verdict(&analysis, ops, &verdict);
     assert_eq!(
         said.text(),
         "Separate: the kernel would wait for itself: `a` → `m` → `b`."

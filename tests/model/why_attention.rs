@@ -5,7 +5,7 @@ use fuseline_core::analysis::why::{Verdict, Why};
 use fuseline_core::examples::{EXAMPLES, example};
 use fuseline_core::fusion::reason::Reason;
 use fuseline_core::{FusionOptions, Op, OpId, OpType, Options, Policy, device};
-use fuseline_view::present::reasons::reason_text;
+use fuseline_view::present::reasons::{reason_between, reason_text};
 use strum::VariantArray;
 
 /// A matmul into attention with a mask, and ops that read the attention.
@@ -126,10 +126,15 @@ fn an_op_in_fused_attention_is_said_to_be_in_it() {
         assert_eq!(reason("merged", "attn_out"), call("attn_out"));
     }
     let analysis = analysis(text, &on_h200(Policy::Inductor));
-    let scores = analysis.graph.op_named("scores").unwrap();
+    let [scores, q] = ["scores", "q"].map(|name| analysis.graph.op_named(name).unwrap());
+    let reason = Reason::FusedAttention { op: scores };
     assert_eq!(
-        reason_text(&analysis.graph, &Reason::FusedAttention { op: scores }),
-        "`scores` runs in fused attention, a library kernel that takes only views after it"
+        reason_text(&analysis.graph, &reason),
+        "`scores` runs in fused attention, a library kernel that takes no op before it, and only views after it"
+    );
+    assert_eq!(
+        reason_between(&analysis.graph, &reason, [q, scores]),
+        "`scores` runs in fused attention, a library kernel that takes no op before it"
     );
 }
 

@@ -3,10 +3,11 @@
 use crate::random_graph::fusable_ops;
 use crate::why::{analysis, ask, under};
 use fuseline_core::analysis::why::{Verdict, Why};
+use fuseline_core::examples::EXAMPLES;
 use fuseline_core::fusion::reason::Reason;
 use fuseline_core::fusion::record::{Decision, record};
 use fuseline_core::{FusionOptions, OpId, Options, Policy, analyze};
-use fuseline_view::present::reasons::reason_text;
+use fuseline_view::present::reasons::{reason_between, reason_text, said_verdict};
 use proptest::prelude::*;
 
 fn with(set: impl FnOnce(&mut FusionOptions)) -> Options {
@@ -28,10 +29,43 @@ fn a_library_call_takes_no_epilogue_and_the_reason_says_so() {
     // `h` would be neither written nor read, so fusing would still save its bytes.
     assert_eq!(price.saved_bytes(), 2 * 2 * 4096 * 4096);
     let graph = analysis(text, &under(Policy::Inductor)).graph;
+    let ends = ["h", "a"].map(|name| graph.op_named(name).unwrap());
     assert_eq!(
-        reason_text(&graph, &reason),
+        reason_between(&graph, &reason, ends),
         "torch.compile calls a library for the matmul `h`, and fuses the `add` after it with the elementwise ops that read it instead"
     );
+}
+
+/// What a call takes after it is no reason to refuse an op before it, and the reverse.
+#[test]
+fn the_reason_of_a_library_call_fits_the_side_of_the_call_that_the_other_op_is_on() {
+    let mut sides = [0, 0];
+    for example in EXAMPLES {
+        let analysis = analysis(example.text, &under(Policy::Inductor));
+        let (graph, why) = (&analysis.graph, Why::new(&analysis));
+        for edge in why.edges() {
+            let Verdict::Apart { reason, .. } = &edge.verdict else {
+                continue;
+            };
+            let ends = [edge.producer, edge.consumer];
+            let said = [
+                reason_between(graph, reason, ends),
+                said_verdict(&analysis, ends, &edge.verdict).text(),
+            ];
+            let is_call = |end| match *reason {
+                Reason::LibraryCall { matmul } => matmul == end,
+                Reason::FusedAttention { op } => op == end,
+                _ => false,
+            };
+            for (side, end) in ends.into_iter().enumerate().filter(|(_, end)| is_call(*end)) {
+                let [after, before] = [" after it", " before it"].map(|words| said[0].contains(words));
+                assert_eq!([after, before], [side == 0, side == 1], "{}: {said:?}", graph.ops[end].name);
+                assert!(said[1].contains(&said[0]), "{said:?}");
+                sides[side] += 1;
+            }
+        }
+    }
+    assert!(sides.iter().all(|&edges| edges > 20), "{sides:?}");
 }
 
 #[test]

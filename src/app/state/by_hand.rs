@@ -15,25 +15,43 @@ impl Page {
     /// Chooses a policy. Under `manual`, a text without marks shows each op as a kernel: a notice
     /// says so and offers the kernels shown so far.
     pub fn choose_policy(self, policy: Policy) {
-        let is_about_start = |notice: &Option<Notice>| {
-            let action = notice.as_ref().and_then(|notice| notice.action.as_ref());
-            matches!(action, Some(NoticeAction::StateKernels { .. }))
-        };
-        if self.notice.with_untracked(is_about_start) {
-            self.notice.set(None);
+        let is_without_marks = policy == Policy::Manual && !untrack(|| self.marks_kernels());
+        // Of the kernels that are shown so far.
+        let start = is_without_marks.then(|| Notice {
+            text: no_kernel_stated(self.fusion.with_untracked(|fusion| fusion.attention))
+                .to_owned(),
+            is_failure: false,
+            action: untrack(|| self.kernels_to_state()),
+        });
+        self.set_policy(policy);
+        if start.is_some() {
+            self.notice.set(start);
         }
-        if policy == Policy::Manual && !untrack(|| self.marks_kernels()) {
-            self.notice.set(Some(Notice {
-                text: no_kernel_stated(self.fusion.with_untracked(|fusion| fusion.attention))
-                    .to_owned(),
-                is_failure: false,
-                action: untrack(|| self.kernels_to_state()),
-            }));
-        }
-        self.policy.set(policy);
         if self.fusion.with_untracked(|fusion| fusion.eager_attention) {
             self.fusion.update(|fusion| fusion.eager_attention = false);
         }
+    }
+
+    /// Sets the policy, without what else a visitor's choice does. A message about the kernels so far goes.
+    pub fn set_policy(self, policy: Policy) {
+        let before = self.policy.get_untracked();
+        if before == policy {
+            return;
+        }
+        if before != Policy::None {
+            self.fusing_policy.set(before);
+        }
+        let is_offer = |notice: &Option<Notice>| {
+            let action = notice.as_ref().and_then(|notice| notice.action.as_ref());
+            matches!(
+                action,
+                Some(NoticeAction::OpenLink { .. } | NoticeAction::OpenDocument { .. })
+            )
+        };
+        if !self.notice.with_untracked(is_offer) {
+            self.notice.set_if_changed(None);
+        }
+        self.policy.set(policy);
     }
 
     /// Whether kernels are shown that something fused. Under *no fusion* the graph has the boxes of kernels, which may be merged, and
@@ -42,10 +60,13 @@ impl Page {
         self.is_fused.get() && self.policy.get() != Policy::None
     }
 
-    /// Shows the kernels fused; under *no fusion* those of the textbook rules.
+    /// Shows the kernels fused; under *no fusion* those of the policy before.
     pub fn show_fused(self) {
         if self.policy.get_untracked() == Policy::None {
-            self.policy.set(Policy::default());
+            let before = self.fusing_policy.get_untracked();
+            // Marks that are gone fuse nothing.
+            let fuses = before != Policy::Manual || untrack(|| self.marks_kernels());
+            self.set_policy(if fuses { before } else { Policy::default() });
         }
         self.is_fused.set_if_changed(true);
     }

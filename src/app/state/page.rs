@@ -28,6 +28,7 @@ use fuseline_view::page::note::Note;
 use fuseline_view::page::tab::Tab;
 use fuseline_view::present::badge::{KernelLook, kernel_looks};
 use fuseline_view::present::findings::Shown;
+use fuseline_view::present::options::opening_words;
 use fuseline_view::present::pinned::KernelAgainst;
 use fuseline_view::present::steps::Steps;
 use fuseline_view::present::why::WhyNot;
@@ -39,8 +40,10 @@ use std::sync::Arc;
 pub struct Page {
     /// The op list. Only [`Page::replace`], undo and redo write it.
     pub text: ReadSignal<String>,
-    /// Who decides what fuses.
+    /// Who decides what fuses. Only [`Page::set_policy`] writes it.
     pub policy: RwSignal<Policy>,
+    /// The policy before *no fusion*, which *Fused* goes back to.
+    pub(super) fusing_policy: RwSignal<Policy>,
     /// Options of the policies.
     pub fusion: RwSignal<FusionOptions>,
     /// How bytes are counted.
@@ -203,6 +206,7 @@ impl Page {
             text,
             worker,
             policy,
+            fusing_policy: RwSignal::new(Policy::default()),
             fusion,
             conventions,
             device,
@@ -320,9 +324,15 @@ impl Page {
     }
 
     /// Replaces the text by an example, with the choices that it opens with. Device and conventions stay.
+    /// A message says so where they differ from those before.
     pub fn open_example(self, example: &Example) {
+        let before = self.choices();
         let choices = self.choices_with(example.text).opened_with(example.opening);
+        let (policy, fusion) = (choices.policy, choices.fusion);
         self.open_with(example.text.to_owned(), Some(example.id), choices);
+        if policy != before.policy || fusion.attention != before.fusion.attention {
+            self.tell(opening_words(example.title, policy, &fusion));
+        }
     }
 
     fn open_with(self, text: String, example: Option<&'static str>, choices: Choices) -> bool {
@@ -466,7 +476,7 @@ impl Page {
             // Show the kernels that were just changed by hand, not those of an earlier step.
             self.step.set_if_changed(Some(usize::MAX));
         }
-        self.policy.set_if_changed(policy);
+        self.set_policy(policy);
         self.fusion.set_if_changed(fusion);
         self.conventions.set_if_changed(conventions);
         self.device.set_if_changed(device);

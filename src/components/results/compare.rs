@@ -1,7 +1,7 @@
 //! The *Compare* tab: all policies in a table and, on request, on one roofline.
 
 use super::policy_legend::PolicyLegend;
-use crate::app::state::{Page, SetIfChanged};
+use crate::app::state::Page;
 use crate::components::charts::{LargeChart, height_of};
 use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable};
@@ -136,7 +136,7 @@ fn Row(
         <tr
             class="policy-row"
             class:is-selected=is_chosen
-            on:click=move |_| page.policy.set_if_changed(policy)
+            on:click=move |_| page.choose_policy(policy)
         >
             <td>
                 // Its click bubbles to the row. The button makes the row reachable by keyboard.
@@ -190,7 +190,7 @@ fn Roofline() -> impl IntoView {
     };
     let choose = move |mark: Mark| {
         if let Role::Policy(policy) = mark.role {
-            page.policy.set_if_changed(policy);
+            page.choose_policy(policy);
         }
     };
     view! {

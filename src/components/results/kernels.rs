@@ -162,7 +162,12 @@ fn Row(
             label=Signal::derive(label)
             sign
         >
-            <td class="op-names">{move || row.with(|row| row.ops.clone())}</td>
+            <td class="op-names">
+                {move || row.with(|row| row.ops.clone())}
+                <Show when=move || row.with(|row| row.launches.is_some())>
+                    <span class="quiet">" · "{move || row.with(|row| row.launches.clone())}</span>
+                </Show>
+            </td>
             {figure_cells(of, figures)}
             <Show when=move || page.kernels_against.with(Option::is_some)>
                 <td class="number" data-label="change from pinned"><AgainstPinned kernel of /></td>

@@ -12,8 +12,8 @@ use fuseline_core::notation::parse;
 use fuseline_view::picture::charts::measured_scatter;
 use fuseline_view::present::figure::{MeasuredFigure, measured_explanation};
 use fuseline_view::present::measured::{
-    PredictedRow, Quantity, comparisons, error_summary, patterns, predicted_rows, source_notes,
-    table_rows,
+    PredictedRow, Quantity, comparisons, error_summary, pattern_note, patterns, predicted_rows,
+    source_notes, table_rows,
 };
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -253,6 +253,7 @@ fn summary(predictions: &Predictions, quantity: Quantity) -> impl IntoView + use
     view! {
         <p class="measured-errors">{errors}</p>
         {notes.collect_view()}
+        {pattern_note(&predictions.file).map(|note| view! { <p class="quiet">{note}</p> })}
     }
 }
 

@@ -33,6 +33,7 @@ use fuseline_browser as browser;
 use fuseline_codegen::interpret::Setup;
 use fuseline_core::Objective;
 use fuseline_view::page::view::View;
+use fuseline_view::present::kernels::fused_kernels_note;
 use fuseline_view::present::tiling::TilingChoice;
 use kernel_details::KernelDetailsPanel;
 use kernels::KernelsTable;
@@ -111,9 +112,31 @@ pub fn Results() -> impl IntoView {
             {move || {
                 let tab = open.get();
                 view! {
-                    <div role="tabpanel" id=panel_id(tab) aria-labelledby=tab_id(tab)>{panel(tab)}</div>
+                    <div role="tabpanel" id=panel_id(tab) aria-labelledby=tab_id(tab)>
+                        {tab.is_of_fused_kernels().then(|| view! { <FusedNote /> })}
+                        {panel(tab)}
+                    </div>
                 }
             }}
         </section>
+    }
+}
+
+/// Which kernels the tab is about, while the pictures show the ops unfused.
+#[component]
+fn FusedNote() -> impl IntoView {
+    let page = Page::of_context();
+    let note = Memo::new(move |_| {
+        let is_fused = page.is_fused.get();
+        page.analysis.with(|a| fused_kernels_note(a, is_fused))
+    });
+    view! {
+        <Show when=move || note.with(Option::is_some)>
+            <p class="quiet panel-note">
+                {move || note.get()}
+                " "
+                <button type="button" class="link" on:click=move |_| page.show_fused()>"Show them fused"</button>
+            </p>
+        </Show>
     }
 }

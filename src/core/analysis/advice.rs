@@ -42,6 +42,8 @@ pub struct Advised {
     pub advice: Advice,
     /// What the whole program takes before and after.
     pub price: Price,
+    /// What the merge alone would save, in all rounds; `None` for options.
+    pub merge: Option<Price>,
     /// Rounds of a block in which two kernels are merged; 1 elsewhere.
     pub rounds: usize,
 }
@@ -71,6 +73,7 @@ pub fn advise(shown: Shown<'_>) -> Vec<Advised> {
                 before: cost(analysis),
                 after: cost(&after),
             },
+            merge: None,
             rounds: 1,
         })
     })
@@ -106,6 +109,7 @@ fn merges(shown: Shown<'_>, pays: &dyn Fn(Price) -> bool) -> Vec<Advised> {
             merges.extend(pays(price).then_some(Advised {
                 advice: Advice::Merge(a, b),
                 price,
+                merge: Some(estimate.total()),
                 rounds: estimate.rounds,
             }));
         }

@@ -1,6 +1,6 @@
 //! Merging and cutting kernels by hand: the marked text and its analysis.
 
-use crate::analysis::why::Why;
+use crate::analysis::why::{Price, Why};
 use crate::analysis::{Analysis, analyze_program};
 use crate::fusion::attention::{Attention, find};
 use crate::fusion::reason::Reason;
@@ -61,6 +61,8 @@ pub struct Changed {
     /// Its analysis under [`Policy::Manual`]. That policy computes nothing twice and takes kernels apart that are not legal, so other
     /// kernels may differ from those that were shown, too.
     pub analysis: Analysis,
+    /// What merging the two kernels alone would save, in one iteration; `None` for a cut.
+    pub merge: Option<Price>,
     /// Whether kernels that reach over the end of an iteration are cut there.
     pub cuts_iterations: bool,
     /// Whether a statement of a block is changed, and so every iteration.
@@ -111,22 +113,22 @@ pub fn change(change: Change, shown: Shown<'_>) -> Result<Changed, Unchanged> {
         partition,
         statement_of_op,
     };
-    let (marked, [a, b]) = match change {
+    let (marked, [a, b], merge) = match change {
         Change::Merge(a, b) => {
-            Why::new(analysis)
-                .merge(a, b)
-                .map_err(|reason| Unchanged::Illegal {
-                    reason,
-                    are_in_attention: are_in_attention(analysis, [a, b]),
-                })?;
-            (merge_kernels(text, program, kernels, a, b), [a, b])
+            let merge = Why::new(analysis).merge(a, b);
+            let merge = merge.map_err(|reason| Unchanged::Illegal {
+                reason,
+                are_in_attention: are_in_attention(analysis, [a, b]),
+            })?;
+            let merged = merge_kernels(text, program, kernels, a, b);
+            (merged, [a, b], Some(merge))
         }
         Change::Cut { producer, consumer } => {
             let kernel_of = |op: OpId| partition.kernel_of.get(op).copied();
             let shared = kernel_of(producer).filter(|&own| kernel_of(consumer) == Some(own));
             let kernel = shared.ok_or(Unchanged::IsCut)?;
             let cut = cut_edge(text, program, kernels, producer, consumer);
-            (cut, [kernel, kernel])
+            (cut, [kernel, kernel], None)
         }
     };
     let Marked {
@@ -180,6 +182,7 @@ pub fn change(change: Change, shown: Shown<'_>) -> Result<Changed, Unchanged> {
     Ok(Changed {
         text: marked,
         analysis: after,
+        merge,
         cuts_iterations,
         is_in_iterations: touched.iter().any(is_repeated),
     })

@@ -52,6 +52,24 @@ impl Tab {
         }
     }
 
+    /// Whether it tells of the fused kernels, whatever the pictures show.
+    pub const fn is_of_fused_kernels(self) -> bool {
+        match self {
+            Self::Kernels
+            | Self::Why
+            | Self::Steps
+            | Self::Advice
+            | Self::Limits
+            | Self::Tiling => true,
+            Self::Compare
+            | Self::Sweep
+            | Self::Attention
+            | Self::Precision
+            | Self::Measured
+            | Self::Gpu => false,
+        }
+    }
+
     /// The title above the tabs that answer the same kind of question. Tabs of a group stand side by side.
     pub const fn group(self) -> &'static str {
         match self {

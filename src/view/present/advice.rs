@@ -2,6 +2,7 @@
 
 use super::figure::{Number, Saved};
 use super::format::format_count;
+use super::manual::merge_alone;
 use super::names::op_names;
 use super::options::{policy_title, switch_name};
 use super::why::saved_text;
@@ -113,7 +114,13 @@ pub(super) fn advice_words(analysis: &Analysis, advised: &Advised) -> Option<(St
                 a.number(),
                 b.number()
             );
-            (action, in_every_round.as_str())
+            let with_policy = advised
+                .merge
+                .and_then(|merge| merge_alone(analysis, merge, advised.price.saved_bytes()));
+            let with_policy = with_policy.map(|alone| format!("Memory traffic: {alone}."));
+            let caveats = [Some(in_every_round), with_policy].into_iter().flatten();
+            let caveats: Vec<String> = caveats.filter(|caveat| !caveat.is_empty()).collect();
+            return Some((action, caveats.join(" ")));
         }
     };
     Some((action, caveat.to_owned()))

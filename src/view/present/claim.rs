@@ -4,7 +4,9 @@ use super::explain::{assumed, has_assumed_size, total_bytes, total_kernels};
 use super::figure::{Figure, Of, Part, Quantity, Run};
 use super::format::{format_faster, format_percent, format_ratio};
 use super::names::plural;
-use super::times::{TimeKind, total_speedup, total_times};
+use super::times::{
+    TimeKind, program_outside, total_speedup, total_times, unverified_ratio,
+};
 use fuseline_core::{Analysis, Policy};
 
 /// The sentence about what is shown, with its numbers: the fused program, or the unfused one while `is_fused` is false.
@@ -185,7 +187,8 @@ fn gain(analysis: &Analysis, is_assumed: bool) -> Vec<Part> {
         TimeKind::LowerBound => ("at best", Quantity::BoundSpeedup),
     };
     let device = &analysis.options.device.name;
-    let faster = format_faster(speedup);
+    let outside = program_outside(analysis);
+    let faster = unverified_ratio(outside, &format_faster(speedup));
     // The number alone explains itself: `1.06×` of `1.06× faster`.
     let (ratio, rest) = faster.split_once(' ').unwrap_or((&faster, ""));
     vec![

@@ -2,7 +2,7 @@
 
 use crate::present::format::{format_amount, format_bytes, format_faster, format_seconds};
 use crate::present::names::{joined, quoted_op};
-use crate::present::reasons::{reason_text, stated_kernel};
+use crate::present::reasons::{reason_between, reason_text, stated_kernel};
 use fuseline_core::fusion::certificate::Amount;
 use fuseline_core::fusion::decision::{Decision, NodeKernel};
 use fuseline_core::fusion::measured::{Evidence, Nearest};
@@ -114,11 +114,11 @@ pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
             format!("{}: {}", stated_kernel(*kernel), names(ops))
         }
         Decision::Refused { ops, reason } => {
-            format!(
-                "{} stay separate: {}",
-                names(ops),
-                reason_text(graph, reason)
-            )
+            let why = match ops[..] {
+                [a, b] => reason_between(graph, reason, [a.min(b), a.max(b)]),
+                _ => reason_text(graph, reason),
+            };
+            format!("{} stay separate: {why}", names(ops))
         }
     }
 }

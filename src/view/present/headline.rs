@@ -6,7 +6,10 @@ use super::explain::{assumed, change, has_assumed_size, total_bytes, total_kerne
 use super::format::{format_exact, format_faster, format_ratio};
 use super::options::policy_title;
 use super::prediction_error::PredictionError;
-use super::times::{COLD, TimeKind, missing_total, time_note, total_speedup, total_times};
+use super::times::{
+    COLD, TimeKind, missing_total, program_outside, time_note, total_speedup, total_times,
+    unverified_ratio,
+};
 use fuseline_core::{Analysis, Policy};
 
 /// Bytes, kernels and time, before and after fusion.
@@ -68,7 +71,11 @@ pub fn headline(analysis: &Analysis) -> Headline {
     let runs = fused.launches > 0;
     let bottleneck = Bottleneck::of(analysis);
     let is_assumed = unfused.kernels.iter().any(has_assumed_size);
-    let faster = |speedup: f64| assumed(is_assumed, &format_faster(speedup));
+    let outside = program_outside(analysis);
+    let faster = |speedup: f64| {
+        let faster = unverified_ratio(outside, &format_faster(speedup));
+        assumed(is_assumed, &faster)
+    };
     Headline {
         unfused_bytes: total_bytes(analysis, unfused),
         fused_bytes: total_bytes(analysis, fused),

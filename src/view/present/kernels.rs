@@ -6,11 +6,12 @@ use crate::present::figure::Of;
 use crate::present::format::{
     at_least, format_bytes, format_exact, format_flops, format_intensity,
 };
-use crate::present::names::kernel_ops;
+use crate::present::names::{kernel_ops, launches_note};
+use crate::present::options::policy_phrase;
 use crate::present::times::{Seconds, TimeText, bound_name, missing_text, missing_total};
 use fuseline_core::analysis::device_model::Outside;
 use fuseline_core::model::work::Work;
-use fuseline_core::{Analysis, KernelId};
+use fuseline_core::{Analysis, KernelId, Policy};
 
 /// A fused kernel with its figures.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +22,8 @@ pub struct KernelRow {
     pub kernel: KernelId,
     /// The names of its ops.
     pub ops: String,
+    /// How often it is launched, where that is not once.
+    pub launches: Option<String>,
     /// Warnings that fusion costs time here; empty if there are none.
     pub harm: String,
     /// Its figures.
@@ -63,11 +66,23 @@ pub fn kernel_rows(analysis: &Analysis, max_rows: usize) -> Vec<KernelRow> {
             of: Of::kernel(analysis, kernel)?,
             kernel,
             ops: kernel_ops(analysis, kernel),
+            launches: launches_note(analysis, kernel),
             harm: harms.get(kernel).cloned().unwrap_or_default(),
             figures: kernel_figures(analysis, kernel)?,
         })
     });
     rows.collect()
+}
+
+/// Which kernels a tab is about while the pictures show none of them; `None` where they show them.
+pub fn fused_kernels_note(analysis: &Analysis, is_fused: bool) -> Option<String> {
+    let options = &analysis.options;
+    (!is_fused && options.policy != Policy::None).then(|| {
+        let policy = policy_phrase(options.policy, options.fusion.objective);
+        format!(
+            "These are the fused kernels of {policy}. The pictures show each op as a kernel of its own."
+        )
+    })
 }
 
 /// The figures of a kernel; `None` for one that is not among those of the analysis.

@@ -7,9 +7,10 @@ use super::reasons::{reason_text, time_scope};
 use borsh::{BorshDeserialize, BorshSerialize};
 pub use fuseline_core::analysis::by_hand::Change;
 use fuseline_core::analysis::by_hand::{self, Shown, Unchanged};
+use fuseline_core::analysis::why::Price;
 use fuseline_core::model::options::Switch;
 use fuseline_core::notation::edit::Unmarkable;
-use fuseline_core::{Analysis, Graph, OpId};
+use fuseline_core::{Analysis, Graph, OpId, Policy};
 
 /// The effect of a change.
 #[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
@@ -58,7 +59,12 @@ pub fn propose(change: Change, shown: Shown<'_>) -> Proposal {
             return Proposal::refused(words.replace('`', ""));
         }
     };
-    let gain = gain(analysis, &changed.analysis);
+    let mut gain = gain(analysis, &changed.analysis);
+    let saved_bytes = saved_bytes(analysis, &changed.analysis);
+    let merge = changed.merge.filter(|_| !changed.is_in_iterations);
+    if let Some(alone) = merge.and_then(|merge| merge_alone(analysis, merge, saved_bytes)) {
+        gain = format!("{gain} ({alone})");
+    }
     let mut rounds = String::new();
     let [kernels, kernels_after] =
         [analysis, &changed.analysis].map(|analysis| analysis.partition.kernels.len());
@@ -142,10 +148,25 @@ fn in_words(change: Change, analysis: &Analysis) -> [String; 2] {
     }
 }
 
+/// What of the saved bytes a merge alone saves, where the policy *by hand* changes other kernels, too. *Why not* shows the merge
+/// alone.
+pub(super) fn merge_alone(analysis: &Analysis, merge: Price, saved_bytes: i64) -> Option<String> {
+    let alone = merge.saved_bytes();
+    let verb = if alone < 0 { "costs" } else { "saves" };
+    let alone_text = format_bytes(alone.unsigned_abs());
+    let is_other = alone != saved_bytes && analysis.options.policy != Policy::Manual;
+    is_other.then(|| {
+        format!("the merge alone {verb} {alone_text}, the change of policy to by hand does the rest")
+    })
+}
+
+fn saved_bytes(before: &Analysis, after: &Analysis) -> i64 {
+    before.fused.traffic.total.cast_signed() - after.fused.traffic.total.cast_signed()
+}
+
 /// `saves 33.6 MB and 16.5 µs`, `costs 268 MB and 131 µs`, or one of each.
 fn gain(before: &Analysis, after: &Analysis) -> String {
-    let saved_bytes =
-        before.fused.traffic.total.cast_signed() - after.fused.traffic.total.cast_signed();
+    let saved_bytes = saved_bytes(before, after);
     let predicted = before.predicted.as_ref().zip(after.predicted.as_ref());
     let saved_s = predicted.map_or_else(
         || before.fused.time_s - after.fused.time_s,

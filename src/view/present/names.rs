@@ -89,27 +89,68 @@ pub fn listed(mut things: Vec<String>) -> String {
     }
 }
 
+/// Most ops of a kernel that its name has.
+const NAMED_OPS: usize = 12;
+
 /// The names of a kernel's ops as people read them: `matmul + bias + relu`, of a long kernel the first ones.
 pub fn op_names(graph: &Graph, ops: &[OpId]) -> String {
     names_of_ops(ops.iter().map(|&op| op_name(graph, op)))
 }
 
-/// The ops of a fused kernel, and in parentheses those of other kernels that it computes once more: `norm2 + up`, `(norm1)`.
+/// The ops of a fused kernel, and those of other kernels that it computes once more: `norm2 + up`,
+/// `up, recomputes norm1`. A kernel without ops of its own writes what another one reads for its op:
+/// `intermediate of norm1`.
 pub fn kernel_ops(analysis: &Analysis, kernel: KernelId) -> String {
-    let own = &analysis.partition.kernels[kernel];
-    let again = &analysis.partition.recomputed[kernel];
-    let own = own
-        .iter()
-        .map(|&op| op_name(&analysis.graph, op).to_owned());
-    let again = (again.iter()).map(|&op| format!("({})", op_name(&analysis.graph, op)));
-    let names: Vec<String> = own.chain(again).collect();
-    names_of_ops(names.iter().map(String::as_str))
+    let name = |op: OpId| printable(op_name(&analysis.graph, op));
+    kernel_name(analysis, kernel, NAMED_OPS, name)
+}
+
+/// [`kernel_ops`] for a narrow column: at most so many ops, each of at most so many characters.
+pub fn short_kernel_ops(
+    analysis: &Analysis,
+    kernel: KernelId,
+    most_ops: usize,
+    most_chars: usize,
+) -> String {
+    let name = |op: OpId| short_name(op_name(&analysis.graph, op), most_chars);
+    kernel_name(analysis, kernel, most_ops, name)
+}
+
+fn kernel_name<Name: AsRef<str>>(
+    analysis: &Analysis,
+    kernel: KernelId,
+    most_ops: usize,
+    name: impl Fn(OpId) -> Name,
+) -> String {
+    let Partition {
+        kernels,
+        recomputed,
+        ..
+    } = &analysis.partition;
+    let own = kernels[kernel].iter().map(|&op| name(op));
+    let own = joined(own, [" + "; 2], most_ops);
+    let again = recomputed[kernel].iter().map(|&op| name(op));
+    let again = joined(again, [", ", " and "], most_ops);
+    match (own.is_empty(), again.is_empty()) {
+        (_, true) => own,
+        (true, false) => format!("intermediate of {again}"),
+        (false, false) => format!("{own}, recomputes {again}"),
+    }
+}
+
+/// How often a fused kernel is launched, where that is not once: `2 launches`. The headline counts launches.
+pub fn launches_note(analysis: &Analysis, kernel: KernelId) -> Option<String> {
+    let is_free = analysis.fused.kernels.get(kernel)?.is_free;
+    match u32::from(!is_free) + analysis.partition.further_launches_of(kernel) {
+        0 => Some("no launch".to_owned()),
+        1 => None,
+        launches => Some(format!("{launches} launches")),
+    }
 }
 
 /// The same of ops that are known by name.
 pub(super) fn names_of_ops<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
-    const NAMED: usize = 12;
-    joined(names.map(printable), [" + "; 2], NAMED)
+    joined(names.map(printable), [" + "; 2], NAMED_OPS)
 }
 
 /// `1 kernel`, `2 kernels`, `1,200 kernels`.

@@ -1,5 +1,7 @@
 //! How far predicted times are from measured ones.
 
+use super::figure::Explanation;
+use super::times::program_outside;
 use fuseline_core::Analysis;
 
 /// How far predictions are from what ran, as *Measured* shows row by row.
@@ -29,12 +31,8 @@ const PREDICTION_ERRORS: [PredictionError; 2] = [
 impl PredictionError {
     /// That of the chosen device; `None` without predictions, and where nothing was measured on such a device or at such sizes.
     pub fn of(analysis: &Analysis) -> Option<Self> {
-        let predicted = analysis.predicted.as_ref()?;
-        if predicted
-            .unfused_outside
-            .or(predicted.fused_outside)
-            .is_some()
-        {
+        analysis.predicted.as_ref()?;
+        if program_outside(analysis).is_some() {
             return None;
         }
         let id = &analysis.options.device.id;
@@ -44,6 +42,23 @@ impl PredictionError {
     /// `±21 %`: what nine of ten predictions keep.
     pub fn text(self) -> String {
         format!("±{} %", self.most_percent)
+    }
+
+    /// What the range means, and which runs it comes from.
+    pub fn explanation(self, analysis: &Analysis) -> Explanation {
+        Explanation {
+            value: self.text(),
+            notes: vec![self.sentence()],
+            sources: vec![
+                "PyTorch ran the programs that the tab Measured lists, eager and compiled. Each run has a predicted and a measured time there.".to_owned(),
+            ],
+            ..Explanation::of(
+                "error of predicted times",
+                format!("predictions for {}", analysis.options.device.name),
+                "|predicted / measured − 1| that nine of ten runs stay within",
+                None,
+            )
+        }
     }
 
     /// The same in a sentence.

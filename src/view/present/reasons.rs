@@ -14,7 +14,7 @@ use fuseline_core::model::diagnostic::{Code, Diagnostic, merged};
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::op_type::OpType;
 use fuseline_core::notation::Parsed;
-use fuseline_core::{Analysis, Outcome, Program};
+use fuseline_core::{Analysis, OpId, Outcome, Program};
 use std::collections::HashSet;
 
 /// A verdict in a sentence or two.
@@ -54,13 +54,14 @@ impl SaidVerdict {
     }
 }
 
-/// The verdict in words.
-pub fn said_verdict(analysis: &Analysis, verdict: &Verdict) -> SaidVerdict {
+/// The verdict about two ops in words.
+pub fn said_verdict(analysis: &Analysis, ops: [OpId; 2], verdict: &Verdict) -> SaidVerdict {
     let graph = &analysis.graph;
     let Verdict::Apart { reason, price } = verdict else {
         return SaidVerdict::words("They run in one kernel.");
     };
-    let why = reason_text(graph, reason);
+    let [first, second] = ops;
+    let why = reason_between(graph, reason, [first.min(second), first.max(second)]);
     // A kernel that cannot run, or whose ops share nothing, has no meaningful price.
     if let Reason::Cycle { .. } | Reason::NotConnected { .. } = reason {
         return SaidVerdict::words(format!("Separate: {why}."));
@@ -100,23 +101,51 @@ pub fn time_scope(analysis: &Analysis) -> &'static str {
     }
 }
 
+/// [`reason_text`] of two ops, the earlier one first: a library call takes other ops after it than before it.
+pub fn reason_between(graph: &Graph, reason: &Reason, [first, second]: [OpId; 2]) -> String {
+    let is_edge = (graph.successors.get(first)).is_some_and(|readers| readers.contains(&second));
+    match *reason {
+        Reason::LibraryCall { matmul } if is_edge && matmul == second => {
+            format!("{}, and the call takes no op before it", calls(graph, matmul))
+        }
+        Reason::LibraryCall { matmul } if is_edge && matmul == first => {
+            let call = calls(graph, matmul);
+            if goes_with_its_readers(graph, second) && graph.successors[matmul].len() == 1 {
+                format!("{call}, and fuses the `add` after it with the elementwise ops that read it instead")
+            } else {
+                format!("{call}, and only views and one `add` after it can be part of the call")
+            }
+        }
+        Reason::FusedAttention { op } if is_edge && op == second => format!(
+            "{} runs in fused attention, a library kernel that takes no op before it",
+            quoted_op(graph, op)
+        ),
+        Reason::FusedAttention { op } if is_edge && op == first => format!(
+            "{} runs in fused attention, a library kernel that takes only views after it",
+            quoted_op(graph, op)
+        ),
+        _ => reason_text(graph, reason),
+    }
+}
+
+fn calls(graph: &Graph, matmul: OpId) -> String {
+    let matmul = quoted_op(graph, matmul);
+    format!("torch.compile calls a library for the matmul {matmul}")
+}
+
+/// Whether the compiler fuses an `add` after a matmul with the ops that read it.
+fn goes_with_its_readers(graph: &Graph, op: OpId) -> bool {
+    let readers = &graph.successors[op];
+    let is_elementwise = |op: &OpId| graph.ops[*op].op_type == OpType::Elementwise;
+    graph.ops[op].function.as_deref() == Some("add")
+        && !readers.is_empty()
+        && readers.iter().all(is_elementwise)
+}
+
 /// Why ops do not run as one kernel, as the end of a sentence.
 pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
     let later_first =
         matches!(reason, Reason::MatmulAndReduction { matmul, reduction } if reduction < matmul);
-    if let &Reason::LibraryCall { matmul } = reason
-        && let [add] = graph.successors[matmul][..]
-        && graph.ops[add].function.as_deref() == Some("add")
-        && let readers @ [_, ..] = &graph.successors[add][..]
-        && readers
-            .iter()
-            .all(|&op| graph.ops[op].op_type == OpType::Elementwise)
-    {
-        return format!(
-            "torch.compile calls a library for the matmul {}, and fuses the `add` after it with the elementwise ops that read it instead",
-            quoted_op(graph, matmul)
-        );
-    }
     match reason.clone().map_ops(|op| quoted_op(graph, op)) {
         Reason::TooManyOps { ops, limit } => beyond_limit("have", ops, "ops", limit),
         Reason::TwoMatmuls { first, second } => {
@@ -182,10 +211,10 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
         }
         Reason::TooManyNodes { nodes, limit } => beyond_limit("have", nodes, "nodes", limit),
         Reason::LibraryCall { matmul } => {
-            format!("torch.compile calls a library for the matmul {matmul}, and only views and one `add` after it can be part of the call")
+            format!("torch.compile calls a library for the matmul {matmul}, and the call takes no op before it, and only views and one `add` after it")
         }
         Reason::FusedAttention { op } => {
-            format!("{op} runs in fused attention, a library kernel that takes only views after it")
+            format!("{op} runs in fused attention, a library kernel that takes no op before it, and only views after it")
         }
         Reason::Loops { first, second } => {
             format!("one kernel is {}, the other is {}", loop_text(first), loop_text(second))

@@ -3,7 +3,7 @@
 use super::advice::advice_words;
 use super::decisions::decision_text;
 use super::names::op_name;
-use super::reasons::reason_text;
+use super::reasons::reason_between;
 use super::times::{bound_name, outside_text};
 use super::warnings::warning_text;
 use crate::present::certificates::certificate_text;
@@ -246,7 +246,10 @@ fn edges(analysis: &Analysis) -> Table {
     let rows = Why::new(analysis).edges().into_iter().map(|edge| {
         let (reason, price) = match &edge.verdict {
             Verdict::Fused => (String::new(), None),
-            Verdict::Apart { reason, price } => (reason_text(graph, reason), Some(price)),
+            Verdict::Apart { reason, price } => {
+                let ends = [edge.producer, edge.consumer];
+                (reason_between(graph, reason, ends), Some(price))
+            }
         };
         vec![
             op_name(graph, edge.producer).to_owned(),

@@ -7,7 +7,7 @@ use crate::present::names::counted;
 use crate::present::predicted::breakdown_lines;
 use fuseline_core::Policy;
 use fuseline_core::analysis::device_model::{
-    FEWEST_COLUMNS, FEWEST_ELEMENTS, FEWEST_ROWS, Outside, Predicted, breakdown, cold_time,
+    FEWEST_COLUMNS, FEWEST_ELEMENTS, FEWEST_ROWS, HEAD_SIZES, Outside, Predicted, breakdown, cold_time,
 };
 use fuseline_core::analysis::{Analysis, Execution, Kernel};
 use fuseline_core::cost::roofline::{MissingFigure, missing_figure};
@@ -86,8 +86,7 @@ pub fn time_note(analysis: &Analysis) -> String {
             "Predicted times come from the device model. A probe measured some of its rates on this {device} on {measured_on}; the others are scaled from an {others_from}"
         ),
     };
-    let outside = (analysis.predicted.as_ref())
-        .and_then(|predicted| predicted.fused_outside.or(predicted.unfused_outside))
+    let outside = program_outside(analysis)
         .map_or_else(String::new, |outside| format!(" {}", outside_text(outside)));
     format!(
         "{rates}. The times are warm: the program repeats, so inputs and weights that fit in the L2 cache stay there.{outside} Lower bound: {BOUND}, with all bytes from memory. A warm time can be below it where the cache still holds data."
@@ -101,6 +100,12 @@ pub fn outside_text(outside: Outside) -> String {
         Outside::F8 => "no kernel with f8 tensors was measured".to_owned(),
         Outside::GroupedHeads(group) => format!(
             "{group} query heads share each head of K and V, and no such attention was measured"
+        ),
+        Outside::HeadSize(size) => format!(
+            "attention has heads of size {}, and the measurements have {} to {}",
+            format_exact(size.into()),
+            HEAD_SIZES.start(),
+            HEAD_SIZES.end()
         ),
         Outside::FewQueries(count) => few("attention", count, ["query", "queries"], FEWEST_ROWS),
         Outside::FewKeys(count) => few("attention", count, ["key", "keys"], FEWEST_ROWS),
@@ -153,6 +158,20 @@ pub struct TimeText {
 pub(super) fn unverified(outside: Option<Outside>, time: &str) -> String {
     let mark = if outside.is_some() { "?" } else { "" };
     format!("{time}{mark}")
+}
+
+/// The same of a ratio of predicted times: `1.34×? faster`.
+pub(super) fn unverified_ratio(outside: Option<Outside>, faster: &str) -> String {
+    match outside {
+        Some(_) => faster.replacen('×', "×?", 1),
+        None => faster.to_owned(),
+    }
+}
+
+/// How one of both predicted times of the program is outside the measured sizes, if one is.
+pub(super) fn program_outside(analysis: &Analysis) -> Option<Outside> {
+    let predicted = analysis.predicted.as_ref()?;
+    predicted.fused_outside.or(predicted.unfused_outside)
 }
 
 /// What is added to a bound that a predicted time lies below.

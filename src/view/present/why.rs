@@ -3,7 +3,7 @@
 use super::figure::{Explanation, Number, Saved, merge_explanation};
 use super::format::format_count;
 use super::names::op_name;
-use super::reasons::{SaidVerdict, reason_text, said_verdict};
+use super::reasons::{SaidVerdict, reason_between, said_verdict};
 use super::times::TimeKind;
 use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::analysis::rounds::Rounds;
@@ -103,7 +103,7 @@ impl EdgeRow {
             ops: (producer, consumer),
             names: format!("{from} → {to}"),
             price: RoundsPrice::once(edge.price),
-            reason: reason_text(graph, reason),
+            reason: reason_between(graph, reason, [producer, consumer]),
         }
     }
 
@@ -197,7 +197,7 @@ impl WhyNot {
         if first == second {
             return SaidVerdict::words("It is one op. Choose another.");
         }
-        said_verdict(&self.analysis, &self.why().ask(first, second))
+        said_verdict(&self.analysis, [first, second], &self.why().ask(first, second))
     }
 
     fn why(&self) -> Why<'_> {

@@ -18,7 +18,7 @@ pub use crate::analysis::device_model::predicted::{
     Predicted, PredictedTimes, breakdown, cold_time,
 };
 pub use crate::analysis::device_model::range::{
-    FEWEST_COLUMNS, FEWEST_ELEMENTS, FEWEST_ROWS, Outside,
+    FEWEST_COLUMNS, FEWEST_ELEMENTS, FEWEST_ROWS, HEAD_SIZES, Outside,
 };
 
 pub(crate) use crate::analysis::device_model::cache::Hits;

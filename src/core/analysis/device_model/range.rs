@@ -6,6 +6,7 @@ use crate::model::dtype::DType;
 use crate::model::op::element_count;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
+use std::ops::RangeInclusive;
 
 /// The fewest rows, queries or keys that a measured kernel had. Fewer of them leave multiprocessors idle, and libraries then
 /// take kernels that no row of `public/measured` ran.
@@ -16,6 +17,9 @@ pub const FEWEST_COLUMNS: u64 = 64;
 
 /// The fewest elements that a measured loop over elements wrote: 512 rows of 768.
 pub const FEWEST_ELEMENTS: u64 = 512 * 768;
+
+/// The sizes of a head that measured attention had.
+pub const HEAD_SIZES: RangeInclusive<u64> = 64..=128;
 
 /// A sum is outside the measured sizes if at least this share of its time is.
 const NOTABLE_SHARE: f64 = 0.05;
@@ -30,6 +34,8 @@ pub enum Outside {
     F8,
     /// It is attention in which so many heads share one head of K and V.
     GroupedHeads(u64),
+    /// It is attention with heads of this size, outside [`HEAD_SIZES`].
+    HeadSize(u64),
     /// It is attention with so many queries, fewer than [`FEWEST_ROWS`].
     FewQueries(u64),
     /// It is attention with so many keys, fewer than [`FEWEST_ROWS`].
@@ -69,7 +75,10 @@ impl KernelView<'_> {
             Kind::Attention => {
                 let shape = AttentionShape::of_kernel(graph, self.launch.ops)?;
                 let grouped = (shape.group > 1).then_some(Outside::GroupedHeads(shape.group));
+                let size = shape.head_size;
+                let size = (!HEAD_SIZES.contains(&size)).then_some(Outside::HeadSize(size));
                 grouped
+                    .or(size)
                     .or_else(|| below(shape.queries, FEWEST_ROWS, Outside::FewQueries))
                     .or_else(|| below(shape.keys, FEWEST_ROWS, Outside::FewKeys))
             }

@@ -2,11 +2,18 @@
 
 use super::{Found, How, Number, Quantity, Run, Term, Worked};
 use crate::present::explain::{has_assumed_size, size_factors, whole_reason};
-use crate::present::names::op_name;
+use crate::present::format::format_count;
+use crate::present::names::{listed, op_name};
+use crate::present::options::policy_phrase;
 use fuseline_core::analysis::{Analysis, Execution, Kernel};
 use fuseline_core::cost::traffic::Access;
 use fuseline_core::model::graph::SizeSource;
 use fuseline_core::model::ids::{KernelId, OpId, TensorId};
+use fuseline_core::notation::spelling::printable;
+use std::collections::BTreeSet;
+
+/// Most ops that a sentence names.
+const NAMED_OPS: usize = 6;
 
 /// What a kernel reads, writes, or both. Written bytes rest on no assumed size.
 pub(super) fn of_kernel(analysis: &Analysis, kernel: &Kernel, quantity: Quantity) -> Found {
@@ -54,7 +61,52 @@ pub(super) fn of_ops(analysis: &Analysis, id: KernelId) -> Found {
 /// The part of the bytes of its ops that a fused kernel does not move.
 pub(super) fn saving_of_kernel(analysis: &Analysis, id: KernelId) -> Found {
     let (before, kernel) = (&analysis.comparisons[id], &analysis.fused.kernels[id]);
-    saving([before.unfused_bytes, kernel.bytes()], false)
+    saving([before.unfused_bytes, kernel.bytes()], false).noted(added_traffic(analysis, [id]))
+}
+
+/// Why these kernels have more memory traffic than their ops one by one; `None` where they have not.
+pub(super) fn added_traffic(
+    analysis: &Analysis,
+    kernels: impl IntoIterator<Item = KernelId>,
+) -> Option<String> {
+    let partition = &analysis.partition;
+    let (mut saved, mut again, mut intermediate) = (0, BTreeSet::new(), BTreeSet::new());
+    for id in kernels {
+        let (before, after) = (&analysis.comparisons[id], &analysis.fused.kernels[id]);
+        saved += before.unfused_bytes.cast_signed() - after.bytes().cast_signed();
+        let ops = if partition.kernels[id].is_empty() {
+            &mut intermediate
+        } else {
+            &mut again
+        };
+        ops.extend(partition.recomputed[id].iter().copied());
+    }
+    if saved >= 0 {
+        return None;
+    }
+    let names = |ops: BTreeSet<OpId>| {
+        let named = ops.iter().take(NAMED_OPS);
+        let mut names: Vec<String> = (named)
+            .map(|&op| printable(op_name(&analysis.graph, op)).into())
+            .collect();
+        if let more @ 1.. = ops.len().saturating_sub(NAMED_OPS) {
+            names.push(format!("{} more", format_count(more)));
+        }
+        listed(names)
+    };
+    let again = (!again.is_empty()).then(|| {
+        let names = names(again);
+        format!("computes {names} in several kernels, and each of them reads the inputs again")
+    });
+    let intermediate = (!intermediate.is_empty()).then(|| {
+        let names = names(intermediate);
+        format!("writes an intermediate of {names} to memory and reads it again")
+    });
+    let causes: Vec<String> = [again, intermediate].into_iter().flatten().collect();
+    (!causes.is_empty()).then(|| {
+        let who = policy_phrase(analysis.options.policy, analysis.options.fusion.objective);
+        format!("Fusion adds memory traffic here: {who} {}.", causes.join(" and "))
+    })
 }
 
 /// The saved part of the bytes, unfused and fused.

@@ -201,6 +201,12 @@ impl Found {
             notes: Vec::new(),
         }
     }
+
+    /// With another note, if there is one.
+    fn noted(mut self, note: Option<String>) -> Self {
+        self.notes.extend(note);
+        self
+    }
 }
 
 /// What is told about a figure of an analysis; `None` where it has no such figure. For a figure of a policy it is the analysis of

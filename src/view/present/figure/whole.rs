@@ -5,7 +5,9 @@ use crate::present::bottleneck::Bottleneck;
 use crate::present::explain::has_assumed_size;
 use crate::present::names::{kernel_ops, op_name};
 use crate::present::prediction_error::PredictionError;
-use crate::present::times::{TimeKind, missing_text, outside_text, total_times};
+use crate::present::times::{
+    TimeKind, missing_text, outside_text, program_outside, total_times, unverified,
+};
 use fuseline_core::analysis::{Analysis, Execution, Kernel};
 use fuseline_core::model::ids::KernelId;
 use fuseline_core::model::work::Work;
@@ -32,7 +34,11 @@ pub(super) fn found(analysis: &Analysis, quantity: Quantity, run: Run) -> Option
         Quantity::Saving => bytes::saving(
             [analysis.unfused.traffic.total, analysis.fused.traffic.total],
             analysis.unfused.kernels.iter().any(has_assumed_size),
-        ),
+        )
+        .noted(bytes::added_traffic(
+            analysis,
+            analysis.fused.kernels.ids(),
+        )),
         Quantity::Launches => launches(analysis, run),
         Quantity::Flops => flops(analysis, run),
         Quantity::Time => time(analysis, run),
@@ -264,9 +270,14 @@ fn speedup(analysis: &Analysis, quantity: Quantity) -> Option<Found> {
         worked: takes_time.then(|| Worked::quotient(unfused, fused)),
         ..Term::given("", Number::Ratio(ratio)).assumed(is_assumed)
     };
+    let outside = program_outside(analysis).filter(|_| quantity == Quantity::Time);
+    let found = Found::new(term);
     (analysis.fused.launches > 0).then(|| Found {
-        notes: speedup_notes(analysis, quantity),
-        ..Found::new(term)
+        value: unverified(outside, &found.value),
+        notes: (outside.map(outside_text).into_iter())
+            .chain(speedup_notes(analysis, quantity))
+            .collect(),
+        ..found
     })
 }
 

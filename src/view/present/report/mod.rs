@@ -6,7 +6,7 @@ pub use diagnostics::{DiagnosticReport, EditReport, FixReport};
 
 use crate::present::export::OpList;
 use crate::present::names::op_name;
-use crate::present::reasons::reason_text;
+use crate::present::reasons::reason_between;
 use crate::present::times::missing_total;
 use fuseline_core::analysis::Analysis;
 use fuseline_core::analysis::device_model::Outside;
@@ -309,7 +309,8 @@ impl EdgeReport {
             consumer: op(edge.consumer),
             tensor: graph.tensor_name(edge.tensor).to_owned(),
             fused: apart.is_none(),
-            reason: apart.map(|reason| reason_text(graph, reason)),
+            reason: apart
+                .map(|reason| reason_between(graph, reason, [edge.producer, edge.consumer])),
             reason_data: match apart {
                 Some(reason) => ReasonReport::Apart(reason.clone().map_ops(op)),
                 None => ReasonReport::Fused {
