@@ -362,12 +362,24 @@ fn a_ratio_of_unverified_times_is_marked_and_its_card_says_why() {
         assert_eq!(ratio.contains("×? faster"), outside.is_some(), "{ratio}");
         let parts = claim(&analysis, true);
         let speedup = Figure::fused(Of::Program, Quantity::Speedup);
-        let shown = parts.iter().find(|part| part.figure == Some(speedup)).unwrap();
+        let shown = parts
+            .iter()
+            .find(|part| part.figure == Some(speedup))
+            .unwrap();
         let told = explanation(speedup, &analysis).unwrap();
         assert_eq!(told.value, shown.text);
         assert!(ratio.starts_with(&shown.text), "{ratio}");
-        assert_eq!(shown.text.ends_with('?'), outside.is_some(), "{}", shown.text);
+        assert_eq!(
+            shown.text.ends_with('?'),
+            outside.is_some(),
+            "{}",
+            shown.text
+        );
         let why = outside.map(outside_text);
-        assert!(why.is_none_or(|why| told.notes.contains(&why)), "{:?}", told.notes);
+        assert!(
+            why.is_none_or(|why| told.notes.contains(&why)),
+            "{:?}",
+            told.notes
+        );
     }
 }

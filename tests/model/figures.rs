@@ -176,7 +176,7 @@ fn figures_of_the_headline_are_those_that_are_told() {
         let ratio = shown.ratio.unwrap();
         // A ratio of 1.00× reads `no faster`.
         let said = |ratio: String| {
-            if ratio == "1.00×" {
+            if ratio.trim_end_matches('?') == "1.00×" {
                 "no".to_owned()
             } else {
                 ratio
@@ -456,7 +456,9 @@ fn a_negative_saving_says_why() {
     let split = example(NEXT).unwrap();
     let split = split.text.replace("param S = 2048", "param S = 128");
     let split = split.replace("param H = 4096", "param H = 16384");
-    for text in EXAMPLES.iter().flat_map(whole).chain([split]) {
+    // Each of the two kernels reads four bytes in place of one.
+    let narrowed = "input x : f32[4096, 4096]\np = cast(x, dtype=f8)\na = sum(p, axis=0)\nb = sum(p, axis=1)\n".to_owned();
+    for text in EXAMPLES.iter().flat_map(whole).chain([split, narrowed]) {
         for &policy in Policy::VARIANTS {
             let outcome = analyze_program(&parse(&text).program, &Options::of_policy(policy));
             let analysis = outcome.analysis.unwrap();
@@ -473,8 +475,14 @@ fn a_negative_saving_says_why() {
                 let Some((percent, notes)) = saved(of) else {
                     continue;
                 };
-                let is_said = notes.iter().any(|note| note.starts_with("Fusion adds memory traffic here: "));
-                assert_eq!(is_said, percent < 0.0, "{policy:?} {of:?} {percent} {notes:?}");
+                let is_said = notes
+                    .iter()
+                    .any(|note| note.starts_with("Fusion adds memory traffic here: "));
+                assert_eq!(
+                    is_said,
+                    percent < 0.0,
+                    "{policy:?} {of:?} {percent} {notes:?}"
+                );
                 negative[usize::from(at > 0)] += usize::from(is_said);
             }
         }

@@ -5,7 +5,8 @@ use crate::limit_rows::FEW_ROWS;
 use fuseline_core::analysis::transformer::transformer_block;
 use fuseline_core::examples::{EXAMPLES, NEXT, example};
 use fuseline_core::{
-    Analysis, KernelId, OpId, Options, Policy, ReshapeCost, analyze, analyze_program, device, notation,
+    Analysis, KernelId, OpId, Options, Policy, ReshapeCost, analyze, analyze_program, device,
+    notation,
 };
 use fuseline_view::present::figure::{Figure, Of, Quantity, explanation};
 use fuseline_view::present::inspect::inspect_kernel;
@@ -151,7 +152,12 @@ fn the_launches_of_the_rows_add_up_to_the_kernels_of_the_headline() {
                         note.strip_suffix(" launches").unwrap().parse().unwrap()
                     }
                 });
-                assert_eq!(launches.sum::<usize>(), analysis.fused.launches, "{}", example.id);
+                assert_eq!(
+                    launches.sum::<usize>(),
+                    analysis.fused.launches,
+                    "{}",
+                    example.id
+                );
             }
         }
     }

@@ -203,5 +203,8 @@ fn the_error_beside_a_prediction_explains_itself() {
     let told = error.explanation(&analysis);
     assert_eq!(told.value, error.text());
     assert_eq!(told.notes, [error.sentence()]);
-    assert!(told.subject.contains("H200") && !told.sources.is_empty(), "{told:?}");
+    assert!(
+        told.subject.contains("H200") && !told.sources.is_empty(),
+        "{told:?}"
+    );
 }

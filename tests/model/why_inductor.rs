@@ -57,9 +57,19 @@ fn the_reason_of_a_library_call_fits_the_side_of_the_call_that_the_other_op_is_o
                 Reason::FusedAttention { op } => op == end,
                 _ => false,
             };
-            for (side, end) in ends.into_iter().enumerate().filter(|(_, end)| is_call(*end)) {
-                let [after, before] = [" after it", " before it"].map(|words| said[0].contains(words));
-                assert_eq!([after, before], [side == 0, side == 1], "{}: {said:?}", graph.ops[end].name);
+            for (side, end) in ends
+                .into_iter()
+                .enumerate()
+                .filter(|(_, end)| is_call(*end))
+            {
+                let [after, before] =
+                    [" after it", " before it"].map(|words| said[0].contains(words));
+                assert_eq!(
+                    [after, before],
+                    [side == 0, side == 1],
+                    "{}: {said:?}",
+                    graph.ops[end].name
+                );
                 assert!(said[1].contains(&said[0]), "{said:?}");
                 sides[side] += 1;
             }

@@ -4,9 +4,7 @@ use super::explain::{assumed, has_assumed_size, total_bytes, total_kernels};
 use super::figure::{Figure, Of, Part, Quantity, Run};
 use super::format::{format_faster, format_percent, format_ratio};
 use super::names::plural;
-use super::times::{
-    TimeKind, program_outside, total_speedup, total_times, unverified_ratio,
-};
+use super::times::{TimeKind, program_outside, total_speedup, total_times, unverified_ratio};
 use fuseline_core::{Analysis, Policy};
 
 /// The sentence about what is shown, with its numbers: the fused program, or the unfused one while `is_fused` is false.

@@ -156,7 +156,9 @@ pub(super) fn merge_alone(analysis: &Analysis, merge: Price, saved_bytes: i64) -
     let alone_text = format_bytes(alone.unsigned_abs());
     let is_other = alone != saved_bytes && analysis.options.policy != Policy::Manual;
     is_other.then(|| {
-        format!("the merge alone {verb} {alone_text}, the change of policy to by hand does the rest")
+        format!(
+            "the merge alone {verb} {alone_text}, the change of policy to by hand does the rest"
+        )
     })
 }
 

@@ -207,7 +207,10 @@ pub fn source_notes(file: &Measurements) -> [String; 2] {
 
 /// How a pattern differs from the example of nearly the same name, if the file has one.
 pub fn pattern_note(file: &Measurements) -> Option<&'static str> {
-    let has_block = file.rows.iter().any(|row| row.pattern == "transformer_block");
+    let has_block = file
+        .rows
+        .iter()
+        .any(|row| row.pattern == "transformer_block");
     has_block.then_some(
         "The pattern transformer_block is not the example Transformer block: it computes Q, K and V in one matmul, does not scale the scores, and runs in bf16.",
     )

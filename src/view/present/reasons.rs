@@ -106,12 +106,17 @@ pub fn reason_between(graph: &Graph, reason: &Reason, [first, second]: [OpId; 2]
     let is_edge = (graph.successors.get(first)).is_some_and(|readers| readers.contains(&second));
     match *reason {
         Reason::LibraryCall { matmul } if is_edge && matmul == second => {
-            format!("{}, and the call takes no op before it", calls(graph, matmul))
+            format!(
+                "{}, and the call takes no op before it",
+                calls(graph, matmul)
+            )
         }
         Reason::LibraryCall { matmul } if is_edge && matmul == first => {
             let call = calls(graph, matmul);
             if goes_with_its_readers(graph, second) && graph.successors[matmul].len() == 1 {
-                format!("{call}, and fuses the `add` after it with the elementwise ops that read it instead")
+                format!(
+                    "{call}, and fuses the `add` after it with the elementwise ops that read it instead"
+                )
             } else {
                 format!("{call}, and only views and one `add` after it can be part of the call")
             }

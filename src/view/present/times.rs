@@ -7,7 +7,8 @@ use crate::present::names::counted;
 use crate::present::predicted::breakdown_lines;
 use fuseline_core::Policy;
 use fuseline_core::analysis::device_model::{
-    FEWEST_COLUMNS, FEWEST_ELEMENTS, FEWEST_ROWS, HEAD_SIZES, Outside, Predicted, breakdown, cold_time,
+    FEWEST_COLUMNS, FEWEST_ELEMENTS, FEWEST_ROWS, HEAD_SIZES, Outside, Predicted, breakdown,
+    cold_time,
 };
 use fuseline_core::analysis::{Analysis, Execution, Kernel};
 use fuseline_core::cost::roofline::{MissingFigure, missing_figure};

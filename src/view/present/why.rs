@@ -197,7 +197,11 @@ impl WhyNot {
         if first == second {
             return SaidVerdict::words("It is one op. Choose another.");
         }
-        said_verdict(&self.analysis, [first, second], &self.why().ask(first, second))
+        said_verdict(
+            &self.analysis,
+            [first, second],
+            &self.why().ask(first, second),
+        )
     }
 
     fn why(&self) -> Why<'_> {

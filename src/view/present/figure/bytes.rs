@@ -105,7 +105,10 @@ pub(super) fn added_traffic(
     let causes: Vec<String> = [again, intermediate].into_iter().flatten().collect();
     (!causes.is_empty()).then(|| {
         let who = policy_phrase(analysis.options.policy, analysis.options.fusion.objective);
-        format!("Fusion adds memory traffic here: {who} {}.", causes.join(" and "))
+        format!(
+            "Fusion adds memory traffic here: {who} {}.",
+            causes.join(" and ")
+        )
     })
 }
 

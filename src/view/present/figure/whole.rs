@@ -35,10 +35,7 @@ pub(super) fn found(analysis: &Analysis, quantity: Quantity, run: Run) -> Option
             [analysis.unfused.traffic.total, analysis.fused.traffic.total],
             analysis.unfused.kernels.iter().any(has_assumed_size),
         )
-        .noted(bytes::added_traffic(
-            analysis,
-            analysis.fused.kernels.ids(),
-        )),
+        .noted(bytes::added_traffic(analysis, analysis.fused.kernels.ids())),
         Quantity::Launches => launches(analysis, run),
         Quantity::Flops => flops(analysis, run),
         Quantity::Time => time(analysis, run),
