@@ -89,7 +89,7 @@ test('manual without marks tells that each op is a kernel, and starts from the k
   });
 });
 
-test('what it says of a merge goes when another edit changes the text', async ({ page }) => {
+test('what it says of a merge goes when an edit or a policy changes the kernels', async ({ page }) => {
   const note = notice(page);
   const merge = async () => {
     await kernelPanel(page, 1).focus();
@@ -111,8 +111,14 @@ test('what it says of a merge goes when another edit changes the text', async ({
   await write(page, PROGRAM);
   await choosePolicy(page, 'none');
   await merge();
-  await chooseExample(page, 'Transformer block');
+  await choosePolicy(page, 'rules');
   await expect(note).toHaveText('');
+
+  await write(page, PROGRAM);
+  await choosePolicy(page, 'none');
+  await merge();
+  await chooseExample(page, 'Transformer block');
+  await expect(note).toHaveText('Transformer block opens with the fusion policy torch.compile and fused attention.');
   await expect(page.getByText(/^What to watch/)).toBeVisible();
 });
 

@@ -1,7 +1,7 @@
 // The fusion policies, what they may do, and what is known about their result.
 
 import { accessibilityFindings, commandLine, expect, test } from './fixture.mjs';
-import { chooseExample, choosePolicy, copyLink, editor, headlineBytes, picker, policyChoice, result, untilStored, write } from './visitor.mjs';
+import { chooseExample, choosePolicy, chooseView, copyLink, editor, headlineBytes, picker, policyChoice, result, untilStored, viewSwitch, write } from './visitor.mjs';
 
 const optionsButton = (page) => page.locator('summary').filter({ hasText: /^Options$/ });
 const option = (page, name) => page.locator('.policies').getByRole('checkbox', { name });
@@ -55,6 +55,20 @@ test('each policy says what it comes to, on one scale, and choosing another move
   await policyChoice(page, 'rules').focus();
   await page.keyboard.press('ArrowRight');
   await expect(policyChoice(page, 'inductor')).toBeChecked();
+});
+
+test('after no fusion, Fused goes back to the policy before', async ({ page }) => {
+  await choosePolicy(page, 'inductor');
+  await choosePolicy(page, 'none');
+  await expect(viewSwitch(page, 'Unfused')).toBeChecked();
+  await chooseView(page, 'Fused');
+  await expect(policyChoice(page, 'inductor')).toBeChecked();
+  await test.step('but not to marks that the text has no more', async () => {
+    await choosePolicy(page, 'manual');
+    await choosePolicy(page, 'none');
+    await chooseView(page, 'Fused');
+    await expect(policyChoice(page, 'rules')).toBeChecked();
+  });
 });
 
 test('the optimum says that it is proven, and by the keyboard it can be made small in time', async ({ page }) => {

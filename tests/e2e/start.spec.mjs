@@ -1,7 +1,7 @@
 // The start: what a visitor sees while the program loads, when it cannot, and what a first visit and an example open with.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { chooseExample, choosePolicy, chooseView, editor, headlineBytes, kernels, picker, policyChoice, stored, untilStored, viewSwitch, withhold } from './visitor.mjs';
+import { chooseExample, choosePolicy, chooseView, editor, headlineBytes, kernels, notice, picker, policyChoice, stored, untilStored, viewSwitch, withhold } from './visitor.mjs';
 
 const help = (page) => page.getByText('Does this stay?');
 
@@ -128,6 +128,14 @@ test('an example opens with its choices, and undo brings back those from before'
   await page.getByRole('button', { name: 'Redo', exact: true }).click();
   expect(await state()).toEqual(['transformer_block', 'inductor', true]);
   await expect(editor(page)).toHaveValue(/k_t +=/);
+});
+
+test('the way on to the transformer block says which policy it opens with', async ({ page, visit }) => {
+  await visit();
+  await page.getByRole('button', { name: 'Fuse', exact: true }).click();
+  await page.getByRole('button', { name: 'Next: Transformer block', exact: true }).click();
+  await expect(policyChoice(page, 'inductor')).toBeChecked();
+  await expect(notice(page)).toHaveText('Transformer block opens with the fusion policy torch.compile and fused attention.');
 });
 
 test('Fuse moves nothing, leaves no mark of the focus after a press, and gives it to the graph after a key', async ({ page, visit }) => {

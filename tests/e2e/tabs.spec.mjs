@@ -1,7 +1,7 @@
 // Tabs below the pictures: attention with sizes of its own, and the model against measurement.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { chooseExample, notice, openTab, panel, picker, write } from './visitor.mjs';
+import { chooseExample, choosePolicy, chooseView, notice, openTab, panel, picker, viewSwitch, write } from './visitor.mjs';
 
 test('limits: each kernel with its figures; a warning stands in its row of both tables', async ({ page, open }) => {
   await open();
@@ -19,6 +19,34 @@ test('limits: each kernel with its figures; a warning stands in its row of both 
   await expect(rows.nth(1)).toHaveClass(/is-selected/);
   await expect(page.getByRole('button', { name: /^limits of kernel 2:/ })).toBeFocused();
   expect(await accessibilityFindings(page)).toEqual([]);
+});
+
+test('a tab about fused kernels says so while the pictures show each op alone, and shows them fused', async ({ page, open }) => {
+  await open();
+  const note = page.getByText('These are the fused kernels of the textbook rules.');
+  await expect(panel(page, 'Kernels')).toBeVisible();
+  await expect(note).toHaveCount(0);
+  await chooseView(page, 'Unfused');
+  for (const name of ['Why not', 'Steps', 'What to do', 'Limits', 'Tiling', 'Kernels']) {
+    await openTab(page, name);
+    await expect(note, name).toBeVisible();
+  }
+  await openTab(page, 'Compare');
+  await expect(note).toHaveCount(0);
+  await openTab(page, 'Kernels');
+  await page.getByRole('button', { name: 'Show them fused' }).click();
+  await expect(viewSwitch(page, 'Fused')).toBeChecked();
+  await expect(note).toHaveCount(0);
+  // Without fusion the pictures and the table have the same kernels.
+  await choosePolicy(page, 'none');
+  await expect(page.getByText('These are the fused kernels')).toHaveCount(0);
+});
+
+test('the row of a kernel that is launched twice says so', async ({ page, open }) => {
+  await open();
+  await write(page, 'input x : f16[1, 16777216]\ny = sum(x)\n');
+  await choosePolicy(page, 'inductor');
+  await expect(page.locator('table.kernels').getByRole('row', { name: /^kernel 1:/ })).toContainText('y · 2 launches');
 });
 
 test('the changes that save most time come first, and each is tried, said and undone', async ({ page, open }) => {
