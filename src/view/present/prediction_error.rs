@@ -55,7 +55,7 @@ impl PredictionError {
             ..Explanation::of(
                 "error of predicted times",
                 format!("predictions for {}", analysis.options.device.name),
-                "|predicted / measured − 1| that nine of ten runs stay within",
+                "ninth decile of |predicted / measured − 1|",
                 None,
             )
         }

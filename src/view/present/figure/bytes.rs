@@ -85,8 +85,8 @@ pub(super) fn added_traffic(
         return None;
     }
     let names = |ops: BTreeSet<OpId>| {
-        let named = ops.iter().take(NAMED_OPS);
-        let mut names: Vec<String> = (named)
+        let shown = ops.iter().take(NAMED_OPS);
+        let mut names: Vec<String> = shown
             .map(|&op| printable(op_name(&analysis.graph, op)).into())
             .collect();
         if let more @ 1.. = ops.len().saturating_sub(NAMED_OPS) {
