@@ -2,10 +2,12 @@
 
 use crate::headline::TEXT;
 use fuseline_core::analysis::compare::compare;
+use fuseline_core::examples::{EXAMPLES, Example, NEXT, example};
 use fuseline_core::{Analysis, Options, Policy, analyze_program, device, notation};
 use fuseline_view::present::claim::{claim, counting_claim, page_title};
-use fuseline_view::present::figure::Part;
+use fuseline_view::present::figure::{Figure, Number, Of, Part, Quantity, explanation};
 use fuseline_view::present::policy_bars::policy_bars;
+use strum::VariantArray;
 
 fn analysis(text: &str, policy: Policy) -> Analysis {
     let options = Options::of_policy(policy);
@@ -178,4 +180,47 @@ fn kernels_by_hand_are_at_the_optimum_when_nothing_fuses_into_fewer_bytes() {
     let one = " @kernel 1";
     assert!(!is_at_optimum([one, one, ""]));
     assert!(is_at_optimum([one; 3]));
+}
+
+/// A policy that computes an op in several kernels, or a reduction in two, can add traffic: the card of the number says which.
+#[test]
+fn a_negative_saving_says_why() {
+    let mut negative = [0, 0];
+    let whole = |example: &Example| vec![example.text.to_owned()];
+    let split = example(NEXT).unwrap();
+    let split = split.text.replace("param S = 2048", "param S = 128");
+    let split = split.replace("param H = 4096", "param H = 16384");
+    // Each of the two kernels reads four bytes in place of one.
+    let narrowed = "input x : f32[4096, 4096]\np = cast(x, dtype=f8)\na = sum(p, axis=0)\nb = sum(p, axis=1)\n".to_owned();
+    for text in EXAMPLES.iter().flat_map(whole).chain([split, narrowed]) {
+        for &policy in Policy::VARIANTS {
+            let outcome =
+                analyze_program(&notation::parse(&text).program, &Options::of_policy(policy));
+            let analysis = outcome.analysis.unwrap();
+            let saved = |of| {
+                let told = explanation(Figure::fused(of, Quantity::Saving), &analysis)?;
+                let Number::SavedPercent(percent) = told.term?.number else {
+                    return None;
+                };
+                Some((percent, told.notes))
+            };
+            let kernels = analysis.fused.kernels.ids();
+            let kernels = kernels.filter_map(|kernel| Of::kernel(&analysis, kernel));
+            for (at, of) in [Of::Program].into_iter().chain(kernels).enumerate() {
+                let Some((percent, notes)) = saved(of) else {
+                    continue;
+                };
+                let is_said = notes
+                    .iter()
+                    .any(|note| note.starts_with("Fusion adds memory traffic here: "));
+                assert_eq!(
+                    is_said,
+                    percent < 0.0,
+                    "{policy:?} {of:?} {percent} {notes:?}"
+                );
+                negative[usize::from(at > 0)] += usize::from(is_said);
+            }
+        }
+    }
+    assert!(negative.iter().all(|&count| count > 0), "{negative:?}");
 }
