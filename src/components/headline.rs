@@ -25,7 +25,7 @@ const COUNTING: Duration = Duration::from_millis(600);
 pub fn Headline() -> impl IntoView {
     let page = Page::of_context();
     let figures = figures_of(page);
-    let settled = Memo::new(move |_| {
+    let at_rest = Memo::new(move |_| {
         let is_fused = page.is_fused.get();
         page.analysis.with(|analysis| claim(analysis, is_fused))
     });
@@ -35,10 +35,10 @@ pub fn Headline() -> impl IntoView {
         if share < 1.0 && page.is_fused.get() {
             (page.analysis).with(|analysis| counting_claim(analysis, share))
         } else {
-            settled.get()
+            at_rest.get()
         }
     });
-    let spoken = Memo::new(move |_| settled.with(|parts| Part::text_of(parts)));
+    let spoken = Memo::new(move |_| at_rest.with(|parts| Part::text_of(parts)));
     view! {
         <section class="headline" class:is-stale=page.is_grey class:is-pointed=points_at(View::Headline) class:is-presented=is_presented(View::Headline) aria-labelledby="headline-title">
             <h2 id="headline-title" class="sr-only">"Result"</h2>
@@ -115,33 +115,28 @@ fn FigureLine(
             }
         })
     };
-    let [before, after] = [Figure::unfused, Figure::fused];
+    let pair = move |quantity, before: fn(&Figures) -> &String, after: fn(&Figures) -> &String| {
+        view! {
+            <span class="before">
+                <Number told=Figure::unfused(Of::Program, quantity)>{text(before)}</Number>
+            </span>
+            <Show when=move || is_fused.get()>
+                <span class="arrow" aria-hidden="true">"→"</span>
+                <span class="sr-only">"becomes"</span>
+                <strong>
+                    <Number told=Figure::fused(Of::Program, quantity)>{text(after)}</Number>
+                </strong>
+            </Show>
+        }
+    };
     view! {
         <p class="headline-figure" title=text(|all| &all.exact_bytes)>
             <span class="headline-label">"memory traffic"</span>
-            <span class="before">
-                <Number told=before(Of::Program, Quantity::Bytes)>{text(|all| &all.unfused_bytes)}</Number>
-            </span>
-            <Show when=move || is_fused.get()>
-                <span class="arrow" aria-hidden="true">"→"</span>
-                <span class="sr-only">"becomes"</span>
-                <strong>
-                    <Number told=after(Of::Program, Quantity::Bytes)>{text(|all| &all.fused_bytes)}</Number>
-                </strong>
-            </Show>
+            {pair(Quantity::Bytes, |all| &all.unfused_bytes, |all| &all.fused_bytes)}
         </p>
         <p class="headline-figure" title=text(|all| &all.time_note)>
             <span class="headline-label">{text(|all| &all.time_kind)}</span>
-            <span class="before">
-                <Number told=before(Of::Program, Quantity::Time)>{text(|all| &all.unfused_time)}</Number>
-            </span>
-            <Show when=move || is_fused.get()>
-                <span class="arrow" aria-hidden="true">"→"</span>
-                <span class="sr-only">"becomes"</span>
-                <strong>
-                    <Number told=after(Of::Program, Quantity::Time)>{text(|all| &all.fused_time)}</Number>
-                </strong>
-            </Show>
+            {pair(Quantity::Time, |all| &all.unfused_time, |all| &all.fused_time)}
             {move || error.get().map(|error| {
                 let told = Told::own(move || {
                     Some(page.analysis.with(|analysis| error.explanation(analysis)))
