@@ -17,6 +17,8 @@ pub mod runner;
 #[cfg(target_arch = "wasm32")]
 pub mod background;
 #[cfg(target_arch = "wasm32")]
+pub mod covers;
+#[cfg(target_arch = "wasm32")]
 pub mod gpu_running;
 #[cfg(target_arch = "wasm32")]
 pub mod learning;

@@ -4,6 +4,7 @@
 //! not what the next visit opens. The entries of the tab's history carry the ids of their documents: a reload opens the same
 //! one, and *Back* returns to the one before a link.
 
+use crate::app::covers::Covers;
 use crate::app::documents::{Document, OpenDocument, Stored, Storing, newest, outdated, own_texts};
 use crate::app::history::Origin;
 use crate::app::measured_devices::{read_devices, write_devices};
@@ -216,9 +217,14 @@ impl Session {
             self.start
                 .with_value(|start| start.iter().for_each(Start::end));
         });
+        let covers = Covers::of_context();
         browser::on_window(ev::popstate, move |_| {
-            if let Some(id) = browser::entry_name() {
-                self.open_document(&id);
+            let has_closed = covers.follow_entry();
+            match browser::entry_name() {
+                // The document may have changed in what covered the page.
+                Some(_) if has_closed => self.name_entry(),
+                Some(id) => self.open_document(&id),
+                None => {}
             }
         });
         browser::on_window(ev::hashchange, move |_| {

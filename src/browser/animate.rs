@@ -47,9 +47,9 @@ pub fn wants_less_motion() -> bool {
     is_media("(prefers-reduced-motion: reduce)")
 }
 
-/// Whether the page has the layout of a phone, as the style sheets say it.
-pub fn is_phone() -> bool {
-    is_media("(width < 45em)")
+/// Whether cards are sheets at an edge of the window, as the style sheets have them on a phone, upright or not.
+pub fn shows_sheets() -> bool {
+    is_media("(width < 45em), (height < 30em)")
 }
 
 fn is_media(query: &str) -> bool {

@@ -29,7 +29,7 @@ mod values;
 mod worker;
 mod zlib;
 
-pub use animate::{animate_from, is_phone, wants_less_motion};
+pub use animate::{animate_from, shows_sheets, wants_less_motion};
 pub use channel::Channel;
 pub use clipboard::copy;
 pub use fetch::fetch_text;
@@ -47,7 +47,8 @@ pub use js_sys::futures::spawn_local as spawn;
 pub use later::Later;
 pub use listen::{after_picture, is_on, is_printing, is_within, on_window, painted, print};
 pub use location::{
-    address, entry_name, fragment, name_entry, open_window, page_address, query_value, reload,
+    address, entry_depth, entry_name, fragment, go_back, name_entry, open_window, page_address,
+    push_entry, query_value, reload, restore_scroll,
 };
 pub use messages::{Reply, in_frame, on_message, post_to_parent};
 pub use modal::{

@@ -1,6 +1,7 @@
 //! The address of the page.
 
 use wasm_bindgen::JsValue;
+use web_sys::ScrollRestoration;
 
 /// The fragment of the address, without `#`; `None` when it is empty.
 pub fn fragment() -> Option<String> {
@@ -41,15 +42,72 @@ pub fn query_value(name: &str) -> Option<String> {
 
 /// The name that [`name_entry`] gave to the present entry of the tab's history. It outlives a reload.
 pub fn entry_name() -> Option<String> {
-    history()?.state().ok()?.as_string()
+    Entry::present().map(|entry| entry.name)
+}
+
+/// How many entries of [`push_entry`] lead to the present one from the named one below them.
+pub fn entry_depth() -> usize {
+    Entry::present().map_or(0, |entry| entry.depth)
 }
 
 /// Names the present entry of the tab's history. Removes the fragment of a link, so that a reload shows the visitor's edits and
 /// not the link again.
 pub fn name_entry(name: &str) {
     if let Some(history) = history() {
+        let entry = Entry {
+            name: name.to_owned(),
+            depth: entry_depth(),
+        };
         // A sandboxed frame may refuse.
-        let _ = history.replace_state_with_url(&JsValue::from_str(name), "", Some(&address()));
+        let _ = history.replace_state_with_url(&entry.state(), "", Some(&address()));
+    }
+}
+
+/// Adds an entry of the present one's name and address to the tab's history.
+pub fn push_entry() {
+    if let (Some(history), Some(mut entry)) = (history(), Entry::present()) {
+        entry.depth += 1;
+        // Otherwise the page would jump to where it was scrolled to at the push. A sandboxed frame may refuse both.
+        let _ = history.set_scroll_restoration(ScrollRestoration::Manual);
+        let _ = history.push_state_with_url(&entry.state(), "", None);
+    }
+}
+
+/// Goes back over so many entries. The browser tells later, by `popstate`, that it has.
+pub fn go_back(entries: usize) {
+    if let (Some(history), Ok(entries)) = (history(), i32::try_from(entries)) {
+        // Fails only where the document is no longer shown.
+        let _ = history.go_with_delta(-entries);
+    }
+}
+
+/// A reload of the present entry scrolls to where the page was.
+pub fn restore_scroll() {
+    if let Some(history) = history() {
+        // Fails only where the document is no longer shown.
+        let _ = history.set_scroll_restoration(ScrollRestoration::Auto);
+    }
+}
+
+/// What this page keeps with an entry of the tab's history.
+struct Entry {
+    name: String,
+    depth: usize,
+}
+
+impl Entry {
+    fn present() -> Option<Self> {
+        let state = history()?.state().ok()?.as_string()?;
+        let (name, depth) = state.split_once('/').unwrap_or((&state, "0"));
+        Some(Self {
+            name: name.to_owned(),
+            depth: depth.parse().unwrap_or_default(),
+        })
+    }
+
+    fn state(&self) -> JsValue {
+        let Self { name, depth } = self;
+        JsValue::from_str(&format!("{name}/{depth}"))
     }
 }
 

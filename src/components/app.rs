@@ -1,5 +1,6 @@
 //! The page as a whole.
 
+use crate::app::covers::Covers;
 use crate::app::learning::Learning;
 use crate::app::presenting::Presenting;
 use crate::app::puzzling::Puzzling;
@@ -32,6 +33,7 @@ pub fn App(
     /// The share link in the address, if there is one.
     link: Option<Link>,
 ) -> impl IntoView {
+    Covers::provide();
     let session = Session::open(link);
     let page = session.page;
     provide_context(session);
@@ -99,7 +101,11 @@ fn press(page: Page, event: &ev::KeyboardEvent) {
         ("z", false) => page.undo(),
         ("z", true) | ("y", false) => page.redo(),
         ("enter", false) => {
-            page.is_fused.update(|is_fused| *is_fused = !*is_fused);
+            if untrack(|| page.shows_fused()) {
+                page.is_fused.set(false);
+            } else {
+                page.show_fused();
+            }
             true
         }
         _ => return,

@@ -1,5 +1,6 @@
 //! What is told about a number: beside it, on a phone at the bottom of the screen.
 
+use crate::app::covers::closes_on_back;
 use crate::app::state::Page;
 use fuseline_browser::{self as browser, on_window};
 use fuseline_view::present::figure::{Convention, Explanation, Term, Worked};
@@ -20,6 +21,10 @@ pub fn ExplanationCard() -> impl IntoView {
             close(page, card);
         }
     });
+    closes_on_back(
+        move || is_told.get() && browser::shows_sheets(),
+        move || close(page, card),
+    );
     Effect::new(move || {
         told.track();
         page.tab.track();

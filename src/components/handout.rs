@@ -1,5 +1,6 @@
 //! A handout of the program: two sheets that are shown as they print.
 
+use crate::app::covers::closes_on_back;
 use crate::app::state::{Page, SetIfChanged};
 use fuseline_browser as browser;
 use fuseline_view::picture::export::{HandoutPictures, PictureKind};
@@ -31,6 +32,7 @@ fn Sheets() -> impl IntoView {
             browser::show_modal(dialog);
         }
     });
+    closes_on_back(|| true, move || browser::close_modal(dialog));
     // Until the worker has drawn them, there are words in the place of pictures.
     let pictures = Memo::new(move |_| page.handout_pictures());
     let picture = move |class: &'static str,

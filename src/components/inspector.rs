@@ -1,6 +1,7 @@
 //! What the visitor has clicked, with its arithmetic, the reason and what can be done: beside the graph, on a phone at the
 //! bottom of the screen.
 
+use crate::app::covers::closes_on_back;
 use crate::app::state::{FocusRequest, Page, Selection, SetIfChanged, Tab};
 use crate::components::charts::enlarge::EnlargedChart;
 use crate::components::keyed_rows::row_at;
@@ -8,6 +9,7 @@ use crate::components::merge_buttons::MergeButtons;
 use crate::components::number::Parts;
 use crate::components::sentence::sentence;
 use crate::components::verdict::VerdictWords;
+use fuseline_browser as browser;
 use fuseline_core::OpId;
 use fuseline_core::analysis::advice::Advice;
 use fuseline_view::picture::dag::looks::round_note;
@@ -47,11 +49,21 @@ pub fn Inspector() -> impl IntoView {
         Some(inspected)
     });
     let of = Memo::new(move |_| inspected.get().unwrap_or_default());
+    let is_shown = move || inspected.with(Option::is_some);
+    closes_on_back(
+        move || is_shown() && browser::shows_sheets(),
+        move || close(page),
+    );
     view! {
-        <Show when=move || inspected.with(Option::is_some)>
+        <Show when=is_shown>
             <Card of />
         </Show>
     }
+}
+
+fn close(page: Page) {
+    page.keep_focus();
+    page.select(Selection::Nothing);
 }
 
 #[component]
@@ -60,10 +72,6 @@ fn Card(
     of: Memo<Inspected>,
 ) -> impl IntoView {
     let page = Page::of_context();
-    let close = move |_| {
-        page.keep_focus();
-        page.select(Selection::Nothing);
-    };
     let number = move || {
         let kernel = of.with(|of| of.kernel);
         kernel.map(|kernel| {
@@ -89,7 +97,7 @@ fn Card(
             <header>
                 {number}
                 <h3 id="inspector-title">{move || of.with(|of| of.heading.clone())}</h3>
-                <button type="button" class="icon-button" aria-label="Close" on:click=close>
+                <button type="button" class="icon-button" aria-label="Close" on:click=move |_| close(page)>
                     <span aria-hidden="true">"×"</span>
                 </button>
             </header>

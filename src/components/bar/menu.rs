@@ -1,6 +1,9 @@
 //! A button that opens a panel below it.
 
-use fuseline_browser::{focus, has_focus_within, is_within, keep_in_window, on_window};
+use crate::app::covers::closes_on_back;
+use fuseline_browser::{
+    focus, has_focus_within, is_within, keep_in_window, on_window, shows_sheets,
+};
 use leptos::prelude::*;
 use leptos::{ev, html};
 
@@ -50,6 +53,8 @@ pub fn Menu(
             leave();
         }
     });
+    // Elsewhere than on a phone it covers little of the page.
+    closes_on_back(move || is_open.get() && shows_sheets(), leave);
     let toggle = move |event: ev::MouseEvent| {
         // Only the signal opens the element: the browser would toggle it on its own.
         event.prevent_default();

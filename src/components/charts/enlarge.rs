@@ -1,5 +1,6 @@
 //! A button that shows a chart large, in a dialog over the page.
 
+use crate::app::covers::closes_on_back;
 use crate::app::state::{PictureForm, SetIfChanged};
 use crate::components::inspector::Inspector;
 use fuseline_browser as browser;
@@ -61,6 +62,7 @@ pub fn Enlarge(
             browser::close_modal(dialog);
         }
     });
+    closes_on_back(move || is_open.get(), move || browser::close_modal(dialog));
     let form = move |form: PictureForm| {
         view! {
             <button type="button" class="button" title="Save it as a file" on:click=move |_| save.run(form)>{form.label()}</button>

@@ -1,5 +1,6 @@
 //! The file that writes a PyTorch model in this notation: shown, copied or saved.
 
+use crate::app::covers::closes_on_back;
 use crate::app::state::Page;
 use crate::components::by_pointer::ByPointer;
 use fuseline_browser as browser;
@@ -17,6 +18,7 @@ pub fn FromPytorch(
     /// Whether it is shown.
     is_open: RwSignal<bool>,
 ) -> impl IntoView {
+    closes_on_back(move || is_open.get(), move || browser::close_modal(dialog));
     view! {
         <dialog
             class="from-pytorch"

@@ -1,5 +1,6 @@
 //! The link to what is presented, for phones.
 
+use crate::app::covers::closes_on_back;
 use crate::app::learning::Learning;
 use crate::app::presenting::Presenting;
 use crate::app::sharing::{self, lesson_link};
@@ -42,6 +43,10 @@ pub fn QrCodeDialog(
             link.set(Some(made.map_err(str::to_owned)));
         });
     });
+    closes_on_back(
+        move || presenting.is_qr_shown.get(),
+        move || browser::close_modal(dialog),
+    );
     let content = move || {
         link.get().map(|link| match link.and_then(|link| Ok((Code::of(&link)?, link))) {
             Ok((code, link)) => {

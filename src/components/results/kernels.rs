@@ -64,7 +64,7 @@ pub fn KernelsTable(
     });
     let reveal_details = move |_| {
         // On a phone the card has what a row is pressed for, and leads to the tensors.
-        if browser::is_phone() {
+        if browser::shows_sheets() {
             return;
         }
         // The row has selected its kernel or nothing, which the next frame shows.
