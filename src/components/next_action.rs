@@ -26,7 +26,7 @@ pub fn NextAction() -> impl IntoView {
     // What the sender has to say comes first, and is not about what the page proposes.
     let has_note = Memo::new(move |_| page.sender_note.with(Option::is_some));
     view! {
-        <div class="next-action" class:is-start=is_start class:is-needless=move || has_note.get() && page.is_fused.get()>
+        <div class="next-action" class:is-start=is_start class:is-needless=move || has_note.get() && page.shows_fused()>
             <Show when=move || page.shows_fused() fallback=|| view! { <FuseButton /> }>
                 <Show when=move || !has_note.get()>
                     <Show when=move || is_start.get() fallback=|| view! { <BestChange /> }>

@@ -1,7 +1,7 @@
 // The fusion policies, what they may do, and what is known about their result.
 
 import { accessibilityFindings, commandLine, expect, test } from './fixture.mjs';
-import { chooseExample, choosePolicy, chooseView, copyLink, editor, headlineBytes, picker, policyChoice, result, untilStored, viewSwitch, write } from './visitor.mjs';
+import { chooseExample, choosePolicy, chooseView, copyLink, editor, fragmentOf, headlineBytes, picker, policyChoice, result, senderNote, untilStored, viewSwitch, write } from './visitor.mjs';
 
 const optionsButton = (page) => page.locator('summary').filter({ hasText: /^Options$/ });
 const option = (page, name) => page.locator('.policies').getByRole('checkbox', { name });
@@ -159,4 +159,26 @@ test('times are predicted on a measured device and its neighbour, and lower boun
     await expect(beside.first()).toHaveText(/^lower bound [\d.]+ [mµ]s$/);
   }
   await expect(page.locator('body')).not.toContainText('estimated');
+});
+
+test('under no fusion Fuse is the one filled button, on a phone beside a note, too', async ({ page, open }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await open(fragmentOf('policy=none\nnote=Look here\n\ninput x : f16[4096, 4096]\ny = relu(x)\nz = exp(y)\n'));
+  await expect(senderNote(page)).toBeVisible();
+  const filled = page.locator('button.primary:visible');
+  await expect(filled).toHaveText(['Fuse']);
+  await filled.click();
+  await expect(viewSwitch(page, 'Fused')).toBeChecked();
+  await expect(filled).toHaveText(['Learn']);
+});
+
+test('the key of Fuse fuses under no fusion, too', async ({ page, open }) => {
+  await open();
+  await choosePolicy(page, 'none');
+  await expect(viewSwitch(page, 'Unfused')).toBeChecked();
+  await page.locator('main').press('ControlOrMeta+Enter');
+  await expect(viewSwitch(page, 'Fused')).toBeChecked();
+  await expect(policyChoice(page, 'rules')).toBeChecked();
+  await page.locator('main').press('ControlOrMeta+Enter');
+  await expect(viewSwitch(page, 'Unfused')).toBeChecked();
 });

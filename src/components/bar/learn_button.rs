@@ -31,7 +31,7 @@ pub fn LearnButton() -> impl IntoView {
         }
     };
     view! {
-        <button type="button" class="learn-button" class:primary=move || is_new() && !is_open() && page.is_fused.get() aria-pressed=move || is_open().to_string() on:click=toggle>
+        <button type="button" class="learn-button" class:primary=move || is_new() && !is_open() && page.shows_fused() aria-pressed=move || is_open().to_string() on:click=toggle>
             "Learn"
         </button>
     }
