@@ -80,10 +80,12 @@ pub struct PillLook {
     pub title: String,
 }
 
+/// Width of the thinnest DRAM edge.
+const LEAST_PX: f64 = 1.5;
+
 /// Width of a DRAM edge. It grows with the square root of the bytes up to the `most` of any tensor, so that tensors of
 /// 16 MB and of 256 MB are told apart at a glance.
 pub fn edge_width_px(bytes: u64, most: u64) -> f64 {
-    const LEAST_PX: f64 = 1.5;
     let share = (bytes as f64 / most.max(1) as f64).clamp(0.0, 1.0);
     LEAST_PX + (widest_edge_px(most) - LEAST_PX) * share.sqrt()
 }
@@ -125,14 +127,22 @@ fn most_bytes(analysis: &Analysis, execution: &Execution) -> u64 {
 pub struct Looks {
     analysis: Arc<Analysis>,
     is_fused: bool,
-    /// Kernel and tensor of each read, sorted.
-    reads: Vec<(KernelId, TensorId)>,
+    /// Kernel and tensor of each read, sorted, with the first op of the kernel that names the tensor, if one does.
+    reads: Vec<(KernelId, TensorId, Option<OpId>)>,
     /// Bytes of the widest edge.
     widest_edge_bytes: u64,
     /// How many kernels read each tensor.
     readers: IdVec<TensorId, usize>,
     /// Whether a kernel writes each tensor.
     is_written: IdVec<TensorId, bool>,
+}
+
+/// How a kernel reads a tensor from memory for one of its ops.
+enum KernelRead {
+    /// For this op.
+    First,
+    /// For an op before, so that this one finds it on chip.
+    Again,
 }
 
 impl Looks {
@@ -148,7 +158,8 @@ impl Looks {
         };
         for (kernel, run) in execution.kernels.iter_enumerated() {
             for read in &run.traffic.reads {
-                reads.push((kernel, read.tensor));
+                let names = |op: &&OpId| analysis.graph.inputs[**op].contains(&read.tensor);
+                reads.push((kernel, read.tensor, run.ops.iter().find(names).copied()));
                 readers[read.tensor] += 1;
             }
             for write in &run.traffic.writes {
@@ -166,13 +177,20 @@ impl Looks {
         }
     }
 
-    fn is_read_by(&self, op: OpId, tensor: TensorId) -> bool {
+    /// How the kernel of an op reads a tensor from memory; `None` if it does not.
+    fn read_by(&self, op: OpId, tensor: TensorId) -> Option<KernelRead> {
         let kernel = if self.is_fused {
             self.analysis.partition.kernel_of[op]
         } else {
             KernelId::of_lone_op(op)
         };
-        self.reads.binary_search(&(kernel, tensor)).is_ok()
+        let key = |&(kernel, tensor, _): &(KernelId, TensorId, _)| (kernel, tensor);
+        let at = (self.reads).binary_search_by_key(&(kernel, tensor), key);
+        let (.., first) = self.reads.get(at.ok()?)?;
+        Some(match first {
+            Some(first) if *first != op => KernelRead::Again,
+            _ => KernelRead::First,
+        })
     }
 
     fn is_through_memory(&self, tensor: TensorId) -> bool {
@@ -233,13 +251,17 @@ impl Looks {
 
     /// An edge of the layout.
     pub fn edge(&self, edge: &Edge) -> EdgeLook {
-        let is_dram = match edge.to {
-            EdgeEnd::Op(op) => self.is_read_by(op, edge.tensor),
-            EdgeEnd::Pill(_) => self.is_written[edge.tensor],
+        let read = match edge.to {
+            EdgeEnd::Op(op) => self.read_by(op, edge.tensor),
+            EdgeEnd::Pill(_) => self.is_written[edge.tensor].then_some(KernelRead::First),
         };
         EdgeLook {
-            is_dram,
-            width_px: edge_width_px(self.bytes(edge.tensor), self.widest_edge_bytes),
+            is_dram: read.is_some(),
+            width_px: match read {
+                // The kernel reads the tensor once, however many of its ops use it.
+                Some(KernelRead::Again) => LEAST_PX,
+                _ => edge_width_px(self.bytes(edge.tensor), self.widest_edge_bytes),
+            },
         }
     }
 
