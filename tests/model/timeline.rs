@@ -383,6 +383,10 @@ fn a_held_axis_stands_still() {
     let more = scene(&of_rows(4096), before.axes);
     assert_ne!(more.axes, before.axes);
     assert_eq!(scene(&of_rows(4224), more.axes).axes, more.axes);
+    // A stack below a tenth of the axis would be a line: the axis follows, and stands still again.
+    let least = scene(&of_rows(128), more.axes);
+    assert_eq!(least.axes, scene(&of_rows(128), None).axes);
+    assert_eq!(scene(&of_rows(64), least.axes).axes, least.axes);
 }
 
 /// What an op of unknown shape may read makes all figures lower bounds, here too.

@@ -45,6 +45,8 @@ const LEFT: f64 = 58.0;
 const RIGHT: f64 = 10.0;
 /// Space for the words below the plot.
 const BOTTOM: f64 = 22.0;
+/// Share of a held axis below which the stack would be a line, so that the axis follows it.
+const LEAST_HELD_SHARE: f64 = 0.1;
 /// Between two ticks, at least.
 const TICK_DISTANCE: f64 = 40.0;
 /// Height of a bar, at least; smaller tensors are summed. So low that a size has to change much before a bar comes or goes: biases
@@ -57,7 +59,8 @@ pub fn scene(analysis: &Analysis, size: (f64, f64), held: Option<Axes>) -> Scene
 }
 
 /// Draws the memory timeline into a frame of `size` units, at least 240 by 140. Of equal iterations one is shown, and a narrow
-/// column for the later ones. Both views have the same scale; the axis that was `held` before stands still while a slider is.
+/// column for the later ones. Both views have the same scale; the axis that was `held` before stands still while a slider is held
+/// and the stack has at least a tenth of it.
 /// `O(n log n)` in ops and tensors.
 pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> Scene {
     let Charted {
@@ -70,7 +73,9 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
         (&analysis.unfused, &analysis.fused)
     };
     let most = (analysis.unfused.peak_memory.bytes).max(analysis.fused.peak_memory.bytes);
-    let axis = exact_axis(most as f64).or_held(held.and_then(|axes| axes.y));
+    let held = held.and_then(|axes| axes.y);
+    let held = held.filter(|axis| most as f64 >= LEAST_HELD_SHARE * axis.ends().1);
+    let axis = exact_axis(most as f64).or_held(held);
     let plot = Plot {
         axis,
         bounds: Bounds {
