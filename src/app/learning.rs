@@ -437,6 +437,18 @@ pub fn is_in_lesson(page: Page) -> impl Fn() -> bool + Copy + Send + Sync {
     }
 }
 
+/// Whether a step of a lesson is shown that asks what figures of the page tell, until it is answered. Tracked.
+pub fn asks_for_figures(page: Page) -> impl Fn() -> bool + Copy + Send + Sync {
+    let (learning, is_in_lesson) = (Learning::of_context(), is_in_lesson(page));
+    move || {
+        is_in_lesson()
+            && learning.is_some_and(|learning| {
+                let asks = |task: Task| !matches!(task.kind, Kind::Do { .. } | Kind::First { .. });
+                learning.task().is_some_and(asks) && learning.has_open_task()
+            })
+    }
+}
+
 /// What a task to do wants of the present page; `None` for another task.
 fn wanted(
     page: Page,

@@ -1,5 +1,6 @@
 //! A choice of the fusion policy that shows what each comes to.
 
+use crate::app::learning::asks_for_figures;
 use crate::app::state::{Page, SetIfChanged};
 use crate::components::bar::fusion_menu::FusionMenu;
 use crate::components::keyed_rows::row_at;
@@ -21,7 +22,11 @@ pub fn is_compared_live(analysis: &Analysis) -> bool {
 #[component]
 pub fn Policies() -> impl IntoView {
     let page = Page::of_context();
+    let asks_for_figures = asks_for_figures(page);
     let bars = Memo::new(move |_| {
+        if asks_for_figures() {
+            return policy_bars([]);
+        }
         if !page.analysis.with(|analysis| is_compared_live(analysis)) {
             return page
                 .analysis
@@ -33,7 +38,10 @@ pub fn Policies() -> impl IntoView {
     view! {
         <div class="policies" class:is-stale=page.is_grey>
             <fieldset class="policy-choice">
-                <legend class="policies-title">"Who fuses"</legend>
+                <legend class="policies-title">
+                    "Who fuses"
+                    <Show when=asks_for_figures><span class="sr-only">", with figures after your answer"</span></Show>
+                </legend>
                 <ForEnumerate
                     each=move || bars.get()
                     key=|bar| bar.policy
@@ -62,9 +70,13 @@ fn PolicyChoice(
         };
         policy == shown
     };
+    let asks_for_figures = asks_for_figures(page);
     let is_at_optimum = move || bar.with(|bar| bar.is_at_optimum);
     let text = move |part: fn(&PolicyResult) -> &String| {
-        move || bar.with(|bar| bar.result.as_ref().map(|result| part(result).clone()))
+        move || {
+            let known = bar.with(|bar| bar.result.as_ref().map(|result| part(result).clone()));
+            known.or_else(|| asks_for_figures().then(|| "?".to_owned()))
+        }
     };
     let width = move || {
         let share = bar.with(|bar| bar.result.as_ref().map_or(0.0, |result| result.share));

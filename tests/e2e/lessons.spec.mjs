@@ -22,6 +22,12 @@ test('a lesson from its first step to its last: predict, choose, drag, merge', a
   await expect(policyChoice(page, 'none')).toBeChecked();
   await expect(page.locator('.graph')).toHaveClass(/is-pointed/);
 
+  // The policies do not give the answer away.
+  const figures = page.locator('.policy-figure').filter({ hasText: /\d/ });
+  await expect(figures).toHaveCount(0);
+  await expect(page.locator('.policy-figure').first()).toHaveText('?');
+  await expect(page.getByRole('group', { name: 'Who fuses, with figures after your answer' })).toBeVisible();
+
   // What cannot be read is told, and nothing is lost.
   const answer = panel(page).getByRole('textbox');
   await answer.fill('many');
@@ -30,6 +36,7 @@ test('a lesson from its first step to its last: predict, choose, drag, merge', a
   await answer.fill('16.8 MB');
   await page.keyboard.press('Enter');
   await expect(verdict(page)).toContainText('Right: 16.8 MB');
+  await expect(figures).not.toHaveCount(0);
   await button(page, 'Next').click();
 
   // A prediction that is wrong twice is shown why, and the page shows what is so.
@@ -38,7 +45,7 @@ test('a lesson from its first step to its last: predict, choose, drag, merge', a
   await button(page, 'Predict').click();
   await button(page, 'Predict').click();
   await expect(verdict(page)).toContainText('Not quite. The answer is 2. The 2 kernels are');
-  await expect(verdict(page)).toContainText('a kernel runs at most one matmul');
+  await expect(verdict(page)).toContainText('a kernel runs at most one matmul, and this one');
   await expect(policyChoice(page, 'rules')).toBeChecked();
   await button(page, 'Next').click();
 
@@ -65,6 +72,7 @@ test('a lesson from its first step to its last: predict, choose, drag, merge', a
   await button(page, 'Show the answer').click();
   await expect(verdict(page)).toContainText('Merge matmul1, bias1 and relu into one kernel.');
   await expect(policyChoice(page, 'manual')).toBeChecked();
+  await expect(panel(page).locator('.lesson-done')).toHaveText('✓ Lesson 1 of 10 done. Next: The roofline, 9 minutes.');
   await button(page, 'All lessons').click();
   await expect(panel(page).getByRole('button', { name: /From ops to kernels/ })).toContainText('done');
 });

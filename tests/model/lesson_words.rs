@@ -1,13 +1,18 @@
 //! What lessons say: terms before they are used, goals, first wrong answers, and what is done.
 
+use crate::repeats::of_text;
 use fuseline_core::examples::example;
+use fuseline_core::fusion::reason::Reason;
 use fuseline_core::notation::parse;
+use fuseline_core::{OpType, Policy};
 use fuseline_learn::lesson::answer::{Answer, Judged};
 use fuseline_learn::lesson::library::{LESSONS, listed};
+use fuseline_learn::lesson::open::OpenLesson;
 use fuseline_learn::lesson::solve::with_param;
 use fuseline_learn::lesson::task::{By, Kind, Task};
 use fuseline_learn::lesson::value::{Unit, Value, number_in};
 use fuseline_learn::lesson::{Lesson, StepStates, read};
+use fuseline_view::present::reasons::reason_text;
 use fuseline_view::present::sliders::slider_rows;
 
 const UNITS: [Unit; 9] = [
@@ -117,12 +122,43 @@ fn a_rule_of_the_textbook_is_named_as_one() {
     assert!(rules >= 2, "{rules}");
 }
 
+/// A newcomer does not know attention: the exception is named where the program has it.
 #[test]
-fn the_reason_for_two_matmuls_names_its_exception() {
+fn the_reason_for_two_matmuls_names_its_exception_where_it_may_hold() {
     let (task, states) = first_lesson_step(2);
     let answer = task.right_answer(&states).unwrap_or_default();
-    let reason = "a kernel runs at most one matmul unless it is attention";
+    let reason = "a kernel runs at most one matmul, and this one would run";
     assert!(answer.contains(reason), "{answer}");
+    let graph = of_text(example("attention").unwrap().text, Policy::Rules).graph;
+    let matmuls: Vec<_> = (graph.ops.iter_enumerated())
+        .filter(|(_, op)| op.op_type == OpType::Matmul)
+        .map(|(op, _)| op)
+        .collect();
+    let [.., first, second] = matmuls[..] else {
+        unreachable!("attention has two matmuls");
+    };
+    let reason = reason_text(&graph, &Reason::TwoMatmuls { first, second });
+    assert!(reason.contains("unless it is attention"), "{reason}");
+}
+
+#[test]
+fn a_lesson_says_that_it_is_done_and_what_is_next() {
+    let closings = LESSONS
+        .iter()
+        .map(|listed| OpenLesson::listed(listed).closing(None));
+    for (at, closing) in closings.enumerate() {
+        assert!(closing.starts_with(&format!("✓ Lesson {} of {} done. ", at + 1, LESSONS.len())));
+        let next = LESSONS
+            .get(at + 1)
+            .map_or("the last one".to_owned(), |next| read(next.text).0.title);
+        assert!(closing.contains(&next), "{closing}");
+    }
+    let own = OpenLesson::own("---\ntitle: Mine\n---\n\n## One\n\nWords.\n");
+    assert_eq!(own.closing(None), "✓ Lesson done.");
+    assert_eq!(
+        own.closing(Some(2)),
+        "The lesson ends here. Step 3 is still open."
+    );
 }
 
 #[test]

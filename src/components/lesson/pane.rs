@@ -179,6 +179,24 @@ fn LessonFoot(
             browser::download(&format!("{name}.md"), "text/markdown", &text);
         }
     };
+    let closing = move || {
+        if !learning.is_last() || learning.has_open_task() {
+            return None;
+        }
+        let present = learning.step.get();
+        learning.open.with(|open| {
+            let open = open.as_ref()?;
+            let is_open = |step: &usize| {
+                let is_done = |id| {
+                    learning
+                        .progress
+                        .with(|progress| progress.is_done(id, *step))
+                };
+                *step != present && open.id.is_some_and(|id| !is_done(id))
+            };
+            Some(open.closing((0..open.lesson.steps.len()).find(is_open)))
+        })
+    };
     let edit = move |_| {
         learning
             .is_edited
@@ -189,6 +207,7 @@ fn LessonFoot(
             <Show when=move || learning.has_page_changed()>
                 <p class="lesson-changed">"You changed the page. "<q>"Reset this step"</q>" goes back to how this step began."</p>
             </Show>
+            {move || closing().map(|words| view! { <p class="lesson-done" role="status">{words}</p> })}
             <div class="lesson-ways">
                 <button type="button" disabled=is_first on:click=previous>"Back"</button>
                 <button type="button" on:click=move |_| learning.show_asked()>"Reset this step"</button>

@@ -147,15 +147,41 @@ fn goes_with_its_readers(graph: &Graph, op: OpId) -> bool {
         && readers.iter().all(is_elementwise)
 }
 
+/// Whether a reduction is among the last ops before this matmul, as the softmax of attention is.
+fn follows_reduction(graph: &Graph, matmul: OpId) -> bool {
+    /// A dropout, casts and the parts of a softmax may come between.
+    const MOST_OPS: usize = 8;
+    let mut before = vec![matmul];
+    let mut at = 0;
+    while let Some(&op) = before.get(at) {
+        for &op in &graph.predecessors[op] {
+            match graph.ops[op].op_type {
+                OpType::Reduction => return true,
+                OpType::Matmul | OpType::Opaque => {}
+                _ if before.len() <= MOST_OPS && !before.contains(&op) => before.push(op),
+                _ => {}
+            }
+        }
+        at += 1;
+    }
+    false
+}
+
 /// Why ops do not run as one kernel, as the end of a sentence.
 pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
     let later_first =
         matches!(reason, Reason::MatmulAndReduction { matmul, reduction } if reduction < matmul);
+    let exception = match reason {
+        &Reason::TwoMatmuls { first, second } if follows_reduction(graph, first.max(second)) => {
+            " unless it is attention"
+        }
+        _ => "",
+    };
     match reason.clone().map_ops(|op| quoted_op(graph, op)) {
         Reason::TooManyOps { ops, limit } => beyond_limit("have", ops, "ops", limit),
         Reason::TwoMatmuls { first, second } => {
             format!(
-                "a kernel runs at most one matmul unless it is attention, and this one would run {first} and {second}"
+                "a kernel runs at most one matmul{exception}, and this one would run {first} and {second}"
             )
         }
         Reason::MatmulAndReduction { matmul, reduction } if later_first => format!(
