@@ -227,10 +227,15 @@ pub fn place_in_view(scroller: &Element, line: usize, lines: usize) -> f64 {
     down / f64::from(scroller.client_height().max(1))
 }
 
-/// Scrolls as little as needed to bring an element into view.
+/// Scrolls as little as needed to bring an element into view, or its start where it is taller than the window.
 pub fn reveal(element: &Element) {
+    let is_taller = element.get_bounding_client_rect().height() > window_height_px();
     let options = ScrollIntoViewOptions::new();
-    options.set_block(ScrollLogicalPosition::Nearest);
+    options.set_block(if is_taller {
+        ScrollLogicalPosition::Start
+    } else {
+        ScrollLogicalPosition::Nearest
+    });
     element.scroll_into_view_with_scroll_into_view_options(&options);
 }
 
@@ -263,8 +268,7 @@ where
 /// The same, unless at least so many pixels of its height are in view.
 pub fn reveal_unless_seen(element: &Element, least_px: f64) {
     let place = element.get_bounding_client_rect();
-    let window = web_sys::window().and_then(|window| window.inner_height().ok()?.as_f64());
-    let seen_px = place.bottom().min(window.unwrap_or_default()) - place.top().max(0.0);
+    let seen_px = place.bottom().min(window_height_px()) - place.top().max(0.0);
     if seen_px < least_px.min(place.height()) {
         reveal(element);
     }
@@ -275,6 +279,11 @@ pub fn reveal_by_id(id: &str) {
     if let Some(element) = super::document().and_then(|document| document.get_element_by_id(id)) {
         reveal(&element);
     }
+}
+
+fn window_height_px() -> f64 {
+    let height = web_sys::window().and_then(|window| window.inner_height().ok()?.as_f64());
+    height.unwrap_or_default()
 }
 
 fn active_element() -> Option<Element> {

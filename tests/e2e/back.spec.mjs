@@ -58,7 +58,7 @@ test('back closes the latest of several', async ({ page, open }) => {
   await page.setViewportSize(PHONE);
   await open();
   await enlarge(page);
-  await dialog(page).getByRole('button', { name: /^kernel 1:/ }).first().click();
+  await dialog(page).getByRole('button', { name: /^kernel 1:/ }).first().press('Enter');
   await expect(card(page)).toBeVisible();
   await expect.poll(() => depth(page)).toBe(2);
   await page.goBack();

@@ -218,3 +218,27 @@ test('by mouse the same words speak of keys and dropped files', async ({ page, o
   await expect(page.locator('.hint').last()).toContainText('press M on it');
   expect(await page.locator('main').innerText()).not.toContain('by its number');
 });
+
+test('on a phone no small map covers the graph, and a row of tabs shows that it goes on', async ({ page, open }) => {
+  await page.setViewportSize(PHONE);
+  await open();
+  await expect(page.locator('.graph .dag-minimap')).toBeHidden();
+  const tabs = page.locator('.results > .tabs');
+  expect(await tabs.evaluate((row) => row.scrollWidth > row.clientWidth)).toBe(true);
+  // Covers scroll with the tabs, and shadows do not: at an end the one lies over the other.
+  await expect(tabs).toHaveCSS('background-attachment', 'local, local, scroll, scroll');
+});
+
+test('the tensors of a kernel are shown from their heading on', async ({ page, open }) => {
+  await page.setViewportSize(PHONE);
+  await open();
+  await page.locator('.dag-op').first().click();
+  await page.locator('.inspector').getByRole('button', { name: /^Show kernel/ }).click();
+  await page.locator('.inspector').getByRole('button', { name: 'Its tensors' }).click();
+  const details = page.locator('.kernel-details');
+  await expect(details).toBeFocused();
+  await expect.poll(async () => {
+    const { y } = await details.boundingBox();
+    return y >= 0 && y < PHONE.height / 2;
+  }).toBe(true);
+});

@@ -1,0 +1,62 @@
+// A phone on its side: what opens over the page is whole in the window.
+
+import { expect, test } from './fixture.mjs';
+import { openShare, result } from './visitor.mjs';
+
+const LANDSCAPE = { width: 844, height: 390 };
+const menu = (name) => async (page) => {
+  await page.locator('summary').filter({ hasText: name }).click();
+  return page.locator('.menu-panel');
+};
+const enlarge = async (page, name) => {
+  await page.getByRole('button', { name: `Enlarge: ${name}` }).click();
+  return page.locator('dialog[open]');
+};
+const card = (page) => page.locator('.inspector');
+
+/** Each shows something and returns it. */
+const PARTS = {
+  'the card of an op': async (page) => {
+    await page.locator('.dag-op').first().click();
+    return card(page);
+  },
+  'a number': async (page) => {
+    await result(page).locator('.explains').first().click();
+    return page.locator('.explanation');
+  },
+  'the enlarged roofline': (page) => enlarge(page, 'Roofline'),
+  'the picture of the enlarged roofline': async (page) => (await enlarge(page, 'Roofline')).locator('svg.chart'),
+  'the picture of the enlarged timeline': async (page) => (await enlarge(page, 'Memory timeline')).locator('svg.chart'),
+  'the card in an enlarged chart': async (page) => {
+    await (await enlarge(page, 'Roofline')).getByRole('button', { name: /^kernel 1:/ }).first().press('Enter');
+    return card(page);
+  },
+  'the model': menu('Model'),
+  'more': menu('More'),
+  'the note of a link': async (page) => {
+    await openShare(page);
+    return page.locator('.menu-panel');
+  },
+};
+
+for (const [name, show] of Object.entries(PARTS)) {
+  test(`on a phone on its side nothing is cut: ${name}`, async ({ page, open }) => {
+    await page.setViewportSize(LANDSCAPE);
+    await open();
+    const part = await show(page);
+    await expect(part).toBeVisible();
+    await expect.poll(async () => {
+      const { x, y, width, height } = await part.boundingBox();
+      const cut = { left: -x, top: -y, right: x + width - LANDSCAPE.width, bottom: y + height - LANDSCAPE.height };
+      return Object.entries(cut).filter(([, by]) => by > 0.5);
+    }).toEqual([]);
+  });
+}
+
+test('the card in an enlarged chart leaves the picture in sight', async ({ page, open }) => {
+  await page.setViewportSize(LANDSCAPE);
+  await open();
+  await PARTS['the card in an enlarged chart'](page);
+  const [of, picture] = await Promise.all([card(page), page.locator('dialog[open] svg.chart')].map((part) => part.boundingBox()));
+  expect(of.x + of.width).toBeLessThanOrEqual(picture.x + 1);
+});
