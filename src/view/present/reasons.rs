@@ -167,16 +167,21 @@ fn follows_reduction(graph: &Graph, matmul: OpId) -> bool {
     false
 }
 
-/// Why ops do not run as one kernel, as the end of a sentence.
-pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
-    let later_first =
-        matches!(reason, Reason::MatmulAndReduction { matmul, reduction } if reduction < matmul);
-    let exception = match reason {
+/// The exception to one matmul a kernel, where the program may have it: it needs a word that a newcomer does not know.
+fn matmul_exception(graph: &Graph, reason: &Reason) -> &'static str {
+    match reason {
         &Reason::TwoMatmuls { first, second } if follows_reduction(graph, first.max(second)) => {
             " unless it is attention"
         }
         _ => "",
-    };
+    }
+}
+
+/// Why ops do not run as one kernel, as the end of a sentence.
+pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
+    let later_first =
+        matches!(reason, Reason::MatmulAndReduction { matmul, reduction } if reduction < matmul);
+    let exception = matmul_exception(graph, reason);
     match reason.clone().map_ops(|op| quoted_op(graph, op)) {
         Reason::TooManyOps { ops, limit } => beyond_limit("have", ops, "ops", limit),
         Reason::TwoMatmuls { first, second } => {
