@@ -49,7 +49,7 @@ pub fn GraphCanvas(
     };
     // Sides in pixels: with 100 % the picture has another size in each pass in which the page's layout measures its rows, and
     // Chromium sets all of its words again in each.
-    let side_px = move |side_of: fn(Size) -> f64| {
+    let length = move |side_of: fn(Size) -> f64| {
         let side = side_of(size_px.get());
         (side > 0.0 && !is_printing.get()).then(|| format!("{side}px"))
     };
@@ -84,8 +84,8 @@ pub fn GraphCanvas(
                 <svg
                     class="dag"
                     viewBox=view_box
-                    style:width=move || side_px(|(width, _)| width)
-                    style:height=move || side_px(|(_, height)| height)
+                    style:width=move || length(|(width, _)| width)
+                    style:height=move || length(|(_, height)| height)
                     class:is-unfused=move || !page.is_fused.get()
                     class:has-selection=move || page.selection.get() != Selection::Nothing
                     class:is-switching=page.is_switching
