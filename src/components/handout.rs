@@ -62,6 +62,7 @@ fn Sheets() -> impl IntoView {
             <article class="sheet">
                 <h2>{move || page.program_name()}</h2>
                 <p>{move || page.headline_sentence()}</p>
+                {move || page.sender_note.get().map(|note| view! { <p><strong>"Note: "</strong><bdi>{note.to_string()}</bdi></p> })}
                 <dl>{move || choices().into_iter().map(choice).collect_view()}</dl>
                 {picture("handout-graph", |of| &of.graph, "Graph of the operations and their kernels")}
                 <p class="sheet-key">{move || PictureKind::Graph.key(page.is_fused.get())}</p>
@@ -130,7 +131,11 @@ fn KernelList() -> impl IntoView {
 fn AdviceList() -> impl IntoView {
     const MOST: usize = 3;
     let page = Page::of_context();
-    let rows = Memo::new(move |_| page.advice().unwrap_or_default());
+    let rows = Memo::new(move |_| {
+        let mut rows = page.advice().unwrap_or_default();
+        rows.retain(AdviceRow::matters);
+        rows
+    });
     let item = |row: AdviceRow| {
         let words = format!(
             "{} Saves {} ({}).",

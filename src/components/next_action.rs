@@ -7,13 +7,11 @@ use fuseline_browser as browser;
 use fuseline_core::examples::{NEXT, START, example};
 use fuseline_learn::lesson::library::LESSONS;
 use fuseline_learn::lesson::read;
-use fuseline_view::present::advice::{advice_gain, advice_title};
+use fuseline_view::present::advice::{AdviceRow, advice_gain, advice_title};
 use leptos::either::Either;
 use leptos::prelude::*;
 use std::time::Duration;
 
-/// What saves less is left to *What to do*: predictions are not as exact.
-const LEAST_SHARE_PERCENT: f64 = 1.0;
 /// The advice is searched when nothing has changed for so long: it prices many changes of the program.
 const PAUSE: Duration = Duration::from_millis(400);
 
@@ -117,7 +115,7 @@ fn BestChange() -> impl IntoView {
             return None;
         }
         let mut rows = page.advice()?.into_iter();
-        Some(rows.find(|row| row.share_percent >= LEAST_SHARE_PERCENT))
+        Some(rows.find(AdviceRow::matters))
     });
     let follow = move |_| {
         if let Some(row) = best.get_untracked().flatten() {
@@ -134,7 +132,7 @@ fn BestChange() -> impl IntoView {
                 </p>
             }),
             None => Either::Right(view! {
-                <p class="best-change quiet">{format!("No known change would save {LEAST_SHARE_PERCENT} % of the time.")}</p>
+                <p class="best-change quiet">{format!("No known change saves more than {} % of the time.", AdviceRow::LEAST_PERCENT)}</p>
             }),
         })}
     }

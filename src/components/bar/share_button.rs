@@ -15,6 +15,17 @@ pub fn ShareButton() -> impl IntoView {
     let page = Page::of_context();
     // Here and not in the panel, so that a note which is half written outlives it.
     let note = RwSignal::new(String::new());
+    // Who passes a link on sees the note that came with it, and sends it, changes it or takes it out.
+    Effect::new(move |came: Option<String>| {
+        let comes = page
+            .sender_note
+            .get()
+            .map_or_else(String::new, |note| note.to_string());
+        if came.is_none_or(|came| note.with_untracked(|note| *note == came)) {
+            note.set(comes.clone());
+        }
+        comes
+    });
     let shown_link = RwSignal::new(None::<String>);
     let is_open = RwSignal::new(false);
     let button = NodeRef::new();

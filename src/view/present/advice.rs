@@ -29,6 +29,14 @@ pub struct AdviceRow {
 }
 
 impl AdviceRow {
+    /// A smaller share of the time is none to suggest: it is within the error of a prediction.
+    pub const LEAST_PERCENT: f64 = 1.0;
+
+    /// Whether it saves enough to be suggested.
+    pub fn matters(&self) -> bool {
+        self.share_percent >= Self::LEAST_PERCENT
+    }
+
     /// What it would save, as it is shown.
     pub fn saved(&self, saved: Saved) -> String {
         match saved {
