@@ -127,7 +127,7 @@ fn a_rule_of_the_textbook_is_named_as_one() {
 fn the_reason_for_two_matmuls_names_its_exception_where_it_may_hold() {
     let (task, states) = first_lesson_step(2);
     let answer = task.right_answer(&states).unwrap_or_default();
-    let reason = "a kernel runs at most one matmul, and this one would run";
+    let reason = "a kernel runs at most one matmul, and fused they would run";
     assert!(answer.contains(reason), "{answer}");
     let graph = of_text(example("attention").unwrap().text, Policy::Rules).graph;
     let matmuls: Vec<_> = (graph.ops.iter_enumerated())

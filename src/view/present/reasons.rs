@@ -77,7 +77,11 @@ pub fn said_verdict(analysis: &Analysis, ops: [OpId; 2], verdict: &Verdict) -> S
     said.push(format_bytes(bytes.unsigned_abs()), Some(Saved::Bytes));
     let Some(saved_s) = price.time_s() else {
         said.push(
-            ". Its time is unknown, because no kernel runs both matmuls.",
+            format!(
+                ". Its time is unknown: no known kernel runs {} and {}.",
+                quoted_op(graph, first.min(second)),
+                quoted_op(graph, first.max(second))
+            ),
             None,
         );
         return said;
@@ -186,7 +190,7 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
         Reason::TooManyOps { ops, limit } => beyond_limit("have", ops, "ops", limit),
         Reason::TwoMatmuls { first, second } => {
             format!(
-                "a kernel runs at most one matmul{exception}, and this one would run {first} and {second}"
+                "a kernel runs at most one matmul{exception}, and fused they would run {first} and {second}"
             )
         }
         Reason::MatmulAndReduction { matmul, reduction } if later_first => format!(

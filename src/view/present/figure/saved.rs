@@ -79,7 +79,9 @@ pub fn merge_explanation(
     }
     let term = merge_term(analysis, kernels, price, saved);
     let note = match saved {
-        _ if term.is_none() => Some("No kernel runs both matmuls, so the saved time is unknown."),
+        _ if term.is_none() => {
+            Some("No known kernel runs all of their ops, so the saved time is unknown.")
+        }
         Saved::Bytes => Some(
             "As one kernel, tensors between the two stay on chip, and a tensor that both read is read once.",
         ),
