@@ -135,7 +135,7 @@ fn FigureLine(
             {pair(Quantity::Bytes, |all| &all.unfused_bytes, |all| &all.fused_bytes)}
         </p>
         <p class="headline-figure" title=text(|all| &all.time_note)>
-            <span class="headline-label">{text(|all| &all.time_kind)}</span>
+            <span class="headline-label">{move || figures.with(|all| all.time_kind)}</span>
             {pair(Quantity::Time, |all| &all.unfused_time, |all| &all.fused_time)}
             {move || error.get().map(|error| {
                 let told = Told::own(move || {

@@ -28,7 +28,6 @@ use fuseline_view::page::note::Note;
 use fuseline_view::page::tab::Tab;
 use fuseline_view::present::badge::{KernelLook, kernel_looks};
 use fuseline_view::present::findings::Shown;
-use fuseline_view::present::options::opening_words;
 use fuseline_view::present::pinned::KernelAgainst;
 use fuseline_view::present::steps::Steps;
 use fuseline_view::present::why::WhyNot;
@@ -324,15 +323,9 @@ impl Page {
     }
 
     /// Replaces the text by an example, with the choices that it opens with. Device and conventions stay.
-    /// A message says so where they differ from those before.
     pub fn open_example(self, example: &Example) {
-        let before = self.choices();
         let choices = self.choices_with(example.text).opened_with(example.opening);
-        let (policy, fusion) = (choices.policy, choices.fusion);
         self.open_with(example.text.to_owned(), Some(example.id), choices);
-        if policy != before.policy || fusion.attention != before.fusion.attention {
-            self.tell(opening_words(example.title, policy, &fusion));
-        }
     }
 
     fn open_with(self, text: String, example: Option<&'static str>, choices: Choices) -> bool {

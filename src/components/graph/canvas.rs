@@ -4,6 +4,7 @@ use super::keys::ZOOM_STEP;
 use super::minimap::Minimap;
 use super::picture::Picture;
 use super::state::Graph;
+use crate::app::covers::closes_on_back;
 use crate::app::presenting::graph_unit_px;
 use crate::app::state::{Page, Selection};
 use fuseline_browser::{self as browser, content_size};
@@ -152,7 +153,7 @@ fn Tools(
                 hidden=move || !graph.is_cut_off.get()
                 on:click=move |_| graph.show_readable()
             >
-                "Read"
+                "Readable"
             </button>
             <button
                 type="button"
@@ -176,6 +177,10 @@ fn FullScreen(
     panel: NodeRef<html::Section>,
 ) -> impl IntoView {
     let fills_screen = browser::is_full_screen(panel);
+    closes_on_back(
+        move || fills_screen.get(),
+        move || browser::toggle_full_screen(panel),
+    );
     view! {
         <button
             type="button"
@@ -185,7 +190,8 @@ fn FullScreen(
             on:click=move |_| browser::toggle_full_screen(panel)
         >
             <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
-                <path d="M9 2H14V7M14 2L9 7M7 14H2V9M2 14L7 9"></path>
+                // Arrows out, or in.
+                <path d=move || if fills_screen.get() { "M13 7H9V3M9 7L14 2M3 9H7V13M7 9L2 14" } else { "M9 2H14V7M14 2L9 7M7 14H2V9M2 14L7 9" }></path>
             </svg>
         </button>
     }

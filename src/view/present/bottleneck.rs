@@ -52,11 +52,11 @@ impl Bottleneck {
         (total_s > 0.0).then_some(longest)
     }
 
-    /// `87 % compute-bound`.
+    /// `fused: 87 % compute-bound`.
     pub fn text(&self) -> String {
         match self.share() {
-            Some(share) => format!("{share} {}", self.name),
-            None => format!("all {}", self.name),
+            Some(share) => format!("fused: {share} {}", self.name),
+            None => format!("fused: all {}", self.name),
         }
     }
 

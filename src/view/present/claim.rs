@@ -1,10 +1,10 @@
 //! What fusion brings to the program, in the one sentence that leads the page.
 
 use super::explain::{assumed, has_assumed_size, total_bytes, total_kernels};
-use super::figure::{Figure, Of, Part, Quantity, Run};
-use super::format::{format_faster, format_percent, format_ratio};
+use super::figure::{Figure, Of, Part, Quantity};
+use super::format::{format_faster, format_percent};
 use super::names::plural;
-use super::times::{TimeKind, program_outside, total_speedup, total_times, unverified_ratio};
+use super::times::{TimeKind, program_outside, total_speedup, total_times};
 use fuseline_core::{Analysis, Policy};
 
 /// The sentence about what is shown, with its numbers: the fused program, or the unfused one while `is_fused` is false.
@@ -28,30 +28,17 @@ pub fn claim(analysis: &Analysis, is_fused: bool) -> Vec<Part> {
     }
 }
 
-/// The sentence about the fused program while its pictures go over from unfused: its numbers have come this share of their way from
-/// what they are without fusion. The last one is [`claim`].
+/// The sentence about the fused program while its pictures go over from unfused: the saved share of the bytes has come this share of
+/// its way. The other numbers stand at once: on their way they would be those of another policy. The last one is [`claim`].
 pub fn counting_claim(analysis: &Analysis, share: f64) -> Vec<Part> {
     let mut parts = claim(analysis, true);
     if share >= 1.0 || analysis.is_partial() {
         return parts;
     }
-    let (unfused, fused) = (&analysis.unfused, &analysis.fused);
     for part in &mut parts {
-        let Some(figure) = part.figure else {
-            continue;
-        };
-        part.text = match figure.quantity {
-            Quantity::Launches if figure.run == Run::Fused => {
-                let [from, to] = [unfused.launches, fused.launches].map(|count| count as f64);
-                format!("{:.0}", from + share * (to - from))
-            }
-            Quantity::Saving => format_percent(share * analysis.savings_pct.abs()),
-            Quantity::Speedup | Quantity::BoundSpeedup => match total_speedup(analysis) {
-                Some((_, speedup)) => format_ratio(1.0 + share * (speedup - 1.0)),
-                None => continue,
-            },
-            _ => continue,
-        };
+        if (part.figure).is_some_and(|figure| figure.quantity == Quantity::Saving) {
+            part.text = format_percent(share * analysis.savings_pct.abs());
+        }
     }
     parts
 }
@@ -181,12 +168,14 @@ fn gain(analysis: &Analysis, is_assumed: bool) -> Vec<Part> {
         return vec![Part::words(".")];
     };
     let (how, quantity) = match kind {
+        TimeKind::Predicted if program_outside(analysis).is_some() => {
+            ("predicted (unverified)", Quantity::Speedup)
+        }
         TimeKind::Predicted => ("predicted", Quantity::Speedup),
         TimeKind::LowerBound => ("at best", Quantity::BoundSpeedup),
     };
     let device = &analysis.options.device.name;
-    let outside = program_outside(analysis);
-    let faster = unverified_ratio(outside, &format_faster(speedup));
+    let faster = format_faster(speedup);
     // The number alone explains itself: `1.06×` of `1.06× faster`.
     let (ratio, rest) = faster.split_once(' ').unwrap_or((&faster, ""));
     vec![

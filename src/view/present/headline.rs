@@ -28,7 +28,7 @@ pub struct Headline {
     /// Launched kernels, fused.
     pub fused_kernels: String,
     /// What the times are: `predicted`. The sentence above names the device.
-    pub time_kind: String,
+    pub time_kind: &'static str,
     /// The same with the device: `predicted on H200`.
     pub time_label: String,
     /// Time, unfused.
@@ -89,7 +89,10 @@ pub fn headline(analysis: &Analysis) -> Headline {
         ),
         unfused_kernels: total_kernels(analysis, unfused),
         fused_kernels: total_kernels(analysis, fused),
-        time_kind: kind.name().to_owned(),
+        time_kind: match kind {
+            TimeKind::LowerBound => "fastest possible time",
+            TimeKind::Predicted => kind.name(),
+        },
         time_label: format!("{} on {}", kind.name(), device.name),
         ratio: total_speedup(analysis)
             .filter(|_| runs)
@@ -141,6 +144,10 @@ impl Headline {
             fused_time,
             ..
         } = self;
+        let error = match &self.error {
+            Some(error) => format!(", each {}", error.text()),
+            None => String::new(),
+        };
         let ratio = match &self.ratio {
             Some(ratio) => format!(", {ratio}"),
             None => String::new(),
@@ -157,7 +164,7 @@ impl Headline {
         format!(
             "Memory traffic {unfused_bytes} unfused, {fused_bytes} fused, {change}. \
              {unfused_kernels} {kernels_become} {fused_kernels}. \
-             Time, {time_label}: {unfused_time} unfused, {fused_time} fused{ratio}.{search}"
+             Time, {time_label}: {unfused_time} unfused, {fused_time} fused{error}{ratio}.{search}"
         )
     }
 }

@@ -2,9 +2,7 @@
 
 use fuseline_core::fusion::attention::{Attention, find};
 use fuseline_core::model::options::Switch;
-use fuseline_core::{
-    Analysis, Externals, F32Matmul, FusionOptions, Objective, Policy, ReshapeCost,
-};
+use fuseline_core::{Analysis, Externals, F32Matmul, Objective, Policy, ReshapeCost};
 
 /// The name of a policy for visitors. Its id on the command line and in links is `Policy::name`.
 ///
@@ -59,17 +57,6 @@ pub const fn policy_gloss(policy: Policy) -> &'static str {
         Policy::Optimal => "the best legal kernels",
         Policy::Manual => "your own kernels",
     }
-}
-
-/// What an example of this title opens with.
-pub fn opening_words(title: &str, policy: Policy, fusion: &FusionOptions) -> String {
-    let policy_title = policy_title(policy, fusion.objective);
-    let attention = if fusion.attention {
-        " and fused attention"
-    } else {
-        ""
-    };
-    format!("{title} opens with the fusion policy {policy_title}{attention}.")
 }
 
 /// What to do under the policy *by hand* while the text has no kernel mark.

@@ -161,10 +161,10 @@ pub(super) fn unverified(outside: Option<Outside>, time: &str) -> String {
     format!("{time}{mark}")
 }
 
-/// The same of a ratio of predicted times: `1.34×? faster`.
+/// The same of a ratio of predicted times: `1.34× faster (unverified)`.
 pub(super) fn unverified_ratio(outside: Option<Outside>, faster: &str) -> String {
     match outside {
-        Some(_) => faster.replacen('×', "×?", 1),
+        Some(_) => format!("{faster} (unverified)"),
         None => faster.to_owned(),
     }
 }

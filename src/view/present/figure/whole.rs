@@ -5,9 +5,7 @@ use crate::present::bottleneck::Bottleneck;
 use crate::present::explain::has_assumed_size;
 use crate::present::names::{kernel_ops, op_name};
 use crate::present::prediction_error::PredictionError;
-use crate::present::times::{
-    TimeKind, missing_text, outside_text, program_outside, total_times, unverified,
-};
+use crate::present::times::{TimeKind, missing_text, outside_text, program_outside, total_times};
 use fuseline_core::analysis::{Analysis, Execution, Kernel};
 use fuseline_core::model::ids::KernelId;
 use fuseline_core::model::work::Work;
@@ -270,7 +268,6 @@ fn speedup(analysis: &Analysis, quantity: Quantity) -> Option<Found> {
     let outside = program_outside(analysis).filter(|_| quantity == Quantity::Time);
     let found = Found::new(term);
     (analysis.fused.launches > 0).then(|| Found {
-        value: unverified(outside, &found.value),
         notes: (outside.map(outside_text).into_iter())
             .chain(speedup_notes(analysis, quantity))
             .collect(),
