@@ -142,7 +142,8 @@ impl Learning {
             let is_done = self
                 .wanted
                 .with(|wanted| !wanted.is_empty() && wanted.iter().all(|wanted| wanted.holds));
-            if is_done && self.judged.with_untracked(Option::is_none) {
+            // A slider that is held may be on its way elsewhere.
+            if is_done && !self.page.hold.is_held() && self.judged.with_untracked(Option::is_none) {
                 self.finish(Judged {
                     is_right: true,
                     words: untrack(|| self.done_words()).unwrap_or_default(),

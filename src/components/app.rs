@@ -1,6 +1,6 @@
 //! The page as a whole.
 
-use crate::app::covers::Covers;
+use crate::app::covers::{Covers, closes_on_back};
 use crate::app::learning::Learning;
 use crate::app::presenting::Presenting;
 use crate::app::puzzling::Puzzling;
@@ -42,6 +42,10 @@ pub fn App(
     session.keep();
     let learning = Learning::new(session);
     provide_context(learning);
+    closes_on_back(
+        move || learning.open.with(Option::is_some),
+        move || learning.leave(),
+    );
     let presenting = Presenting::new(page, learning);
     provide_context(presenting);
     provide_context(Puzzling::new(session));

@@ -20,7 +20,7 @@ fn sentences_name_the_value_at_which_they_change() {
         ),
         "{sentences:#?}"
     );
-    assert!(sentences.contains(&"At S = 512, `scores_raw` and `scores` become the largest tensors instead of `ffn_up_out` and `gelu_out`."), "{sentences:#?}");
+    assert!(sentences.contains(&"At S = 512, `scores_raw` and `scores` become the largest tensors that ops write, instead of `ffn_up_out` and `gelu_out`."), "{sentences:#?}");
     assert!(rows.windows(2).all(|pair| pair[0].value <= pair[1].value));
     assert!(rows.len() <= 12);
 }

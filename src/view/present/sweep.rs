@@ -197,9 +197,9 @@ fn crossing_sentence(crossing: &Crossing, sweep: &Sweep, device: &Device) -> Str
             "{at}, {} {} instead of {}.",
             tensor_names(tensors),
             if tensors.len() > 1 {
-                "become the largest tensors"
+                "become the largest tensors that ops write,"
             } else {
-                "becomes the largest tensor"
+                "becomes the largest tensor that an op writes,"
             },
             tensor_names(before),
         ),

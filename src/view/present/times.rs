@@ -90,7 +90,7 @@ pub fn time_note(analysis: &Analysis) -> String {
     let outside = program_outside(analysis)
         .map_or_else(String::new, |outside| format!(" {}", outside_text(outside)));
     format!(
-        "{rates}. The times are warm: the program repeats, so inputs and weights that fit in the L2 cache stay there.{outside} Lower bound: {BOUND}, with all bytes from memory. A warm time can be below it where the cache still holds data."
+        "{rates}. The times are warm: the program repeats, so inputs and weights that fit in the L2 cache stay there. Without fusion they are those of eager PyTorch, whose copies take longer than compiled ones.{outside} Lower bound: {BOUND}, with all bytes from memory. A warm time can be below it where the cache still holds data."
     )
 }
 
