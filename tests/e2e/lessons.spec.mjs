@@ -45,7 +45,7 @@ test('a lesson from its first step to its last: predict, choose, drag, merge', a
   await button(page, 'Predict').click();
   await button(page, 'Predict').click();
   await expect(verdict(page)).toContainText('Not quite. The answer is 2. The 2 kernels are');
-  await expect(verdict(page)).toContainText('a kernel runs at most one matmul, and this one');
+  await expect(verdict(page)).toContainText('a kernel runs at most one matmul, and fused they');
   await expect(policyChoice(page, 'rules')).toBeChecked();
   await button(page, 'Next').click();
 

@@ -130,7 +130,7 @@ test('a link whose text has mistakes opens with its diagnostics', async ({ page,
 const NOTE = 'Fusing these two saves half of the traffic.\nWorth a day?';
 const NOTE_SHOWN = 'Note from the sender: Fusing these two saves half of the traffic. Worth a day?';
 
-test('a note travels with the link, and is the sender\'s alone', { tag: '@firefox' }, async ({ page, open, browser }) => {
+test('a note travels with the link, and who passes it on sees it, sends it or takes it out', { tag: '@firefox' }, async ({ page, open, browser }) => {
   await open();
   await write(page, TEXT);
   const link = await sharedLink(page, NOTE);
@@ -140,13 +140,27 @@ test('a note travels with the link, and is the sender\'s alone', { tag: '@firefo
   await expect(senderNote(other).locator('p')).toHaveText(NOTE_SHOWN);
 
   await other.evaluate(() => { navigator.clipboard.writeText = async (text) => { globalThis.copied = text; }; });
-  await copyLink(other);
-  await expect.poll(() => other.evaluate(() => globalThis.copied)).toContain('#v1.');
-  const again = await other.evaluate(() => new URL(globalThis.copied).hash);
-  await page.goto('about:blank');
-  await open(again);
-  await expect(editor(page)).toHaveValue(TEXT);
-  await expect(senderNote(page)).toHaveCount(0);
+  const passedOn = async () => {
+    await other.evaluate(() => { globalThis.copied = ''; });
+    await copyLink(other);
+    await expect.poll(() => other.evaluate(() => globalThis.copied)).toContain('#v1.');
+    return other.evaluate(() => new URL(globalThis.copied).hash);
+  };
+  const note = async () => {
+    await other.getByText('Share', { exact: true }).click();
+    return other.getByLabel('Note to the reader (optional)');
+  };
+  const [withNote, field] = [await passedOn(), await note()];
+  await expect(field).toHaveValue(NOTE.replace('\n', ' '));
+  await field.fill('');
+  await other.keyboard.press('Escape');
+  const without = await passedOn();
+  for (const [link, notes] of [[withNote, 1], [without, 0]]) {
+    await page.goto('about:blank');
+    await open(link);
+    await expect(editor(page)).toHaveValue(TEXT);
+    await expect(senderNote(page)).toHaveCount(notes);
+  }
   await other.context().close();
 });
 

@@ -1,7 +1,7 @@
 // The start: what a visitor sees while the program loads, when it cannot, and what a first visit and an example open with.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { chooseExample, choosePolicy, chooseView, editor, headlineBytes, kernels, notice, picker, policyChoice, stored, untilStored, viewSwitch, withhold } from './visitor.mjs';
+import { chooseExample, choosePolicy, chooseView, editor, headlineBytes, kernels, picker, policyChoice, stored, untilStored, viewSwitch, withhold } from './visitor.mjs';
 
 const help = (page) => page.getByText('Does this stay?');
 
@@ -130,12 +130,12 @@ test('an example opens with its choices, and undo brings back those from before'
   await expect(editor(page)).toHaveValue(/k_t +=/);
 });
 
-test('the way on to the transformer block says which policy it opens with', async ({ page, visit }) => {
+test('the transformer block says which policy it opens with', async ({ page, visit }) => {
   await visit();
   await page.getByRole('button', { name: 'Fuse', exact: true }).click();
   await page.getByRole('button', { name: 'Next: Transformer block', exact: true }).click();
   await expect(policyChoice(page, 'inductor')).toBeChecked();
-  await expect(notice(page)).toContainText('Transformer block opens with the fusion policy torch.compile and fused attention.');
+  await expect(page.locator('.strip')).toContainText('What to watch: torch.compile with fused attention keeps the scores');
 });
 
 test('Fuse moves nothing, leaves no mark of the focus after a press, and gives it to the graph after a key', async ({ page, visit }) => {

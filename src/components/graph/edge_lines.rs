@@ -71,7 +71,8 @@ pub(super) fn EdgeLines(
     })
 }
 
-/// Only tensors inside a kernel, and inputs and outputs of a reshape, which may be a view.
+/// Only tensors inside a kernel, inputs and outputs of a reshape, which may be a view, and a tensor that another op of the kernel
+/// has read.
 fn may_stay_on_chip(placed: &PlacedGraph, edge: &Edge) -> bool {
     let analysis = &placed.analysis;
     let (from, to) = (edge.from.op(), edge.to.op());
@@ -80,7 +81,14 @@ fn may_stay_on_chip(placed: &PlacedGraph, edge: &Edge) -> bool {
         let op = analysis.graph.ops.get(op);
         op.is_some_and(|op| op.op_type == OpType::Reshape)
     };
+    let is_read_before = |op: OpId| {
+        let ops = kernel(op).and_then(|&kernel| analysis.partition.kernels.get(kernel));
+        let reads = |other: &OpId| analysis.graph.inputs[*other].contains(&edge.tensor);
+        let before = ops.into_iter().flatten().take_while(|other| **other != op);
+        before.into_iter().any(reads)
+    };
     from.zip(to).is_some_and(|(a, b)| kernel(a) == kernel(b))
+        || to.is_some_and(is_read_before)
         || from.is_some_and(is_reshape)
         || to.is_some_and(is_reshape)
 }

@@ -80,12 +80,10 @@ pub struct PillLook {
     pub title: String,
 }
 
-/// Width of the thinnest DRAM edge.
-const LEAST_PX: f64 = 1.5;
-
 /// Width of a DRAM edge. It grows with the square root of the bytes up to the `most` of any tensor, so that tensors of
 /// 16 MB and of 256 MB are told apart at a glance.
 pub fn edge_width_px(bytes: u64, most: u64) -> f64 {
+    const LEAST_PX: f64 = 1.5;
     let share = (bytes as f64 / most.max(1) as f64).clamp(0.0, 1.0);
     LEAST_PX + (widest_edge_px(most) - LEAST_PX) * share.sqrt()
 }
@@ -137,14 +135,6 @@ pub struct Looks {
     is_written: IdVec<TensorId, bool>,
 }
 
-/// How a kernel reads a tensor from memory for one of its ops.
-enum KernelRead {
-    /// For this op.
-    First,
-    /// For an op before, so that this one finds it on chip.
-    Again,
-}
-
 impl Looks {
     /// The looks for the fused kernels, or for one kernel for each op. `O(ops + reads log reads)`.
     pub fn new(analysis: Arc<Analysis>, is_fused: bool) -> Self {
@@ -177,8 +167,9 @@ impl Looks {
         }
     }
 
-    /// How the kernel of an op reads a tensor from memory; `None` if it does not.
-    fn read_by(&self, op: OpId, tensor: TensorId) -> Option<KernelRead> {
+    /// Whether the kernel of an op reads a tensor from memory for this op. A later op of the kernel finds the tensor on chip: the
+    /// kernel reads it once, however many of its ops use it.
+    fn is_read_for(&self, op: OpId, tensor: TensorId) -> bool {
         let kernel = if self.is_fused {
             self.analysis.partition.kernel_of[op]
         } else {
@@ -186,11 +177,8 @@ impl Looks {
         };
         let key = |&(kernel, tensor, _): &(KernelId, TensorId, _)| (kernel, tensor);
         let at = (self.reads).binary_search_by_key(&(kernel, tensor), key);
-        let (.., first) = self.reads.get(at.ok()?)?;
-        Some(match first {
-            Some(first) if *first != op => KernelRead::Again,
-            _ => KernelRead::First,
-        })
+        let read = at.ok().and_then(|at| self.reads.get(at));
+        read.is_some_and(|(.., first)| first.is_none_or(|first| first == op))
     }
 
     fn is_through_memory(&self, tensor: TensorId) -> bool {
@@ -251,17 +239,13 @@ impl Looks {
 
     /// An edge of the layout.
     pub fn edge(&self, edge: &Edge) -> EdgeLook {
-        let read = match edge.to {
-            EdgeEnd::Op(op) => self.read_by(op, edge.tensor),
-            EdgeEnd::Pill(_) => self.is_written[edge.tensor].then_some(KernelRead::First),
+        let is_dram = match edge.to {
+            EdgeEnd::Op(op) => self.is_read_for(op, edge.tensor),
+            EdgeEnd::Pill(_) => self.is_written[edge.tensor],
         };
         EdgeLook {
-            is_dram: read.is_some(),
-            width_px: match read {
-                // The kernel reads the tensor once, however many of its ops use it.
-                Some(KernelRead::Again) => LEAST_PX,
-                _ => edge_width_px(self.bytes(edge.tensor), self.widest_edge_bytes),
-            },
+            is_dram,
+            width_px: edge_width_px(self.bytes(edge.tensor), self.widest_edge_bytes),
         }
     }
 
