@@ -3,7 +3,7 @@
 use crate::random_graph;
 use crate::worked::comes_out;
 use fuseline_core::analysis::compare::compare;
-use fuseline_core::examples::EXAMPLES;
+use fuseline_core::examples::{EXAMPLES, example};
 use fuseline_core::notation::parse;
 use fuseline_core::{
     Analysis, Conventions, Externals, KernelId, Objective, OpId, Options, Policy, ReshapeCost,
@@ -446,4 +446,29 @@ proptest! {
             }
         }
     }
+}
+
+/// Of the 20 kernels of the block five only copy: `rearrange` and `transpose`.
+#[test]
+fn the_number_of_kernels_says_which_of_them_only_copy() {
+    let text = example("transformer_block").unwrap().text;
+    let told = |policy, run: fn(Of, Quantity) -> Figure| {
+        let analysis = analysis(text, policy, "a100-80");
+        explanation(run(Of::Program, Quantity::Launches), &analysis).unwrap()
+    };
+    let unfused = told(Policy::Rules, Figure::unfused);
+    assert_eq!(unfused.title, "kernels, unfused");
+    assert!(
+        unfused
+            .notes
+            .iter()
+            .any(|note| note.starts_with("5 of the 20 kernels only copy a tensor")),
+        "{:?}",
+        unfused.notes
+    );
+    assert_eq!(told(Policy::Rules, Figure::fused).notes, [""; 0]);
+    assert_eq!(
+        told(Policy::None, Figure::fused).title,
+        "kernels, no fusion"
+    );
 }

@@ -3,11 +3,13 @@
 use super::{Found, How, Number, Quantity, Run, Term, Worked, bytes, memory, work};
 use crate::present::bottleneck::Bottleneck;
 use crate::present::explain::has_assumed_size;
-use crate::present::names::{kernel_ops, op_name};
+use crate::present::format::format_count;
+use crate::present::names::{counted, kernel_ops, op_name};
 use crate::present::prediction_error::PredictionError;
 use crate::present::times::{TimeKind, missing_text, outside_text, program_outside, total_times};
 use fuseline_core::analysis::{Analysis, Execution, Kernel};
-use fuseline_core::model::ids::KernelId;
+use fuseline_core::model::ids::{KernelId, OpId};
+use fuseline_core::model::op_type::OpType;
 use fuseline_core::model::work::Work;
 
 /// A figure of the whole program; `None` if it has none of this quantity.
@@ -135,11 +137,27 @@ fn launches(analysis: &Analysis, run: Run) -> Found {
         further,
     );
     let worked = Worked::sum(vec![kernels_term, further]);
-    Found::new(Term::worked(
+    let found = Found::new(Term::worked(
         "",
         Number::Count(execution.launches as u64),
         worked,
-    ))
+    ));
+    found.noted(copies_note(analysis, execution))
+}
+
+/// How many of the kernels are copies that PyTorch may not need.
+fn copies_note(analysis: &Analysis, execution: &Execution) -> Option<String> {
+    let is_reshape = |op: &OpId| analysis.graph.ops[*op].op_type == OpType::Reshape;
+    let is_copy = |kernel: &&Kernel| !kernel.is_free && kernel.ops.iter().all(is_reshape);
+    let copies = execution.kernels.iter().filter(is_copy).count();
+    (copies > 0).then(|| {
+        format!(
+            "{} of the {} only {} a tensor into another shape or layout. PyTorch often needs no such copy. Choose under Model that a reshape is a view to count none.",
+            format_count(copies),
+            counted(execution.kernels.len(), "kernel"),
+            if copies == 1 { "copies" } else { "copy" },
+        )
+    })
 }
 
 fn flops(analysis: &Analysis, run: Run) -> Found {
@@ -284,6 +302,12 @@ fn speedup_notes(analysis: &Analysis, quantity: Quantity) -> Vec<String> {
         notes.extend(PredictionError::of(analysis).map(PredictionError::sentence));
         let [unfused, fused] = total_times(analysis).map(|time| time.bound.unwrap_or_default());
         notes.push(format!("Lower bounds: {unfused} unfused, {fused} fused."));
+    }
+    if quantity == Quantity::LowerBound {
+        notes.push(
+            "It compares the fastest possible times. Where the unfused run is further from its own than the fused one, the measured speedup is larger."
+                .to_owned(),
+        );
     }
     notes
 }

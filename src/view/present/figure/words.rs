@@ -4,7 +4,7 @@ use super::{Figure, Of, Quantity, Resource, Run};
 use crate::present::names::{kernel_ops, op_name};
 use crate::present::options::policy_title;
 use crate::present::times::TimeKind;
-use fuseline_core::Analysis;
+use fuseline_core::{Analysis, Policy};
 
 /// What a figure is.
 pub(super) fn title(figure: Figure, analysis: &Analysis) -> String {
@@ -31,6 +31,7 @@ pub(super) fn title(figure: Figure, analysis: &Analysis) -> String {
     };
     match figure.run {
         Run::Unfused => format!("{what}, unfused"),
+        Run::Fused if analysis.options.policy == Policy::None => format!("{what}, no fusion"),
         Run::Fused => format!("{what}, fused"),
     }
 }
