@@ -260,6 +260,21 @@ impl Learning {
         browser::scroll_to_top();
     }
 
+    /// Whether a lesson or the list of lessons is shown. Tracked.
+    pub fn is_shown(self) -> bool {
+        self.open.with(Option::is_some)
+            || self.page.is_ops_open.get() && self.page.ops_view.get() == OpsView::Learn
+    }
+
+    /// Leaves the lesson, or closes the list of lessons.
+    pub fn go_back(self) {
+        if self.open.with_untracked(Option::is_some) {
+            self.leave();
+        } else {
+            self.hide_pane();
+        }
+    }
+
     /// Takes an answer to the task of the step. An answer that cannot be read is told and changes nothing, and a first
     /// wrong one leaves the task open.
     ///
@@ -438,14 +453,15 @@ pub fn is_in_lesson(page: Page) -> impl Fn() -> bool + Copy + Send + Sync {
     }
 }
 
-/// Whether a step of a lesson is shown that asks what figures of the page tell, until it is answered. Tracked.
+/// Whether a step of a lesson is shown that asks what figures of the page tell. Also once it is answered: the figures would answer
+/// the next step. Tracked.
 pub fn asks_for_figures(page: Page) -> impl Fn() -> bool + Copy + Send + Sync {
     let (learning, is_in_lesson) = (Learning::of_context(), is_in_lesson(page));
     move || {
         is_in_lesson()
             && learning.is_some_and(|learning| {
                 let asks = |task: Task| !matches!(task.kind, Kind::Do { .. } | Kind::First { .. });
-                learning.task().is_some_and(asks) && learning.has_open_task()
+                learning.task().is_some_and(asks)
             })
     }
 }

@@ -42,10 +42,7 @@ pub fn App(
     session.keep();
     let learning = Learning::new(session);
     provide_context(learning);
-    closes_on_back(
-        move || learning.open.with(Option::is_some),
-        move || learning.leave(),
-    );
+    closes_on_back(move || learning.is_shown(), move || learning.go_back());
     let presenting = Presenting::new(page, learning);
     provide_context(presenting);
     provide_context(Puzzling::new(session));

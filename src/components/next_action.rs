@@ -26,8 +26,8 @@ pub fn NextAction() -> impl IntoView {
     view! {
         <div class="next-action" class:is-start=is_start class:is-needless=move || has_note.get() && page.shows_fused()>
             <Show when=move || page.shows_fused() fallback=|| view! { <FuseButton /> }>
-                <Show when=move || !has_note.get()>
-                    <Show when=move || is_start.get() fallback=|| view! { <BestChange /> }>
+                <Show when=move || is_start.get() fallback=|| view! { <BestChange /> }>
+                    <Show when=move || !has_note.get()>
                         <WaysOn />
                     </Show>
                 </Show>
@@ -132,7 +132,7 @@ fn BestChange() -> impl IntoView {
                 </p>
             }),
             None => Either::Right(view! {
-                <p class="best-change quiet">{format!("No merge, cut or option saves more than {} % of the time.", AdviceRow::LEAST_PERCENT)}</p>
+                <p class="best-change quiet">{format!("No possible merge, cut or option saves more than {} % of the time.", AdviceRow::LEAST_PERCENT)}</p>
             }),
         })}
     }

@@ -40,7 +40,7 @@ pub fn Policies() -> impl IntoView {
             <fieldset class="policy-choice">
                 <legend class="policies-title">
                     "Who fuses"
-                    <Show when=asks_for_figures><span class="sr-only">", with figures after your answer"</span></Show>
+                    <Show when=asks_for_figures><span class="sr-only">", without figures in this step"</span></Show>
                 </legend>
                 <ForEnumerate
                     each=move || bars.get()

@@ -119,7 +119,7 @@ test('numbers of other tabs, of a card, of memory, tensors and the pinned state 
     await page.getByRole('tab', { name: 'Compare', exact: true }).click();
     const policies = page.getByRole('group', { name: 'Table of policies' });
     await policies.getByRole('row', { name: /^no fusion/ }).locator('.explains').nth(1).click();
-    await expect(explanation(page, 'memory traffic, fused')).toContainText('the whole program (no fusion)');
+    await expect(explanation(page, 'memory traffic, no fusion')).toContainText('the whole program (no fusion)');
     await expect(policies.locator('.explains[tabindex="0"]')).toHaveCount(1);
     // The tab of the number is closed by the keyboard.
     await page.getByRole('tab', { name: 'Compare', exact: true }).focus();

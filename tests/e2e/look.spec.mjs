@@ -82,7 +82,7 @@ test('a tall graph is in columns on a projector, and full-screen on request', as
   const leave = page.getByRole('button', { name: 'Leave full screen', exact: true });
   await expect(leave).toBeInViewport({ ratio: 1 });
   expect(await page.evaluate(() => document.fullscreenElement?.className)).toContain('graph');
-  for (const figure of ['memory traffic', 'fastest possible time']) await expect(page.locator('.graph .headline')).toContainText(figure);
+  for (const figure of ['memory traffic', 'time at best']) await expect(page.locator('.graph .headline')).toContainText(figure);
   await leave.click();
   await expect(button).toBeVisible();
   await expect(page.locator('.graph .headline')).toHaveCount(0);

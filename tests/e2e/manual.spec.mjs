@@ -118,7 +118,7 @@ test('what it says of a merge goes when an edit or a policy changes the kernels'
   await choosePolicy(page, 'none');
   await merge();
   await chooseExample(page, 'Transformer block');
-  await expect(note).toContainText('Transformer block opens with the fusion policy torch.compile and fused attention.');
+  await expect(note).toHaveText('');
   await expect(page.getByText(/^What to watch/)).toBeVisible();
 });
 

@@ -148,7 +148,7 @@ test('a launch of one\'s own changes the time until the device has it back', asy
 test('times are predicted on a measured device and its neighbour, and lower bounds elsewhere', async ({ page }) => {
   const column = page.locator('table.kernels thead th').last();
   const beside = page.locator('table.kernels tbody .bound');
-  await expect(result(page)).toContainText(/fastest possible time\s*[\d.]/);
+  await expect(result(page)).toContainText(/time at best\s*[\d.]/);
   await expect(column).toHaveText('lower bound of the time');
   await expect(beside).toHaveCount(0);
   for (const [device, words] of [['h200', 'predicted'], ['h100', 'predicted']]) {

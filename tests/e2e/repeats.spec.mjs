@@ -114,7 +114,7 @@ test('the minimap shows where the view is, a drag on it moves the view, and it s
   const end = await top();
   await page.mouse.move(x - 50, y + height + 90);
   expect(await top()).toBe(end);
-  await tool(page, 'Read').click();
+  await tool(page, 'Large').click();
   await expect(op(page, 'mean1_0')).toBeInViewport();
 
   const drawn = (name) => minimap(page).locator(`.dag-minimap-${name}`);
@@ -144,7 +144,7 @@ for (const [screen, viewport] of Object.entries({ phone: { width: 360, height: 7
       expect(await findingsInBothColours(page, '.graph')).toEqual([]);
       await field(page).press('Escape');
     });
-    for (const name of ['Read', 'Unfold', 'Read']) {
+    for (const name of ['Large', 'Unfold', 'Large']) {
       await test.step(`after ${name}`, async () => {
         await tool(page, name).click();
         const leastPx = () => canvas(page).evaluate((svg) => Math.min(...[...svg.querySelectorAll('text, tspan')]

@@ -20,10 +20,10 @@ test.beforeEach(async ({ page, open }) => {
 
 test('its title is the peak of the command line, of what is shown, and follows a slider', async ({ page }) => {
   const heading = timeline(page).getByRole('heading', { level: 2 });
-  await expect(heading).toHaveText('Peak 1.01 GB, 1.2 % of 85.1 GB');
+  await expect(heading).toHaveText('Peak 1.01 GB, 1.2 % of GPU memory');
   await expect(timeline(page)).toContainText('peak 1.01 GB');
   await chooseView(page, 'Unfused');
-  await expect(heading).toHaveText('Peak 1.01 GB, 1.2 % of 85.1 GB');
+  await expect(heading).toHaveText('Peak 1.01 GB, 1.2 % of GPU memory');
   await chooseView(page, 'Fused');
   await slider(page, 'S').focus();
   await page.keyboard.press('PageUp');

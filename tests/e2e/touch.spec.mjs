@@ -203,7 +203,7 @@ test('*Fit* brings the whole graph into sight', async ({ page }) => {
     return x < frame.x || y < frame.y || x + width > frame.x + frame.width || y + height > frame.y + frame.height;
   };
   for (const part of await page.locator('.dag-kernel, .dag-op-box, .dag-pill').all()) expect(await isOutside(part)).toBe(false);
-  await page.getByRole('button', { name: 'Readable', exact: true }).tap();
+  await page.getByRole('button', { name: 'Large', exact: true }).tap();
   await expect.poll(() => isOutside(page.locator('.dag-op-box').last())).toBe(true);
 });
 

@@ -46,6 +46,7 @@ fn every_choice_that_figures_depend_on_is_named() {
             .unwrap()
             .contains("a reshape is a view")
     );
+    assert_eq!(value("Type"), Some("f16"));
     assert_eq!(value("Sizes"), Some("S = 16,384, H = 64"));
 }
 

@@ -307,7 +307,7 @@ fn arrows_are_as_wide_as_their_bytes_in_both_views() {
 #[test]
 fn the_title_tells_the_peak_and_the_memory_of_the_device() {
     let analysis = block(2048, 4096, 32, default_device());
-    assert_eq!(claim(&analysis, true), "Peak 1.01 GB, 1.2 % of 85.1 GB");
+    assert_eq!(claim(&analysis, true), "Peak 1.01 GB, 1.2 % of GPU memory");
     assert_eq!(claim(&analysis, false), claim(&analysis, true));
     let scene = drawn(&analysis, true, WIDE);
     assert_eq!(scene.title, claim(&analysis, true));

@@ -153,7 +153,7 @@ fn Tools(
                 hidden=move || !graph.is_cut_off.get()
                 on:click=move |_| graph.show_readable()
             >
-                "Readable"
+                "Large"
             </button>
             <button
                 type="button"

@@ -12,8 +12,8 @@ use fuseline_core::notation::parse;
 use fuseline_view::picture::charts::measured_scatter;
 use fuseline_view::present::figure::{MeasuredFigure, measured_explanation};
 use fuseline_view::present::measured::{
-    PredictedRow, Quantity, comparisons, error_summary, pattern_note, patterns, predicted_rows,
-    source_notes, table_rows,
+    PredictedRow, Quantity, comparisons, error_summary, errors_by_length, pattern_note, patterns,
+    predicted_rows, source_notes, table_rows,
 };
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -248,10 +248,17 @@ fn QuantitySwitch(
 }
 
 fn summary(predictions: &Predictions, quantity: Quantity) -> impl IntoView + use<> {
-    let errors = error_summary(&comparisons(&predictions.rows, quantity));
+    let comparisons = comparisons(&predictions.rows, quantity);
+    let errors = error_summary(&comparisons);
+    // What stands beside a predicted time on the page.
+    let by_length = (quantity == Quantity::Time).then(|| {
+        let sentence = errors_by_length(&comparisons);
+        view! { <p class="quiet">{sentence}</p> }
+    });
     let notes = source_notes(&predictions.file).map(|note| view! { <p class="quiet">{note}</p> });
     view! {
         <p class="measured-errors">{errors}</p>
+        {by_length}
         {notes.collect_view()}
         {pattern_note(&predictions.file).map(|note| view! { <p class="quiet">{note}</p> })}
     }

@@ -90,7 +90,7 @@ pub fn headline(analysis: &Analysis) -> Headline {
         unfused_kernels: total_kernels(analysis, unfused),
         fused_kernels: total_kernels(analysis, fused),
         time_kind: match kind {
-            TimeKind::LowerBound => "fastest possible time",
+            TimeKind::LowerBound => "time at best",
             TimeKind::Predicted => kind.name(),
         },
         time_label: format!("{} on {}", kind.name(), device.name),

@@ -1,7 +1,8 @@
 //! The model's predictions beside what was measured on a real GPU.
 
 use crate::present::figure::Number;
-use crate::present::format::{format_count, format_error, format_percent};
+use crate::present::format::{format_count, format_error, format_percent, format_seconds};
+use crate::present::prediction_error::SHORT_S;
 use fuseline_core::analysis::measured::{Measurements, Predicted, Row, Variant, errors, predict};
 use fuseline_core::{Device, Program};
 use strum::EnumIter;
@@ -180,6 +181,30 @@ pub fn error_summary(comparisons: &[Comparison]) -> String {
         percent(errors.ninth_decile),
         percent(errors.worst),
         worst.unwrap_or_default(),
+    )
+}
+
+/// The errors of predicted times, short ones apart: those that the page shows beside its own predictions.
+pub fn errors_by_length(comparisons: &[Comparison]) -> String {
+    let within = |is_short: bool| {
+        let of_kind = |run: &&Comparison| (run.predicted < SHORT_S) == is_short;
+        let runs: Vec<(f64, f64)> = (comparisons.iter().filter(of_kind))
+            .map(|run| (run.predicted, run.measured))
+            .collect();
+        match errors(&runs) {
+            Some(errors) => format!(
+                "nine of ten are within {} ({} rows)",
+                format_percent(errors.ninth_decile * 100.0),
+                errors.count
+            ),
+            None => "there are no rows".to_owned(),
+        }
+    };
+    format!(
+        "Of predicted times of at least {}, {}. Below, {}.",
+        format_seconds(SHORT_S),
+        within(false),
+        within(true)
     )
 }
 

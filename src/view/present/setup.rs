@@ -7,6 +7,7 @@ use crate::present::format::{format_count, format_seconds};
 use fuseline_core::Options;
 use fuseline_core::model::options::Switch;
 use fuseline_core::model::program::Program;
+use fuseline_core::notation::edit::main_dtype;
 use strum::VariantArray;
 
 /// Each choice with its value: who fuses, on which device, how bytes are counted, and the sizes.
@@ -36,6 +37,7 @@ pub fn setup(options: &Options, program: &Program) -> Vec<(&'static str, String)
         format!("{} = {value}", param.name.text)
     });
     let sizes = sizes.collect::<Vec<_>>().join(", ");
+    let element_type = main_dtype(program).map_or("", <&str>::from).to_owned();
     let all = [
         ("Fusion policy", policy_words),
         ("Options", switches(options)),
@@ -43,6 +45,7 @@ pub fn setup(options: &Options, program: &Program) -> Vec<(&'static str, String)
             "GPU",
             format!("{}{measured}, {launch} per launch", device.name),
         ),
+        ("Type", element_type),
         ("Counting conventions", counting),
         ("Sizes", sizes),
     ];

@@ -7,7 +7,7 @@ use crate::picture::charts::Charted;
 use crate::picture::charts::labels::{kernel_heading, short_op_names};
 use crate::picture::charts::scene::Label;
 use crate::present::explain::total_memory;
-use crate::present::format::{format_amount, format_bytes, format_percent};
+use crate::present::format::{format_bytes, format_percent};
 use crate::present::memory::peak_text;
 use crate::present::names::lone_number;
 use crate::present::names::{counted, short_name};
@@ -18,7 +18,7 @@ const LEAST_PERCENT: f64 = 0.1;
 /// Characters of the name of a tensor, at most.
 const NAME_CHARS: usize = 28;
 
-/// What the picture shows, as its title: `Peak 604 MB, 0.7 % of 85.9 GB`; a plain name for a program without kernels.
+/// What the picture shows, as its title: `Peak 604 MB, 0.7 % of GPU memory`; a plain name for a program without kernels.
 pub fn claim(analysis: &Analysis, is_fused: bool) -> String {
     let execution = if is_fused {
         &analysis.fused
@@ -29,20 +29,13 @@ pub fn claim(analysis: &Analysis, is_fused: bool) -> String {
         Some(_) => {
             let peak = total_memory(analysis, execution);
             let memory = &analysis.options.device.hardware.memory_bytes;
-            let share = (memory.as_ref())
-                .map(|memory| {
-                    (
-                        execution.peak_memory.bytes as f64 / memory.value * 100.0,
-                        memory,
-                    )
-                })
-                .filter(|(percent, _)| *percent >= LEAST_PERCENT);
-            match share {
-                Some((percent, memory)) => format!(
-                    "Peak {peak}, {} of {}",
-                    format_percent(percent),
-                    format_amount(memory.value, "B")
-                ),
+            let percent = (memory.as_ref())
+                .map(|memory| execution.peak_memory.bytes as f64 / memory.value * 100.0)
+                .filter(|percent| *percent >= LEAST_PERCENT);
+            match percent {
+                Some(percent) => {
+                    format!("Peak {peak}, {} of GPU memory", format_percent(percent))
+                }
                 None => format!("Peak memory {peak}"),
             }
         }
