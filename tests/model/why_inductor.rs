@@ -52,27 +52,18 @@ fn the_reason_of_a_library_call_fits_the_side_of_the_call_that_the_other_op_is_o
                 reason_between(graph, reason, ends),
                 said_verdict(&analysis, ends, &edge.verdict).text(),
             ];
-            let is_call = |end| match *reason {
-                Reason::LibraryCall { matmul } => matmul == end,
-                Reason::FusedAttention { op } => op == end,
-                _ => false,
+            let call = match *reason {
+                Reason::LibraryCall { matmul } => matmul,
+                Reason::FusedAttention { op } => op,
+                _ => continue,
             };
-            for (side, end) in ends
-                .into_iter()
-                .enumerate()
-                .filter(|(_, end)| is_call(*end))
-            {
-                let [after, before] =
-                    [" after it", " before it"].map(|words| said[0].contains(words));
-                assert_eq!(
-                    [after, before],
-                    [side == 0, side == 1],
-                    "{}: {said:?}",
-                    graph.ops[end].name
-                );
-                assert!(said[1].contains(&said[0]), "{said:?}");
-                sides[side] += 1;
-            }
+            // A call between both is that of the second, which is its `add`.
+            let side = usize::from(call > ends[0]);
+            let [after, before] = [" after it", " before it"].map(|words| said[0].contains(words));
+            let name = &graph.ops[call].name;
+            assert_eq!([after, before], [side == 0, side == 1], "{name}: {said:?}");
+            assert!(said[1].contains(&said[0]), "{said:?}");
+            sides[side] += 1;
         }
     }
     assert!(sides.iter().all(|&edges| edges > 20), "{sides:?}");

@@ -105,19 +105,23 @@ pub fn time_scope(analysis: &Analysis) -> &'static str {
     }
 }
 
-/// [`reason_text`] of two ops, the earlier one first: a library call takes other ops after it than before it.
+/// [`reason_text`] of two ops, the earlier one first: a library call takes other ops after it than before it. Ops are in
+/// execution order: a call behind the first one is that of the second, perhaps with an `add` that reads the first.
 pub fn reason_between(graph: &Graph, reason: &Reason, [first, second]: [OpId; 2]) -> String {
     let is_edge = (graph.successors.get(first)).is_some_and(|readers| readers.contains(&second));
     match *reason {
-        Reason::LibraryCall { matmul } if is_edge && matmul == second => {
+        Reason::LibraryCall { matmul } if is_edge && matmul > first => {
             format!(
                 "{}, and the call takes no op before it",
                 calls(graph, matmul)
             )
         }
-        Reason::LibraryCall { matmul } if is_edge && matmul == first => {
+        Reason::LibraryCall { matmul } if is_edge && matmul <= first => {
             let call = calls(graph, matmul);
-            if goes_with_its_readers(graph, second) && graph.successors[matmul].len() == 1 {
+            if matmul == first
+                && goes_with_its_readers(graph, second)
+                && graph.successors[matmul].len() == 1
+            {
                 format!(
                     "{call}, and fuses the `add` after it with the elementwise ops that read it instead"
                 )
@@ -125,11 +129,11 @@ pub fn reason_between(graph: &Graph, reason: &Reason, [first, second]: [OpId; 2]
                 format!("{call}, and only views and one `add` after it can be part of the call")
             }
         }
-        Reason::FusedAttention { op } if is_edge && op == second => format!(
+        Reason::FusedAttention { op } if is_edge && op > first => format!(
             "{} runs in fused attention, a library kernel that takes no op before it",
             quoted_op(graph, op)
         ),
-        Reason::FusedAttention { op } if is_edge && op == first => format!(
+        Reason::FusedAttention { op } if is_edge && op <= first => format!(
             "{} runs in fused attention, a library kernel that takes only views after it",
             quoted_op(graph, op)
         ),
