@@ -32,15 +32,22 @@ fn values(state: &PageState, param: &str) -> Option<Vec<i64>> {
     let program = parse(&state.shared.text).program;
     let at = (program.params.iter()).position(|known| known.name.text == param)?;
     let values = param_values(&program, at + 1).pop().flatten()?;
-    let all: Vec<i64> = match values {
-        ParamValues::Listed(values) => values,
-        ParamValues::Steps { min, max, step } => {
-            let step = usize::try_from(step).ok()?.max(1);
-            (min..=max).step_by(step).collect()
+    Some(match values {
+        ParamValues::Listed(values) => {
+            let apart = values.len().div_ceil(MAX_VALUES).max(1);
+            values.into_iter().step_by(apart).collect()
         }
-    };
-    let apart = all.len().div_ceil(MAX_VALUES).max(1);
-    Some(all.into_iter().step_by(apart).collect())
+        // A range may hold more values than the memory: only those that are tried are made.
+        ParamValues::Steps { min, max, step } => {
+            let step = step.max(1).unsigned_abs();
+            let count = max.abs_diff(min) / step + 1;
+            let apart = step.saturating_mul(count.div_ceil(MAX_VALUES as u64));
+            let apart = i64::try_from(apart).unwrap_or(i64::MAX);
+            std::iter::successors(Some(min), |value| value.checked_add(apart))
+                .take_while(|value| *value <= max)
+                .collect()
+        }
+    })
 }
 
 /// The value of a param's slider below another.
