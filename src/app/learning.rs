@@ -262,8 +262,12 @@ impl Learning {
 
     /// Whether a lesson or the list of lessons is shown. Tracked.
     pub fn is_shown(self) -> bool {
-        self.open.with(Option::is_some)
-            || self.page.is_ops_open.get() && self.page.ops_view.get() == OpsView::Learn
+        self.open.with(Option::is_some) || self.is_pane_open()
+    }
+
+    /// Whether the pane is open on the lessons. Tracked.
+    pub fn is_pane_open(self) -> bool {
+        self.page.is_ops_open.get() && self.page.ops_view.get() == OpsView::Learn
     }
 
     /// Leaves the lesson, or closes the list of lessons.

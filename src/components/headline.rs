@@ -17,7 +17,7 @@ use fuseline_view::present::headline::{Headline as Figures, SearchResult, headli
 use leptos::prelude::*;
 use std::time::Duration;
 
-/// How long the numbers of the sentence count when kernels fuse.
+/// How long the saved share counts in the sentence when kernels fuse.
 const COUNTING: Duration = Duration::from_millis(600);
 
 /// The sentence that leads the page, what to press next, and the figures behind it.
@@ -57,8 +57,8 @@ pub fn Headline() -> impl IntoView {
     }
 }
 
-/// How far the numbers of the sentence have come since the kernels were shown fused, from 0 to 1. Between two policies they do not
-/// count: what they would count from is not what was shown.
+/// How far the saved share has come since the kernels were shown fused, from 0 to 1. Between two policies it does not count: what
+/// it would count from is not what was shown.
 fn counted(page: Page) -> ReadSignal<f64> {
     let (counted, set_counted) = signal(1.0);
     let is_fused = Memo::new(move |_| page.is_fused.get());

@@ -10,9 +10,9 @@ use leptos::prelude::*;
 #[component]
 pub fn LearnButton() -> impl IntoView {
     let page = Page::of_context();
-    let is_open = move || page.is_ops_open.get() && page.ops_view.get() == OpsView::Learn;
-    // Until a lesson was opened it is the one filled button of the bar, and beside *Fuse* there is no other.
     let learning = Learning::of_context();
+    let is_open = move || learning.is_some_and(Learning::is_pane_open);
+    // Until a lesson was opened it is the one filled button of the bar, and beside *Fuse* there is no other.
     let is_new = move || {
         learning.is_some_and(|learning| {
             (learning.progress).with(|progress| progress.open.is_none() && progress.done.is_empty())

@@ -84,8 +84,8 @@ fn may_stay_on_chip(placed: &PlacedGraph, edge: &Edge) -> bool {
     let is_read_before = |op: OpId| {
         let ops = kernel(op).and_then(|&kernel| analysis.partition.kernels.get(kernel));
         let reads = |other: &OpId| analysis.graph.inputs[*other].contains(&edge.tensor);
-        let before = ops.into_iter().flatten().take_while(|other| **other != op);
-        before.into_iter().any(reads)
+        let mut before = ops.into_iter().flatten().take_while(|other| **other != op);
+        before.any(reads)
     };
     from.zip(to).is_some_and(|(a, b)| kernel(a) == kernel(b))
         || to.is_some_and(is_read_before)

@@ -115,7 +115,7 @@ pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
         }
         Decision::Refused { ops, reason } => {
             let why = match ops[..] {
-                [a, b] => reason_between(graph, reason, [a.min(b), a.max(b)]),
+                [a, b] => reason_between(graph, reason, [a, b]),
                 _ => reason_text(graph, reason),
             };
             format!("{} stay separate: {why}", names(ops))

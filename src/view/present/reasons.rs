@@ -60,8 +60,7 @@ pub fn said_verdict(analysis: &Analysis, ops: [OpId; 2], verdict: &Verdict) -> S
     let Verdict::Apart { reason, price } = verdict else {
         return SaidVerdict::words("They run in one kernel.");
     };
-    let [first, second] = ops;
-    let why = reason_between(graph, reason, [first.min(second), first.max(second)]);
+    let why = reason_between(graph, reason, ops);
     // A kernel that cannot run, or whose ops share nothing, has no meaningful price.
     if let Reason::Cycle { .. } | Reason::NotConnected { .. } = reason {
         return SaidVerdict::words(format!("Separate: {why}."));
@@ -76,12 +75,9 @@ pub fn said_verdict(analysis: &Analysis, ops: [OpId; 2], verdict: &Verdict) -> S
     said.price = Some(*price);
     said.push(format_bytes(bytes.unsigned_abs()), Some(Saved::Bytes));
     let Some(saved_s) = price.time_s() else {
+        let [first, second] = in_execution_order(ops).map(|op| quoted_op(graph, op));
         said.push(
-            format!(
-                ". Its time is unknown: no known kernel runs {} and {}.",
-                quoted_op(graph, first.min(second)),
-                quoted_op(graph, first.max(second))
-            ),
+            format!(". Its time is unknown: no known kernel runs {first} and {second}."),
             None,
         );
         return said;
@@ -105,18 +101,21 @@ pub fn time_scope(analysis: &Analysis) -> &'static str {
     }
 }
 
-/// [`reason_text`] of two ops, the earlier one first: a library call takes other ops after it than before it. Ops are in
-/// execution order: a call behind the first one is that of the second, perhaps with an `add` that reads the first.
-pub fn reason_between(graph: &Graph, reason: &Reason, [first, second]: [OpId; 2]) -> String {
-    let is_edge = (graph.successors.get(first)).is_some_and(|readers| readers.contains(&second));
+/// [`reason_text`] of two ops, in any order: a library call takes other ops after it than before it. Ids are in execution order:
+/// a call behind the first op is that of the second, perhaps with an `add` that reads the first.
+pub fn reason_between(graph: &Graph, reason: &Reason, ops: [OpId; 2]) -> String {
+    let [first, second] = in_execution_order(ops);
+    if !(graph.successors.get(first)).is_some_and(|readers| readers.contains(&second)) {
+        return reason_text(graph, reason);
+    }
     match *reason {
-        Reason::LibraryCall { matmul } if is_edge && matmul > first => {
+        Reason::LibraryCall { matmul } if matmul > first => {
             format!(
                 "{}, and the call takes no op before it",
                 calls(graph, matmul)
             )
         }
-        Reason::LibraryCall { matmul } if is_edge && matmul <= first => {
+        Reason::LibraryCall { matmul } => {
             let call = calls(graph, matmul);
             if matmul == first
                 && goes_with_its_readers(graph, second)
@@ -129,16 +128,20 @@ pub fn reason_between(graph: &Graph, reason: &Reason, [first, second]: [OpId; 2]
                 format!("{call}, and only views and one `add` after it can be part of the call")
             }
         }
-        Reason::FusedAttention { op } if is_edge && op > first => format!(
+        Reason::FusedAttention { op } if op > first => format!(
             "{} runs in fused attention, a library kernel that takes no op before it",
             quoted_op(graph, op)
         ),
-        Reason::FusedAttention { op } if is_edge && op <= first => format!(
+        Reason::FusedAttention { op } => format!(
             "{} runs in fused attention, a library kernel that takes only views after it",
             quoted_op(graph, op)
         ),
         _ => reason_text(graph, reason),
     }
+}
+
+fn in_execution_order([a, b]: [OpId; 2]) -> [OpId; 2] {
+    [a.min(b), a.max(b)]
 }
 
 fn calls(graph: &Graph, matmul: OpId) -> String {
