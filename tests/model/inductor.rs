@@ -16,7 +16,10 @@ fn analyzed(text: &str, variant: &str) -> Analysis {
 
 /// Kernels in words, such as `h + y`; recomputed ops are in brackets.
 fn kernels_of(text: &str, variant: &str) -> Vec<String> {
-    let analysis = analyzed(text, variant);
+    names(&analyzed(text, variant))
+}
+
+fn names(analysis: &Analysis) -> Vec<String> {
     let name = |&op: &OpId| analysis.graph.ops[op].name.as_str();
     let groups = analysis.partition.kernels.iter_enumerated();
     groups
@@ -192,7 +195,29 @@ fn a_matmul_takes_what_is_added_and_nothing_else() {
         of("h = matmul(a, w)\ny = add(h, v)\nz = relu(y)"),
         ["h", "y + z"]
     );
-    // So does a residual, even one that is computed; a difference does not.
+    // A norm of 16 bits converts its input first, and the add is fused with that; one of 32 bits does not.
+    for (norm, is_always) in [
+        ("layer_norm", false),
+        ("softmax", false),
+        ("rms_norm", true),
+        ("l2_norm", true),
+    ] {
+        let program = |dtype: &str| {
+            format!(
+                "input x : {dtype}[64, 128]\ninput r : {dtype}[64, 64]\nweight w : {dtype}[128, 64]\n\
+                 h = matmul(x, w)\ny = add(h, r)\nz = {norm}(y)"
+            )
+        };
+        assert_eq!(kernels(&program("bf16")), ["h", "y + z"], "{norm}");
+        let (in_call, behind) = (vec!["h + y", "z"], vec!["h", "y + z"]);
+        let wide = if is_always { behind } else { in_call };
+        assert_eq!(kernels(&program("f32")), wide, "{norm}");
+    }
+    assert_eq!(
+        of("h = matmul(a, w)\ny = add(v, h)\nz = concat(y, y)"),
+        ["h", "y + z"]
+    );
+    // The call takes a residual, even one that is computed, but no difference.
     assert_eq!(of("h = matmul(a, w)\ny = add(h, b)"), ["h + y"]);
     assert_eq!(
         of("r = relu(b)\nh = matmul(a, w)\ny = add(h, r)"),
@@ -387,4 +412,26 @@ fn sums_of_what_is_read_again_are_exact_or_refused() {
         problem.message,
         "the bytes of 11 kernels exceed 2^63 if each kernel recomputes all ops"
     );
+}
+
+#[test]
+fn a_flash_kernel_writes_its_result_by_token() {
+    // Seen on an H100 with torch 2.11: the heads of a token lie side by side in Q, and so they do in the result.
+    let head = "input x : f16[128, 512]\ninput k : f16[8, 128, 64]\ninput v : f16[8, 128, 64]\nweight w : f16[512, 512]\n\
+                q_rows = matmul(x, w)\nheads = reshape(q_rows, shape=[128, 8, 64])\n\
+                by_head = transpose(heads, perm=[1, 0, 2])\n\
+                s = matmul(by_head, k, transpose_b=true)\np = softmax(s)\no = matmul(p, v)\n";
+    let mut options = options(DEFAULT);
+    options.fusion.attention = true;
+    for (copies, kernel) in [
+        ("m = contiguous(o) : f16[128, 512]", "s + p + o + m"),
+        (
+            "t = transpose(o, perm=[1, 0, 2])\nc = contiguous(t)\nm = reshape(c, shape=[128, 512])",
+            "s + p + o + t + c + m",
+        ),
+    ] {
+        let program = parse(&format!("{head}{copies}\ny = matmul(m, w)")).program;
+        let kernels = names(&analyze_program(&program, &options).analysis.unwrap());
+        assert!(kernels.iter().any(|name| name == kernel), "{kernels:?}");
+    }
 }

@@ -117,7 +117,7 @@ fn a_kernel_that_only_computes_an_op_once_more_has_a_row_a_name_and_figures() {
         .filter(|row| matches!(row.of, Of::Again(_)))
         .collect();
     let names: Vec<&str> = again.iter().map(|row| row.ops.as_str()).collect();
-    assert_eq!(names, ["intermediate of norm1", "intermediate of output"]);
+    assert_eq!(names, ["intermediate of resid1, norm1", "intermediate of resid2, output"]);
     for row in again {
         let card = inspect_kernel(&analysis, row.kernel).unwrap();
         assert_eq!(

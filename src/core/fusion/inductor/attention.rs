@@ -7,6 +7,7 @@
 //! neither scale nor mask (13). Not in f32, which flash kernels would compute as TF32.
 //!
 //! A call of `scaled_dot_product_attention` needs no pattern: it is the op `sdpa`, or one kernel mark on all its ops states it.
+//! With the option *attention* the ops are one op already, and only the copy after it is found here.
 
 use super::layout::{Layouts, attention_layout, is_copied};
 use super::view::{View, view_of_op};
@@ -33,6 +34,17 @@ pub(super) fn flash_kernels(graph: &Graph, layouts: &Layouts) -> IdVec<OpId, Opt
             && members.iter().all(|&member| kernel_of[member].is_none())
         {
             for member in members {
+                kernel_of[member] = Some(last);
+            }
+        }
+    }
+    for attention in graph.stand_ins.iter().map(|stand_in| stand_in.op) {
+        let q = graph.inputs[attention].first();
+        let copies = q.and_then(|&q| by_token(graph, &layouts[q], attention));
+        if let Some(copies) = copies
+            && let Some(&last) = copies.last()
+        {
+            for member in [attention].into_iter().chain(copies) {
                 kernel_of[member] = Some(last);
             }
         }

@@ -8,28 +8,27 @@ use crate::model::ids::{IdVec, OpId};
 use crate::model::op_type::OpType;
 
 /// For each op the add after it that becomes part of the library call (`addmm`): it adds a tensor that broadcasts to the product of two
-/// matrices and has its type, nothing else reads the product, and the readers of the sum are not all pointwise. Otherwise the add
-/// is fused with its readers. Source: `is_valid_addmm_fusion` in `torch/_inductor/fx_passes/post_grad.py`.
+/// matrices and has its type, nothing else reads the product, and the readers of the sum do not all begin with a pointwise op.
+/// Otherwise the add is fused with its readers. Source: `is_valid_addmm_fusion` in `torch/_inductor/fx_passes/post_grad.py`.
 pub(super) fn bias_adds(graph: &Graph) -> IdVec<OpId, Option<OpId>> {
-    // Of two products that are added only one takes the other.
-    let mut is_taken = IdVec::from_elem(false, graph.ops.len());
-    let adds = (graph.ops.iter_enumerated()).map(|(op, definition)| {
-        let is_product = definition.op_type == OpType::Matmul && graph.inputs[op].len() == 2;
-        let add = is_product.then(|| bias_add(graph, op)).flatten();
-        let add = add.filter(|&add| !is_taken[add]);
-        if let Some(add) = add {
-            is_taken[add] = true;
+    let mut add_of = IdVec::from_elem(None, graph.ops.len());
+    let mut is_in_call = IdVec::from_elem(false, graph.ops.len());
+    // Backwards, as the compiler matches: an add in a later call is no pointwise reader of what it adds.
+    for add in graph.ops.ids().rev() {
+        // Of two products that are added the second takes the first.
+        let products = graph.inputs[add].iter().rev();
+        let taker = products
+            .filter_map(|&tensor| graph.tensors[tensor].producer)
+            .filter(|&op| is_matmul(graph, op) && graph.inputs[op].len() == 2)
+            .find(|&matmul| is_addmm(graph, matmul, add));
+        if let Some(matmul) = taker
+            && !only_pointwise_follows(graph, add, &is_in_call)
+        {
+            add_of[matmul] = Some(add);
+            is_in_call[add] = true;
         }
-        add
-    });
-    adds.collect()
-}
-
-fn bias_add(graph: &Graph, matmul: OpId) -> Option<OpId> {
-    let &[add] = &graph.successors[matmul] else {
-        return None;
-    };
-    (is_addmm(graph, matmul, add) && !only_pointwise_follows(graph, add)).then_some(add)
+    }
+    add_of
 }
 
 /// Whether `addmm` computes a matmul together with the only op that reads it.
@@ -73,7 +72,7 @@ pub(crate) fn is_one_call(graph: &Graph, ops: &[OpId], matmul: OpId) -> bool {
     }
 }
 
-fn only_pointwise_follows(graph: &Graph, op: OpId) -> bool {
+fn only_pointwise_follows(graph: &Graph, op: OpId, is_in_call: &IdVec<OpId, bool>) -> bool {
     let mut open = graph.successors[op].to_vec();
     if open.is_empty() {
         return false;
@@ -85,11 +84,31 @@ fn only_pointwise_follows(graph: &Graph, op: OpId) -> bool {
                 return false;
             }
             open.extend(&graph.successors[reader]);
-        } else if definition.op_type != OpType::Elementwise {
+        } else if is_in_call[reader] || !begins_pointwise(graph, reader) {
             return false;
         }
     }
     true
+}
+
+/// Whether the first op that the compiler makes of this one is pointwise. Rows of 16 bits are converted to f32 before a softmax or a
+/// norm reduces them. Read from compiled code, a function at a time, in f16 and f32 (torch 2.11, H100).
+fn begins_pointwise(graph: &Graph, op: OpId) -> bool {
+    let definition = &graph.ops[op];
+    let is_half = || {
+        let first = graph.inputs[op].first();
+        first.is_some_and(|&tensor| graph.tensors[tensor].bytes_per_element == Some(2))
+    };
+    match (definition.op_type, definition.function.as_deref()) {
+        (OpType::Elementwise, Some("batch_norm_train")) => is_half(),
+        (OpType::Elementwise, _) => true,
+        (OpType::Reduction, Some("rms_norm" | "l2_norm")) => true,
+        (OpType::Reduction, Some("softmax" | "log_softmax" | "layer_norm" | "group_norm")) => {
+            is_half()
+        }
+        (OpType::Reshape, Some("concat" | "contiguous")) => true,
+        _ => false,
+    }
 }
 
 /// The first matmul of a kernel of the compiler, if the kernel is a library call. A flash kernel, which has two

@@ -5,6 +5,7 @@ use crate::model::functions::{ShapeRule, find};
 use crate::model::graph::Graph;
 use crate::model::ids::OpId;
 use crate::model::op::{Op, Window, element_count};
+use crate::model::operand_parts::{Heads, heads_between};
 
 impl View {
     /// For each element of a window the one of the image that each element of the pool's output reads there, if no border is around it.
@@ -143,8 +144,27 @@ pub(in crate::fusion::inductor) fn view_of_op(graph: &Graph, op: OpId) -> Option
             Some(View { offset, ..view })
         }
         ShapeRule::Expand => broadcast(input, definition),
+        // Of the functions with this rule only `rearrange` has an input.
+        ShapeRule::Stated => view_of_heads(input, &definition.shape),
         _ => None,
     }
+}
+
+/// For each element of a tensor whose columns become heads, or whose heads become columns, its place before.
+fn view_of_heads(from: &[u64], to: &[u64]) -> Option<View> {
+    let heads = heads_between(from, to)?;
+    let split = if heads == Heads::Split { to } else { from };
+    let &[.., count, rows, d] = split else {
+        return None;
+    };
+    let (inner, inner_strides) = match heads {
+        Heads::Split => ([count, rows, d], [d, count.checked_mul(d)?, 1]),
+        Heads::Joined => ([rows, count, d], [d, rows.checked_mul(d)?, 1]),
+    };
+    let batch = split.len() - inner.len();
+    let sizes = [&split[..batch], &inner].concat();
+    let strides = [&dense_strides(split)[..batch], &inner_strides].concat();
+    Some(View::strided(&sizes, &strides))
 }
 
 /// The strides of a tensor in row-major order.
