@@ -95,6 +95,7 @@ impl Choices {
         self.policy = opening.policy;
         self.fusion.attention = opening.attention;
         self.is_fused = opening.is_fused;
+        self.conventions.reshape = opening.reshape;
         self
     }
 }

@@ -264,7 +264,7 @@ fn a_merge_that_saves_another_amount_than_why_not_says_how_much_it_saves_alone()
 /// textbook rules do, and the sentence says that this is not the merge's own saving.
 #[test]
 fn a_merge_without_fusion_says_what_fused_attention_saves_beside_it() {
-    for (attention, kernels) in [(false, 19), (true, 16)] {
+    for (attention, kernels) in [(false, 20), (true, 17)] {
         let mut options = under(Policy::None);
         options.fusion.attention = attention;
         with_shown(example(NEXT).unwrap().text, &options, |shown| {

@@ -1,13 +1,16 @@
 //! What stands on the lines of the graph, what the legend says of them, and where the minimap stands beside them.
 
 use crate::dag_check::faults;
+use crate::examples_watch::as_it_opens;
 use crate::repeats::of_text;
 use fuseline_core::examples::{EXAMPLES, example};
 use fuseline_core::{Analysis, Policy};
 use fuseline_view::picture::dag::layout;
-use fuseline_view::picture::dag::looks::{Looks, edge_width_px, widest_edge};
+use fuseline_view::picture::dag::looks::{Looks, Way, edge_width_px, widest_edge};
 use fuseline_view::picture::dag::minimap::Minimap;
 use fuseline_view::picture::dag::viewport::Viewport;
+use fuseline_view::present::inspect::inspect_edge;
+use fuseline_view::present::kernel_details::kernel_details;
 use fuseline_view::present::names::lone_number;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -159,7 +162,7 @@ fn unfused_ops_have_the_number_of_their_later_kernel_and_a_letter_each() {
         format!("input v0 : f16[1024]\ninput w : f16[1024, 1024]\n{chain}y = matmul(w, w)\n");
     let analysis = of_text(&text, Policy::Rules);
     let numbers: Vec<String> = (analysis.partition.kernel_of.iter_enumerated())
-        .map(|(op, _)| lone_number(&analysis.partition, op))
+        .map(|(op, _)| lone_number(&analysis, op))
         .collect();
     assert_eq!(numbers[0], "1a");
     assert_eq!(numbers[25..], ["1z", "1aa", "2"]);
@@ -176,11 +179,50 @@ fn a_tensor_has_one_solid_line_into_each_kernel() {
         let x = analysis.graph.inputs[analysis.graph.op_named("y").unwrap()][0];
         let edges = place.edges.iter().filter(|edge| edge.tensor == x);
         edges
-            .map(|edge| looks.edge(edge).is_dram)
+            .map(|edge| looks.edge(edge).way == Way::Dram)
             .collect::<Vec<_>>()
     };
     assert_eq!(solid_lines_of_x(false), [true, true]);
     let mut fused = solid_lines_of_x(true);
     fused.sort_unstable();
     assert_eq!(fused, [false, true]);
+}
+
+/// A view reads nothing: its line is neither through memory nor on chip, and the size stands where the bytes are read.
+#[test]
+fn a_free_view_is_no_kernel_and_carries_no_bytes() {
+    let block = example("transformer_block").unwrap();
+    let analysis = Arc::new(as_it_opens(block, block.text));
+    let op = |name: &str| analysis.graph.op_named(name).unwrap();
+    let place = layout(&analysis.graph, &analysis.partition);
+    for is_fused in [true, false] {
+        let looks = Looks::new(analysis.clone(), is_fused);
+        let ways = |name: &str| {
+            let tensor = analysis.graph.output[op(name)];
+            let edges = place.edges.iter().filter(|edge| edge.tensor == tensor);
+            edges.map(|edge| looks.edge(edge).way).collect::<Vec<Way>>()
+        };
+        assert_eq!(ways("q_proj"), [Way::View]);
+        assert_eq!(ways("q"), [Way::Dram]);
+        let label = |name: &str| looks.size_label(op(name), 200.0).text;
+        assert_eq!([label("q_proj"), label("q")], ["", "16.8 MB"]);
+        let name = looks.op(op("k_t"), 150.0).name;
+        assert!(
+            name.ends_with("a view of the bytes that it reads"),
+            "{name}"
+        );
+    }
+    let number = |name: &str| lone_number(&analysis, op(name));
+    assert_eq!(
+        ["q_proj", "q", "mixed", "by_token", "merged"].map(number),
+        ["1", "", "4d", "", "4e"]
+    );
+
+    let details = kernel_details(&analysis, analysis.partition.kernel_of[op("q")]).unwrap();
+    assert_eq!(details.edges, []);
+    let line = inspect_edge(&analysis, op("q_proj"), op("q")).unwrap();
+    assert_eq!(
+        line.notes,
+        ["q is a view: it indexes the bytes of q_proj and reads none."]
+    );
 }

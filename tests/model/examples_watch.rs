@@ -198,13 +198,19 @@ fn scores_become_two_thirds_of_the_fused_traffic_of_the_transformer() {
     }
 }
 
-/// The share of the memory traffic that an example saves as it opens, in percent.
-fn saving_pct(example: &Example, text: &str) -> f64 {
+/// A text of an example under the choices with which the example opens.
+pub(crate) fn as_it_opens(example: &Example, text: &str) -> Analysis {
     let mut options = Options::of_policy(example.opening.policy);
     options.fusion.attention = example.opening.attention;
+    options.conventions.reshape = example.opening.reshape;
     let outcome = analyze_program(&parse(text).program, &options);
     assert_eq!(outcome.diagnostics, []);
-    outcome.analysis.unwrap().savings_pct
+    outcome.analysis.unwrap()
+}
+
+/// The share of the memory traffic that an example saves as it opens, in percent.
+fn saving_pct(example: &Example, text: &str) -> f64 {
+    as_it_opens(example, text).savings_pct
 }
 
 /// The sentence invites to drag S, and what fusion saves has to grow on the whole way, whatever the other sliders say.

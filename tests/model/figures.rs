@@ -462,7 +462,7 @@ fn the_number_of_kernels_says_which_of_them_only_copy() {
         unfused
             .notes
             .iter()
-            .any(|note| note.starts_with("5 of the 20 kernels only copy a tensor")),
+            .any(|note| note.starts_with("6 of the 21 kernels only copy a tensor")),
         "{:?}",
         unfused.notes
     );

@@ -117,18 +117,24 @@ fn a_kernel_that_only_computes_an_op_once_more_has_a_row_a_name_and_figures() {
         .filter(|row| matches!(row.of, Of::Again(_)))
         .collect();
     let names: Vec<&str> = again.iter().map(|row| row.ops.as_str()).collect();
-    assert_eq!(names, ["intermediate of resid1, norm1", "intermediate of resid2, output"]);
+    assert_eq!(
+        names,
+        [
+            "intermediate of resid1, norm1",
+            "intermediate of resid2, output"
+        ]
+    );
     for row in again {
         let card = inspect_kernel(&analysis, row.kernel).unwrap();
         assert_eq!(
             card.heading,
             format!("kernel {}: {}", row.kernel.number(), row.ops)
         );
-        assert_eq!(card.facts[0].text(), "0 B → 4.19 MB");
+        assert_eq!(card.facts[0].text(), "0 B → 8.39 MB");
         assert!(card.notes.is_empty(), "{:?}", card.notes);
         let bytes = explanation(Figure::fused(row.of, Quantity::Bytes), &analysis).unwrap();
         assert_eq!(bytes.subject, card.heading);
-        assert_eq!(bytes.value, "4.19 MB");
+        assert_eq!(bytes.value, "8.39 MB");
     }
 }
 

@@ -322,7 +322,7 @@ impl Page {
         self.open_with(text, example, choices)
     }
 
-    /// Replaces the text by an example, with the choices that it opens with. Device and conventions stay.
+    /// Replaces the text by an example, with the choices that it opens with. Device and other conventions stay.
     pub fn open_example(self, example: &Example) {
         let choices = self.choices_with(example.text).opened_with(example.opening);
         self.open_with(example.text.to_owned(), Some(example.id), choices);

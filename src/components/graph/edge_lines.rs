@@ -5,6 +5,7 @@ use super::state::Graph;
 use crate::app::state::Selection;
 use fuseline_core::{OpId, OpType};
 use fuseline_view::picture::dag::Edge;
+use fuseline_view::picture::dag::looks::Way;
 use fuseline_view::picture::dag::path::path_data;
 use leptos::prelude::*;
 
@@ -57,7 +58,8 @@ pub(super) fn EdgeLines(
             class="dag-edge"
             node_ref=node
             class:is-weight=is_weight
-            class:is-dram=move || look().is_dram
+            class:is-dram=move || look().way == Way::Dram
+            class:is-view=move || look().way == Way::View
             class:is-touched=is_touched
             on:click=move |event| {
                 event.stop_propagation();

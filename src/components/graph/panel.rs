@@ -37,6 +37,10 @@ pub fn GraphPanel(
         let (bytes, _) = widest.get()?;
         Some(format!(", to {}", format_bytes(bytes)))
     };
+    let has_views = Memo::new(move |_| {
+        (page.analysis)
+            .with(|analysis| analysis.unfused.kernels.iter().any(|kernel| kernel.is_free))
+    });
     let widest_px = move || widest.get().map(|(_, width_px)| width_px);
     let enlarged = EnlargedChart::of_context();
     view! {
@@ -68,6 +72,9 @@ pub fn GraphPanel(
                     <ul class="legend dag-legend">
                         <li><svg width="22" height="10" aria-hidden="true"><path class="dag-dram" stroke-width=widest_px d="M1 5H21"></path></svg>"through memory" {widest_bytes}</li>
                         <li><svg width="22" height="8" aria-hidden="true"><path class="dag-on-chip" d="M1 4H21"></path></svg>"stays on chip"</li>
+                        <Show when=move || has_views.get()>
+                            <li class="dag-edge is-view"><svg width="22" height="8" aria-hidden="true"><path class="dag-on-chip" d="M1 4H21"></path></svg>"view, no copy"</li>
+                        </Show>
                     </ul>
                     <GraphSearch />
                 </GraphCanvas>

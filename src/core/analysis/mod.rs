@@ -104,6 +104,11 @@ impl Analysis {
         predicted_s.unwrap_or(self.fused.time_s)
     }
 
+    /// Whether the op is a view that costs nothing: alone it launches no kernel.
+    pub fn is_free_view(&self, op: OpId) -> bool {
+        self.unfused.of_lone_op(op).is_free
+    }
+
     /// Whether ops of unknown shape are missing, so that each total is a lower bound.
     pub fn is_partial(&self) -> bool {
         !self.graph.unknown_ops.is_empty()

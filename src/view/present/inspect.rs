@@ -205,7 +205,11 @@ pub fn inspect_edge(analysis: &Analysis, producer: OpId, consumer: OpId) -> Opti
     ));
     facts.extend(moved(tensor, traffic));
     let mut notes = Vec::new();
-    if is_together {
+    if analysis.is_free_view(consumer) {
+        notes.push(format!(
+            "{to} is a view: it indexes the bytes of {from} and reads none."
+        ));
+    } else if is_together {
         notes.push(if traffic.is_on_chip {
             "The tensor stays on chip: no kernel writes it to memory or reads it from there.".to_owned()
         } else {

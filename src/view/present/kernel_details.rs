@@ -114,11 +114,12 @@ fn number_in_text(analysis: &Analysis, kernel: KernelId) -> Option<String> {
     is_other.then(|| format!("@kernel {number} in the text"))
 }
 
-/// The edges between the ops of a kernel, by consumer in execution order.
+/// The edges between the ops of a kernel, by consumer in execution order. A free view reads nothing.
 fn on_chip_edges(analysis: &Analysis, kernel: KernelId) -> Vec<(OpId, OpId)> {
     let (graph, partition) = (&analysis.graph, &analysis.partition);
     let consumers = partition.kernels[kernel].iter();
     consumers
+        .filter(|&&consumer| !analysis.is_free_view(consumer))
         .flat_map(|&consumer| {
             let producers = graph.predecessors[consumer].iter();
             producers.map(move |&producer| (producer, consumer))

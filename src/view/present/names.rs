@@ -31,14 +31,16 @@ pub fn op_name(graph: &Graph, op: OpId) -> &str {
 }
 
 /// The number of an op that runs as a kernel of its own: that of the kernel that it fuses into, with a letter where other ops do,
-/// too: `3`, `1a`, `1b`. `O(ops of the kernel)`.
-pub fn lone_number(partition: &Partition, op: OpId) -> String {
-    let kernel = partition.kernel_of[op];
-    let ops = &partition.kernels[kernel];
+/// too: `3`, `1a`, `1b`. Empty for a free view, which is no kernel. `O(ops of the kernel)`.
+pub fn lone_number(analysis: &Analysis, op: OpId) -> String {
+    let kernel = analysis.partition.kernel_of[op];
+    let ops = analysis.partition.kernels[kernel].iter().copied();
+    let launched: Vec<OpId> = ops.filter(|&op| !analysis.is_free_view(op)).collect();
     let number = kernel.number();
-    match ops.iter().position(|&of| of == op) {
-        Some(index) if ops.len() > 1 => format!("{number}{}", letters(index)),
-        _ => number.to_string(),
+    match launched.iter().position(|&of| of == op) {
+        Some(index) if launched.len() > 1 => format!("{number}{}", letters(index)),
+        Some(_) => number.to_string(),
+        None => String::new(),
     }
 }
 

@@ -33,10 +33,33 @@ pub struct OpLook {
 /// An edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EdgeLook {
-    /// The tensor goes through DRAM; else fusion keeps it on chip, or it is a view, which costs nothing.
-    pub is_dram: bool,
+    /// How the tensor comes to its reader.
+    pub way: Way,
     /// Width of the line of a DRAM edge.
     pub width_px: f64,
+}
+
+/// How a tensor comes to the op that reads it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Way {
+    /// It stays on chip.
+    #[default]
+    OnChip,
+    /// Through DRAM.
+    Dram,
+    /// The reader is a free view: it indexes the bytes and reads none.
+    View,
+}
+
+impl Way {
+    /// The CSS classes of an edge.
+    pub const fn class(self) -> &'static str {
+        match self {
+            Self::OnChip => "dag-edge",
+            Self::Dram => "dag-edge is-dram",
+            Self::View => "dag-edge is-view",
+        }
+    }
 }
 
 /// The label on the edge of a tensor that an op produces.
@@ -45,7 +68,7 @@ pub struct SizeLabelLook {
     /// The tensor goes through DRAM.
     pub is_dram: bool,
     /// The name of a tensor on chip; else bytes, behind a name that the box does not tell, and the number of readers when several
-    /// kernels read the tensor.
+    /// kernels read the tensor. Empty where only views follow, after which the bytes stand.
     pub text: String,
     /// Width of the label.
     pub width_px: f64,
@@ -185,6 +208,17 @@ impl Looks {
         self.is_written[tensor] || self.readers[tensor] > 0
     }
 
+    /// Whether all that reads the output of an op are free views.
+    fn is_only_viewed(&self, op: OpId) -> bool {
+        let graph = &self.analysis.graph;
+        let readers = &graph.successors[op];
+        !readers.is_empty()
+            && !graph.is_final(graph.output[op])
+            && readers
+                .iter()
+                .all(|&reader| self.analysis.is_free_view(reader))
+    }
+
     /// An op whose box has this width.
     pub fn op(&self, op: OpId, width: f64) -> OpLook {
         let definition = &self.analysis.graph.ops[op];
@@ -197,7 +231,9 @@ impl Looks {
         }
         let kernel = self.analysis.partition.kernel_of[op].number();
         let kernels = self.analysis.partition.kernels.len();
-        let output = if self.is_through_memory(tensor) {
+        let output = if self.analysis.is_free_view(op) {
+            "a view of the bytes that it reads".to_owned()
+        } else if self.is_through_memory(tensor) {
             format!("{} through memory", format_bytes(self.bytes(tensor)))
         } else {
             "stays on chip".to_owned()
@@ -209,7 +245,7 @@ impl Looks {
                 definition.op_type.name(),
                 spoken(&shape)
             ),
-            lone_number: lone_number(&self.analysis.partition, op),
+            lone_number: lone_number(&self.analysis, op),
             shape: fit_text(&shape, width - 2.0 * OP_PADDING, SMALL_FONT_PX),
         }
     }
@@ -239,12 +275,14 @@ impl Looks {
 
     /// An edge of the layout.
     pub fn edge(&self, edge: &Edge) -> EdgeLook {
-        let is_dram = match edge.to {
-            EdgeEnd::Op(op) => self.is_read_for(op, edge.tensor),
-            EdgeEnd::Pill(_) => self.is_written[edge.tensor],
+        let way = match edge.to {
+            EdgeEnd::Op(op) if self.analysis.is_free_view(op) => Way::View,
+            EdgeEnd::Op(op) if self.is_read_for(op, edge.tensor) => Way::Dram,
+            EdgeEnd::Pill(_) if self.is_written[edge.tensor] => Way::Dram,
+            EdgeEnd::Op(_) | EdgeEnd::Pill(_) => Way::OnChip,
         };
         EdgeLook {
-            is_dram,
+            way,
             width_px: edge_width_px(self.bytes(edge.tensor), self.widest_edge_bytes),
         }
     }
@@ -253,6 +291,9 @@ impl Looks {
     pub fn size_label(&self, op: OpId, most_width: f64) -> SizeLabelLook {
         const FONT_PX: f64 = BOLD * SMALL_FONT_PX;
         let tensor = self.analysis.graph.output[op];
+        if self.is_only_viewed(op) {
+            return SizeLabelLook::default();
+        }
         let room = most_width - SIZE_LABEL_PADDING;
         let mut size = format_bytes(self.bytes(tensor));
         if self.readers[tensor] > 1 {

@@ -2,7 +2,7 @@
 
 use super::dag_layout::{DagLayout, Edge, PillKind};
 use super::geometry::Rect;
-use super::looks::Looks;
+use super::looks::{Looks, Way};
 use super::sight::Sight;
 use crate::picture::path_data::push_command;
 use crate::present::badge::{COLORS, KernelLook};
@@ -34,8 +34,8 @@ pub struct Edges {
 /// The style of an edge in an overview.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EdgeStyle {
-    /// The tensor goes through DRAM.
-    pub is_dram: bool,
+    /// How the tensor comes to its reader.
+    pub way: Way,
     /// The tensor is a weight.
     pub is_weight: bool,
     /// Width of the line in whole pixels; 1 for an on-chip edge.
@@ -45,10 +45,10 @@ pub struct EdgeStyle {
 impl EdgeStyle {
     /// Its CSS classes.
     pub const fn class(self) -> &'static str {
-        match (self.is_dram, self.is_weight) {
-            (false, _) => "dag-on-chip",
-            (true, false) => "dag-dram",
-            (true, true) => "dag-dram is-weight",
+        match (self.way, self.is_weight) {
+            (Way::OnChip | Way::View, _) => "dag-on-chip",
+            (Way::Dram, false) => "dag-dram",
+            (Way::Dram, true) => "dag-dram is-weight",
         }
     }
 }
@@ -114,9 +114,9 @@ fn style(layout: &DagLayout, edge: &Edge, looks: &Looks) -> EdgeStyle {
     )]
     let width_px = look.width_px.round() as u8;
     EdgeStyle {
-        is_dram: look.is_dram,
+        way: look.way,
         is_weight: layout.brings_weight(edge),
-        width_px: if look.is_dram { width_px } else { 1 },
+        width_px: if look.way == Way::Dram { width_px } else { 1 },
     }
 }
 

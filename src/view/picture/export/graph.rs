@@ -4,7 +4,7 @@ use super::drawing::Drawing;
 use super::element::Element;
 use crate::picture::dag::badge::badge;
 use crate::picture::dag::frames::{Frame, ROUND};
-use crate::picture::dag::looks::Looks;
+use crate::picture::dag::looks::{Looks, Way};
 use crate::picture::dag::metrics::MARK_HALF;
 use crate::picture::dag::path::path_data;
 use crate::picture::dag::repeats::Repeat;
@@ -135,18 +135,16 @@ fn kernel_box(kernel: KernelId, panel: Rect, look: KernelLook, name: String) -> 
 fn edge_line(layout: &DagLayout, edge: &Edge, looks: &Looks) -> Element {
     let look = looks.edge(edge);
     let path = |class| Element::of_class("path", class).with("d", path_data(&edge.points, CORNER));
-    let (class, line) = if look.is_dram {
-        let line = path("dag-dram").with("stroke-width", px(look.width_px));
-        ("dag-edge is-dram", line)
-    } else {
-        ("dag-edge", path("dag-on-chip"))
+    let line = match look.way {
+        Way::Dram => path("dag-dram").with("stroke-width", px(look.width_px)),
+        Way::OnChip | Way::View => path("dag-on-chip"),
     };
     let weight = if layout.brings_weight(edge) {
         " is-weight"
     } else {
         ""
     };
-    Element::of_class("g", format!("{class}{weight}")).holding(line)
+    Element::of_class("g", format!("{}{weight}", look.way.class())).holding(line)
 }
 
 fn size_label(place: Rect, op: OpId, looks: &Looks) -> Element {

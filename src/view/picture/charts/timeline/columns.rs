@@ -1,7 +1,7 @@
 //! Kernels in launch order along the horizontal axis.
 //!
 //! The unit of the axis is an op: a kernel is as wide as its ops together. So fusion closes the gaps between boxes, and what is
-//! not fused keeps its place.
+//! not fused keeps its place. A free view takes no room, for nothing is launched.
 
 use crate::picture::charts::Charted;
 use fuseline_core::{Execution, IdVec, Kernel, KernelId, OpId};
@@ -134,12 +134,14 @@ fn fullest(run: &[Slot], live: &IdVec<KernelId, u64>) -> Option<KernelId> {
     fullest
 }
 
-/// All kernels of an execution, in launch order.
+/// All kernels that an execution launches, in order.
 fn slots(charted: Charted<'_>, execution: &Execution) -> Vec<Slot> {
     let kernels = execution.kernels.iter_enumerated();
+    let kernels = kernels.filter(|(_, kernel)| !kernel.is_free);
+    let is_computed = |op: &&OpId| !charted.analysis.is_free_view(**op);
     let slot = |(kernel, of): (KernelId, &Kernel)| Slot {
         kernel,
-        ops: of.ops.len().max(1),
+        ops: of.ops.iter().filter(is_computed).count().max(1),
         kind: kind(charted, kernel, of.ops.first().copied()),
     };
     kernels.map(slot).collect()

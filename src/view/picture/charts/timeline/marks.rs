@@ -311,6 +311,8 @@ impl Drawn<'_> {
         let bounds = self.plot.bounds;
         let words = if self.charted.is_fused {
             "kernels in launch order"
+        } else if self.execution.kernels.iter().any(|kernel| kernel.is_free) {
+            "ops in launch order, each a kernel of its own; views are none"
         } else {
             "ops in launch order, each a kernel of its own"
         };

@@ -99,9 +99,7 @@ pub(super) fn box_words(
                 kernel.number().to_string()
             } else {
                 let op = ops.and_then(|of| of.ops.first());
-                op.map_or_else(String::new, |&op| {
-                    lone_number(&charted.analysis.partition, op)
-                })
+                op.map_or_else(String::new, |&op| lone_number(charted.analysis, op))
             };
             let ops = ops.map(|of| short_op_names(charted.analysis, &of.ops));
             let long = ops.map(|ops| format!("{number}: {ops}"));
