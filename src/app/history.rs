@@ -4,8 +4,8 @@
 //! visitor makes in the bars and menus are no steps. Undo takes back exactly what the action changed, each choice by itself:
 //! one that the visitor has changed since stays. So no step jumps over a choice, and none leaves half an action behind.
 
-use fuseline_core::examples::Opening;
-use fuseline_core::{Conventions, Device, FusionOptions, Policy};
+use fuseline_core::examples::{Opening, START, START_DEVICE, example};
+use fuseline_core::{Conventions, Device, FusionOptions, Policy, device};
 use fuseline_view::page::links::SharedState;
 use fuseline_view::page::note::Note;
 
@@ -97,6 +97,18 @@ impl Choices {
         self.is_fused = opening.is_fused;
         self.conventions.reshape = opening.reshape;
         self
+    }
+
+    /// These choices with those of a first visit.
+    #[must_use]
+    pub fn of_first_visit(mut self) -> Self {
+        if let Some(device) = device(START_DEVICE) {
+            self.device.clone_from(device);
+        }
+        match example(START) {
+            Some(start) => self.opened_with(start.opening),
+            None => self,
+        }
     }
 }
 

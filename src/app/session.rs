@@ -106,9 +106,7 @@ impl Session {
             OpenDocument::stored(id, document)
         } else {
             page.example.set(Some(START));
-            if let Some(start) = start {
-                page.choose(page.choices().opened_with(start.opening));
-            }
+            page.choose(page.choices().of_first_visit());
             OpenDocument::new(browser::new_id(), first, false)
         };
         if let Some(devices) = browser::load(DEVICES) {
@@ -297,11 +295,7 @@ impl Session {
     pub fn return_to(self, id: Option<&str>) {
         match id.filter(|id| stored::document(id).is_some()) {
             Some(id) => self.open_document(id),
-            None => {
-                if let Some(start) = example(START) {
-                    self.page.open_example(start);
-                }
-            }
+            None => self.page.open_start(),
         }
     }
 

@@ -68,6 +68,9 @@ pub fn example(id: &str) -> Option<&'static Example> {
 /// The example that a first visit opens.
 pub const START: &str = "residual_layer";
 
+/// The GPU of a first visit, by id: one with measured rates, so that the page predicts times and a speedup instead of bounding them.
+pub const START_DEVICE: &str = "h100";
+
 /// The example that a visitor opens next: the program that the first one is a part of.
 pub const NEXT: &str = "transformer_block";
 

@@ -110,7 +110,7 @@ test('an example opens with its choices, and undo brings back those from before'
   await chooseExample(page, 'Transformer block');
   expect(await state()).toEqual(['transformer_block', 'inductor', true]);
   // Attention is one kernel.
-  await expect.poll(() => kernels(page)).toContainEqual(['scores', 'scaled', 'probs', 'mixed', 'merged']);
+  await expect.poll(() => kernels(page)).toContainEqual(['scores', 'scaled', 'probs', 'mixed', 'by_token', 'merged']);
   await expect(picker(page, 'GPU')).toHaveValue('h200');
 
   await chooseExample(page, 'Attention');

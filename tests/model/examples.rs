@@ -112,9 +112,9 @@ fn the_numbers_are_those_by_hand() {
     // Bottleneck: narrow images like those of the block, wide ones four times as large.
     let weights = 2 * (64 * 256 + 64 * 64 * 9 + 256 * 64) + 2 * 2 * (64 + 64 + 256);
     let bottleneck = |narrow: u64, wide: u64| (narrow + 4 * wide) * 12_845_056 + weights;
-    // Residual layer: x of 8 MiB, which the matmul and the add read, a weight of 2 MiB and a bias of 2 KiB. Unfused, three
+    // Residual layer: x of 32 MiB, which the matmul and the add read, a weight of 2 MiB and a bias of 2 KiB. Unfused, three
     // tensors as large as x are written and read.
-    let layer = |between: u64, reads: u64| (reads + between + 1) * 8 * MB + 2 * MB + 2048;
+    let layer = |between: u64, reads: u64| (reads + between + 1) * 32 * MB + 2 * MB + 2048;
     // Transformer block: a row is S * H * 2 bytes, 16 MiB, a weight of H * H 32 MiB, and the scores of all heads 256 MiB.
     // Unfused, so many rows are read and written: 2 by each of the 4 projections and of the 6 ops that only move elements,
     // 4 by the two matmuls of attention, 3 by each add, 2 by each norm, and 1 + 4, 4 + 4 and 4 + 1 by up, GELU and down.

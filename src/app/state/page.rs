@@ -16,7 +16,7 @@ use crate::app::jobs::Job;
 use crate::app::measured_devices::MeasuredDevices;
 use fuseline_browser as browser;
 use fuseline_core::analysis::compare::Compared;
-use fuseline_core::examples::Example;
+use fuseline_core::examples::{Example, START, example};
 use fuseline_core::model::calibration::Calibrations;
 use fuseline_core::notation::Parsed;
 use fuseline_core::{
@@ -326,6 +326,14 @@ impl Page {
     pub fn open_example(self, example: &Example) {
         let choices = self.choices_with(example.text).opened_with(example.opening);
         self.open_with(example.text.to_owned(), Some(example.id), choices);
+    }
+
+    /// Replaces the text by what a first visit shows.
+    pub fn open_start(self) {
+        if let Some(start) = example(START) {
+            let choices = self.choices_with(start.text).of_first_visit();
+            self.open_with(start.text.to_owned(), Some(START), choices);
+        }
     }
 
     fn open_with(self, text: String, example: Option<&'static str>, choices: Choices) -> bool {

@@ -7,8 +7,8 @@ use fuseline_core::model::options::{FusionOptions, Switch};
 use fuseline_core::notation::edit::{set_dtype, set_param};
 use fuseline_core::notation::parse;
 use fuseline_core::{
-    Conventions, DEVICES, DType, Device, Externals, F32Matmul, Objective, Policy, ReshapeCost,
-    device,
+    Conventions, DEVICES, DType, Device, Externals, F32Matmul, Objective, Options, Policy,
+    ReshapeCost, device,
 };
 use fuseline_view::page::tab::Tab;
 use fuseline_view::page::view::View;
@@ -140,12 +140,13 @@ impl Change {
     }
 }
 
-/// Another program: with the choices that every program starts with, but on the same device.
+/// Another program: with the choices that every program starts with, so that the answers are those for which the lesson is checked.
 fn replace(state: &mut PageState, text: &str) {
     text.clone_into(&mut state.shared.text);
     state.shared.policy = Policy::default();
     state.shared.fusion = FusionOptions::default();
     state.shared.conventions = Conventions::default();
+    state.shared.device = Options::default().device;
     state.shared.is_unfused_view = false;
     state.shared.open_tab = None;
     state.mark = None;

@@ -153,6 +153,7 @@ impl KernelView<'_> {
             }
             let strided = self.code == Code::Library && self.is_strided(id, op);
             if strided && elements(op) / m.strided_per_s > own.seconds() {
+                compute.name = "strided access";
                 compute.add(What::Strided, elements(op), m.strided_per_s);
             } else {
                 compute.append(&own);

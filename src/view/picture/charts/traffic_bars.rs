@@ -71,7 +71,7 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     let (name, execution) = if is_fused {
         ("fused", &analysis.fused)
     } else {
-        ("not fused", &analysis.unfused)
+        ("now", &analysis.unfused)
     };
     let fused = Bar {
         name,
