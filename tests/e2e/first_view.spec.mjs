@@ -97,7 +97,7 @@ test('the legend and the lower bar speak of the view that is shown', async ({ pa
   await chooseView(page, 'Unfused');
   await expect(legend).toContainText('through memory, to 268 MB');
   const bars = page.getByRole('region', { name: 'Memory traffic' });
-  await expect(bars).toContainText('not fused 2.30 GB');
+  await expect(bars).toContainText('now 2.30 GB');
   await expect(bars.locator('text').filter({ hasText: '−' })).toHaveCount(0);
   await chooseView(page, 'Fused');
   await expect(bars).toContainText(/fused [\d.]+ GB.*−[\d.]+ %/);

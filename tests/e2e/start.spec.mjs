@@ -147,7 +147,7 @@ test('Fuse moves nothing, leaves no mark of the focus after a press, and gives i
   await fuse.click();
   await expect(viewSwitch(page, 'Fused')).toBeChecked();
   await expect(policyChoice(page, 'rules')).toBeChecked();
-  await expect(page.locator('.claim')).toHaveText(/turns 4 kernels into 1 and saves 75\.7 %/);
+  await expect(page.locator('.claim')).toHaveText(/turns 4 kernels into 1 and saves 77\.2 %/);
   expect(await place()).toEqual(before);
   await expect(page.locator('.dag:focus-visible')).toHaveCount(0);
   await chooseView(page, 'Unfused');
