@@ -126,10 +126,7 @@ fn the_bars_of_the_unfused_view_do_not_give_away_what_fusion_saves() {
         ..
     } = headline(&analysis);
     let above = format!("unfused {unfused}");
-    assert_eq!(
-        words(false),
-        [above.clone(), format!("not fused {unfused}")]
-    );
+    assert_eq!(words(false), [above.clone(), format!("now {unfused}")]);
     assert_eq!(words(true), [above, format!("fused {fused}"), change]);
 }
 

@@ -100,7 +100,11 @@ fn the_compilers_reasons_name_ops_of_the_program_behind_an_attention() {
 /// What runs in fused attention is no library call of its own.
 #[test]
 fn an_op_in_fused_attention_is_said_to_be_in_it() {
-    let text = example("transformer_block").unwrap().text;
+    // In f32 the compiler leaves attention apart.
+    let text = &example("transformer_block")
+        .unwrap()
+        .text
+        .replace("f16[", "f32[");
     for is_attention in [true, false] {
         let options = Options {
             fusion: FusionOptions {

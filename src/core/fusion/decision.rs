@@ -92,6 +92,13 @@ pub enum Decision {
         /// The op that it views.
         producer: OpId,
     },
+    /// A free view launches nothing, and becomes part of a kernel that does.
+    Viewed {
+        /// An op of a kernel of free views.
+        view: OpId,
+        /// An op of the kernel that writes the bytes or, of external ones, of the first that reads them.
+        with: OpId,
+    },
     /// Inductor: a round of fusion begins.
     Round {
         /// Its number, from 1.
@@ -187,6 +194,13 @@ impl Log {
         }
     }
 
+    /// Replaces the kernels of all nodes.
+    pub(super) fn renumber(&mut self, number_of: impl Fn(KernelId) -> KernelId) {
+        for node in self.0.iter_mut().flat_map(|notes| notes.nodes.iter_mut()) {
+            node.kernel = number_of(node.kernel);
+        }
+    }
+
     pub(super) fn refuse(&mut self, ops: &[OpId], reason: Reason) {
         if self.is_on() {
             let ops = ops.to_vec();
@@ -237,7 +251,8 @@ impl Decision {
             | Self::Stays {
                 view: b,
                 producer: a,
-            } => {
+            }
+            | Self::Viewed { view: b, with: a } => {
                 visit(a);
                 visit(b);
             }

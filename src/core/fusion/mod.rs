@@ -24,5 +24,6 @@ pub mod rows;
 pub(super) mod rules;
 pub mod siblings;
 pub mod structure;
+mod views;
 
 pub use plan::{Plan, plan};

@@ -4,7 +4,8 @@ use super::certificate::{Certificate, Scope};
 use super::decision::{Decision, Log};
 use super::manual::Refused;
 use super::region::RegionContext;
-use super::{attention, inductor, manual, none, optimal, rules};
+use super::{attention, inductor, manual, none, optimal, rules, views};
+use crate::cost::traffic::Views;
 use crate::model::graph::Graph;
 use crate::model::options::{Options, Policy};
 use crate::model::partition::Partition;
@@ -30,6 +31,16 @@ pub fn plan(graph: &Graph, options: &Options) -> Plan {
 
 /// The same, with every decision noted.
 pub(super) fn plan_noting(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
+    let plan = plan_launched(graph, options, log);
+    let views = Views::under(graph, options.conventions.reshape);
+    Plan {
+        partition: views::within_kernels(graph, &views, plan.partition, log),
+        ..plan
+    }
+}
+
+/// The kernels, of which some may be free views alone.
+fn plan_launched(graph: &Graph, options: &Options, log: &mut Log) -> Plan {
     let fusion = &options.fusion;
     let is_searched =
         options.policy == Policy::Optimal && fusion.attention_search && !fusion.attention;

@@ -62,6 +62,11 @@ pub fn decision_text(graph: &Graph, decision: &Decision) -> String {
             name(view),
             name(producer)
         ),
+        Decision::Viewed { view, with } => format!(
+            "{} is a view and launches nothing: it belongs to the kernel of {}",
+            name(view),
+            name(with)
+        ),
         Decision::Round { round, pairs } => {
             format!("round {round}: pairs of kernels to try: {pairs}")
         }

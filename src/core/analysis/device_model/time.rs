@@ -10,6 +10,7 @@ use crate::model::functions::{self, ShapeRule};
 use crate::model::ids::OpId;
 use crate::model::op::{Op, element_count};
 use crate::model::op_type::OpType;
+use crate::model::options::ReshapeCost;
 use smallvec::smallvec;
 
 /// A generated kernel holds rows of up to this many elements in registers and reads them once.
@@ -172,9 +173,10 @@ impl KernelView<'_> {
     }
 
     /// Whether the op has operands of another shape than its result, or copies into another order. A single number
-    /// does not count as an operand. Opaque ops have kernels of their own, which step through no operand.
+    /// does not count as an operand. Opaque ops have kernels of their own, which step through no operand, and a free view reads none.
     fn is_strided(&self, id: OpId, op: &Op) -> bool {
-        if op.op_type == OpType::Opaque {
+        let is_free = op.is_view() && self.model.options.conventions.reshape == ReshapeCost::View;
+        if op.op_type == OpType::Opaque || is_free {
             return false;
         }
         let count = element_count(&op.shape);

@@ -100,13 +100,13 @@ fn begins_pointwise(graph: &Graph, op: OpId) -> bool {
         first.is_some_and(|&tensor| graph.tensors[tensor].bytes_per_element == Some(2))
     };
     match (definition.op_type, definition.function.as_deref()) {
-        (OpType::Elementwise, Some("batch_norm_train")) => is_half(),
-        (OpType::Elementwise, _) => true,
-        (OpType::Reduction, Some("rms_norm" | "l2_norm")) => true,
-        (OpType::Reduction, Some("softmax" | "log_softmax" | "layer_norm" | "group_norm")) => {
+        (OpType::Elementwise, Some("batch_norm_train"))
+        | (OpType::Reduction, Some("softmax" | "log_softmax" | "layer_norm" | "group_norm")) => {
             is_half()
         }
-        (OpType::Reshape, Some("concat" | "contiguous")) => true,
+        (OpType::Elementwise, _)
+        | (OpType::Reduction, Some("rms_norm" | "l2_norm"))
+        | (OpType::Reshape, Some("concat" | "contiguous")) => true,
         _ => false,
     }
 }

@@ -90,7 +90,12 @@ impl View {
     pub(super) fn laid_out_as(shape: &[u64], like: Option<&Self>) -> Self {
         let elements = element_count(shape).unwrap_or(0);
         let strides = like.and_then(|like| like.strides(shape));
-        let Some(strides) = strides.filter(|strides| !strides.contains(&0)) else {
+        // A dimension of size 1 has no stride that matters.
+        let repeats = |strides: &[u64]| {
+            let mut dimensions = strides.iter().zip(shape);
+            dimensions.any(|(&stride, &size)| stride == 0 && size > 1)
+        };
+        let Some(strides) = strides.filter(|strides| !repeats(strides)) else {
             return Self::whole(elements);
         };
         let mut order: Vec<usize> = (0..shape.len()).collect();

@@ -99,6 +99,7 @@ impl<'a> Replay<'a> {
             Decision::Joined { op, producer } | Decision::Merged { op, producer } => {
                 self.unite(*op, *producer);
             }
+            Decision::Viewed { view, with } => self.unite(*view, *with),
             Decision::Fused { first, second, .. } => {
                 self.link(self.of_node(first.node), self.of_node(second.node));
             }

@@ -42,7 +42,7 @@ pub struct RegionContext<'a> {
     pub(super) graph: &'a Graph,
     /// Policy, conventions and device.
     pub(super) options: &'a Options,
-    views: Cow<'a, Views>,
+    pub(super) views: Cow<'a, Views>,
 }
 
 impl<'a> RegionContext<'a> {

@@ -1,0 +1,111 @@
+//! Free views become part of a kernel: they launch none, so that each kernel of a partition is one that runs.
+
+use crate::cost::traffic::Views;
+use crate::disjoint_sets::DisjointSets;
+use crate::fusion::decision::{Decision, Log};
+use crate::model::adjacency::Adjacency;
+use crate::model::graph::Graph;
+use crate::model::ids::{IdVec, KernelId, OpId};
+use crate::model::partition::Partition;
+
+/// The partition without kernels of free views alone.
+///
+/// Views of what one kernel writes join that kernel, views of inputs and weights the first kernel that reads them. The others, which
+/// view results of several kernels or are read by none, stay alone. The kernels stay in an order in which they can run: nothing
+/// that is joined waits for a later kernel. `O(ops + reads)`.
+pub(super) fn within_kernels(
+    graph: &Graph,
+    views: &Views,
+    partition: Partition,
+    log: &mut Log,
+) -> Partition {
+    let kernel_of = |op: OpId| partition.kernel_of[op];
+    let is_free = |kernel: &KernelId| {
+        let ops = &partition.kernels[*kernel];
+        let is_view = |&op: &OpId| views.is_view[op];
+        !ops.is_empty() && partition.recomputed[*kernel].is_empty() && ops.iter().all(is_view)
+    };
+    let kernels = partition.kernels.ids();
+    let free: Vec<KernelId> = kernels.clone().filter(is_free).collect();
+    if free.is_empty() {
+        return partition;
+    }
+    let mut joined: DisjointSets<KernelId> = DisjointSets::new(kernels.len());
+    // For each set of views of inputs and weights a view, and the first kernel that reads one with the op that does.
+    let mut first_reader: IdVec<KernelId, Option<(KernelId, OpId, OpId)>> =
+        IdVec::from_elem(None, kernels.len());
+    for &kernel in &free {
+        let ops = partition.kernels[kernel].iter();
+        let reads = ops.flat_map(|&op| graph.predecessors[op].iter().map(move |&from| (op, from)));
+        let mut outside = reads.filter(|&(_, from)| kernel_of(from) != kernel);
+        if let Some((view, with)) = outside.next() {
+            let into = joined.root(kernel_of(with));
+            if outside.all(|(_, from)| joined.root(kernel_of(from)) == into) {
+                joined.unite(into, kernel);
+                log.note(Decision::Viewed { view, with });
+            }
+        }
+    }
+    let waits_for_none = |kernel: KernelId| {
+        let ops = partition.kernels[kernel].iter();
+        let mut producers = ops.flat_map(|&op| &graph.predecessors[op]);
+        producers.all(|&from| kernel_of(from) == kernel)
+    };
+    for &kernel in &free {
+        let root = joined.root(kernel);
+        if !is_free(&root) || !waits_for_none(root) {
+            continue;
+        }
+        let ops = partition.kernels[kernel].iter();
+        let readers = ops.flat_map(|&op| graph.successors[op].iter().map(move |&to| (op, to)));
+        for (view, reader) in readers {
+            let into = joined.root(kernel_of(reader));
+            let found = (into, view, reader);
+            if into != root && first_reader[root].is_none_or(|first| found < first) {
+                first_reader[root] = Some(found);
+            }
+        }
+    }
+    for (root, reader) in first_reader.iter_enumerated() {
+        if let Some((into, view, with)) = *reader {
+            joined.unite(into, root);
+            log.note(Decision::Viewed { view, with });
+        }
+    }
+    renumbered(&partition, &joined.roots(), log)
+}
+
+/// The partition after kernels have joined those of `roots`, which keep their order.
+fn renumbered(
+    partition: &Partition,
+    roots: &IdVec<KernelId, KernelId>,
+    log: &mut Log,
+) -> Partition {
+    let kernels = || roots.iter_enumerated();
+    let kept: Vec<KernelId> = kernels()
+        .filter_map(|(kernel, &root)| (root == kernel).then_some(kernel))
+        .collect();
+    let mut number = IdVec::from_elem(KernelId::new(0), roots.len());
+    for (at, &kernel) in kept.iter().enumerate() {
+        number[kernel] = KernelId::new(at);
+    }
+    let number_of = |kernel: KernelId| number[roots[kernel]];
+    log.renumber(number_of);
+    let kernel_of = partition.kernel_of.iter().copied().map(number_of).collect();
+    let mut renumbered = Partition::of_ops(kernel_of, kept.len());
+    if !partition.recomputed.is_empty() {
+        let mut recomputed = Adjacency::with_capacity(kept.len(), kept.len());
+        for &kernel in &kept {
+            recomputed.push(partition.recomputed[kernel].iter().copied());
+        }
+        renumbered.recomputed = recomputed;
+    }
+    if !partition.further_launches.is_empty() {
+        // The copy of a view for a library counts with the view.
+        renumbered.further_launches = IdVec::from_elem(0, kept.len());
+        for (kernel, &further) in partition.further_launches.iter_enumerated() {
+            renumbered.further_launches[number_of(kernel)] += further;
+        }
+    }
+    renumbered
+}
