@@ -102,17 +102,8 @@ fn FigureLine(
     let is_fused = Memo::new(move |_| page.shows_fused());
     let search = move || {
         figures.with(|all| all.search.clone()).map(|search| {
-            let SearchResult {
-                objective,
-                certificate,
-            } = search;
-            let title = certificate.clone();
-            view! {
-                <p class="headline-figure search-result" title=title>
-                    <span class="headline-label">{objective}</span>
-                    <span>{certificate}</span>
-                </p>
-            }
+            let SearchResult { proof, certificate } = search;
+            view! { <p class="headline-figure search-result" title=certificate>{proof}</p> }
         })
     };
     let pair = move |quantity, before: fn(&Figures) -> &String, after: fn(&Figures) -> &String| {

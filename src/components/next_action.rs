@@ -22,7 +22,7 @@ pub fn NextAction() -> impl IntoView {
     let page = Page::of_context();
     let is_start = Memo::new(move |_| page.example.get() == Some(START));
     // What the sender has to say comes first, and is not about what the page proposes.
-    let has_note = Memo::new(move |_| page.sender_note.with(Option::is_some));
+    let has_note = Memo::new(move |_| page.shown_note().is_some());
     view! {
         <div class="next-action" class:is-start=is_start class:is-needless=move || has_note.get() && page.shows_fused()>
             <Show when=move || page.shows_fused() fallback=|| view! { <FuseButton /> }>

@@ -3,21 +3,29 @@
 use crate::app::state::Page;
 use leptos::prelude::*;
 
-/// The note that came with the link, as plain text, until the visitor dismisses it.
+/// The note that came with the link, as plain text, until the visitor hides it. *Share* still sends it.
 #[component]
 pub fn SenderNote() -> impl IntoView {
     let page = Page::of_context();
-    let dismiss = move |_| {
+    let hide = move |_| {
         page.keep_focus();
-        page.sender_note.set(None);
+        page.is_note_hidden.set(true);
+    };
+    // A link opens with an empty history.
+    let whose = move || {
+        if page.can_undo.get() {
+            "Note from the sender, written before your changes: "
+        } else {
+            "Note from the sender: "
+        }
     };
     move || {
-        page.sender_note.get().map(|note| {
+        page.shown_note().map(|note| {
             view! {
                 <div class="sender-note" role="note">
                     // A note that is written from right to left leaves the words before it where they are.
-                    <p><strong>"Note from the sender: "</strong><bdi>{note.to_string()}</bdi></p>
-                    <button type="button" class="icon-button" aria-label="Dismiss the note" on:click=dismiss>
+                    <p><strong>{whose}</strong><bdi>{note.to_string()}</bdi></p>
+                    <button type="button" class="icon-button" aria-label="Hide the note" on:click=hide>
                         <span aria-hidden="true">"×"</span>
                     </button>
                 </div>

@@ -47,7 +47,7 @@ function still() {
     }
   }
   // The graph is as large as its place allows, up to the largest scale of a whole graph.
-  const LARGEST_SCALE = 1.25;
+  const LARGEST_SCALE = 1.5;
   const { width: graphWidth, height: graphHeight } = body.querySelector('svg.dag').getBoundingClientRect();
   const [graph, parts] = [copy.querySelector('svg.dag'), copy.querySelector('.dag-parts')];
   const [x, y, scale] = parts.getAttribute('transform').match(/[-\d.]+/g).map(Number);

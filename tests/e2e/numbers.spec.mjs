@@ -80,7 +80,7 @@ test('each choice changes the numbers as on the command line', async ({ page }) 
 });
 
 /** How the command line is asked for the kernels that an example opens with. */
-const OPENED_WITH = { 'Transformer block': ['--policy', 'inductor', '--attention', '--reshape', 'view'] };
+const OPENED_WITH = { 'Transformer block': ['--policy', 'inductor', '--reshape', 'view'] };
 
 test('every example is drawn without a mistake, says what to watch for, and has the numbers of the command line', async ({ page }) => {
   const graph = page.getByRole('region', { name: 'Graph' });

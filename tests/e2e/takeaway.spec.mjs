@@ -168,12 +168,14 @@ test('a handout says what its figures rest on, can be closed by key, and is acce
 test('the result is copied as sentences with a link to it', async ({ page, open }) => {
   await open();
   await page.evaluate(() => { navigator.clipboard.writeText = async (text) => { globalThis.copied = text; }; });
-  await page.getByText('Export', { exact: true }).click();
-  await page.getByRole('button', { name: /^Copy the result/ }).click();
-  await expect(page.locator('.notice')).toContainText('The result is copied');
+  await page.getByText('Share', { exact: true }).click();
+  await page.getByRole('textbox', { name: 'Note to the reader' }).fill('Shall we?');
+  await page.getByRole('button', { name: 'Copy result and link' }).click();
+  await expect(page.locator('.notice')).toContainText('Result and link copied');
   const copied = await page.evaluate(() => globalThis.copied);
   expect(copied).toMatch(/^Transformer block, 14 ops, textbook rules: Memory traffic 2\.30 GB unfused, 1\.96 GB fused/);
-  const link = copied.split('\n').at(-1);
+  const [, note, link] = copied.split('\n');
+  expect(note).toBe('Shall we?');
   await page.goto('about:blank');
   await page.goto(link);
   await expect(page.locator('.headline-figure').first()).toContainText('1.96 GB');

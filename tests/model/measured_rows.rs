@@ -166,7 +166,13 @@ fn the_error_beside_predicted_times_is_that_of_the_measured_runs() {
     let h200 = &["h200", "h200_sizes", "h200_fresh"][..];
     for (id, files) in [("h200", h200), ("h100", &["h100"])] {
         let rows = files.iter().flat_map(|file| predicted(&read(file)));
-        let runs = comparisons(&rows.collect::<Vec<_>>(), Quantity::Time);
+        let rows: Vec<_> = rows.collect();
+        let runs = comparisons(&rows, Quantity::Time);
+        let speedups: Vec<(f64, f64)> = comparisons(&rows, Quantity::Speedup)
+            .iter()
+            .map(|run| (run.predicted, run.measured))
+            .collect();
+        let of_speedups = errors(&speedups).unwrap().ninth_decile;
         for (text, is_short) in [(long, false), (short, true)] {
             let of_its_kind = |run: &&Comparison| (run.predicted < SHORT_S) == is_short;
             let pairs: Vec<(f64, f64)> = (runs.iter().filter(of_its_kind))
@@ -178,9 +184,14 @@ fn the_error_beside_predicted_times_is_that_of_the_measured_runs() {
                 ..Options::default()
             };
             let shown = PredictionError::of(&analysis(text, &options)).unwrap();
-            let percent = |error: f64| format!("{:.0}", (error * 100.0).ceil());
-            let shown = [shown.half_percent, shown.most_percent].map(|percent| percent.to_string());
-            let found = [found.median, found.ninth_decile].map(percent);
+            let shown = [
+                shown.half_percent,
+                shown.most_percent,
+                shown.speedup_percent,
+            ]
+            .map(|percent| format!("{percent:.1}"));
+            let found = [found.median, found.ninth_decile, of_speedups]
+                .map(|error| format!("{:.1}", error * 100.0));
             assert_eq!(
                 shown,
                 found,

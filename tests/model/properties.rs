@@ -1,6 +1,7 @@
 //! Properties of every graph.
 
 use crate::random_graph;
+use fuseline_core::model::adjacency::Adjacency;
 use fuseline_core::{
     Analysis, Conventions, Externals, Graph, IdVec, KernelId, Op, OpId, OpType, Options, Partition,
     Policy, ReshapeCost, TensorDecl, analyze, build_graph, plan,
@@ -90,13 +91,33 @@ proptest! {
     #[test]
     fn each_op_is_in_one_kernel_and_kernels_can_run_in_order((ops, externals) in random_graph::ops(20)) {
         let graph = build_graph(&ops, &externals).unwrap();
-        for &policy in Policy::VARIANTS {
-            let kernels = plan(&graph, &Options::of_policy(policy)).partition;
+        for (policy, reshape) in Policy::VARIANTS.iter().flat_map(|policy| ReshapeCost::VARIANTS.iter().map(move |reshape| (*policy, *reshape))) {
+            let mut options = Options::of_policy(policy);
+            options.conventions.reshape = reshape;
+            let kernels = plan(&graph, &options).partition;
             let members: BTreeSet<OpId> = kernels.kernels.iter().flatten().copied().collect();
             prop_assert_eq!(members.len(), ops.len());
             prop_assert_eq!(kernels.kernels.iter().map(<[OpId]>::len).sum::<usize>(), ops.len());
             prop_assert!(kernels.kernels.iter().all(<[OpId]>::is_sorted));
             prop_assert!(runs_in_order(&graph, &kernels), "{policy:?}");
+        }
+    }
+
+    /// So the kernels that a picture numbers are those that run.
+    #[test]
+    fn a_free_view_is_in_the_kernel_that_writes_or_first_reads_its_bytes((ops, externals) in random_graph::ops(20)) {
+        for &policy in Policy::VARIANTS {
+            let mut options = Options::of_policy(policy);
+            options.conventions.reshape = ReshapeCost::View;
+            let result = analyze(&ops, &externals, &options).unwrap();
+            for (kernel, _) in result.fused.kernels.iter_enumerated().filter(|(_, kernel)| kernel.is_free) {
+                let outside = |edges: &Adjacency<OpId, OpId>| -> BTreeSet<KernelId> {
+                    let others = result.partition.kernels[kernel].iter().flat_map(|&op| edges[op].to_vec());
+                    others.map(|op| result.partition.kernel_of[op]).filter(|&of| of != kernel).collect()
+                };
+                let (written_by, read_by) = (outside(&result.graph.predecessors), outside(&result.graph.successors));
+                prop_assert!(written_by.len() > 1 || written_by.is_empty() && read_by.is_empty(), "{policy:?}");
+            }
         }
     }
 

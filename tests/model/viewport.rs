@@ -4,7 +4,7 @@ use fuseline_view::picture::dag::viewport::{Size, Viewport};
 use fuseline_view::picture::dag::{Point, Rect};
 
 /// The largest scale of a picture that fits, of one that does not, and of zooming.
-const FIT_SCALE: f64 = 1.25;
+const FIT_SCALE: f64 = 1.5;
 const PART_SCALE: f64 = 1.1;
 const MAX_SCALE: f64 = 4.0;
 /// The scale at which the smallest text has 11 pixels.

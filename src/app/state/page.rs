@@ -71,6 +71,8 @@ pub struct Page {
     pub puzzle: RwSignal<Option<&'static str>>,
     /// The note that came with the link, until it is dismissed or another program is opened.
     pub sender_note: RwSignal<Option<Note>>,
+    /// Whether the visitor has hidden it.
+    pub is_note_hidden: RwSignal<bool>,
     /// The latest message.
     pub notice: RwSignal<Option<Notice>>,
     /// Whether the browser has refused to store the visitor's text.
@@ -225,6 +227,7 @@ impl Page {
             example: RwSignal::new(None),
             puzzle: RwSignal::new(None),
             sender_note: RwSignal::new(None),
+            is_note_hidden: RwSignal::new(false),
             notice: RwSignal::new(None),
             is_unsaved: RwSignal::new(false),
             focus_request: RwSignal::new(None),
@@ -341,6 +344,13 @@ impl Page {
         self.puzzle.set_if_changed(None);
         self.leave_lesson();
         self.replace(text, Origin::Single, example, choices)
+    }
+
+    /// The sender's note, unless it is hidden.
+    pub fn shown_note(self) -> Option<Note> {
+        self.sender_note
+            .get()
+            .filter(|_| !self.is_note_hidden.get())
     }
 
     /// Shows the op list in the place of lessons, whose step is about another program.
@@ -482,7 +492,10 @@ impl Page {
         self.conventions.set_if_changed(conventions);
         self.device.set_if_changed(device);
         self.is_fused.set_if_changed(is_fused);
-        self.sender_note.set_if_changed(note);
+        if self.sender_note.with_untracked(|now| *now != note) {
+            self.sender_note.set(note);
+            self.is_note_hidden.set(false);
+        }
     }
 
     /// The kernel that is selected, itself or through one of its ops. Tracked.

@@ -1,15 +1,11 @@
 //! Exports: pictures, tables, and the program as data.
 
 use super::menu::Menu;
-use crate::app::sharing;
 use crate::app::state::{Page, PictureForm};
-use fuseline_browser::{self as browser, download};
-use fuseline_core::Options;
+use fuseline_browser::download;
 use fuseline_view::picture::export::PictureKind;
 use fuseline_view::present::export::OpList;
 use fuseline_view::present::graph_file::{dot, model_explorer};
-use fuseline_view::present::headline::headline;
-use fuseline_view::present::options::policy_title;
 use fuseline_view::present::tables::TableKind;
 use leptos::prelude::*;
 use serde::Serialize;
@@ -95,33 +91,8 @@ fn DataExports() -> impl IntoView {
             .with_untracked(|analysis| model_explorer(&name, analysis, &list));
         save(page, "fuseline-graph.json", &graph);
     };
-    let copy_sentence = move |_| {
-        let sentence = untrack(|| {
-            let (policy, result) = page.analysis.with(|analysis| {
-                let Options { policy, fusion, .. } = &analysis.options;
-                let title = policy_title(*policy, fusion.objective);
-                (title, headline(analysis).sentence())
-            });
-            format!("{}, {policy}: {result}", page.program_name())
-        });
-        browser::spawn(async move {
-            // A text that is too long for a link goes without one.
-            let text = match sharing::link(page).await {
-                Ok(link) => format!("{sentence}\n{link}"),
-                Err(_) => sentence,
-            };
-            if browser::copy(&text).await {
-                page.tell("The result is copied, with a link to it.");
-            } else {
-                page.tell(text);
-            }
-        });
-    };
     view! {
         <div class="menu-list">
-            <button type="button" on:click=copy_sentence>
-                "Copy the result "<small>"sentences with a link"</small>
-            </button>
             <button type="button" on:click=move |_| page.save_text()>
                 "Text "<small>"the notation, as it stands"</small>
             </button>

@@ -5,6 +5,8 @@ use crate::app::sharing;
 use crate::app::state::Page;
 use fuseline_browser as browser;
 use fuseline_view::page::note::Note;
+use fuseline_view::present::compare::policy_words;
+use fuseline_view::present::headline::headline;
 use leptos::ev::KeyboardEvent;
 use leptos::html;
 use leptos::prelude::*;
@@ -26,32 +28,63 @@ pub fn ShareButton() -> impl IntoView {
         }
         comes
     });
-    let shown_link = RwSignal::new(None::<String>);
+    let is_too_long = move || note.with(|note| excess(note) > 0);
+    let shown_text = RwSignal::new(None::<String>);
     let is_open = RwSignal::new(false);
     let button = NodeRef::new();
-    let share = move |_| {
-        shown_link.set(None);
+    let share = move |with_result: bool| {
+        shown_text.set(None);
         let note = note.with_untracked(|note| Note::of(note));
+        let result = with_result.then(|| result_text(page, note.as_ref()));
         browser::spawn(async move {
-            match sharing::link_with_note(page, note).await {
+            let text = match (sharing::link_with_note(page, note).await, result) {
+                (Ok(link), Some(result)) => Ok(format!("{result}\n{link}")),
+                // A page that is too long for a link still has a result to tell.
+                (Err(_), Some(result)) => Ok(result),
+                (link, None) => link,
+            };
+            match text {
                 Err(problem) => page.tell_failure(problem),
-                Ok(link) if browser::copy(&link).await => {
-                    page.tell("Link copied. It carries the whole page and sends nothing anywhere.");
+                Ok(text) if browser::copy(&text).await => {
+                    page.tell(if with_result {
+                        "Result and link copied."
+                    } else {
+                        "Link copied. It holds the whole page; nothing is uploaded."
+                    });
                     browser::focus(button);
                     is_open.set(false);
                 }
-                Ok(link) => shown_link.set(Some(link)),
+                Ok(text) => shown_text.set(Some(text)),
             }
         });
     };
     view! {
         <Menu label="Share" is_at_end=true panel_class="share-menu" is_open button>
             <NoteField note />
-            <button type="button" class="primary" disabled=move || note.with(|note| excess(note) > 0) on:click=share>
-                "Copy link"
-            </button>
-            {move || shown_link.get().map(|link| view! { <LinkField link /> })}
+            <div class="share-actions">
+                <button type="button" class="primary" disabled=is_too_long on:click=move |_| share(false)>
+                    "Copy link"
+                </button>
+                <button type="button" disabled=is_too_long on:click=move |_| share(true)>
+                    "Copy result and link"
+                </button>
+            </div>
+            {move || shown_text.get().map(|text| view! { <TextField text /> })}
         </Menu>
+    }
+}
+
+/// What fusion does, in sentences for a chat or a mail, with the note.
+fn result_text(page: Page, note: Option<&Note>) -> String {
+    let result = untrack(|| {
+        let (policy, result) = page
+            .analysis
+            .with(|analysis| (policy_words(analysis), headline(analysis).sentence()));
+        format!("{}, {policy}: {result}", page.program_name())
+    });
+    match note {
+        Some(note) => format!("{result}\n{note}"),
+        None => result,
     }
 }
 
@@ -95,11 +128,11 @@ fn NoteField(
     }
 }
 
-/// The link in a field, selected, so that the visitor can copy it.
+/// A text in a field, selected, so that the visitor can copy it.
 #[component]
-fn LinkField(
-    /// The link.
-    link: String,
+fn TextField(
+    /// The text.
+    text: String,
 ) -> impl IntoView {
     let field = NodeRef::<html::Input>::new();
     field.on_load(move |element| {
@@ -108,6 +141,6 @@ fn LinkField(
     });
     view! {
         <label for="share-link">"Copy this link:"</label>
-        <input type="text" id="share-link" node_ref=field readonly value=link />
+        <input type="text" id="share-link" node_ref=field readonly value=text />
     }
 }

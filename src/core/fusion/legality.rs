@@ -65,8 +65,16 @@ pub(crate) fn most_ops(options: &FusionOptions) -> usize {
     options.max_ops.clamp(1, MAX_OPS)
 }
 
-/// Whether this set of a region may be one kernel.
+/// Whether this set of a region may be one kernel, with or without the free views at its edges: nothing runs for them.
 pub(super) fn check_set(region: &Region<'_>, set: Set) -> Result<(), Reason> {
+    let checked = check_whole_set(region, set);
+    if checked.is_ok() || region.views & set == 0 {
+        return checked;
+    }
+    check_whole_set(region, region.without_edge_views(set))
+}
+
+fn check_whole_set(region: &Region<'_>, set: Set) -> Result<(), Reason> {
     let ops = set.count_ones() as usize;
     if ops <= 1 {
         return Ok(());

@@ -47,9 +47,6 @@ pub(super) fn partition(context: &RegionContext<'_>, log: &mut Log) -> (Partitio
     for (kernel, ops) in stated(context) {
         match check_in(context, &ops) {
             Ok(()) => join(&mut kernel_of, &ops),
-            Err(_) if let Some(launched) = without_first_views(context, &ops) => {
-                join(&mut kernel_of, &launched);
-            }
             Err(reason) => {
                 refuse(&ops, kernel, reason, log);
                 for window in ops.chunks(MAX_OPS) {
@@ -105,23 +102,6 @@ pub(super) fn partition(context: &RegionContext<'_>, log: &mut Log) -> (Partitio
         }
     }
     (partition, refused)
-}
-
-/// The ops without free views of inputs and weights, if there are some and the others are legal. Such a view runs before nothing,
-/// not even before a matmul, and comes to the first kernel that reads it in any case.
-fn without_first_views(context: &RegionContext<'_>, ops: &[OpId]) -> Option<Vec<OpId>> {
-    let (graph, views) = (context.graph, &context.views);
-    let is_first_view = |op: OpId| {
-        let base = views.base[graph.output[op]];
-        views.is_view[op] && graph.tensors[base].is_external()
-    };
-    let launched: Vec<OpId> = ops
-        .iter()
-        .copied()
-        .filter(|&op| !is_first_view(op))
-        .collect();
-    let is_legal = launched.len() < ops.len() && check_in(context, &launched).is_ok();
-    is_legal.then_some(launched)
 }
 
 /// The stated kernels with their ops ascending.

@@ -30,7 +30,7 @@ pub struct AdviceRow {
 
 impl AdviceRow {
     /// A smaller share of the time is none to suggest: it is within the error of a prediction.
-    pub const LEAST_PERCENT: f64 = 1.0;
+    pub const LEAST_PERCENT: f64 = 2.0;
 
     /// Whether it saves enough to be suggested.
     pub fn matters(&self) -> bool {
@@ -149,8 +149,8 @@ pub fn advice_title(advice: Advice) -> String {
 pub fn advice_gain(row: &AdviceRow) -> String {
     let time = row.saved(Saved::Time);
     if row.price.saved_bytes() > 0 {
-        format!("−{time}, −{}", row.saved(Saved::Bytes))
+        format!("saves {time} and {}", row.saved(Saved::Bytes))
     } else {
-        format!("−{time}")
+        format!("saves {time}")
     }
 }

@@ -4,9 +4,10 @@ use super::certificates::certificate_text;
 use super::explain::{change, total_bytes, total_kernels, total_memory};
 use super::format::{format_count, format_exact};
 use super::names::{counted, joined, op_name};
+use super::options::policy_title;
 use super::times::{TimeText, total_times};
 use fuseline_core::analysis::compare::{Compared, DifferingEdge, ranked};
-use fuseline_core::{Analysis, Graph, Objective, OpId, OpType, Policy};
+use fuseline_core::{Analysis, Graph, Objective, OpId, OpType, Options, Policy};
 
 /// Edges that a row names.
 const NAMED_EDGES: usize = 3;
@@ -91,6 +92,8 @@ fn note(policy: Policy, analysis: &Analysis) -> String {
     notes.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
+const WITH_ATTENTION: &str = "with fused attention";
+
 /// At which rate matmuls run that no library call computes.
 fn rate_note(analysis: &Analysis) -> Option<String> {
     let predicted = analysis.predicted.as_ref()?;
@@ -100,12 +103,23 @@ fn rate_note(analysis: &Analysis) -> Option<String> {
         .then(|| format!("{matmuls} at {share:.0} % of the library's rate"))
 }
 
+/// The policy of an analysis, and whether it runs attention as one kernel: `torch.compile with fused attention`.
+pub fn policy_words(analysis: &Analysis) -> String {
+    let Options { policy, fusion, .. } = &analysis.options;
+    let title = policy_title(*policy, fusion.objective);
+    if has_flash_kernel(analysis) {
+        format!("{title} {WITH_ATTENTION}")
+    } else {
+        title.to_owned()
+    }
+}
+
 fn policy_note(policy: Policy, analysis: &Analysis) -> String {
     if let Some(certificate) = &analysis.certificate {
         certificate_text(certificate, analysis.is_partial())
     } else if policy == Policy::Inductor && has_flash_kernel(analysis) {
         // Without this note it would seem to beat an optimum that is proven for kernels with one matmul each.
-        "with fused attention".to_owned()
+        WITH_ATTENTION.to_owned()
     } else if policy == Policy::Manual && is_unstated(analysis) {
         "no kernel marks yet".to_owned()
     } else {

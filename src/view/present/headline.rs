@@ -4,16 +4,15 @@ use super::bottleneck::Bottleneck;
 use super::certificates::certificate_text;
 use super::explain::{assumed, change, has_assumed_size, total_bytes, total_kernels};
 use super::format::{format_exact, format_faster, format_ratio};
-use super::options::policy_title;
 use super::prediction_error::PredictionError;
 use super::times::{
     COLD, TimeKind, missing_total, program_outside, time_note, total_speedup, total_times,
     unverified_ratio,
 };
-use fuseline_core::{Analysis, Policy};
+use fuseline_core::Analysis;
 
 /// Bytes, kernels and time, before and after fusion.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Headline {
     /// Bytes through memory, unfused.
     pub unfused_bytes: String,
@@ -49,12 +48,12 @@ pub struct Headline {
     pub search: Option<SearchResult>,
 }
 
-/// What a search minimized, and whether the result is proven.
+/// Whether the result of a search is proven.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchResult {
-    /// What it minimized.
-    pub objective: &'static str,
-    /// Whether the result is proven optimal.
+    /// In two or three words.
+    pub proof: &'static str,
+    /// The same with what it is proven for, or how far from the optimum it is at most.
     pub certificate: String,
 }
 
@@ -124,7 +123,11 @@ pub fn headline(analysis: &Analysis) -> Headline {
             .certificate
             .as_ref()
             .map(|certificate| SearchResult {
-                objective: policy_title(Policy::Optimal, certificate.objective),
+                proof: if certificate.is_optimal {
+                    "proven optimal"
+                } else {
+                    "not proven optimal"
+                },
                 certificate: certificate_text(certificate, analysis.is_partial()),
             }),
     }

@@ -236,6 +236,31 @@ impl<'a> Region<'a> {
         ops.iter().fold(0, |set, &op| set | self.bit_of(Some(op)))
     }
 
+    /// The set without free views of inputs and weights that its ops read, and without those of what its ops write that no other
+    /// of them reads.
+    pub(super) fn without_edge_views(&self, set: Set) -> Set {
+        let context = self.context;
+        let of_external = |place: LocalOp| {
+            let output = context.graph.output[self.ops[place]];
+            context.graph.tensors[context.views.base[output]].is_external()
+        };
+        let mut left = set;
+        for place in Bits(set & self.views) {
+            if of_external(place) && self.next[place] & left != 0 {
+                left &= !place.bit();
+            }
+        }
+        let mut views = left & self.views;
+        while views != 0 {
+            let place = LocalOp(Set::BITS - 1 - views.leading_zeros());
+            views &= !place.bit();
+            if self.next[place] & left == 0 && self.prev[place] & left != 0 {
+                left &= !place.bit();
+            }
+        }
+        left
+    }
+
     /// The smallest convex set around this one.
     pub(super) fn closed(&self, set: Set) -> Set {
         let (before, after) = self.around(set);

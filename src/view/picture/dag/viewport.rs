@@ -7,7 +7,7 @@ use crate::picture::path_data::{push_command, rounded};
 /// Zoom limits.
 const SCALES: (f64, f64) = (0.02, 4.0);
 /// A picture that fits is not drawn larger than this.
-const FIT_SCALE: f64 = 1.25;
+const FIT_SCALE: f64 = 1.5;
 /// A picture of which only a part fits is not drawn larger than this.
 const PART_SCALE: f64 = 1.1;
 /// The smallest text that can be read without effort, in screen pixels.

@@ -299,7 +299,9 @@ fn speedup_notes(analysis: &Analysis, quantity: Quantity) -> Vec<String> {
         .map(Bottleneck::sentence)
         .collect();
     if quantity == Quantity::Time && analysis.predicted.is_some() {
-        notes.extend(PredictionError::of(analysis).map(PredictionError::sentence));
+        if let Some(error) = PredictionError::of(analysis) {
+            notes.extend([error.speedup_sentence(), error.sentence()]);
+        }
         let [unfused, fused] = total_times(analysis).map(|time| time.bound.unwrap_or_default());
         notes.push(format!("Lower bounds: {unfused} unfused, {fused} fused."));
     }
