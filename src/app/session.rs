@@ -302,6 +302,7 @@ impl Session {
     /// Opens the state of a link, as one step of undo.
     pub fn open_state(self, state: &SharedState, name: &str) {
         let page = self.page;
+        page.is_note_hidden.set(false);
         self.store();
         let is_other = page.text.with_untracked(|text| *text != state.text);
         let own = (self.open).with_value(|open| open.is_own().then(|| open.id.clone()));

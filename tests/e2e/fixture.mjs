@@ -119,6 +119,8 @@ const ALL_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best
 /** Findings of axe-core on the page as it stands, or on a part of it, one line each. */
 export async function accessibilityFindings(page, { within = 'html', rules = ALL_RULES } = {}) {
   if (!await page.evaluate(() => 'axe' in globalThis)) await page.evaluate(AXE);
+  // Colours that change in steps have arrived.
+  await page.evaluate(() => { for (const motion of document.getAnimations()) if (motion instanceof CSSTransition) motion.finish(); });
   const { violations } = await page.evaluate(([selector, runOnly]) => globalThis.axe.run(selector, {
     runOnly,
     resultTypes: ['violations'], // no details of what is well
@@ -131,8 +133,6 @@ export async function findingsInBothColours(page, within) {
   const light = await accessibilityFindings(page, { within });
   await page.emulateMedia({ colorScheme: 'dark' });
   expect(await page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches)).toBe(true);
-  // Colours that change in steps have arrived.
-  await page.evaluate(() => { for (const motion of document.getAnimations()) if (motion instanceof CSSTransition) motion.finish(); });
   const dark = await accessibilityFindings(page, { within, rules: ['color-contrast', 'link-in-text-block'] });
   await page.emulateMedia({ colorScheme: 'light' });
   return [...light, ...dark.map((finding) => `in dark colours: ${finding}`)];

@@ -6,22 +6,29 @@ use crate::present::names::counted;
 use fuseline_core::fusion::certificate::{Certificate, Scope};
 use fuseline_core::model::options::Objective;
 
-/// Whether the result is proven optimal, or how far from the optimum it is at most, in a few words. `is_partial`: ops of unknown
-/// shape are missing.
-pub fn certificate_text(certificate: &Certificate, is_partial: bool) -> String {
+/// Whether the result is proven optimal, or how far from the optimum it is at most.
+pub fn proof_text(certificate: &Certificate) -> String {
     if certificate.is_optimal {
+        return "proven optimal".to_owned();
+    }
+    match certificate.excess_pct() {
+        Some(excess) => format!("at most {} above the optimum", format_percent(excess)),
+        None => "not proven optimal".to_owned(),
+    }
+}
+
+/// The same with what it is proven for, or why it is not. `is_partial`: ops of unknown shape are missing.
+pub fn certificate_text(certificate: &Certificate, is_partial: bool) -> String {
+    let proof = proof_text(certificate);
+    if certificate.is_optimal {
+        let scope = scope_text(certificate.scope, is_partial);
         return format!(
-            "proven optimal: no {} have {}",
-            scope_text(certificate.scope, is_partial),
+            "{proof}: no {scope} have {}",
             less_text(certificate.objective)
         );
     }
-    let found = match certificate.excess_pct() {
-        Some(excess) => format!("at most {} above the optimum", format_percent(excess)),
-        None => "not proven optimal".to_owned(),
-    };
     let states = format_exact(certificate.states as u128);
-    format!("{found}; the search stopped after {states} states")
+    format!("{proof}; the search stopped after {states} states")
 }
 
 /// The same in a sentence, with the lower bound and the states that the search visited.

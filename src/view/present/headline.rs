@@ -1,7 +1,7 @@
 //! The effect of fusion on the whole program, in a few figures.
 
 use super::bottleneck::Bottleneck;
-use super::certificates::certificate_text;
+use super::certificates::{certificate_text, proof_text};
 use super::explain::{assumed, change, has_assumed_size, total_bytes, total_kernels};
 use super::format::{format_exact, format_faster, format_ratio};
 use super::prediction_error::PredictionError;
@@ -51,8 +51,8 @@ pub struct Headline {
 /// Whether the result of a search is proven.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchResult {
-    /// In two or three words.
-    pub proof: &'static str,
+    /// In a few words.
+    pub proof: String,
     /// The same with what it is proven for, or how far from the optimum it is at most.
     pub certificate: String,
 }
@@ -123,11 +123,7 @@ pub fn headline(analysis: &Analysis) -> Headline {
             .certificate
             .as_ref()
             .map(|certificate| SearchResult {
-                proof: if certificate.is_optimal {
-                    "proven optimal"
-                } else {
-                    "not proven optimal"
-                },
+                proof: proof_text(certificate),
                 certificate: certificate_text(certificate, analysis.is_partial()),
             }),
     }
