@@ -32,7 +32,79 @@ fn a_library_call_takes_no_epilogue_and_the_reason_says_so() {
     let ends = ["h", "a"].map(|name| graph.op_named(name).unwrap());
     assert_eq!(
         reason_between(&graph, &reason, ends),
-        "torch.compile calls a library for the matmul `h`, and fuses the `add` after it with the elementwise ops that read it instead"
+        "torch.compile calls a library for the matmul `h`, and fuses the `add` after it with `r` instead"
+    );
+}
+
+/// An `add` right after a product that is separate is not told that the call takes an `add`.
+#[test]
+fn an_add_outside_the_call_has_a_reason_that_is_not_true_of_it() {
+    let head = "input x : f16[64, 128]\ninput r : f16[64, 64]\nweight w : f16[128, 64]\nweight v : f16[64]\n";
+    let only = "an `add` after it is part of the call only if";
+    for (body, after) in [
+        (
+            "y = matmul(x, w)\nz = add(y, r)\no = layer_norm(z)",
+            "fuses the `add` after it with `o` instead".to_owned(),
+        ),
+        (
+            "y = matmul(x, w)\nz = add(y, r)\no = layer_norm(z)\np = relu(z)",
+            "fuses the `add` after it with the ops that read it instead".to_owned(),
+        ),
+        (
+            "y = matmul(x, w)\nz = add(r, y)\no = relu(y)",
+            format!("{only} no other op reads the product, and `o` does"),
+        ),
+        (
+            "y = matmul(x, w)\nz = add(y, y)",
+            format!("{only} it adds another tensor to the product"),
+        ),
+        (
+            "input f : f32[64, 64]\ny = matmul(x, w)\nz = add(y, f)",
+            format!("{only} the tensor that it adds has the type of the product and broadcasts to it"),
+        ),
+        (
+            "input b : f16[1, 64, 128]\ny = matmul(b, w)\nz = add(y, v)\no = layer_norm(z)",
+            format!("{only} the product has 2 dimensions, and it has 3"),
+        ),
+        (
+            "y = matmul(x, w)\nt = matmul(x, w)\nz = add(y, t)",
+            "the `add` after it is part of the call of `t`".to_owned(),
+        ),
+        (
+            "y = matmul(x, w)\nz = relu(y)",
+            "only views and one `add` after it can be part of the call".to_owned(),
+        ),
+        (
+            "input b : f16[1, 64, 128]\ny = matmul(b, w)\nz = relu(y)",
+            "only views after it can be part of the call".to_owned(),
+        ),
+        (
+            "input i : f16[8, 16, 32, 32]\nweight k : f16[16, 16, 3, 3]\ny = conv2d(i, k)\nz = add(y, y)",
+            "only views after it can be part of the call".to_owned(),
+        ),
+    ] {
+        let text = format!("{head}{body}");
+        let options = under(Policy::Inductor);
+        let graph = analysis(&text, &options).graph;
+        let ends = ["y", "z"].map(|name| graph.op_named(name).unwrap());
+        let (reason, _) = ask(&text, &options, "y", "z");
+        assert_eq!(
+            reason_between(&graph, &reason, ends),
+            format!("torch.compile calls a library for the matmul `y`, and {after}"),
+            "{body}"
+        );
+    }
+    // One that adds to a view of the product.
+    let text = format!("{head}y = matmul(x, w)\nt = transpose(y)\nz = add(t, r)");
+    let options = under(Policy::Inductor);
+    let graph = analysis(&text, &options).graph;
+    let ends = ["t", "z"].map(|name| graph.op_named(name).unwrap());
+    let (reason, _) = ask(&text, &options, "t", "z");
+    assert_eq!(
+        reason_between(&graph, &reason, ends),
+        format!(
+            "torch.compile calls a library for the matmul `y`, and {only} it reads the product itself, and `t` is a view of it"
+        )
     );
 }
 

@@ -6,6 +6,7 @@ use crate::present::names::quoted_op;
 use crate::present::times::TimeKind;
 use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::analysis::why::{Price, Verdict};
+use fuseline_core::fusion::inductor::{OutsideCall, outside_call, takes_add};
 use fuseline_core::fusion::loops::Loop;
 use fuseline_core::fusion::manual::Refused;
 use fuseline_core::fusion::reason::Reason;
@@ -115,19 +116,11 @@ pub fn reason_between(graph: &Graph, reason: &Reason, ops: [OpId; 2]) -> String 
                 calls(graph, matmul)
             )
         }
-        Reason::LibraryCall { matmul } => {
-            let call = calls(graph, matmul);
-            if matmul == first
-                && goes_with_its_readers(graph, second)
-                && graph.successors[matmul].len() == 1
-            {
-                format!(
-                    "{call}, and fuses the `add` after it with the elementwise ops that read it instead"
-                )
-            } else {
-                format!("{call}, and only views and one `add` after it can be part of the call")
-            }
-        }
+        Reason::LibraryCall { matmul } => format!(
+            "{}, and {}",
+            calls(graph, matmul),
+            outside_call_text(graph, matmul, [first, second])
+        ),
         Reason::FusedAttention { op } if op > first => format!(
             "{} runs in fused attention, a library kernel that takes no op before it",
             quoted_op(graph, op)
@@ -149,13 +142,49 @@ fn calls(graph: &Graph, matmul: OpId) -> String {
     format!("torch.compile calls a library for the matmul {matmul}")
 }
 
-/// Whether the compiler fuses an `add` after a matmul with the ops that read it.
-fn goes_with_its_readers(graph: &Graph, op: OpId) -> bool {
-    let readers = &graph.successors[op];
-    let is_elementwise = |op: &OpId| graph.ops[*op].op_type == OpType::Elementwise;
-    graph.ops[op].function.as_deref() == Some("add")
-        && !readers.is_empty()
-        && readers.iter().all(is_elementwise)
+/// Why the second of two ops after a matmul is not part of its library call, as the end of a sentence.
+fn outside_call_text(graph: &Graph, matmul: OpId, [read, second]: [OpId; 2]) -> String {
+    let name = |op| quoted_op(graph, op);
+    let Some(outside) = outside_call(graph, matmul, read, second) else {
+        return format!("{} can be part of the call", after_call(graph, matmul));
+    };
+    let only = "an `add` after it is part of the call only if";
+    match outside {
+        OutsideCall::Dimensions(count) => {
+            format!("{only} the product has 2 dimensions, and it has {count}")
+        }
+        OutsideCall::IsResult => {
+            format!("{only} the product is not a result of the program as well")
+        }
+        OutsideCall::AnotherReader(other) => {
+            format!("{only} no other op reads the product, and {} does", name(other))
+        }
+        OutsideCall::AddsItself => format!("{only} it adds another tensor to the product"),
+        OutsideCall::OtherOperand => format!(
+            "{only} the tensor that it adds has the type of the product and broadcasts to it"
+        ),
+        OutsideCall::OfView(view) => {
+            format!("{only} it reads the product itself, and {} is a view of it", name(view))
+        }
+        OutsideCall::OtherCall(other) => {
+            format!("the `add` after it is part of the call of {}", name(other))
+        }
+        OutsideCall::WithReader(reader) => {
+            format!("fuses the `add` after it with {} instead", name(reader))
+        }
+        OutsideCall::WithReaders => {
+            "fuses the `add` after it with the ops that read it instead".to_owned()
+        }
+    }
+}
+
+/// What the library call of a matmul takes behind it.
+fn after_call(graph: &Graph, matmul: OpId) -> &'static str {
+    if takes_add(graph, matmul) && graph.ops[matmul].shape.len() == 2 {
+        "only views and one `add` after it"
+    } else {
+        "only views after it"
+    }
 }
 
 /// Whether a reduction is among the last ops before this matmul, as the softmax of attention is.
@@ -193,6 +222,10 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
     let later_first =
         matches!(reason, Reason::MatmulAndReduction { matmul, reduction } if reduction < matmul);
     let exception = matmul_exception(graph, reason);
+    let after = match *reason {
+        Reason::LibraryCall { matmul } => after_call(graph, matmul),
+        _ => "",
+    };
     match reason.clone().map_ops(|op| quoted_op(graph, op)) {
         Reason::TooManyOps { ops, limit } => beyond_limit("have", ops, "ops", limit),
         Reason::TwoMatmuls { first, second } => {
@@ -258,7 +291,7 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
         }
         Reason::TooManyNodes { nodes, limit } => beyond_limit("have", nodes, "nodes", limit),
         Reason::LibraryCall { matmul } => {
-            format!("torch.compile calls a library for the matmul {matmul}, and the call takes no op before it, and only views and one `add` after it")
+            format!("torch.compile calls a library for the matmul {matmul}, and the call takes no op before it, and {after}")
         }
         Reason::FusedAttention { op } => {
             format!("{op} runs in fused attention, a library kernel that takes no op before it, and only views after it")

@@ -19,7 +19,7 @@ pub(super) fn bias_adds(graph: &Graph) -> IdVec<OpId, Option<OpId>> {
         let products = graph.inputs[add].iter().rev();
         let taker = products
             .filter_map(|&tensor| graph.tensors[tensor].producer)
-            .filter(|&op| is_matmul(graph, op) && graph.inputs[op].len() == 2)
+            .filter(|&op| is_matmul(graph, op) && takes_add(graph, op))
             .find(|&matmul| is_addmm(graph, matmul, add));
         if let Some(matmul) = taker
             && !only_pointwise_follows(graph, add, &is_in_call)
@@ -33,15 +33,88 @@ pub(super) fn bias_adds(graph: &Graph) -> IdVec<OpId, Option<OpId>> {
 
 /// Whether `addmm` computes a matmul together with the only op that reads it.
 fn is_addmm(graph: &Graph, matmul: OpId, add: OpId) -> bool {
+    is_add(graph, add) && refused_add(graph, matmul, add).is_none()
+}
+
+fn is_add(graph: &Graph, op: OpId) -> bool {
+    graph.ops[op].function.as_deref() == Some("add")
+}
+
+/// Why an `add` after a matmul is not part of its library call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutsideCall {
+    /// Only the product of two matrices takes an `add`. This one has so many dimensions.
+    Dimensions(usize),
+    /// The product is a result of the program as well.
+    IsResult,
+    /// This op reads the product as well.
+    AnotherReader(OpId),
+    /// It adds the product to itself.
+    AddsItself,
+    /// What it adds does not broadcast to the product, or has another type.
+    OtherOperand,
+    /// It adds to this view of the product.
+    OfView(OpId),
+    /// It is part of the call of this matmul, whose product it adds.
+    OtherCall(OpId),
+    /// The compiler fuses it with the ops that read it, of which this is the only one.
+    WithReader(OpId),
+    /// The compiler fuses it with the ops that read it.
+    WithReaders,
+}
+
+/// Why an `add` that reads a product, or this view of it, is not part of the library call of the matmul. The `add` is known to be
+/// separate; `None` where nothing after a matmul is the reason.
+pub fn outside_call(graph: &Graph, matmul: OpId, read: OpId, add: OpId) -> Option<OutsideCall> {
+    if !is_add(graph, add) || !takes_add(graph, matmul) {
+        return None;
+    }
+    if read != matmul {
+        let is_view = graph.ops[read].is_view();
+        return is_view.then_some(OutsideCall::OfView(read));
+    }
+    if let Some(refused) = refused_add(graph, matmul, add) {
+        return Some(refused);
+    }
+    let products = graph.inputs[add].iter().rev();
+    let first = products
+        .filter_map(|&tensor| graph.tensors[tensor].producer)
+        .find(|&op| is_matmul(graph, op) && takes_add(graph, op) && is_addmm(graph, op, add));
+    if let Some(other) = first.filter(|&other| other != matmul) {
+        return Some(OutsideCall::OtherCall(other));
+    }
+    match graph.successors[add][..] {
+        [] => None,
+        [only] if !graph.ops[only].is_view() => Some(OutsideCall::WithReader(only)),
+        _ => Some(OutsideCall::WithReaders),
+    }
+}
+
+/// Whether the library call of a matmul can add something to the product: that of a convolution cannot, nor one that has a bias.
+pub fn takes_add(graph: &Graph, matmul: OpId) -> bool {
+    !is_convolution(graph, matmul) && graph.inputs[matmul].len() == 2
+}
+
+/// Why `addmm` does not compute a matmul together with an `add` that reads it.
+fn refused_add(graph: &Graph, matmul: OpId, add: OpId) -> Option<OutsideCall> {
     let product = graph.output[matmul];
-    let (&[only], &[rows, columns], &[a, b]) = (
-        &graph.successors[matmul],
-        &graph.ops[matmul].shape[..],
-        &graph.inputs[add],
-    ) else {
-        return false;
+    let shape = &graph.ops[matmul].shape;
+    let &[rows, columns] = &shape[..] else {
+        return Some(OutsideCall::Dimensions(shape.len()));
     };
-    let bias = if a == product { b } else { a };
+    if graph.is_final(product) {
+        return Some(OutsideCall::IsResult);
+    }
+    let mut readers = graph.successors[matmul].iter();
+    if let Some(&other) = readers.find(|&&reader| reader != add) {
+        return Some(OutsideCall::AnotherReader(other));
+    }
+    let bias = match graph.inputs[add][..] {
+        [a, b] if a == b => return Some(OutsideCall::AddsItself),
+        [a, b] if a == product => b,
+        [a, _] => a,
+        _ => return Some(OutsideCall::OtherOperand),
+    };
     let is_broadcast = match graph.tensor_shape(bias) {
         Some([last]) => [columns, 1].contains(last),
         Some([first, last]) => [rows, 1].contains(first) && [columns, 1].contains(last),
@@ -51,12 +124,7 @@ fn is_addmm(graph: &Graph, matmul: OpId, add: OpId) -> bool {
     let mut types = operands.map(|&tensor| graph.tensors[tensor].bytes_per_element);
     let first = types.next();
     let is_one_type = types.all(|other| Some(other) == first);
-    only == add
-        && graph.ops[add].function.as_deref() == Some("add")
-        && a != b
-        && is_broadcast
-        && is_one_type
-        && !graph.is_final(product)
+    (!is_broadcast || !is_one_type).then_some(OutsideCall::OtherOperand)
 }
 
 /// Whether a library has one call for these ops, of which one is this matmul: what else they are is views, and the add of `addmm`.

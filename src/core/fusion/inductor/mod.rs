@@ -40,6 +40,7 @@ use node::{Node, NodeId};
 use schedule::Fused;
 use std::collections::HashMap;
 
+pub use library::{OutsideCall, outside_call, takes_add};
 pub(crate) use library::{call_reason, first_opaque, is_one_call, library_call};
 
 /// The kernels that the compiler launches on the device of the options. With `max_autotune` it generates its matmuls,
