@@ -20,7 +20,9 @@ pub(super) struct LimitsReport {
 /// One object for each kernel, in order; `None` if the multiprocessors of the device are unknown.
 pub(super) fn limits_report(analysis: &Analysis) -> Option<Vec<LimitsReport>> {
     let of_kernel = |limits: KernelLimits| LimitsReport {
-        warnings: limits.warnings.iter().map(warning_text).collect(),
+        warnings: (limits.warnings.iter())
+            .map(|warning| warning_text(&analysis.graph, warning))
+            .collect(),
         limits,
     };
     Some(limits(analysis)?.into_iter().map(of_kernel).collect())
@@ -64,7 +66,7 @@ pub(super) fn limits_table(analysis: &Analysis) -> String {
             efficiency(|tiling| tiling.tile_efficiency)
         );
         for warning in &kernel.warnings {
-            let _ = writeln!(text, "     {}", warning_text(warning));
+            let _ = writeln!(text, "     {}", warning_text(&analysis.graph, warning));
         }
     }
     text

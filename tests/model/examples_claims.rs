@@ -142,6 +142,7 @@ fn claims_of_hurting(id: &str, text: &str) -> Vec<String> {
                 Warning::LostParallelism {
                     blocks,
                     multiprocessors,
+                    ..
                 },
             ] = warnings(&rules)[..]
             else {

@@ -1,14 +1,17 @@
 //! Resources that kernels need of a multiprocessor, and warnings where fusing costs time.
 
+use crate::limit_rows::FEW_ROWS;
 use crate::measured;
 use fuseline_core::analysis::limits::{KernelLimits, Warning, limits};
 use fuseline_core::device;
+use fuseline_core::examples::EXAMPLES;
 use fuseline_core::model::device::DEVICES;
 use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, FusionOptions, KernelId, Options, Policy, analyze_program};
 use fuseline_view::present::times::bound_name;
 use fuseline_view::present::warnings::warning_text;
 use serde_json::Value;
+use strum::VariantArray;
 
 fn analysis_of(text: &str, policy: Policy, device_id: &str, fusion: FusionOptions) -> Analysis {
     let parsed = parse(text);
@@ -146,7 +149,9 @@ fn a_matmul_in_two_waves_for_one_tile() {
         tiling.waves >= 2.0 && tiling.wave_efficiency < 0.7,
         "{tiling:?}"
     );
-    let text = warning_text(&kernel.warnings[0]);
+    let fusion = FusionOptions::default();
+    let graph = analysis_of(text, Policy::Rules, "a100-80", fusion).graph;
+    let text = warning_text(&graph, &kernel.warnings[0]);
     assert!(text.contains("on 108 multiprocessors"), "{text}");
     // As many tiles as multiprocessors fill one wave.
     let full = "input a : f16[27648, 4096]\nweight w : f16[4096, 128]\ny = matmul(a, w)\n";
@@ -213,11 +218,18 @@ fn fusing_along_few_rows_idles_the_device() {
     let [kernel] = &limits_of(text, "a100-80")[..] else {
         panic!("one kernel");
     };
+    let analysis = analysis_of(text, Policy::Rules, "a100-80", FusionOptions::default());
     let lost = Warning::LostParallelism {
         blocks: 16,
         multiprocessors: 108,
+        slowest: analysis.graph.op_named("y").unwrap(),
+        slowest_blocks: 16_384,
     };
     assert!(kernel.warnings.contains(&lost), "{:?}", kernel.warnings);
+    assert_eq!(
+        warning_text(&analysis.graph, &lost),
+        "16 blocks for 108 multiprocessors; y alone has 16,384"
+    );
     let many = limits_of(&text.replace("[16, ", "[1024, "), "a100-80");
     assert!(
         !many[0]
@@ -227,18 +239,59 @@ fn fusing_along_few_rows_idles_the_device() {
     );
 }
 
+/// A norm of 128 rows has 128 blocks alone, too: fused with the add before it, it loses none.
+#[test]
+fn blocks_that_the_slowest_op_lacks_alone_are_not_lost_by_fusing() {
+    let text =
+        "input x : f16[128, 4096]\ninput r : f16[128, 4096]\ny = add(x, r)\nz = layer_norm(y)\n";
+    let [kernel] = &limits_of(text, "h100")[..] else {
+        panic!("one kernel");
+    };
+    assert_eq!((kernel.blocks, &kernel.warnings[..]), (128, &[][..]));
+}
+
+/// No kernel whose predicted time falls by fusing is said to be one where fusion may cost time.
+#[test]
+fn what_is_predicted_to_be_faster_does_no_harm() {
+    let (mut faster, mut harmed) = (0, 0);
+    for text in EXAMPLES
+        .iter()
+        .map(|example| example.text)
+        .chain([FEW_ROWS])
+    {
+        for &policy in Policy::VARIANTS {
+            for device_id in ["h100", "a100-80"] {
+                let analysis = analysis_of(text, policy, device_id, FusionOptions::default());
+                let limits = limits(&analysis).unwrap();
+                for (id, kernel) in limits.iter_enumerated() {
+                    let harms = kernel.harms().count();
+                    let predicted = analysis.predicted.as_ref();
+                    let times = predicted.map(|predicted| predicted.kernels[id]);
+                    if times.is_some_and(|times| times.time_s < times.unfused_s) {
+                        assert_eq!(harms, 0, "{policy:?}: {:?}", kernel.warnings);
+                        faster += usize::from(!kernel.warnings.is_empty());
+                    }
+                    harmed += harms;
+                }
+            }
+        }
+    }
+    assert!(faster > 5 && harmed > 5, "{faster} {harmed}");
+}
+
 /// A bias after a matmul of 8192 cubed saves bytes and hardly any time.
 #[test]
 fn an_epilogue_behind_a_large_matmul_hardly_pays() {
     let text = "input x : f16[8192, 8192]\nweight w : f16[8192, 8192]\nweight b : f16[8192]\n\
                 h = matmul(x, w)\na = add(h, b)\n";
-    let kernel = &limits_of(text, "a100-80")[0];
+    let analysis = analysis_of(text, Policy::Rules, "a100-80", FusionOptions::default());
+    let kernel = &limits(&analysis).unwrap()[KernelId::new(0)];
     let pays = |w: &&Warning| matches!(w, Warning::HardlyPays { .. });
     let warning = kernel.warnings.iter().find(pays).unwrap();
+    let said = warning_text(&analysis.graph, warning);
     assert!(
-        warning_text(warning).starts_with("compute-bound: fusion saves 268"),
-        "{}",
-        warning_text(warning)
+        said.starts_with("compute-bound: fusion saves 268"),
+        "{said}"
     );
 }
 

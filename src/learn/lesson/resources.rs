@@ -244,7 +244,12 @@ fn warnings(analysis: &Analysis, id: Option<KernelId>) -> String {
     let shown = kernels.filter(|&(kernel, _)| id.is_none_or(|id| id == kernel));
     let found = shown.flat_map(|(_, limits)| limits.harms());
     let texts: Vec<_> = found
-        .map(|warning| format!("{}.", warning_text(warning).trim_end_matches('.')))
+        .map(|warning| {
+            format!(
+                "{}.",
+                warning_text(&analysis.graph, warning).trim_end_matches('.')
+            )
+        })
         .take(3)
         .collect();
     if texts.is_empty() {

@@ -4,7 +4,7 @@ use crate::present::format::{format_bytes, format_exact, format_percent};
 use crate::present::names::op_names;
 use crate::present::warnings::warning_text;
 use fuseline_core::analysis::limits::{KernelLimits, Warning, limits};
-use fuseline_core::{Analysis, IdVec, KernelId, OpId};
+use fuseline_core::{Analysis, Graph, IdVec, KernelId, OpId};
 
 /// The resources that a fused kernel needs.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,19 +68,23 @@ fn row(analysis: &Analysis, kernel: KernelId, limits: &KernelLimits) -> Option<L
         blocks: launched(format_exact(limits.blocks.into())),
         waves: launched(format_exact(limits.waves.into())),
         efficiency,
-        warnings: joined(limits.warnings.iter()),
+        warnings: joined(&analysis.graph, limits.warnings.iter()),
     })
 }
 
-fn joined<'a>(warnings: impl Iterator<Item = &'a Warning>) -> String {
-    warnings.map(warning_text).collect::<Vec<_>>().join("; ")
+fn joined<'a>(graph: &Graph, warnings: impl Iterator<Item = &'a Warning>) -> String {
+    let texts: Vec<String> = warnings
+        .map(|warning| warning_text(graph, warning))
+        .collect();
+    texts.join("; ")
 }
 
 /// For each kernel the warnings that fusion costs time, in words; empty if there are none. No entries if the
 /// multiprocessors of the device are unknown.
 pub fn harms(analysis: &Analysis) -> IdVec<KernelId, String> {
     let limits = limits(analysis).unwrap_or_default();
-    limits.iter().map(|limits| joined(limits.harms())).collect()
+    let of_kernel = |limits: &KernelLimits| joined(&analysis.graph, limits.harms());
+    limits.iter().map(of_kernel).collect()
 }
 
 /// The text instead of rows if the multiprocessors of the device are unknown.

@@ -306,7 +306,10 @@ fn kernel_limits(analysis: &Analysis) -> Table {
             .unwrap_or_default()
     };
     let rows = all.iter_enumerated().map(|(kernel, limits)| {
-        let warnings = limits.warnings.iter().map(warning_text);
+        let warnings = limits
+            .warnings
+            .iter()
+            .map(|warning| warning_text(&analysis.graph, warning));
         vec![
             kernel.number().to_string(),
             ops(kernel),

@@ -1,10 +1,12 @@
 //! Warnings about fused kernels, in words.
 
-use crate::present::format::{format_bytes, format_percent, format_seconds};
+use crate::present::format::{format_bytes, format_exact, format_percent, format_seconds};
+use crate::present::names::op_name;
+use fuseline_core::Graph;
 use fuseline_core::analysis::limits::Warning;
 
-/// The warning in a sentence.
-pub fn warning_text(warning: &Warning) -> String {
+/// The warning about a kernel of this graph in a sentence.
+pub fn warning_text(graph: &Graph, warning: &Warning) -> String {
     match *warning {
         Warning::Spills { wanted, available } => format!(
             "a thread needs about {wanted} registers and has {available}, so values spill to memory"
@@ -20,8 +22,12 @@ pub fn warning_text(warning: &Warning) -> String {
         Warning::LostParallelism {
             blocks,
             multiprocessors,
+            slowest,
+            slowest_blocks,
         } => format!(
-            "{blocks} blocks for {multiprocessors} multiprocessors, which separate kernels would keep busy"
+            "{blocks} blocks for {multiprocessors} multiprocessors; {} alone has {}",
+            op_name(graph, slowest),
+            format_exact(slowest_blocks.into())
         ),
         Warning::PartialWave {
             tiles,

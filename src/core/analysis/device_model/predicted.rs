@@ -40,6 +40,8 @@ pub struct PredictedTimes {
     pub time_s: f64,
     /// The time of its ops, each as a library kernel.
     pub unfused_s: f64,
+    /// The op that takes longest as a library kernel.
+    pub slowest_op: Option<OpId>,
     /// How `time_s` is outside the measured sizes, if it is.
     pub outside: Option<Outside>,
     /// How `unfused_s` is outside the measured sizes, if it is.
@@ -81,8 +83,11 @@ impl Predicted {
             kernels: (kernels.iter().zip(&fused.kernels))
                 .map(|(&(time_s, outside), kernel)| {
                     let alone = || kernel.ops.iter().map(|&op| ops[KernelId::of_lone_op(op)]);
+                    let time_of = |op: OpId| ops[KernelId::of_lone_op(op)].0;
+                    let slowest = |&a: &OpId, &b: &OpId| time_of(a).total_cmp(&time_of(b));
                     PredictedTimes {
                         time_s,
+                        slowest_op: kernel.ops.iter().copied().max_by(slowest),
                         unfused_s: alone().map(|(time_s, _)| time_s).sum(),
                         outside,
                         unfused_outside: outside_of_sum(alone()),

@@ -23,6 +23,20 @@ pub(super) struct Live {
     pub(super) kept_row_bytes: u64,
 }
 
+impl Live {
+    /// The rows that a kernel of these ops reduces and keeps. The values at once are not counted.
+    pub(super) fn of_rows(graph: &Graph, ops: &[OpId]) -> Self {
+        let kept = KeptRows::of(graph, ops);
+        Self {
+            at_once: 0,
+            row_elements: kept.map_or(1, |kept| kept.rows.width),
+            reduced_elements: kept.map_or(0, |kept| kept.rows.full_elements()),
+            kept_values: kept.map_or(0, |kept| kept.values as u64),
+            kept_row_bytes: kept.map_or(0, |kept| kept.bytes()),
+        }
+    }
+}
+
 /// For each tensor the last kernel that reads it, and its last op that does.
 type LastReads = IdVec<TensorId, Option<(KernelId, OpId)>>;
 
@@ -51,14 +65,7 @@ fn one_kernel(
     last_read: &LastReads,
     held_by: &mut IdVec<TensorId, Option<KernelId>>,
 ) -> Live {
-    let kept = KeptRows::of(graph, ops);
-    let mut live = Live {
-        row_elements: kept.map_or(1, |kept| kept.rows.width),
-        reduced_elements: kept.map_or(0, |kept| kept.rows.full_elements()),
-        kept_values: kept.map_or(0, |kept| kept.values as u64),
-        kept_row_bytes: kept.map_or(0, |kept| kept.bytes()),
-        ..Live::default()
-    };
+    let mut live = Live::of_rows(graph, ops);
     let running = ops.iter().map(|&op| running_values(&graph.ops[op])).max();
     let running = running.unwrap_or(0);
     let mut held = 0_u64;

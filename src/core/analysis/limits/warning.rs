@@ -1,11 +1,12 @@
 //! Warnings about fused kernels, with their figures.
 
-use crate::analysis::Analysis;
-use crate::analysis::limits::KernelLimits;
+use crate::analysis::device_model::PredictedTimes;
+use crate::analysis::limits::live::Live;
+use crate::analysis::limits::{Estimate, KernelLimits};
+use crate::analysis::{Analysis, Kernel};
 use crate::model::bound::Bound;
 use crate::model::device::Multiprocessor;
-use crate::model::ids::KernelId;
-use crate::model::op::element_count;
+use crate::model::ids::{KernelId, OpId};
 
 /// Why fusion may cost time, or gain little.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,12 +25,16 @@ pub enum Warning {
         /// Bytes that it can have.
         available_bytes: u64,
     },
-    /// Fewer blocks than multiprocessors, though its ops alone would have had enough.
+    /// Fewer blocks than multiprocessors, though the slowest of its ops alone has enough.
     LostParallelism {
         /// Blocks of the kernel.
         blocks: u64,
         /// Multiprocessors of the device.
         multiprocessors: u64,
+        /// The op that takes longest alone.
+        slowest: OpId,
+        /// Blocks that it has alone.
+        slowest_blocks: u64,
     },
     /// The last wave of a matmul's tiles leaves most of the device idle.
     PartialWave {
@@ -97,14 +102,17 @@ pub(super) fn warnings(
         });
     }
     if kernel.ops.len() > 1 {
-        // Alone, each element-wise op spreads over all its elements, however few rows there are.
-        let shapes = kernel.ops.iter().map(|&op| &analysis.graph.ops[op].shape);
-        let elements = shapes.filter_map(|shape| element_count(shape));
-        let alone = elements.max().unwrap_or(0) / 1024;
-        if limits.tiling.is_none() && limits.blocks < multiprocessors && alone >= multiprocessors {
+        if limits.tiling.is_none()
+            && limits.blocks < multiprocessors
+            && let Some((slowest, slowest_blocks)) =
+                slowest_alone(analysis, kernel, predicted, multiprocessors)
+            && slowest_blocks >= multiprocessors
+        {
             found.push(Warning::LostParallelism {
                 blocks: limits.blocks,
                 multiprocessors,
+                slowest,
+                slowest_blocks,
             });
         }
         let speedup = match predicted {
@@ -129,6 +137,31 @@ pub(super) fn warnings(
         }
     }
     found
+}
+
+/// The op of a kernel that takes longest alone, and its blocks: what the others idle costs little. Lower bounds do not see idle
+/// multiprocessors, so among equal ones the op with the most blocks counts.
+fn slowest_alone(
+    analysis: &Analysis,
+    kernel: &Kernel,
+    predicted: Option<&PredictedTimes>,
+    multiprocessors: u64,
+) -> Option<(OpId, u64)> {
+    let alone = |op: OpId| analysis.unfused.of_lone_op(op);
+    let with_blocks = |op: OpId| {
+        let live = Live::of_rows(&analysis.graph, &[op]);
+        let estimate = Estimate::of(analysis, alone(op), &live, multiprocessors as f64);
+        (op, estimate.blocks())
+    };
+    if let Some(predicted) = predicted {
+        return predicted.slowest_op.map(with_blocks);
+    }
+    let bound_s = |op: OpId| alone(op).placement.time_s;
+    let ops = kernel.ops.iter().copied().map(with_blocks);
+    ops.max_by(|&(a, a_blocks), &(b, b_blocks)| {
+        let by_time = bound_s(a).total_cmp(&bound_s(b));
+        by_time.then(a_blocks.cmp(&b_blocks))
+    })
 }
 
 impl Warning {
