@@ -32,7 +32,7 @@ fn a_library_call_takes_no_epilogue_and_the_reason_says_so() {
     let ends = ["h", "a"].map(|name| graph.op_named(name).unwrap());
     assert_eq!(
         reason_between(&graph, &reason, ends),
-        "torch.compile calls a library for the matmul `h`, and fuses the `add` after it with `r` instead"
+        "torch.compile calls a library for the matmul `h`, and fuses the `add` after it with `y` instead"
     );
 }
 
@@ -60,7 +60,9 @@ fn an_add_outside_the_call_has_a_reason_that_is_not_true_of_it() {
         ),
         (
             "input f : f32[64, 64]\ny = matmul(x, w)\nz = add(y, f)",
-            format!("{only} the tensor that it adds has the type of the product and broadcasts to it"),
+            format!(
+                "{only} the tensor that it adds has the type of the product and broadcasts to it"
+            ),
         ),
         (
             "input b : f16[1, 64, 128]\ny = matmul(b, w)\nz = add(y, v)\no = layer_norm(z)",

@@ -157,14 +157,20 @@ fn outside_call_text(graph: &Graph, matmul: OpId, [read, second]: [OpId; 2]) -> 
             format!("{only} the product is not a result of the program as well")
         }
         OutsideCall::AnotherReader(other) => {
-            format!("{only} no other op reads the product, and {} does", name(other))
+            format!(
+                "{only} no other op reads the product, and {} does",
+                name(other)
+            )
         }
         OutsideCall::AddsItself => format!("{only} it adds another tensor to the product"),
         OutsideCall::OtherOperand => format!(
             "{only} the tensor that it adds has the type of the product and broadcasts to it"
         ),
         OutsideCall::OfView(view) => {
-            format!("{only} it reads the product itself, and {} is a view of it", name(view))
+            format!(
+                "{only} it reads the product itself, and {} is a view of it",
+                name(view)
+            )
         }
         OutsideCall::OtherCall(other) => {
             format!("the `add` after it is part of the call of {}", name(other))
