@@ -41,7 +41,8 @@ fn check(told: Option<Explanation>, shown: &str) -> Explanation {
         Some(term) => {
             // The marks of a lower bound and of an unverified prediction are not of the number.
             let number = shown.trim_start_matches("≥ ").trim_end_matches('?');
-            assert_eq!(term.text(), number);
+            // A cost is a negative saving.
+            assert_eq!(term.text(), number.replace("costs ", "−"));
             comes_out(term).unwrap_or_else(|why| panic!("{}: {why}", told.subject));
         }
         None => assert!(shown == "–" && !told.notes.is_empty(), "{told:#?}"),
@@ -109,6 +110,55 @@ fn what_an_edge_would_save_is_told_by_its_two_kernels() {
     }
 }
 
+/// A merge that would take longer says what makes it slower, in figures of the model.
+#[test]
+fn a_merge_that_costs_time_names_its_cause() {
+    let mut causes = Vec::new();
+    for example in EXAMPLES {
+        for &policy in Policy::VARIANTS {
+            let (analysis, statement_of_op) = analysed(example.text, policy, "h100");
+            let why_not = WhyNot::new(analysis.clone(), &statement_of_op, None);
+            for row in why_not.rows(EdgeOrder::Time, 100, None).rows {
+                let costs = row.saved(Saved::Time).starts_with("costs ");
+                let notes = (row.explanation(&analysis, Saved::Time))
+                    .map_or_else(Vec::new, |told| told.notes);
+                let cause = notes.iter().find(|note| note.contains(" as one kernel "));
+                assert_eq!(cause.is_some(), costs, "{}: {notes:?}", example.id);
+                causes.extend(cause.cloned());
+            }
+        }
+    }
+    let has = |words: &str| causes.iter().any(|cause| cause.contains(words));
+    assert!(
+        has("is a generated matmul, at 90.0 % of the library's rate."),
+        "{causes:#?}"
+    );
+    // Which cause it is depends on the sizes.
+    for (size, cause) in [
+        (
+            "[2048, 16384], [16384, 4096]",
+            "y + z as one kernel is a generated matmul, at 90.0 % of the library's rate.",
+        ),
+        (
+            "[64, 4096], [4096, 32]",
+            "y + z as one kernel is a generated matmul, whose tiles compute ",
+        ),
+        (
+            "[65536, 4096], [4096, 32]",
+            "y + z as one kernel is a generated matmul, which reads 17.0 MB from memory again.",
+        ),
+    ] {
+        let (x, w) = size.split_once(", [").unwrap();
+        let text = format!("input x : f16{x}\nweight w : f16[{w}\ny = matmul(x, w)\nz = relu(y)\n");
+        let (analysis, statement_of_op) = analysed(&text, Policy::Inductor, "h100");
+        let why_not = WhyNot::new(analysis.clone(), &statement_of_op, None);
+        let row = &why_not.rows(EdgeOrder::Time, 1, None).rows[0];
+        let told = row.explanation(&analysis, Saved::Time).unwrap();
+        assert!(told.value.starts_with("costs "), "{size}: {}", told.value);
+        assert!(told.notes[0].starts_with(cause), "{size}: {:?}", told.notes);
+    }
+}
+
 #[test]
 fn an_edge_of_another_round_is_told_by_its_own_kernels() {
     let text = example("gpt2_layers").unwrap().text;
@@ -154,7 +204,7 @@ fn numbers_in_the_words_of_a_verdict_are_those_of_its_edge() {
                     let price = RoundsPrice::once(price);
                     let told = edge_explanation(&analysis, ops, price, saved).unwrap();
                     // The sentence has the sign in its verb.
-                    assert_eq!(told.value.trim_start_matches('−'), part.text);
+                    assert_eq!(told.value.trim_start_matches("costs "), part.text);
                     comes_out(&told.term.unwrap()).unwrap();
                     numbers += 1;
                 }

@@ -64,7 +64,7 @@ fn what_counts_most_under_the_objective_comes_first() {
 }
 
 #[test]
-fn what_fusing_would_cost_is_negative() {
+fn what_fusing_would_cost_is_said_to_be_a_cost() {
     let analysis = analysis(TEXT, Policy::Rules);
     let mut edge = Why::new(&analysis).priced_edges()[0];
     edge.price.after.bytes = edge.price.before.bytes + 1024;
@@ -72,7 +72,7 @@ fn what_fusing_would_cost_is_negative() {
     let row = EdgeRow::new(&analysis.graph, &edge, &Why::new(&analysis).reason(&edge));
     assert_eq!(
         [Saved::Bytes, Saved::Time].map(|saved| row.saved(saved)),
-        ["−1.02 kB", "−1.00 µs"]
+        ["costs 1.02 kB", "costs 1.00 µs"]
     );
 }
 

@@ -1,6 +1,6 @@
 //! The edges between kernels: why each is not fused, and what fusing it alone would save.
 
-use super::figure::{Explanation, Number, Saved, merge_explanation};
+use super::figure::{Explanation, Saved, merge_explanation};
 use super::format::format_count;
 use super::names::op_name;
 use super::reasons::{SaidVerdict, reason_between, said_verdict};
@@ -252,10 +252,15 @@ pub fn saved_time_title(analysis: &Analysis) -> (&'static str, &'static str) {
     }
 }
 
-/// What a change saves: `33.6 MB`, `−33.6 MB` where it costs some. A dash where there is no such number.
+/// What a change saves: `33.6 MB`, `costs 33.6 MB`. A dash where there is no such number.
 pub(super) fn saved_text(price: Price, saved: Saved) -> String {
-    let number = saved.number(price);
-    number.map_or_else(|| "–".to_owned(), Number::text)
+    let Some(number) = saved.number(price) else {
+        return "–".to_owned();
+    };
+    match number.text().strip_prefix('−') {
+        Some(cost) => format!("costs {cost}"),
+        None => number.text(),
+    }
 }
 
 /// What is told about what running the kernels of two ops as one would save.

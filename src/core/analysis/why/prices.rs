@@ -1,7 +1,7 @@
 //! The cost of two kernels as one, without another analysis.
 
 use crate::analysis::Analysis;
-use crate::analysis::device_model::{Code, DeviceModel, Launch, Moved};
+use crate::analysis::device_model::{Breakdown, Code, DeviceModel, Launch, Moved};
 use crate::analysis::execution::work_beyond_ops;
 use crate::analysis::why::merged_writes::MergedWrites;
 use crate::analysis::why::price::{Cost, Price};
@@ -140,13 +140,28 @@ impl<'a> Prices<'a> {
         let after = Cost {
             bytes,
             bound_s: Some(place(&analysis.options, work, bytes, is_free).time_s),
-            predicted_s: self.predicted_s(a, b, work, saved),
+            predicted_s: (self.breakdown(a, b, work, saved)).map(|breakdown| breakdown.time_s()),
         };
         Price { before, after }
     }
 
+    /// How the predicted time of two kernels as one is found; `None` where it has none. As [`Self::merged`].
+    pub fn merged_breakdown(&self, a: KernelId, b: KernelId) -> Option<Breakdown> {
+        if self.has_matmul[a] && self.has_matmul[b] {
+            return None;
+        }
+        let saved = [self.saved_reads(a, b), self.saved_writes(a, b)];
+        self.breakdown(a, b, self.work(a, b), saved)
+    }
+
     /// The time of the merged kernel, of this work. `saved`: reads and writes that it does not make.
-    fn predicted_s(&self, a: KernelId, b: KernelId, work: Work, saved: [Moved; 2]) -> Option<f64> {
+    fn breakdown(
+        &self,
+        a: KernelId,
+        b: KernelId,
+        work: Work,
+        saved: [Moved; 2],
+    ) -> Option<Breakdown> {
         let on_device = self.device.as_ref()?;
         let kernels = &self.analysis.fused.kernels;
         let moved = |side: usize| {
@@ -170,7 +185,7 @@ impl<'a> Prices<'a> {
             written: moved(1),
         };
         let code = Code::of(&self.analysis.options);
-        on_device.model.time_s(code, launch)
+        on_device.model.breakdown(code, launch)
     }
 
     /// Reads of two kernels that the merged one does not make: what one computes for the other, and what both read.

@@ -10,6 +10,7 @@ mod resources;
 mod said;
 mod saved;
 mod since;
+mod slower;
 mod swept;
 mod time;
 mod whole;

@@ -1,11 +1,12 @@
 //! What a change saves: what runs now takes so much more than what then would.
 
+use super::slower::slower_because;
 use super::{Explanation, Figure, How, Number, Of, Quantity, Run, Term, Worked, whole};
 use crate::present::advice::{AdviceRow, changed_words};
 use crate::present::explain::has_assumed_size;
 use crate::present::format::format_count;
 use crate::present::names::counted;
-use crate::present::why::saved_time_title;
+use crate::present::why::{saved_text, saved_time_title};
 use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::analysis::Analysis;
 use fuseline_core::analysis::advice::Advice;
@@ -71,7 +72,8 @@ pub fn merge_explanation(
     price: RoundsPrice,
     saved: Saved,
 ) -> Option<Explanation> {
-    let is_predicted = price.total().is_predicted();
+    let total = price.total();
+    let is_predicted = total.is_predicted();
     let quantity = saved.quantity(is_predicted);
     let mut figures = Vec::new();
     for id in kernels {
@@ -101,8 +103,13 @@ pub fn merge_explanation(
         Saved::Share => "time saved / time of the program",
     };
     let subject = format!("kernels {a} and {b} fused into one kernel{rounds}");
+    let cause = match saved {
+        Saved::Bytes => None,
+        Saved::Time | Saved::Share => slower_because(analysis, kernels, total),
+    };
     let told = Explanation {
-        notes: note.map(str::to_owned).into_iter().collect(),
+        value: saved_text(total, saved),
+        notes: cause.into_iter().chain(note.map(str::to_owned)).collect(),
         ..Explanation::of(saved.title(analysis), subject, formula, term)
     };
     let counted_as = |told: Explanation, figure| told.counted_as(figure, analysis);
@@ -193,6 +200,7 @@ fn change_explanation(analysis: &Analysis, row: &AdviceRow, saved: Saved) -> Opt
         advice => changed_words(advice)?,
     };
     let told = Explanation {
+        value: saved_text(price, saved),
         notes: vec![format!("The change: {changed}.")],
         ..Explanation::of(saved.title(analysis), "the whole program", formula, term)
     };

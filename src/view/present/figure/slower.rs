@@ -1,0 +1,58 @@
+//! Why two kernels as one take longer than they take now.
+
+use crate::present::format::{format_amount, format_percent};
+use crate::present::names::op_names;
+use fuseline_core::analysis::Analysis;
+use fuseline_core::analysis::device_model::{Breakdown, Part, What, breakdown};
+use fuseline_core::analysis::why::{Price, Prices};
+use fuseline_core::model::ids::KernelId;
+
+/// A sentence about what makes the merged kernel slower than the two; `None` where it is not predicted to be.
+/// `O(ops + reads log reads)`.
+pub(super) fn slower_because(
+    analysis: &Analysis,
+    [a, b]: [KernelId; 2],
+    price: Price,
+) -> Option<String> {
+    price.predicted_saved_s().filter(|&saved_s| saved_s < 0.0)?;
+    let now = [breakdown(analysis, a)?, breakdown(analysis, b)?];
+    let cause = cause(&now, &Prices::new(analysis).merged_breakdown(a, b)?)?;
+    let kernels = &analysis.partition.kernels;
+    let mut ops = [kernels.get(a)?, kernels.get(b)?].concat();
+    ops.sort_unstable();
+    let names = op_names(&analysis.graph, &ops);
+    Some(format!("{names} as one kernel {cause}."))
+}
+
+/// What the merged kernel does more slowly, or more of, in the part of its time that decides. Only a matmul that leaves the library
+/// can cost time: in any other merge each part takes as long as before or less.
+fn cause(now: &[Breakdown; 2], merged: &Breakdown) -> Option<String> {
+    let parts = merged.phases.iter().flatten();
+    let longest = parts.max_by(|a, b| a.seconds().total_cmp(&b.seconds()))?;
+    let share = |part: &Part, what| {
+        let mut shares = part.shares.iter();
+        shares.find(|share| share.what == what).copied()
+    };
+    let before = |what| {
+        let mut parts = now.iter().flat_map(|now| now.phases.iter().flatten());
+        parts.find_map(|part| share(part, what))
+    };
+    if let (Some(then), Some(now)) = (share(longest, What::WaveFlops), before(What::WaveFlops)) {
+        let (work, rate) = (then.amount / now.amount, then.per_s / now.per_s);
+        return Some(if work * rate > 1.0 {
+            format!(
+                "is a generated matmul, whose tiles compute {} instead of {}",
+                format_amount(then.amount, "FLOP"),
+                format_amount(now.amount, "FLOP")
+            )
+        } else {
+            let percent = format_percent(rate * 100.0);
+            format!("is a generated matmul, at {percent} of the library's rate")
+        });
+    }
+    let again = share(longest, What::BytesAgain)?;
+    Some(format!(
+        "is a generated matmul, which reads {} from memory again",
+        format_amount(again.amount, "B")
+    ))
+}
