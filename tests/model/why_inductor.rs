@@ -66,7 +66,7 @@ fn an_add_outside_the_call_has_a_reason_that_is_not_true_of_it() {
         ),
         (
             "input b : f16[1, 64, 128]\ny = matmul(b, w)\nz = add(y, v)\no = layer_norm(z)",
-            format!("{only} the product has 2 dimensions, and it has 3"),
+            format!("{only} the product has 2 dimensions, and this one has 3"),
         ),
         (
             "y = matmul(x, w)\nt = matmul(x, w)\nz = add(y, t)",

@@ -151,7 +151,7 @@ fn outside_call_text(graph: &Graph, matmul: OpId, [read, second]: [OpId; 2]) -> 
     let only = "an `add` after it is part of the call only if";
     match outside {
         OutsideCall::Dimensions(count) => {
-            format!("{only} the product has 2 dimensions, and it has {count}")
+            format!("{only} the product has 2 dimensions, and this one has {count}")
         }
         OutsideCall::IsResult => {
             format!("{only} the product is not a result of the program as well")

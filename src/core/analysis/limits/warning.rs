@@ -25,7 +25,7 @@ pub enum Warning {
         /// Bytes that it can have.
         available_bytes: u64,
     },
-    /// Fewer blocks than multiprocessors, though the slowest of its ops alone has enough.
+    /// Fewer blocks than multiprocessors, and than the slowest of its ops has alone.
     LostParallelism {
         /// Blocks of the kernel.
         blocks: u64,
@@ -106,7 +106,7 @@ pub(super) fn warnings(
             && limits.blocks < multiprocessors
             && let Some((slowest, slowest_blocks)) =
                 slowest_alone(analysis, kernel, predicted, multiprocessors)
-            && slowest_blocks >= multiprocessors
+            && slowest_blocks > limits.blocks
         {
             found.push(Warning::LostParallelism {
                 blocks: limits.blocks,
@@ -139,8 +139,8 @@ pub(super) fn warnings(
     found
 }
 
-/// The op of a kernel that takes longest alone, and its blocks: what the others idle costs little. Lower bounds do not see idle
-/// multiprocessors, so among equal ones the op with the most blocks counts.
+/// The op of a kernel that takes longest alone, and its blocks. Idle multiprocessors cost little in the other ops. Lower bounds do
+/// not count idle multiprocessors, so of ops with equal bounds the one with the most blocks is taken.
 fn slowest_alone(
     analysis: &Analysis,
     kernel: &Kernel,
