@@ -1,17 +1,14 @@
 //! Resources that kernels need of a multiprocessor, and warnings where fusing costs time.
 
-use crate::limit_rows::FEW_ROWS;
 use crate::measured;
 use fuseline_core::analysis::limits::{KernelLimits, Warning, limits};
 use fuseline_core::device;
-use fuseline_core::examples::EXAMPLES;
 use fuseline_core::model::device::DEVICES;
 use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, FusionOptions, KernelId, Options, Policy, analyze_program};
 use fuseline_view::present::times::bound_name;
 use fuseline_view::present::warnings::warning_text;
 use serde_json::Value;
-use strum::VariantArray;
 
 fn analysis_of(text: &str, policy: Policy, device_id: &str, fusion: FusionOptions) -> Analysis {
     let parsed = parse(text);
@@ -248,35 +245,6 @@ fn blocks_that_the_slowest_op_lacks_alone_are_not_lost_by_fusing() {
         panic!("one kernel");
     };
     assert_eq!((kernel.blocks, &kernel.warnings[..]), (128, &[][..]));
-}
-
-/// No kernel whose predicted time falls by fusing is said to be one where fusion may cost time.
-#[test]
-fn what_is_predicted_to_be_faster_does_no_harm() {
-    let (mut faster, mut harmed) = (0, 0);
-    for text in EXAMPLES
-        .iter()
-        .map(|example| example.text)
-        .chain([FEW_ROWS])
-    {
-        for &policy in Policy::VARIANTS {
-            for device_id in ["h100", "a100-80"] {
-                let analysis = analysis_of(text, policy, device_id, FusionOptions::default());
-                let limits = limits(&analysis).unwrap();
-                for (id, kernel) in limits.iter_enumerated() {
-                    let harms = kernel.harms().count();
-                    let predicted = analysis.predicted.as_ref();
-                    let times = predicted.map(|predicted| predicted.kernels[id]);
-                    if times.is_some_and(|times| times.time_s < times.unfused_s) {
-                        assert_eq!(harms, 0, "{policy:?}: {:?}", kernel.warnings);
-                        faster += usize::from(!kernel.warnings.is_empty());
-                    }
-                    harmed += harms;
-                }
-            }
-        }
-    }
-    assert!(faster > 5 && harmed > 5, "{faster} {harmed}");
 }
 
 /// A bias after a matmul of 8192 cubed saves bytes and hardly any time.

@@ -64,20 +64,17 @@ pub struct KernelLimits {
     /// Whether it runs more than one op, or one that another kernel runs as well.
     #[serde(skip)]
     pub is_fused: bool,
-    /// Whether its predicted time is below that of its ops as separate kernels.
-    #[serde(skip)]
-    pub is_predicted_faster: bool,
     /// Warnings.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
 
 impl KernelLimits {
-    /// The warnings that fusion may cost time here. A kernel of one op has none, because it is not fused, and neither has one
-    /// whose predicted time falls by fusing.
+    /// The warnings that fusion may cost time here. A kernel of one op has none, because it is not fused. The device model counts
+    /// neither spills nor idle multiprocessors, so a predicted gain does not refute them.
     pub fn harms(&self) -> impl Iterator<Item = &Warning> {
         let warnings = self.warnings.iter();
-        warnings.filter(|warning| self.is_fused && !self.is_predicted_faster && warning.hurts())
+        warnings.filter(|warning| self.is_fused && warning.hurts())
     }
 }
 
@@ -95,7 +92,6 @@ pub fn limits(analysis: &Analysis) -> Option<IdVec<KernelId, KernelLimits>> {
                 let estimate = Estimate::of(analysis, kernel, &live[id], multiprocessors);
                 let mut limits = KernelLimits {
                     is_fused: kernel.ops.len() > 1 || !analysis.partition.recomputed[id].is_empty(),
-                    is_predicted_faster: is_predicted_faster(analysis, id),
                     ..of_kernel(analysis, estimate, live[id].at_once, &multiprocessor)
                 };
                 recompute(analysis, id, &mut limits);
@@ -105,12 +101,6 @@ pub fn limits(analysis: &Analysis) -> Option<IdVec<KernelId, KernelLimits>> {
             })
             .collect(),
     )
-}
-
-fn is_predicted_faster(analysis: &Analysis, kernel: KernelId) -> bool {
-    let predicted = analysis.predicted.as_ref();
-    let times = predicted.and_then(|predicted| predicted.kernels.get(kernel));
-    times.is_some_and(|times| times.time_s < times.unfused_s)
 }
 
 fn of_kernel(
@@ -153,7 +143,6 @@ fn of_kernel(
         recomputed_flops: 0,
         recomputed_saved_bytes: 0,
         is_fused: false,
-        is_predicted_faster: false,
         warnings: Vec::new(),
     }
 }
