@@ -81,7 +81,7 @@ test('the optimum says that it is proven, and by the keyboard it can be made sma
   await page.getByRole('radio', { name: 'bytes', exact: true }).focus();
   await page.keyboard.press('ArrowDown');
   await expect(page.getByRole('radio', { name: 'time (lower bound)', exact: true })).toBeChecked();
-  await expect(proof).toHaveAttribute('title', / have less time$/);
+  await expect(proof).toHaveAttribute('title', / have a smaller lower bound of the time$/);
   await choosePolicy(page, 'rules');
   await expect(result(page)).not.toContainText('proven');
 });
