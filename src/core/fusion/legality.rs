@@ -39,7 +39,9 @@ pub(crate) fn check_counted(
     reads: Option<usize>,
 ) -> Result<(), Reason> {
     let limit = most_ops(&context.options.fusion);
-    if ops.len() > limit && ops.len() > 1 {
+    // Which views count is asked of the region, which has at most so many ops.
+    let has_views = ops.iter().any(|&op| context.is_view(op));
+    if ops.len() > if has_views { MAX_OPS } else { limit } && ops.len() > 1 {
         return Err(Reason::TooManyOps {
             ops: ops.len(),
             limit,
@@ -71,7 +73,10 @@ pub(super) fn check_set(region: &Region<'_>, set: Set) -> Result<(), Reason> {
     if checked.is_ok() || region.views & set == 0 {
         return checked;
     }
-    check_whole_set(region, region.without_edge_views(set))
+    // A first view may connect the ops that read it.
+    let launched = region.without_last_views(set);
+    check_whole_set(region, launched)
+        .or_else(|_| check_whole_set(region, region.without_first_views(launched)))
 }
 
 fn check_whole_set(region: &Region<'_>, set: Set) -> Result<(), Reason> {

@@ -236,21 +236,9 @@ impl<'a> Region<'a> {
         ops.iter().fold(0, |set, &op| set | self.bit_of(Some(op)))
     }
 
-    /// The set without free views of inputs and weights that its ops read, and without those of what its ops write that no other
-    /// of them reads.
-    pub(super) fn without_edge_views(&self, set: Set) -> Set {
-        let context = self.context;
-        let of_external = |place: LocalOp| {
-            let output = context.graph.output[self.ops[place]];
-            context.graph.tensors[context.views.base[output]].is_external()
-        };
-        let mut left = set;
-        for place in Bits(set & self.views) {
-            if of_external(place) && self.next[place] & left != 0 {
-                left &= !place.bit();
-            }
-        }
-        let mut views = left & self.views;
+    /// The set without free views of what its ops write that no other of its ops reads.
+    pub(super) fn without_last_views(&self, set: Set) -> Set {
+        let (mut left, mut views) = (set, set & self.views);
         while views != 0 {
             let place = LocalOp(Set::BITS - 1 - views.leading_zeros());
             views &= !place.bit();
@@ -259,6 +247,18 @@ impl<'a> Region<'a> {
             }
         }
         left
+    }
+
+    /// The set without free views of inputs and weights next to its ops.
+    pub(super) fn without_first_views(&self, set: Set) -> Set {
+        let context = self.context;
+        let is_first = |&place: &LocalOp| {
+            let output = context.graph.output[self.ops[place]];
+            let is_of_external = context.graph.tensors[context.views.base[output]].is_external();
+            is_of_external && (self.next[place] | self.prev[place]) & set != 0
+        };
+        let first = Bits(set & self.views).filter(is_first);
+        first.fold(set, |left, place| left & !place.bit())
     }
 
     /// The smallest convex set around this one.
