@@ -10,7 +10,7 @@ use crate::app::history::Origin;
 use crate::app::measured_devices::{read_devices, write_devices};
 use crate::app::sharing::{Carried, Link, LinkedLesson, choices, choose, choose_views};
 use crate::app::starts::{self, Start, is_unfinished};
-use crate::app::state::{Notice, NoticeAction, Page, SetIfChanged, Theme};
+use crate::app::state::{Notice, NoticeAction, Page, Sent, SetIfChanged, Theme};
 use crate::app::stored;
 use fuseline_browser::{self as browser, Later};
 use fuseline_core::examples::{EXAMPLES, START, example};
@@ -302,7 +302,6 @@ impl Session {
     /// Opens the state of a link, as one step of undo.
     pub fn open_state(self, state: &SharedState, name: &str) {
         let page = self.page;
-        page.is_note_hidden.set(false);
         self.store();
         let is_other = page.text.with_untracked(|text| *text != state.text);
         let own = (self.open).with_value(|open| open.is_own().then(|| open.id.clone()));
@@ -317,6 +316,10 @@ impl Session {
         }
         let example = EXAMPLES.iter().find(|e| e.text == state.text);
         self.show(state.text.clone(), example.map(|e| e.id), state.clone());
+        page.sent.set(Sent {
+            choices: Some(page.choices()),
+            is_note_hidden: false,
+        });
         if let Some(name) = &state.selected_op {
             page.select_named(name);
         }

@@ -9,11 +9,10 @@ pub fn SenderNote() -> impl IntoView {
     let page = Page::of_context();
     let hide = move |_| {
         page.keep_focus();
-        page.is_note_hidden.set(true);
+        page.sent.update(|sent| sent.is_note_hidden = true);
     };
-    // A link opens with an empty history.
     let whose = move || {
-        if page.can_undo.get() {
+        if page.differs_from_sent() {
             "Note from the sender, written before your changes: "
         } else {
             "Note from the sender: "

@@ -74,7 +74,7 @@ test('after no fusion, Fused goes back to the policy before', async ({ page }) =
 test('the optimum says that it is proven, and by the keyboard it can be made small in time', async ({ page }) => {
   await choosePolicy(page, 'optimal');
   const proof = page.locator('.search-result');
-  await expect(proof).toHaveText('proven optimal');
+  await expect(proof).toHaveText('fewest bytes: proven');
   await expect(proof).toHaveAttribute('title', /^proven optimal: no kernels that the search allows .* have fewer bytes$/);
   await optionsButton(page).focus();
   await page.keyboard.press('Enter');

@@ -2,7 +2,7 @@
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
 import {
-  chooseExample, chooseView, copyButton, copyLink, editor, followLink, fragmentOf, headlineBytes, kernelButton, kernels, openShare, picker,
+  chooseExample, choosePolicy, chooseView, copyButton, copyLink, editor, followLink, fragmentOf, headlineBytes, kernelButton, kernels, openShare, picker,
   result, senderNote, sharedLink, slider, untilStored, viewSwitch, write,
 } from './visitor.mjs';
 
@@ -167,6 +167,10 @@ test('a note travels with the link, and who passes it on sees it, sends it or ta
 test('a note stays through edits, which it is said to precede, until it is hidden or another program opens', { tag: '@firefox' }, async ({ page, open }) => {
   const link = fragmentOf(`note=Look here\n\n${TEXT}`);
   await open(link);
+  await expect(senderNote(page)).toContainText('Note from the sender: Look here');
+  await choosePolicy(page, 'none');
+  await expect(senderNote(page)).toContainText('written before your changes');
+  await choosePolicy(page, 'rules');
   await expect(senderNote(page)).toContainText('Note from the sender: Look here');
   await write(page, `${TEXT}scaled: w = scale(z)\n`);
   await chooseView(page, 'Unfused');

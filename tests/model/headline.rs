@@ -54,7 +54,7 @@ fn bytes_kernels_and_time_before_and_after() {
 fn a_search_says_what_it_minimised_and_how_well() {
     let figures = headline(&analysis(TEXT, &Options::of_policy(Policy::Optimal)));
     let search = figures.search.clone().unwrap();
-    assert_eq!(search.proof, "proven optimal");
+    assert_eq!(search.proof, "fewest bytes: proven");
     assert_eq!(
         search.certificate,
         "proven optimal: no kernels that the search allows have fewer bytes"

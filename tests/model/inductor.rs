@@ -422,7 +422,6 @@ fn a_flash_kernel_writes_its_result_by_token() {
                 by_head = transpose(heads, perm=[1, 0, 2])\n\
                 s = matmul(by_head, k, transpose_b=true)\np = softmax(s)\no = matmul(p, v)\n";
     let mut options = options(DEFAULT);
-    options.fusion.attention = true;
     for (copies, kernel) in [
         ("m = contiguous(o) : f16[128, 512]", "s + p + o + m"),
         (
@@ -430,8 +429,17 @@ fn a_flash_kernel_writes_its_result_by_token() {
             "s + p + o + t + c + m",
         ),
     ] {
-        let program = parse(&format!("{head}{copies}\ny = matmul(m, w)")).program;
-        let kernels = names(&analyze_program(&program, &options).analysis.unwrap());
-        assert!(kernels.iter().any(|name| name == kernel), "{kernels:?}");
+        let text = format!("{head}{copies}\ny = matmul(m, w)");
+        // The option finds attention, or a mark on all of its ops states it.
+        let mut stated = text.clone();
+        for op in ["softmax(s)", "matmul(p, v)", "transpose_b=true)"] {
+            stated = stated.replace(op, &format!("{op} @kernel 1"));
+        }
+        for (text, attention) in [(text, true), (stated, false)] {
+            options.fusion.attention = attention;
+            let program = parse(&text).program;
+            let kernels = names(&analyze_program(&program, &options).analysis.unwrap());
+            assert!(kernels.iter().any(|name| name == kernel), "{kernels:?}");
+        }
     }
 }

@@ -30,7 +30,7 @@ pub use explained::{Explained, Told};
 pub use fuseline_view::page::tab::Tab;
 pub use measured_devices::today;
 pub use memos::{settled, shared_memo};
-pub use page::{Page, SetIfChanged};
+pub use page::{Page, Sent, SetIfChanged};
 pub use pin::Pinned;
 pub use profile::OpenProfile;
 pub use selection::Selection;

@@ -71,8 +71,8 @@ pub struct Page {
     pub puzzle: RwSignal<Option<&'static str>>,
     /// The note that came with the link, until it is dismissed or another program is opened.
     pub sender_note: RwSignal<Option<Note>>,
-    /// Whether the visitor has hidden it.
-    pub is_note_hidden: RwSignal<bool>,
+    /// The link that was opened.
+    pub sent: RwSignal<Sent>,
     /// The latest message.
     pub notice: RwSignal<Option<Notice>>,
     /// Whether the browser has refused to store the visitor's text.
@@ -153,6 +153,15 @@ pub struct Page {
     pub explained: RwSignal<Option<Explained>, LocalStorage>,
 }
 
+/// A link as it was opened.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sent {
+    /// Its choices; `None` where no link was opened.
+    pub choices: Option<Choices>,
+    /// Whether the visitor has hidden the note that came with it.
+    pub is_note_hidden: bool,
+}
+
 impl Page {
     /// The state of a page with `text` and the default choices.
     pub fn new(text: String) -> Self {
@@ -227,7 +236,7 @@ impl Page {
             example: RwSignal::new(None),
             puzzle: RwSignal::new(None),
             sender_note: RwSignal::new(None),
-            is_note_hidden: RwSignal::new(false),
+            sent: RwSignal::default(),
             notice: RwSignal::new(None),
             is_unsaved: RwSignal::new(false),
             focus_request: RwSignal::new(None),
@@ -346,11 +355,33 @@ impl Page {
         self.replace(text, Origin::Single, example, choices)
     }
 
+    /// Whether text, policy, options, conventions or device are no longer those of the link that was opened. Tracked.
+    pub fn differs_from_sent(self) -> bool {
+        let now = (
+            self.policy.get(),
+            self.fusion.get(),
+            self.conventions.get(),
+            self.device.get(),
+        );
+        let other_choices = self.sent.with(|sent| {
+            sent.choices.as_ref().is_some_and(|sent| {
+                (
+                    sent.policy,
+                    sent.fusion,
+                    sent.conventions,
+                    sent.device.clone(),
+                ) != now
+            })
+        });
+        // A link opens with an empty history.
+        other_choices || self.can_undo.get()
+    }
+
     /// The sender's note, unless it is hidden.
     pub fn shown_note(self) -> Option<Note> {
         self.sender_note
             .get()
-            .filter(|_| !self.is_note_hidden.get())
+            .filter(|_| !self.sent.with(|sent| sent.is_note_hidden))
     }
 
     /// Shows the op list in the place of lessons, whose step is about another program.
@@ -494,7 +525,7 @@ impl Page {
         self.is_fused.set_if_changed(is_fused);
         if self.sender_note.with_untracked(|now| *now != note) {
             self.sender_note.set(note);
-            self.is_note_hidden.set(false);
+            self.sent.update(|sent| sent.is_note_hidden = false);
         }
     }
 

@@ -149,7 +149,12 @@ fn estimates(shown: Shown<'_>, edges: &[PricedEdge]) -> Vec<([KernelId; 2], Roun
 fn with(options: &Options, advice: Advice) -> Option<Options> {
     let mut options = options.clone();
     match advice {
-        Advice::Compile if matches!(options.policy, Policy::None | Policy::Rules) => {
+        Advice::Compile
+            if matches!(
+                options.policy,
+                Policy::None | Policy::Rules | Policy::Optimal
+            ) =>
+        {
             options.policy = Policy::Inductor;
         }
         // Without fusion it takes a policy first.

@@ -3,11 +3,22 @@
 use crate::present::decisions::amount_text;
 use crate::present::format::{format_exact, format_percent};
 use crate::present::names::counted;
+use crate::present::options::policy_title;
 use fuseline_core::fusion::certificate::{Certificate, Scope};
-use fuseline_core::model::options::Objective;
+use fuseline_core::model::options::{Objective, Policy};
+
+/// What is proven of the result, beside figures of both bytes and times: `fewest bytes: proven`.
+pub fn objective_proof(certificate: &Certificate) -> String {
+    let title = policy_title(Policy::Optimal, certificate.objective);
+    if certificate.is_optimal {
+        format!("{title}: proven")
+    } else {
+        format!("{title}: {}", proof_text(certificate))
+    }
+}
 
 /// Whether the result is proven optimal, or how far from the optimum it is at most.
-pub fn proof_text(certificate: &Certificate) -> String {
+fn proof_text(certificate: &Certificate) -> String {
     if certificate.is_optimal {
         return "proven optimal".to_owned();
     }

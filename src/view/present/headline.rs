@@ -1,7 +1,7 @@
 //! The effect of fusion on the whole program, in a few figures.
 
 use super::bottleneck::Bottleneck;
-use super::certificates::{certificate_text, proof_text};
+use super::certificates::{certificate_text, objective_proof};
 use super::explain::{assumed, change, has_assumed_size, total_bytes, total_kernels};
 use super::format::{format_exact, format_faster, format_ratio};
 use super::prediction_error::PredictionError;
@@ -123,7 +123,7 @@ pub fn headline(analysis: &Analysis) -> Headline {
             .certificate
             .as_ref()
             .map(|certificate| SearchResult {
-                proof: proof_text(certificate),
+                proof: objective_proof(certificate),
                 certificate: certificate_text(certificate, analysis.is_partial()),
             }),
     }

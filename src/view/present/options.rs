@@ -37,7 +37,7 @@ pub const fn policy_summary(policy: Policy) -> &'static str {
             "one forward scan fuses elementwise chains, matmul epilogues, and reductions that end a kernel"
         }
         Policy::Inductor => {
-            "a model of TorchInductor: elementwise ops and reductions over the same rows share kernels, and matmuls are library calls"
+            "a model of TorchInductor: elementwise ops and reductions over the same rows share kernels, and matmuls and attention are library calls"
         }
         Policy::Manual => {
             "your own kernels: the kernel marks in the text (@kernel 1), where they are legal"

@@ -21,7 +21,15 @@ use crate::model::op_type::OpType;
 /// For each op the last op of the flash kernel that it is part of.
 pub(super) fn flash_kernels(graph: &Graph, layouts: &Layouts) -> IdVec<OpId, Option<OpId>> {
     let mut kernel_of = IdVec::from_elem(None, graph.ops.len());
-    for call in stated(graph) {
+    for mut call in stated(graph) {
+        let q = call
+            .ops
+            .first()
+            .and_then(|&scores| graph.inputs[scores].first());
+        if let (Some(&q), Some(&product)) = (q, call.ops.last()) {
+            call.ops
+                .extend(by_token(graph, &layouts[q], product).into_iter().flatten());
+        }
         for &member in &call.ops {
             kernel_of[member] = call.ops.last().copied();
         }

@@ -4,6 +4,7 @@
 //! too.
 
 mod replay;
+use crate::cost::traffic::Views;
 pub use crate::fusion::decision::Decision;
 use crate::fusion::decision::{Log, NodeId, PlacedNode};
 use crate::fusion::plan::plan_noting;
@@ -22,6 +23,8 @@ pub struct Record {
     nodes: IdVec<NodeId, PlacedNode>,
     /// Of the final kernels.
     further_launches: IdVec<KernelId, u32>,
+    /// Which ops are free views, for which alone nothing runs.
+    is_view: IdVec<OpId, bool>,
 }
 
 /// Plans again and notes every decision. Takes as long as [`super::plan`].
@@ -34,5 +37,6 @@ pub fn record(graph: &Graph, options: &Options) -> Record {
         nodes: notes.nodes,
         kernel_of: plan.partition.kernel_of,
         further_launches: plan.partition.further_launches,
+        is_view: Views::under(graph, options.conventions.reshape).is_view,
     }
 }

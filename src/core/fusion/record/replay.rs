@@ -29,8 +29,8 @@ impl Record {
         partition
     }
 
-    /// Number of kernels before the first decision and after each. `O(ops)` for all steps together, plus the
-    /// ops that the decisions name.
+    /// Number of kernels before the first decision and after each, without those of free views alone. `O(ops)` for all steps
+    /// together, plus the ops that the decisions name.
     pub fn kernel_counts(&self, graph: &Graph) -> Vec<usize> {
         let mut replay = Replay::new(self, graph);
         let mut counts = vec![replay.kernels];
@@ -58,6 +58,8 @@ struct Replay<'a> {
     record: &'a Record,
     graph: &'a Graph,
     kernels: usize,
+    /// For each cell that stands for a kernel whether anything runs for it.
+    runs: IdVec<CellId, bool>,
     /// For each cell the ops that it computes; none if it does not exist yet, or no longer.
     cells: IdVec<CellId, Vec<OpId>>,
     /// The cells of each kernel.
@@ -72,10 +74,14 @@ impl<'a> Replay<'a> {
     fn new(record: &'a Record, graph: &'a Graph) -> Self {
         let count = graph.ops.len();
         let nodes = record.nodes.iter().map(|_| Vec::new());
+        let runs = |op: OpId| record.is_view.get(op) != Some(&true);
         Self {
             record,
             graph,
-            kernels: count,
+            kernels: graph.ops.ids().filter(|&op| runs(op)).count(),
+            runs: (graph.ops.ids().map(runs))
+                .chain(record.nodes.iter().map(|_| true))
+                .collect(),
             cells: graph.ops.ids().map(|op| vec![op]).chain(nodes).collect(),
             kernel_cells: DisjointSets::new(count + record.nodes.len()),
             home: graph.ops.ids().map(CellId::of_op).collect(),
@@ -104,9 +110,10 @@ impl<'a> Replay<'a> {
                 self.link(self.of_node(first.node), self.of_node(second.node));
             }
             Decision::Stays { view, producer } => {
+                let cell = CellId::of_op(*view);
                 self.viewed[*view] = Some(*producer);
-                self.cells[CellId::of_op(*view)].clear();
-                self.kernels -= 1;
+                self.cells[cell].clear();
+                self.kernels -= usize::from(self.runs[cell]);
             }
             Decision::Buffer {
                 node,
@@ -145,8 +152,11 @@ impl<'a> Replay<'a> {
     }
 
     fn link(&mut self, a: CellId, b: CellId) {
+        let run = [a, b].map(|cell| self.runs[self.kernel_cells.root(cell)]);
         let were_two = self.kernel_cells.unite(b, a);
-        self.kernels -= usize::from(were_two);
+        self.kernels -= usize::from(were_two && run == [true; 2]);
+        let root = self.kernel_cells.root(a);
+        self.runs[root] = run.contains(&true);
     }
 
     /// The kernels, numbered as close to the final ones as possible; `None` if they form a cycle.
