@@ -93,7 +93,7 @@ impl Choices {
     #[must_use]
     pub fn opened_with(mut self, opening: Opening) -> Self {
         self.policy = opening.policy;
-        self.fusion.attention = opening.attention;
+        self.fusion.attention = FusionOptions::default().attention;
         self.is_fused = opening.is_fused;
         self.conventions.reshape = opening.reshape;
         self

@@ -24,8 +24,6 @@ pub struct Example {
 pub struct Opening {
     /// Who decides what fuses.
     pub policy: Policy,
-    /// Whether attention runs as one kernel.
-    pub attention: bool,
     /// Whether the fused kernels are shown.
     pub is_fused: bool,
     /// What a separate reshape costs.
@@ -36,7 +34,6 @@ impl Opening {
     /// Fused by the textbook rules.
     const RULES: Self = Self {
         policy: Policy::Rules,
-        attention: false,
         is_fused: true,
         reshape: ReshapeCost::Copy,
     };

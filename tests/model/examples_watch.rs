@@ -201,7 +201,6 @@ fn scores_become_two_thirds_of_the_fused_traffic_of_the_transformer() {
 /// A text of an example under the choices with which the example opens.
 pub(crate) fn as_it_opens(example: &Example, text: &str) -> Analysis {
     let mut options = Options::of_policy(example.opening.policy);
-    options.fusion.attention = example.opening.attention;
     options.conventions.reshape = example.opening.reshape;
     let outcome = analyze_program(&parse(text).program, &options);
     assert_eq!(outcome.diagnostics, []);

@@ -134,13 +134,13 @@ fn TextField(
     /// The text.
     text: String,
 ) -> impl IntoView {
-    let field = NodeRef::<html::Input>::new();
+    let field = NodeRef::<html::Textarea>::new();
     field.on_load(move |element| {
         browser::focus(field);
         element.select();
     });
     view! {
-        <label for="share-link">"Copy this link:"</label>
-        <input type="text" id="share-link" node_ref=field readonly value=text />
+        <label for="share-text">"Copy this:"</label>
+        <textarea id="share-text" rows="4" node_ref=field readonly prop:value=text></textarea>
     }
 }
