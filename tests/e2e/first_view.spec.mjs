@@ -93,9 +93,9 @@ test('the legend and the lower bar speak of the view that is shown', async ({ pa
   await open();
   await choosePolicy(page, 'optimal');
   const legend = page.locator('.dag-legend');
-  await expect(legend).toContainText('through memory, up to 134 MB');
+  await expect(legend).toContainText('through memory, ≤ 134 MB');
   await chooseView(page, 'Unfused');
-  await expect(legend).toContainText('through memory, up to 268 MB');
+  await expect(legend).toContainText('through memory, ≤ 268 MB');
   const bars = page.getByRole('region', { name: 'Memory traffic' });
   await expect(bars).toContainText('now 2.30 GB');
   await expect(bars.locator('text').filter({ hasText: '−' })).toHaveCount(0);

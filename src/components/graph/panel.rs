@@ -35,7 +35,7 @@ pub fn GraphPanel(
     });
     let widest_bytes = move || {
         let (bytes, _) = widest.get()?;
-        Some(format!(", up to {}", format_bytes(bytes)))
+        Some(format!(", ≤ {}", format_bytes(bytes)))
     };
     let has_views = Memo::new(move |_| {
         (page.analysis)
