@@ -472,3 +472,39 @@ fn the_number_of_kernels_says_which_of_them_only_copy() {
         "kernels, no fusion"
     );
 }
+
+/// The softmax of a compiler takes longer than PyTorch's, and neither is limited by memory, as the data sheet says.
+#[test]
+fn a_kernel_that_fusing_makes_slower_says_why() {
+    let text = example("transformer_block").unwrap().text;
+    let analysis = analysis(text, Policy::Rules, "h100");
+    let kernel = analysis.partition.kernel_of[analysis.graph.op_named("probs").unwrap()];
+    let of = Of::kernel(&analysis, kernel).unwrap();
+    let told = |quantity| explanation(Figure::fused(of, quantity), &analysis).unwrap();
+    let times = analysis.predicted.as_ref().unwrap().kernels[kernel];
+    assert!(times.unfused_s < times.time_s, "{times:?}");
+    let time = told(Quantity::Time).notes;
+    assert!(
+        time.iter()
+            .any(|note| note.starts_with("Unfused it takes 270 µs: ")),
+        "{time:?}"
+    );
+    let limit = told(Quantity::LimitedBy);
+    assert_eq!(limit.value, "memory");
+    let longest = "the longest part of the kernel is: running statistics, 192 µs.";
+    assert!(
+        limit.notes.iter().any(|note| note.ends_with(longest)),
+        "{:?}",
+        limit.notes
+    );
+    // A norm takes no longer.
+    let norm = analysis.partition.kernel_of[analysis.graph.op_named("norm1").unwrap()];
+    let of = Of::kernel(&analysis, norm).unwrap();
+    let notes = explanation(Figure::fused(of, Quantity::Time), &analysis)
+        .unwrap()
+        .notes;
+    assert!(
+        notes.iter().all(|note| !note.starts_with("Unfused")),
+        "{notes:?}"
+    );
+}

@@ -3,6 +3,7 @@
 use super::{Found, How, Number, Term, Worked, work};
 use crate::present::devices::{computed_as, units_name};
 use crate::present::explain::has_assumed_size;
+use crate::present::format::format_seconds;
 use crate::present::times::{TimeKind, kernel_time, missing_text, outside_text};
 use fuseline_core::analysis::device_model::{Breakdown, Part, Share, What, breakdown};
 use fuseline_core::analysis::{Analysis, Kernel};
@@ -229,10 +230,24 @@ pub(super) fn of_kernel(analysis: &Analysis, id: KernelId) -> Found {
         formula: None,
         value: text.time,
         notes: (text.outside.map(outside_text).into_iter())
+            .chain(slower_than_alone(analysis, id))
             .chain(bound)
             .collect(),
         term: Some(term.assumed(has_assumed_size(kernel))),
     }
+}
+
+/// Why a kernel of one op takes longer than the op does unfused; `None` where it does not, and where it has several ops.
+fn slower_than_alone(analysis: &Analysis, id: KernelId) -> Option<String> {
+    let times = analysis.predicted.as_ref()?.kernels.get(id)?;
+    let ops = analysis.fused.kernels.get(id)?.ops.iter();
+    let is_alone = ops.filter(|&&op| !analysis.is_free_view(op)).count() == 1;
+    (is_alone && times.unfused_s < times.time_s).then(|| {
+        format!(
+            "Unfused it takes {}: PyTorch's library kernel for this op is faster than a generated one.",
+            format_seconds(times.unfused_s)
+        )
+    })
 }
 
 /// The lower bound of the time of a kernel.
@@ -285,6 +300,22 @@ pub(super) fn limit(analysis: &Analysis, id: KernelId) -> Found {
         formula: None,
         value: work::limit_name(kernel).to_owned(),
         term: (!kernel.is_free).then(|| Term::worked("", number, worked)),
-        notes: notes(analysis, kernel),
+        notes: (notes(analysis, kernel).into_iter())
+            .chain(longest_predicted(analysis, id))
+            .collect(),
     }
+}
+
+/// What takes longest at measured rates, which a kernel's bottleneck by the data sheet need not be.
+fn longest_predicted(analysis: &Analysis, id: KernelId) -> Option<String> {
+    let breakdown = breakdown(analysis, id)?;
+    let parts = breakdown.phases.iter().flatten();
+    let longest = parts.max_by(|a, b| a.seconds().total_cmp(&b.seconds()))?;
+    (longest.seconds() > 0.0).then(|| {
+        format!(
+            "This is by the rates of the data sheet. At measured rates the longest part of the kernel is: {}, {}.",
+            longest.name,
+            format_seconds(longest.seconds())
+        )
+    })
 }
