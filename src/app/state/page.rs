@@ -69,7 +69,7 @@ pub struct Page {
     pub example: RwSignal<Option<&'static str>>,
     /// The puzzle whose kernels the visitor makes.
     pub puzzle: RwSignal<Option<&'static str>>,
-    /// The note that came with the link, until it is dismissed or another program is opened.
+    /// The note that came with the link, until another program is opened.
     pub sender_note: RwSignal<Option<Note>>,
     /// The link that was opened.
     pub sent: RwSignal<Sent>,
@@ -357,20 +357,16 @@ impl Page {
 
     /// Whether text, policy, options, conventions or device are no longer those of the link that was opened. Tracked.
     pub fn differs_from_sent(self) -> bool {
-        let now = (
-            self.policy.get(),
-            self.fusion.get(),
-            self.conventions.get(),
-            self.device.get(),
-        );
         let other_choices = self.sent.with(|sent| {
             sent.choices.as_ref().is_some_and(|sent| {
-                (
-                    sent.policy,
-                    sent.fusion,
-                    sent.conventions,
-                    sent.device.clone(),
-                ) != now
+                let now = Choices {
+                    policy: self.policy.get(),
+                    fusion: self.fusion.get(),
+                    conventions: self.conventions.get(),
+                    device: self.device.get(),
+                    ..sent.clone()
+                };
+                now != *sent
             })
         });
         // A link opens with an empty history.

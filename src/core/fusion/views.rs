@@ -31,9 +31,6 @@ pub(super) fn within_kernels(
         return partition;
     }
     let mut joined: DisjointSets<KernelId> = DisjointSets::new(kernels.len());
-    // For each set of views of inputs and weights a view, and the first kernel that reads one with the op that does.
-    let mut first_reader: IdVec<KernelId, Option<(KernelId, OpId, OpId)>> =
-        IdVec::from_elem(None, kernels.len());
     for &kernel in &free {
         let ops = partition.kernels[kernel].iter();
         let reads = ops.flat_map(|&op| graph.predecessors[op].iter().map(move |&from| (op, from)));
@@ -51,6 +48,9 @@ pub(super) fn within_kernels(
         let mut producers = ops.flat_map(|&op| &graph.predecessors[op]);
         producers.all(|&from| kernel_of(from) == kernel)
     };
+    // For each set of views of inputs and weights the first kernel that reads one, the view, and the op that does.
+    let mut first_reader: IdVec<KernelId, Option<(KernelId, OpId, OpId)>> =
+        IdVec::from_elem(None, kernels.len());
     for &kernel in &free {
         let root = joined.root(kernel);
         if !is_free(&root) || !waits_for_none(root) {

@@ -99,6 +99,12 @@ impl Breakdown {
             |parts: &SmallVec<[Part; 4]>| parts.iter().map(Part::seconds).fold(0.0, f64::max);
         self.phases.iter().map(longest).sum::<f64>() + self.fixed_s
     }
+
+    /// The part that takes longest, whatever its phase; `None` where there is none.
+    pub fn longest_part(&self) -> Option<&Part> {
+        let parts = self.phases.iter().flatten();
+        parts.max_by(|a, b| a.seconds().total_cmp(&b.seconds()))
+    }
 }
 
 impl Part {

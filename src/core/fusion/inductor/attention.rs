@@ -21,17 +21,16 @@ use crate::model::op_type::OpType;
 /// For each op the last op of the flash kernel that it is part of.
 pub(super) fn flash_kernels(graph: &Graph, layouts: &Layouts) -> IdVec<OpId, Option<OpId>> {
     let mut kernel_of = IdVec::from_elem(None, graph.ops.len());
-    for mut call in stated(graph) {
-        let q = call
-            .ops
-            .first()
-            .and_then(|&scores| graph.inputs[scores].first());
-        if let (Some(&q), Some(&product)) = (q, call.ops.last()) {
-            call.ops
-                .extend(by_token(graph, &layouts[q], product).into_iter().flatten());
+    let calls = stated(graph).into_iter().map(|call| call.ops);
+    let rewritten = graph.stand_ins.iter().map(|stand_in| vec![stand_in.op]);
+    for mut ops in calls.chain(rewritten) {
+        let q = ops.first().and_then(|&op| graph.inputs[op].first());
+        if let (Some(&q), Some(&product)) = (q, ops.last()) {
+            ops.extend(by_token(graph, &layouts[q], product).into_iter().flatten());
         }
-        for &member in &call.ops {
-            kernel_of[member] = call.ops.last().copied();
+        // One op is a call as it is.
+        for &member in ops.iter().filter(|_| ops.len() > 1) {
+            kernel_of[member] = ops.last().copied();
         }
     }
     for (op, definition) in graph.ops.iter_enumerated() {
@@ -42,17 +41,6 @@ pub(super) fn flash_kernels(graph: &Graph, layouts: &Layouts) -> IdVec<OpId, Opt
             && members.iter().all(|&member| kernel_of[member].is_none())
         {
             for member in members {
-                kernel_of[member] = Some(last);
-            }
-        }
-    }
-    for attention in graph.stand_ins.iter().map(|stand_in| stand_in.op) {
-        let q = graph.inputs[attention].first();
-        let copies = q.and_then(|&q| by_token(graph, &layouts[q], attention));
-        if let Some(copies) = copies
-            && let Some(&last) = copies.last()
-        {
-            for member in [attention].into_iter().chain(copies) {
                 kernel_of[member] = Some(last);
             }
         }

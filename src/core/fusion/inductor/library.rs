@@ -15,13 +15,7 @@ pub(super) fn bias_adds(graph: &Graph) -> IdVec<OpId, Option<OpId>> {
     let mut is_in_call = IdVec::from_elem(false, graph.ops.len());
     // Backwards, as the compiler matches: an add in a later call is no pointwise reader of what it adds.
     for add in graph.ops.ids().rev() {
-        // Of two products that are added the second takes the first.
-        let products = graph.inputs[add].iter().rev();
-        let taker = products
-            .filter_map(|&tensor| graph.tensors[tensor].producer)
-            .filter(|&op| is_matmul(graph, op) && takes_add(graph, op))
-            .find(|&matmul| is_addmm(graph, matmul, add));
-        if let Some(matmul) = taker
+        if let Some(matmul) = taker(graph, add)
             && !only_pointwise_follows(graph, add, &is_in_call)
         {
             add_of[matmul] = Some(add);
@@ -29,6 +23,15 @@ pub(super) fn bias_adds(graph: &Graph) -> IdVec<OpId, Option<OpId>> {
         }
     }
     add_of
+}
+
+/// The matmul whose call may include an op: of two products that are added the second takes the first.
+fn taker(graph: &Graph, add: OpId) -> Option<OpId> {
+    let products = graph.inputs[add].iter().rev();
+    products
+        .filter_map(|&tensor| graph.tensors[tensor].producer)
+        .filter(|&op| is_matmul(graph, op) && takes_add(graph, op))
+        .find(|&matmul| is_addmm(graph, matmul, add))
 }
 
 /// Whether `addmm` computes a matmul together with the only op that reads it.
@@ -76,11 +79,7 @@ pub fn outside_call(graph: &Graph, matmul: OpId, read: OpId, add: OpId) -> Optio
     if let Some(refused) = refused_add(graph, matmul, add) {
         return Some(refused);
     }
-    let products = graph.inputs[add].iter().rev();
-    let first = products
-        .filter_map(|&tensor| graph.tensors[tensor].producer)
-        .find(|&op| is_matmul(graph, op) && takes_add(graph, op) && is_addmm(graph, op, add));
-    if let Some(other) = first.filter(|&other| other != matmul) {
+    if let Some(other) = taker(graph, add).filter(|&other| other != matmul) {
         return Some(OutsideCall::OtherCall(other));
     }
     match graph.successors[add][..] {

@@ -27,8 +27,7 @@ pub(super) fn slower_because(
 /// What the merged kernel does more slowly, or more of, in the part of its time that decides. Only a matmul that leaves the library
 /// can cost time: in any other merge each part takes as long as before or less.
 fn cause(now: &[Breakdown; 2], merged: &Breakdown) -> Option<String> {
-    let parts = merged.phases.iter().flatten();
-    let longest = parts.max_by(|a, b| a.seconds().total_cmp(&b.seconds()))?;
+    let longest = merged.longest_part()?;
     let share = |part: &Part, what| {
         let mut shares = part.shares.iter();
         shares.find(|share| share.what == what).copied()

@@ -309,8 +309,7 @@ pub(super) fn limit(analysis: &Analysis, id: KernelId) -> Found {
 /// What takes longest at measured rates, which a kernel's bottleneck by the data sheet need not be.
 fn longest_predicted(analysis: &Analysis, id: KernelId) -> Option<String> {
     let breakdown = breakdown(analysis, id)?;
-    let parts = breakdown.phases.iter().flatten();
-    let longest = parts.max_by(|a, b| a.seconds().total_cmp(&b.seconds()))?;
+    let longest = breakdown.longest_part()?;
     (longest.seconds() > 0.0).then(|| {
         format!(
             "This is by the rates of the data sheet. At measured rates the longest part of the kernel is: {}, {}.",
