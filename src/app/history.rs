@@ -1,8 +1,7 @@
 //! Undo and redo of what actions change.
 //!
-//! A step is what one action changed: the text, and the choices that the action made with it or alone. Choices that the
-//! visitor makes in the bars and menus are no steps. Undo takes back exactly what the action changed, each choice by itself:
-//! one that the visitor has changed since stays. So no step jumps over a choice, and none leaves half an action behind.
+//! A step is one change of the text, of the choices beside it, or of both. Choices are steps whoever makes them, a button, a
+//! menu or an advice, so undo takes back what was changed last, and a step is the whole state before it.
 
 use fuseline_core::examples::{Opening, START, START_DEVICE, example};
 use fuseline_core::{Conventions, Device, FusionOptions, Policy, device};
@@ -23,6 +22,8 @@ pub enum Origin {
     Typing,
     /// The slider or number box of this param. What a pointer does from press to release is one step, however long it rests.
     Param(String),
+    /// The slider of an option.
+    Range(&'static str),
     /// A button, a picker or a pasted program: always a step of its own.
     Single,
 }
@@ -44,51 +45,7 @@ pub struct Choices {
     pub note: Option<Note>,
 }
 
-/// The fields of `$now`, of which those that have their value in `$from` get that in `$to`.
-macro_rules! moved_fields {
-    ($type:ident, $now:expr, $from:expr, $to:expr, $($field:ident),+) => {
-        $type { $($field: moved(&$now.$field, &$from.$field, &$to.$field)),+ }
-    };
-}
-
-fn moved<T: Clone + PartialEq>(now: &T, from: &T, to: &T) -> T {
-    (if now == from { to } else { now }).clone()
-}
-
 impl Choices {
-    /// These choices, of which those that are as in `from` become as in `to`.
-    fn moved(&self, from: &Self, to: &Self) -> Self {
-        let (now, past, next) = (&self.fusion, &from.fusion, &to.fusion);
-        let fusion = moved_fields!(
-            FusionOptions,
-            now,
-            past,
-            next,
-            objective,
-            min_speedup_percent,
-            horizontal,
-            prologue,
-            after_reductions,
-            max_autotune,
-            attention,
-            eager_attention,
-            attention_search,
-            max_ops,
-            budget_states
-        );
-        let (now, past, next) = (&self.conventions, &from.conventions, &to.conventions);
-        let conventions =
-            moved_fields!(Conventions, now, past, next, externals, reshape, f32_matmul);
-        Self {
-            policy: moved(&self.policy, &from.policy, &to.policy),
-            fusion,
-            conventions,
-            device: moved(&self.device, &from.device, &to.device),
-            is_fused: moved(&self.is_fused, &from.is_fused, &to.is_fused),
-            note: moved(&self.note, &from.note, &to.note),
-        }
-    }
-
     /// These choices with those that an example opens with.
     #[must_use]
     pub fn opened_with(mut self, opening: Opening) -> Self {
@@ -136,40 +93,25 @@ pub struct Step {
     pub choices: Choices,
 }
 
-/// A step on a stack.
-#[derive(Clone, Debug)]
-struct Entry {
-    /// The state to go to.
-    to: Step,
-    /// The choices that the action left, which is to be taken back.
-    left: Choices,
-}
-
 /// The undo and redo stacks.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    undo: Vec<Entry>,
-    redo: Vec<Entry>,
+    undo: Vec<Step>,
+    redo: Vec<Step>,
     last: Option<(Origin, f64)>,
     /// Whether a pointer holds a slider, so that a pause ends no step.
     is_held: bool,
 }
 
 impl History {
-    /// Records the state before an action, and the choices after it.
-    pub fn record(&mut self, before: Step, after: &Choices, origin: Origin, now_ms: f64) {
+    /// Records the state before a change.
+    pub fn record(&mut self, before: Step, origin: Origin, now_ms: f64) {
         let is_same_step = self.last.as_ref().is_some_and(|(last, at_ms)| {
             *last == origin && (self.is_held || now_ms - at_ms < PAUSE_MS)
         });
-        match self.undo.last_mut() {
-            Some(entry) if is_same_step && origin != Origin::Single => {
-                entry.left = entry.left.moved(&before.choices, after);
-            }
-            _ => {
-                let left = after.clone();
-                self.undo.push(Entry { to: before, left });
-                self.forget_the_oldest();
-            }
+        if !is_same_step || origin == Origin::Single || self.undo.is_empty() {
+            self.undo.push(before);
+            self.forget_the_oldest();
         }
         self.redo.clear();
         self.last = Some((origin, now_ms));
@@ -213,26 +155,24 @@ impl History {
     }
 
     fn forget_the_oldest(&mut self) {
-        let mut bytes: usize = self.undo.iter().map(|entry| entry.to.text.len()).sum();
+        let mut bytes: usize = self.undo.iter().map(|step| step.text.len()).sum();
         while self.undo.len() > MAX_STEPS || (bytes > MAX_BYTES && self.undo.len() > 1) {
-            bytes -= self.undo.remove(0).to.text.len();
+            bytes -= self.undo.remove(0).text.len();
         }
     }
 }
 
 fn travel(
-    from: &mut Vec<Entry>,
-    to: &mut Vec<Entry>,
+    from: &mut Vec<Step>,
+    to: &mut Vec<Step>,
     present: Step,
     last: &mut Option<(Origin, f64)>,
 ) -> Option<Step> {
     *last = None;
-    while let Some(Entry { to: mut step, left }) = from.pop() {
-        step.choices = present.choices.moved(&left, &step.choices);
-        // A step of which nothing is left, because the visitor has chosen otherwise since, is none.
+    while let Some(step) = from.pop() {
+        // A drag that ends where it began has changed nothing.
         if step != present {
-            let left = step.choices.clone();
-            to.push(Entry { to: present, left });
+            to.push(present);
             return Some(step);
         }
     }

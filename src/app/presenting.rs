@@ -157,7 +157,7 @@ impl Presenting {
                 self.learning.go(step.saturating_sub(1));
             }
             Command::Next => self.page.show_fused(),
-            Command::Previous => self.page.is_fused.set_if_changed(false),
+            Command::Previous => self.page.show_unfused(),
             Command::Toggle(view) => {
                 if view == View::Operations {
                     // Folded it would be an empty screen.

@@ -106,7 +106,7 @@ impl Session {
             OpenDocument::stored(id, document)
         } else {
             page.example.set(Some(START));
-            page.choose(page.choices().of_first_visit());
+            page.set_choices(page.choices().of_first_visit());
             OpenDocument::new(browser::new_id(), first, false)
         };
         if let Some(devices) = browser::load(DEVICES) {
@@ -317,7 +317,7 @@ impl Session {
         let example = EXAMPLES.iter().find(|e| e.text == state.text);
         self.show(state.text.clone(), example.map(|e| e.id), state.clone());
         page.sent.set(Sent {
-            choices: Some(page.choices()),
+            link: Some(page.present_step()),
             is_note_hidden: false,
         });
         if let Some(name) = &state.selected_op {

@@ -151,7 +151,7 @@ pub(super) fn choices(page: Page) -> SharedState {
 
 /// Chooses what the state says, all but its text, without a step of undo.
 pub(crate) fn choose(page: Page, state: SharedState) {
-    page.choose((&state).into());
+    page.set_choices((&state).into());
     choose_views(page, state);
 }
 

@@ -103,7 +103,7 @@ fn press(page: Page, event: &ev::KeyboardEvent) {
         ("z", true) | ("y", false) => page.redo(),
         ("enter", false) => {
             if untrack(|| page.shows_fused()) {
-                page.is_fused.set(false);
+                page.show_unfused();
             } else {
                 page.show_fused();
             }

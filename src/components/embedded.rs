@@ -3,7 +3,7 @@
 use crate::app::embed::{Content, Request, State, View, Views, Wish, message};
 use crate::app::history::Origin;
 use crate::app::sharing::{self, Carried, Link};
-use crate::app::state::{Page, SetIfChanged};
+use crate::app::state::Page;
 use crate::components::charts::enlarge::EnlargedChart;
 use crate::components::charts::{RooflinePanel, TimelinePanel, TrafficPanel};
 use crate::components::explanation::ExplanationCard;
@@ -177,15 +177,13 @@ fn exchange_messages(page: Page, views: Vec<&'static str>) {
                         if let Some(text) = change.text {
                             page.open(text, None);
                         }
-                        if let Some(device) = change.device {
-                            page.device.set_if_changed(device.clone());
-                        }
-                        if let Some(policy) = change.policy {
-                            page.set_policy(policy);
-                        }
-                        if let Some(is_fused) = change.is_fused {
-                            page.is_fused.set_if_changed(is_fused);
-                        }
+                        page.choose(|choices| {
+                            if let Some(device) = change.device {
+                                choices.device.clone_from(device);
+                            }
+                            choices.policy = change.policy.unwrap_or(choices.policy);
+                            choices.is_fused = change.is_fused.unwrap_or(choices.is_fused);
+                        });
                         untrack(state)
                     }
                 };

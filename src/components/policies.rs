@@ -1,7 +1,7 @@
 //! A choice of the fusion policy that shows what each comes to.
 
 use crate::app::learning::asks_for_figures;
-use crate::app::state::{Page, SetIfChanged};
+use crate::app::state::Page;
 use crate::components::bar::fusion_menu::FusionMenu;
 use crate::components::keyed_rows::row_at;
 use fuseline_core::{Analysis, Policy};
@@ -93,10 +93,7 @@ fn PolicyChoice(
                 name="policy"
                 value=policy.name()
                 prop:checked=is_shown
-                on:change=move |_| {
-                    page.choose_policy(policy);
-                    page.is_fused.set_if_changed(true);
-                }
+                on:change=move |_| page.choose_policy(policy)
             />
             <span class="policy-title">
                 {title}

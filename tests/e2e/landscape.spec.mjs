@@ -14,6 +14,13 @@ const enlarge = async (page, name) => {
 };
 const card = (page) => page.locator('.inspector');
 
+/** Sides of the window that cut a part off, and by how many pixels. */
+const cutSides = async (part) => {
+  const { x, y, width, height } = await part.boundingBox();
+  const cut = { left: -x, top: -y, right: x + width - LANDSCAPE.width, bottom: y + height - LANDSCAPE.height };
+  return Object.entries(cut).filter(([, by]) => by > 0.5);
+};
+
 /** Each shows something and returns it. */
 const PARTS = {
   'the card of an op': async (page) => {
@@ -45,11 +52,22 @@ for (const [name, show] of Object.entries(PARTS)) {
     await open();
     const part = await show(page);
     await expect(part).toBeVisible();
-    await expect.poll(async () => {
-      const { x, y, width, height } = await part.boundingBox();
-      const cut = { left: -x, top: -y, right: x + width - LANDSCAPE.width, bottom: y + height - LANDSCAPE.height };
-      return Object.entries(cut).filter(([, by]) => by > 0.5);
-    }).toEqual([]);
+    await expect.poll(() => cutSides(part)).toEqual([]);
+  });
+}
+
+for (const name of ['Memory timeline', 'Roofline', 'Memory traffic']) {
+  test(`a picture that is enlarged fits the window when the phone is turned: ${name}`, async ({ page, open }) => {
+    const upright = { width: LANDSCAPE.height, height: LANDSCAPE.width };
+    await page.setViewportSize(upright);
+    await open();
+    const picture = (await enlarge(page, name)).locator('svg.chart');
+    const high = (await picture.boundingBox()).height;
+    await page.setViewportSize(LANDSCAPE);
+    await expect.poll(() => cutSides(picture)).toEqual([]);
+    expect((await picture.boundingBox()).width).toBeGreaterThan(LANDSCAPE.width / 2);
+    await page.setViewportSize(upright);
+    await expect.poll(async () => Math.abs((await picture.boundingBox()).height - high)).toBeLessThan(9);
   });
 }
 

@@ -1,7 +1,7 @@
 // What undo and redo bring back: the last action, whatever it changed, and nothing else.
 
 import { expect, test } from './fixture.mjs';
-import { chooseExample, choosePolicy, editor, fragmentOf, notice, openTab, panel, picker, policyChoice, result, senderNote, slider, untilStored, write } from './visitor.mjs';
+import { chooseExample, choosePolicy, editor, fragmentOf, notice, openTab, panel, picker, policyChoice, result, senderNote, slider, untilStored, viewSwitch, write } from './visitor.mjs';
 
 const TEXT = 'param N = 512 in 128..1024 step 128\ninput x : f32[N, N]\nact: y = gelu(x)\nnorm: z = layer_norm(y)\n';
 const undo = (page) => page.locator('.history-buttons').getByRole('button', { name: 'Undo', exact: true });
@@ -30,12 +30,30 @@ test('undo takes back the advice that was tried, and not the example before it',
   await expect(autotune).toHaveCount(1);
 });
 
-test('a policy that is chosen by hand stays when the action before it is undone', async ({ page, open }) => {
+test('undo takes back what was changed last: size, policy, GPU, option, view', async ({ page, open }) => {
   await open();
   await chooseExample(page, 'Transformer block');
+  const size = await slider(page, 'S').getAttribute('aria-valuetext');
+  await slider(page, 'S').press('ArrowRight');
   await choosePolicy(page, 'optimal');
+  await picker(page, 'GPU').selectOption('h200');
+  await viewSwitch(page, 'Unfused').check({ force: true });
+  const unfused = viewSwitch(page, 'Unfused');
+  await expect(unfused).toBeChecked();
+
   await undo(page).click();
-  await expect(picker(page, 'Example')).toHaveValue('transformer');
+  await expect(unfused).not.toBeChecked();
+  await expect(picker(page, 'GPU')).toHaveValue('h200');
+  await undo(page).click();
+  await expect(picker(page, 'GPU')).toHaveValue('a100-80');
+  await expect(policyChoice(page, 'optimal')).toBeChecked();
+  await undo(page).click();
+  await expect(policyChoice(page, 'inductor')).toBeChecked();
+  await expect(slider(page, 'S')).not.toHaveAttribute('aria-valuetext', size);
+  await undo(page).click();
+  await expect(slider(page, 'S')).toHaveAttribute('aria-valuetext', size);
+  await redo(page).click();
+  await redo(page).click();
   await expect(policyChoice(page, 'optimal')).toBeChecked();
 });
 

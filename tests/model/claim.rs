@@ -6,6 +6,7 @@ use fuseline_core::examples::{EXAMPLES, Example, NEXT, example};
 use fuseline_core::{Analysis, Options, Policy, analyze_program, device, notation};
 use fuseline_view::present::claim::{claim, counting_claim, page_title};
 use fuseline_view::present::figure::{Figure, Number, Of, Part, Quantity, explanation};
+use fuseline_view::present::format::format_percent;
 use fuseline_view::present::policy_bars::policy_bars;
 use strum::VariantArray;
 
@@ -122,6 +123,27 @@ fn where_fusion_saves_nothing_the_reason_is_said() {
     }
     assert!(
         said(TEXT, Policy::None).starts_with("Without fusion, 3 kernels read and write 918 kB")
+    );
+}
+
+/// By hand, before any merge, each op is generated code, which has another time than the library's.
+#[test]
+fn a_time_that_changes_without_fusion_has_its_reason() {
+    let block = example(NEXT).unwrap();
+    let mut options = Options::of_policy(Policy::Manual);
+    options.conventions.reshape = block.opening.reshape;
+    options.device = device("h100").unwrap().clone();
+    let program = notation::parse(block.text).program;
+    let analysis = analyze_program(&program, &options).analysis.unwrap();
+    let predicted = analysis.predicted.as_ref().unwrap();
+    let longer = 100.0 * (predicted.fused_s / predicted.unfused_s - 1.0);
+    assert!(longer > 1.0, "{longer}");
+    assert_eq!(
+        Part::text_of(&claim(&analysis, true)),
+        format!(
+            "Nothing saved yet: no kernels are merged by hand. Generated kernels of these ops take {} longer than PyTorch's.",
+            format_percent(longer)
+        )
     );
 }
 

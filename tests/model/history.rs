@@ -1,4 +1,4 @@
-//! Undo and redo of what actions change.
+//! Undo and redo of the text and of the choices beside it.
 
 use fuseline::app::history::{Choices, History, Origin, Step, end_of_change, keeps_little};
 use fuseline_core::{FusionOptions, Policy};
@@ -16,11 +16,9 @@ fn step(text: &str) -> Step {
     }
 }
 
-/// Records an edit that chooses nothing.
+/// Records an edit of the text alone.
 fn record(history: &mut History, before: &str, origin: Origin, now_ms: f64) {
-    let before = step(before);
-    let after = before.choices.clone();
-    history.record(before, &after, origin, now_ms);
+    history.record(step(before), origin, now_ms);
 }
 
 /// A state of `text` under a policy, with or without max-autotune.
@@ -109,51 +107,47 @@ fn an_edit_after_undo_ends_redo() {
 }
 
 #[test]
-fn a_step_brings_back_the_example_and_the_choices_that_its_action_changed() {
+fn a_step_brings_back_the_example_and_the_choices() {
     let mut history = History::default();
     let first = Step {
         example: Some("transformer"),
         ..chosen("a", Policy::Rules, false)
     };
     let second = chosen("b", Policy::Manual, false);
-    history.record(first.clone(), &second.choices, Origin::Single, 0.0);
+    history.record(first.clone(), Origin::Single, 0.0);
     assert_eq!(history.undo(second.clone()), Some(first.clone()));
     assert_eq!(history.redo(first), Some(second));
 }
 
 #[test]
-fn an_action_that_only_chooses_is_a_step() {
+fn each_choice_is_a_step() {
     let mut history = History::default();
-    record(&mut history, "a", Origin::Single, 0.0);
-    let before = chosen("b", Policy::Rules, false);
-    let after = chosen("b", Policy::Inductor, true);
-    history.record(before.clone(), &after.choices, Origin::Single, 1.0);
-    assert_eq!(history.undo(after.clone()), Some(before.clone()));
-    assert_eq!(history.redo(before), Some(after));
-}
-
-/// What the visitor has chosen by hand since an action stays; the rest of the action is taken back, and by redo made again.
-#[test]
-fn undo_leaves_what_was_chosen_by_hand_since() {
-    let mut history = History::default();
-    let before = chosen("a", Policy::Rules, false);
-    let after = chosen("b", Policy::Inductor, true);
-    history.record(before, &after.choices, Origin::Single, 0.0);
-    let by_hand = chosen("b", Policy::Optimal, true);
-    let back = chosen("a", Policy::Optimal, false);
-    assert_eq!(history.undo(by_hand.clone()), Some(back.clone()));
-    assert_eq!(history.redo(back), Some(by_hand));
+    let states = [
+        chosen("a", Policy::Rules, false),
+        chosen("b", Policy::Rules, false),
+        chosen("b", Policy::Inductor, false),
+        chosen("b", Policy::Inductor, true),
+    ];
+    for state in &states[..3] {
+        history.record(state.clone(), Origin::Single, 0.0);
+    }
+    for pair in states.windows(2).rev() {
+        assert_eq!(history.undo(pair[1].clone()).as_ref(), Some(&pair[0]));
+    }
+    for pair in states.windows(2) {
+        assert_eq!(history.redo(pair[0].clone()).as_ref(), Some(&pair[1]));
+    }
 }
 
 #[test]
-fn a_step_of_which_the_visitor_has_chosen_otherwise_is_skipped() {
+fn a_drag_that_ends_where_it_began_is_no_step() {
     let mut history = History::default();
     record(&mut history, "a", Origin::Single, 0.0);
-    let before = chosen("b", Policy::Rules, false);
-    let after = chosen("b", Policy::Inductor, false);
-    history.record(before, &after.choices, Origin::Single, 1.0);
-    let by_hand = chosen("b", Policy::Optimal, false);
-    assert_eq!(text_of(history.undo(by_hand)).as_deref(), Some("a"));
+    history.hold();
+    record(&mut history, "b", Origin::Range("launch"), 1.0);
+    record(&mut history, "c", Origin::Range("launch"), 2.0);
+    history.release();
+    assert_eq!(text_of(history.undo(step("b"))).as_deref(), Some("a"));
 }
 
 #[test]
@@ -164,7 +158,7 @@ fn undo_and_redo_keep_the_note_of_the_sender() {
     let mut linked = step("a");
     linked.choices.note.clone_from(&note);
     record(&mut history, "before", Origin::Single, 0.0);
-    history.record(linked.clone(), &other.choices, Origin::Single, 1.0);
+    history.record(linked.clone(), Origin::Single, 1.0);
     assert_eq!(history.undo(other.clone()), Some(linked.clone()));
     assert_eq!(history.redo(linked.clone()), Some(other.clone()));
     assert_eq!(history.undo(other), Some(linked));
@@ -177,8 +171,8 @@ fn letters_of_one_step_bring_back_what_any_of_them_changed() {
     let mut linked = step("a");
     linked.choices.note = Note::of("Look here");
     let without = step("b");
-    history.record(linked.clone(), &linked.choices, Origin::Typing, 0.0);
-    history.record(linked.clone(), &without.choices, Origin::Typing, 10.0);
+    history.record(linked.clone(), Origin::Typing, 0.0);
+    history.record(linked.clone(), Origin::Typing, 10.0);
     assert_eq!(history.undo(without), Some(linked));
 }
 

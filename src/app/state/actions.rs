@@ -182,7 +182,7 @@ impl Page {
 
     /// Shows the kernels after the first `step` decisions of the policy, and selects what the last of them is about.
     pub fn show_step(self, step: usize) {
-        self.is_fused.set_if_changed(true);
+        self.choose(|choices| choices.is_fused = true);
         self.step.set_if_changed(Some(step));
         let analysis = self.analysis.get_untracked();
         let decision = self
@@ -196,18 +196,17 @@ impl Page {
 
     /// Does what an advice says, as one step of undo.
     pub fn follow(self, advice: Advice) {
-        let mut choices = self.choices();
-        match advice {
+        if let Advice::Merge(a, b) = advice {
+            self.make(Change::Merge(a, b), FocusRequest::GraphKernel);
+            return;
+        }
+        self.choose(|choices| match advice {
             Advice::Compile => choices.policy = Policy::Inductor,
             Advice::Attention => choices.fusion.attention = true,
             Advice::MaxAutotune => choices.fusion.max_autotune = true,
             Advice::Tf32 => choices.conventions.f32_matmul = F32Matmul::Tf32,
-            Advice::Merge(a, b) => {
-                self.make(Change::Merge(a, b), FocusRequest::GraphKernel);
-                return;
-            }
-        }
-        self.take(choices);
+            Advice::Merge(..) => {}
+        });
         if let Some(text) = set_words(advice) {
             self.notice.set(Some(Notice {
                 text,

@@ -1,7 +1,7 @@
 //! Kernels by hand: from which ones a visitor starts, and changes of them.
 
 use super::choices::{FocusRequest, Notice, NoticeAction};
-use super::page::{Page, SetIfChanged};
+use super::page::Page;
 use crate::app::history::{Choices, Origin};
 use crate::app::jobs::{Answer, Question};
 use fuseline_core::notation::edit::{Marked, ShownKernels, state_kernels};
@@ -12,7 +12,7 @@ use leptos::prelude::*;
 use std::sync::Arc;
 
 impl Page {
-    /// Chooses a policy. Under `manual`, a text without marks shows each op as a kernel: a notice
+    /// Chooses a policy, and shows its kernels. Under `manual`, a text without marks shows each op as a kernel: a notice
     /// says so and offers the kernels shown so far.
     pub fn choose_policy(self, policy: Policy) {
         let is_without_marks = policy == Policy::Manual && !untrack(|| self.marks_kernels());
@@ -23,35 +23,14 @@ impl Page {
             is_failure: false,
             action: untrack(|| self.kernels_to_state()),
         });
-        self.set_policy(policy);
+        self.choose(|choices| {
+            choices.policy = policy;
+            choices.fusion.eager_attention = false;
+            choices.is_fused = true;
+        });
         if start.is_some() {
             self.notice.set(start);
         }
-        if self.fusion.with_untracked(|fusion| fusion.eager_attention) {
-            self.fusion.update(|fusion| fusion.eager_attention = false);
-        }
-    }
-
-    /// Sets the policy, without what else a visitor's choice does. A message about the kernels so far goes.
-    pub fn set_policy(self, policy: Policy) {
-        let before = self.policy.get_untracked();
-        if before == policy {
-            return;
-        }
-        if before != Policy::None {
-            self.fusing_policy.set(before);
-        }
-        let is_offer = |notice: &Option<Notice>| {
-            let action = notice.as_ref().and_then(|notice| notice.action.as_ref());
-            matches!(
-                action,
-                Some(NoticeAction::OpenLink { .. } | NoticeAction::OpenDocument { .. })
-            )
-        };
-        if !self.notice.with_untracked(is_offer) {
-            self.notice.set_if_changed(None);
-        }
-        self.policy.set(policy);
     }
 
     /// Whether kernels are shown that something fused. Under *no fusion* the graph has the boxes of kernels, which may be merged, and
@@ -62,13 +41,20 @@ impl Page {
 
     /// Shows the kernels fused; under *no fusion* those of the policy before.
     pub fn show_fused(self) {
-        if self.policy.get_untracked() == Policy::None {
-            let before = self.fusing_policy.get_untracked();
-            // Marks that are gone fuse nothing.
-            let fuses = before != Policy::Manual || untrack(|| self.marks_kernels());
-            self.set_policy(if fuses { before } else { Policy::default() });
-        }
-        self.is_fused.set_if_changed(true);
+        let before = self.fusing_policy.get_untracked();
+        // Marks that are gone fuse nothing.
+        let fuses = before != Policy::Manual || untrack(|| self.marks_kernels());
+        self.choose(|choices| {
+            if choices.policy == Policy::None {
+                choices.policy = if fuses { before } else { Policy::default() };
+            }
+            choices.is_fused = true;
+        });
+    }
+
+    /// Shows each op as a kernel.
+    pub fn show_unfused(self) {
+        self.choose(|choices| choices.is_fused = false);
     }
 
     /// Whether the text marks a kernel. Tracked.

@@ -34,7 +34,7 @@ impl Page {
     }
 
     fn choose_measured(self, probe: &DeviceProbe) {
-        self.device.set(probe.clone().device());
+        self.choose(|choices| choices.device = probe.clone().device());
         let title = probe.title();
         self.tell(format!(
             "The GPU is now {title}. Times are predicted with its measured rates where its cache is known. GPU figures lists the rates and removes the GPU."
@@ -58,8 +58,9 @@ impl Page {
     pub fn forget_device(self) {
         let device = self.device.get_untracked();
         if let Some(probe) = &device.probe {
-            self.device
-                .set(device.listed().unwrap_or(default_device()).clone());
+            self.choose(|choices| {
+                choices.device = device.listed().unwrap_or(default_device()).clone();
+            });
             self.measured_devices
                 .update(|devices| devices.retain(|kept| kept != probe));
         }

@@ -1,4 +1,4 @@
-//! The signals of the page, and the methods that write the text.
+//! The signals of the page.
 
 use super::analysed::AnalysedText;
 use super::choices::{FocusRequest, Notice, OpsView, Theme};
@@ -8,20 +8,20 @@ use super::hold::Hold;
 use super::pin::Pinned;
 use super::profile::OpenProfile;
 use super::selection::{NamedSelection, Selection};
+use super::sent::Sent;
 use super::sweeping::Sweeping;
 use super::{derived, pin, profile, switching, tabs};
 use crate::app::background::Background;
-use crate::app::history::{Choices, History, Origin, Step, keeps_little};
+use crate::app::history::History;
 use crate::app::jobs::Job;
 use crate::app::measured_devices::MeasuredDevices;
 use fuseline_browser as browser;
 use fuseline_core::analysis::compare::Compared;
-use fuseline_core::examples::{Example, START, example};
 use fuseline_core::model::calibration::Calibrations;
 use fuseline_core::notation::Parsed;
 use fuseline_core::{
     Analysis, Conventions, Device, Diagnostic, Fix, FusionOptions, IdVec, KernelId, OpId, Policy,
-    Program, Span, default_device,
+    Span, default_device,
 };
 use fuseline_import::matching::Matching;
 use fuseline_view::page::note::Note;
@@ -37,9 +37,9 @@ use std::sync::Arc;
 /// The signals of the page.
 #[derive(Clone, Copy)]
 pub struct Page {
-    /// The op list. Only [`Page::replace`], undo and redo write it.
+    /// The op list. Only [`Page::replace`], undo and redo write it and the choices beside it.
     pub text: ReadSignal<String>,
-    /// Who decides what fuses. Only [`Page::set_policy`] writes it.
+    /// Who decides what fuses.
     pub policy: RwSignal<Policy>,
     /// The policy before *no fusion*, which *Fused* goes back to.
     pub(super) fusing_policy: RwSignal<Policy>,
@@ -139,8 +139,8 @@ pub struct Page {
     /// Whether there is a step to redo.
     pub can_redo: Memo<bool>,
     pub(super) selected: RwSignal<NamedSelection>,
-    set_text: WriteSignal<String>,
-    history: RwSignal<History>,
+    pub(super) set_text: WriteSignal<String>,
+    pub(super) history: RwSignal<History>,
     /// Whether a slider moves or is held.
     pub hold: Hold,
     /// Whether the pictures go over from some kernels to others, in a small graph.
@@ -151,15 +151,6 @@ pub struct Page {
     pub is_handout_open: RwSignal<bool>,
     /// The number that explains itself.
     pub explained: RwSignal<Option<Explained>, LocalStorage>,
-}
-
-/// A link as it was opened.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sent {
-    /// Its choices; `None` where no link was opened.
-    pub choices: Option<Choices>,
-    /// Whether the visitor has hidden the note that came with it.
-    pub is_note_hidden: bool,
 }
 
 impl Page {
@@ -283,184 +274,11 @@ impl Page {
         expect_context()
     }
 
-    /// Replaces the text. Edits of one origin without a pause between them are one undo step.
-    pub fn edit(self, text: String, origin: Origin) {
-        let choices = self.choices_with(&text);
-        self.replace(text, origin, self.example.get_untracked(), choices);
-    }
-
-    /// Replaces the text, its example and the choices. Returns whether that is a step of undo.
-    pub fn replace(
-        self,
-        text: String,
-        origin: Origin,
-        example: Option<&'static str>,
-        choices: Choices,
-    ) -> bool {
-        let before = self.present();
-        let is_changed = before.text != text || before.choices != choices;
-        if is_changed {
-            self.history.update(|history| {
-                history.record(before, &choices, origin, browser::now_ms());
-            });
-        }
-        self.put(Step {
-            text,
-            example,
-            choices,
-        });
-        is_changed
-    }
-
-    /// Makes these choices, as one step of undo.
-    pub fn take(self, choices: Choices) {
-        let text = self.text.get_untracked();
-        self.replace(text, Origin::Single, self.example.get_untracked(), choices);
-    }
-
-    /// What is shown is where undo ends.
-    pub fn forget_history(self) {
-        self.history.set(History::default());
-    }
-
-    /// Replaces the text by another program. Without `@kernel` marks the policy `manual` would fuse nothing, so the default
-    /// policy replaces it.
-    pub fn open(self, text: String, example: Option<&'static str>) -> bool {
-        let is_manual = self.policy.get_untracked() == Policy::Manual;
-        let mut choices = self.choices_with(&text);
-        if is_manual && !text.contains("@kernel") {
-            choices.policy = Policy::default();
-        }
-        self.open_with(text, example, choices)
-    }
-
-    /// Replaces the text by an example, with the choices that it opens with. Device and other conventions stay.
-    pub fn open_example(self, example: &Example) {
-        let choices = self.choices_with(example.text).opened_with(example.opening);
-        self.open_with(example.text.to_owned(), Some(example.id), choices);
-    }
-
-    /// Replaces the text by what a first visit shows.
-    pub fn open_start(self) {
-        if let Some(start) = example(START) {
-            let choices = self.choices_with(start.text).of_first_visit();
-            self.open_with(start.text.to_owned(), Some(START), choices);
-        }
-    }
-
-    fn open_with(self, text: String, example: Option<&'static str>, choices: Choices) -> bool {
-        self.drawing.fold();
-        self.puzzle.set_if_changed(None);
-        self.leave_lesson();
-        self.replace(text, Origin::Single, example, choices)
-    }
-
-    /// Whether text, policy, options, conventions or device are no longer those of the link that was opened. Tracked.
-    pub fn differs_from_sent(self) -> bool {
-        let other_choices = self.sent.with(|sent| {
-            sent.choices.as_ref().is_some_and(|sent| {
-                let now = Choices {
-                    policy: self.policy.get(),
-                    fusion: self.fusion.get(),
-                    conventions: self.conventions.get(),
-                    device: self.device.get(),
-                    ..sent.clone()
-                };
-                now != *sent
-            })
-        });
-        // A link opens with an empty history.
-        other_choices || self.can_undo.get()
-    }
-
-    /// The sender's note, unless it is hidden.
-    pub fn shown_note(self) -> Option<Note> {
-        self.sender_note
-            .get()
-            .filter(|_| !self.sent.with(|sent| sent.is_note_hidden))
-    }
-
     /// Shows the op list in the place of lessons, whose step is about another program.
     pub fn leave_lesson(self) {
         if self.ops_view.get_untracked() == OpsView::Learn {
             self.ops_view.set(OpsView::Text);
         }
-    }
-
-    /// The text with its example and the choices.
-    fn present(self) -> Step {
-        Step {
-            text: self.text.get_untracked(),
-            example: self.example.get_untracked(),
-            choices: self.choices(),
-        }
-    }
-
-    /// What is chosen beside the text.
-    pub fn choices(self) -> Choices {
-        Choices {
-            policy: self.policy.get_untracked(),
-            fusion: self.fusion.get_untracked(),
-            conventions: self.conventions.get_untracked(),
-            device: self.device.get_untracked(),
-            is_fused: self.is_fused.get_untracked(),
-            note: self.sender_note.get_untracked(),
-        }
-    }
-
-    /// The choices that stay when `text` is shown: the sender's note is about the program of the link alone.
-    pub fn choices_with(self, text: &str) -> Choices {
-        let is_another = (self.text).with_untracked(|before| keeps_little(before, text));
-        let mut choices = self.choices();
-        choices.note = choices.note.filter(|_| !is_another);
-        choices
-    }
-
-    /// Replaces the text by `change(text, program)`.
-    pub fn change(self, origin: Origin, change: impl FnOnce(&str, &Program) -> String) {
-        let text = self
-            .text
-            .with_untracked(|text| self.parsed.with_untracked(|p| change(text, &p.program)));
-        self.edit(text, origin);
-    }
-
-    /// Ends the present undo step, so that the next edit begins a new one.
-    pub fn seal(self) {
-        self.history.update(History::seal);
-    }
-
-    /// A pointer presses a slider, and all that it changes is one undo step.
-    pub(super) fn hold_step(self) {
-        self.history.update(History::hold);
-    }
-
-    /// The pointer releases the slider.
-    pub(super) fn release_step(self) {
-        self.history.update(History::release);
-    }
-
-    /// Undoes one step. `false` when there is none.
-    pub fn undo(self) -> bool {
-        self.travel(History::undo)
-    }
-
-    /// Redoes one step. `false` when there is none.
-    pub fn redo(self) -> bool {
-        self.travel(History::redo)
-    }
-
-    fn travel(self, step: fn(&mut History, Step) -> Option<Step>) -> bool {
-        let present = self.present();
-        let step = self
-            .history
-            .try_update(|history| step(history, present))
-            .flatten();
-        let is_changed = step.is_some();
-        if let Some(step) = step {
-            self.put(step);
-            self.keep_focus();
-        }
-        is_changed
     }
 
     /// Called when the focused element may be removed: if it is, the graph takes the focus.
@@ -485,44 +303,6 @@ impl Page {
     pub fn show_in_text(self, span: Span) {
         self.show_ops(OpsView::Text);
         self.focus_request.set(Some(FocusRequest::Text(span)));
-    }
-
-    fn put(self, step: Step) {
-        // The message is about the old state, and its Undo button would undo this step.
-        if self.present() != step {
-            self.notice.set_if_changed(None);
-        }
-        self.example.set_if_changed(step.example);
-        self.choose(step.choices);
-        if self.text.with_untracked(|text| *text != step.text) {
-            browser::remember_text(&step.text);
-            self.set_text.set(step.text);
-        }
-    }
-
-    /// Makes these choices, without a step of undo.
-    pub fn choose(self, choices: Choices) {
-        let Choices {
-            policy,
-            fusion,
-            conventions,
-            device,
-            is_fused,
-            note,
-        } = choices;
-        if policy == Policy::Manual && self.step.get_untracked().is_some() {
-            // Show the kernels that were just changed by hand, not those of an earlier step.
-            self.step.set_if_changed(Some(usize::MAX));
-        }
-        self.set_policy(policy);
-        self.fusion.set_if_changed(fusion);
-        self.conventions.set_if_changed(conventions);
-        self.device.set_if_changed(device);
-        self.is_fused.set_if_changed(is_fused);
-        if self.sender_note.with_untracked(|now| *now != note) {
-            self.sender_note.set(note);
-            self.sent.update(|sent| sent.is_note_hidden = false);
-        }
     }
 
     /// The kernel that is selected, itself or through one of its ops. Tracked.

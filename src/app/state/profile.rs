@@ -3,7 +3,7 @@
 use super::memos::shared_option;
 use super::page::Page;
 use fuseline_core::Analysis;
-use fuseline_core::{Device, Policy, ReshapeCost};
+use fuseline_core::{Policy, ReshapeCost};
 use fuseline_import::matching::{Matching, match_kernels, policy_of_variant};
 use fuseline_import::profile::{MeasuredRun, Profile};
 use fuseline_view::page::tab::Tab;
@@ -156,18 +156,20 @@ impl Page {
     /// Follows an offer to make choices and measurement fit.
     pub fn follow_offer(self, offer: &Offer) {
         match offer {
-            Offer::Device(measured) => self.device.set(Device::clone(measured)),
-            Offer::Policy(policy, is_tuned) => {
-                if *policy == Policy::Inductor {
-                    self.fusion.update(|fusion| fusion.max_autotune = *is_tuned);
-                }
-                self.choose_policy(*policy);
-                // An eager run that was measured may have called attention as one operation.
-                if *policy == Policy::None {
-                    self.fusion.update(|fusion| fusion.eager_attention = true);
-                }
+            Offer::Device(measured) => {
+                self.choose(|choices| choices.device.clone_from(measured));
             }
-            Offer::Views => self.conventions.update(|of| of.reshape = ReshapeCost::View),
+            Offer::Policy(policy, is_tuned) => self.choose(|choices| {
+                choices.policy = *policy;
+                if *policy == Policy::Inductor {
+                    choices.fusion.max_autotune = *is_tuned;
+                }
+                // An eager run that was measured may have called attention as one operation.
+                choices.fusion.eager_attention = *policy == Policy::None;
+            }),
+            Offer::Views => {
+                self.choose(|choices| choices.conventions.reshape = ReshapeCost::View);
+            }
         }
     }
 }

@@ -17,11 +17,11 @@ pub fn DeviceChoice(
     let page = Page::of_context();
     let choose = move |id: String| {
         if let Some(known) = device(&id) {
-            page.device.set(known.clone());
+            page.choose(|choices| choices.device.clone_from(known));
         } else if let Some(probe) = DeviceProbe::of_json(&id) {
-            page.device.set(probe.device());
+            page.choose(|choices| choices.device = probe.device());
         } else {
-            page.device.update(|device| *device = custom_copy(device));
+            page.choose(|choices| choices.device = custom_copy(&choices.device));
             is_model_open.set(true);
         }
     };

@@ -44,7 +44,7 @@ fn CustomForm() -> impl IntoView {
         let device = (page.device).with_untracked(|device| figure.typed(device, typed));
         problem.set(match device {
             Ok(device) => {
-                page.device.set(device);
+                page.choose(|choices| choices.device = device);
                 String::new()
             }
             Err(problem) => problem,

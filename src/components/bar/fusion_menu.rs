@@ -1,6 +1,7 @@
 //! The options of the policy.
 
 use super::menu::Menu;
+use crate::app::history::Origin;
 use crate::app::state::Page;
 use crate::components::radio_button::RadioButton;
 use fuseline_browser as browser;
@@ -54,7 +55,7 @@ fn ObjectiveChoice() -> impl IntoView {
             <RadioButton
                 set="objective"
                 is_chosen=move || page.fusion.with(|fusion| fusion.objective == objective)
-                choose=move || page.fusion.update(|fusion| fusion.objective = objective)
+                choose=move || page.choose(|choices| choices.fusion.objective = objective)
             >
                 {objective.noun()}
             </RadioButton>
@@ -93,7 +94,9 @@ fn SpeedupChoice() -> impl IntoView {
                 prop:value=move || percent().to_string()
                 on:input:target=move |event| {
                     if let Ok(percent) = event.target().value().parse() {
-                        page.fusion.update(|fusion| fusion.min_speedup_percent = percent);
+                        page.choose_by(Origin::Range("speedup"), |choices| {
+                            choices.fusion.min_speedup_percent = percent;
+                        });
                     }
                 }
             />
@@ -129,7 +132,7 @@ fn SwitchBox(
                 disabled=move || !is_on() && idle.get().is_some()
                 on:change:target=move |event| {
                     let is_on = event.target().checked();
-                    page.fusion.update(|fusion| *switch.flag(fusion) = is_on);
+                    page.choose(|choices| *switch.flag(&mut choices.fusion) = is_on);
                 }
             />
             <span>{switch_name(switch)}<small>{switch_sentence(switch)} {idle_words}</small></span>
@@ -144,8 +147,9 @@ fn LaunchChoice() -> impl IntoView {
     let slider = NodeRef::<html::Input>::new();
     let launch_s = move || page.device.with(|device| device.launch_s.value);
     let set_launch = move |launch_s: f64| {
-        page.device
-            .update(|device| *device = device.clone().with_launch_s(launch_s));
+        page.choose_by(Origin::Range("launch"), |choices| {
+            choices.device = choices.device.clone().with_launch_s(launch_s);
+        });
     };
     let reset = move |_| {
         let listed_s = page.device.with_untracked(Device::listed_launch_s);

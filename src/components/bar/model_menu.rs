@@ -55,7 +55,7 @@ fn choices<T: VariantArray + Copy + PartialEq + Send + Sync>(
             <RadioButton
                 set
                 is_chosen=move || *part(&mut page.conventions.get()) == value
-                choose=move || page.conventions.update(|c| *part(c) = value)
+                choose=move || page.choose(|choices| *part(&mut choices.conventions) = value)
             >
                 {name}
                 <small>{sentence}</small>

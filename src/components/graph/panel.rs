@@ -56,7 +56,7 @@ pub fn GraphPanel(
                 </Show>
                 <fieldset class="switch" title="Ctrl+Enter" aria-keyshortcuts="Control+Enter">
                     <legend class="sr-only">"Show the graph"</legend>
-                    <RadioButton set="graph-view" is_chosen=move || !page.shows_fused() choose=move || page.is_fused.set(false)>
+                    <RadioButton set="graph-view" is_chosen=move || !page.shows_fused() choose=move || page.show_unfused()>
                         "Unfused"
                     </RadioButton>
                     <RadioButton set="graph-view" is_chosen=Signal::derive(move || page.shows_fused()) choose=move || page.show_fused()>

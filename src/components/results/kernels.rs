@@ -86,7 +86,7 @@ pub fn KernelsTable(
                         <th scope="col" class="number is-unlined">"reads"</th>
                         <th scope="col" class="number is-unlined">"writes"</th>
                         <th scope="col" class="number is-unlined" title="FLOPs / (reads + writes)">"arith\u{ad}metic intensity"</th>
-                        <th scope="col" title="what limits the kernel">"bottleneck"</th>
+                        <th scope="col" title="what limits the kernel by the rates of the data sheet; press it for what takes longest">"bottleneck"</th>
                         <th scope="col" class="number" title=note>{time_title}</th>
                         <Show when=is_pinned>
                             <th scope="col" class="number is-unlined" title="change from the kernel of the same ops in the pinned state">"change from pinned"</th>

@@ -7,6 +7,9 @@ use super::names::plural;
 use super::times::{TimeKind, program_outside, total_speedup, total_times};
 use fuseline_core::{Analysis, Policy};
 
+/// Two predicted times that differ by less, as a share, are told as one.
+const EQUAL_TIMES: f64 = 0.01;
+
 /// The sentence about what is shown, with its numbers: the fused program, or the unfused one while `is_fused` is false.
 ///
 /// `Fusing turns 14 kernels into 9 and saves 14.6 % of the memory traffic: at best 1.06× faster on A100 SXM 80GB.`
@@ -23,7 +26,11 @@ pub fn claim(analysis: &Analysis, is_fused: bool) -> Vec<Part> {
         return partial(analysis);
     }
     match nothing_to_save(analysis) {
-        Some(reason) => vec![Part::words(format!("{reason}."))],
+        Some(reason) => {
+            let mut parts = vec![Part::words(format!("{reason}."))];
+            parts.extend(generated_code(analysis));
+            parts
+        }
         None => fused(analysis),
     }
 }
@@ -123,6 +130,24 @@ fn nothing_to_save(analysis: &Analysis) -> Option<String> {
         }
         Policy::Inductor => "Nothing saved: torch.compile fuses none of these ops".to_owned(),
     })
+}
+
+/// Why the same kernels take another time than before fusion: PyTorch's library no longer computes them. Nothing up to
+/// [`EQUAL_TIMES`].
+fn generated_code(analysis: &Analysis) -> Vec<Part> {
+    let Some(predicted) = &analysis.predicted else {
+        return Vec::new();
+    };
+    let change = predicted.fused_s / predicted.unfused_s - 1.0;
+    if !change.is_finite() || change.abs() < EQUAL_TIMES {
+        return Vec::new();
+    }
+    let than = if change > 0.0 { "longer" } else { "less time" };
+    vec![
+        Part::words(" Generated kernels of these ops take "),
+        of_fused(format_percent(100.0 * change.abs()), Quantity::Speedup),
+        Part::words(format!(" {than} than PyTorch's.")),
+    ]
 }
 
 fn fused(analysis: &Analysis) -> Vec<Part> {

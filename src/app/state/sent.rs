@@ -1,0 +1,40 @@
+//! What a link brought, beside what the visitor has made of it.
+
+use super::page::Page;
+use crate::app::history::{Choices, Step};
+use fuseline_view::page::note::Note;
+use leptos::prelude::*;
+
+/// What came with a link.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sent {
+    /// The state that the link opened; `None` where no link was opened.
+    pub link: Option<Step>,
+    /// Whether the visitor has hidden the sender's note.
+    pub is_note_hidden: bool,
+}
+
+impl Page {
+    /// Whether text, policy, options, conventions or device are no longer those of the link that was opened. Tracked.
+    pub fn differs_from_sent(self) -> bool {
+        self.sent.with(|sent| {
+            sent.link.as_ref().is_some_and(|sent| {
+                let now = Choices {
+                    policy: self.policy.get(),
+                    fusion: self.fusion.get(),
+                    conventions: self.conventions.get(),
+                    device: self.device.get(),
+                    ..sent.choices.clone()
+                };
+                now != sent.choices || self.text.with(|text| *text != sent.text)
+            })
+        })
+    }
+
+    /// The sender's note, unless the visitor has hidden it. Tracked.
+    pub fn shown_note(self) -> Option<Note> {
+        self.sender_note
+            .get()
+            .filter(|_| !self.sent.with(|sent| sent.is_note_hidden))
+    }
+}
