@@ -14,6 +14,8 @@ use fuseline_view::page::view::View;
 use fuseline_view::present::claim::{claim, counting_claim};
 use fuseline_view::present::figure::{Figure, Of, Part, Quantity};
 use fuseline_view::present::headline::{Headline as Figures, SearchResult, headline};
+use fuseline_view::present::prediction_error::unverified;
+use fuseline_view::present::times::outside_text;
 use leptos::prelude::*;
 use std::time::Duration;
 
@@ -98,6 +100,7 @@ fn FigureLine(
     let text = move |part: fn(&Figures) -> &String| move || figures.with(|all| part(all).clone());
     let bottleneck = move || figures.with(|all| all.bottleneck.clone());
     let error = Memo::new(move |_| figures.with(|all| all.error));
+    let outside = Memo::new(move |_| figures.with(|all| all.outside));
     // Before *Fuse* is pressed the figures are of what is shown, and do not give away the result.
     let is_fused = Memo::new(move |_| page.shows_fused());
     let search = move || {
@@ -133,6 +136,12 @@ fn FigureLine(
                     Some(page.analysis.with(|analysis| error.explanation(analysis)))
                 });
                 view! { <span class="prediction-error" title=error.sentence()><Number told>{error.text()}</Number></span> }
+            })}
+            {move || outside.get().map(|outside| {
+                let told = Told::own(move || {
+                    Some(page.analysis.with(|analysis| unverified(analysis, outside)))
+                });
+                view! { <span class="prediction-error" title=outside_text(outside)><Number told>"unverified"</Number></span> }
             })}
             // On a phone it has a line of its own, which is kept before anything is fused.
             <span class="bottleneck">{move || is_fused.get().then(bottleneck)}</span>

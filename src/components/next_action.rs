@@ -132,7 +132,7 @@ fn BestChange() -> impl IntoView {
                 </p>
             }),
             None => Either::Right(view! {
-                <p class="best-change quiet">{format!("No merge or option saves more than {} % of the time.", AdviceRow::LEAST_PERCENT)}</p>
+                <p class="best-change quiet">{format!("No merge or option makes this more than {} % faster.", AdviceRow::LEAST_PERCENT)}</p>
             }),
         })}
     }

@@ -78,6 +78,7 @@ fn PolicyChoice(
             known.or_else(|| asks_for_figures().then(|| "?".to_owned()))
         }
     };
+    let time = move || bar.with(|bar| bar.result.as_ref()?.time.clone());
     let width = move || {
         let share = bar.with(|bar| bar.result.as_ref().map_or(0.0, |result| result.share));
         format!("{:.2}%", 100.0 * share)
@@ -102,10 +103,13 @@ fn PolicyChoice(
                     <span class="sr-only">", as few bytes as the search finds"</span>
                 </Show>
             </span>
-            <span class="policy-figure">{text(|result| &result.kernels)}</span>
+            <span class="policy-figure policy-kernels">{text(|result| &result.kernels)}</span>
             <Show when=move || !is_unmerged() fallback=|| view! { <span class="policy-hint">"merge kernels yourself"</span> }>
                 <span class="policy-bar" aria-hidden="true"><span style:width=width></span></span>
-                <span class="policy-figure">{text(|result| &result.bytes)}</span>
+                <span class="policy-figure" class:has-time=move || time().is_some()>
+                    {text(|result| &result.bytes)}
+                    {move || time().map(|time| format!(" · {time}"))}
+                </span>
             </Show>
         </label>
     }

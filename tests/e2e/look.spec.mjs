@@ -294,7 +294,7 @@ test('a change is told to screen readers once it has come to rest', async ({ pag
   await open();
   await slider(page, 'S').focus();
   await page.keyboard.press('ArrowRight');
-  await expect(result(page).getByRole('status').filter({ hasText: /Fusing turns .* kernels into/ })).toHaveCount(1);
+  await expect(result(page).getByRole('status').filter({ hasText: /Fusing by textbook rules turns .* kernels into/ })).toHaveCount(1);
 });
 
 test('names are text, never markup', async ({ page, open }) => {

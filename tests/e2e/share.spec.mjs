@@ -242,7 +242,7 @@ test('undo in the field of the note undoes what was typed there', { tag: '@firef
 test('the title of the document is the sentence of the page', { tag: '@firefox' }, async ({ page, open }) => {
   await open(fragmentOf(`\n${TEXT}`));
   const sentence = async () => (await result(page).locator('.claim').textContent()).replace(/\.$/, '');
-  await expect(page).toHaveTitle(/^Fusing turns 2 kernels into 1 .* · Fuseline$/);
+  await expect(page).toHaveTitle(/^Fusing by textbook rules turns 2 kernels into 1 .* · Fuseline$/);
   await expect(page).toHaveTitle(`${await sentence()} · Fuseline`);
   await chooseView(page, 'Unfused');
   await expect(page).toHaveTitle(/^Without fusion, 2 kernels /);

@@ -167,12 +167,10 @@ fn figures_of_the_headline_are_those_that_are_told() {
             shown.fused_kernels,
             "{id}"
         );
-        assert_eq!(
-            told(Run::Unfused, Quantity::Time),
-            shown.unfused_time,
-            "{id}"
-        );
-        assert_eq!(told(Run::Fused, Quantity::Time), shown.fused_time, "{id}");
+        // The mark of a prediction outside the measured sizes is a word there.
+        let time = |run| told(run, Quantity::Time).trim_end_matches('?').to_owned();
+        assert_eq!(time(Run::Unfused), shown.unfused_time, "{id}");
+        assert_eq!(time(Run::Fused), shown.fused_time, "{id}");
         let ratio = shown.ratio.unwrap();
         // A ratio of 1.00× reads `no faster`.
         let said = |ratio: String| {

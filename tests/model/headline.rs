@@ -193,15 +193,15 @@ fn what_takes_most_of_the_fused_time_stands_beside_it() {
     for (text, words, why) in [
         (
             start,
-            "fused: all compute-bound",
+            "51.9 % memory-bound → all compute-bound",
             "saves memory traffic, not arithmetic",
         ),
-        (chain, "fused: all memory-bound", "still go through memory"),
-        (tiny, "fused: all launch-bound", "Each launch takes longer"),
+        (chain, "all memory-bound", "still go through memory"),
+        (tiny, "all launch-bound", "Each launch takes longer"),
     ] {
         let figures = on_device("a100-80", text);
         assert_eq!(figures.bottleneck.as_deref(), Some(words));
-        let name = words.trim_start_matches("fused: all ");
+        let name = words.rsplit("all ").next().unwrap();
         let sentence = format!("All fused time is in {name} kernels.");
         assert!(
             figures.time_note.starts_with(&sentence),

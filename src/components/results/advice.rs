@@ -56,7 +56,7 @@ fn AdviceTable(
                     <Show when=is_empty>
                         <tr>
                             <td colspan="5" class="quiet">
-                                "No merge or option known here saves more than 0.1 % of the time."
+                                "No merge or option known here makes this more than 0.1 % faster."
                             </td>
                         </tr>
                     </Show>

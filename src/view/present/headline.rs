@@ -10,6 +10,7 @@ use super::times::{
     unverified_ratio,
 };
 use fuseline_core::Analysis;
+use fuseline_core::analysis::device_model::Outside;
 
 /// Bytes, kernels and time, before and after fusion.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +35,8 @@ pub struct Headline {
     pub unfused_time: String,
     /// Time, fused.
     pub fused_time: String,
-    /// What most of the fused time is spent on: `87 % compute-bound`. `None` where the times leave out work.
+    /// What most of the time is spent on, before and after fusion: `87 % memory-bound → all compute-bound`. `None` where the times
+    /// leave out work.
     pub bottleneck: Option<String>,
     /// The quotient of both: a speedup, or one by the lower bounds. `None` where nothing runs.
     pub ratio: Option<String>,
@@ -42,6 +44,8 @@ pub struct Headline {
     pub bounds: Option<String>,
     /// How far such predictions are from measured times; `None` for lower bounds, and where nothing was measured.
     pub error: Option<PredictionError>,
+    /// How the predictions are outside the measured sizes, if they are.
+    pub outside: Option<Outside>,
     /// How the times are found, and what they leave out.
     pub time_note: String,
     /// The result of a search; `None` if the policy does not search.
@@ -99,18 +103,21 @@ pub fn headline(analysis: &Analysis) -> Headline {
                 TimeKind::Predicted => faster(speedup),
                 TimeKind::LowerBound => format!("at best {}", faster(speedup)),
             }),
-        bounds: (unfused_time.bound.zip(fused_time.bound)).map(|(unfused, fused)| {
-            let cold = if is_below { COLD } else { "" };
-            // Beside a prediction the quotient of the bounds is no best case: the unfused kernels may be further from theirs.
-            let quotient = analysis
-                .speedup
-                .map(|speedup| format!(" ({})", assumed(is_assumed, &format_ratio(speedup))));
-            let quotient = quotient.unwrap_or_default();
-            format!("lower bound {unfused} → {fused}{cold}{quotient}")
-        }),
+        bounds: (unfused_time.bound.as_ref().zip(fused_time.bound.as_ref())).map(
+            |(unfused, fused)| {
+                let cold = if is_below { COLD } else { "" };
+                // Beside a prediction the quotient of the bounds is no best case: the unfused kernels may be further from theirs.
+                let quotient = analysis
+                    .speedup
+                    .map(|speedup| format!(" ({})", assumed(is_assumed, &format_ratio(speedup))));
+                let quotient = quotient.unwrap_or_default();
+                format!("lower bound {unfused} → {fused}{cold}{quotient}")
+            },
+        ),
         error: PredictionError::of(analysis),
-        unfused_time: unfused_time.time,
-        fused_time: fused_time.time,
+        outside,
+        unfused_time: unfused_time.unmarked().to_owned(),
+        fused_time: fused_time.unmarked().to_owned(),
         time_note: match (missing, &bottleneck) {
             (Some(missing), _) => format!("{} {missing}.", time_note(analysis)),
             (None, Some(bottleneck)) => {
@@ -118,7 +125,7 @@ pub fn headline(analysis: &Analysis) -> Headline {
             }
             (None, None) => time_note(analysis),
         },
-        bottleneck: bottleneck.as_ref().map(Bottleneck::text),
+        bottleneck: Bottleneck::change_text(analysis),
         search: analysis
             .certificate
             .as_ref()

@@ -29,6 +29,17 @@ pub fn policy_phrase(policy: Policy, objective: Objective) -> String {
     }
 }
 
+/// Fusion by a policy, as the subject of a sentence: `Fusing by torch.compile`, `Fusing for fewest bytes`.
+pub fn fusing(policy: Policy, objective: Objective) -> String {
+    let title = policy_title(policy, objective);
+    match policy {
+        Policy::None => "Fusing".to_owned(),
+        Policy::Rules | Policy::Inductor => format!("Fusing by {title}"),
+        Policy::Optimal => format!("Fusing for {title}"),
+        Policy::Manual => format!("Fusing {title}"),
+    }
+}
+
 /// What a policy does, in a sentence.
 pub const fn policy_summary(policy: Policy) -> &'static str {
     match policy {

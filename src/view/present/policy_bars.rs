@@ -3,6 +3,7 @@
 use super::explain::{total_bytes, total_kernels};
 use super::names::plural;
 use super::options::policy_title;
+use super::times::total_times;
 use fuseline_core::{Analysis, Objective, Policy};
 use strum::VariantArray;
 
@@ -26,6 +27,8 @@ pub struct PolicyResult {
     pub kernels: String,
     /// Memory traffic: `1.96 GB`.
     pub bytes: String,
+    /// Predicted time: `1.30 ms`; `None` where only a lower bound is known.
+    pub time: Option<String>,
     /// Memory traffic over the greatest of all policies, 0 to 1.
     pub share: f64,
 }
@@ -49,11 +52,10 @@ pub fn policy_bars<'a>(known: impl IntoIterator<Item = (Policy, &'a Analysis)>) 
                 && fused_bytes(Policy::Optimal).is_some_and(|fewest| by_hand <= fewest)
         });
     let bar = |&policy: &Policy| {
-        let execution = of_policy(policy).map(|(_, analysis)| (*analysis, &analysis.fused));
         // Every analysis knows what no policy fuses.
         let execution = match policy {
-            Policy::None => unfused.map(|any| (any, &any.unfused)),
-            _ => execution,
+            Policy::None => unfused.map(|any| (any, &any.unfused, 0)),
+            _ => of_policy(policy).map(|(_, analysis)| (*analysis, &analysis.fused, 1)),
         };
         PolicyBar {
             policy,
@@ -62,11 +64,13 @@ pub fn policy_bars<'a>(known: impl IntoIterator<Item = (Policy, &'a Analysis)>) 
                 _ => policy_title(policy, objective),
             },
             is_at_optimum: policy == Policy::Manual && is_at_optimum,
-            result: execution.map(|(analysis, execution)| {
+            result: execution.map(|(analysis, execution, time)| {
                 let noun = plural(execution.launches, "kernel");
                 PolicyResult {
                     kernels: format!("{} {noun}", total_kernels(analysis, execution)),
                     bytes: total_bytes(analysis, execution),
+                    time: (analysis.predicted.as_ref())
+                        .map(|_| total_times(analysis)[time].time.clone()),
                     share: execution.traffic.total as f64 / most as f64,
                 }
             }),

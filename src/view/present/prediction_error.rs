@@ -2,8 +2,9 @@
 
 use super::figure::Explanation;
 use super::format::format_seconds;
-use super::times::program_outside;
+use super::times::{outside_text, program_outside};
 use fuseline_core::Analysis;
+use fuseline_core::analysis::device_model::Outside;
 
 /// How far predictions are from what ran, as *Measured* shows row by row.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,6 +42,20 @@ const fn of(
         half_percent,
         most_percent,
         speedup_percent,
+    }
+}
+
+/// Why no error is known for the predictions of these sizes.
+pub fn unverified(analysis: &Analysis, outside: Outside) -> Explanation {
+    Explanation {
+        value: "unverified".to_owned(),
+        notes: vec![outside_text(outside)],
+        ..Explanation::of(
+            "error of predicted times",
+            format!("predictions for {}", analysis.options.device.name),
+            "not known outside the measured sizes",
+            None,
+        )
     }
 }
 
@@ -101,7 +116,7 @@ impl PredictionError {
     /// How exact a predicted speedup is.
     pub fn speedup_sentence(self) -> String {
         format!(
-            "Of the speedups of compiled code over eager PyTorch that were measured, nine of ten are within {:.1} % of the predicted ones.",
+            "Of the predicted speedups of compiled code over eager PyTorch, nine of ten are within {:.1} % of the measured ones.",
             self.speedup_percent
         )
     }

@@ -200,6 +200,11 @@ impl TimeText {
         }
     }
 
+    /// The time without the mark of a prediction outside the measured sizes, where something beside it says that.
+    pub fn unmarked(&self) -> &str {
+        self.time.trim_end_matches('?')
+    }
+
     /// The bound beside the time: `208 µs`, `208 µs with a cold cache` where the time lies below it.
     pub fn bound_beside(&self) -> Option<String> {
         let cold = if self.is_below { COLD } else { "" };

@@ -29,6 +29,8 @@ pub struct Predicted {
     pub generated_matmuls: usize,
     /// The rate of such a matmul as a share of the library's.
     pub generated_share: f64,
+    /// For each kernel of the unfused program its time in seconds.
+    pub unfused_kernels_s: IdVec<KernelId, f64>,
     /// For each fused kernel its time.
     pub kernels: IdVec<KernelId, PredictedTimes>,
 }
@@ -80,6 +82,7 @@ impl Predicted {
             fused_s: sum_s(&kernels),
             unfused_outside: outside_of_sum(ops.iter().copied()),
             fused_outside: outside_of_sum(kernels.iter().copied()),
+            unfused_kernels_s: ops.iter().map(|&(time_s, _)| time_s).collect(),
             kernels: (kernels.iter().zip(&fused.kernels))
                 .map(|(&(time_s, outside), kernel)| {
                     let alone = || kernel.ops.iter().map(|&op| ops[KernelId::of_lone_op(op)]);

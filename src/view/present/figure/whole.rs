@@ -192,26 +192,23 @@ fn time(analysis: &Analysis, run: Run) -> Found {
         return bound(analysis, run);
     };
     let [unfused, fused] = total_times(analysis);
-    // What the ops of each fused kernel take one by one is known, not each alone.
-    let of_kernel = |id: KernelId, kernel: &Kernel| {
-        let ops = name(analysis, Run::Fused, id, kernel);
-        let times = predicted.kernels.get(id);
-        match run {
-            Run::Unfused => (
-                format!("the ops of {ops} as separate kernels"),
-                Number::Seconds(times.map_or(0.0, |times| times.unfused_s)),
-            ),
-            Run::Fused => (
-                ops,
-                Number::Seconds(times.map_or(0.0, |times| times.time_s)),
-            ),
-        }
-    };
     let (seconds, text) = match run {
         Run::Unfused => (predicted.unfused_s, unfused),
         Run::Fused => (predicted.fused_s, fused),
     };
-    let term = sum(&analysis.fused, Number::Seconds(seconds), of_kernel);
+    let of_kernel = |id: KernelId, kernel: &Kernel| {
+        let time_s = match run {
+            Run::Unfused => predicted.unfused_kernels_s.get(id).copied(),
+            Run::Fused => predicted.kernels.get(id).map(|times| times.time_s),
+        };
+        let time_s = Number::Seconds(time_s.unwrap_or_default());
+        (name(analysis, run, id, kernel), time_s)
+    };
+    let term = sum(
+        execution(analysis, run),
+        Number::Seconds(seconds),
+        of_kernel,
+    );
     Found {
         formula: None,
         value: text.time,
