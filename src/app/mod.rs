@@ -1,11 +1,10 @@
 //! The page's state: signals, storage, share links and undo.
 //!
-//! `documents`, `embed`, `held_range`, `history`, `job_queue`, `jobs`, `measured_devices`, `op_edit`, `panes` and `runner` are pure and also
+//! `documents`, `embed`, `history`, `job_queue`, `jobs`, `measured_devices`, `op_edit`, `panes` and `runner` are pure and also
 //! compiled natively, for the tests.
 
 pub mod documents;
 pub mod embed;
-pub mod held_range;
 pub mod history;
 pub mod job_queue;
 pub mod jobs;

@@ -166,7 +166,7 @@ fn Slider(
                     prop:value=on_track(|track| track.at)
                     on:pointerdown=move |_| {
                         pressed_at.set_value(row.with_untracked(|row| row.value));
-                        page.press_slider(place.get_untracked(), row.with_untracked(SliderRow::ends));
+                        page.press_slider();
                     }
                     on:pointerup=move |_| page.release_slider()
                     on:pointercancel={

@@ -134,7 +134,7 @@ test('undo and redo bring the example back with its text', async ({ page }) => {
   const watch = page.locator('.strip-standing');
   await expect(watch).toContainText('What to watch: A tensor with two readers');
   await page.keyboard.press('ControlOrMeta+z');
-  await expect(watch).toContainText('What to watch: Drag the sequence length');
+  await expect(watch).toContainText('What to watch: Drag S: by the textbook rules');
 });
 
 test('the text survives a reload', { tag: '@firefox' }, async ({ page }) => {

@@ -3,6 +3,7 @@
 use fuseline_core::analysis::device_model::{Product, Tile, device_count};
 use fuseline_core::device;
 use fuseline_core::examples::EXAMPLES;
+use fuseline_core::notation::edit::{ShownKernels, state_kernels};
 use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, Options, Policy, analyze_program};
 use fuseline_view::present::headline::headline;
@@ -237,7 +238,7 @@ fn the_same_kernels_take_the_same_time_under_each_policy() {
             analyze_program(&program, &options).analysis.unwrap()
         };
         let tuned = of(Policy::Inductor, true);
-        for policy in [Policy::Optimal, Policy::Rules, Policy::Manual] {
+        for policy in [Policy::Optimal, Policy::Rules] {
             let own = of(policy, false);
             let has_extras = !tuned.partition.recomputed.iter().all(<[_]>::is_empty)
                 || tuned
@@ -255,6 +256,60 @@ fn the_same_kernels_take_the_same_time_under_each_policy() {
         }
     }
     assert!(compared > 2, "{compared}");
+}
+
+/// By hand, an op without a mark stays the library's, so that nothing changes before the first merge; and marks keep the kernels of
+/// another policy as they are.
+#[test]
+fn by_hand_kernels_take_what_they_took_before() {
+    let mut compared = [0; 2];
+    for example in EXAMPLES {
+        let program = parse(example.text).program;
+        let analyzed = |text: &str, policy| {
+            let mut options = Options::of_policy(policy);
+            options.device = device("h100").unwrap().clone();
+            options.conventions.reshape = example.opening.reshape;
+            let outcome = analyze_program(&parse(text).program, &options);
+            (outcome.analysis.unwrap(), outcome.statement_of_op)
+        };
+        let fused_s = |analysis: &Analysis| analysis.predicted.as_ref().map(|p| p.fused_s);
+        for policy in [Policy::None, Policy::Rules, Policy::Inductor] {
+            let (before, statement_of_op) = analyzed(example.text, policy);
+            let shown = ShownKernels {
+                graph: &before.graph,
+                partition: &before.partition,
+                statement_of_op: &statement_of_op,
+                options: &before.options,
+            };
+            let Ok(marked) = state_kernels(example.text, &program, shown) else {
+                continue;
+            };
+            if policy == Policy::None {
+                assert!(!marked.text.contains("@kernel"), "{}", example.id);
+            }
+            let (by_hand, _) = analyzed(&marked.text, Policy::Manual);
+            let has_extras = before
+                .partition
+                .further_launches
+                .iter()
+                .any(|&more| more > 0)
+                || before
+                    .partition
+                    .recomputed
+                    .iter()
+                    .any(|ops| !ops.is_empty());
+            if by_hand.partition.kernels == before.partition.kernels && !has_extras {
+                assert_eq!(
+                    fused_s(&by_hand),
+                    fused_s(&before),
+                    "{} {policy:?}",
+                    example.id
+                );
+                compared[usize::from(policy == Policy::None)] += 1;
+            }
+        }
+    }
+    assert!(compared.iter().all(|&count| count > 20), "{compared:?}");
 }
 
 /// `addmm` takes a bias or a residual; a GELU needs a template, which is slower.

@@ -64,8 +64,15 @@ fn intensities_ratios_and_percentages() {
         ["0.10×", "0.95×", "1.00×"]
     );
     assert_eq!(
-        [1.06, 1.0, 0.9].map(format_faster),
-        ["1.06× faster", "no faster", "0.90× as fast"]
+        [1.06, 1.004, 1.0001, 1.0, 0.996, 0.9].map(format_faster),
+        [
+            "1.06× faster",
+            "0.4 % faster",
+            "no faster",
+            "no faster",
+            "0.4 % slower",
+            "0.90× as fast"
+        ]
     );
     assert_eq!(format_percent(14.599), "14.6 %");
     assert_eq!(format_percent(-0.01), "0.0 %");

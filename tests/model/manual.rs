@@ -208,6 +208,7 @@ fn kernels_are_merged_and_cut_in_the_text() {
     let analysis = before.analysis.unwrap();
     let program = parse(CHAIN).program;
     let kernels_shown = ShownKernels {
+        options: &analysis.options,
         graph: &analysis.graph,
         partition: &analysis.partition,
         statement_of_op: &before.statement_of_op,
@@ -251,6 +252,7 @@ fn kernels_are_merged_and_cut_in_the_text() {
 
     let program = parse(&text).program;
     let kernels_shown = ShownKernels {
+        options: &merged.options,
         graph: &merged.graph,
         partition: &merged.partition,
         statement_of_op: &after.statement_of_op,
@@ -316,6 +318,7 @@ fn written_numbers_are_those_of_the_pictures() {
             let before = analyze_program(&program, &options(policy));
             let analysis = before.analysis.unwrap();
             let kernels_shown = ShownKernels {
+                options: &analysis.options,
                 graph: &analysis.graph,
                 partition: &analysis.partition,
                 statement_of_op: &before.statement_of_op,

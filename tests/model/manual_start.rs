@@ -15,6 +15,7 @@ fn stated(text: &str, policy: Policy) -> Option<(Marked, Analysis)> {
     } = analyze_program(&program, &Options::of_policy(policy));
     let analysis = analysis.unwrap();
     let shown = ShownKernels {
+        options: &analysis.options,
         graph: &analysis.graph,
         partition: &analysis.partition,
         statement_of_op: &statement_of_op,

@@ -10,8 +10,8 @@ use fuseline_view::picture::charts::measured_scatter::scene;
 use fuseline_view::picture::charts::scene::{Anchor, Role, Shape};
 use fuseline_view::present::format::format_error;
 use fuseline_view::present::measured::{
-    Comparison, PredictedRow, Quantity, comparisons, error_summary, pattern_note, patterns,
-    predicted_rows, source_notes, table_rows,
+    PredictedRow, Quantity, comparisons, error_summary, pattern_note, patterns, predicted_rows,
+    source_notes, table_rows,
 };
 use fuseline_view::present::prediction_error::{PredictionError, SHORT_S};
 use strum::IntoEnumIterator;
@@ -167,18 +167,23 @@ fn the_error_beside_predicted_times_is_that_of_the_measured_runs() {
     for (id, files) in [("h200", h200), ("h100", &["h100"])] {
         let rows = files.iter().flat_map(|file| predicted(&read(file)));
         let rows: Vec<_> = rows.collect();
-        let runs = comparisons(&rows, Quantity::Time);
-        let speedups: Vec<(f64, f64)> = comparisons(&rows, Quantity::Speedup)
-            .iter()
-            .map(|run| (run.predicted, run.measured))
-            .collect();
-        let of_speedups = errors(&speedups).unwrap().ninth_decile;
         for (text, is_short) in [(long, false), (short, true)] {
-            let of_its_kind = |run: &&Comparison| (run.predicted < SHORT_S) == is_short;
-            let pairs: Vec<(f64, f64)> = (runs.iter().filter(of_its_kind))
-                .map(|run| (run.predicted, run.measured))
+            let of_its_kind: Vec<_> = (rows.iter())
+                .filter(|&row| {
+                    let time = comparisons(std::slice::from_ref(row), Quantity::Time);
+                    time.iter().any(|run| (run.predicted < SHORT_S) == is_short)
+                })
+                .cloned()
                 .collect();
-            let found = errors(&pairs).unwrap();
+            let errors_of = |quantity| {
+                let pairs: Vec<(f64, f64)> = comparisons(&of_its_kind, quantity)
+                    .iter()
+                    .map(|run| (run.measured, run.predicted))
+                    .collect();
+                errors(&pairs).unwrap()
+            };
+            let found = errors_of(Quantity::Time);
+            let of_speedups = errors_of(Quantity::Speedup).ninth_decile;
             let options = Options {
                 device: device(id).unwrap().clone(),
                 ..Options::default()
@@ -196,7 +201,7 @@ fn the_error_beside_predicted_times_is_that_of_the_measured_runs() {
                 shown,
                 found,
                 "{id}, short: {is_short}, {} runs",
-                pairs.len()
+                of_its_kind.len()
             );
         }
     }

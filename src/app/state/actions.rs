@@ -3,7 +3,6 @@
 use super::choices::{FocusRequest, Notice, NoticeAction, OpsView};
 use super::page::{Page, SetIfChanged};
 use super::selection::{NamedSelection, Selection};
-use crate::app::held_range::most_bytes;
 use crate::app::history::{Origin, end_of_change};
 use fuseline_browser as browser;
 use fuseline_core::analysis::advice::Advice;
@@ -58,14 +57,9 @@ impl Page {
         }
     }
 
-    /// A pointer presses the slider of the param at this index, which goes from end to end.
-    pub fn press_slider(self, param: usize, ends: Option<[i64; 2]>) {
-        let (text, parsed) = (self.text.read_untracked(), self.parsed.get_untracked());
-        let analysis = self.analysis.get_untracked();
-        let most_bytes = ends
-            .and_then(|ends| most_bytes(&text, &parsed.program, param, ends, &analysis.options));
-        drop(text);
-        self.hold.press(most_bytes);
+    /// A pointer presses a slider.
+    pub fn press_slider(self) {
+        self.hold.press();
         self.hold_step();
     }
 

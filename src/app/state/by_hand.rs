@@ -72,6 +72,7 @@ impl Page {
             graph: &shown.analysis.graph,
             partition: &shown.analysis.partition,
             statement_of_op: &shown.statement_of_op,
+            options: &shown.analysis.options,
         };
         let marked = state_kernels(&shown.text, &shown.parsed.program, kernels);
         let Marked { text, cuts_rounds } = marked.ok()?;

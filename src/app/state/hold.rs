@@ -20,7 +20,6 @@ struct Signals {
     drag_end: Later,
     is_held: Memo<bool>,
     is_pressed: RwSignal<bool>,
-    most_bytes: RwSignal<Option<u64>>,
     is_stepped: RwSignal<bool>,
     steps_end: Later,
 }
@@ -33,7 +32,6 @@ impl Hold {
             drag_end: Later::after(DRAG_END),
             is_held: Memo::new(move |_| is_pressed.get() || is_stepped.get()),
             is_pressed,
-            most_bytes: RwSignal::new(None),
             is_stepped,
             steps_end: Later::after(KEY_HOLD),
         }))
@@ -50,23 +48,19 @@ impl Hold {
         self.0.get_value().is_held.get()
     }
 
-    /// The most bytes to which the program may come by the slider that a pointer presses, as far as that is known. Tracked.
-    pub fn most_bytes(self) -> Option<u64> {
-        self.0.get_value().most_bytes.get()
+    /// Whether a pointer presses a slider. Tracked.
+    pub fn is_pressed(self) -> bool {
+        self.0.get_value().is_pressed.get()
     }
 
-    /// A pointer presses a slider, by which the program may come to `most_bytes`.
-    pub(super) fn press(self, most_bytes: Option<u64>) {
-        let signals = self.0.get_value();
-        signals.is_pressed.set_if_changed(true);
-        signals.most_bytes.set_if_changed(most_bytes);
+    /// A pointer presses a slider.
+    pub(super) fn press(self) {
+        self.0.get_value().is_pressed.set_if_changed(true);
     }
 
     /// The pointer leaves the slider.
     pub(super) fn release(self) {
-        let signals = self.0.get_value();
-        signals.is_pressed.set_if_changed(false);
-        signals.most_bytes.set_if_changed(None);
+        self.0.get_value().is_pressed.set_if_changed(false);
     }
 
     /// A slider is about to move, by a pointer or a key.

@@ -7,7 +7,7 @@ use crate::app::presenting::is_presented;
 use crate::app::state::Page;
 use fuseline_browser as browser;
 use fuseline_view::page::view::View;
-use fuseline_view::picture::charts::scene::Axes;
+use fuseline_view::picture::charts::scene::{Axes, held_room};
 use fuseline_view::picture::charts::{by_kernel_scene_of, roofline, timeline, traffic_bars};
 use leptos::html;
 use leptos::prelude::*;
@@ -78,6 +78,11 @@ pub fn TimelinePanel() -> impl IntoView {
 #[component]
 pub fn TrafficPanel() -> impl IntoView {
     let page = Page::of_context();
+    let page = Page::of_context();
+    let room = Memo::new(move |before: Option<&Option<u64>>| {
+        let bytes = (page.analysis).with(|analysis| analysis.unfused.traffic.total);
+        (page.hold.is_pressed()).then(|| held_room(before.copied().flatten(), bytes))
+    });
     let is_by_kernel_open = RwSignal::new(false);
     let by_kernel = NodeRef::<html::Details>::new();
     let toggle_by_kernel = move |is_open: bool| {
@@ -99,8 +104,8 @@ pub fn TrafficPanel() -> impl IntoView {
                 legend=TrafficLegend
                 draw=move |charted, width, held| {
                     let height = height_of(width, 0.34, 150.0..=260.0);
-                    // All that the slider may come to, so that what doubles is seen to.
-                    let held = page.hold.most_bytes().map(Axes::of_bytes).or(held);
+                    // What doubles is seen to.
+                    let held = room.get().map(Axes::of_bytes).or(held);
                     traffic_bars::scene_of(charted, (width, height), held)
                 }
             />

@@ -112,6 +112,7 @@ pub fn change(change: Change, shown: Shown<'_>) -> Result<Changed, Unchanged> {
         graph,
         partition,
         statement_of_op,
+        options: &analysis.options,
     };
     let (marked, [a, b], merge) = match change {
         Change::Merge(a, b) => {
@@ -162,6 +163,7 @@ pub fn change(change: Change, shown: Shown<'_>) -> Result<Changed, Unchanged> {
             graph: &after.graph,
             partition: &after.partition,
             statement_of_op: &marked_statements,
+            options: &options,
         };
         if let Ok(apart) = cut_edge(&marked, &marked_program, pieces, producer, consumer)
             && let Some((taken_apart, ..)) = analyzed(&apart.text)

@@ -5,6 +5,7 @@ use super::figure::{Figure, Of, Part, Quantity};
 use super::format::{format_faster, format_percent};
 use super::names::plural;
 use super::options::fusing;
+use super::prediction_error::PredictionError;
 use super::times::{TimeKind, program_outside, total_speedup, total_times};
 use fuseline_core::{Analysis, Policy};
 
@@ -195,20 +196,25 @@ fn gain(analysis: &Analysis, is_assumed: bool) -> Vec<Part> {
     let Some((kind, speedup)) = total_speedup(analysis) else {
         return vec![Part::words(".")];
     };
+    let is_rough = PredictionError::of(analysis).is_some_and(PredictionError::is_rough);
     let (how, quantity) = match kind {
         TimeKind::Predicted if program_outside(analysis).is_some() => {
             ("predicted (unverified)", Quantity::Speedup)
         }
+        TimeKind::Predicted if is_rough => ("predicted roughly", Quantity::Speedup),
         TimeKind::Predicted => ("predicted", Quantity::Speedup),
         TimeKind::LowerBound => ("at best", Quantity::BoundSpeedup),
     };
     let device = &analysis.options.device.name;
     let faster = format_faster(speedup);
     // The number alone explains itself: `1.06×` of `1.06× faster`.
-    let (ratio, rest) = faster.split_once(' ').unwrap_or((&faster, ""));
+    let number_end = (faster.char_indices().rev())
+        .find(|(_, char)| matches!(char, '×' | '%'))
+        .map_or(faster.len(), |(at, char)| at + char.len_utf8());
+    let (ratio, rest) = faster.split_at(number_end);
     vec![
         Part::words(format!(": {how} ")),
         of_fused(assumed(is_assumed, ratio), quantity),
-        Part::words(format!(" {rest} on {device}.")),
+        Part::words(format!("{rest} on {device}.")),
     ]
 }

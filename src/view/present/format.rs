@@ -144,11 +144,16 @@ pub fn format_ratio(ratio: f64) -> String {
     }
 }
 
-/// A speedup as the end of a sentence: `1.06× faster`, `0.90× as fast`, `no faster`.
+/// A speedup as the end of a sentence: `1.06× faster`, `0.90× as fast`; close to 1 `0.4 % faster`, `0.4 % slower`, `no faster`.
 pub fn format_faster(speedup: f64) -> String {
     let ratio = format_ratio(speedup);
     if ratio == "1.00×" {
-        return "no faster".to_owned();
+        let change = format_percent(100.0 * (speedup - 1.0).abs());
+        return match speedup {
+            _ if change == "0.0 %" => "no faster".to_owned(),
+            faster if faster > 1.0 => format!("{change} faster"),
+            _ => format!("{change} slower"),
+        };
     }
     let faster = if speedup > 1.0 { "faster" } else { "as fast" };
     format!("{ratio} {faster}")

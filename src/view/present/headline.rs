@@ -75,6 +75,7 @@ pub fn headline(analysis: &Analysis) -> Headline {
     let bottleneck = Bottleneck::of(analysis);
     let is_assumed = unfused.kernels.iter().any(has_assumed_size);
     let outside = program_outside(analysis);
+    let error = PredictionError::of(analysis);
     let faster = |speedup: f64| {
         let faster = unverified_ratio(outside, &format_faster(speedup));
         assumed(is_assumed, &faster)
@@ -100,7 +101,10 @@ pub fn headline(analysis: &Analysis) -> Headline {
         ratio: total_speedup(analysis)
             .filter(|_| runs)
             .map(|(kind, speedup)| match kind {
-                TimeKind::Predicted => faster(speedup),
+                TimeKind::Predicted => match error {
+                    Some(error) => format!("{} ({})", faster(speedup), error.speedup_text()),
+                    None => faster(speedup),
+                },
                 TimeKind::LowerBound => format!("at best {}", faster(speedup)),
             }),
         bounds: (unfused_time.bound.as_ref().zip(fused_time.bound.as_ref())).map(
@@ -114,7 +118,7 @@ pub fn headline(analysis: &Analysis) -> Headline {
                 format!("lower bound {unfused} → {fused}{cold}{quotient}")
             },
         ),
-        error: PredictionError::of(analysis),
+        error,
         outside,
         unfused_time: unfused_time.unmarked().to_owned(),
         fused_time: fused_time.unmarked().to_owned(),

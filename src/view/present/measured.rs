@@ -184,16 +184,16 @@ pub fn error_summary(comparisons: &[Comparison]) -> String {
     )
 }
 
-/// The errors of predicted times, short ones apart: those that the page shows beside its own predictions.
+/// The range around predicted times, short ones apart: what the page shows beside its own predictions.
 pub fn errors_by_length(comparisons: &[Comparison]) -> String {
     let within = |is_short: bool| {
         let of_kind = |run: &&Comparison| (run.predicted < SHORT_S) == is_short;
         let runs: Vec<(f64, f64)> = (comparisons.iter().filter(of_kind))
-            .map(|run| (run.predicted, run.measured))
+            .map(|run| (run.measured, run.predicted))
             .collect();
         match errors(&runs) {
             Some(errors) => format!(
-                "nine of ten are within {} ({} rows)",
+                "nine of ten runs took that time within {} ({} rows)",
                 format_percent(errors.ninth_decile * 100.0),
                 errors.count
             ),
@@ -201,7 +201,7 @@ pub fn errors_by_length(comparisons: &[Comparison]) -> String {
         }
     };
     format!(
-        "Of predicted times of at least {}, {}. Below, {}.",
+        "With a predicted time of at least {}, {}. Below, {}.",
         format_seconds(SHORT_S),
         within(false),
         within(true)

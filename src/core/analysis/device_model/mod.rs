@@ -31,7 +31,7 @@ use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId};
 use crate::model::op::element_count;
 use crate::model::op_type::OpType;
-use crate::model::options::{Options, Policy};
+use crate::model::options::{Options, Policy, ReshapeCost};
 use crate::model::work::Work;
 use std::ops::{AddAssign, Sub};
 
@@ -40,7 +40,7 @@ use std::ops::{AddAssign, Sub};
 pub(crate) enum Code {
     /// One library kernel for each op, as a framework runs them without a compiler.
     Library,
-    /// A compiler or a person. What the library has one call for, a matmul or `addmm`, is left to it.
+    /// A compiler, or a person who marks kernels. What the library has one call for, a matmul or `addmm`, is left to it.
     Generated,
 }
 
@@ -216,11 +216,24 @@ impl<'a> DeviceModel<'a> {
     }
 
     fn kernel<'k>(&'k self, code: Code, launch: Launch<'k>) -> KernelView<'k> {
+        // Who merges by hand writes the marked kernels and leaves the other ops to the framework.
+        let is_left = self.options.policy == Policy::Manual && self.is_one_unmarked_op(&launch);
         KernelView {
             model: self,
-            code,
+            code: if is_left { Code::Library } else { code },
             launch,
         }
+    }
+
+    fn is_one_unmarked_op(&self, launch: &Launch<'_>) -> bool {
+        let computed = launch.ops.iter().chain(launch.recomputed).copied();
+        let mut computed = computed.filter(|&op| !self.is_free_view(op));
+        let only = computed.next().filter(|_| computed.next().is_none());
+        only.is_some_and(|op| self.graph.ops[op].kernel.is_none())
+    }
+
+    fn is_free_view(&self, op: OpId) -> bool {
+        self.graph.ops[op].is_view() && self.options.conventions.reshape == ReshapeCost::View
     }
 }
 

@@ -10,7 +10,6 @@ use crate::model::functions::{self, ShapeRule};
 use crate::model::ids::OpId;
 use crate::model::op::{Op, element_count};
 use crate::model::op_type::OpType;
-use crate::model::options::ReshapeCost;
 use smallvec::smallvec;
 
 /// A generated kernel holds rows of up to this many elements in registers and reads them once.
@@ -175,8 +174,7 @@ impl KernelView<'_> {
     /// Whether the op has operands of another shape than its result, or copies into another order. A single number
     /// does not count as an operand. Opaque ops have kernels of their own, which step through no operand, and a free view reads none.
     fn is_strided(&self, id: OpId, op: &Op) -> bool {
-        let is_free = op.is_view() && self.model.options.conventions.reshape == ReshapeCost::View;
-        if op.op_type == OpType::Opaque || is_free {
+        if op.op_type == OpType::Opaque || self.model.is_free_view(id) {
             return false;
         }
         let count = element_count(&op.shape);

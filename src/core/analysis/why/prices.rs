@@ -184,8 +184,8 @@ impl<'a> Prices<'a> {
             read: moved(0),
             written: moved(1),
         };
-        let code = Code::of(&self.analysis.options);
-        on_device.model.breakdown(code, launch)
+        // Under *no fusion*, too: the merge is by hand.
+        on_device.model.breakdown(Code::Generated, launch)
     }
 
     /// Reads of two kernels that the merged one does not make: what one computes for the other, and what both read.

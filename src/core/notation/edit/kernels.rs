@@ -4,6 +4,8 @@ use crate::model::diagnostic::Span;
 use crate::model::fix::TextEdit;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId};
+use crate::model::op_type::OpType;
+use crate::model::options::{Options, Policy, ReshapeCost};
 use crate::model::partition::Partition;
 use crate::model::program::Program;
 use crate::notation::edit::replaced;
@@ -18,6 +20,32 @@ pub struct ShownKernels<'a> {
     pub partition: &'a Partition,
     /// For each op its statement in the program.
     pub statement_of_op: &'a IdVec<OpId, usize>,
+    /// Who made the kernels, and whether views are free.
+    pub options: &'a Options,
+}
+
+impl ShownKernels<'_> {
+    /// Number of ops of a kernel that run: a free view joins the kernel of its neighbour without a mark.
+    fn running(&self, ops: impl Iterator<Item = OpId>) -> usize {
+        let views_are_free = self.options.conventions.reshape == ReshapeCost::View;
+        ops.filter(|&op| !(views_are_free && self.graph.ops[op].is_view()))
+            .count()
+    }
+
+    /// Whether an op is a kernel of generated code alone, which a mark keeps: without one the framework runs the op. A matmul
+    /// and a call are the library's either way.
+    fn is_generated_alone(&self, op: OpId) -> bool {
+        let definition = &self.graph.ops[op];
+        let is_generated = match self.options.policy {
+            Policy::None => false,
+            Policy::Manual => definition.kernel.is_some(),
+            Policy::Rules | Policy::Inductor | Policy::Optimal => {
+                !matches!(definition.op_type, OpType::Matmul | OpType::Opaque)
+            }
+        };
+        let kernel = self.partition.kernel_of[op];
+        is_generated && self.running(self.partition.kernels[kernel].iter().copied()) == 1
+    }
 }
 
 /// A text that states kernels by marks. A mark in a block holds in each round, and only within it.
@@ -113,8 +141,8 @@ pub fn cut_edge(
     state(text, program, shown, &rounds, &kernel_of, Some(consumer))
 }
 
-/// Marks each op that shares its kernel with the number that pictures give that kernel, in a block that of the first round,
-/// and removes all other marks. If the kernels form a cycle, no order numbers them, and they keep the numbers of `kernel_of`,
+/// Marks each op that shares its kernel, or is generated alone, with the number that pictures give that kernel, in a block that of
+/// the first round, and removes all other marks. If the kernels form a cycle, no order numbers them, and they keep the numbers of `kernel_of`,
 /// which differs from what is shown in the round of the op `changed`.
 fn state(
     text: &str,
@@ -133,16 +161,19 @@ fn state(
     let ordered = Partition::in_order(shown.graph, kernel_of);
     let kernel_of = ordered.as_ref().map_or(kernel_of, |p| &p.kernel_of);
     // A cut adds a kernel to at most one for each op.
-    let mut sizes = IdVec::from_elem(0_u32, kernel_of.len() + 1);
-    for &kernel in kernel_of {
-        sizes[kernel] += 1;
+    let mut sizes = IdVec::from_elem(0_usize, kernel_of.len() + 1);
+    for (op, &kernel) in kernel_of.iter_enumerated() {
+        sizes[kernel] += shown.running(std::iter::once(op));
     }
     let mut edits = Vec::new();
     for (op, &kernel) in kernel_of.iter_enumerated() {
         if rounds.place(op).is_some_and(|(_, round)| round > 0) {
             continue;
         }
-        let number = (sizes[kernel] > 1).then(|| u32::try_from(kernel.number()).ok());
+        let runs = shown.running(std::iter::once(op)) == 1;
+        let is_marked =
+            sizes[kernel] > 1 || sizes[kernel] == 1 && runs && shown.is_generated_alone(op);
+        let number = is_marked.then(|| u32::try_from(kernel.number()).ok());
         if let Some(&statement) = shown.statement_of_op.get(op) {
             edits.extend(edit_of(text, program, statement, number.flatten()));
         }

@@ -33,7 +33,19 @@ pub(super) enum Axis {
 }
 
 /// How many times an axis holds what has outgrown the one before, so that it can be seen to grow on.
-const HELD_HEADROOM: f64 = 4.0;
+const HELD_HEADROOM: u32 = 4;
+
+/// Below this share of a held axis bars no longer show how they change.
+const LEAST_SHARE: f64 = 0.125;
+
+/// The bytes for which an axis has room while a slider is held: it stands still as long as the bars, `bytes`, are neither longer
+/// nor very short on the axis `before`, and else has room for a multiple.
+pub fn held_room(before: Option<u64>, bytes: u64) -> u64 {
+    let is_fit = |&room: &u64| bytes <= room && bytes as f64 >= LEAST_SHARE * room as f64;
+    before
+        .filter(is_fit)
+        .unwrap_or_else(|| bytes.saturating_mul(HELD_HEADROOM.into()))
+}
 
 /// The axes of a chart, which stand still while a slider is held.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,7 +92,7 @@ impl Axis {
                 if needed <= held_end {
                     held
                 } else {
-                    round_axis(needed * HELD_HEADROOM)
+                    round_axis(needed * f64::from(HELD_HEADROOM))
                 }
             }
             _ => self,

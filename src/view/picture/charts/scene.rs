@@ -3,7 +3,7 @@
 //! The page shows a [`Scene`] as SVG with one CSS class for each role, so a chart follows the theme, and can be tested
 //! without a browser.
 
-pub use crate::picture::charts::axis::Axes;
+pub use crate::picture::charts::axis::{Axes, held_room};
 pub use crate::picture::charts::role::Role;
 
 use crate::picture::path_data::push_command;

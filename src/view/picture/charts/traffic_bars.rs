@@ -18,7 +18,7 @@ const MAX_SEPARATE_KERNELS: usize = 64;
 const THIN_SHARE: f64 = 0.01;
 
 /// Says why bars are shorter while a slider is held.
-const WHOLE_RANGE: &str = "axis for the whole range";
+const ROOM: &str = "axis with room to grow";
 
 /// Draws the traffic of `analysis` into a frame of `size` units, at least 240 by 140.
 ///
@@ -101,10 +101,10 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     let bar_text =
         |y: f64, text_of_bar: String| text(Role::BarText, (left, y), Anchor::Start, text_of_bar);
     let unfused_summary = unfused.summary(is_compact(size));
-    let has_room = right - left - text_width(&unfused_summary) - text_width(WHOLE_RANGE) > 12.0;
+    let has_room = right - left - text_width(&unfused_summary) - text_width(ROOM) > 12.0;
     if plot.x_axes() != Axes::of_bytes(max_bytes) && has_room {
         let at = (right, top - 8.0);
-        marks.push(text(Role::AxisTitle, at, Anchor::End, WHOLE_RANGE));
+        marks.push(text(Role::AxisTitle, at, Anchor::End, ROOM));
     }
     marks.push(bar_text(top - 8.0, unfused_summary));
     let summary = fused.summary(is_compact(size));

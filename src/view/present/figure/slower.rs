@@ -1,6 +1,6 @@
 //! Why two kernels as one take longer than they take now.
 
-use crate::present::format::{format_amount, format_percent};
+use crate::present::format::{format_amount, format_percent, format_seconds};
 use crate::present::names::op_names;
 use fuseline_core::analysis::Analysis;
 use fuseline_core::analysis::device_model::{Breakdown, Part, What, breakdown};
@@ -24,8 +24,8 @@ pub(super) fn slower_because(
     Some(format!("{names} as one kernel {cause}."))
 }
 
-/// What the merged kernel does more slowly, or more of, in the part of its time that decides. Only a matmul that leaves the library
-/// can cost time: in any other merge each part takes as long as before or less.
+/// What the merged kernel does more slowly, or more of, in the part of its time that decides: a matmul or another op that leaves the
+/// library. In any other merge each part takes as long as before or less.
 fn cause(now: &[Breakdown; 2], merged: &Breakdown) -> Option<String> {
     let longest = merged.longest_part()?;
     let share = |part: &Part, what| {
@@ -49,9 +49,16 @@ fn cause(now: &[Breakdown; 2], merged: &Breakdown) -> Option<String> {
             format!("is a generated matmul, at {percent} of the library's rate")
         });
     }
-    let again = share(longest, What::BytesAgain)?;
+    if let Some(again) = share(longest, What::BytesAgain) {
+        return Some(format!(
+            "is a generated matmul, which reads {} from memory again",
+            format_amount(again.amount, "B")
+        ));
+    }
+    let [merged_s, now_s] = [merged.time_s(), now.iter().map(Breakdown::time_s).sum()];
     Some(format!(
-        "is a generated matmul, which reads {} from memory again",
-        format_amount(again.amount, "B")
+        "is generated code, which takes {} where PyTorch's library kernels take {}",
+        format_seconds(merged_s),
+        format_seconds(now_s)
     ))
 }
