@@ -233,7 +233,7 @@ fn the_axis_of_a_held_slider_has_room_and_follows() {
                 bar_end(&scene)
             );
         }
-        assert!((2..=5).contains(&scales), "{scales}");
+        assert!((2..=6).contains(&scales), "{scales}");
         let first = block(path[0], 4096, 32, default_device())
             .unfused
             .traffic

@@ -20,6 +20,7 @@ use fuseline_view::present::claim::claim;
 use fuseline_view::present::figure::{Figure, Of, Part, Quantity, explanation};
 use fuseline_view::present::format::format_seconds;
 use fuseline_view::present::headline::headline;
+use fuseline_view::present::kernels::kernel_figures;
 use fuseline_view::present::profile::{ProfileFigure, RowOf, profile_explanation, profile_rows};
 use fuseline_view::present::sweep::sweep_rows;
 use fuseline_view::present::times::{kernel_time, outside_text, time_lines, time_note};
@@ -385,4 +386,50 @@ fn a_ratio_of_unverified_times_is_marked_and_its_card_says_why() {
             told.notes
         );
     }
+}
+
+/// At measured rates something else may take longest than by the data sheet: then the row names both.
+#[test]
+fn a_kernel_names_what_takes_longest_at_measured_rates() {
+    let bounds = |text: &str, id: &str| {
+        let analysis = analysis(text, &on(id, Policy::Rules));
+        let figures = kernel_figures(&analysis, KernelId::new(0)).unwrap();
+        (figures.bound, figures.predicted_bound)
+    };
+    let softmax = "input x : f16[65536, 2048]\ny = softmax(x)\n";
+    assert_eq!(
+        bounds(softmax, "h100"),
+        ("memory", Some("running statistics"))
+    );
+    // No rates were measured there.
+    assert_eq!(bounds(softmax, "a100-80"), ("memory", None));
+    let add = "input x : f16[8192, 8192]\ny = relu(x)\nz = exp(y)\n";
+    assert_eq!(bounds(add, "h100"), ("memory", None));
+    let matmul = "input x : f16[8192, 8192]\nweight w : f16[8192, 8192]\ny = matmul(x, w)\n";
+    assert_eq!(bounds(matmul, "h100"), ("matrix units", None));
+}
+
+/// A ratio of short times is a rough one, and the range beside it says how rough.
+#[test]
+fn a_speedup_of_short_times_is_rough() {
+    let said = |size: u64| {
+        let text = format!("input a : bf16[{size}, {size}]\ns = add(a, a)\ny = relu(s)");
+        let analysis = analysis(&text, &on("h100", Policy::Rules));
+        let figures = headline(&analysis);
+        (Part::text_of(&claim(&analysis, true)), figures.sentence())
+    };
+    let [(short, short_sentence), (long, long_sentence)] = [said(2048), said(16_384)];
+    assert!(short.contains(": predicted roughly "), "{short}");
+    assert!(
+        long.contains(": predicted ") && !long.contains("roughly"),
+        "{long}"
+    );
+    assert!(
+        short_sentence.contains("× faster (±60 %)"),
+        "{short_sentence}"
+    );
+    assert!(
+        long_sentence.contains("× faster (±17 %)"),
+        "{long_sentence}"
+    );
 }

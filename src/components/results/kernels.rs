@@ -241,6 +241,7 @@ fn figure_cells(of: Of, figures: Memo<Figures>) -> impl IntoView {
     // The sum has neither intensity nor bound.
     let is_kernel = of != Of::Program;
     let bound = move || figures.with(|all| all.bound);
+    let predicted_bound = Memo::new(move |_| figures.with(|all| all.predicted_bound));
     view! {
         <td class="number" data-label="FLOPs">{number(Quantity::Flops, |all| &all.flops)}</td>
         <td class="number" title=text(|all| &all.exact_bytes)>
@@ -255,6 +256,7 @@ fn figure_cells(of: Of, figures: Memo<Figures>) -> impl IntoView {
         <td class="number">{is_kernel.then(|| number(Quantity::Intensity, |all| &all.intensity))}</td>
         <td title=move || figures.with(|all| all.missing.clone())>
             {is_kernel.then(|| view! { <Number told=Figure::fused(of, Quantity::LimitedBy)>{bound}</Number> })}
+            {move || predicted_bound.get().map(|name| view! { <small class="bound">{format!("predicted: {name}")}</small> })}
         </td>
         <td class="number" title=text(|all| &all.times)>
             <Time of time=Memo::new(move |_| figures.with(|all| all.time.clone())) />

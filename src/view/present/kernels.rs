@@ -8,8 +8,11 @@ use crate::present::format::{
 };
 use crate::present::names::{kernel_ops, launches_note};
 use crate::present::options::policy_phrase;
-use crate::present::times::{Seconds, TimeText, bound_name, missing_text, missing_total};
+use crate::present::times::{
+    Seconds, TimeText, bound_name, missing_text, missing_total, unit_of, what_name,
+};
 use fuseline_core::analysis::device_model::Outside;
+use fuseline_core::model::bound::Bound;
 use fuseline_core::model::work::Work;
 use fuseline_core::{Analysis, KernelId, Policy};
 
@@ -47,8 +50,10 @@ pub struct Figures {
     pub bytes_written: String,
     /// FLOPs for each byte.
     pub intensity: String,
-    /// What limits its speed.
+    /// What limits its speed by the rates of the data sheet.
     pub bound: &'static str,
+    /// What takes longest at measured rates, where that is something else.
+    pub predicted_bound: Option<&'static str>,
     /// What its time leaves out; `None` where it counts all work.
     pub missing: Option<String>,
     /// Its time.
@@ -124,6 +129,12 @@ pub fn kernel_figures(analysis: &Analysis, kernel: KernelId) -> Option<Figures> 
         } else {
             bound_name(placement.bound)
         },
+        predicted_bound: predicted
+            .and_then(|times| times.longest)
+            .filter(|&what| {
+                placement.bound != Bound::Launch && unit_of(what) != Some(placement.bound)
+            })
+            .map(what_name),
         ..figures
     })
 }
@@ -209,6 +220,7 @@ fn figures(totals: &Totals) -> Figures {
         bytes_written: least(&format_bytes(totals.bytes_written)),
         intensity: String::new(),
         bound: "",
+        predicted_bound: None,
         missing: totals.missing.clone(),
         time,
         times,

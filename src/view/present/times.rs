@@ -7,7 +7,7 @@ use crate::present::names::counted;
 use crate::present::predicted::breakdown_lines;
 use fuseline_core::Policy;
 use fuseline_core::analysis::device_model::{
-    FEWEST_COLUMNS, FEWEST_ELEMENTS, FEWEST_ROWS, HEAD_SIZES, Outside, Predicted, breakdown,
+    FEWEST_COLUMNS, FEWEST_ELEMENTS, FEWEST_ROWS, HEAD_SIZES, Outside, Predicted, What, breakdown,
     cold_time,
 };
 use fuseline_core::analysis::{Analysis, Execution, Kernel};
@@ -282,6 +282,45 @@ pub const fn bound_name(bound: Bound) -> &'static str {
         Bound::Vector => "vector units",
         Bound::Launch => "launch",
         Bound::Unknown => "unknown",
+    }
+}
+
+/// What a part of a predicted time is spent on, in a word or two.
+pub const fn what_name(what: What) -> &'static str {
+    match what {
+        What::MemoryBytes => "memory",
+        What::BytesAgain => "repeated reads",
+        What::CacheBytes => "L2 cache",
+        What::MatrixFlops | What::WaveFlops | What::Waves => "matrix units",
+        What::Elements => "running statistics",
+        What::Exponentials => "exponentials",
+        What::ErrorFunctions => "error functions",
+        What::Tangents => "hyperbolic tangents",
+        What::Divisions => "divisions",
+        What::Instructions => "vector units",
+        What::Strided => "strided access",
+        What::Softmax | What::WideSoftmax | What::Norm | What::Pool | What::Sum => "library kernel",
+    }
+}
+
+/// The unit of the roofline that it keeps busy, if it has one there.
+pub const fn unit_of(what: What) -> Option<Bound> {
+    match what {
+        What::MemoryBytes | What::BytesAgain => Some(Bound::Memory),
+        What::MatrixFlops | What::WaveFlops | What::Waves => Some(Bound::Matrix),
+        What::Exponentials
+        | What::ErrorFunctions
+        | What::Tangents
+        | What::Divisions
+        | What::Instructions => Some(Bound::Vector),
+        What::CacheBytes
+        | What::Elements
+        | What::Strided
+        | What::Softmax
+        | What::WideSoftmax
+        | What::Norm
+        | What::Pool
+        | What::Sum => None,
     }
 }
 

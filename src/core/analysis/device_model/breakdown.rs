@@ -100,6 +100,13 @@ impl Breakdown {
         self.phases.iter().map(longest).sum::<f64>() + self.fixed_s
     }
 
+    /// What takes longest; `None` where nothing takes time.
+    pub(super) fn longest(&self) -> Option<What> {
+        let shares = self.longest_part()?.shares.iter();
+        let longest = shares.max_by(|a, b| a.seconds().total_cmp(&b.seconds()));
+        longest.map(|share| share.what)
+    }
+
     /// The part that takes longest, whatever its phase; `None` where there is none.
     pub fn longest_part(&self) -> Option<&Part> {
         let parts = self.phases.iter().flatten();

@@ -1,7 +1,9 @@
 //! The times that a program is predicted to take on a device with measured rates.
 
 use crate::analysis::device_model::range::outside_of_sum;
-use crate::analysis::device_model::{Breakdown, Code, DeviceModel, Hits, Launch, Moved, Outside};
+use crate::analysis::device_model::{
+    Breakdown, Code, DeviceModel, Hits, Launch, Moved, Outside, What,
+};
 use crate::analysis::{Analysis, Execution, Kernel};
 use crate::fusion::inductor::is_one_call;
 use crate::model::device::RatesFrom;
@@ -44,6 +46,8 @@ pub struct PredictedTimes {
     pub unfused_s: f64,
     /// The op that takes longest as a library kernel.
     pub slowest_op: Option<OpId>,
+    /// What takes longest at measured rates; `None` for a view.
+    pub longest: Option<What>,
     /// How `time_s` is outside the measured sizes, if it is.
     pub outside: Option<Outside>,
     /// How `unfused_s` is outside the measured sizes, if it is.
@@ -63,10 +67,13 @@ impl Predicted {
         let calibration = model.calibration.as_ref()?;
         let ops = times(&model, Code::Library, unfused, None)?;
         let mut kernels = times(&model, Code::of(options), fused, Some(partition))?;
-        for ((time_s, _), &further) in kernels.iter_mut().zip(&partition.further_launches) {
-            *time_s += f64::from(further) * calibration.rates.kernel_s;
+        for (time, &further) in kernels.iter_mut().zip(&partition.further_launches) {
+            time.time_s += f64::from(further) * calibration.rates.kernel_s;
         }
-        let sum_s = |times: &Times| times.iter().map(|&(time_s, _)| time_s).sum();
+        let sum_s = |times: &Times| times.iter().map(|time| time.time_s).sum();
+        let of_sum = |times: &mut dyn Iterator<Item = KernelTime>| {
+            outside_of_sum(times.map(|time| (time.time_s, time.outside)))
+        };
         let is_generated = |kernel: &&Kernel| {
             let is_matmul = |op: &OpId| graph.ops[*op].op_type == OpType::Matmul;
             let mut matmuls = kernel.ops.iter().copied().filter(is_matmul);
@@ -80,20 +87,21 @@ impl Predicted {
             rates_from: calibration.rates_from.clone(),
             unfused_s: sum_s(&ops),
             fused_s: sum_s(&kernels),
-            unfused_outside: outside_of_sum(ops.iter().copied()),
-            fused_outside: outside_of_sum(kernels.iter().copied()),
-            unfused_kernels_s: ops.iter().map(|&(time_s, _)| time_s).collect(),
+            unfused_outside: of_sum(&mut ops.iter().copied()),
+            fused_outside: of_sum(&mut kernels.iter().copied()),
+            unfused_kernels_s: ops.iter().map(|time| time.time_s).collect(),
             kernels: (kernels.iter().zip(&fused.kernels))
-                .map(|(&(time_s, outside), kernel)| {
+                .map(|(&time, kernel)| {
                     let alone = || kernel.ops.iter().map(|&op| ops[KernelId::of_lone_op(op)]);
-                    let time_of = |op: OpId| ops[KernelId::of_lone_op(op)].0;
+                    let time_of = |op: OpId| ops[KernelId::of_lone_op(op)].time_s;
                     let slowest = |&a: &OpId, &b: &OpId| time_of(a).total_cmp(&time_of(b));
                     PredictedTimes {
-                        time_s,
+                        time_s: time.time_s,
                         slowest_op: kernel.ops.iter().copied().max_by(slowest),
-                        unfused_s: alone().map(|(time_s, _)| time_s).sum(),
-                        outside,
-                        unfused_outside: outside_of_sum(alone()),
+                        unfused_s: alone().map(|time| time.time_s).sum(),
+                        longest: time.longest,
+                        outside: time.outside,
+                        unfused_outside: of_sum(&mut alone()),
                     }
                 })
                 .collect(),
@@ -110,8 +118,15 @@ impl Predicted {
     }
 }
 
-/// For each kernel its time in seconds, and how it is outside the measured sizes.
-type Times = IdVec<KernelId, (f64, Option<Outside>)>;
+/// A kernel by the model.
+#[derive(Clone, Copy)]
+struct KernelTime {
+    time_s: f64,
+    longest: Option<What>,
+    outside: Option<Outside>,
+}
+
+type Times = IdVec<KernelId, KernelTime>;
 
 fn times(
     model: &DeviceModel<'_>,
@@ -124,7 +139,12 @@ fn times(
     kernels
         .map(|(id, kernel)| {
             let launch = launch(kernel, id, &hits, partition);
-            Some((model.time_s(code, launch)?, model.outside(code, launch)))
+            let breakdown = model.breakdown(code, launch)?;
+            Some(KernelTime {
+                time_s: breakdown.time_s(),
+                longest: breakdown.longest(),
+                outside: model.outside(code, launch),
+            })
         })
         .collect()
 }

@@ -39,12 +39,13 @@ const HELD_HEADROOM: u32 = 4;
 const LEAST_SHARE: f64 = 0.125;
 
 /// The bytes for which an axis has room while a slider is held: it stands still as long as the bars, `bytes`, are neither longer
-/// nor very short on the axis `before`, and else has room for a multiple.
+/// nor very short on the axis `before`. Then it has room for a multiple of what grows, and just holds what shrinks.
 pub fn held_room(before: Option<u64>, bytes: u64) -> u64 {
-    let is_fit = |&room: &u64| bytes <= room && bytes as f64 >= LEAST_SHARE * room as f64;
-    before
-        .filter(is_fit)
-        .unwrap_or_else(|| bytes.saturating_mul(HELD_HEADROOM.into()))
+    match before {
+        Some(room) if (bytes as f64) < LEAST_SHARE * room as f64 => bytes,
+        Some(room) if bytes <= room => room,
+        _ => bytes.saturating_mul(HELD_HEADROOM.into()),
+    }
 }
 
 /// The axes of a chart, which stand still while a slider is held.
