@@ -4,7 +4,7 @@ use super::announcer::Announcer;
 use crate::app::state::Page;
 use crate::components::number::Number;
 use fuseline_view::present::figure::{Figure, Of, Quantity};
-use fuseline_view::present::pinned::{Against, HeadlineAgainst, headline_against};
+use fuseline_view::present::pinned::{Against, HeadlineAgainst};
 use leptos::prelude::*;
 
 /// *Pin*; while a state is pinned, what it is, the figures against it, and the ways to leave it.
@@ -44,13 +44,8 @@ fn PinnedLine() -> impl IntoView {
         page.pinned
             .with(|pinned| pinned.as_ref().map(|p| p.title.clone()))
     };
-    let against = Memo::new(move |_| {
-        page.pinned.with(|pinned| {
-            let pinned = &pinned.as_ref()?.analysis;
-            page.analysis
-                .with(|now| Some(headline_against(pinned, now)))
-        })
-    });
+    let against = Memo::new(move |_| page.against_pinned());
+    let has_other_ops = Memo::new(move |_| page.pins_other_ops());
     let spoken = Memo::new(move |_| against.get().map_or_else(String::new, |all| all.sentence()));
     let figure = move |what: &'static str, quantity, part: fn(&HeadlineAgainst) -> &Against| {
         let of = Figure::fused(Of::Program, quantity);
@@ -80,6 +75,9 @@ fn PinnedLine() -> impl IntoView {
             {figure("traffic", Quantity::Bytes, |all| &all.bytes)}
             {figure("kernels", Quantity::Launches, |all| &all.kernels)}
             {figure("time", Quantity::Time, |all| &all.time)}
+            <Show when=move || has_other_ops.get()>
+                <span class="quiet">"Its ops differ, so no changes are shown."</span>
+            </Show>
             <span class="pinned-buttons">
                 <button
                     type="button"

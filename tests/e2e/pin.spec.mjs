@@ -1,7 +1,7 @@
 // A state is pinned, and everything is shown as the difference to it.
 
 import { accessibilityFindings, expect, test } from './fixture.mjs';
-import { choosePolicy, numberBox, policyChoice, result, roofline, traffic } from './visitor.mjs';
+import { chooseExample, choosePolicy, kernelButton, numberBox, policyChoice, result, roofline, traffic } from './visitor.mjs';
 
 const pinned = (page) => page.getByRole('group', { name: 'Pinned state' });
 
@@ -40,6 +40,21 @@ test('swap goes to the pinned state and pins this one, undo goes back, unpin end
   await expect(page.getByRole('columnheader', { name: 'change from pinned' })).toHaveCount(0);
   await page.getByRole('button', { name: 'Undo' }).first().click();
   await expect(numberBox(page, 'S')).toHaveValue('4096');
+});
+
+test('a pinned program is named, and its figures are not compared with those of other ops', async ({ page }) => {
+  const changes = pinned(page).locator('.saved');
+  await expect(pinned(page)).toContainText('pinned: Transformer block, 14 ops, S = 2,048');
+  await expect(pinned(page)).not.toContainText('differ');
+  await expect(changes).toHaveCount(3);
+  await chooseExample(page, 'Diamond');
+  await expect(kernelButton(page, 1)).toBeVisible();
+  await expect(pinned(page)).toContainText('pinned: Transformer block, 14 ops, S = 2,048');
+  await expect(pinned(page)).toContainText('2.30 GB');
+  await expect(pinned(page)).toContainText('Its ops differ, so no changes are shown.');
+  await expect(pinned(page)).not.toContainText('%');
+  await expect(changes).toHaveCount(0);
+  await expect(page.locator('table.fused-kernels tfoot td').last()).toBeEmpty();
 });
 
 test('on a phone the pinned line and the table fit', async ({ page }) => {

@@ -10,7 +10,7 @@ use fuseline_view::present::figure::{
     Figure, Of, Quantity, Term, explanation_of_change, explanation_of_pinned,
 };
 use fuseline_view::present::pinned::{
-    KernelAgainst, gone_kernels, headline_against, kernels_against, pinned_title,
+    KernelAgainst, gone_kernels, has_same_ops, headline_against, kernels_against, pinned_title,
 };
 use proptest::prelude::*;
 
@@ -148,15 +148,61 @@ fn an_expected_time_is_not_compared_with_a_bound() {
 }
 
 #[test]
-fn the_title_names_sizes_device_and_policy() {
+fn programs_of_other_ops_are_not_compared() {
+    let program = |text: &str| notation::parse(text).program;
+    let text = example("transformer").unwrap().text;
+    let block = program(text);
+    let lines: Vec<&str> = text.lines().rev().collect();
+    let same = [
+        set_param(text, &block, 0, 4096),
+        text.replace("f16", "f32"),
+        lines.join("\n"),
+    ];
+    for same in same {
+        assert!(has_same_ops(&block, &program(&same)), "{same}");
+    }
+    let other = [
+        example("layernorm_gelu").unwrap().text.to_owned(),
+        text.replace("gelu(", "relu("),
+        format!("{text}\nmore = relu(x)\n"),
+    ];
+    for other in other {
+        assert!(!has_same_ops(&block, &program(&other)), "{other}");
+    }
+    let [rules, none] = [Policy::Rules, Policy::None].map(|policy| transformer(2048, policy));
+    let against = headline_against(&none, &rules).without_changes();
+    assert_eq!(against.bytes.pinned, "2.30 GB");
+    for figure in [&against.bytes, &against.kernels, &against.time] {
+        assert_eq!((figure.change.as_str(), figure.is_changed), ("", false));
+    }
+    let sentence = against.sentence();
+    assert_eq!(sentence.matches("not comparable").count(), 3, "{sentence}");
+}
+
+#[test]
+fn a_kernel_of_another_function_is_another_one() {
+    let of = |function: &str| {
+        let text = format!("input x : f16[64, 64]\nact: y = {function}(x)\n");
+        let options = Options::default();
+        let outcome = analyze_program(&notation::parse(&text).program, &options);
+        outcome.analysis.unwrap()
+    };
+    let [relu, gelu] = ["relu", "gelu"].map(of);
+    let first = |pinned, now| kernels_against(pinned, now).iter().next().cloned();
+    assert_eq!(first(&relu, &gelu), Some(KernelAgainst::New));
+    assert_ne!(first(&relu, &relu), Some(KernelAgainst::New));
+}
+
+#[test]
+fn the_title_names_program_sizes_device_and_policy() {
     let program = notation::parse(example("transformer").unwrap().text).program;
     let mut options = Options::of_policy(Policy::Inductor);
     options.device = device("h200").unwrap().clone();
-    let title = pinned_title(&program, &options);
+    let title = pinned_title("Transformer block", &program, &options);
     let name = &device("h200").unwrap().name;
     assert_eq!(
         title,
-        format!("S = 2,048, H = 4,096, heads = 32, {name}, torch.compile")
+        format!("Transformer block, S = 2,048, H = 4,096, heads = 32, {name}, torch.compile")
     );
 }
 

@@ -4,10 +4,13 @@ use super::explained::Told;
 use super::memos::shared_option;
 use super::page::Page;
 use crate::app::history::{Choices, Origin};
+use fuseline_core::notation::Parsed;
 use fuseline_core::{Analysis, IdVec, KernelId};
 use fuseline_view::page::links::SharedState;
 use fuseline_view::present::figure::{Figure, explanation_of_change, explanation_of_pinned};
-use fuseline_view::present::pinned::{KernelAgainst, kernels_against, pinned_title};
+use fuseline_view::present::pinned::{
+    HeadlineAgainst, KernelAgainst, has_same_ops, headline_against, kernels_against, pinned_title,
+};
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -17,10 +20,18 @@ pub struct Pinned {
     pub title: String,
     /// Its figures.
     pub analysis: Arc<Analysis>,
+    /// Its statements.
+    parsed: Arc<Parsed>,
     /// Its text and choices.
     state: SharedState,
     /// The example that its text started from.
     example: Option<&'static str>,
+}
+
+impl Pinned {
+    fn has_ops_of(&self, parsed: &Parsed) -> bool {
+        has_same_ops(&self.parsed.program, &parsed.program)
+    }
 }
 
 /// Each kernel of `analysis` against the pinned state.
@@ -41,6 +52,24 @@ impl Page {
     pub fn pin(self) {
         let pinned = self.shown_as_pinned();
         self.pinned.set(Some(Arc::new(pinned)));
+    }
+
+    /// The figures of the headline against those of the pinned state, if there is one. Tracked.
+    pub fn against_pinned(self) -> Option<HeadlineAgainst> {
+        let pinned = self.pinned.get()?;
+        let shown = self.shown.get();
+        let against = headline_against(&pinned.analysis, &shown.analysis);
+        Some(if pinned.has_ops_of(&shown.parsed) {
+            against
+        } else {
+            against.without_changes()
+        })
+    }
+
+    /// Whether the pinned program has other ops than the shown one. Tracked.
+    pub fn pins_other_ops(self) -> bool {
+        let pinned = self.pinned.get();
+        pinned.is_some_and(|pinned| !(self.shown).with(|shown| pinned.has_ops_of(&shown.parsed)))
     }
 
     /// What is told about a figure of the pinned state.
@@ -94,8 +123,13 @@ impl Page {
         let shown = self.shown.get_untracked();
         let options = &shown.analysis.options;
         Pinned {
-            title: pinned_title(&shown.parsed.program, options),
+            title: pinned_title(
+                &untrack(|| self.program_name()),
+                &shown.parsed.program,
+                options,
+            ),
             analysis: shown.analysis.clone(),
+            parsed: shown.parsed.clone(),
             state: SharedState {
                 text: shown.text.to_string(),
                 policy: options.policy,

@@ -7,11 +7,11 @@ use crate::components::number::{Number, NumberTable};
 use crate::components::results::time::Time;
 use crate::components::show_more::ShowMore;
 use fuseline_browser as browser;
-use fuseline_core::{Analysis, KernelId};
+use fuseline_core::KernelId;
 use fuseline_view::present::explain::has_assumed_size;
 use fuseline_view::present::figure::{Figure, Of, Quantity};
 use fuseline_view::present::kernels::{Figures, KernelRow, kernel_rows, kernel_total};
-use fuseline_view::present::pinned::{KernelAgainst, gone_kernels, headline_against};
+use fuseline_view::present::pinned::{KernelAgainst, gone_kernels};
 use fuseline_view::present::times::{TimeKind, time_note};
 use leptos::html;
 use leptos::prelude::*;
@@ -44,15 +44,13 @@ pub fn KernelsTable(
     };
     let note = move || page.analysis.with(|analysis| time_note(analysis));
     let is_pinned = move || page.pinned.with(Option::is_some);
-    let with_pinned = move |of: fn(&Analysis, &Analysis) -> Option<String>| {
+    let total_against = move || Some(page.against_pinned()?.bytes.change);
+    let gone = move || {
         page.pinned.with(|pinned| {
             let pinned = pinned.as_ref()?;
-            page.analysis.with(|now| of(&pinned.analysis, now))
+            (page.analysis).with(|now| gone_kernels(&pinned.analysis, now))
         })
     };
-    let total_against =
-        move || with_pinned(|pinned, now| Some(headline_against(pinned, now).bytes.change));
-    let gone = move || with_pinned(gone_kernels);
     let selected = SelectedKernel::of(page);
     Effect::new(move || {
         // A kernel that is not listed has no button. If its request stayed, it would take the focus when more are listed.

@@ -8,7 +8,7 @@ use super::times::{TimeKind, total_times};
 use crate::present::sweep::param_text;
 use fuseline_core::notation::spelling::printable;
 use fuseline_core::{Analysis, IdVec, KernelId, OpId, Options, Program};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A pinned figure, and what has become of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +51,32 @@ impl HeadlineAgainst {
             one("time", &self.time)
         )
     }
+}
+
+impl HeadlineAgainst {
+    /// The pinned figures alone, where the program now has other ops.
+    pub fn without_changes(self) -> Self {
+        let alone = |against: Against| Against {
+            change: String::new(),
+            is_changed: false,
+            ..against
+        };
+        Self {
+            bytes: alone(self.bytes),
+            kernels: alone(self.kernels),
+            time: alone(self.time),
+        }
+    }
+}
+
+/// Whether both programs have the same ops, in any order and of any sizes. The figures of other ops say nothing about these.
+pub fn has_same_ops(pinned: &Program, now: &Program) -> bool {
+    let [pinned, now] = [pinned, now].map(|program| {
+        let ops = program.ops.iter();
+        let ops = ops.map(|op| (op.name().text.as_str(), op.callee.text.as_str()));
+        ops.collect::<HashSet<_>>()
+    });
+    pinned == now
 }
 
 const SAME: &str = "unchanged";
@@ -138,15 +164,18 @@ impl KernelAgainst {
     }
 }
 
-/// A kernel by the names of its ops.
-fn names_of(analysis: &Analysis, kernel: KernelId) -> Vec<&str> {
+/// A kernel by the names and the functions of its ops.
+type Names<'a> = Vec<(&'a str, Option<&'a str>)>;
+
+fn names_of(analysis: &Analysis, kernel: KernelId) -> Names<'_> {
     let ops = &analysis.partition.kernels[kernel];
-    ops.iter()
-        .map(|&op| analysis.graph.ops[op].name.as_str())
+    let op = |&op: &OpId| &analysis.graph.ops[op];
+    (ops.iter().map(op))
+        .map(|op| (op.name.as_str(), op.function.as_deref()))
         .collect()
 }
 
-fn by_names(analysis: &Analysis) -> HashMap<Vec<&str>, KernelId> {
+fn by_names(analysis: &Analysis) -> HashMap<Names<'_>, KernelId> {
     let kernels = analysis.partition.kernels.ids();
     kernels
         .map(|kernel| (names_of(analysis, kernel), kernel))
@@ -199,13 +228,14 @@ pub fn gone_kernels(pinned: &Analysis, now: &Analysis) -> Option<String> {
     (!gone.is_empty()).then(|| format!("Only in the pinned state: {names}."))
 }
 
-/// What a pinned state is: its sizes, its device and its policy.
-pub fn pinned_title(program: &Program, options: &Options) -> String {
+/// What a pinned state is: the name of its program, its sizes, its device and its policy.
+pub fn pinned_title(name: &str, program: &Program, options: &Options) -> String {
     const SIZES: usize = 4;
     let sizes = program.params.iter().take(SIZES);
     let sizes = sizes.map(|param| param_text(&param.name.text, param.value));
     let policy = policy_title(options.policy, options.fusion.objective);
     let choices = [options.device.name.to_string(), policy.to_owned()];
-    let all: Vec<String> = sizes.chain(choices).collect();
+    let name = std::iter::once(name.to_owned());
+    let all: Vec<String> = name.chain(sizes).chain(choices).collect();
     printable(&all.join(", ")).into_owned()
 }
