@@ -320,7 +320,10 @@ impl Session {
             link: Some(page.present_step()),
             is_note_hidden: false,
         });
-        if let Some(name) = &state.selected_op {
+        // On a phone a sheet would cover the sentence, and without one nothing would say why the charts are dim.
+        if let Some(name) = &state.selected_op
+            && !browser::shows_sheets()
+        {
             page.select_named(name);
         }
         if let Some(id) = own.filter(|_| is_other) {

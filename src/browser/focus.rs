@@ -281,7 +281,13 @@ pub fn reveal_by_id(id: &str) {
     }
 }
 
-fn window_height_px() -> f64 {
+/// Whether the window shows an element from its upper to its lower edge.
+pub fn is_in_window(element: &Element) -> bool {
+    let place = element.get_bounding_client_rect();
+    place.top() >= 0.0 && place.bottom() <= window_height_px()
+}
+
+pub(crate) fn window_height_px() -> f64 {
     let height = web_sys::window().and_then(|window| window.inner_height().ok()?.as_f64());
     height.unwrap_or_default()
 }

@@ -38,9 +38,9 @@ pub use files::{
 };
 pub use focus::{
     Caret, caret, first_line_in_view, focus, focus_field, focus_svg, has_focus,
-    has_focus_in_text_field, has_focus_within, has_visible_focus, mounted, place_in_view, reveal,
-    reveal_by_id, reveal_in, reveal_node, reveal_unless_seen, reveal_within, scroll_to_line,
-    scroll_to_top, select_line, set_caret, step_in_table,
+    has_focus_in_text_field, has_focus_within, has_visible_focus, is_in_window, mounted,
+    place_in_view, reveal, reveal_by_id, reveal_in, reveal_node, reveal_unless_seen, reveal_within,
+    scroll_to_line, scroll_to_top, select_line, set_caret, step_in_table,
 };
 pub use gpu::{Gpu, Prepared, Stop};
 pub use js_sys::futures::spawn_local as spawn;

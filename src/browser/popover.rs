@@ -29,10 +29,11 @@ impl Opener {
     }
 }
 
+/// Between an element and the edge of the window, or of what covers it.
+const EDGE_PX: f64 = 8.0;
+
 /// Whenever an element is mounted, shifts it sideways so far that the window shows all of it, or its start where it is wider.
 pub fn keep_in_window(element: NodeRef<html::Div>) {
-    /// Between the element and the edge of the window.
-    const EDGE_PX: f64 = 8.0;
     Effect::new(move || {
         let (Some(element), Some(width)) = (element.get(), document_width()) else {
             return;
@@ -62,7 +63,29 @@ pub fn show_beside(popover: NodeRef<html::Div>, opener: &Opener) {
         let _ = popover.hide_popover();
         let _ = popover.show_popover_with_options(&options);
         let _ = popover.focus();
-        // The margin of its scroll keeps it clear of a sheet at the bottom.
-        super::reveal(&opener.0);
+        let opener = opener.0.clone();
+        // The popover is as high as what it says by then.
+        super::next_frame(move || reveal_above(&opener, &popover));
     }
+}
+
+/// Scrolls as little as needed to show an element, and by nothing where it is in sight: above `cover`, if that lies over it.
+fn reveal_above(element: &HtmlElement, cover: &Element) {
+    const MARGIN: &str = "scroll-margin-block-end";
+    let (place, cover) = (
+        element.get_bounding_client_rect(),
+        cover.get_bounding_client_rect(),
+    );
+    let is_covered = place.left() < cover.right()
+        && cover.left() < place.right()
+        && place.top() < cover.bottom()
+        && cover.top() < place.bottom();
+    // Setting and removing a known property does not fail. No later scroll, such as that of a focus, shall heed it.
+    let style = element.style();
+    if is_covered {
+        let margin_px = super::focus::window_height_px() - cover.top() + EDGE_PX;
+        let _ = style.set_property(MARGIN, &format!("{margin_px}px"));
+    }
+    super::reveal(element);
+    let _ = style.remove_property(MARGIN);
 }

@@ -16,6 +16,7 @@ use fuseline_view::present::figure::{Figure, Of, Part, Quantity};
 use fuseline_view::present::headline::{Headline as Figures, SearchResult, headline};
 use fuseline_view::present::prediction_error::unverified;
 use fuseline_view::present::times::outside_text;
+use leptos::html;
 use leptos::prelude::*;
 use std::time::Duration;
 
@@ -41,6 +42,11 @@ pub fn Headline() -> impl IntoView {
         }
     });
     let spoken = Memo::new(move |_| at_rest.with(|parts| Part::text_of(parts)));
+    let row = NodeRef::<html::Div>::new();
+    // The page does not scroll while a slider is held.
+    let is_out_of_sight = Memo::new(move |_| {
+        page.hold.is_held() && browser::mounted(row).is_some_and(|row| !browser::is_in_window(&row))
+    });
     view! {
         <section class="headline" class:is-stale=page.is_grey class:is-pointed=points_at(View::Headline) class:is-presented=is_presented(View::Headline) aria-labelledby="headline-title">
             <h2 id="headline-title" class="sr-only">"Result"</h2>
@@ -49,14 +55,28 @@ pub fn Headline() -> impl IntoView {
                 <SenderNote />
                 <NextAction />
             </div>
-            <div class="figures-row">
+            <div class="figures-row" node_ref=row>
                 <FigureLine figures />
                 <Pin />
             </div>
             <MemoryWarning />
             <Announcer text=spoken />
         </section>
+        <Show when=move || is_out_of_sight.get()>
+            <HeldFigure figures />
+        </Show>
     }
+}
+
+/// The figures in short, at the top of a phone whose slider is held below them. Screen readers have the sentence.
+#[component]
+fn HeldFigure(
+    /// The figures.
+    figures: Memo<Figures>,
+) -> impl IntoView {
+    let page = Page::of_context();
+    let words = move || figures.with(|figures| figures.in_short(page.shows_fused()));
+    view! { <p class="held-figure" aria-hidden="true">{words}</p> }
 }
 
 /// How far the saved share has come since the kernels were shown fused, from 0 to 1. Between two policies it does not count: what

@@ -8,7 +8,6 @@ use crate::components::keyed_rows::row_at;
 use crate::components::show_more::ShowMore;
 use fuseline_core::notation::edit::set_param;
 use fuseline_view::page::view::View;
-use fuseline_view::present::headline::{Headline, headline};
 use fuseline_view::present::sliders::{SliderRow, SliderTrack, slider_rows};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
@@ -34,9 +33,6 @@ pub fn Sliders() -> impl IntoView {
     view! {
         <section class="sliders" class:is-pointed=points_at(View::Sizes) class:is-presented=is_presented(View::Sizes) hidden=is_needless aria-labelledby="sliders-title">
             <h2 id="sliders-title">"Sizes"</h2>
-            <Show when=move || page.hold.is_held()>
-                <HeldFigure />
-            </Show>
             // All edits until the focus leaves are one undo step.
             <div class="slider-list" on:focusout=move |_| page.seal()>
                 <ForEnumerate
@@ -57,18 +53,6 @@ pub fn Sliders() -> impl IntoView {
             </div>
         </section>
     }
-}
-
-/// The sentence in short, where a phone has no place for it beside the slider that is held. Screen readers have the sentence.
-#[component]
-fn HeldFigure() -> impl IntoView {
-    let page = Page::of_context();
-    let words = move || {
-        let Headline { change, ratio, .. } = page.analysis.with(|analysis| headline(analysis));
-        let ratio = ratio.map(|ratio| format!(" · {ratio}")).unwrap_or_default();
-        format!("{change} memory traffic{ratio}")
-    };
-    view! { <p class="held-figure" aria-hidden="true">{words}</p> }
 }
 
 /// A slider, if the param has a range, and a box for exact values.

@@ -59,6 +59,21 @@ export const brokenNames = (part) => part.locator('tbody th').evaluateAll((cells
   return broken;
 }));
 
+/** Numbers in an element whose unit stands on the next line. */
+export const brokenUnits = (root) => {
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  const broken = [];
+  while (walker.nextNode()) {
+    for (const { 0: figure, index } of walker.currentNode.data.matchAll(/\d[\d.,]*\s(?:[kMGT]?B|[mµn]?s|%)(?![\w/])/g)) {
+      const range = document.createRange();
+      range.setStart(walker.currentNode, index);
+      range.setEnd(walker.currentNode, index + figure.length);
+      if (new Set([...range.getClientRects()].map((line) => Math.round(line.top))).size > 1) broken.push(figure);
+    }
+  }
+  return broken;
+};
+
 /** Headings of tables in `part` that none of the cells of their column stands below or above, and those that touch the next one. */
 export const strayHeadings = (part) => part.locator('table').evaluateAll((tables) => tables.filter((table) => table.tHead && table.checkVisibility()).flatMap((table) => {
   const heads = [...table.tHead.rows[0].cells];

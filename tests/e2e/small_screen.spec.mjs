@@ -1,7 +1,7 @@
 // How the page is used on a phone, and what a message does at every size.
 
-import { expect, test } from './fixture.mjs';
-import { brokenNames, strayHeadings } from './reach.mjs';
+import { expect, findingsInBothColours, test } from './fixture.mjs';
+import { brokenNames, brokenUnits, strayHeadings } from './reach.mjs';
 import { chooseExample, choosePolicy, chooseView, fragmentOf, kernelButton, notice, numberBox, openTab, panel, picker, result, senderNote, slider, write } from './visitor.mjs';
 
 const PHONE = { width: 390, height: 844 };
@@ -116,19 +116,185 @@ test('on a phone the kernels of *Limits* stay while its figures scroll', async (
   expect(await left()).toBe(before);
 });
 
-test('on a phone what a slider changes is pinned to the top while it moves, and its track is as wide as the page', async ({ page, open }) => {
+test('on a phone what a slider changes stands at the top while it is held below the figures, and its track is as wide as the page', async ({ page, open }) => {
   await page.setViewportSize(PHONE);
   await open();
   const size = slider(page, 'S');
-  await size.scrollIntoViewIfNeeded();
+  const scrollTo = (part, y) => part.evaluate((element, to) => { scrollBy(0, element.getBoundingClientRect().y - to); }, y);
+  const top = () => page.locator('.sliders').evaluate((part) => part.getBoundingClientRect().y + scrollY);
+  await scrollTo(size, 400);
   expect((await size.boundingBox()).width).toBeGreaterThan(330);
-  const pinned = page.locator('.held-figure');
-  await expect(pinned).toHaveCount(0);
+  await expect(page.locator('.figures-row')).not.toBeInViewport();
+  const short = page.locator('.held-figure');
+  await expect(short).toHaveCount(0);
+  const before = await top();
+  const { x, y, width, height } = await size.boundingBox();
+  await page.mouse.move(x + width / 2, y + height / 2);
+  await page.mouse.down();
+  await expect(short).toBeInViewport({ ratio: 1 });
+  await expect(short).toHaveText(/^[\d.]+ [MG]B → [\d.]+ [MG]B, −[\d.]+ %, at best [\d.]+× faster$/);
+  await expect(short).toHaveAttribute('aria-hidden', 'true');
+  const first = await short.textContent();
+  await page.mouse.move(x + width * 0.9, y + height / 2);
+  await expect(short).not.toHaveText(first);
+  const place = await short.boundingBox();
+  expect(place.y).toBe(0);
+  expect(place.height).toBeLessThan(48);
+  expect(await top()).toBe(before);
+  expect(await findingsInBothColours(page)).toEqual([]);
+  await page.mouse.up();
+  await expect(short).toHaveCount(0);
+  // By keys for a moment, and not at all where the figures are in sight.
   await numberBox(page, 'S').press('ArrowUp');
-  await expect(pinned).toBeInViewport();
-  await expect(pinned).toHaveText(/^−[\d.]+ % memory traffic · at best [\d.]+× faster$/);
-  expect((await pinned.boundingBox()).y).toBe(0);
-  await expect(pinned).toHaveCount(0);
+  await expect(short).toHaveCount(1);
+  await expect(short).toHaveCount(0);
+  await page.setViewportSize({ width: PHONE.width, height: 3000 });
+  await page.evaluate(() => scrollTo(0, 0));
+  await expect(page.locator('.figures-row')).toBeInViewport({ ratio: 1 });
+  const last = await page.locator('.figures-row').textContent();
+  await numberBox(page, 'S').press('ArrowDown');
+  await expect(page.locator('.figures-row')).not.toHaveText(last);
+  await expect(short).toHaveCount(0, { timeout: 1 });
+});
+
+test('on a phone a number that its explanation leaves in sight stays where it was pressed', async ({ page, open }) => {
+  await page.setViewportSize(PHONE);
+  await open();
+  await picker(page, 'GPU').selectOption('h200');
+  const explanation = page.locator('.explanation');
+  const press = async (number, y) => {
+    await number.evaluate((button, to) => { scrollBy(0, button.getBoundingClientRect().y - to); }, y);
+    const before = await page.evaluate(() => scrollY);
+    await number.click();
+    await expect(explanation).toBeInViewport({ ratio: 1 });
+    const [place, sheet] = [await number.boundingBox(), await explanation.boundingBox()];
+    expect(place.y + place.height).toBeLessThanOrEqual(sheet.y);
+    const scrolled = await page.evaluate(() => scrollY) - before;
+    await explanation.getByRole('button', { name: 'Close' }).click();
+    await expect(number).toBeFocused();
+    expect(await page.evaluate(() => scrollY)).toBe(before + scrolled);
+    return { scrolled, sheet };
+  };
+  const error = result(page).getByRole('button', { name: /^±/ });
+  // Room to scroll it anywhere.
+  await page.locator('main').evaluate((main) => { main.style.paddingBlockStart = '50rem'; });
+  const { sheet } = await press(error, 250);
+  // Just above the sheet, and below its upper edge.
+  expect((await press(error, sheet.y - 40)).scrolled).toBe(0);
+  expect((await press(error, sheet.y + 40)).scrolled).toBeGreaterThan(40);
+});
+
+test('on a phone no figure of a kernel is cut, and no line ends between a number and its unit', async ({ page, open }) => {
+  await open();
+  await chooseExample(page, 'Transformer block');
+  await picker(page, 'GPU').selectOption('h200');
+  for (const width of [PHONE.width, 360]) {
+    await page.setViewportSize({ width, height: 844 });
+    await openTab(page, 'Kernels');
+    await expect(panel(page, 'Kernels').locator('.bound').first()).toBeVisible();
+    const cut = await panel(page, 'Kernels').locator('td.number').evaluateAll((cells) => cells.filter((cell) => cell.clientWidth > 1 && cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent));
+    expect(cut, `${width} px`).toEqual([]);
+    expect(await panel(page, 'Kernels').evaluate(brokenUnits), `${width} px`).toEqual([]);
+  }
+  for (const size of [LAPTOP, DESK]) {
+    await page.setViewportSize(size);
+    await openTab(page, 'Compare');
+    await expect(panel(page, 'Compare').locator('.bound').first()).toBeVisible();
+    expect(await panel(page, 'Compare').evaluate(brokenUnits), `${size.width} px`).toEqual([]);
+  }
+});
+
+test('on a phone a tab stays below the finger that opens it, however short it is', async ({ page, open }) => {
+  await page.setViewportSize(PHONE);
+  await open();
+  const row = page.locator('.results > .tabs');
+  const y = () => row.evaluate((tabs) => tabs.getBoundingClientRect().y);
+  for (const to of [0, 40]) {
+    await openTab(page, 'Kernels');
+    for (const tab of ['Sweep', 'Limits', 'Attention', 'What to do']) {
+      await row.evaluate((tabs, place) => { scrollBy(0, tabs.getBoundingClientRect().y - place); }, to);
+      const before = await y();
+      expect(Math.abs(before - to), tab).toBeLessThan(1);
+      await openTab(page, tab);
+      await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
+      expect(Math.abs(await y() - before), tab).toBeLessThanOrEqual(1);
+    }
+  }
+});
+
+test('on a laptop the titles of the tabs are in the first view, with the whole opening program at 11 px and all charts', async ({ page, visit }) => {
+  await page.setViewportSize(LAPTOP);
+  await visit();
+  const readable = async () => {
+    for (const tab of TABS) await expect(page.getByRole('tab', { name: tab, exact: true })).toBeInViewport({ ratio: 1 });
+    const { leastPx, unseen } = await page.locator('svg.dag').evaluate((svg) => {
+      const frame = svg.getBoundingClientRect();
+      const texts = [...svg.querySelectorAll('text, tspan')].filter((text) => text.textContent && text.checkVisibility());
+      const places = texts.map((text) => [text.textContent, text.getBoundingClientRect()]);
+      const isSeen = ({ left, right, top, bottom }) => left >= frame.left && right <= frame.right && top >= frame.top && bottom <= frame.bottom;
+      return {
+        leastPx: Math.min(...texts.map((text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)),
+        unseen: places.filter(([, place]) => !isSeen(place)).map(([text]) => text),
+      };
+    });
+    expect(unseen).toEqual([]);
+    expect(leastPx).toBeGreaterThanOrEqual(10.99);
+    expect(await page.locator('.charts').evaluate((charts) => charts.scrollHeight - charts.clientHeight)).toBe(0);
+  };
+  await readable();
+  await page.getByRole('button', { name: 'Fuse', exact: true }).click();
+  await expect(page.locator('.ways-on')).toBeVisible();
+  await readable();
+  for (const size of [{ width: 1440, height: 900 }, DESK]) {
+    await page.setViewportSize(size);
+    for (const tab of TABS) await expect(page.getByRole('tab', { name: tab, exact: true })).toBeInViewport({ ratio: 1 });
+  }
+});
+
+test('on a phone nothing is selected without its sheet: after a merge, undo and redo, and by a link', async ({ page, open }) => {
+  await page.setViewportSize(PHONE);
+  await open();
+  await chooseExample(page, 'Diamond');
+  await choosePolicy(page, 'none');
+  const sheet = page.locator('.inspector');
+  const selected = page.locator('.has-selection, .is-selected');
+  const history = (name) => page.locator('.history-buttons').getByRole('button', { name, exact: true });
+  const select = async () => {
+    await page.locator('.dag-op').nth(1).click();
+    await expect(sheet).toBeVisible();
+    await expect(selected).not.toHaveCount(0);
+  };
+  await expect(page.locator('.dag-kernel')).toHaveCount(4);
+  await select();
+  await sheet.getByRole('button', { name: /^Merge with/ }).first().click();
+  await expect(page.locator('.dag-kernel')).toHaveCount(3);
+  await expect(sheet).toHaveCount(0);
+  await expect(selected).toHaveCount(0);
+  for (const [step, kernels] of [['Undo', 4], ['Redo', 3]]) {
+    await select();
+    await history(step).click();
+    await expect(page.locator('.dag-kernel')).toHaveCount(kernels);
+    await expect(sheet).toHaveCount(0);
+    await expect(selected).toHaveCount(0);
+  }
+  for (const close of [() => sheet.getByRole('button', { name: 'Close' }).click(), () => page.goBack()]) {
+    await select();
+    await close();
+    await expect(sheet).toHaveCount(0);
+    await expect(selected).toHaveCount(0);
+  }
+});
+
+test('a link selects its op on a laptop, and on a phone leaves the first view to the sentence', async ({ page, open }) => {
+  const link = fragmentOf(`selected=norm\npolicy=rules\n\n${TEXT}`);
+  await page.setViewportSize(PHONE);
+  await open(link);
+  await expect(page.locator('.dag-op')).toHaveCount(2);
+  await expect(page.locator('.has-selection')).toHaveCount(0);
+  await page.setViewportSize(LAPTOP);
+  await open(link);
+  await expect(page.locator('.dag-op')).toHaveCount(2);
+  await expect(page.locator('.has-selection')).not.toHaveCount(0);
 });
 
 test('on a phone the cards of the policies have their kernels, and *by hand* says what to do', async ({ page, open }) => {

@@ -51,6 +51,21 @@ fn bytes_kernels_and_time_before_and_after() {
 }
 
 #[test]
+fn what_a_slider_changes_is_told_on_one_line() {
+    let figures = headline(&analysis(TEXT, &Options::default()));
+    assert_eq!(
+        figures.in_short(true),
+        "918 kB → 655 kB, −28.6 %, at best 1.49× faster"
+    );
+    // Before *Fuse* is pressed nothing tells its result.
+    let unfused = format!("918 kB, {}", figures.unfused_time);
+    assert_eq!(figures.in_short(false), unfused);
+    let nothing = headline(&analysis("input x : f16[8]\n", &Options::default()));
+    assert_eq!(nothing.ratio, None);
+    assert!(!nothing.in_short(true).ends_with(", "));
+}
+
+#[test]
 fn a_search_says_what_it_minimised_and_how_well() {
     let figures = headline(&analysis(TEXT, &Options::of_policy(Policy::Optimal)));
     let search = figures.search.clone().unwrap();

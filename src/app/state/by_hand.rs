@@ -2,8 +2,10 @@
 
 use super::choices::{FocusRequest, Notice, NoticeAction};
 use super::page::Page;
+use super::selection::Selection;
 use crate::app::history::{Choices, Origin};
 use crate::app::jobs::{Answer, Question};
+use fuseline_browser as browser;
 use fuseline_core::notation::edit::{Marked, ShownKernels, state_kernels};
 use fuseline_core::{KernelId, OpId, Policy};
 use fuseline_view::present::manual::{Change, Proposal};
@@ -101,7 +103,8 @@ impl Page {
     }
 
     /// Makes a change by hand, selects the merged kernel, or the one that begins behind the cut, and requests the focus for
-    /// it: at once, or as soon as the worker knows the effect, unless the visitor has gone on by then.
+    /// it: at once, or as soon as the worker knows the effect, unless the visitor has gone on by then. On a phone nothing is
+    /// selected.
     pub fn make(self, change: Change, focus: fn(KernelId) -> FocusRequest) {
         let op = match change {
             Change::Cut { consumer, .. } => Some(consumer),
@@ -151,6 +154,12 @@ impl Page {
             is_failure: false,
             action: is_changed.then_some(NoticeAction::Undo),
         }));
+        if browser::shows_sheets() {
+            // Its sheet would cover the change, and without one nothing would say why the charts are dim.
+            self.keep_focus();
+            self.select(Selection::Nothing);
+            return;
+        }
         self.select_kernel_of(op);
         // Of a large program the kernels are still the old ones, and what has the focus keeps it.
         if !self.is_computing.get_untracked()

@@ -2,6 +2,7 @@
 
 use super::choices::{Notice, NoticeAction};
 use super::page::{Page, SetIfChanged};
+use super::selection::Selection;
 use crate::app::history::{Choices, History, Origin, Step, keeps_little};
 use fuseline_browser as browser;
 use fuseline_core::examples::{Example, START, example};
@@ -150,6 +151,10 @@ impl Page {
         if let Some(step) = step {
             self.put(step);
             self.keep_focus();
+            if browser::shows_sheets() {
+                // A sheet would cover what has changed.
+                self.select(Selection::Nothing);
+            }
         }
         is_changed
     }

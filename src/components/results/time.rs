@@ -16,7 +16,8 @@ pub fn Time(
     let has_bound = Memo::new(move |_| time.with(|time| time.bound.is_some()));
     let bound = move || {
         let bound = time.with(TimeText::bound_beside);
-        bound.map(|bound| format!("lower bound {bound}"))
+        // A line may break in front of the figure, and not before its unit.
+        bound.map(|bound| format!("lower bound {}", bound.replacen(' ', "\u{a0}", 1)))
     };
     view! {
         <Number told=Figure::fused(of, Quantity::Time)>

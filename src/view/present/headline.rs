@@ -141,6 +141,23 @@ pub fn headline(analysis: &Analysis) -> Headline {
 }
 
 impl Headline {
+    /// What a slider changes, on one line: the figures before and after fusion, or unfused those of what is shown.
+    pub fn in_short(&self, is_fused: bool) -> String {
+        let Self {
+            unfused_bytes,
+            fused_bytes,
+            change,
+            unfused_time,
+            ..
+        } = self;
+        if !is_fused {
+            return format!("{unfused_bytes}, {unfused_time}");
+        }
+        let ratio = self.ratio.iter().map(|ratio| format!(", {ratio}"));
+        let ratio: String = ratio.collect();
+        format!("{unfused_bytes} → {fused_bytes}, {change}{ratio}")
+    }
+
     /// The same as one text, for screen readers.
     pub fn sentence(&self) -> String {
         let Self {
