@@ -21,7 +21,7 @@ use fuseline_view::present::reasons::SaidVerdict;
 use leptos::prelude::*;
 
 /// The part of the canvas that the card and the buttons below it cover at most.
-pub(super) const CARD_SHARE: f64 = 0.7;
+pub(super) const CARD_SHARE: f64 = 0.79;
 
 /// The card. It follows the selection, and is closed by its button and by Escape.
 #[component]

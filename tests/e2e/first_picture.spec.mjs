@@ -51,7 +51,11 @@ function still() {
   const { width: graphWidth, height: graphHeight } = body.querySelector('svg.dag').getBoundingClientRect();
   const [graph, parts] = [copy.querySelector('svg.dag'), copy.querySelector('.dag-parts')];
   const [x, y, scale] = parts.getAttribute('transform').match(/[-\d.]+/g).map(Number);
-  const box = [-x / scale, -y / scale, graphWidth / scale, graphHeight / scale].map((length) => Number(length.toFixed(2)));
+  // Without what is beside it, which would keep it small in a wider window.
+  const [middle, top] = [(graphWidth / 2 - x) / scale, -y / scale];
+  const drawn = body.querySelector('.dag-parts').getBBox();
+  const half = Math.min(graphWidth / scale / 2, Math.max(middle - drawn.x, drawn.x + drawn.width - middle) + drawn.y - top);
+  const box = [middle - half, top, 2 * half, graphHeight / scale].map((length) => Number(length.toFixed(2)));
   graph.setAttribute('viewBox', box.join(' '));
   graph.setAttribute('data-style', `max-width: ${box[2] * LARGEST_SCALE}px; max-height: ${box[3] * LARGEST_SCALE}px; margin: auto`);
   parts.removeAttribute('transform');
