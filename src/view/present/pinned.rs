@@ -55,6 +55,7 @@ impl HeadlineAgainst {
 
 impl HeadlineAgainst {
     /// The pinned figures alone, where the program now has other ops.
+    #[must_use]
     pub fn without_changes(self) -> Self {
         let alone = |against: Against| Against {
             change: String::new(),
