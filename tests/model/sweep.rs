@@ -140,7 +140,6 @@ fn holds(analysed: &Analysed, text: &str, param: &str, crossing: &Crossing, valu
             relation(*measure, [&one, &other]) == *now
         }
         Change::Largest { tensors, .. } => {
-            // Where the two are equally large, either may count as the largest.
             let leaders = |value| {
                 let analysis = analysed.at(text, param, value, Policy::None);
                 let ops = analysis.graph.output.iter();

@@ -20,9 +20,33 @@ fn sentences_name_the_value_at_which_they_change() {
         ),
         "{sentences:#?}"
     );
-    assert!(sentences.contains(&"At S = 512, `scores_raw` and `scores` become the largest tensors that ops write, instead of `ffn_up_out` and `gelu_out`."), "{sentences:#?}");
+    assert!(sentences.contains(&"At S = 640, `scores_raw` and `scores` become the largest tensors that ops write, instead of `ffn_up_out` and `gelu_out`; at S = 512 they are equal."), "{sentences:#?}");
     assert!(rows.windows(2).all(|pair| pair[0].value <= pair[1].value));
     assert!(rows.len() <= 12);
+}
+
+/// `a` has S elements for each row and `b` 1,000: no value of the slider makes both equal.
+#[test]
+fn the_largest_tensor_is_told_where_it_is_larger_whether_or_not_a_value_makes_both_equal() {
+    let sentence = |other: u32| {
+        let text = format!(
+            "param S = 128 in 128..4096 step 128\ninput x : f16[64, S]\ninput z : f16[64, {other}]\na = relu(x)\nb = relu(z)\n"
+        );
+        let options = Options::default();
+        let rows = crossing_rows(&swept(&text, "S", &options), &options.device);
+        let mut sentences = rows.into_iter().map(|row| row.sentence);
+        sentences.find(|sentence| sentence.contains("largest"))
+    };
+    let becomes = "`a` becomes the largest tensor that an op writes, instead of `b`";
+    assert_eq!(sentence(1000), Some(format!("At S = 1,024, {becomes}.")));
+    assert_eq!(
+        sentence(1024),
+        Some(format!(
+            "At S = 1,152, {becomes}; at S = 1,024 they are equal."
+        ))
+    );
+    // Both are equally large at the end of the axis only.
+    assert_eq!(sentence(4096), None);
 }
 
 /// Of two policies, each has the smaller bound at some sizes: a sentence that claimed all larger sizes would contradict a later one.

@@ -193,8 +193,12 @@ fn crossing_sentence(crossing: &Crossing, sweep: &Sweep, device: &Device) -> Str
                 begins(tensors, *is_more)
             )
         }
-        Change::Largest { tensors, before } => format!(
-            "{at}, {} {} instead of {}.",
+        Change::Largest {
+            tensors,
+            before,
+            was_equal,
+        } => format!(
+            "{at}, {} {} instead of {}{}.",
             tensor_names(tensors),
             if tensors.len() > 1 {
                 "become the largest tensors that ops write,"
@@ -202,6 +206,11 @@ fn crossing_sentence(crossing: &Crossing, sweep: &Sweep, device: &Device) -> Str
                 "becomes the largest tensor that an op writes,"
             },
             tensor_names(before),
+            if *was_equal {
+                equal_words(&param_text(param, crossing.before))
+            } else {
+                String::new()
+            }
         ),
         &Change::Order {
             measure,
@@ -254,6 +263,11 @@ const fn measured_quantity(measure: Measure, sweep: &Sweep) -> &'static str {
     }
 }
 
+/// That what changes places is equal at the value before.
+fn equal_words(equal_at: &str) -> String {
+    format!("; at {equal_at} they are equal")
+}
+
 fn order_sentence(
     at: &str,
     what: &str,
@@ -262,7 +276,7 @@ fn order_sentence(
     equal_at: &str,
 ) -> String {
     let until = match before {
-        Relation::Equal => format!("; at {equal_at} they are equal"),
+        Relation::Equal => equal_words(equal_at),
         Relation::Below | Relation::Above => String::new(),
     };
     let falls = |less: &str, more: &str| {

@@ -81,12 +81,14 @@ pub enum Change {
         /// The first against the second, from the value on.
         now: Relation,
     },
-    /// Which of the tensors that ops write is the largest.
+    /// Which of the tensors that ops write is larger than all others.
     Largest {
         /// From the value on.
         tensors: Vec<String>,
-        /// Up to the value before.
+        /// The largest up to the value before, without those that still are.
         before: Vec<String>,
+        /// Whether both were equally large at the value before.
+        was_equal: bool,
     },
     /// How many kernels are launched.
     Kernels {

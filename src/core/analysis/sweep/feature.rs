@@ -44,12 +44,16 @@ enum Feature {
 enum Class {
     Is(bool),
     Count(usize),
+    Groups(GroupSet),
     Relation(Relation),
     Bound(Bound),
 }
 
 /// Tensors that are equally large at all chosen values, by the statements that write them.
 type Group = Vec<usize>;
+
+/// Groups as bits by index: there are at most two for each of the [`LARGE_TENSORS`].
+type GroupSet = u32;
 
 /// The telling crossings between chosen values, ascending by value.
 pub(super) fn find_crossings(states: &mut States<'_>, samples: &[usize]) -> Vec<Found> {
@@ -159,9 +163,12 @@ impl Feature {
                 Class::Relation(Relation::of(&first, &second, measure)?)
             }
             Self::Largest => {
-                // Of equal ones the first.
-                let groups = groups.iter().enumerate().rev();
-                Class::Count(groups.max_by_key(|(_, group)| written(group))?.0)
+                let most = groups.iter().map(written).max()?;
+                let largest = groups
+                    .iter()
+                    .zip(0..)
+                    .filter(|(group, _)| written(group) == most);
+                Class::Groups(largest.fold(0, |set, (_, index)| set | (1 << index)))
             }
             &Self::Kernels(policy) => Class::Count(state.policies[policy].figures.kernels),
             Self::Bound(policy, key) => {
@@ -234,10 +241,21 @@ impl Feature {
                 };
                 (change, Vec::new(), weight + if is_best { 6.0 } else { 0.0 })
             }
-            (Self::Largest, (Class::Count(before), Class::Count(largest))) => {
+            (Self::Largest, (Class::Groups(before), Class::Groups(largest))) => {
+                let removed = before & !largest;
+                // What has grown as large as the largest is not yet larger.
+                if removed == 0 {
+                    return None;
+                }
+                let names = |set: GroupSet| {
+                    let groups = groups.iter().zip(0..);
+                    let of_set = groups.filter(|(_, index)| set & (1 << index) != 0);
+                    of_set.flat_map(|(group, _)| names(group)).collect()
+                };
                 let change = Change::Largest {
-                    tensors: names(&groups[largest]),
-                    before: names(&groups[before]),
+                    tensors: names(largest),
+                    before: names(removed),
+                    was_equal: before & largest != 0,
                 };
                 (change, Vec::new(), 70.0)
             }
