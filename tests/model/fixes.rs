@@ -276,6 +276,10 @@ const OFFERED: &[(&str, &[&str])] = &[
     ("input x : f16[8]\ny = add(x x)", &["Insert a comma"]),
     ("input x : f16[8]\ny = relu(x))", &["Remove `)`"]),
     ("input x : f16[8]\ny = relu(x) z = relu(y)", &["Start a new line here", "Make the rest a comment"]),
+    ("input x : f16[8]\nh = relu(x)\ny = relu(h)\noutput h, y", &["Write `output h`, `output y`"]),
+    ("input a : f16[8, 6], b : f16[8, 6], c: f16[6]\nt = add(a, b)\ny = add(t, c)", &["Write `input a : f16[8, 6]`, `input b : f16[8, 6]`, `input c : f16[6]`"]),
+    ("weight v, w : f16[8]\ny = add(v, w)", &["Write `weight v : f16[8]`, `weight w : f16[8]`"]),
+    ("input a, b\ny = add(a, b)", &[]),
     ("input x : f16[8]\ny = relu(x); z = relu(y)", &["Start a new line here"]),
     ("input x : f16[8]\ny = relu(`x)", &["Close the name here"]),
     ("param H = 2\ninput x : f16[4H]\ny = relu(x)", &["Write `4*H`"]),
@@ -341,6 +345,14 @@ fn a_fix_edits_the_text_as_its_label_says() {
         (
             "input x : f16[4]\ny = relu(x  # open\n",
             "input x : f16[4]\ny = relu(x)  # open\n",
+        ),
+        (
+            "input a, b : f16[4]  # two\ny = add(a, b)\n",
+            "input a : f16[4]\ninput b : f16[4]  # two\ny = add(a, b)\n",
+        ),
+        (
+            "input x : f16[4]\nh = relu(x)\ny = relu(h)\noutput h, y",
+            "input x : f16[4]\nh = relu(x)\ny = relu(h)\noutput h\noutput y",
         ),
         (
             "input x : f16[4]\ny = relu(x)\noutput q # no\n",

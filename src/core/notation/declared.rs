@@ -261,6 +261,9 @@ pub(super) fn misdeclared(
     }
     let whole = tokens.first()?.span.to(tokens.last()?.span);
     let written = |line: String| Some(declared(problem.clone(), whole, &[line]));
+    if let Some(lines) = one_each(text, tokens) {
+        return Some(declared(problem.clone(), whole, &lines));
+    }
     match tokens {
         [keyword, name, rest @ ..]
             if matches!(slice(keyword), "input" | "weight") && name.kind == Lexeme::Name =>
@@ -274,7 +277,7 @@ pub(super) fn misdeclared(
             }
             let is_type_first = is_dtype(slice(name));
             if !is_type_first && rest.first()?.kind == Lexeme::Comma {
-                return one_each(text, role, tokens, problem);
+                return None;
             }
             let name = if is_type_first { rest.last()? } else { name };
             let is_colon = |t: &Token| matches!(t.kind, Lexeme::Colon | Lexeme::Equals);
@@ -329,19 +332,46 @@ pub(super) fn misdeclared(
     }
 }
 
-/// `input x, y : f16[4, 8]`
-fn one_each(text: &str, role: &str, tokens: &[Token], problem: &Diagnostic) -> Option<Diagnostic> {
-    let whole = tokens.first()?.span.to(tokens.last()?.span);
-    let colon = tokens.iter().position(|t| t.kind == Lexeme::Colon)?;
-    let names = tokens.get(1..colon)?.split(|t| t.kind == Lexeme::Comma);
-    let annotation = tokens.get(colon + 1)?.span.to(tokens.last()?.span);
-    let line = |name: &[Token]| match name {
-        [name] if name.kind == Lexeme::Name => {
-            let [name, annotation] = [name.span, annotation].map(|span| span.slice(text));
-            Some(format!("{role} {name} : {annotation}"))
-        }
-        _ => None,
+/// The lines of several tensors in one statement: `input x, y : f16[4, 8]`, `input x : f16[4], y : f16[8]`, `output x, y`. A tensor
+/// without a type has that of the next one that has one.
+fn one_each(text: &str, tokens: &[Token]) -> Option<Vec<String>> {
+    let (keyword, listed) = tokens.split_first()?;
+    let role = keyword.span.slice(text);
+    let is_output = match role {
+        "output" => true,
+        "input" | "weight" => false,
+        _ => return None,
     };
-    let lines: Vec<String> = names.map(line).collect::<Option<_>>()?;
-    Some(declared(problem.clone(), whole, &lines))
+    let mut depth = 0_usize;
+    let is_between = |token: &Token| {
+        match token.kind {
+            Lexeme::OpenParen | Lexeme::OpenBracket => depth += 1,
+            Lexeme::CloseParen | Lexeme::CloseBracket => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && token.kind == Lexeme::Comma
+    };
+    let mut annotation = None;
+    let mut lines = Vec::new();
+    let parts: Vec<&[Token]> = listed.split(is_between).collect();
+    for part in parts.into_iter().rev() {
+        let (name, typed) = part.split_first()?;
+        match typed {
+            [] => {}
+            [colon, first, .., last] if colon.kind == Lexeme::Colon => {
+                annotation = Some(first.span.to(last.span));
+            }
+            _ => return None,
+        }
+        if !matches!(name.kind, Lexeme::Name | Lexeme::QuotedName)
+            || is_output != annotation.is_none()
+        {
+            return None;
+        }
+        let annotation = annotation.map(|span| format!(" : {}", span.slice(text)));
+        let name = name.span.slice(text);
+        lines.push(format!("{role} {name}{}", annotation.unwrap_or_default()));
+    }
+    lines.reverse();
+    (lines.len() > 1).then_some(lines)
 }
