@@ -21,6 +21,7 @@ use fuseline_view::present::kernels::{kernel_rows, kernel_total};
 use fuseline_view::present::limits::limit_rows;
 use fuseline_view::present::memory::memory_sentence;
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use strum::VariantArray;
 
@@ -444,6 +445,43 @@ proptest! {
             }
         }
     }
+}
+
+/// A part of the formula that is zero has no row, and no place in the formula.
+#[test]
+fn the_formula_of_the_number_of_kernels_names_its_rows() {
+    let mut formulas = BTreeSet::new();
+    for example in EXAMPLES {
+        for &policy in Policy::VARIANTS {
+            for reshape in [ReshapeCost::Copy, ReshapeCost::View] {
+                let mut options = Options::of_policy(policy);
+                options.conventions.reshape = reshape;
+                options.device = device("h200").unwrap().clone();
+                let program = parse(example.text).program;
+                let analysis = analyze_program(&program, &options).analysis.unwrap();
+                for figure in [Figure::fused, Figure::unfused] {
+                    let figure = figure(Of::Program, Quantity::Launches);
+                    let told = explanation(figure, &analysis).unwrap();
+                    let term = told.term.unwrap();
+                    let rows = term.terms().iter().map(|term| &*term.name);
+                    let named = |part: &str| {
+                        let mut rows = rows.clone();
+                        rows.any(|name| name.starts_with(part))
+                    };
+                    match told.formula {
+                        "number of kernels" => assert!(named("kernels")),
+                        formula => {
+                            for part in formula.split(['−', '+']) {
+                                assert!(named(part.trim()), "{formula}: {term:#?}");
+                            }
+                        }
+                    }
+                    formulas.insert(told.formula);
+                }
+            }
+        }
+    }
+    assert!(formulas.len() > 2, "{formulas:?}");
 }
 
 /// Of the 20 kernels of the block five only copy: `rearrange` and `transpose`.

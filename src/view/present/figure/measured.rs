@@ -63,7 +63,7 @@ pub fn measured_explanation(
         ),
         MeasuredFigure::PredictedKernels => (
             "predicted kernels".to_owned(),
-            "kernels − views + further launches",
+            "Σ over kernels (launches)",
             launches(row),
         ),
         MeasuredFigure::MeasuredKernels => (

@@ -120,28 +120,47 @@ fn launches(analysis: &Analysis, run: Run) -> Found {
     let launched = kernels - views;
     let further = execution.launches - launched;
     let count = |name: &str, count: usize| Term::given(name, Number::Count(count as u64));
-    let kernels_term = if views == 0 {
-        count("kernels", kernels)
-    } else {
+    let without_views = || {
         let both = vec![
             count("kernels", kernels),
             count("views, which need no launch", views),
         ];
-        Term {
-            worked: Some(Worked::new(How::Difference, both)),
-            ..count("launched kernels", launched)
+        Worked::new(How::Difference, both)
+    };
+    let with_further = |kernels: Term| {
+        let further = count(
+            "further launches, for copies and for second halves of reductions",
+            further,
+        );
+        Worked::sum(vec![kernels, further])
+    };
+    // The formula has no part that is zero here: each of its parts is a row.
+    let (formula, worked) = match (views, further) {
+        (0, 0) => (
+            "number of kernels",
+            Worked::sum(vec![count("kernels", kernels)]),
+        ),
+        (_, 0) => ("kernels − views", without_views()),
+        (0, _) => (
+            "kernels + further launches",
+            with_further(count("kernels", kernels)),
+        ),
+        _ => {
+            let launched = Term {
+                worked: Some(without_views()),
+                ..count("launched kernels", launched)
+            };
+            (
+                "launched kernels + further launches",
+                with_further(launched),
+            )
         }
     };
-    let further = count(
-        "further launches, for copies and for second halves of reductions",
-        further,
-    );
-    let worked = Worked::sum(vec![kernels_term, further]);
-    let found = Found::new(Term::worked(
-        "",
-        Number::Count(execution.launches as u64),
-        worked,
-    ));
+    let total = Number::Count(execution.launches as u64);
+    let found = Found {
+        formula: Some(formula),
+        ..Found::new(Term::worked("", total, worked))
+    };
     found.noted(copies_note(analysis, execution))
 }
 

@@ -80,7 +80,7 @@ pub(super) fn formula(figure: Figure, analysis: &Analysis) -> &'static str {
         Quantity::BytesRead => "Σ over tensors read (elements × bytes per element)",
         Quantity::BytesWritten => "Σ over tensors written (elements × bytes per element)",
         Quantity::Saving => "(unfused bytes − fused bytes) / unfused bytes",
-        Quantity::Launches => "kernels − views + further launches",
+        Quantity::Launches => "number of kernels",
         Quantity::Flops if is_program => "Σ over kernels (FLOPs)",
         Quantity::Flops => "Σ over ops (FLOPs)",
         Quantity::Intensity => "FLOPs / (bytes read + bytes written)",
