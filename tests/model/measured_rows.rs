@@ -4,6 +4,7 @@ use crate::headline::analysis;
 use fuseline_core::analysis::measured::{Measurements, Variant, errors};
 use fuseline_core::examples::{NEXT, example};
 use fuseline_core::json::read_json;
+use fuseline_core::model::program::{OpStatement, Program};
 use fuseline_core::notation::parse;
 use fuseline_core::{Options, device};
 use fuseline_view::picture::charts::measured_scatter::scene;
@@ -217,8 +218,51 @@ fn files_with_the_measured_block_say_that_the_example_is_another_program() {
     }
     let root = env!("CARGO_MANIFEST_DIR");
     let text = std::fs::read_to_string(format!("{root}/public/measured/{NEXT}.fuse")).unwrap();
-    assert_ne!(example.ops.len(), parse(&text).program.ops.len());
+    let pattern = parse(&text).program;
+    assert_ne!(example.ops.len(), pattern.ops.len());
     assert!(FILES.iter().any(|name| pattern_note(&read(name)).is_some()));
+    let packed = parse(self::example("transformer").unwrap().text).program;
+    // What the note says of the three.
+    let count = |program: &Program, is: &dyn Fn(&OpStatement) -> bool| {
+        program.ops.iter().filter(|op| is(op)).count()
+    };
+    let of = |name: &'static str| move |op: &OpStatement| op.callee.text == name;
+    let of_x = |program: &Program| {
+        let input = &program.declarations[0].name.text;
+        let reads = |op: &OpStatement| op.inputs.iter().any(|read| read.text == *input);
+        count(program, &|op| of("matmul")(op) && reads(op))
+    };
+    assert_eq!([&pattern, &packed, &example].map(of_x), [1, 1, 3]);
+    let scales = [&pattern, &packed, &example].map(|program| count(program, &of("scale")));
+    assert_eq!(scales, [0, 0, 1]);
+    let splits = [&pattern, &packed, &example].map(|program| count(program, &of("split")));
+    assert_eq!(splits, [3, 0, 0]);
+    let norms = [&pattern, &packed, &example].map(|program| {
+        let is_bare = |op: &OpStatement| of("layer_norm")(op) && op.inputs.len() == 1;
+        count(program, &is_bare)
+    });
+    assert_eq!(norms, [0, 2, 2]);
+    assert!(text.contains("bf16") && !self::example(NEXT).unwrap().text.contains("bf16"));
+}
+
+#[test]
+fn the_note_on_the_measured_block_says_how_wide_it_was_measured() {
+    for name in FILES {
+        let file = read(name);
+        let widths = (file.rows.iter())
+            .filter(|row| row.pattern == NEXT)
+            .map(|row| row.size[1]);
+        let Some(widest) = widths.max() else {
+            continue;
+        };
+        let note = pattern_note(&file).unwrap();
+        let said = format!(
+            "No block wider than H = {},{:03} ",
+            widest / 1000,
+            widest % 1000
+        );
+        assert!(note.contains(&said), "{name}: {note}");
+    }
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! The model's predictions beside what was measured on a real GPU.
 
 use crate::present::figure::Number;
-use crate::present::format::{format_count, format_error, format_percent, format_seconds};
+use crate::present::format::{
+    format_count, format_error, format_exact, format_percent, format_seconds,
+};
 use crate::present::prediction_error::SHORT_S;
 use fuseline_core::analysis::measured::{Measurements, Predicted, Row, Variant, errors, predict};
 use fuseline_core::{Device, Program};
@@ -230,15 +232,16 @@ pub fn source_notes(file: &Measurements) -> [String; 2] {
     ]
 }
 
-/// How a pattern differs from the example of nearly the same name, if the file has one.
-pub fn pattern_note(file: &Measurements) -> Option<&'static str> {
-    let has_block = file
-        .rows
-        .iter()
-        .any(|row| row.pattern == "transformer_block");
-    has_block.then_some(
-        "The pattern transformer_block is not the example Transformer block: it computes Q, K and V in one matmul, does not scale the scores, and runs in bf16.",
-    )
+/// How a pattern differs from the examples of nearly the same name, and how wide it was measured, if the file has it.
+pub fn pattern_note(file: &Measurements) -> Option<String> {
+    /// Its params are S, H and heads.
+    const HIDDEN_SIZE: usize = 1;
+    let blocks = (file.rows.iter()).filter(|row| row.pattern == "transformer_block");
+    let widest = blocks.filter_map(|row| row.size.get(HIDDEN_SIZE)).max()?;
+    Some(format!(
+        "The pattern transformer_block differs from both examples of that name: it runs in bf16, and its layer norms have weights and biases. Unlike “Transformer block”, it computes Q, K and V in one matmul and does not scale the scores. Unlike “Transformer block, 14 ops”, its attention reads Q, K and V separately instead of counting all three in each matmul. No block wider than H = {} was measured here.",
+        format_exact(widest.unsigned_abs().into())
+    ))
 }
 
 /// A row of the table.
