@@ -14,7 +14,7 @@ test('a browser without it says so and offers the script', async ({ page, open }
   expect(await accessibilityFindings(page)).toEqual([]);
   const download = page.waitForEvent('download');
   await own(page).getByRole('button', { name: 'Save the PyTorch script' }).click();
-  expect((await download).suggestedFilename()).toBe('fuseline-bench.py');
+  expect((await download).suggestedFilename()).toBe('bench.py');
 });
 
 test('a browser that finds no GPU says so', async ({ page, open, problems }) => {

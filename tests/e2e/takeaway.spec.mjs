@@ -112,7 +112,7 @@ test('tables are saved with exact numbers, and the graph for other programs', as
 test('a program is saved as a script of PyTorch, or what PyTorch cannot run is told', async ({ page, open }) => {
   await open();
   const [name, script] = await exported(page, /^PyTorch script/);
-  expect(name).toBe('fuseline-bench.py');
+  expect(name).toBe('bench.py');
   expect(script.toString('utf8')).toContain('def program(input, w_qkv, w_out, w_ffn_up, w_ffn_down):\n    qkv = input @ w_qkv  # qkv_proj\n');
   expect(script.toString('utf8')).toMatch(/^"""Transformer block, 14 ops: runs eager and compiled/);
   await put(page, 'input x : f16[8]\nbare: y = elementwise(x) : f16[8]\n');

@@ -5,7 +5,7 @@ use fuseline_core::examples::EXAMPLES;
 use fuseline_core::model::functions::FUNCTIONS;
 use fuseline_core::notation::{parse, print};
 use fuseline_core::{Options, analyze_program};
-use fuseline_view::present::pytorch::{Script, script};
+use fuseline_view::present::pytorch::{SCRIPT_NAME, Script, script};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -33,6 +33,13 @@ fn expression(text: &str) -> String {
         panic!("{script}");
     };
     line.split_once(" = ").unwrap().1.to_owned()
+}
+
+#[test]
+fn the_help_of_a_script_calls_it_by_the_name_of_its_file() {
+    let script = script_of("input x : f16[8]\ny = relu(x)\n").unwrap();
+    let calls: Vec<&str> = script.split("python ").skip(1).collect();
+    assert!(calls.len() > 2 && calls.iter().all(|call| call.starts_with(SCRIPT_NAME)));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use fuseline_view::picture::export::{Drawing, Format, PictureKind, Pictured, SCR
 use fuseline_view::present::caption::Caption;
 use fuseline_view::present::headline::headline;
 use fuseline_view::present::names::own_title;
-use fuseline_view::present::pytorch::{refusal, script};
+use fuseline_view::present::pytorch::{SCRIPT_NAME, refusal, script};
 use fuseline_view::present::report::{Report, with_schema};
 use fuseline_view::present::tables::{Table, TableKind};
 use leptos::prelude::*;
@@ -49,7 +49,7 @@ impl Page {
         let name = untrack(|| self.program_name());
         let program = &shown.parsed.program;
         match script(&name, program, &shown.analysis, &shown.statement_of_op) {
-            Ok(script) => browser::download("fuseline-bench.py", "text/x-python", &script),
+            Ok(script) => browser::download(SCRIPT_NAME, "text/x-python", &script),
             Err(unwritable) => self.tell_failure(refusal(&unwritable)),
         }
     }

@@ -19,6 +19,9 @@ use std::fmt::Write as _;
 /// What every script does with its program, with names in capitals where that stands.
 const BENCH: &str = include_str!("bench.py");
 
+/// The name of a script's file, which its own help says, too.
+pub const SCRIPT_NAME: &str = "bench.py";
+
 /// A script, or what of the program PyTorch cannot run.
 pub type Script = Result<String, Vec<Unwritable>>;
 
