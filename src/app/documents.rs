@@ -4,7 +4,7 @@
 //! document open; a change that leaves little of the text begins another.
 
 use crate::app::history::keeps_little;
-use fuseline_core::examples::EXAMPLES;
+use fuseline_core::examples::example_of;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
@@ -96,7 +96,7 @@ pub enum Storing {
 impl OpenDocument {
     /// A document that is not stored yet. `is_link` if the text is that of a link.
     pub fn new(id: String, text: &str, is_link: bool) -> Self {
-        let is_known = is_link || EXAMPLES.iter().any(|example| example.text == text);
+        let is_known = is_link || example_of(text).is_some();
         Self {
             id,
             text: text.to_owned(),

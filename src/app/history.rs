@@ -3,7 +3,7 @@
 //! A step is one change of the text, of the choices beside it, or of both. Choices are steps whoever makes them, a button, a
 //! menu or an advice, so undo takes back what was changed last, and a step is the whole state before it.
 
-use fuseline_core::examples::{Opening, START, START_DEVICE, example};
+use fuseline_core::examples::{Opening, START, START_DEVICE, example, example_of};
 use fuseline_core::{Conventions, Device, FusionOptions, Policy, device};
 use fuseline_view::page::links::SharedState;
 use fuseline_view::page::note::Note;
@@ -193,6 +193,16 @@ pub fn end_of_change(before: &str, after: &str) -> usize {
 pub fn keeps_little(before: &str, after: &str) -> bool {
     let (head, tail) = common_ends(before, after);
     (head + tail) * 2 < before.len()
+}
+
+/// The example that a text counts as after an edit: the one from before as long as most of it stays, else the one that it now is.
+pub fn example_after(
+    example: Option<&'static str>,
+    before: &str,
+    now: &str,
+) -> Option<&'static str> {
+    let kept = example.filter(|_| !keeps_little(before, now));
+    kept.or_else(|| Some(example_of(now)?.id))
 }
 
 /// Lengths in bytes of the common prefix and suffix of two texts.

@@ -13,7 +13,7 @@ use crate::app::starts::{self, Start, is_unfinished};
 use crate::app::state::{Notice, NoticeAction, Page, Sent, SetIfChanged, Theme};
 use crate::app::stored;
 use fuseline_browser::{self as browser, Later};
-use fuseline_core::examples::{EXAMPLES, START, example};
+use fuseline_core::examples::{START, example, example_of};
 use fuseline_view::page::links::{SharedState, write_state};
 use leptos::ev;
 use leptos::prelude::*;
@@ -281,7 +281,7 @@ impl Session {
             self.open.set_value(opened);
             self.name_entry();
         }
-        let example = EXAMPLES.iter().find(|e| e.text == state.text);
+        let example = example_of(&state.text);
         self.show(state.text.clone(), example.map(|e| e.id), state.clone());
     }
 
@@ -314,7 +314,7 @@ impl Session {
         if state.puzzle.is_none() {
             self.page.leave_lesson();
         }
-        let example = EXAMPLES.iter().find(|e| e.text == state.text);
+        let example = example_of(&state.text);
         self.show(state.text.clone(), example.map(|e| e.id), state.clone());
         page.sent.set(Sent {
             link: Some(page.present_step()),

@@ -2,7 +2,7 @@
 
 use crate::app::documents::{Document, Stored};
 use fuseline_browser as browser;
-use fuseline_core::examples::example;
+use fuseline_core::examples::{example, example_of};
 use fuseline_view::page::links::{SharedState, read_state};
 use leptos::prelude::*;
 
@@ -60,6 +60,7 @@ impl Document {
 
     /// The id of the example that it started from.
     pub(super) fn example(&self) -> Option<&'static str> {
-        self.example.as_deref().and_then(example).map(|e| e.id)
+        let stored = self.example.as_deref().and_then(example);
+        stored.or_else(|| example_of(&self.text)).map(|e| e.id)
     }
 }

@@ -12,7 +12,7 @@ use crate::components::headline::Headline;
 use crate::components::results::kernels::KernelsTable;
 use crate::components::sliders::Sliders;
 use fuseline_browser::{self as browser, Later, Reply};
-use fuseline_core::examples::{EMBEDDED, example};
+use fuseline_core::examples::{EMBEDDED, example, example_of};
 use leptos::html;
 use leptos::prelude::*;
 use std::time::Duration;
@@ -98,7 +98,8 @@ fn page_of(link: Option<Link>) -> Page {
         }
         Some(Ok(Carried::State(state))) => {
             let choices = (&*state).into();
-            page.replace(state.text.clone(), Origin::Single, None, choices);
+            let example = example_of(&state.text).map(|example| example.id);
+            page.replace(state.text.clone(), Origin::Single, example, choices);
             if let Some(op) = state.selected_op.clone() {
                 page.select_named(&op);
             }
@@ -175,7 +176,7 @@ fn exchange_messages(page: Page, views: Vec<&'static str>) {
                     Err(message) => Content::Error { message },
                     Ok(change) => {
                         if let Some(text) = change.text {
-                            page.open(text, None);
+                            page.open(text);
                         }
                         page.choose(|choices| {
                             if let Some(device) = change.device {

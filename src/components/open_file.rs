@@ -1,7 +1,7 @@
 //! Opens pasted, dropped and chosen files. JSON, `Op(...)` lines and models are converted to notation; a measurement is shown
 //! beside the program that is open.
 
-use crate::app::history::{Origin, keeps_little};
+use crate::app::history::{Origin, example_after};
 use crate::app::state::{Notice, NoticeAction, Page};
 use crate::components::file_reading::FileReading;
 use crate::components::open_profile::open_profile;
@@ -108,7 +108,7 @@ async fn open_model(page: Page, file: &FileReading, format: ModelFormat) {
     }
     match reader.finish() {
         Ok(converted) => {
-            let is_changed = page.open(converted.text.clone(), None);
+            let is_changed = page.open(converted.text.clone());
             tell_opened(page, converted.summary, converted.is_incomplete, is_changed);
         }
         Err(problem) => page.tell_failure(problem),
@@ -119,7 +119,7 @@ async fn open_model(page: Page, file: &FileReading, format: ModelFormat) {
 fn open(page: Page, text: &str) {
     match converted(text) {
         Some(Ok(converted)) => {
-            let is_changed = page.open(converted.text.clone(), None);
+            let is_changed = page.open(converted.text.clone());
             tell_opened(page, converted.summary, converted.is_incomplete, is_changed);
         }
         other => {
@@ -128,7 +128,7 @@ fn open(page: Page, text: &str) {
                 return;
             }
             // Notation, or a text that could not be converted, is shown as it is.
-            let is_changed = page.open(text.replace("\r\n", "\n"), None);
+            let is_changed = page.open(text.replace("\r\n", "\n"));
             if let Some(Err(problem)) = other {
                 tell_opened(page, problem, true, is_changed);
             }
@@ -186,10 +186,9 @@ pub fn paste(page: Page, event: &Event, selected: Span) {
     }
 }
 
-/// Replaces `text` by `now`. The text counts as its example as long as most of it stays.
+/// Replaces `text` by `now`.
 fn replace(page: Page, text: &str, now: String) -> bool {
-    let example = page.example.get_untracked();
-    let example = example.filter(|_| !keeps_little(text, &now));
+    let example = example_after(page.example.get_untracked(), text, &now);
     let choices = page.choices_with(&now);
     page.replace(now, Origin::Single, example, choices)
 }

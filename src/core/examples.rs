@@ -1,6 +1,7 @@
 //! The examples that the page offers: one file each below `public`, one row each here.
 
 use crate::model::options::{Policy, ReshapeCost};
+use crate::notation::{edit, parse};
 
 /// A program to start from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +60,23 @@ impl Default for Opening {
 /// The example of this id.
 pub fn example(id: &str) -> Option<&'static Example> {
     EXAMPLES.iter().find(|e| e.id == id)
+}
+
+/// The example that has this text, but perhaps other values of its params, which are what sliders write.
+pub fn example_of(text: &str) -> Option<&'static Example> {
+    let same_text = EXAMPLES.iter().find(|example| example.text == text);
+    same_text.or_else(|| {
+        // Values change no line: without this, each question would parse every example.
+        let lines = text.lines().count();
+        let mut candidates = EXAMPLES
+            .iter()
+            .filter(|example| example.text.lines().count() == lines)
+            .peekable();
+        candidates.peek()?;
+        let without_values = |text: &str| edit::without_values(text, &parse(text).program);
+        let wanted = without_values(text);
+        candidates.find(|example| without_values(example.text) == wanted)
+    })
 }
 
 /// The example that a first visit opens.

@@ -1,7 +1,7 @@
 //! The examples: folder and table agree, none has diagnostics, and their numbers equal those computed by hand.
 
 use fuseline_core::analysis::transformer::transformer_block;
-use fuseline_core::examples::{EMBEDDED, EXAMPLES, Example, Opening, START, example};
+use fuseline_core::examples::{EMBEDDED, EXAMPLES, Example, Opening, START, example, example_of};
 use fuseline_core::model::program::Program;
 use fuseline_core::notation::edit::set_param;
 use fuseline_core::notation::parse;
@@ -57,6 +57,31 @@ fn the_folder_and_the_table_agree() {
     );
     let ids: BTreeSet<&str> = EXAMPLES.iter().map(|e| e.id).collect();
     assert_eq!(ids.len(), EXAMPLES.len());
+}
+
+/// A slider may set other params, too, to what divides the new value.
+#[test]
+fn an_example_is_known_with_other_values_of_its_params_and_not_with_another_line() {
+    for example in EXAMPLES {
+        let id = |text: &str| example_of(text).map(|found| found.id);
+        assert_eq!(id(example.text), Some(example.id));
+        let program = program(example);
+        let mut all_set = example.text.to_owned();
+        for (index, param) in program.params.iter().enumerate() {
+            let Some(range) = &param.range else {
+                continue;
+            };
+            for value in [range.min, range.max] {
+                let text = set_param(example.text, &program, index, value);
+                assert_eq!(id(&text), Some(example.id), "{text}");
+            }
+            all_set = set_param(&all_set, &parse(&all_set).program, index, range.max);
+        }
+        assert_eq!(id(&all_set), Some(example.id), "{all_set}");
+        assert_eq!(id(&format!("{}\n", example.text)), None);
+        assert_eq!(id(&all_set.replacen('#', "##", 1)), None);
+    }
+    assert_eq!(example_of(""), None);
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! Undo and redo of the text and of the choices beside it.
 
-use fuseline::app::history::{Choices, History, Origin, Step, end_of_change, keeps_little};
+use fuseline::app::history::{
+    Choices, History, Origin, Step, end_of_change, example_after, keeps_little,
+};
+use fuseline_core::examples::example;
 use fuseline_core::{FusionOptions, Policy};
 use fuseline_view::page::links::SharedState;
 use fuseline_view::page::note::Note;
@@ -198,6 +201,21 @@ fn the_caret_goes_to_the_end_of_the_change() {
     assert_eq!(end_of_change("abc", "ac"), 1);
     assert_eq!(end_of_change("x é", "x è y"), 6);
     assert_eq!(end_of_change("same", "same"), 4);
+}
+
+#[test]
+fn a_text_that_is_pasted_counts_as_the_example_that_it_is() {
+    let block = example("transformer_block").unwrap();
+    let (text, wide) = (block.text, block.text.replace("H = 4096", "H = 8192"));
+    let edited = format!("{text}more = relu(output)\n");
+    assert_eq!(example_after(Some(block.id), text, &edited), Some(block.id));
+    assert_eq!(example_after(None, "", &wide), Some(block.id));
+    assert_eq!(
+        example_after(Some("mlp"), "y = relu(z)\n", &wide),
+        Some(block.id)
+    );
+    assert_eq!(example_after(Some("mlp"), text, "y = relu(z)\n"), None);
+    assert_eq!(example_after(None, "", &edited), None);
 }
 
 #[test]

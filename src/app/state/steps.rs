@@ -5,7 +5,7 @@ use super::page::{Page, SetIfChanged};
 use super::selection::Selection;
 use crate::app::history::{Choices, History, Origin, Step, keeps_little};
 use fuseline_browser as browser;
-use fuseline_core::examples::{Example, START, example};
+use fuseline_core::examples::{Example, START, example, example_of};
 use fuseline_core::{Policy, Program};
 use leptos::prelude::*;
 
@@ -61,12 +61,13 @@ impl Page {
 
     /// Replaces the text by another program. Without `@kernel` marks the policy `manual` would fuse nothing, so the default
     /// policy replaces it.
-    pub fn open(self, text: String, example: Option<&'static str>) -> bool {
+    pub fn open(self, text: String) -> bool {
         let is_manual = self.policy.get_untracked() == Policy::Manual;
         let mut choices = self.choices_with(&text);
         if is_manual && !text.contains("@kernel") {
             choices.policy = Policy::default();
         }
+        let example = example_of(&text).map(|example| example.id);
         self.open_with(text, example, choices)
     }
 

@@ -6,7 +6,7 @@
 use super::code::{CodeLines, LINE_STEP};
 use super::completion::{CompletionList, Completions, LIST_ID};
 use super::line_fixes::LineFixes;
-use crate::app::history::{Origin, end_of_change, keeps_little};
+use crate::app::history::{Origin, end_of_change, example_after};
 use crate::app::state::{FocusRequest, OpsView, Page, Selection, SetIfChanged};
 use crate::components::open_file::{is_too_large, paste};
 use fuseline_browser::{
@@ -99,8 +99,8 @@ impl TextArea {
             return;
         }
         self.written.set_value(text.clone());
-        let is_another = (page.text).with_untracked(|before| keeps_little(before, &text));
-        let example = page.example.get_untracked().filter(|_| !is_another);
+        let example = page.example.get_untracked();
+        let example = (page.text).with_untracked(|before| example_after(example, before, &text));
         let choices = page.choices_with(&text);
         page.replace(text, Origin::Typing, example, choices);
     }

@@ -33,6 +33,12 @@ pub fn set_param(text: &str, program: &Program, param_index: usize, value: i64) 
     replaced(text, edits)
 }
 
+/// The text without the values of its params: the same for all positions of the sliders.
+pub fn without_values(text: &str, program: &Program) -> String {
+    let values = program.params.iter().map(|param| param.value_span);
+    replaced(text, values.map(TextEdit::remove))
+}
+
 /// The most frequent element type of the annotations; on a tie the first in the program.
 pub fn main_dtype(program: &Program) -> Option<DType> {
     let count = |dtype: DType| annotations(program).filter(|a| a.dtype == dtype).count();
