@@ -3,7 +3,8 @@
 use crate::app::state::Page;
 use leptos::prelude::*;
 
-/// The note that came with the link, as plain text, until the visitor hides it. *Share* still sends it.
+/// The note that came with the link, as plain text, until the visitor hides it. *Share* still sends it with the unchanged
+/// program.
 #[component]
 pub fn SenderNote() -> impl IntoView {
     let page = Page::of_context();

@@ -188,6 +188,65 @@ test('a note stays through edits, which it is said to precede, until it is hidde
   await expect(senderNote(page)).toHaveCount(0);
 });
 
+test('a note that came with a link is not sent with another program as if it were new', { tag: '@firefox' }, async ({ page, open, site }) => {
+  await open(fragmentOf(`note=Look here\n\n${TEXT}`));
+  const outdated = page.getByText('This note came with the link and was written before your changes.');
+  const field = page.getByLabel('Note to the reader (optional)');
+  await page.evaluate(() => { navigator.clipboard.writeText = async (text) => { globalThis.copied = text; }; });
+  const copied = async (name) => {
+    await page.evaluate(() => { globalThis.copied = ''; });
+    await page.getByRole('button', { name, exact: true }).click();
+    await expect.poll(() => page.evaluate(() => globalThis.copied)).toContain('#v1.');
+    return page.evaluate(() => globalThis.copied);
+  };
+  const noteOf = async (link) => {
+    const other = await page.context().newPage();
+    await other.goto(site + new URL(link.split('\n').at(-1)).hash);
+    await expect(result(other)).toBeVisible();
+    const notes = await senderNote(other).locator('bdi').allTextContents();
+    await other.close();
+    return notes;
+  };
+  await openShare(page);
+  await expect(field).toHaveValue('Look here');
+  await expect(outdated).toHaveCount(0);
+  expect(await noteOf(await copied('Copy link'))).toEqual(['Look here']);
+
+  await choosePolicy(page, 'none');
+  await openShare(page);
+  await expect(outdated).toBeVisible();
+  expect(await accessibilityFindings(page, { within: '.share-menu' })).toEqual([]);
+  expect(await noteOf(await copied('Copy link'))).toEqual([]);
+  await openShare(page);
+  const withResult = await copied('Copy result and link');
+  expect(withResult).not.toContain('Look here');
+  expect(await noteOf(withResult)).toEqual([]);
+
+  // Edited it is the visitor's own.
+  await openShare(page);
+  await field.fill('Look here, too');
+  await expect(outdated).toHaveCount(0);
+  expect(await noteOf(await copied('Copy link'))).toEqual(['Look here, too']);
+  await openShare(page);
+  await field.fill('Look here');
+  await page.getByRole('button', { name: 'Remove it', exact: true }).click();
+  await expect(field).toHaveValue('');
+  await expect(field).toBeFocused();
+  await expect(outdated).toHaveCount(0);
+});
+
+test('a link with an example at other sizes opens as that example', { tag: '@firefox' }, async ({ page, open }) => {
+  await open();
+  await chooseExample(page, 'Transformer block');
+  await slider(page, 'S').press('ArrowRight');
+  const text = await editor(page).inputValue();
+  await chooseExample(page, 'Diamond');
+  await followLink(page, fragmentOf(`\n${text}`));
+  await expect(editor(page)).toHaveValue(text);
+  await expect(picker(page, 'Example')).toHaveValue('transformer_block');
+  await expect(page.locator('.strip')).toContainText('What to watch: With torch.compile');
+});
+
 test('a hostile note is harmless text', { tag: '@firefox' }, async ({ page, open }) => {
   const NOTES = [
     ['markup', '<img src=x onerror=alert(1)><b>bold</b>&amp;', '<img src=x onerror=alert(1)><b>bold</b>&amp;'],

@@ -17,7 +17,7 @@ pub fn ShareButton() -> impl IntoView {
     let page = Page::of_context();
     // Here and not in the panel, so that a note which is half written outlives it.
     let note = RwSignal::new(String::new());
-    // Who passes a link on sees the note that came with it, and sends it, changes it or takes it out.
+    // Who passes a link on unchanged sees the note that came with it, and sends it, changes it or takes it out.
     Effect::new(move |came: Option<String>| {
         let comes = page
             .sender_note
@@ -28,13 +28,21 @@ pub fn ShareButton() -> impl IntoView {
         }
         comes
     });
+    // The sender did not write it of what the link now carries.
+    let is_outdated = Memo::new(move |_| {
+        let sent = page.sender_note.get();
+        sent.is_some_and(|sent| note.with(|note| *note == sent.to_string()))
+            && page.differs_from_sent()
+    });
     let is_too_long = move || note.with(|note| excess(note) > 0);
     let shown_text = RwSignal::new(None::<String>);
     let is_open = RwSignal::new(false);
     let button = NodeRef::new();
     let share = move |with_result: bool| {
         shown_text.set(None);
-        let note = note.with_untracked(|note| Note::of(note));
+        let note = note
+            .with_untracked(|note| Note::of(note))
+            .filter(|_| !is_outdated.get_untracked());
         let result = with_result.then(|| result_text(page, note.as_ref()));
         browser::spawn(async move {
             let text = match (sharing::link_with_note(page, note).await, result) {
@@ -60,7 +68,7 @@ pub fn ShareButton() -> impl IntoView {
     };
     view! {
         <Menu label="Share" is_at_end=true panel_class="share-menu" is_open button>
-            <NoteField note />
+            <NoteField note is_outdated />
             <div class="share-actions">
                 <button type="button" class="primary" disabled=is_too_long on:click=move |_| share(false)>
                     "Copy link"
@@ -98,7 +106,14 @@ fn excess(note: &str) -> usize {
 fn NoteField(
     /// The note.
     note: RwSignal<String>,
+    /// Whether it came with a link and the visitor has changed the program since, not the note.
+    is_outdated: Memo<bool>,
 ) -> impl IntoView {
+    let field = NodeRef::new();
+    let remove = move |_| {
+        note.set(String::new());
+        browser::focus(field);
+    };
     let count = move || {
         let most = Note::MAX_CHARS;
         note.with(|note| match excess(note) {
@@ -107,6 +122,13 @@ fn NoteField(
         })
     };
     let is_too_long = move || note.with(|note| excess(note) > 0);
+    let described_by = move || {
+        if is_outdated.get() {
+            "share-note-count share-note-outdated"
+        } else {
+            "share-note-count"
+        }
+    };
     // The page's keys, such as undo, are those of the field here. Escape closes the menu.
     let keep_keys = move |event: KeyboardEvent| {
         if event.key() != "Escape" {
@@ -117,14 +139,21 @@ fn NoteField(
         <label for="share-note">"Note to the reader (optional)"</label>
         <textarea
             id="share-note"
+            node_ref=field
             rows="4"
-            aria-describedby="share-note-count"
+            aria-describedby=described_by
             aria-invalid=move || is_too_long().to_string()
             prop:value=note
             on:input:target=move |event| note.set(event.target().value())
             on:keydown=keep_keys
         ></textarea>
         <p id="share-note-count" class="share-note-count" class:is-failure=is_too_long>{count}</p>
+        <Show when=move || is_outdated.get()>
+            <p id="share-note-outdated">
+                "This note came with the link and was written before your changes. A copy carries it only if you edit it. "
+                <button type="button" class="link" on:click=remove>"Remove it"</button>
+            </p>
+        </Show>
     }
 }
 
