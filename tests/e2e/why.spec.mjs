@@ -52,6 +52,34 @@ test('every crossing edge has a row with a reason and a price, sorted by bytes, 
   });
 });
 
+test('a question about two ops that a change fuses gives way to the first row', async ({ page }) => {
+  await choosePolicy(page, 'none');
+  await open(page);
+  await page.getByRole('button', { name: 'ffn_up → gelu', exact: true }).click();
+  await expect(picker(page, 'one op')).toHaveValue(/./);
+  const asked = () => picker(page, 'one op').locator('option:checked').textContent();
+  await expect.poll(asked).toBe('ffn_up');
+  await page.getByRole('tab', { name: 'Kernels' }).click();
+  await choosePolicy(page, 'rules');
+  await open(page);
+  await expect(answer(page)).toContainText(/^Separate: /);
+  const first = await panel(page).locator('tbody button.link').first().textContent();
+  expect(`${await asked()} → ${await picker(page, 'another op').locator('option:checked').textContent()}`).toBe(first);
+});
+
+test('a row that no order of the kernels allows has no figures, and others say what they would merge', async ({ page }) => {
+  await open(page);
+  const row = (name) => rows(page).filter({ has: page.getByRole('button', { name, exact: true }) });
+  const impossible = row('layer_norm1 → residual_add2');
+  await expect(impossible).toContainText('must run between them');
+  await expect(impossible.locator('td.number')).toHaveText(['–', '–']);
+  await expect(impossible.locator('td.number button')).toHaveCount(0);
+  const attention = row('attn_scores → softmax');
+  await expect(attention).toContainText('FlashAttention runs both in one kernel, with a running softmax, tile by tile: choose “fused attention” under Options.');
+  await expect(row('gelu → ffn_down')).toContainText('With the rest of their kernels: ffn_up + gelu + ffn_down + residual_add2.');
+  await expect(row('gelu → ffn_down').locator('td.number').last()).toHaveText('not known');
+});
+
 test('table, graph and question speak of the same edge', async ({ page }) => {
   await open(page);
   // Before anybody asks it is about the dearest edge.
@@ -78,7 +106,11 @@ test('table, graph and question speak of the same edge', async ({ page }) => {
     await picker(page, 'another op').selectOption({ label: 'split_heads' });
     await expect(answer(page)).toHaveText('They run in one kernel.');
     await picker(page, 'another op').selectOption({ label: 'out_proj' });
-    await expect(answer(page)).toContainText(/^Separate: a kernel runs at most one matmul.*One kernel instead would save 16.8 MB. Its time is unknown/);
+    await expect(answer(page)).toHaveText(/^Separate: .* must run between them\.$/);
+    await picker(page, 'one op').selectOption({ label: 'ffn_up' });
+    await picker(page, 'another op').selectOption({ label: 'ffn_down' });
+    await expect(answer(page)).toContainText(/^Separate: a kernel runs at most one matmul.*One kernel instead would save .* Its time is unknown/);
+    await picker(page, 'one op').selectOption({ label: 'qkv_proj' });
     await choosePolicy(page, 'none');
     await picker(page, 'another op').selectOption({ label: 'split_heads' });
     await expect(answer(page)).toContainText('the policy does not try it');

@@ -220,6 +220,13 @@ proptest! {
                     _ => None,
                 });
                 match (reason, last) {
+                    // No order of the kernels allows it, whatever the compiler came to.
+                    (Reason::Cycle { path }, _) => {
+                        let later = pair[0].max(pair[1]);
+                        prop_assert_eq!(kernel(path[0]), pair[0].min(pair[1]));
+                        prop_assert!(analysis.partition.computes(later, path[path.len() - 1]));
+                        prop_assert!(path.len() > 2);
+                    }
                     (
                         Reason::LibraryCall { matmul: op } | Reason::FusedAttention { op },
                         None | Some(Reason::LibraryCall { .. } | Reason::FusedAttention { .. }),

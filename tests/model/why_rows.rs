@@ -3,9 +3,11 @@
 use fuseline_core::analysis::why::{Price, PricedEdge, Verdict, Why};
 use fuseline_core::examples::example;
 use fuseline_core::fusion::record::record;
-use fuseline_core::{Analysis, IdVec, Objective, OpId, Options, Policy, analyze_program, notation};
+use fuseline_core::{
+    Analysis, IdVec, Objective, OpId, Options, Policy, analyze_program, device, notation,
+};
 use fuseline_view::present::figure::Saved;
-use fuseline_view::present::why::{EdgeOrder, EdgeRow, WhyNot};
+use fuseline_view::present::why::{Asked, EdgeOrder, EdgeRow, WhyNot};
 use std::cmp::Reverse;
 use std::sync::Arc;
 use strum::VariantArray;
@@ -40,9 +42,18 @@ fn every_edge_between_kernels_has_a_row_in_each_order() {
         let ops = all.iter().map(|edge| (edge.producer, edge.consumer));
         assert!(listed.rows.iter().map(|row| row.ops).eq(ops));
         assert_eq!(listed.total, crossing);
+        // `act → back` is last by bytes and time: `out` must run between them.
+        let impossible = (listed.rows.iter()).filter(|row| !row.is_possible);
+        let impossible: Vec<&str> = impossible.map(|row| &*row.names).collect();
+        assert_eq!(impossible, ["act → back"]);
+        let (last, possible) = all.split_last().unwrap();
         assert!(match order {
-            EdgeOrder::Bytes => all.is_sorted_by_key(|edge| Reverse(edge.price.saved_bytes())),
-            EdgeOrder::Time => all.is_sorted_by(|a, b| a.price.time_s() >= b.price.time_s()),
+            EdgeOrder::Name => true,
+            _ => analysis.graph.ops[last.consumer].name == "back",
+        });
+        assert!(match order {
+            EdgeOrder::Bytes => possible.is_sorted_by_key(|edge| Reverse(edge.price.saved_bytes())),
+            EdgeOrder::Time => possible.is_sorted_by(|a, b| a.price.time_s() >= b.price.time_s()),
             EdgeOrder::Name => listed.rows.is_sorted_by(|a, b| a.names <= b.names),
         });
         let row = (listed.rows.iter())
@@ -98,6 +109,139 @@ fn any_two_ops_have_an_answer() {
     assert_eq!(said("small", "up"), said("up", "small"));
     let lost = why_not.answer(op("up"), OpId::new(5)).text();
     assert_eq!(lost, "The program no longer has both ops. Choose others.");
+}
+
+/// A row of the transformer block on an H200.
+fn row_of_block(names: &str, id: &str, change: impl Fn(&mut Options)) -> (EdgeRow, String) {
+    let mut options = Options {
+        device: device("h200").unwrap().clone(),
+        ..Options::default()
+    };
+    change(&mut options);
+    let program = notation::parse(example(id).unwrap().text).program;
+    let outcome = analyze_program(&program, &options);
+    let analysis = Arc::new(outcome.analysis.unwrap());
+    let why_not = WhyNot::new(analysis, &outcome.statement_of_op, None);
+    let rows = why_not.rows(EdgeOrder::Bytes, usize::MAX, None).rows;
+    let listed: Vec<&str> = rows.iter().map(|row| &*row.names).collect();
+    let row = rows.iter().find(|row| row.names == names);
+    let row = row.unwrap_or_else(|| panic!("{listed:?}")).clone();
+    let answer = why_not.answer(row.ops.0, row.ops.1).text();
+    (row, answer)
+}
+
+/// The feed-forward network lies between the two, whoever fuses.
+#[test]
+fn that_another_kernel_must_run_between_is_the_reason_under_every_policy() {
+    for &policy in Policy::VARIANTS {
+        let (row, answer) = row_of_block("norm1 → resid2", "transformer_block", |options| {
+            options.policy = policy;
+        });
+        assert!(row.reason.starts_with("`up`"), "{policy:?}: {row:?}");
+        assert!(row.reason.ends_with(" must run between them"), "{row:?}");
+        assert_eq!(answer, format!("Separate: {}.", row.reason));
+        assert_eq!(
+            [Saved::Bytes, Saved::Time].map(|saved| row.saved(saved)),
+            ["–"; 2]
+        );
+        assert!(row.notes.is_empty());
+    }
+}
+
+#[test]
+fn many_ops_between_two_are_not_all_named() {
+    let text = "input x : f16[64]\na = relu(x)\nb = exp(a)\nc = exp(b)\nd = exp(c)\ne = exp(d)\nf = add(e, a)\n";
+    let analysis = Arc::new(analysis(text, Policy::None));
+    let why_not = WhyNot::new(analysis, &IdVec::default(), None);
+    let said = why_not.answer(OpId::new(0), OpId::new(5)).text();
+    assert_eq!(
+        said,
+        "Separate: `b`, `c`, `d` and 1 more must run between them."
+    );
+}
+
+#[test]
+fn a_time_that_nobody_knows_is_not_known() {
+    let text =
+        "input x : f16[256, 256]\nweight w : f16[256, 256]\na = matmul(x, w)\nb = matmul(a, w)\n";
+    let analysis = Arc::new(analysis(text, Policy::Rules));
+    let why_not = WhyNot::new(analysis, &IdVec::default(), None);
+    let row = &why_not.rows(EdgeOrder::Bytes, 1, None).rows[0];
+    assert_eq!(
+        [Saved::Bytes, Saved::Time].map(|saved| row.saved(saved)),
+        ["393 kB", "not known"]
+    );
+}
+
+#[test]
+fn a_row_names_all_that_would_merge_beyond_its_two_ops() {
+    let compiled = |options: &mut Options| options.policy = Policy::Inductor;
+    let (row, _) = row_of_block("out_proj → residual_add1", "transformer", compiled);
+    assert_eq!(
+        row.notes,
+        ["With the rest of their kernels: out_proj + residual_add1 + layer_norm1."]
+    );
+    let unfused = |options: &mut Options| options.policy = Policy::None;
+    let (row, _) = row_of_block("residual_add1 → layer_norm1", "transformer", unfused);
+    assert!(row.notes.is_empty(), "{row:?}");
+}
+
+#[test]
+fn inside_an_attention_the_row_says_that_flash_attention_is_one_kernel() {
+    let says = |(row, answer): &(EdgeRow, String)| {
+        let is_note = |note: &String| {
+            note.starts_with(
+                "FlashAttention runs both in one kernel, with a running softmax, tile by tile",
+            ) && note.contains("“fused attention” under Options")
+        };
+        let is_said = row.notes.iter().any(is_note);
+        assert_eq!(
+            answer.contains("FlashAttention runs both in one kernel"),
+            is_said
+        );
+        is_said
+    };
+    let rules = |options: &mut Options| options.policy = Policy::Rules;
+    let inside = row_of_block("scaled → probs", "transformer_block", rules);
+    assert!(inside.0.reason.contains("works in tiles") && says(&inside));
+    assert!(says(&row_of_block(
+        "probs → mixed",
+        "transformer_block",
+        rules
+    )));
+    assert!(!says(&row_of_block(
+        "up → act",
+        "transformer_block",
+        |options| {
+            options.policy = Policy::None;
+        }
+    )));
+    assert!(!says(&row_of_block(
+        "q → scores",
+        "transformer_block",
+        rules
+    )));
+}
+
+#[test]
+fn a_question_is_dropped_when_its_ops_are_fused_or_gone_and_not_when_they_were_fused_before() {
+    let apart = analysis(TEXT, Policy::None);
+    let fused = analysis(TEXT, Policy::Rules);
+    let op = |name| apart.graph.op_named(name).unwrap();
+    let pair = (op("up"), op("act"));
+    let asked = Asked::about(&apart, pair);
+    assert_eq!(asked.ops(&apart), Some(pair));
+    assert_eq!(asked.ops(&fused), None);
+    // The visitor asks about what is fused.
+    assert_eq!(Asked::about(&fused, pair).ops(&fused), Some(pair));
+    // Another op in front of them.
+    let edited = TEXT.replace("small: s", "first: r = relu(x)\nsmall: s");
+    let edited = analysis(&edited, Policy::None);
+    let shifted = asked.ops(&edited).unwrap();
+    assert_eq!(edited.graph.ops[shifted.0].name, "up");
+    assert_ne!(shifted, pair);
+    let gone = analysis(&TEXT.replace("act:", "other:"), Policy::None);
+    assert_eq!(asked.ops(&gone), None);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use fuseline_learn::lesson::state::{Mark, Marked};
 use fuseline_view::present::advice::set_words;
 use fuseline_view::present::findings::fixes_on_line;
 use fuseline_view::present::manual::Change;
+use fuseline_view::present::why::{Asked, EdgeOps};
 use leptos::prelude::*;
 
 impl Page {
@@ -87,9 +88,15 @@ impl Page {
         self.select_and(selection, false);
     }
 
+    /// Chooses the two ops that the *Why not* tab explains.
+    pub fn ask_about(self, ops: EdgeOps) {
+        let asked = (self.analysis).with_untracked(|analysis| Asked::about(analysis, ops));
+        self.asked.set_if_changed(Some(asked));
+    }
+
     fn select_and(self, selection: Selection, is_inspected: bool) {
         if let Selection::Edge { producer, consumer } = selection {
-            self.asked.set_if_changed(Some((producer, consumer)));
+            self.ask_about((producer, consumer));
         }
         let mut named =
             (self.analysis).with_untracked(|analysis| NamedSelection::new(selection, analysis));

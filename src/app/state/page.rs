@@ -30,7 +30,7 @@ use fuseline_view::present::badge::{KernelLook, kernel_looks};
 use fuseline_view::present::findings::Shown;
 use fuseline_view::present::pinned::KernelAgainst;
 use fuseline_view::present::steps::Steps;
-use fuseline_view::present::why::WhyNot;
+use fuseline_view::present::why::{Asked, WhyNot};
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -82,7 +82,7 @@ pub struct Page {
     /// The number of decisions of the policy after which the kernels are shown; `None` is after all.
     pub step: RwSignal<Option<usize>>,
     /// The two ops that the *Why not* tab explains; `None` until the visitor chooses two or selects an edge.
-    pub asked: RwSignal<Option<(OpId, OpId)>>,
+    pub asked: RwSignal<Option<Asked>>,
     /// The parsed text.
     pub parsed: Memo<Arc<Parsed>>,
     /// All errors, warnings and notes, in text order.

@@ -13,6 +13,7 @@ use fuseline_browser as browser;
 use fuseline_core::{IdVec, OpId};
 use fuseline_view::present::figure::Saved;
 use fuseline_view::present::why::{EdgeOps, EdgeOrder, EdgeRow, EdgeRows, saved_time_title};
+use leptos::either::Either;
 use leptos::html;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -94,7 +95,7 @@ pub fn WhyPanel(
     view! {
         <div>
             <Question first_listed />
-            <p class="quiet why-note">"Each row estimates what one kernel in place of the two would save, even where the reason rules that kernel out. "<em>"What to do"</em>" lists possible changes only and analyzes the whole program for each."</p>
+            <p class="quiet why-note">"Each row estimates what one kernel in place of the two would save, even where the reason rules that kernel out, unless other ops must run between them. "<em>"What to do"</em>" lists possible changes only and analyzes the whole program for each."</p>
             <EdgeTable listed selected order chosen_order />
             <Show when=move || listed.with(|listed| listed.is_awaited)>
                 <WorkLine />
@@ -192,11 +193,21 @@ fn Row(
 ) -> impl IntoView {
     let page = Page::of_context();
     let (producer, consumer) = edge;
+    let is_possible = Memo::new(move |_| row.with(|row| row.is_possible));
     let number = move |saved: Saved| {
+        let text = move || row.with(|row| row.saved(saved));
+        if !is_possible.get() {
+            return Either::Left(text);
+        }
         let told = Told::own(move || {
             listed.with(|listed| row.with(|row| row.explanation(&listed.of.analysis, saved)))
         });
-        view! { <Number told>{move || row.with(|row| row.saved(saved))}</Number> }
+        Either::Right(view! { <Number told>{text}</Number> })
+    };
+    let notes = move || {
+        let notes = row.with(|row| row.notes.clone()).into_iter();
+        let lines = notes.map(|note| view! { <span class="quiet">{sentence(&note)}</span> });
+        lines.collect_view()
     };
     let button = NodeRef::<html::Button>::new();
     Effect::new(move || {
@@ -225,9 +236,9 @@ fn Row(
                     {move || row.with(|row| row.names.clone())}
                 </button>
             </td>
-            <td class="number">{number(Saved::Bytes)}</td>
-            <td class="number">{number(Saved::Time)}</td>
-            <td class="why-reason">{move || row.with(|row| sentence(&row.reason))}</td>
+            <td class="number">{move || number(Saved::Bytes)}</td>
+            <td class="number">{move || number(Saved::Time)}</td>
+            <td class="why-reason">{move || row.with(|row| sentence(&row.reason))} " " {notes}</td>
         </tr>
     }
 }
@@ -245,7 +256,13 @@ fn Question(
             ops.map(|op| op.name.clone()).collect::<IdVec<OpId, _>>()
         })
     });
-    let chosen = Memo::new(move |_| page.asked.get().or_else(|| first_listed.get()));
+    let chosen = Memo::new(move |_| {
+        let asked = page.asked.with(|asked| {
+            let asked = asked.as_ref()?;
+            page.analysis.with(|analysis| asked.ops(analysis))
+        });
+        asked.or_else(|| first_listed.get())
+    });
     let asked = Memo::new(move |_| {
         let last = OpId::new(names.with(IdVec::len).saturating_sub(1));
         let (first, second) = chosen.get().unwrap_or(FIRST_OPS);
@@ -268,7 +285,7 @@ fn Question(
                     label="one op"
                     names
                     chosen=first
-                    choose=move |op: OpId| page.asked.set(Some((op, second.get_untracked())))
+                    choose=move |op: OpId| page.ask_about((op, second.get_untracked()))
                 />
                 " "
                 <span>"not fused with"</span>
@@ -277,7 +294,7 @@ fn Question(
                     label="another op"
                     names
                     chosen=second
-                    choose=move |op: OpId| page.asked.set(Some((first.get_untracked(), op)))
+                    choose=move |op: OpId| page.ask_about((first.get_untracked(), op))
                 />
                 <span>"?"</span>
             </div>

@@ -9,8 +9,8 @@ use super::limits::harms;
 use super::manual::{Change, producer_beside};
 use super::names::{counted, joined, kernel_ops, op_name, quoted_op};
 use super::times::{COLD, TimeKind, bound_name, kernel_time, time_lines};
+use super::why::attentions_in_pieces;
 use fuseline_core::analysis::Kernel;
-use fuseline_core::fusion::attention::find;
 use fuseline_core::{Analysis, Graph, KernelId, OpId, TensorId, TensorTraffic};
 
 /// Most lines of arithmetic of one kind.
@@ -107,8 +107,8 @@ fn neighbours(analysis: &Analysis, ops: &[OpId]) -> Option<(OpId, OpId)> {
 /// Whether two ops belong to one attention that the options leave in pieces. `O(ops)`.
 fn are_parts_of_attention(analysis: &Analysis, first: OpId, second: OpId) -> bool {
     let is_of_both = |ops: &[OpId]| ops.contains(&first) && ops.contains(&second);
-    !analysis.options.fuses_attention()
-        && (find(&analysis.graph).iter()).any(|attention| is_of_both(&attention.ops))
+    let attentions = attentions_in_pieces(analysis);
+    (attentions.iter()).any(|attention| is_of_both(&attention.ops))
 }
 
 /// An op: its result, its arithmetic, and what it moves when it runs alone. `None` if there is no such op.

@@ -2,7 +2,7 @@
 
 use crate::present::figure::Saved;
 use crate::present::format::{format_bytes, format_count, format_exact, format_seconds};
-use crate::present::names::quoted_op;
+use crate::present::names::{joined, listed, quoted_op};
 use crate::present::times::TimeKind;
 use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::analysis::why::{Price, Verdict};
@@ -47,6 +47,11 @@ impl SaidVerdict {
     /// All words.
     pub fn text(&self) -> String {
         self.parts.iter().map(|part| part.text.as_str()).collect()
+    }
+
+    /// Adds words without a number.
+    pub(super) fn add(&mut self, text: String) {
+        self.push(text, None);
     }
 
     fn push(&mut self, text: impl Into<String>, saved: Option<Saved>) {
@@ -106,6 +111,11 @@ pub fn time_scope(analysis: &Analysis) -> &'static str {
 /// a call behind the first op is that of the second, perhaps with an `add` that reads the first.
 pub fn reason_between(graph: &Graph, reason: &Reason, ops: [OpId; 2]) -> String {
     let [first, second] = in_execution_order(ops);
+    if let Reason::Cycle { path } = reason
+        && let [_, between @ .., _] = &path[..]
+    {
+        return between_text(graph, between);
+    }
     if !(graph.successors.get(first)).is_some_and(|readers| readers.contains(&second)) {
         return reason_text(graph, reason);
     }
@@ -131,6 +141,19 @@ pub fn reason_between(graph: &Graph, reason: &Reason, ops: [OpId; 2]) -> String 
         ),
         _ => reason_text(graph, reason),
     }
+}
+
+/// That ops between two kernels keep these apart, under any policy.
+fn between_text(graph: &Graph, ops: &[OpId]) -> String {
+    /// Ops that are named.
+    const NAMED: usize = 3;
+    let names = ops.iter().map(|&op| quoted_op(graph, op));
+    let names = if ops.len() <= NAMED {
+        listed(names.collect())
+    } else {
+        joined(names, [", ", " and "], NAMED)
+    };
+    format!("{names} must run between them")
 }
 
 fn in_execution_order([a, b]: [OpId; 2]) -> [OpId; 2] {

@@ -244,18 +244,19 @@ fn policies(analysis: &Analysis) -> Table {
 fn edges(analysis: &Analysis) -> Table {
     let graph = &analysis.graph;
     let rows = Why::new(analysis).edges().into_iter().map(|edge| {
-        let (reason, price) = match &edge.verdict {
-            Verdict::Fused => (String::new(), None),
-            Verdict::Apart { reason, price } => {
+        let (reason, is_fused) = match &edge.verdict {
+            Verdict::Fused => (String::new(), "yes"),
+            Verdict::Apart { reason, .. } => {
                 let ends = [edge.producer, edge.consumer];
-                (reason_between(graph, reason, ends), Some(price))
+                (reason_between(graph, reason, ends), "no")
             }
         };
+        let price = edge.verdict.saved();
         vec![
             op_name(graph, edge.producer).to_owned(),
             op_name(graph, edge.consumer).to_owned(),
             graph.tensor_name(edge.tensor).to_owned(),
-            if price.is_none() { "yes" } else { "no" }.to_owned(),
+            is_fused.to_owned(),
             reason.replace('`', ""),
             known(price.map(|price| price.saved_bytes())),
             known(price.and_then(|price| price.bound_saved_s())),

@@ -1,22 +1,57 @@
 //! The edges between kernels: why each is not fused, and what fusing it alone would save.
 
-use super::figure::{Explanation, Saved, merge_explanation};
+use super::figure::{Explanation, Saved, merge_explanation, ops_of_both, slower_cause};
 use super::format::format_count;
-use super::names::op_name;
+use super::names::{op_name, op_names};
 use super::reasons::{SaidVerdict, reason_between, said_verdict};
 use super::times::TimeKind;
 use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::analysis::rounds::Rounds;
 use fuseline_core::analysis::why::{Price, PricedEdge, RoundsPrice, Why};
+use fuseline_core::fusion::attention::{Attention, find};
 use fuseline_core::fusion::reason::Reason;
 use fuseline_core::fusion::record::Record;
-use fuseline_core::{Analysis, Graph, IdVec, Objective, OpId};
+use fuseline_core::{Analysis, Graph, IdVec, KernelId, Objective, OpId};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The op that writes a tensor, and an op that reads it.
 pub type EdgeOps = (OpId, OpId);
+
+/// Two ops that the visitor has asked about, by their names, which an edit of other lines leaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    names: [String; 2],
+    /// Whether they ran in two kernels when the visitor asked.
+    were_apart: bool,
+}
+
+impl Asked {
+    /// The question as the visitor asks it.
+    pub fn about(analysis: &Analysis, (first, second): EdgeOps) -> Self {
+        Self {
+            names: [first, second].map(|op| op_name(&analysis.graph, op).to_owned()),
+            were_apart: are_apart(analysis, first, second),
+        }
+    }
+
+    /// Its ops; `None` where the question has lost its sense: an op is gone, or they now run in one kernel and did not before.
+    pub fn ops(&self, analysis: &Analysis) -> Option<EdgeOps> {
+        let [first, second] = &self.names;
+        let (first, second) = (
+            analysis.graph.op_named(first)?,
+            analysis.graph.op_named(second)?,
+        );
+        (!self.were_apart || are_apart(analysis, first, second)).then_some((first, second))
+    }
+}
+
+fn are_apart(analysis: &Analysis, first: OpId, second: OpId) -> bool {
+    let (partition, later) = (&analysis.partition, first.max(second));
+    (partition.kernel_of.get(later))
+        .is_some_and(|&kernel| !partition.computes(kernel, first.min(second)))
+}
 
 /// The order in which edges between kernels are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
@@ -38,7 +73,10 @@ impl EdgeOrder {
         }
     }
 
-    fn compare(self, graph: &Graph, a: &PricedEdge, b: &PricedEdge) -> Ordering {
+    /// What no order of the kernels allows saves nothing, and comes last.
+    fn compare(self, graph: &Graph, a: Possible<'_>, b: Possible<'_>) -> Ordering {
+        let is_possible = || b.is_possible.cmp(&a.is_possible);
+        let (a, b) = (a.edge, b.edge);
         let bytes = || b.price.saved_bytes().cmp(&a.price.saved_bytes());
         // Edges without a time come last.
         let saved_s = |edge: &PricedEdge| edge.price.time_s().unwrap_or(f64::NEG_INFINITY);
@@ -48,11 +86,18 @@ impl EdgeOrder {
             (op_name(graph, from), op_name(graph, to))
         };
         match self {
-            Self::Bytes => bytes().then_with(time),
-            Self::Time => time().then_with(bytes),
+            Self::Bytes => is_possible().then_with(bytes).then_with(time),
+            Self::Time => is_possible().then_with(time).then_with(bytes),
             Self::Name => names(a).cmp(&names(b)),
         }
     }
+}
+
+/// An edge, and whether an order of the kernels allows one kernel in place of its two.
+#[derive(Clone, Copy)]
+struct Possible<'a> {
+    edge: &'a PricedEdge,
+    is_possible: bool,
 }
 
 /// What keeps the kernels of an analysis apart, in words.
@@ -60,6 +105,8 @@ pub struct WhyNot {
     analysis: Arc<Analysis>,
     record: Option<Arc<Record>>,
     edges: Vec<PricedEdge>,
+    /// For each of them as [`Why::are_possible`].
+    are_possible: Vec<bool>,
     /// The edges that are told in one row.
     folds: Vec<Fold>,
 }
@@ -68,6 +115,7 @@ pub struct WhyNot {
 struct Fold {
     /// The first of them, with the price of all.
     first: PricedEdge,
+    is_possible: bool,
     /// All of them, by their places among the edges.
     edges: Vec<usize>,
 }
@@ -92,6 +140,10 @@ pub struct EdgeRow {
     pub price: RoundsPrice,
     /// Why it is not fused; quoted parts are code.
     pub reason: String,
+    /// Whether an order of the kernels allows one kernel in place of the two.
+    pub is_possible: bool,
+    /// What else there is to know of that kernel, in sentences; quoted parts are code.
+    pub notes: Vec<String>,
 }
 
 impl EdgeRow {
@@ -104,17 +156,24 @@ impl EdgeRow {
             names: format!("{from} → {to}"),
             price: RoundsPrice::once(edge.price),
             reason: reason_between(graph, reason, [producer, consumer]),
+            is_possible: !matches!(reason, Reason::Cycle { .. }),
+            notes: Vec::new(),
         }
     }
 
-    /// What fusing it would save, as it is shown. A dash where no kernel could run both.
+    /// What fusing it would save, as it is shown. A dash where no order of the kernels allows it.
     pub fn saved(&self, saved: Saved) -> String {
-        saved_text(self.price.total(), saved)
+        if self.is_possible {
+            saved_text(self.price.total(), saved)
+        } else {
+            "–".to_owned()
+        }
     }
 
-    /// The same explained by the analysis that the edge is of.
+    /// The same explained by the analysis that the edge is of; `None` where nothing is saved because it is not possible.
     pub fn explanation(&self, analysis: &Analysis, saved: Saved) -> Option<Explanation> {
-        edge_explanation(analysis, self.ops, self.price, saved)
+        let told = || edge_explanation(analysis, self.ops, self.price, saved);
+        self.is_possible.then(told).flatten()
     }
 }
 
@@ -126,10 +185,13 @@ impl WhyNot {
         statement_of_op: &IdVec<OpId, usize>,
         record: Option<Arc<Record>>,
     ) -> Self {
-        let edges = Why::new(&analysis).priced_edges();
+        let why = Why::new(&analysis);
+        let edges = why.priced_edges();
+        let are_possible = why.are_possible(&edges);
         Self {
-            folds: folds(&analysis, &edges, statement_of_op),
+            folds: folds(&analysis, &edges, &are_possible, statement_of_op),
             edges,
+            are_possible,
             analysis,
             record,
         }
@@ -138,16 +200,19 @@ impl WhyNot {
     /// All edges between kernels, in this order. `O(edges log edges)`.
     pub fn edges(&self, order: EdgeOrder) -> Vec<PricedEdge> {
         let graph = &self.analysis.graph;
-        let mut edges = self.edges.clone();
-        edges.sort_by(|a, b| order.compare(graph, a, b));
-        edges
+        let edges = self.edges.iter().zip(&self.are_possible);
+        let mut edges: Vec<Possible<'_>> = edges
+            .map(|(edge, &is_possible)| Possible { edge, is_possible })
+            .collect();
+        edges.sort_by(|a, b| order.compare(graph, *a, *b));
+        edges.into_iter().map(|possible| *possible.edge).collect()
     }
 
     /// The first `max_rows` edges between kernels, and the selected one wherever it is.
     pub fn rows(&self, order: EdgeOrder, max_rows: usize, selected: Option<EdgeOps>) -> EdgeRows {
         let graph = &self.analysis.graph;
         let mut folds: Vec<&Fold> = self.folds.iter().collect();
-        folds.sort_by(|a, b| order.compare(graph, &a.first, &b.first));
+        folds.sort_by(|a, b| order.compare(graph, a.possible(), b.possible()));
         let of_selected = |fold: &&Fold| {
             let is_selected = |&place: &usize| {
                 let edge = self.edges[place];
@@ -157,6 +222,7 @@ impl WhyNot {
         };
         let place = selected.and_then(|_| folds.iter().position(of_selected));
         let why = self.why();
+        let attentions = attentions_in_pieces(&self.analysis);
         let row = |at: usize| {
             let fold = folds[at];
             // The selected edge stands for those like it.
@@ -170,6 +236,7 @@ impl WhyNot {
             for other in others {
                 row.price.add_round(other.price);
             }
+            row.notes = self.notes(&why, &row, &attentions);
             if fold.edges.len() > 1 {
                 let rounds = format_count(fold.edges.len());
                 row.reason = format!(
@@ -187,6 +254,26 @@ impl WhyNot {
         }
     }
 
+    /// What there is to know of one kernel in place of the two of a row, beside its figures.
+    fn notes(&self, why: &Why<'_>, row: &EdgeRow, attentions: &[Attention]) -> Vec<String> {
+        if !row.is_possible {
+            return Vec::new();
+        }
+        let (producer, consumer) = row.ops;
+        let kernels = [producer, consumer].map(|op| self.analysis.partition.kernel_of[op]);
+        let ops = ops_of_both(&self.analysis, kernels).filter(|ops| ops.len() > 2);
+        let whole = ops.map(|ops| {
+            let names = op_names(&self.analysis.graph, &ops);
+            format!("With the rest of their kernels: {names}.")
+        });
+        let merged = |[a, b]: [KernelId; 2]| why.merged_breakdown(a, b);
+        let cause = slower_cause(&self.analysis, kernels, row.price.total(), merged);
+        let cause = cause.map(|cause| format!("As one kernel: {cause}."));
+        let attention = attention_note(attentions, [producer, consumer]);
+        let notes = [attention.map(str::to_owned), whole, cause];
+        notes.into_iter().flatten().collect()
+    }
+
     /// Whether two ops run in one kernel, and if not, why; or that the program has no such ops any
     /// more.
     pub fn answer(&self, first: OpId, second: OpId) -> SaidVerdict {
@@ -197,11 +284,14 @@ impl WhyNot {
         if first == second {
             return SaidVerdict::words("It is one op. Choose another.");
         }
-        said_verdict(
-            &self.analysis,
-            [first, second],
-            &self.why().ask(first, second),
-        )
+        let (ops, verdict) = ([first, second], self.why().ask(first, second));
+        let mut said = said_verdict(&self.analysis, ops, &verdict);
+        if verdict.saved().is_some()
+            && let Some(note) = attention_note(&attentions_in_pieces(&self.analysis), ops)
+        {
+            said.add(format!(" {note}"));
+        }
+        said
     }
 
     fn why(&self) -> Why<'_> {
@@ -212,17 +302,48 @@ impl WhyNot {
     }
 }
 
+impl Fold {
+    const fn possible(&self) -> Possible<'_> {
+        Possible {
+            edge: &self.first,
+            is_possible: self.is_possible,
+        }
+    }
+}
+
+/// The attentions that the options leave in pieces. `O(ops + reads)`.
+pub(super) fn attentions_in_pieces(analysis: &Analysis) -> Vec<Attention> {
+    if analysis.options.fuses_attention() {
+        Vec::new()
+    } else {
+        find(&analysis.graph)
+    }
+}
+
+/// That both ops are in one attention, which another algorithm computes in one kernel.
+fn attention_note(attentions: &[Attention], ops: [OpId; 2]) -> Option<&'static str> {
+    let has_both = |attention: &Attention| ops.iter().all(|op| attention.ops.contains(op));
+    attentions.iter().any(has_both).then_some(
+        "FlashAttention runs both in one kernel, with a running softmax, tile by tile: choose “fused attention” under Options.",
+    )
+}
+
 /// The edges, those of the rounds of a block together that save as many bytes between the same statements. `O(edges)`.
 fn folds(
     analysis: &Analysis,
     edges: &[PricedEdge],
+    are_possible: &[bool],
     statement_of_op: &IdVec<OpId, usize>,
 ) -> Vec<Fold> {
     let rounds = Rounds::new(analysis, statement_of_op);
     let mut folds: Vec<Fold> = Vec::new();
     let mut place_of = HashMap::new();
-    for (at, edge) in edges.iter().enumerate() {
-        let same = (rounds.statement_edge(edge), edge.price.saved_bytes());
+    for (at, (edge, &is_possible)) in edges.iter().zip(are_possible).enumerate() {
+        let same = (
+            rounds.statement_edge(edge),
+            edge.price.saved_bytes(),
+            is_possible,
+        );
         let place = *place_of.entry(same).or_insert(folds.len());
         match folds.get_mut(place) {
             Some(fold) => {
@@ -231,6 +352,7 @@ fn folds(
             }
             None => folds.push(Fold {
                 first: *edge,
+                is_possible,
                 edges: vec![at],
             }),
         }
@@ -252,10 +374,10 @@ pub fn saved_time_title(analysis: &Analysis) -> (&'static str, &'static str) {
     }
 }
 
-/// What a change saves: `33.6 MB`, `costs 33.6 MB`. A dash where there is no such number.
+/// What a change saves: `33.6 MB`, `costs 33.6 MB`, `not known` where there is no such number.
 pub(super) fn saved_text(price: Price, saved: Saved) -> String {
     let Some(number) = saved.number(price) else {
-        return "–".to_owned();
+        return "not known".to_owned();
     };
     match number.text().strip_prefix('−') {
         Some(cost) => format!("costs {cost}"),

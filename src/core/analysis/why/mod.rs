@@ -14,6 +14,7 @@ pub use crate::analysis::why::price::{Cost, Price, RoundsPrice};
 pub use crate::analysis::why::prices::Prices;
 
 use crate::analysis::Analysis;
+use crate::analysis::device_model::Breakdown;
 use crate::analysis::why::detour::Detours;
 use crate::analysis::why::operands::Operands;
 use crate::analysis::why::policy_graph::PolicyGraph;
@@ -55,6 +56,20 @@ pub enum Verdict {
         /// What merging their two kernels would save, whether that is allowed or not.
         price: Price,
     },
+}
+
+impl Verdict {
+    /// What one kernel in place of the two would save; `None` for ops in one kernel, and where no order of the kernels allows it.
+    pub const fn saved(&self) -> Option<&Price> {
+        match self {
+            Self::Fused
+            | Self::Apart {
+                reason: Reason::Cycle { .. },
+                ..
+            } => None,
+            Self::Apart { price, .. } => Some(price),
+        }
+    }
 }
 
 /// An edge between two kernels, and what merging them would save.
@@ -100,9 +115,9 @@ impl<'a> Why<'a> {
 
     /// Every edge between two ops, by consumer in execution order, each once with its verdict.
     ///
-    /// The edges between two kernels take a [price](Prices::merged) and a reason: `O(ops^2 + reads)` of these kernels,
-    /// of at most 64 ops. Only a kernel with a reduction has more than 96 reads that a reason looks at. Legal kernels
-    /// take the kernels between them in addition.
+    /// The edges between two kernels take a [price](Prices::merged) and a reason: the kernels between them, and
+    /// `O(ops^2 + reads)` of the two, of at most 64 ops. Only a kernel with a reduction has more than 96 reads that a reason
+    /// looks at.
     pub fn edges(&self) -> Vec<Edge> {
         let mut known: Known<(Price, Option<Reason>)> = HashMap::default();
         let mut edges = Vec::new();
@@ -124,6 +139,23 @@ impl<'a> Why<'a> {
             });
         }
         edges
+    }
+
+    /// For each edge between two kernels whether these can be one, as far as the order of the kernels goes: not where another
+    /// kernel must run between them. Visits the kernels between the two of each edge.
+    pub fn are_possible(&self, edges: &[PricedEdge]) -> Vec<bool> {
+        let kernel_of = &self.analysis.partition.kernel_of;
+        let mut known: Known<bool> = HashMap::default();
+        let is_possible = |edge: &PricedEdge| {
+            let (a, b) = (kernel_of[edge.producer], kernel_of[edge.consumer]);
+            self.once(&mut known, (a, b), || self.path_around(a, b).is_none())
+        };
+        edges.iter().map(is_possible).collect()
+    }
+
+    /// How the predicted time of two kernels as one is found; `None` where it has none.
+    pub fn merged_breakdown(&self, a: KernelId, b: KernelId) -> Option<Breakdown> {
+        self.prices().merged_breakdown(a, b)
     }
 
     /// Every edge between two kernels with its price, by consumer in execution order. As [`Prices::merged`] for each
@@ -195,11 +227,16 @@ impl<'a> Why<'a> {
 
     /// The reason that does not depend on which edge between two kernels is asked about. `None` if there is none, or if
     /// the policy has its own reason for the edge.
+    ///
+    /// That no order of the kernels allows one kernel in their place comes before what a policy has against it.
     fn of_kernels(&self, a: KernelId, b: KernelId) -> Option<Reason> {
+        if let Some(path) = self.path_around(a, b) {
+            return Some(Reason::Cycle { path });
+        }
         match self.analysis.options.policy {
             Policy::Inductor => Some(self.compilers(a, b)),
             Policy::Rules if self.refusals().has_any(a, b) => None,
-            _ => self.forbidden(a, b),
+            _ => self.illegal(a, b),
         }
     }
 
@@ -210,8 +247,9 @@ impl<'a> Why<'a> {
         price: Price,
         of_kernels: Option<Reason>,
     ) -> Reason {
-        let of_rules = match self.analysis.options.policy {
-            Policy::Rules => self.rules(first, second),
+        let of_rules = match (self.analysis.options.policy, &of_kernels) {
+            (_, Some(Reason::Cycle { .. })) => None,
+            (Policy::Rules, _) => self.rules(first, second),
             _ => None,
         };
         let otherwise = || match self.analysis.options.policy {
@@ -342,6 +380,20 @@ impl<'a> Why<'a> {
 
     /// Why two kernels may not be one.
     fn forbidden(&self, a: KernelId, b: KernelId) -> Option<Reason> {
+        self.illegal(a, b).or_else(|| {
+            let path = self.path_around(a, b)?;
+            Some(Reason::Cycle { path })
+        })
+    }
+
+    /// The ops of a path from one kernel to the other through further ones, which must run between them.
+    fn path_around(&self, a: KernelId, b: KernelId) -> Option<Vec<OpId>> {
+        let detours = self.detours.get_or_init(|| Detours::new(self.analysis));
+        detours.path_around(a.min(b), a.max(b))
+    }
+
+    /// Why two kernels may not be one, whatever runs between them.
+    fn illegal(&self, a: KernelId, b: KernelId) -> Option<Reason> {
         let (analysis, policy_graph) = (self.analysis, self.policy_graph());
         let operands = || Operands::new(analysis, policy_graph);
         let operands = self.operands.get_or_init(operands);
@@ -353,13 +405,6 @@ impl<'a> Why<'a> {
         let ops = policy_graph.ops(&[&kernels[a], &kernels[b]].concat());
         let reads = operands.reads(policy_graph.graph(analysis), a, b);
         let checked = check_counted(&policy_graph.context(analysis), &ops, reads);
-        checked
-            .err()
-            .map(|reason| policy_graph.original(reason))
-            .or_else(|| {
-                let detours = self.detours.get_or_init(|| Detours::new(analysis));
-                let path = detours.path_around(a.min(b), a.max(b))?;
-                Some(Reason::Cycle { path })
-            })
+        checked.err().map(|reason| policy_graph.original(reason))
     }
 }

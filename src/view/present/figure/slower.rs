@@ -5,23 +5,43 @@ use crate::present::names::op_names;
 use fuseline_core::analysis::Analysis;
 use fuseline_core::analysis::device_model::{Breakdown, Part, What, breakdown};
 use fuseline_core::analysis::why::{Price, Prices};
-use fuseline_core::model::ids::KernelId;
+use fuseline_core::model::ids::{KernelId, OpId};
 
 /// A sentence about what makes the merged kernel slower than the two; `None` where it is not predicted to be.
 /// `O(ops + reads log reads)`.
 pub(super) fn slower_because(
     analysis: &Analysis,
+    kernels: [KernelId; 2],
+    price: Price,
+) -> Option<String> {
+    let merged = |[a, b]: [KernelId; 2]| Prices::new(analysis).merged_breakdown(a, b);
+    let cause = slower_cause(analysis, kernels, price, merged)?;
+    let names = op_names(&analysis.graph, &ops_of_both(analysis, kernels)?);
+    Some(format!("{names} as one kernel is {cause}."))
+}
+
+/// What two kernels as one are that makes them slower: `a generated matmul, at 90 % of the library's rate`. `merged` is
+/// [`Prices::merged_breakdown`].
+pub(in crate::present) fn slower_cause(
+    analysis: &Analysis,
     [a, b]: [KernelId; 2],
     price: Price,
+    merged: impl FnOnce([KernelId; 2]) -> Option<Breakdown>,
 ) -> Option<String> {
     price.predicted_saved_s().filter(|&saved_s| saved_s < 0.0)?;
     let now = [breakdown(analysis, a)?, breakdown(analysis, b)?];
-    let cause = cause(&now, &Prices::new(analysis).merged_breakdown(a, b)?)?;
+    cause(&now, &merged([a, b])?)
+}
+
+/// The ops of two kernels, in execution order.
+pub(in crate::present) fn ops_of_both(
+    analysis: &Analysis,
+    [a, b]: [KernelId; 2],
+) -> Option<Vec<OpId>> {
     let kernels = &analysis.partition.kernels;
     let mut ops = [kernels.get(a)?, kernels.get(b)?].concat();
     ops.sort_unstable();
-    let names = op_names(&analysis.graph, &ops);
-    Some(format!("{names} as one kernel {cause}."))
+    Some(ops)
 }
 
 /// What the merged kernel does more slowly, or more of, in the part of its time that decides: a matmul or another op that leaves the
@@ -40,24 +60,24 @@ fn cause(now: &[Breakdown; 2], merged: &Breakdown) -> Option<String> {
         let (work, rate) = (then.amount / now.amount, then.per_s / now.per_s);
         return Some(if work * rate > 1.0 {
             format!(
-                "is a generated matmul, whose tiles compute {} instead of {}",
+                "a generated matmul, whose tiles compute {} instead of {}",
                 format_amount(then.amount, "FLOP"),
                 format_amount(now.amount, "FLOP")
             )
         } else {
             let percent = format_percent(rate * 100.0);
-            format!("is a generated matmul, at {percent} of the library's rate")
+            format!("a generated matmul, at {percent} of the library's rate")
         });
     }
     if let Some(again) = share(longest, What::BytesAgain) {
         return Some(format!(
-            "is a generated matmul, which reads {} from memory again",
+            "a generated matmul, which reads {} from memory again",
             format_amount(again.amount, "B")
         ));
     }
     let [merged_s, now_s] = [merged.time_s(), now.iter().map(Breakdown::time_s).sum()];
     Some(format!(
-        "is generated code, which takes {} where PyTorch's library kernels take {}",
+        "generated code, which takes {} where PyTorch's library kernels take {}",
         format_seconds(merged_s),
         format_seconds(now_s)
     ))

@@ -300,10 +300,11 @@ impl TimesReport {
 impl EdgeReport {
     fn new(graph: &Graph, edge: &Edge) -> Self {
         let op = |id: OpId| op_name(graph, id).to_owned();
-        let (apart, price) = match &edge.verdict {
-            Verdict::Fused => (None, None),
-            Verdict::Apart { reason, price } => (Some(reason), Some(price)),
+        let apart = match &edge.verdict {
+            Verdict::Fused => None,
+            Verdict::Apart { reason, .. } => Some(reason),
         };
+        let price = edge.verdict.saved();
         Self {
             producer: op(edge.producer),
             consumer: op(edge.consumer),
