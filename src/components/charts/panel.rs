@@ -78,7 +78,6 @@ pub fn TimelinePanel() -> impl IntoView {
 #[component]
 pub fn TrafficPanel() -> impl IntoView {
     let page = Page::of_context();
-    let page = Page::of_context();
     let room = Memo::new(move |before: Option<&Option<u64>>| {
         let bytes = (page.analysis).with(|analysis| analysis.unfused.traffic.total);
         (page.hold.is_pressed()).then(|| held_room(before.copied().flatten(), bytes))
