@@ -62,7 +62,7 @@ fn Sheets() -> impl IntoView {
             <article class="sheet">
                 <h2>{move || page.program_name()}</h2>
                 <p>{move || page.headline_sentence()}</p>
-                {move || page.sender_note.get().map(|note| view! { <p><strong>"Note: "</strong><bdi>{note.to_string()}</bdi></p> })}
+                {move || page.shown_note().map(|note| view! { <p><strong>{page.note_label()}</strong><bdi>{note.to_string()}</bdi></p> })}
                 <dl>{move || choices().into_iter().map(choice).collect_view()}</dl>
                 {picture("handout-graph", |of| &of.graph, "Graph of the operations and their kernels")}
                 <p class="sheet-key">{move || PictureKind::Graph.key(page.is_fused.get())}</p>

@@ -11,6 +11,7 @@ use crate::app::presenting::is_presented;
 use crate::app::state::{Page, Told};
 use fuseline_browser as browser;
 use fuseline_view::page::view::View;
+use fuseline_view::present::bottleneck::Bottleneck;
 use fuseline_view::present::claim::{claim, counting_claim};
 use fuseline_view::present::figure::{Figure, Of, Part, Quantity};
 use fuseline_view::present::headline::{Headline as Figures, SearchResult, headline};
@@ -164,7 +165,12 @@ fn FigureLine(
                 view! { <span class="prediction-error" title=outside_text(outside)><Number told>"unverified"</Number></span> }
             })}
             // On a phone it has a line of its own, which is kept before anything is fused.
-            <span class="bottleneck">{move || is_fused.get().then(bottleneck)}</span>
+            <span class="bottleneck">
+                {move || is_fused.get().then(bottleneck).flatten().map(|words| {
+                    let told = Told::own(move || page.analysis.with(|analysis| Bottleneck::explanation(analysis)));
+                    view! { <Number told>{words}</Number> }
+                })}
+            </span>
         </p>
         {move || is_fused.get().then(search).flatten()}
     }

@@ -4,10 +4,12 @@ use crate::app::learning::{Learning, is_in_lesson};
 use crate::app::state::{Page, Selection};
 use crate::components::policies::is_compared_live;
 use fuseline_browser as browser;
+use fuseline_core::Objective;
 use fuseline_core::examples::{NEXT, START, example};
 use fuseline_learn::lesson::library::LESSONS;
 use fuseline_learn::lesson::read;
 use fuseline_view::present::advice::{AdviceRow, advice_gain, advice_title};
+use fuseline_view::present::options::policy_title;
 use leptos::either::Either;
 use leptos::prelude::*;
 use std::time::Duration;
@@ -89,7 +91,10 @@ fn WaysOn() -> impl IntoView {
     view! {
         <div class="ways-on">
             {lesson}
-            <button type="button" on:click=open_block>{example(NEXT).map(|block| format!("Next: {}", block.title))}</button>
+            <button type="button" on:click=open_block>{example(NEXT).map(|block| {
+                let policy = policy_title(block.opening.policy, Objective::default());
+                format!("Next: {} by {policy}", block.title)
+            })}</button>
         </div>
     }
 }
@@ -125,14 +130,17 @@ fn BestChange() -> impl IntoView {
     };
     view! {
         {move || best.get().map(|best| match best {
-            Some(row) => Either::Left(view! {
+            Some(row) => {
+                let [time, bytes] = advice_gain(&row);
+                Either::Left(view! {
                 <p class="best-change">
-                    <span>{advice_title(row.advice)}": "<strong>{advice_gain(&row)}</strong></span>
+                    <span>{page.analysis.with(|analysis| advice_title(analysis, row.advice))}": "<strong>{time}<span class="gained-bytes">{bytes}</span></strong></span>
                     <button type="button" title=row.action.replace('`', "") on:click=follow>"Try it"</button>
                 </p>
-            }),
+                })
+            }
             None => Either::Right(view! {
-                <p class="best-change quiet">{format!("No merge or option makes this more than {} % faster.", AdviceRow::LEAST_PERCENT)}</p>
+                <p class="best-change quiet" title="No merge and no option known here saves more of the time.">{format!("Nothing left to gain above {} %.", AdviceRow::LEAST_PERCENT)}</p>
             }),
         })}
     }

@@ -12,19 +12,12 @@ pub fn SenderNote() -> impl IntoView {
         page.keep_focus();
         page.sent.update(|sent| sent.is_note_hidden = true);
     };
-    let whose = move || {
-        if page.differs_from_sent() {
-            "Note from the sender, written before your changes: "
-        } else {
-            "Note from the sender: "
-        }
-    };
     move || {
         page.shown_note().map(|note| {
             view! {
                 <div class="sender-note" role="note">
                     // A note that is written from right to left leaves the words before it where they are.
-                    <p><strong>{whose}</strong><bdi>{note.to_string()}</bdi></p>
+                    <p><strong>{move || page.note_label()}</strong><bdi>{note.to_string()}</bdi></p>
                     <button type="button" class="icon-button" aria-label="Hide the note" on:click=hide>
                         <span aria-hidden="true">"×"</span>
                     </button>

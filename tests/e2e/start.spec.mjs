@@ -133,7 +133,7 @@ test('the transformer block says which policy it opens with', async ({ page, vis
   await page.getByRole('button', { name: 'Fuse', exact: true }).click();
   await page.getByRole('button', { name: 'Next: Transformer block', exact: true }).click();
   await expect(policyChoice(page, 'inductor')).toBeChecked();
-  await expect(page.locator('.strip')).toContainText('What to watch: With torch.compile, attention scores');
+  await expect(page.locator('.strip')).toContainText('What to watch: In f16, torch.compile keeps attention scores');
 });
 
 test('Fuse moves nothing, leaves no mark of the focus after a press, and gives it to the graph after a key', async ({ page, visit }) => {

@@ -36,7 +36,7 @@ fourth: y4 = add(a_rather_long_name_of_a_tensor, y1)
 y5 = exp(y4)
 ";
     let analysis = Arc::new(of_text(text, Policy::None));
-    assert_eq!(label(&analysis, "first"), "y1 8.39 MB x2");
+    assert_eq!(label(&analysis, "first"), "y1 2 × 8.39 MB");
     assert_eq!(label(&analysis, "y2"), "8.39 MB", "its box says y2");
     assert_eq!(label(&analysis, "fourth"), "y4 8.39 MB");
     let long = label(&analysis, "third");

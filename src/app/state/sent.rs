@@ -31,6 +31,15 @@ impl Page {
         })
     }
 
+    /// What stands before the sender's note. Tracked.
+    pub fn note_label(self) -> &'static str {
+        if self.differs_from_sent() {
+            "Note from the sender, written before your changes: "
+        } else {
+            "Note from the sender: "
+        }
+    }
+
     /// The sender's note, unless the visitor has hidden it. Tracked.
     pub fn shown_note(self) -> Option<Note> {
         self.sender_note

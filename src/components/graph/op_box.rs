@@ -58,7 +58,7 @@ pub(super) fn OpBox(
             </g>
             <g class="dag-op-words" aria-hidden="true">
                 // Unfused, where no kernel has a box.
-                <text class="dag-op-number" x=rect.x + 6.0 y=rect.y + rect.height - 7.0>
+                <text class="dag-op-number" x=rect.x - 4.0 y=rect.y + 9.0>
                     {move || look.with(|look| look.lone_number.clone())}
                 </text>
                 <text x=middle.x y=middle.y - 3.0>

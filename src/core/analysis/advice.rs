@@ -149,12 +149,7 @@ fn estimates(shown: Shown<'_>, edges: &[PricedEdge]) -> Vec<([KernelId; 2], Roun
 fn with(options: &Options, advice: Advice) -> Option<Options> {
     let mut options = options.clone();
     match advice {
-        Advice::Compile
-            if matches!(
-                options.policy,
-                Policy::None | Policy::Rules | Policy::Optimal
-            ) =>
-        {
+        Advice::Compile if options.policy != Policy::Inductor => {
             options.policy = Policy::Inductor;
         }
         // Without fusion it takes a policy first.

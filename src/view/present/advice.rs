@@ -100,6 +100,10 @@ pub(super) fn advice_words(analysis: &Analysis, advised: &Advised) -> Option<(St
         ),
     };
     let (action, caveat) = match advised.advice {
+        Advice::Compile if generates_matmuls(analysis) => (
+            "Compile the model with `torch.compile`: it leaves matmuls to the library, which is faster than generated ones.".to_owned(),
+            "",
+        ),
         Advice::Compile => ("Compile the model with `torch.compile`.".to_owned(), ""),
         Advice::Attention => (
             "Call `scaled_dot_product_attention`, so that the attention scores stay on chip."
@@ -134,9 +138,12 @@ pub(super) fn advice_words(analysis: &Analysis, advised: &Advised) -> Option<(St
     Some((action, caveat.to_owned()))
 }
 
-/// An advice in three or four words, for a button beside it.
-pub fn advice_title(advice: Advice) -> String {
+/// An advice in a few words, for a button beside it.
+pub fn advice_title(analysis: &Analysis, advice: Advice) -> String {
     match advice {
+        Advice::Compile if generates_matmuls(analysis) => {
+            "Use torch.compile with library matmuls".to_owned()
+        }
         Advice::Compile => "Use torch.compile".to_owned(),
         Advice::Attention => "Call FlashAttention".to_owned(),
         Advice::MaxAutotune => "Compile with max-autotune".to_owned(),
@@ -145,12 +152,19 @@ pub fn advice_title(advice: Advice) -> String {
     }
 }
 
+/// Whether a fused kernel computes a matmul that no library call computes.
+fn generates_matmuls(analysis: &Analysis) -> bool {
+    let predicted = analysis.predicted.as_ref();
+    predicted.is_some_and(|predicted| predicted.generated_matmuls > 0)
+}
+
 /// What an advice saves, for the same place: the time that it is ranked by, and its memory traffic.
-pub fn advice_gain(row: &AdviceRow) -> String {
-    let time = row.saved(Saved::Time);
-    if row.price.saved_bytes() > 0 {
-        format!("saves {time} and {}", row.saved(Saved::Bytes))
+pub fn advice_gain(row: &AdviceRow) -> [String; 2] {
+    let time = format!("saves {}", row.saved(Saved::Time));
+    let bytes = if row.price.saved_bytes() > 0 {
+        format!(" and {}", row.saved(Saved::Bytes))
     } else {
-        format!("saves {time}")
-    }
+        String::new()
+    };
+    [time, bytes]
 }

@@ -1,7 +1,9 @@
 //! What most of the fused time is spent on.
 
+use super::figure::Explanation;
 use super::format::format_percent;
 use fuseline_core::analysis::Execution;
+use fuseline_core::cost::roofline::Placement;
 use fuseline_core::model::bound::Bound;
 use fuseline_core::{Analysis, KernelId};
 
@@ -34,58 +36,54 @@ const BOTTLENECKS: [(&str, &str, &[Bound]); 3] = [
 ];
 
 impl Bottleneck {
-    /// That of the fused program; `None` where nothing runs, and where the times leave out FLOPs or ops.
+    /// That of the fused program; `None` where nothing runs, and where the times leave out FLOPs or ops. Predicted times have the
+    /// bottleneck that the device model finds, lower bounds that of the roofline.
     pub fn of(analysis: &Analysis) -> Option<Self> {
-        let time_s = |kernel| analysis.kernel_time_s(kernel);
-        Self::of_kernels(analysis, &analysis.fused, time_s)
+        let shares = shares(analysis, &analysis.fused, |kernel| {
+            let times = analysis.predicted.as_ref()?.kernels.get(kernel)?;
+            Some((times.time_s, times.bound))
+        });
+        let longest = shares?.into_iter();
+        longest.max_by(|a, b| a.share_pct.total_cmp(&b.share_pct))
     }
 
-    /// That of the program before fusion, as [`Self::of`].
-    fn of_unfused(analysis: &Analysis) -> Option<Self> {
-        Self::of_kernels(analysis, &analysis.unfused, |kernel| {
-            match &analysis.predicted {
-                Some(predicted) => predicted.unfused_kernels_s.get(kernel).copied(),
-                None => Some(analysis.unfused.kernels.get(kernel)?.placement.time_s),
-            }
+    /// The share of the time that kernels of the fused program's bottleneck take, before and after fusion:
+    /// `compute-bound 57.9 % → 93.6 % of the time`.
+    pub fn change_text(analysis: &Analysis) -> Option<String> {
+        let after = Self::of(analysis)?;
+        let before = shares(analysis, &analysis.unfused, |kernel| {
+            let times = analysis.predicted.as_ref()?.unfused_kernels.get(kernel)?;
+            Some((times.time_s, times.bound))
+        });
+        let before = (before?.into_iter()).find(|before| before.name == after.name)?;
+        let [before, share] = [&before, &after].map(|of| format_percent(of.share_pct));
+        let name = after.name;
+        Some(if before == share {
+            format!("{name} {share} of the time")
+        } else {
+            format!("{name} {before} → {share} of the time")
         })
     }
 
-    fn of_kernels(
-        analysis: &Analysis,
-        execution: &Execution,
-        time_s: impl Fn(KernelId) -> Option<f64>,
-    ) -> Option<Self> {
-        analysis.speedup?;
-        let total_s: f64 = execution.kernels.ids().filter_map(&time_s).sum();
-        let seconds_of = |of: &[Bound]| -> f64 {
-            (execution.kernels.iter_enumerated())
-                .filter(|(_, kernel)| of.contains(&kernel.placement.bound))
-                .filter_map(|(id, _)| time_s(id))
-                .sum()
+    /// What [`Self::change_text`] says.
+    pub fn explanation(analysis: &Analysis) -> Option<Explanation> {
+        let after = Self::of(analysis)?;
+        let rates = match analysis.predicted {
+            Some(_) => "measured rates",
+            None => "the rates of the data sheet",
         };
-        let longest = BOTTLENECKS
-            .map(|(name, why, of)| Self {
-                name,
-                why,
-                share_pct: seconds_of(of) / total_s * 100.0,
-            })
-            .into_iter()
-            .max_by(|a, b| a.share_pct.total_cmp(&b.share_pct))?;
-        (total_s > 0.0).then_some(longest)
-    }
-
-    /// The bottleneck before and after fusion: `87 % memory-bound → all compute-bound`, `56.9 % → 93.6 % compute-bound`.
-    pub fn change_text(analysis: &Analysis) -> Option<String> {
-        let [before, after] = [Self::of_unfused(analysis)?, Self::of(analysis)?];
-        let [before_share, after_share] =
-            [&before, &after].map(|of| of.share().unwrap_or_else(|| "all".to_owned()));
-        let name = after.name;
-        Some(if before.name != name {
-            format!("{before_share} {} → {after_share} {name}", before.name)
-        } else if before_share != after_share {
-            format!("{before_share} → {after_share} {name}")
-        } else {
-            format!("{after_share} {name}")
+        Some(Explanation {
+            value: format_percent(after.share_pct),
+            notes: vec![
+                after.sentence(),
+                format!("The bottleneck of a kernel is what takes longest at {rates}."),
+            ],
+            ..Explanation::of(
+                "bottleneck",
+                format!("{} kernels of the fused program", after.name),
+                "time of these kernels / time of all kernels",
+                None,
+            )
         })
     }
 
@@ -102,4 +100,31 @@ impl Bottleneck {
     fn share(&self) -> Option<String> {
         (self.share_pct <= 99.95).then(|| format_percent(self.share_pct))
     }
+}
+
+/// What each bottleneck takes of the time of these kernels; `None` where they take none, and where the times leave out work.
+fn shares(
+    analysis: &Analysis,
+    execution: &Execution,
+    predicted: impl Fn(KernelId) -> Option<(f64, Bound)>,
+) -> Option<[Bottleneck; 3]> {
+    analysis.speedup?;
+    let times: Vec<(f64, Bound)> = (execution.kernels.iter_enumerated())
+        .map(|(id, kernel)| {
+            let Placement { time_s, bound, .. } = kernel.placement;
+            predicted(id).unwrap_or((time_s, bound))
+        })
+        .collect();
+    let total_s: f64 = times.iter().map(|&(time_s, _)| time_s).sum();
+    let seconds_of = |of: &[Bound]| -> f64 {
+        let of_kind = times.iter().filter(|(_, bound)| of.contains(bound));
+        of_kind.map(|&(time_s, _)| time_s).sum()
+    };
+    (total_s > 0.0).then(|| {
+        BOTTLENECKS.map(|(name, why, of)| Bottleneck {
+            name,
+            why,
+            share_pct: seconds_of(of) / total_s * 100.0,
+        })
+    })
 }

@@ -98,9 +98,11 @@ const WITH_ATTENTION: &str = "with fused attention";
 fn rate_note(analysis: &Analysis) -> Option<String> {
     let predicted = analysis.predicted.as_ref()?;
     let matmuls = counted(predicted.generated_matmuls, "generated matmul");
-    let share = predicted.generated_share * 100.0;
-    (predicted.generated_matmuls > 0)
-        .then(|| format!("{matmuls} at {share:.0} % of the library's rate"))
+    let slowest = predicted.slowest_generated * 100.0;
+    (predicted.generated_matmuls > 0).then(|| match predicted.generated_matmuls {
+        1 => format!("{matmuls}, at {slowest:.0} % of the library's speed"),
+        _ => format!("{matmuls}, the slowest at {slowest:.0} % of the library's speed"),
+    })
 }
 
 /// The policy of an analysis, and whether it runs attention as one kernel: `torch.compile with fused attention`.

@@ -175,6 +175,11 @@ impl Headline {
             Some(error) => format!(", each {}", error.text()),
             None => String::new(),
         };
+        // What predicted times compare with; bounds know no framework.
+        let eager = match self.bounds {
+            Some(_) => " in eager PyTorch",
+            None => "",
+        };
         let ratio = match &self.ratio {
             Some(ratio) => format!(", {ratio}"),
             None => String::new(),
@@ -191,7 +196,7 @@ impl Headline {
         format!(
             "Memory traffic {unfused_bytes} unfused, {fused_bytes} fused, {change}. \
              {unfused_kernels} {kernels_become} {fused_kernels}. \
-             Time, {time_label}: {unfused_time} unfused, {fused_time} fused{error}{ratio}.{search}"
+             Time, {time_label}: {unfused_time} unfused{eager}, {fused_time} fused{error}{ratio}.{search}"
         )
     }
 }

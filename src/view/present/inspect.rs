@@ -216,6 +216,11 @@ pub fn inspect_edge(analysis: &Analysis, producer: OpId, consumer: OpId) -> Opti
             "This reader takes the tensor on chip. The kernel still writes it to memory, because it is a result or another kernel reads it.".to_owned()
         });
     }
+    if let Some(base) = viewed(analysis, producer) {
+        notes.push(format!(
+            "{from} is a view of {base}: a kernel writes these bytes as {base}, and that write counts there."
+        ));
+    }
     let whole = whole_reason(graph, &[consumer], tensor);
     notes.extend(whole.map(|whole| format!("{}: {whole}.", graph.tensor_name(tensor))));
     let change = match is_together {
@@ -234,6 +239,19 @@ pub fn inspect_edge(analysis: &Analysis, producer: OpId, consumer: OpId) -> Opti
         change,
         is_attention: !is_together && are_parts_of_attention(analysis, producer, consumer),
     })
+}
+
+/// The name of the tensor whose bytes a free view is; `None` for another op.
+fn viewed(analysis: &Analysis, op: OpId) -> Option<String> {
+    let graph = &analysis.graph;
+    let mut base = None;
+    let mut producer = Some(op);
+    while let Some(view) = producer.filter(|&op| analysis.is_free_view(op)) {
+        let &tensor = graph.inputs[view].first()?;
+        base = Some(tensor);
+        producer = graph.tensors[tensor].producer;
+    }
+    Some(format!("`{}`", graph.tensor_name(base?)))
 }
 
 /// A fused kernel: its bytes before and after, its arithmetic and its time. `None` if there is no such kernel.

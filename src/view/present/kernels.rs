@@ -9,10 +9,9 @@ use crate::present::format::{
 use crate::present::names::{kernel_ops, launches_note};
 use crate::present::options::policy_phrase;
 use crate::present::times::{
-    Seconds, TimeText, bound_name, missing_text, missing_total, unit_of, what_name,
+    Seconds, TimeText, bound_name, missing_text, missing_total, what_name,
 };
 use fuseline_core::analysis::device_model::Outside;
-use fuseline_core::model::bound::Bound;
 use fuseline_core::model::work::Work;
 use fuseline_core::{Analysis, KernelId, Policy};
 
@@ -131,9 +130,7 @@ pub fn kernel_figures(analysis: &Analysis, kernel: KernelId) -> Option<Figures> 
         },
         predicted_bound: predicted
             .and_then(|times| times.longest)
-            .filter(|&what| {
-                placement.bound != Bound::Launch && unit_of(what) != Some(placement.bound)
-            })
+            .filter(|what| what.bound() != placement.bound)
             .map(what_name),
         ..figures
     })

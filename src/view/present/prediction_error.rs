@@ -31,6 +31,8 @@ const PREDICTION_ERRORS: [PredictionError; 4] = [
     of("h100", true, [36.0, 85.0, 59.5]),
 ];
 
+const SOURCE: &str = "PyTorch ran the programs that the tab Measured lists, eager and compiled. Each run has a predicted and a measured time there.";
+
 const fn of(
     device: &'static str,
     is_short: bool,
@@ -50,6 +52,7 @@ pub fn unverified(analysis: &Analysis, outside: Outside) -> Explanation {
     Explanation {
         value: "unverified".to_owned(),
         notes: vec![outside_text(outside)],
+        sources: vec![SOURCE.to_owned()],
         ..Explanation::of(
             "error of predicted times",
             format!("predictions for {}", analysis.options.device.name),
@@ -93,9 +96,7 @@ impl PredictionError {
         Explanation {
             value: self.text(),
             notes: vec![self.sentence()],
-            sources: vec![
-                "PyTorch ran the programs that the tab Measured lists, eager and compiled. Each run has a predicted and a measured time there.".to_owned(),
-            ],
+            sources: vec![SOURCE.to_owned()],
             ..Explanation::of(
                 "error of predicted times",
                 format!("predictions for {}", analysis.options.device.name),

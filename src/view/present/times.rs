@@ -303,27 +303,6 @@ pub const fn what_name(what: What) -> &'static str {
     }
 }
 
-/// The unit of the roofline that it keeps busy, if it has one there.
-pub const fn unit_of(what: What) -> Option<Bound> {
-    match what {
-        What::MemoryBytes | What::BytesAgain => Some(Bound::Memory),
-        What::MatrixFlops | What::WaveFlops | What::Waves => Some(Bound::Matrix),
-        What::Exponentials
-        | What::ErrorFunctions
-        | What::Tangents
-        | What::Divisions
-        | What::Instructions => Some(Bound::Vector),
-        What::CacheBytes
-        | What::Elements
-        | What::Strided
-        | What::Softmax
-        | What::WideSoftmax
-        | What::Norm
-        | What::Pool
-        | What::Sum => None,
-    }
-}
-
 /// How the time of a fused kernel is computed, one line for each part.
 pub fn time_lines(analysis: &Analysis, id: KernelId) -> Vec<String> {
     let options = &analysis.options;

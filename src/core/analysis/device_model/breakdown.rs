@@ -1,5 +1,6 @@
 //! The time of a kernel taken apart: what it does, and at which rates.
 
+use crate::model::bound::Bound;
 use smallvec::{SmallVec, smallvec};
 
 /// The time of a kernel as the model finds it.
@@ -74,6 +75,29 @@ pub enum What {
     Sum,
 }
 
+impl What {
+    /// The bottleneck of a kernel in which it takes longest.
+    pub const fn bound(self) -> Bound {
+        match self {
+            Self::MemoryBytes | Self::BytesAgain | Self::CacheBytes | Self::Strided => {
+                Bound::Memory
+            }
+            Self::MatrixFlops | Self::WaveFlops | Self::Waves => Bound::Matrix,
+            Self::Elements
+            | Self::Exponentials
+            | Self::ErrorFunctions
+            | Self::Tangents
+            | Self::Divisions
+            | Self::Instructions
+            | Self::Softmax
+            | Self::WideSoftmax
+            | Self::Norm
+            | Self::Pool
+            | Self::Sum => Bound::Vector,
+        }
+    }
+}
+
 impl Breakdown {
     /// One phase.
     pub(super) fn overlapping(parts: impl IntoIterator<Item = Part>, fixed_s: f64) -> Self {
@@ -100,11 +124,14 @@ impl Breakdown {
         self.phases.iter().map(longest).sum::<f64>() + self.fixed_s
     }
 
-    /// What takes longest; `None` where nothing takes time.
+    /// What takes longest; `None` where nothing takes as long as the kernel's fixed time.
     pub(super) fn longest(&self) -> Option<What> {
-        let shares = self.longest_part()?.shares.iter();
-        let longest = shares.max_by(|a, b| a.seconds().total_cmp(&b.seconds()));
-        longest.map(|share| share.what)
+        let part = self.longest_part()?;
+        let longest = part
+            .shares
+            .iter()
+            .max_by(|a, b| a.seconds().total_cmp(&b.seconds()))?;
+        (part.seconds() > self.fixed_s - self.pipeline_s).then_some(longest.what)
     }
 
     /// The part that takes longest, whatever its phase; `None` where there is none.

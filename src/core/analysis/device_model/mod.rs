@@ -15,7 +15,7 @@ mod time;
 pub use crate::analysis::device_model::breakdown::{Breakdown, Part, Share, What};
 pub use crate::analysis::device_model::matmul::{Product, Tile, Tiling};
 pub use crate::analysis::device_model::predicted::{
-    Predicted, PredictedTimes, breakdown, cold_time,
+    KernelTime, Predicted, PredictedTimes, breakdown, cold_time, generated_matmul,
 };
 pub use crate::analysis::device_model::range::{
     FEWEST_COLUMNS, FEWEST_ELEMENTS, FEWEST_ROWS, HEAD_SIZES, Outside,

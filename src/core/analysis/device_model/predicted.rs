@@ -6,6 +6,7 @@ use crate::analysis::device_model::{
 };
 use crate::analysis::{Analysis, Execution, Kernel};
 use crate::fusion::inductor::is_one_call;
+use crate::model::bound::Bound;
 use crate::model::device::RatesFrom;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId};
@@ -29,10 +30,10 @@ pub struct Predicted {
     pub fused_outside: Option<Outside>,
     /// Fused kernels with a matmul that no library call computes with its epilogue.
     pub generated_matmuls: usize,
-    /// The rate of such a matmul as a share of the library's.
-    pub generated_share: f64,
-    /// For each kernel of the unfused program its time in seconds.
-    pub unfused_kernels_s: IdVec<KernelId, f64>,
+    /// The speed of the slowest of them: the time of its matmul as a library call over that of its kernel. 1 without one.
+    pub slowest_generated: f64,
+    /// For each kernel of the unfused program its time.
+    pub unfused_kernels: IdVec<KernelId, KernelTime>,
     /// For each fused kernel its time.
     pub kernels: IdVec<KernelId, PredictedTimes>,
 }
@@ -46,7 +47,9 @@ pub struct PredictedTimes {
     pub unfused_s: f64,
     /// The op that takes longest as a library kernel.
     pub slowest_op: Option<OpId>,
-    /// What takes longest at measured rates; `None` for a view.
+    /// What limits it at measured rates.
+    pub bound: Bound,
+    /// What takes longest at measured rates; `None` where that is the launch.
     pub longest: Option<What>,
     /// How `time_s` is outside the measured sizes, if it is.
     pub outside: Option<Outside>,
@@ -74,22 +77,23 @@ impl Predicted {
         let of_sum = |times: &mut dyn Iterator<Item = KernelTime>| {
             outside_of_sum(times.map(|time| (time.time_s, time.outside)))
         };
-        let is_generated = |kernel: &&Kernel| {
-            let is_matmul = |op: &OpId| graph.ops[*op].op_type == OpType::Matmul;
-            let mut matmuls = kernel.ops.iter().copied().filter(is_matmul);
-            // Attention has two.
-            let only = matmuls.next().filter(|_| matmuls.next().is_none());
-            only.is_some_and(|matmul| !is_one_call(graph, &kernel.ops, matmul))
-        };
+        let generated = fused
+            .kernels
+            .iter()
+            .zip(&kernels)
+            .filter_map(|(kernel, time)| {
+                let matmul = generated_matmul(graph, kernel)?;
+                Some(ops[KernelId::of_lone_op(matmul)].time_s / time.time_s)
+            });
+        let generated: Vec<f64> = generated.collect();
         Some(Self {
-            generated_matmuls: fused.kernels.iter().filter(is_generated).count(),
-            generated_share: calibration.rates.generated_matmul_share,
+            generated_matmuls: generated.len(),
+            slowest_generated: generated.into_iter().fold(1.0, f64::min),
             rates_from: calibration.rates_from.clone(),
             unfused_s: sum_s(&ops),
             fused_s: sum_s(&kernels),
             unfused_outside: of_sum(&mut ops.iter().copied()),
             fused_outside: of_sum(&mut kernels.iter().copied()),
-            unfused_kernels_s: ops.iter().map(|time| time.time_s).collect(),
             kernels: (kernels.iter().zip(&fused.kernels))
                 .map(|(&time, kernel)| {
                     let alone = || kernel.ops.iter().map(|&op| ops[KernelId::of_lone_op(op)]);
@@ -97,6 +101,7 @@ impl Predicted {
                     let slowest = |&a: &OpId, &b: &OpId| time_of(a).total_cmp(&time_of(b));
                     PredictedTimes {
                         time_s: time.time_s,
+                        bound: time.bound,
                         slowest_op: kernel.ops.iter().copied().max_by(slowest),
                         unfused_s: alone().map(|time| time.time_s).sum(),
                         longest: time.longest,
@@ -105,6 +110,7 @@ impl Predicted {
                     }
                 })
                 .collect(),
+            unfused_kernels: ops,
         })
     }
 
@@ -118,10 +124,21 @@ impl Predicted {
     }
 }
 
-/// A kernel by the model.
-#[derive(Clone, Copy)]
-struct KernelTime {
-    time_s: f64,
+/// The matmul of a kernel that no library call computes; `None` where one does, and in attention, which has two.
+pub fn generated_matmul(graph: &Graph, kernel: &Kernel) -> Option<OpId> {
+    let is_matmul = |op: &OpId| graph.ops[*op].op_type == OpType::Matmul;
+    let mut matmuls = kernel.ops.iter().copied().filter(is_matmul);
+    let only = matmuls.next().filter(|_| matmuls.next().is_none());
+    only.filter(|&matmul| !is_one_call(graph, &kernel.ops, matmul))
+}
+
+/// The time of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct KernelTime {
+    /// The time in seconds.
+    pub time_s: f64,
+    /// What limits it at measured rates.
+    pub bound: Bound,
     longest: Option<What>,
     outside: Option<Outside>,
 }
@@ -142,6 +159,7 @@ fn times(
             let breakdown = model.breakdown(code, launch)?;
             Some(KernelTime {
                 time_s: breakdown.time_s(),
+                bound: breakdown.longest().map_or(Bound::Launch, What::bound),
                 longest: breakdown.longest(),
                 outside: model.outside(code, launch),
             })

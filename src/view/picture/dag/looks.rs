@@ -297,7 +297,7 @@ impl Looks {
         let room = most_width - SIZE_LABEL_PADDING;
         let mut size = format_bytes(self.bytes(tensor));
         if self.readers[tensor] > 1 {
-            size = format!("{size} x{}", self.readers[tensor]);
+            size = format!("{} × {size}", self.readers[tensor]);
         }
         let size = fit_text(&size, room, FONT_PX);
         let name = self.analysis.graph.tensor_name(tensor);

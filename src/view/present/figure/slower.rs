@@ -3,9 +3,12 @@
 use crate::present::format::{format_amount, format_percent, format_seconds};
 use crate::present::names::op_names;
 use fuseline_core::analysis::Analysis;
-use fuseline_core::analysis::device_model::{Breakdown, Part, What, breakdown};
+use fuseline_core::analysis::device_model::{Breakdown, Part, What, breakdown, generated_matmul};
 use fuseline_core::analysis::why::{Price, Prices};
 use fuseline_core::model::ids::{KernelId, OpId};
+
+/// A smaller loss, as a share of the unfused time, is none to speak of.
+const LEAST_LOSS: f64 = 0.01;
 
 /// A sentence about what makes the merged kernel slower than the two; `None` where it is not predicted to be.
 /// `O(ops + reads log reads)`.
@@ -18,6 +21,33 @@ pub(super) fn slower_because(
     let cause = slower_cause(analysis, kernels, price, merged)?;
     let names = op_names(&analysis.graph, &ops_of_both(analysis, kernels)?);
     Some(format!("{names} as one kernel is {cause}."))
+}
+
+/// Which fused kernel takes longer than its ops did one by one, and why; `None` where none loses a hundredth of the program's time.
+pub(super) fn slower_kernel(analysis: &Analysis) -> Option<String> {
+    let predicted = analysis.predicted.as_ref()?;
+    let lost_s = |id: KernelId| {
+        let times = predicted.kernels.get(id);
+        times.map_or(0.0, |times| times.time_s - times.unfused_s)
+    };
+    let kernels = analysis.partition.kernels.iter_enumerated();
+    let (id, ops) = kernels.max_by(|&(a, _), &(b, _)| lost_s(a).total_cmp(&lost_s(b)))?;
+    let times = predicted.kernels.get(id)?;
+    let graph = &analysis.graph;
+    let why = if generated_matmul(graph, analysis.fused.kernels.get(id)?).is_some() {
+        "its matmul is generated, because the library has no call for all of it"
+    } else {
+        "it is generated, and PyTorch's library is faster here"
+    };
+    (lost_s(id) > LEAST_LOSS * predicted.unfused_s).then(|| {
+        format!(
+            "Kernel {} ({}) takes {} where its ops took {} one by one: {why}.",
+            id.number(),
+            op_names(graph, ops),
+            format_seconds(times.time_s),
+            format_seconds(times.unfused_s)
+        )
+    })
 }
 
 /// What two kernels as one are that makes them slower: `a generated matmul, at 90 % of the library's rate`. `merged` is

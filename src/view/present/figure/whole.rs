@@ -3,6 +3,7 @@
 use super::{Found, How, Number, Quantity, Run, Term, Worked, bytes, memory, work};
 use crate::present::bottleneck::Bottleneck;
 use crate::present::explain::has_assumed_size;
+use crate::present::figure::slower::slower_kernel;
 use crate::present::format::format_count;
 use crate::present::names::{counted, kernel_ops, op_name};
 use crate::present::prediction_error::PredictionError;
@@ -217,7 +218,7 @@ fn time(analysis: &Analysis, run: Run) -> Found {
     };
     let of_kernel = |id: KernelId, kernel: &Kernel| {
         let time_s = match run {
-            Run::Unfused => predicted.unfused_kernels_s.get(id).copied(),
+            Run::Unfused => predicted.unfused_kernels.get(id).map(|times| times.time_s),
             Run::Fused => predicted.kernels.get(id).map(|times| times.time_s),
         };
         let time_s = Number::Seconds(time_s.unwrap_or_default());
@@ -315,6 +316,10 @@ fn speedup_notes(analysis: &Analysis, quantity: Quantity) -> Vec<String> {
         .map(Bottleneck::sentence)
         .collect();
     if quantity == Quantity::Time && analysis.predicted.is_some() {
+        // Where fusion costs time, the reader asks for that first.
+        if let Some(slower) = slower_kernel(analysis) {
+            notes.insert(0, slower);
+        }
         if let Some(error) = PredictionError::of(analysis) {
             notes.extend([error.speedup_sentence(), error.sentence()]);
         }
