@@ -8,7 +8,7 @@ use fuseline_core::Objective;
 use fuseline_core::examples::{NEXT, START, example};
 use fuseline_learn::lesson::library::LESSONS;
 use fuseline_learn::lesson::read;
-use fuseline_view::present::advice::{AdviceRow, advice_gain, advice_title};
+use fuseline_view::present::advice::{AdviceRow, advice_cause, advice_gain, advice_title};
 use fuseline_view::present::options::policy_title;
 use leptos::either::Either;
 use leptos::prelude::*;
@@ -132,9 +132,10 @@ fn BestChange() -> impl IntoView {
         {move || best.get().map(|best| match best {
             Some(row) => {
                 let [time, bytes] = advice_gain(&row);
+                let cause = page.analysis.with_untracked(|analysis| advice_cause(analysis, row.advice));
                 Either::Left(view! {
                 <p class="best-change">
-                    <span>{page.analysis.with(|analysis| advice_title(analysis, row.advice))}": "<strong>{time}<span class="gained-bytes">{bytes}</span></strong></span>
+                    <span>{advice_title(row.advice)}<span class="if-wide">{cause}</span>": "<strong>{time}<span class="if-wide">{bytes}</span></strong></span>
                     <button type="button" title=row.action.replace('`', "") on:click=follow>"Try it"</button>
                 </p>
                 })

@@ -210,17 +210,17 @@ fn what_takes_most_of_the_fused_time_stands_beside_it() {
     for (text, words, why) in [
         (
             start,
-            "compute-bound 48.1 % → 100.0 % of the time",
+            "compute-bound time 48.1 % → 100.0 %",
             "saves memory traffic, not arithmetic",
         ),
         (
             chain,
-            "memory-bound 100.0 % of the time",
+            "memory-bound time 100.0 %",
             "still go through memory",
         ),
         (
             tiny,
-            "launch-bound 100.0 % of the time",
+            "launch-bound time 100.0 %",
             "Each launch takes longer",
         ),
     ] {

@@ -139,16 +139,22 @@ pub(super) fn advice_words(analysis: &Analysis, advised: &Advised) -> Option<(St
 }
 
 /// An advice in a few words, for a button beside it.
-pub fn advice_title(analysis: &Analysis, advice: Advice) -> String {
+pub fn advice_title(advice: Advice) -> String {
     match advice {
-        Advice::Compile if generates_matmuls(analysis) => {
-            "Use torch.compile with library matmuls".to_owned()
-        }
         Advice::Compile => "Use torch.compile".to_owned(),
         Advice::Attention => "Call FlashAttention".to_owned(),
         Advice::MaxAutotune => "Compile with max-autotune".to_owned(),
         Advice::Tf32 => "Allow TF32".to_owned(),
         Advice::Merge(a, b) => format!("Fuse kernels {} and {}", a.number(), b.number()),
+    }
+}
+
+/// What an advice changes for the better, where there is room for it behind its title.
+pub fn advice_cause(analysis: &Analysis, advice: Advice) -> &'static str {
+    if advice == Advice::Compile && generates_matmuls(analysis) {
+        " with library matmuls"
+    } else {
+        ""
     }
 }
 

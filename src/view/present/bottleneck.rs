@@ -48,7 +48,7 @@ impl Bottleneck {
     }
 
     /// The share of the time that kernels of the fused program's bottleneck take, before and after fusion:
-    /// `compute-bound 57.9 % → 93.6 % of the time`.
+    /// `compute-bound time 57.9 % → 93.6 %`.
     pub fn change_text(analysis: &Analysis) -> Option<String> {
         let after = Self::of(analysis)?;
         let before = shares(analysis, &analysis.unfused, |kernel| {
@@ -59,9 +59,9 @@ impl Bottleneck {
         let [before, share] = [&before, &after].map(|of| format_percent(of.share_pct));
         let name = after.name;
         Some(if before == share {
-            format!("{name} {share} of the time")
+            format!("{name} time {share}")
         } else {
-            format!("{name} {before} → {share} of the time")
+            format!("{name} time {before} → {share}")
         })
     }
 

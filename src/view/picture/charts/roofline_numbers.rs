@@ -93,8 +93,8 @@ fn groups(numbers: Vec<Number>, radius: f64) -> Vec<Vec<Number>> {
 }
 
 /// The nearest free place around a point, above it rather than below, that is not closer to another of `places`; else, in a
-/// crowd, the nearest that a line can lead to without crossing words. Where there is none, the number would make a knot: the label
-/// of the point has it.
+/// crowd, the nearest that a line can lead to without crossing words, and that is not much closer to another of `places`. Where there
+/// is none, the number would make a knot or name a wrong point: the label of the point has it.
 fn free_place(
     point: Point,
     size: (f64, f64),
@@ -119,6 +119,8 @@ fn free_place(
     ];
     const STEPS: u8 = 10;
     const FAR_STEPS: u8 = 28;
+    /// With a line to its own point a number may be so much closer to another one.
+    const FAR_SHARE: f64 = 0.6;
     let candidates = |steps: u8| {
         (0..steps).flat_map(move |step| {
             let reach = radius + 2.5 + f64::from(step) * 4.0;
@@ -130,9 +132,9 @@ fn free_place(
             })
         })
     };
-    let is_nearest = |center: &Point| {
-        let own = distance(*center, point);
-        (places.iter()).all(|&place| distance(*center, place) >= own - 0.1)
+    let is_far_from_others = |center: &Point, share: f64| {
+        let least = distance(*center, point) * share - 0.1;
+        (places.iter()).all(|&place| distance(*center, place) >= least)
     };
     let is_clear = |wanted: &Bounds| space.words.is_free(wanted) && space.lines.is_free(wanted);
     let bounds = |center| Bounds::centered(center, size);
@@ -142,11 +144,13 @@ fn free_place(
         space.words.is_line_free([toward(from, to, 1.0), beyond])
     };
     let near = candidates(STEPS)
-        .filter(is_nearest)
+        .filter(|center| is_far_from_others(center, 1.0))
         .map(bounds)
         .find(is_clear);
     near.or_else(|| {
-        let far = candidates(FAR_STEPS).map(bounds);
+        let far = candidates(FAR_STEPS)
+            .filter(|center| is_far_from_others(center, FAR_SHARE))
+            .map(bounds);
         far.filter(is_clear).find(is_reached)
     })
 }
