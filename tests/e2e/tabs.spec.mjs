@@ -164,6 +164,19 @@ test.describe('attention', () => {
       expect(await bytes(page, 'each tile')).not.toBe(before);
       await expect(tab).toContainText('T_c (3Nd + 4N)');
     });
+    await test.step('it follows the type of the program until one of its sizes is another', async () => {
+      const count = async () => Number((await bytes(page, 'compulsory')).replace(/\D/g, ''));
+      const type = picker(page, 'Type');
+      await type.selectOption('f32');
+      await expect(tab).toContainText('f32, 4 bytes per element');
+      const wide = await count();
+      await type.selectOption('f16');
+      await expect(tab).toContainText('f16, 2 bytes per element');
+      expect(await count()).toBe(wide / 2);
+      await page.getByRole('spinbutton', { name: 'heads', exact: true }).fill('3');
+      await type.selectOption('f32');
+      await expect(tab).toContainText('f16, 2 bytes per element. The program has f32, 4 bytes per element.');
+    });
     await test.step('the points of the chart have names', async () => {
       await tab.locator('.chart [tabindex="0"]').focus();
       await page.keyboard.press('ArrowRight');

@@ -1,12 +1,13 @@
 //! Attention with sizes of its own: what a field's value comes to, its rows, its notes, and the chart.
 
-use fuseline_core::fusion::attention::{AttentionShape, LoopOrder, Tiles};
-use fuseline_core::{default_device, device};
+use fuseline_core::fusion::attention::{AttentionShape, LoopOrder, Tiles, TypedAttention};
+use fuseline_core::{DType, default_device, device};
 use fuseline_view::picture::charts::attention_growth::scene;
 use fuseline_view::picture::charts::scene::{Role, Shape};
 use fuseline_view::present::attention::AttentionSize::{HeadSize, Heads, Length, OnChip, Queries};
 use fuseline_view::present::attention::{
-    AttentionCount, AttentionSize, AttentionSizes, ByteRow, byte_rows, notes, tile_rows,
+    AttentionChoice, AttentionCount, AttentionSize, AttentionSizes, ByteRow, byte_rows, notes,
+    tile_rows,
 };
 use fuseline_view::present::format::format_bytes;
 
@@ -16,6 +17,11 @@ fn typed(values: &[(AttentionSize, &str)]) -> AttentionSizes {
         .fold(AttentionSizes::default(), |sizes, (size, value)| {
             sizes.with_typed(*size, value).unwrap()
         })
+}
+
+fn typed_f16(shape: AttentionShape) -> TypedAttention {
+    let dtype = Some(DType::F16);
+    TypedAttention { shape, dtype }
 }
 
 fn byte_row(sizes: &AttentionSizes, count: AttentionCount) -> ByteRow {
@@ -66,7 +72,7 @@ fn one_query_over_many_keys_has_one_row_of_scores() {
         head_size: 64,
         bytes_per_element: 2,
     };
-    let sizes = AttentionSizes::default().of_program(shape);
+    let sizes = AttentionSizes::default().of_program(typed_f16(shape));
     assert_eq!((sizes.is_self, sizes.shape), (false, shape));
     let standard = byte_row(&sizes, AttentionCount::ScoresInMemory);
     assert_eq!(standard.bytes.formula, "2N_q d + 2Nd + 4N_q N");
@@ -96,7 +102,7 @@ fn all_rows_count_two_lengths() {
                     head_size: 128,
                     bytes_per_element: 2,
                 };
-                let mut sizes = AttentionSizes::default().of_program(shape);
+                let mut sizes = AttentionSizes::default().of_program(typed_f16(shape));
                 sizes.order = order;
                 let cut = Tiles::new(&shape, sizes.on_chip_bytes(default_device()));
                 for (count, bytes) in [
@@ -191,11 +197,49 @@ fn both_lengths_are_those_of_the_programs_attention() {
         head_size: 11,
         bytes_per_element: 4,
     };
-    let taken = AttentionSizes::default().of_program(of_program);
+    let taken = AttentionSizes::default().of_program(typed_f16(of_program));
     assert_eq!(
         (taken.shape.queries, taken.shape.keys, taken.shape.heads),
         (5, 7, 3)
     );
+}
+
+#[test]
+fn the_tab_follows_type_and_sizes_of_the_program_until_a_size_is_chosen() {
+    let in_program = |dtype: DType| TypedAttention {
+        shape: AttentionShape {
+            bytes_per_element: dtype.bytes(),
+            ..AttentionSizes::default().shape
+        },
+        dtype: Some(dtype),
+    };
+    let [f32, f16] = [DType::F32, DType::F16].map(in_program).map(Some);
+    let mut choice = AttentionChoice::default();
+    assert_eq!(choice.sizes(f32).shape.bytes_per_element, 4);
+    assert_eq!(
+        choice.sizes(f32).type_words(f32),
+        "f32, 4 bytes per element"
+    );
+    assert_eq!(choice.sizes(f16).shape.bytes_per_element, 2);
+    // Neither is in the program.
+    let other = choice.sizes(f32).with_typed(OnChip, "64").unwrap();
+    choice = choice.with(other, f32);
+    assert_eq!(
+        choice.sizes(f16).type_words(f16),
+        "f16, 2 bytes per element"
+    );
+    assert_eq!(choice.sizes(f16).own_on_chip_bytes, Some(64 * 1024));
+
+    let longer = choice.sizes(f32).with_typed(Length, "4096").unwrap();
+    choice = choice.with(longer, f32);
+    assert_eq!(choice.sizes(f16), longer);
+    assert_eq!(
+        longer.type_words(f16),
+        "f32, 4 bytes per element. The program has f16, 2 bytes per element."
+    );
+    // As the button does it.
+    choice = choice.with(longer.of_program(f16.unwrap()), f16);
+    assert_eq!(choice.sizes(f32).shape, f32.unwrap().shape);
 }
 
 /// Centres of the points in this role.

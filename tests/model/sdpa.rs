@@ -3,7 +3,7 @@
 use crate::attention::with_attention;
 use crate::inductor_measured::{DEFAULT, options};
 use fuseline_core::analysis::limits::limits;
-use fuseline_core::fusion::attention::{AttentionShape, first_shape};
+use fuseline_core::fusion::attention::{AttentionShape, first_attention};
 use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, KernelId, OpId, Options, Policy, analyze_program};
 use fuseline_view::present::explain::flops_text;
@@ -79,7 +79,9 @@ fn it_takes_as_long_as_attention_that_is_fused_of_its_ops() {
     let grouped = analysis(CALL, &with_attention(Policy::Rules));
     assert_eq!((shape(&grouped).heads, shape(&grouped).group), (16, 4));
     for analysis in [&call, &ops, &grouped] {
-        assert_eq!(first_shape(&analysis.graph), Some(shape(analysis)));
+        let found = first_attention(&analysis.graph).unwrap();
+        assert_eq!(found.shape, shape(analysis));
+        assert_eq!(found.dtype, Some(DType::Bf16));
     }
 }
 

@@ -110,6 +110,7 @@ proptest! {
             shape: AttentionShape {
                 heads, group, queries: own_queries.unwrap_or(length), keys: length, head_size, bytes_per_element,
             },
+            dtype: None,
             is_self: own_queries.is_none(),
             own_on_chip_bytes: own_kib.map(|kib| kib * 1024),
             order,

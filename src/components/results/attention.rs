@@ -7,11 +7,11 @@ use crate::components::keyed_rows::{row_at, told_of};
 use crate::components::number::{NumberTable, OwnNumber};
 use crate::components::radio_button::RadioButton;
 use fuseline_core::Device;
-use fuseline_core::fusion::attention::{LoopOrder, first_shape};
+use fuseline_core::fusion::attention::{LoopOrder, first_attention};
 use fuseline_view::picture::charts::attention_growth;
 use fuseline_view::present::attention::{
-    AttentionCount, AttentionSize, AttentionSizes, SliderRange, TileRow, byte_rows, loop_words,
-    notes, tile_rows,
+    AttentionChoice, AttentionCount, AttentionSize, AttentionSizes, SliderRange, TileRow,
+    byte_rows, loop_words, notes, tile_rows,
 };
 use fuseline_view::present::figure::Explanation;
 use fuseline_view::present::format::format_exact;
@@ -26,27 +26,25 @@ struct AttentionInputs {
     set_sizes: Callback<AttentionSizes>,
 }
 
-/// Sizes, the chart, tiles and bytes. The sizes start as those of the first attention in the program.
+/// Sizes, the chart, tiles and bytes. They are those of the first attention in the program until the visitor changes one.
 #[component]
 pub fn AttentionView(
-    /// The chosen sizes; `None` until the tab is opened for the first time.
-    chosen: RwSignal<Option<AttentionSizes>>,
+    /// What is counted.
+    choice: RwSignal<AttentionChoice>,
 ) -> impl IntoView {
     let page = Page::of_context();
     let device = Memo::new(move |_| page.analysis.with(|a| a.options.device.clone()));
-    let in_program =
-        Memo::new(move |_| page.analysis.with(|analysis| first_shape(&analysis.graph)));
-    if chosen.get_untracked().is_none() {
-        let (default, shape) = (AttentionSizes::default(), in_program.get_untracked());
-        chosen.set(Some(
-            shape.map_or(default, |shape| default.of_program(shape)),
-        ));
-    }
-    let sizes = Memo::new(move |_| chosen.get().unwrap_or_default());
+    let in_program = Memo::new(move |_| {
+        page.analysis
+            .with(|analysis| first_attention(&analysis.graph))
+    });
+    let sizes = Memo::new(move |_| choice.get().sizes(in_program.get()));
     let inputs = AttentionInputs {
         sizes,
         device,
-        set_sizes: Callback::new(move |sizes| chosen.set(Some(sizes))),
+        set_sizes: Callback::new(move |sizes| {
+            choice.update(|choice| *choice = choice.with(sizes, in_program.get_untracked()));
+        }),
     };
     let draw = move |(width, _): (f64, _)| {
         let size = (width, (width * 0.6).clamp(240.0, 420.0));
@@ -75,6 +73,7 @@ pub fn AttentionView(
                 <SizeField inputs size=AttentionSize::OnChip />
                 <SizeField inputs size=AttentionSize::Heads />
                 <LoopOrderField inputs />
+                <p>"Type: "{move || sizes.get().type_words(in_program.get())}</p>
                 <p class="attention-buttons">
                     <button
                         type="button"
@@ -90,12 +89,12 @@ pub fn AttentionView(
                         type="button"
                         aria-disabled=move || {
                             let sizes = sizes.get();
-                            let is_same = |shape| sizes.of_program(shape) == sizes;
+                            let is_same = |attention| sizes.of_program(attention) == sizes;
                             in_program.get().is_none_or(is_same).to_string()
                         }
                         on:click=move |_| {
-                            if let Some(shape) = in_program.get_untracked() {
-                                inputs.set_sizes.run(sizes.get_untracked().of_program(shape));
+                            if let Some(attention) = in_program.get_untracked() {
+                                inputs.set_sizes.run(sizes.get_untracked().of_program(attention));
                             }
                         }
                     >

@@ -33,6 +33,7 @@ use fuseline_browser as browser;
 use fuseline_codegen::interpret::Setup;
 use fuseline_core::Objective;
 use fuseline_view::page::view::View;
+use fuseline_view::present::attention::AttentionChoice;
 use fuseline_view::present::kernels::fused_kernels_note;
 use fuseline_view::present::tiling::TilingChoice;
 use kernel_details::KernelDetailsPanel;
@@ -60,7 +61,7 @@ pub fn Results() -> impl IntoView {
     let is_compare_drawn = RwSignal::new(false);
     let ranked_by = RwSignal::new(Objective::default());
     let edge_order = RwSignal::new(None);
-    let attention_sizes = RwSignal::new(None);
+    let attention = RwSignal::new(AttentionChoice::default());
     let tiling = RwSignal::new(TilingChoice::default());
     let measured = MeasuredState::new();
     let own_gpu = OwnGpu::new(page);
@@ -83,7 +84,7 @@ pub fn Results() -> impl IntoView {
         Tab::Steps => view! { <StepsPanel /> }.into_any(),
         Tab::Limits => view! { <LimitsView /> }.into_any(),
         Tab::Tiling => view! { <TilingView choice=tiling /> }.into_any(),
-        Tab::Attention => view! { <AttentionView chosen=attention_sizes /> }.into_any(),
+        Tab::Attention => view! { <AttentionView choice=attention /> }.into_any(),
         Tab::Precision => view! { <PrecisionView setup=precision_setup /> }.into_any(),
         Tab::Measured => view! {
             <YourMeasurement />

@@ -26,6 +26,7 @@ pub(crate) use rewrite::{RewrittenGraph, rewrite};
 
 use crate::cost::work::matmul_k;
 use crate::model::device::Device;
+use crate::model::dtype::DType;
 use crate::model::graph::Graph;
 use crate::model::ids::OpId;
 use crate::model::op::element_count;
@@ -144,10 +145,25 @@ impl AttentionShape {
     }
 }
 
-/// The shape of the first attention of a program, whether it is written as its ops or as a call. `O(ops + reads)`.
-pub fn first_shape(graph: &Graph) -> Option<AttentionShape> {
-    let call = || (graph.ops.ids()).find_map(|op| AttentionShape::of_kernel(graph, &[op]));
-    find(graph).first().map(|found| found.shape).or_else(call)
+/// The sizes and the element type of an attention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TypedAttention {
+    /// The sizes.
+    pub shape: AttentionShape,
+    /// The element type of the result; `None` where only its width is known.
+    pub dtype: Option<DType>,
+}
+
+/// The first attention of a program, whether it is written as its ops or as a call. `O(ops + reads)`.
+pub fn first_attention(graph: &Graph) -> Option<TypedAttention> {
+    let call = || {
+        let mut ops = graph.ops.ids();
+        ops.find_map(|op| Some((AttentionShape::of_kernel(graph, &[op])?, op)))
+    };
+    let of_ops = |found: &Attention| Some((found.shape, *found.ops.last()?));
+    let (shape, result) = find(graph).first().and_then(of_ops).or_else(call)?;
+    let dtype = graph.ops[result].element_type();
+    Some(TypedAttention { shape, dtype })
 }
 
 /// Number of matrices in the right operand of a product, if its shape is known.

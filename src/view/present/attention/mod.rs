@@ -5,8 +5,10 @@ mod figures;
 pub use figures::{ByteRow, TileRow, byte_rows, tile_rows};
 
 use crate::present::format::{format_bytes, format_flops};
+use crate::present::names::counted;
 use crate::present::options::ChoiceWords;
-use fuseline_core::fusion::attention::{AttentionShape, Growth, LoopOrder, Tiles};
+use fuseline_core::DType;
+use fuseline_core::fusion::attention::{AttentionShape, Growth, LoopOrder, Tiles, TypedAttention};
 use fuseline_core::model::device::Device;
 use std::ops::RangeInclusive;
 use strum::{EnumIter, IntoStaticStr};
@@ -19,6 +21,8 @@ pub const LENGTH_POWERS: RangeInclusive<u32> = 7..=17;
 pub struct AttentionSizes {
     /// Rows of Q, rows of K and V, and the other sizes.
     pub shape: AttentionShape,
+    /// The element type, if more than its width is known.
+    pub dtype: Option<DType>,
     /// Q has as many rows as K and V and follows them, as in self-attention.
     pub is_self: bool,
     /// On-chip memory, if it is not that of the device.
@@ -38,6 +42,7 @@ impl Default for AttentionSizes {
                 head_size: 64,
                 bytes_per_element: 2,
             },
+            dtype: Some(DType::F16),
             is_self: true,
             own_on_chip_bytes: None,
             order: LoopOrder::default(),
@@ -127,13 +132,29 @@ impl AttentionSize {
 }
 
 impl AttentionSizes {
-    /// The sizes of an attention in the program.
+    /// The sizes and the type of an attention in the program.
     #[must_use]
-    pub const fn of_program(self, shape: AttentionShape) -> Self {
+    pub const fn of_program(self, TypedAttention { shape, dtype }: TypedAttention) -> Self {
         Self {
             is_self: shape.queries == shape.keys,
             shape,
+            dtype,
             ..self
+        }
+    }
+
+    /// The type, `f16, 2 bytes per element`, and that of the program where it is another one.
+    pub fn type_words(&self, in_program: Option<TypedAttention>) -> String {
+        let words = |shape: AttentionShape, dtype: Option<DType>| {
+            let width = counted(shape.bytes_per_element as usize, "byte");
+            let name = dtype.map_or_else(String::new, |dtype| format!("{}, ", dtype.name()));
+            format!("{name}{width} per element")
+        };
+        let own = words(self.shape, self.dtype);
+        let of_program = in_program.map(|of_program| words(of_program.shape, of_program.dtype));
+        match of_program.filter(|of_program| *of_program != own) {
+            Some(of_program) => format!("{own}. The program has {of_program}."),
+            None => own,
         }
     }
 
@@ -215,6 +236,36 @@ impl AttentionSizes {
     pub fn growth_at(&self, length: u64, device: &Device) -> Growth {
         let shape = self.at_length(length).shape;
         Growth::of(&shape, self.on_chip_bytes(device), self.order)
+    }
+}
+
+/// What the tab counts: the attention of the program, until the visitor changes one of its sizes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AttentionChoice {
+    sizes: AttentionSizes,
+    is_own: bool,
+}
+
+impl AttentionChoice {
+    /// The sizes that are counted.
+    pub fn sizes(&self, in_program: Option<TypedAttention>) -> AttentionSizes {
+        match in_program {
+            Some(of_program) if !self.is_own => self.sizes.of_program(of_program),
+            _ => self.sizes,
+        }
+    }
+
+    /// With other sizes. Those of the program, whatever the loop order and the memory on chip, go on following it.
+    #[must_use]
+    pub fn with(self, sizes: AttentionSizes, in_program: Option<TypedAttention>) -> Self {
+        let is_own = match in_program {
+            Some(of_program) => sizes != sizes.of_program(of_program),
+            None => {
+                let before = self.sizes;
+                self.is_own || (sizes.shape, sizes.is_self) != (before.shape, before.is_self)
+            }
+        };
+        Self { sizes, is_own }
     }
 }
 
