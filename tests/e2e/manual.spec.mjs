@@ -246,17 +246,39 @@ test('by dragging the box of an op onto another one, while the ground moves the 
   expect(moved.y - before.y).toBeCloseTo(30, 0);
   await expect.poll(() => kernels(page)).toHaveLength(6);
 
-  // Without kernels in sight there is nothing to merge: it moves the picture.
+  await test.step('in the unfused view it starts from the unfused kernels', async () => {
+    await choosePolicy(page, 'rules');
+    await chooseView(page, 'Unfused');
+    await expect(policyChoice(page, 'none')).toBeChecked();
+    await expect.poll(() => page.evaluate(() => document.getAnimations().length)).toBe(0);
+    const from = await middle('a');
+    await drag(from, { x: from.x + 140, y: from.y });
+    await expect(status(page)).toContainText('Drop it on another operation');
+    await page.mouse.up();
+    await expect(status(page)).toHaveText('');
+    expect(await middle('a'), 'the picture stays where it is').toEqual(from);
+    await drag(from, await middle('b'));
+    await expect(status(page)).toContainText('Drop it here to merge both by hand');
+    await page.mouse.up();
+    await expect.poll(() => kernels(page)).toEqual([['a', 'b'], ['s'], ['m'], ['c'], ['d']]);
+    await expect(policyChoice(page, 'manual')).toBeChecked();
+    await expect(notice(page)).toContainText('Merged kernels 1 and 2: saves');
+  });
+});
+
+test('m in the unfused view starts from the unfused kernels', async ({ page }) => {
   await choosePolicy(page, 'rules');
+  await expect.poll(() => kernels(page)).toHaveLength(4);
   await chooseView(page, 'Unfused');
-  await expect(policyChoice(page, 'none')).toBeChecked();
-  await expect.poll(() => page.evaluate(() => document.getAnimations().length)).toBe(0);
-  const fused = await kernels(page);
-  const from = await middle('a');
-  await drag(from, { x: from.x - 40, y: from.y });
-  await page.mouse.up();
-  await expect.poll(async () => (await middle('a')).x - from.x).toBeCloseTo(-40, 0);
-  await expect.poll(() => kernels(page)).toEqual(fused);
+  await op(page, 'b').focus();
+  await page.keyboard.press('m');
+  await expect(status(page)).toContainText('Kernel 2 looks for a partner');
+  await expect(kernelPanel(page, 2)).toBeFocused();
+  await expect.poll(() => kernels(page)).toHaveLength(6);
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => kernels(page)).toEqual([['a', 'b'], ['s'], ['m'], ['c'], ['d']]);
+  await expect(policyChoice(page, 'manual')).toBeChecked();
 });
 
 test('the card of an op and of a kernel merges with what comes before and after', async ({ page }) => {

@@ -60,6 +60,7 @@ pub fn GraphCanvas(
     graph.reveal_selections();
     graph.fit_new_frames();
     graph.keep_views();
+    graph.merge_when_unfused();
     let op_count = move || graph.placed.with(|placed| placed.layout.ops.len());
     let name = move || {
         let (kernels, shown) =

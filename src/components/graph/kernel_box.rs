@@ -29,12 +29,7 @@ pub(super) fn KernelBox(
     let number = placed.number;
     let name = graph.look(number, move |looks| looks.panel_name(kernel));
     let is_selected = move || graph.is_selected(target);
-    let role = move || {
-        let plan = graph.plan()?;
-        let is_possible =
-            || (graph.proposal).with(|proposal| Some(proposal.as_ref()?.text.is_some()));
-        plan.role_of(kernel, is_possible)
-    };
+    let role = move || graph.merge_role(target);
     let page = Page::of_context();
     let is_new = move || {
         page.kernels_against.with(|all| {
@@ -71,7 +66,7 @@ pub(super) fn KernelBox(
             aria-pressed=move || is_selected().to_string()
             aria-label=name
             node_ref=node
-            on:pointerdown=move |event| graph.press_kernel(kernel, &event)
+            on:pointerdown=move |event| graph.press_part(target, &event)
             on:click=move |event| {
                 event.stop_propagation();
                 graph.click(target);

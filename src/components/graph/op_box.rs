@@ -1,6 +1,7 @@
 //! The box of an op.
 
 use super::placed::StoredGraph;
+use super::plan::MergeRole;
 use super::state::Graph;
 use fuseline_core::OpId;
 use fuseline_view::picture::dag::focus::FocusTarget;
@@ -35,12 +36,14 @@ pub(super) fn OpBox(
         <g
             class=format!("dag-op {}", kernel_look.class())
             node_ref=moving
-            on:pointerdown=move |event| graph.press_kernel(kernel, &event)
+            on:pointerdown=move |event| graph.press_part(target, &event)
         >
             <g
                 class="dag-op-box"
                 class:is-selected=is_selected
                 class:is-decided=is_decided
+                class:is-merging=move || graph.merge_role(target) == Some(MergeRole::Merging)
+                class:is-partner=move || graph.merge_role(target) == Some(MergeRole::Partner)
                 role="button"
                 tabindex=move || graph.tab_index(target)
                 aria-pressed=move || is_selected().to_string()

@@ -128,8 +128,8 @@ fn pinned(graph: Graph) -> Vec<FocusTarget> {
             pinned.extend([producer, consumer].map(FocusTarget::Op));
         }
     }
-    let merged = graph.plan().map_or_else(Vec::new, Plan::merged_kernels);
-    pinned.extend(merged.into_iter().map(FocusTarget::Kernel));
+    let merged = graph.plan().map(Plan::merged);
+    pinned.extend(merged.into_iter().flatten().flatten());
     pinned.extend(
         graph
             .decided_ops

@@ -1,6 +1,7 @@
 //! A change of the kernels that the visitor is about to make.
 
 use fuseline_core::{KernelId, OpId};
+use fuseline_view::picture::dag::focus::FocusTarget;
 use fuseline_view::present::manual::{Change, Proposal};
 
 /// A change of the kernels that the visitor is about to make.
@@ -12,6 +13,13 @@ pub(super) enum Plan {
         from: KernelId,
         /// The present partner.
         with: Option<KernelId>,
+    },
+    /// A merge of two ops in the unfused view. It starts from the unfused kernels, which are shown once it is made.
+    MergeUnfused {
+        /// The op that is dragged.
+        from: OpId,
+        /// The op below the pointer.
+        with: Option<OpId>,
     },
     /// A cut before an op. A second key confirms it.
     Cut {
@@ -31,6 +39,7 @@ impl Plan {
                 producer: producer?,
                 consumer: before,
             }),
+            Self::MergeUnfused { .. } => None,
         }
     }
 
@@ -41,6 +50,12 @@ impl Plan {
                 "Kernel {} looks for a partner: choose it with the arrow keys or Tab. Enter merges, Escape leaves.",
                 from.number()
             ),
+            (Self::MergeUnfused { with: None, .. }, _) => {
+                "Drop it on another operation to merge both by hand.".to_owned()
+            }
+            (Self::MergeUnfused { .. }, _) => {
+                "Drop it here to merge both by hand. All other operations stay unfused.".to_owned()
+            }
             (Self::Cut { producer: None, .. }, _) => {
                 "Nothing comes before it in its kernel, so there is nothing to cut.".to_owned()
             }
@@ -55,35 +70,41 @@ impl Plan {
         }
     }
 
-    /// The kernels of a merge; none for a cut.
-    pub(super) fn merged_kernels(self) -> Vec<KernelId> {
+    /// What is merged, and its present partner; neither for a cut.
+    pub(super) fn merged(self) -> [Option<FocusTarget>; 2] {
         match self {
-            Self::Merge { from, with } => [Some(from), with].into_iter().flatten().collect(),
-            Self::Cut { .. } => Vec::new(),
+            Self::Merge { from, with } => [Some(from), with].map(|id| id.map(FocusTarget::Kernel)),
+            Self::MergeUnfused { from, with } => {
+                [Some(from), with].map(|id| id.map(FocusTarget::Op))
+            }
+            Self::Cut { .. } => [None; 2],
         }
     }
 
-    /// The role of a kernel in a merge. `is_possible` tells whether the change is, once that is known.
+    /// The role of a kernel or an op in a merge. `is_possible` tells whether the change is, once that is known.
     pub(super) fn role_of(
         self,
-        kernel: KernelId,
+        target: FocusTarget,
         is_possible: impl FnOnce() -> Option<bool>,
     ) -> Option<MergeRole> {
-        match self {
-            Self::Merge { from, .. } if from == kernel => Some(MergeRole::Merging),
-            Self::Merge { with, .. } if with == Some(kernel) => Some(match is_possible() {
+        let [from, with] = self.merged();
+        if from == Some(target) {
+            Some(MergeRole::Merging)
+        } else if with == Some(target) {
+            Some(match is_possible() {
                 Some(false) => MergeRole::Refused,
                 _ => MergeRole::Partner,
-            }),
-            _ => None,
+            })
+        } else {
+            None
         }
     }
 }
 
-/// The role of a kernel in a planned merge.
+/// The role of a kernel or an op in a planned merge.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum MergeRole {
-    /// The kernel that is merged.
+    /// The one that is merged.
     Merging,
     /// The partner, unless the merge is not possible.
     Partner,

@@ -1,9 +1,9 @@
-//! Pointers and the wheel on the graph: they pan, zoom, and drag a kernel onto another one.
+//! Pointers and the wheel on the graph: they pan, zoom, and drag a kernel onto another one, or an op of the unfused view.
 
 use super::state::Graph;
 use fuseline_browser as browser;
-use fuseline_core::KernelId;
 use fuseline_view::picture::dag::Point;
+use fuseline_view::picture::dag::focus::FocusTarget;
 use leptos::ev::{PointerEvent, TouchEvent, WheelEvent};
 use leptos::prelude::*;
 
@@ -15,21 +15,20 @@ const FINGER_DRAG_PX: f64 = 8.0;
 impl Graph {
     /// The panel of a kernel is pressed, or an op in it. The first pointer can drag it onto another one; a finger does so by its
     /// number, for elsewhere it moves the picture.
-    pub(super) fn press_kernel(self, kernel: KernelId, event: &PointerEvent) {
+    pub(super) fn press_part(self, part: FocusTarget, event: &PointerEvent) {
         if !is_finger(event) || browser::is_on(event, ".dag-badge") {
             self.pointers
-                .update_value(|pointers| pointers.pressed_kernel = Some(kernel));
+                .update_value(|pointers| pointers.pressed_part = Some(part));
         }
     }
 
     /// A pointer is pressed, anywhere on the graph.
     pub(super) fn press(self, event: &PointerEvent) {
-        let is_fused = self.page().is_fused.get_untracked();
         let mut is_second = false;
         self.hold.cancel();
         let at = self.point_of(event);
         self.pointers.update_value(|pointers| {
-            let pressed = pointers.pressed_kernel.take();
+            let pressed = pointers.pressed_part.take();
             let Some(at) = at.filter(|_| event.button() == 0) else {
                 return;
             };
@@ -40,8 +39,8 @@ impl Graph {
             }
             pointers.down.push((event.pointer_id(), at));
             // A second finger moves the picture instead.
-            is_second = pointers.dragged_kernel.is_some() && !is_first;
-            pointers.dragged_kernel = pressed.filter(|_| is_first && is_fused);
+            is_second = pointers.dragged_part.is_some() && !is_first;
+            pointers.dragged_part = pressed.filter(|_| is_first);
         });
         if is_second {
             self.drop_plan();
@@ -79,14 +78,14 @@ impl Graph {
     /// A pointer is released (`is_dropped`) or cancelled.
     pub(super) fn lift(self, event: &PointerEvent, is_dropped: bool) {
         self.hold.cancel();
-        let mut dragged_kernel = None;
+        let mut dragged_part = None;
         self.pointers.update_value(|pointers| {
             pointers.down.retain(|(id, _)| *id != event.pointer_id());
-            dragged_kernel = pointers.dragged_kernel.take().filter(|_| pointers.is_drag);
+            dragged_part = pointers.dragged_part.take().filter(|_| pointers.is_drag);
         });
-        if dragged_kernel.is_some() {
+        if dragged_part.is_some() {
             if is_dropped {
-                self.drop_kernel();
+                self.drop_part();
             }
             self.drop_plan();
         }
@@ -117,16 +116,16 @@ impl Graph {
             for &(pointer, _) in &pointers.down {
                 browser::capture_pointer(&canvas, pointer);
             }
-            if let Some(kernel) = pointers.dragged_kernel {
-                self.begin_merge(kernel);
+            if let Some(part) = pointers.dragged_part {
+                self.begin_drag(part);
             } else if is_finger(event) {
                 // Where the browser scrolls instead, it takes the finger away after this event.
                 self.keep_place(id, now);
                 return;
             }
         }
-        if pointers.dragged_kernel.is_some() {
-            self.drag_kernel(now);
+        if pointers.dragged_part.is_some() {
+            self.drag_part(now);
             return;
         }
         let viewport = self.viewport.get_untracked();

@@ -1,7 +1,7 @@
 //! The pointers that are pressed on the graph.
 
-use fuseline_core::KernelId;
 use fuseline_view::picture::dag::Point;
+use fuseline_view::picture::dag::focus::FocusTarget;
 
 /// The pointers that are pressed on the graph.
 #[derive(Clone, Default)]
@@ -12,8 +12,8 @@ pub(super) struct PressedPointers {
     pub(super) is_drag: bool,
     /// Whether the present or last press was a long one of a finger, which has done what a click does.
     pub(super) is_held: bool,
-    /// The kernel whose panel was pressed, until the event has bubbled to the canvas.
-    pub(super) pressed_kernel: Option<KernelId>,
-    /// The kernel that is dragged, if it is not the picture.
-    pub(super) dragged_kernel: Option<KernelId>,
+    /// The kernel or op that was pressed, until the event has bubbled to the canvas.
+    pub(super) pressed_part: Option<FocusTarget>,
+    /// The kernel that is dragged, or in the unfused view the op, if it is not the picture.
+    pub(super) dragged_part: Option<FocusTarget>,
 }

@@ -1,6 +1,7 @@
 //! The signals of the graph.
 
 use super::aim::{Aim, BeforeReveal};
+use super::by_hand::AwaitedMerge;
 use super::motion::Views;
 use super::placed::{ForLayout, PlacedGraph, TargetName};
 use super::plan::Plan;
@@ -63,7 +64,9 @@ pub(super) struct Graph {
     present_plan: Memo<Option<Plan>>,
     /// The effect of the planned change; `None` while it is not known.
     pub(super) proposal: Memo<Option<Proposal>>,
-    /// Where on the canvas the pointer is that drags a kernel.
+    /// The merge that waits for the unfused kernels.
+    pub(super) awaited_merge: RwSignal<Option<AwaitedMerge>>,
+    /// Where on the canvas the pointer is that drags a kernel or an op.
     pub(super) dragged_to: RwSignal<Option<Point>>,
     pub(super) pointers: StoredValue<PressedPointers>,
     /// Waits for a finger that stays.
@@ -175,6 +178,7 @@ impl Graph {
             plan,
             present_plan,
             proposal,
+            awaited_merge: RwSignal::new(None),
             dragged_to: RwSignal::new(None),
             pointers: StoredValue::new(PressedPointers::default()),
             hold: Later::after(LONG_PRESS),
