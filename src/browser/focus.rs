@@ -184,9 +184,20 @@ pub fn scroll_to_line(scroller: &Element, line: usize, lines: usize) {
 
 /// Scrolls the page to its top.
 pub fn scroll_to_top() {
+    scroll_page(0.0);
+}
+
+/// Scrolls the page to this distance from its top, in CSS pixels.
+pub fn scroll_page(top_px: f64) {
     if let Some(window) = web_sys::window() {
-        window.scroll_to_with_x_and_y(0.0, 0.0);
+        window.scroll_to_with_x_and_y(0.0, top_px);
     }
+}
+
+/// How far the page is scrolled from its top, in CSS pixels.
+pub fn scrolled_px() -> f64 {
+    let scrolled_px = web_sys::window().and_then(|window| window.scroll_y().ok());
+    scrolled_px.unwrap_or_default()
 }
 
 /// Scrolls `scroller`, but not the page, until `element` in it is in view.
@@ -278,6 +289,13 @@ pub fn reveal_unless_seen(element: &Element, least_px: f64) {
 pub fn reveal_by_id(id: &str) {
     if let Some(element) = super::document().and_then(|document| document.get_element_by_id(id)) {
         reveal(&element);
+    }
+}
+
+/// Scrolls the element of this id to the top of the window.
+pub fn bring_to_top(id: &str) {
+    if let Some(element) = super::document().and_then(|document| document.get_element_by_id(id)) {
+        element.scroll_into_view();
     }
 }
 

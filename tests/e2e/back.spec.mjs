@@ -69,6 +69,32 @@ test('back closes the latest of several', async ({ page, open }) => {
   await expect(result(page)).toBeVisible();
 });
 
+for (const [name, leave] of Object.entries({
+  back: (page) => page.goBack(),
+  'its button': (page) => page.getByRole('button', { name: 'Leave full screen' }).click(),
+  // As the key of the browser does.
+  'the browser': (page) => page.evaluate(() => document.exitFullscreen()),
+})) {
+  test(`the page is where it was scrolled to after full screen, left by ${name}`, async ({ page, open }) => {
+    await page.setViewportSize(PHONE);
+    await open();
+    const button = page.getByRole('button', { name: 'Full screen', exact: true });
+    await button.scrollIntoViewIfNeeded();
+    const scrollY = () => page.evaluate(() => globalThis.scrollY);
+    const before = await scrollY();
+    expect(before).toBeGreaterThan(0);
+    await button.click();
+    await expect.poll(() => depth(page)).toBe(1);
+    const { x, y } = await page.locator('svg.dag').boundingBox();
+    await page.mouse.click(x + 3, y + 3);
+    await page.evaluate(() => scrollTo(0, 0)); // As browsers on phones do.
+    await leave(page);
+    await expect(button).toBeVisible();
+    await expect.poll(() => depth(page)).toBe(0);
+    await expect.poll(scrollY).toBe(before);
+  });
+}
+
 test('a document that was opened from a menu stays when the menu has closed', async ({ page, open }) => {
   await page.setViewportSize(PHONE);
   await open();

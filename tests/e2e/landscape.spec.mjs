@@ -71,6 +71,14 @@ for (const name of ['Memory timeline', 'Roofline', 'Memory traffic']) {
   });
 }
 
+test('the lessons come to the top of the window', async ({ page, open }) => {
+  await page.setViewportSize(LANDSCAPE);
+  await open();
+  await page.getByRole('button', { name: 'Learn', exact: true }).click();
+  const top = async () => (await page.getByRole('tab', { name: 'Learn', exact: true }).boundingBox()).y;
+  await expect.poll(top).toBeLessThan(40);
+});
+
 test('the card in an enlarged chart leaves the picture in sight', async ({ page, open }) => {
   await page.setViewportSize(LANDSCAPE);
   await open();

@@ -26,8 +26,15 @@ pub fn LearnButton() -> impl IntoView {
             learning.hide_pane();
         } else {
             learning.show_pane();
-            // On a phone the lessons may be far below.
-            browser::after_picture(|| browser::reveal_by_id(&tab_id(OpsView::Learn)));
+            // On a phone the lessons may be far below, and a low window has room for nothing beside them.
+            browser::after_picture(|| {
+                let tab = tab_id(OpsView::Learn);
+                if browser::is_low_window() {
+                    browser::bring_to_top(&tab);
+                } else {
+                    browser::reveal_by_id(&tab);
+                }
+            });
         }
     };
     view! {

@@ -178,17 +178,31 @@ fn FullScreen(
     panel: NodeRef<html::Section>,
 ) -> impl IntoView {
     let fills_screen = browser::is_full_screen(panel);
-    closes_on_back(
+    // Browsers forget where the page was scrolled to, and the key of a browser leaves without this page.
+    let scrolled_px = StoredValue::new(0.0);
+    let toggle = move || {
+        if !fills_screen.get_untracked() {
+            scrolled_px.set_value(browser::scrolled_px());
+        }
+        browser::toggle_full_screen(panel);
+    };
+    Effect::watch(
         move || fills_screen.get(),
-        move || browser::toggle_full_screen(panel),
+        move |fills_screen, before, _| {
+            if !fills_screen && before == Some(&true) {
+                browser::after_picture(move || browser::scroll_page(scrolled_px.get_value()));
+            }
+        },
+        false,
     );
+    closes_on_back(move || fills_screen.get(), toggle);
     view! {
         <button
             type="button"
             class="dag-full-screen"
             aria-label=move || if fills_screen.get() { "Leave full screen" } else { "Full screen" }
             title="Show the graph on the whole screen (Escape exits)"
-            on:click=move |_| browser::toggle_full_screen(panel)
+            on:click=move |_| toggle()
         >
             <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
                 // Arrows out, or in.
