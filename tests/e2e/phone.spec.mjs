@@ -79,3 +79,40 @@ for (const [name, show] of Object.entries(PARTS)) {
     }
   });
 }
+
+test('an open menu lies over the card of an op, and the tap that closes it does nothing else', async ({ page, open }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await open();
+  const card = page.locator('.inspector');
+  const panel = page.locator('.menu-panel');
+  const summary = (name) => page.locator('summary').filter({ hasText: name }).first();
+  await page.locator('.dag-op').first().click();
+  await expect(card).toBeVisible();
+  for (const name of ['Export', 'Options', 'More']) {
+    await test.step(name, async () => {
+      // So low that its panel and the card overlap.
+      await summary(name).evaluate((button) => { scrollBy(0, button.getBoundingClientRect().top - 0.4 * innerHeight); });
+      await summary(name).evaluate((button) => button.click());
+      await expect(panel).toBeVisible();
+      const isOnTop = await panel.evaluate((element) => {
+        const { left, top, width, bottom } = element.getBoundingClientRect();
+        const hit = document.elementFromPoint(left + width / 2, Math.min(bottom, innerHeight) - 4);
+        return element.contains(hit);
+      });
+      expect(isOnTop).toBe(true);
+      await page.mouse.click(2, 2);
+      await expect(panel).toHaveCount(0);
+      await expect(card).toBeVisible();
+    });
+  }
+  await card.getByRole('button', { name: 'Close' }).click();
+  await expect(card).toHaveCount(0);
+  await summary('More').evaluate((button) => button.click());
+  await expect(panel).toBeVisible();
+  const op = page.locator('.dag-op').first();
+  await op.evaluate((element) => element.scrollIntoView({ block: 'center' }));
+  const { x, y, width, height } = await op.boundingBox();
+  await page.mouse.click(x + width / 2, y + height / 2);
+  await expect(panel).toHaveCount(0);
+  await expect(card).toHaveCount(0);
+});
