@@ -5,7 +5,7 @@ use crate::inductor_measured::{DEFAULT, options};
 use fuseline_core::analysis::limits::limits;
 use fuseline_core::fusion::attention::{AttentionShape, first_attention};
 use fuseline_core::notation::parse;
-use fuseline_core::{Analysis, KernelId, OpId, Options, Policy, analyze_program};
+use fuseline_core::{Analysis, DType, KernelId, OpId, Options, Policy, analyze_program};
 use fuseline_view::present::explain::flops_text;
 
 const CALL: &str = "\
