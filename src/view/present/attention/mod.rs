@@ -258,12 +258,11 @@ impl AttentionChoice {
     /// With other sizes. Those of the program, whatever the loop order and the memory on chip, go on following it.
     #[must_use]
     pub fn with(self, sizes: AttentionSizes, in_program: Option<TypedAttention>) -> Self {
-        let is_own = match in_program {
-            Some(of_program) => sizes != sizes.of_program(of_program),
-            None => {
-                let before = self.sizes;
-                self.is_own || (sizes.shape, sizes.is_self) != (before.shape, before.is_self)
-            }
+        let is_own = if let Some(of_program) = in_program {
+            sizes != sizes.of_program(of_program)
+        } else {
+            let before = self.sizes;
+            self.is_own || (sizes.shape, sizes.is_self) != (before.shape, before.is_self)
         };
         Self { sizes, is_own }
     }
