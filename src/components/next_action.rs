@@ -4,12 +4,10 @@ use crate::app::learning::{Learning, is_in_lesson};
 use crate::app::state::{Page, Selection};
 use crate::components::policies::is_compared_live;
 use fuseline_browser as browser;
-use fuseline_core::Objective;
 use fuseline_core::examples::{NEXT, START, example};
 use fuseline_learn::lesson::library::LESSONS;
 use fuseline_learn::lesson::read;
 use fuseline_view::present::advice::{AdviceRow, advice_cause, advice_gain, advice_title};
-use fuseline_view::present::options::policy_title;
 use leptos::either::Either;
 use leptos::prelude::*;
 use std::time::Duration;
@@ -91,10 +89,7 @@ fn WaysOn() -> impl IntoView {
     view! {
         <div class="ways-on">
             {lesson}
-            <button type="button" on:click=open_block>{example(NEXT).map(|block| {
-                let policy = policy_title(block.opening.policy, Objective::default());
-                format!("Next: {} by {policy}", block.title)
-            })}</button>
+            <button type="button" title="torch.compile fuses it" on:click=open_block>{example(NEXT).map(|block| format!("Next: {}", block.title))}</button>
         </div>
     }
 }

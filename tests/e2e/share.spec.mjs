@@ -244,7 +244,7 @@ test('a link with an example at other sizes opens as that example', { tag: '@fir
   await followLink(page, fragmentOf(`\n${text}`));
   await expect(editor(page)).toHaveValue(text);
   await expect(picker(page, 'Example')).toHaveValue('transformer_block');
-  await expect(page.locator('.strip')).toContainText('What to watch: With torch.compile');
+  await expect(page.locator('.strip')).toContainText('What to watch: In f16, torch.compile');
 });
 
 test('a hostile note is harmless text', { tag: '@firefox' }, async ({ page, open }) => {

@@ -428,7 +428,7 @@ fn the_rate_of_generated_matmuls_stands_beside_the_policy() {
         .unwrap();
     let rows = policy_rows(&compare(&chosen), Policy::Rules, Objective::Bytes);
     let note = |policy| &rows.iter().find(|row| row.policy == policy).unwrap().note;
-    let rate = "1 generated matmul, at 90 % of the library's speed";
+    let rate = "1 generated matmul, at 90\u{a0}% of the library's speed";
     assert!(note(Policy::Rules).ends_with(rate), "{rows:?}");
     assert!(!note(Policy::Inductor).contains("generated"), "{rows:?}");
 }

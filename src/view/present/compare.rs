@@ -100,8 +100,8 @@ fn rate_note(analysis: &Analysis) -> Option<String> {
     let matmuls = counted(predicted.generated_matmuls, "generated matmul");
     let slowest = predicted.slowest_generated * 100.0;
     (predicted.generated_matmuls > 0).then(|| match predicted.generated_matmuls {
-        1 => format!("{matmuls}, at {slowest:.0} % of the library's speed"),
-        _ => format!("{matmuls}, the slowest at {slowest:.0} % of the library's speed"),
+        1 => format!("{matmuls}, at {slowest:.0}\u{a0}% of the library's speed"),
+        _ => format!("{matmuls}, the slowest at {slowest:.0}\u{a0}% of the library's speed"),
     })
 }
 
