@@ -123,6 +123,8 @@ fn Card(
                 .collect_view()
         })
     };
+    let has_sources =
+        move || told.with(|told| told.as_ref().is_some_and(|told| !told.sources.is_empty()));
     let has_conventions = move || {
         told.with(|told| {
             told.as_ref()
@@ -153,8 +155,10 @@ fn Card(
                 <h3>"How it is counted"</h3>
                 <ul>{conventions}</ul>
             </Show>
-            <h3>"Source"</h3>
-            <ul>{sources}</ul>
+            <Show when=has_sources>
+                <h3>"Source"</h3>
+                <ul>{sources}</ul>
+            </Show>
         </div>
     }
 }

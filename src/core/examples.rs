@@ -112,7 +112,7 @@ macro_rules! example {
 #[rustfmt::skip]
 pub static EXAMPLES: &[Example] = &[
     example!("examples", "residual_layer", "Start here", "Linear, bias, GELU, residual", "A GPU runs each op as a kernel, which reads its inputs from slow memory and writes its result back. Between ops of one kernel, tensors stay on chip.", UNFUSED),
-    example!("examples", "transformer_block", "Start here", "Transformer block", "In f16, torch.compile keeps attention scores (one for each pair of tokens) on chip. Drag S: saved traffic grows from 2.8 % to 95.2 % (H = 4096, heads = 32).", COMPILED),
+    example!("examples", "transformer_block", "Start here", "Transformer block", "In f16, torch.compile keeps attention scores on chip, one for each pair of tokens. Drag S: it saves 2.8 % to 95.2 % of the traffic (H = 4096, heads = 32).", COMPILED),
     example!("examples", "exercise", "Start here", "Four ops", "Bias and ReLU join the kernel of the matmul in front of them: two of the three tensors between the ops stay on chip."),
     example!("examples", "transformer", "Start here", "Transformer block, 14 ops", "Drag S: by the textbook rules the scores grow with its square, and for S ≥ 2944 they are more than two thirds of the fused traffic (H = 4096, heads = 32)."),
     example!("examples", "diamond", "Start here", "Diamond", "A tensor with two readers is written once and read once: both readers and their sum share one kernel."),

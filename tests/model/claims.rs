@@ -394,12 +394,12 @@ fn a_kernel_names_what_takes_longest_at_measured_rates() {
     let bounds = |text: &str, id: &str| {
         let analysis = analysis(text, &on(id, Policy::Rules));
         let figures = kernel_figures(&analysis, KernelId::new(0)).unwrap();
-        (figures.bound, figures.predicted_bound)
+        (figures.bottleneck, figures.roofline_bound)
     };
     let softmax = "input x : f16[65536, 2048]\ny = softmax(x)\n";
     assert_eq!(
         bounds(softmax, "h100"),
-        ("memory", Some("running statistics"))
+        ("running statistics", Some("memory"))
     );
     // No rates were measured there.
     assert_eq!(bounds(softmax, "a100-80"), ("memory", None));

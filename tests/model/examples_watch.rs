@@ -224,7 +224,7 @@ fn the_saving_of_the_transformer_block_grows_with_its_length() {
     };
     let own = savings(block.text);
     let (first, last) = (own.first().unwrap(), own.last().unwrap());
-    let told = format!("grows from {first:.1} % to {last:.1} %");
+    let told = format!("saves {first:.1} % to {last:.1} %");
     assert!(block.watch.contains(&told), "{told}");
     let others = [[2048, 8], [4096, 8], [4096, 128], [16_384, 128]];
     let others = others.map(|[h, heads]| savings(&at(&at(block.text, 1, h), 2, heads)));

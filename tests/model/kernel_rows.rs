@@ -62,7 +62,7 @@ fn the_total_is_that_of_the_analysis() {
         "2,298,478,592 B unfused, 1,962,934,272 B fused"
     );
     // A total has no intensity and no bound.
-    assert_eq!((total.intensity.as_str(), total.bound), ("", ""));
+    assert_eq!((total.intensity.as_str(), total.bottleneck), ("", ""));
 }
 
 #[test]

@@ -84,7 +84,7 @@ pub fn KernelsTable(
                         <th scope="col" class="number is-unlined">"reads"</th>
                         <th scope="col" class="number is-unlined">"writes"</th>
                         <th scope="col" class="number is-unlined" title="FLOPs / (reads + writes)">"arith\u{ad}metic intensity"</th>
-                        <th scope="col" title="what limits the kernel by the rates of the data sheet; press it for what takes longest">"bottleneck"</th>
+                        <th scope="col" title="what limits the kernel: what takes longest in its predicted time, or else by the roofline">"bottleneck"</th>
                         <th scope="col" class="number" title=note>{time_title}</th>
                         <Show when=is_pinned>
                             <th scope="col" class="number is-unlined" title="change from the kernel of the same ops in the pinned state">"change from pinned"</th>
@@ -238,8 +238,8 @@ fn figure_cells(of: Of, figures: Memo<Figures>) -> impl IntoView {
     };
     // The sum has neither intensity nor bound.
     let is_kernel = of != Of::Program;
-    let bound = move || figures.with(|all| all.bound);
-    let predicted_bound = Memo::new(move |_| figures.with(|all| all.predicted_bound));
+    let bound = move || figures.with(|all| all.bottleneck);
+    let roofline_bound = Memo::new(move |_| figures.with(|all| all.roofline_bound));
     view! {
         <td class="number" data-label="FLOPs">{number(Quantity::Flops, |all| &all.flops)}</td>
         <td class="number" title=text(|all| &all.exact_bytes)>
@@ -254,7 +254,7 @@ fn figure_cells(of: Of, figures: Memo<Figures>) -> impl IntoView {
         <td class="number">{is_kernel.then(|| number(Quantity::Intensity, |all| &all.intensity))}</td>
         <td title=move || figures.with(|all| all.missing.clone())>
             {is_kernel.then(|| view! { <Number told=Figure::fused(of, Quantity::LimitedBy)>{bound}</Number> })}
-            {move || predicted_bound.get().map(|name| view! { <small class="bound">{format!("predicted: {name}")}</small> })}
+            {move || roofline_bound.get().map(|name| view! { <small class="bound">{format!("roofline: {name}")}</small> })}
         </td>
         <td class="number" title=text(|all| &all.times)>
             <Time of time=Memo::new(move |_| figures.with(|all| all.time.clone())) />

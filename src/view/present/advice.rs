@@ -143,7 +143,7 @@ pub fn advice_title(advice: Advice) -> String {
     match advice {
         Advice::Compile => "Use torch.compile".to_owned(),
         Advice::Attention => "Call FlashAttention".to_owned(),
-        Advice::MaxAutotune => "Compile with max-autotune".to_owned(),
+        Advice::MaxAutotune => "Use max-autotune".to_owned(),
         Advice::Tf32 => "Allow TF32".to_owned(),
         Advice::Merge(a, b) => format!("Fuse kernels {} and {}", a.number(), b.number()),
     }

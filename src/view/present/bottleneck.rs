@@ -7,29 +7,30 @@ use fuseline_core::cost::roofline::Placement;
 use fuseline_core::model::bound::Bound;
 use fuseline_core::{Analysis, KernelId};
 
-/// The bottleneck of the kernels that take most of the fused time, with their share: why a program with a quarter of the traffic
-/// is not four times as fast.
+/// What most of the fused time waits for: why a program with a quarter of the traffic is not four times as fast.
 pub struct Bottleneck {
-    name: &'static str,
+    /// Its kernels: by prediction, whose bottleneck need not be that of the roofline, or by the roofline.
+    kernels: &'static str,
     /// Why fusion does not shorten their time further.
     why: &'static str,
     share_pct: f64,
 }
 
-/// The three bottlenecks: name, why fusion does not shorten such a time further, and the bounds that count as it.
-const BOTTLENECKS: [(&str, &str, &[Bound]); 3] = [
+/// The three bottlenecks: their kernels by prediction and by the roofline, why fusion does not shorten such a time further, and
+/// the bounds that count as it.
+const BOTTLENECKS: [([&str; 2], &str, &[Bound]); 3] = [
     (
-        "memory-bound",
+        ["kernels that wait for memory", "memory-bound kernels"],
         "Their inputs and results still go through memory.",
         &[Bound::Memory],
     ),
     (
-        "compute-bound",
+        ["kernels that wait for arithmetic", "compute-bound kernels"],
         "Fusion saves memory traffic, not arithmetic.",
         &[Bound::Matrix, Bound::Vector],
     ),
     (
-        "launch-bound",
+        ["kernels that wait for their launch", "launch-bound kernels"],
         "Each launch takes longer than the work of its kernel.",
         &[Bound::Launch],
     ),
@@ -39,48 +40,43 @@ impl Bottleneck {
     /// That of the fused program; `None` where nothing runs, and where the times leave out FLOPs or ops. Predicted times have the
     /// bottleneck that the device model finds, lower bounds that of the roofline.
     pub fn of(analysis: &Analysis) -> Option<Self> {
-        let shares = shares(analysis, &analysis.fused, |kernel| {
-            let times = analysis.predicted.as_ref()?.kernels.get(kernel)?;
-            Some((times.time_s, times.bound))
-        });
-        let longest = shares?.into_iter();
+        let longest = fused_shares(analysis)?.into_iter();
         longest.max_by(|a, b| a.share_pct.total_cmp(&b.share_pct))
     }
 
-    /// The share of the time that kernels of the fused program's bottleneck take, before and after fusion:
-    /// `compute-bound time 57.9 % → 93.6 %`.
+    /// The share of the time that waits for memory, which is what fusion can shorten, before and after it:
+    /// `memory time 42.1 % → 6.4 %`.
     pub fn change_text(analysis: &Analysis) -> Option<String> {
-        let after = Self::of(analysis)?;
         let before = shares(analysis, &analysis.unfused, |kernel| {
             let times = analysis.predicted.as_ref()?.unfused_kernels.get(kernel)?;
             Some((times.time_s, times.bound))
         });
-        let before = (before?.into_iter()).find(|before| before.name == after.name)?;
-        let [before, share] = [&before, &after].map(|of| format_percent(of.share_pct));
-        let name = after.name;
-        Some(if before == share {
-            format!("{name} time {share}")
+        let [before, ..] = before?;
+        let [after, ..] = fused_shares(analysis)?;
+        let [before, after] = [before, after].map(|memory| format_percent(memory.share_pct));
+        Some(if before == after {
+            format!("memory time {after}")
         } else {
-            format!("{name} time {before} → {share}")
+            format!("memory time {before} → {after}")
         })
     }
 
     /// What [`Self::change_text`] says.
     pub fn explanation(analysis: &Analysis) -> Option<Explanation> {
-        let after = Self::of(analysis)?;
+        let [memory, ..] = fused_shares(analysis)?;
         let rates = match analysis.predicted {
-            Some(_) => "measured rates",
+            Some(_) => "measured rates. The roofline has the rates of the data sheet",
             None => "the rates of the data sheet",
         };
         Some(Explanation {
-            value: format_percent(after.share_pct),
+            value: format_percent(memory.share_pct),
             notes: vec![
-                after.sentence(),
-                format!("The bottleneck of a kernel is what takes longest at {rates}."),
+                Self::of(analysis)?.sentence(),
+                format!("A kernel waits for what takes longest at {rates}."),
             ],
             ..Explanation::of(
-                "bottleneck",
-                format!("{} kernels of the fused program", after.name),
+                "memory time",
+                format!("{} of the fused program", memory.kernels),
                 "time of these kernels / time of all kernels",
                 None,
             )
@@ -89,10 +85,10 @@ impl Bottleneck {
 
     /// That of the fused time as sentences: `Of the fused time, 87 % is in compute-bound kernels. Fusion saves memory traffic, not arithmetic.`
     pub fn sentence(&self) -> String {
-        let Self { name, why, .. } = self;
+        let Self { kernels, why, .. } = self;
         match self.share() {
-            Some(share) => format!("Of the fused time, {share} is in {name} kernels. {why}"),
-            None => format!("All fused time is in {name} kernels. {why}"),
+            Some(share) => format!("Of the fused time, {share} is in {kernels}. {why}"),
+            None => format!("All fused time is in {kernels}. {why}"),
         }
     }
 
@@ -102,7 +98,15 @@ impl Bottleneck {
     }
 }
 
-/// What each bottleneck takes of the time of these kernels; `None` where they take none, and where the times leave out work.
+/// What each bottleneck takes of the fused time, as [`shares`].
+fn fused_shares(analysis: &Analysis) -> Option<[Bottleneck; 3]> {
+    shares(analysis, &analysis.fused, |kernel| {
+        let times = analysis.predicted.as_ref()?.kernels.get(kernel)?;
+        Some((times.time_s, times.bound))
+    })
+}
+
+/// What each bottleneck takes of the time of these kernels, memory first; `None` where they take none, and where the times leave out work.
 fn shares(
     analysis: &Analysis,
     execution: &Execution,
@@ -121,8 +125,13 @@ fn shares(
         of_kind.map(|&(time_s, _)| time_s).sum()
     };
     (total_s > 0.0).then(|| {
-        BOTTLENECKS.map(|(name, why, of)| Bottleneck {
-            name,
+        let is_predicted = analysis.predicted.is_some();
+        BOTTLENECKS.map(|([by_prediction, by_roofline], why, of)| Bottleneck {
+            kernels: if is_predicted {
+                by_prediction
+            } else {
+                by_roofline
+            },
             why,
             share_pct: seconds_of(of) / total_s * 100.0,
         })

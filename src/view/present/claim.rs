@@ -1,7 +1,7 @@
 //! What fusion brings to the program, in the one sentence that leads the page.
 
 use super::explain::{assumed, has_assumed_size, total_bytes, total_kernels};
-use super::figure::{Figure, Of, Part, Quantity};
+use super::figure::{Figure, Of, Part, Quantity, slowest_loss};
 use super::format::{format_faster, format_percent};
 use super::names::plural;
 use super::options::fusing;
@@ -206,6 +206,11 @@ fn gain(analysis: &Analysis, is_assumed: bool) -> Vec<Part> {
         TimeKind::LowerBound => ("at best", Quantity::BoundSpeedup),
     };
     let device = &analysis.options.device.name;
+    // The card of the ratio says why.
+    let slowed = (slowest_loss(analysis).filter(|_| speedup < 1.0))
+        .map_or_else(String::new, |id| {
+            format!(", slowed by kernel {}", id.number())
+        });
     let faster = format_faster(speedup);
     // The number alone explains itself: `1.06×` of `1.06× faster`.
     let number_end = (faster.char_indices().rev())
@@ -215,6 +220,6 @@ fn gain(analysis: &Analysis, is_assumed: bool) -> Vec<Part> {
     vec![
         Part::words(format!(": {how} ")),
         of_fused(assumed(is_assumed, ratio), quantity),
-        Part::words(format!("{rest} on {device}.")),
+        Part::words(format!("{rest} on {device}{slowed}.")),
     ]
 }

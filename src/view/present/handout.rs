@@ -58,7 +58,7 @@ pub fn largest_kernels(analysis: &Analysis, most: usize) -> SheetRows {
             flops: figures.flops,
             bytes: figures.fused_bytes,
             intensity: figures.intensity,
-            bound: figures.bound,
+            bound: figures.bottleneck,
             time: figures.time.time,
         })
     });

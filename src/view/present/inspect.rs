@@ -8,7 +8,7 @@ use super::format::{format_bytes, format_change, format_intensity};
 use super::limits::harms;
 use super::manual::{Change, producer_beside};
 use super::names::{counted, joined, kernel_ops, op_name, quoted_op};
-use super::times::{COLD, TimeKind, bound_name, kernel_time, time_lines};
+use super::times::{COLD, TimeKind, bottleneck_name, kernel_time, time_lines};
 use super::why::attentions_in_pieces;
 use fuseline_core::analysis::Kernel;
 use fuseline_core::{Analysis, Graph, KernelId, OpId, TensorId, TensorTraffic};
@@ -291,8 +291,12 @@ pub fn inspect_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Inspected
         ));
     }
     if !fused.is_free {
-        let bound = bound_name(fused.placement.bound);
-        facts.push(number("bottleneck", bound, figure(Quantity::LimitedBy)));
+        let bottleneck = bottleneck_name(analysis, kernel);
+        facts.push(number(
+            "bottleneck",
+            bottleneck,
+            figure(Quantity::LimitedBy),
+        ));
     }
     let harm = harms(analysis).get(kernel).cloned().unwrap_or_default();
     let mut notes = whole_notes(graph, &fused.ops, fused);

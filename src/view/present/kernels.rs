@@ -9,7 +9,7 @@ use crate::present::format::{
 use crate::present::names::{kernel_ops, launches_note};
 use crate::present::options::policy_phrase;
 use crate::present::times::{
-    Seconds, TimeText, bound_name, missing_text, missing_total, what_name,
+    Seconds, TimeText, bottleneck_name, bound_name, missing_text, missing_total,
 };
 use fuseline_core::analysis::device_model::Outside;
 use fuseline_core::model::work::Work;
@@ -49,10 +49,10 @@ pub struct Figures {
     pub bytes_written: String,
     /// FLOPs for each byte.
     pub intensity: String,
-    /// What limits its speed by the rates of the data sheet.
-    pub bound: &'static str,
-    /// What takes longest at measured rates, where that is something else.
-    pub predicted_bound: Option<&'static str>,
+    /// What limits its speed.
+    pub bottleneck: &'static str,
+    /// What limits it on the roofline, where its predicted time has another bottleneck.
+    pub roofline_bound: Option<&'static str>,
     /// What its time leaves out; `None` where it counts all work.
     pub missing: Option<String>,
     /// Its time.
@@ -123,15 +123,10 @@ pub fn kernel_figures(analysis: &Analysis, kernel: KernelId) -> Option<Figures> 
         intensity: placement
             .intensity
             .map_or_else(|| unknown.to_owned(), format_intensity),
-        bound: if fused.is_free {
-            "–"
-        } else {
-            bound_name(placement.bound)
-        },
-        predicted_bound: predicted
-            .and_then(|times| times.longest)
-            .filter(|what| what.bound() != placement.bound)
-            .map(what_name),
+        bottleneck: bottleneck_name(analysis, kernel),
+        roofline_bound: predicted
+            .filter(|times| !fused.is_free && times.bound != placement.bound)
+            .map(|_| bound_name(placement.bound)),
         ..figures
     })
 }
@@ -216,8 +211,8 @@ fn figures(totals: &Totals) -> Figures {
         bytes_read: bytes(totals.bytes_read),
         bytes_written: least(&format_bytes(totals.bytes_written)),
         intensity: String::new(),
-        bound: "",
-        predicted_bound: None,
+        bottleneck: "",
+        roofline_bound: None,
         missing: totals.missing.clone(),
         time,
         times,

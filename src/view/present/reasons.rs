@@ -11,6 +11,7 @@ use fuseline_core::fusion::loops::Loop;
 use fuseline_core::fusion::manual::Refused;
 use fuseline_core::fusion::reason::Reason;
 use fuseline_core::fusion::rows::RowDomain;
+use fuseline_core::model::adjacency::Adjacency;
 use fuseline_core::model::diagnostic::{Code, Diagnostic, merged};
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::op_type::OpType;
@@ -216,18 +217,18 @@ fn after_call(graph: &Graph, matmul: OpId) -> &'static str {
     }
 }
 
-/// Whether a reduction is among the last ops before this matmul, as the softmax of attention is.
-fn follows_reduction(graph: &Graph, matmul: OpId) -> bool {
+/// Whether a reduction is among the nearest ops before or after this matmul, as the softmax of attention is.
+fn meets_reduction(neighbours: &Adjacency<OpId, OpId>, graph: &Graph, matmul: OpId) -> bool {
     /// A dropout, casts and the parts of a softmax may come between.
     const MOST_OPS: usize = 8;
-    let mut before = vec![matmul];
+    let mut near = vec![matmul];
     let mut at = 0;
-    while let Some(&op) = before.get(at) {
-        for &op in &graph.predecessors[op] {
+    while let Some(&op) = near.get(at) {
+        for &op in &neighbours[op] {
             match graph.ops[op].op_type {
                 OpType::Reduction => return true,
                 OpType::Matmul | OpType::Opaque => {}
-                _ if before.len() <= MOST_OPS && !before.contains(&op) => before.push(op),
+                _ if near.len() <= MOST_OPS && !near.contains(&op) => near.push(op),
                 _ => {}
             }
         }
@@ -239,7 +240,13 @@ fn follows_reduction(graph: &Graph, matmul: OpId) -> bool {
 /// The exception to one matmul a kernel, where the program may have it: it needs a word that a newcomer does not know.
 fn matmul_exception(graph: &Graph, reason: &Reason) -> &'static str {
     match reason {
-        &Reason::TwoMatmuls { first, second } if follows_reduction(graph, first.max(second)) => {
+        // The pair itself, or one of the two with another matmul.
+        &Reason::TwoMatmuls { first, second }
+            if [first, second].iter().any(|&matmul| {
+                meets_reduction(&graph.predecessors, graph, matmul)
+                    || meets_reduction(&graph.successors, graph, matmul)
+            }) =>
+        {
             " unless it is attention"
         }
         _ => "",

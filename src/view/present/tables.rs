@@ -4,7 +4,7 @@ use super::advice::advice_words;
 use super::decisions::decision_text;
 use super::names::op_name;
 use super::reasons::reason_between;
-use super::times::{bound_name, outside_text};
+use super::times::{bottleneck_name, outside_text};
 use super::warnings::warning_text;
 use crate::present::certificates::certificate_text;
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -126,7 +126,7 @@ fn kernels(analysis: &Analysis) -> Table {
                 kernel.bytes_written.to_string(),
                 known(placement.intensity),
                 known(placement.attainable_flops_per_s),
-                bound_name(placement.bound).to_owned(),
+                bottleneck_name(analysis, id).to_owned(),
                 before.unfused_time_s.to_string(),
                 placement.time_s.to_string(),
                 known(predicted.map(|predicted| predicted.unfused_s)),

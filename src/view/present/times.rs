@@ -285,6 +285,19 @@ pub const fn bound_name(bound: Bound) -> &'static str {
     }
 }
 
+/// What limits a fused kernel: what takes longest in its predicted time, else by the roofline.
+pub fn bottleneck_name(analysis: &Analysis, id: KernelId) -> &'static str {
+    let Some(kernel) = analysis.fused.kernels.get(id) else {
+        return "";
+    };
+    let predicted = analysis.predicted.as_ref();
+    match predicted.and_then(|predicted| predicted.kernels.get(id)) {
+        _ if kernel.is_free => "–",
+        None => bound_name(kernel.placement.bound),
+        Some(times) => times.longest.map_or(bound_name(Bound::Launch), what_name),
+    }
+}
+
 /// What a part of a predicted time is spent on, in a word or two.
 pub const fn what_name(what: What) -> &'static str {
     match what {

@@ -58,7 +58,10 @@ pub(super) fn point_label(
         facts.push((what, format_rate(rate)));
     }
     facts.push(("memory traffic", format_bytes(bytes)));
-    facts.push(("bottleneck", bound_name(placement.bound).to_owned()));
+    facts.push((
+        "bottleneck on the roofline",
+        bound_name(placement.bound).to_owned(),
+    ));
     facts.extend(time_facts(time));
     Label::new(heading, facts)
 }

@@ -99,7 +99,7 @@ impl PictureKind {
     pub const fn key(self, is_fused: bool) -> &'static str {
         match (self, is_fused) {
             (Self::Graph, true) => {
-                "Numbered boxes: kernels. Solid lines: tensors that go through memory, wider when larger. Dotted lines: tensors that stay on chip."
+                "Numbered boxes: kernels. Solid lines: tensors that go through memory, wider when larger. Dotted lines: tensors that stay on chip. Thin lines inside a kernel: views, which copy nothing."
             }
             (Self::Graph, false) => {
                 "Each op is a kernel of its own. Lines: tensors that go through memory, wider when larger."

@@ -26,6 +26,7 @@ use self::said::Counted;
 pub use self::said::{Convention, f32_matmul, hardware_source};
 pub use self::saved::{Saved, advice_explanation, merge_explanation};
 pub use self::since::{explanation_of_change, explanation_of_pinned};
+pub use self::slower::slowest_loss;
 pub(in crate::present) use self::slower::{ops_of_both, slower_cause};
 pub use self::swept::swept_explanation;
 pub(super) use self::swept::swept_number;

@@ -23,31 +23,36 @@ pub(super) fn slower_because(
     Some(format!("{names} as one kernel is {cause}."))
 }
 
-/// Which fused kernel takes longer than its ops did one by one, and why; `None` where none loses a hundredth of the program's time.
-pub(super) fn slower_kernel(analysis: &Analysis) -> Option<String> {
+/// The fused kernel that loses most against its ops one by one; `None` where none loses a hundredth of the program's time.
+pub fn slowest_loss(analysis: &Analysis) -> Option<KernelId> {
     let predicted = analysis.predicted.as_ref()?;
     let lost_s = |id: KernelId| {
         let times = predicted.kernels.get(id);
         times.map_or(0.0, |times| times.time_s - times.unfused_s)
     };
-    let kernels = analysis.partition.kernels.iter_enumerated();
-    let (id, ops) = kernels.max_by(|&(a, _), &(b, _)| lost_s(a).total_cmp(&lost_s(b)))?;
-    let times = predicted.kernels.get(id)?;
+    let kernels = analysis.partition.kernels.ids();
+    let slowest = kernels.max_by(|&a, &b| lost_s(a).total_cmp(&lost_s(b)))?;
+    (lost_s(slowest) > LEAST_LOSS * predicted.unfused_s).then_some(slowest)
+}
+
+/// Which kernel that is, and why it is slower.
+pub(super) fn slower_kernel(analysis: &Analysis) -> Option<String> {
+    let id = slowest_loss(analysis)?;
+    let times = analysis.predicted.as_ref()?.kernels.get(id)?;
+    let ops = analysis.partition.kernels.get(id)?;
     let graph = &analysis.graph;
     let why = if generated_matmul(graph, analysis.fused.kernels.get(id)?).is_some() {
         "its matmul is generated, because the library has no call for all of it"
     } else {
         "it is generated, and PyTorch's library is faster here"
     };
-    (lost_s(id) > LEAST_LOSS * predicted.unfused_s).then(|| {
-        format!(
-            "Kernel {} ({}) takes {} where its ops took {} one by one: {why}.",
-            id.number(),
-            op_names(graph, ops),
-            format_seconds(times.time_s),
-            format_seconds(times.unfused_s)
-        )
-    })
+    Some(format!(
+        "Kernel {} ({}) takes {} where its ops took {} one by one: {why}.",
+        id.number(),
+        op_names(graph, ops),
+        format_seconds(times.time_s),
+        format_seconds(times.unfused_s)
+    ))
 }
 
 /// What two kernels as one are that makes them slower: `a generated matmul, at 90 % of the library's rate`. `merged` is

@@ -1,10 +1,12 @@
 //! Times of kernels: what each unit would take alone, and what follows from that.
 
-use super::{Found, How, Number, Term, Worked, work};
+use super::{Found, How, Number, Term, Worked};
 use crate::present::devices::{computed_as, units_name};
 use crate::present::explain::has_assumed_size;
 use crate::present::format::format_seconds;
-use crate::present::times::{TimeKind, kernel_time, missing_text, outside_text};
+use crate::present::times::{
+    TimeKind, bottleneck_name, bound_name, kernel_time, missing_text, outside_text,
+};
 use fuseline_core::analysis::device_model::{Breakdown, Part, Share, What, breakdown};
 use fuseline_core::analysis::{Analysis, Kernel};
 use fuseline_core::cost::roofline::{peaks, times};
@@ -286,6 +288,9 @@ fn notes(analysis: &Analysis, kernel: &Kernel) -> Vec<String> {
 /// Which unit takes longest, or the launch.
 pub(super) fn limit(analysis: &Analysis, id: KernelId) -> Found {
     let kernel = &analysis.fused.kernels[id];
+    if let Some(breakdown) = breakdown(analysis, id).filter(|_| !kernel.is_free) {
+        return limit_of(&breakdown, analysis, id);
+    }
     let Term { worked, number, .. } = longest(&analysis.options, kernel);
     let launch = Number::Seconds(analysis.options.device.launch_s.value);
     let mut terms = worked.map_or_else(Vec::new, |worked| worked.terms);
@@ -298,23 +303,34 @@ pub(super) fn limit(analysis: &Analysis, id: KernelId) -> Found {
     let worked = Worked::new(How::Longest, terms);
     Found {
         formula: None,
-        value: work::limit_name(kernel).to_owned(),
+        value: bottleneck_name(analysis, id).to_owned(),
         term: (!kernel.is_free).then(|| Term::worked("", number, worked)),
-        notes: (notes(analysis, kernel).into_iter())
-            .chain(longest_predicted(analysis, id))
-            .collect(),
+        notes: notes(analysis, kernel),
     }
 }
 
-/// What takes longest at measured rates, which a kernel's bottleneck by the data sheet need not be.
-fn longest_predicted(analysis: &Analysis, id: KernelId) -> Option<String> {
-    let breakdown = breakdown(analysis, id)?;
-    let longest = breakdown.longest_part()?;
-    (longest.seconds() > 0.0).then(|| {
-        format!(
-            "This is by the rates of the data sheet. At measured rates the longest part of the kernel is: {}, {}.",
-            longest.name,
-            format_seconds(longest.seconds())
-        )
-    })
+/// The same of a predicted time: its longest part, or the fixed time.
+fn limit_of(breakdown: &Breakdown, analysis: &Analysis, id: KernelId) -> Found {
+    let kernel = &analysis.fused.kernels[id];
+    let fixed = Number::Seconds(breakdown.fixed_s - breakdown.pipeline_s);
+    let parts = breakdown.phases.iter().flatten();
+    let mut terms: Vec<Term> = parts
+        .filter(|part| part.seconds() > 0.0)
+        .map(part_term)
+        .collect();
+    terms.push(Term::given("to launch, start and end", fixed));
+    let longest_s = terms.iter().map(|term| term.number.value());
+    let longest = Number::Seconds(longest_s.fold(0.0, f64::max));
+    let on_roofline = format!(
+        "By the rates of the data sheet, which the roofline shows, it is: {}.",
+        bound_name(kernel.placement.bound)
+    );
+    Found {
+        formula: None,
+        value: bottleneck_name(analysis, id).to_owned(),
+        term: Some(Term::worked("", longest, Worked::new(How::Longest, terms))),
+        notes: (notes(analysis, kernel).into_iter())
+            .chain([on_roofline])
+            .collect(),
+    }
 }

@@ -4,7 +4,7 @@ use super::{Found, How, Number, Term, Worked};
 use crate::present::explain::{FlopFactors, flop_factors};
 use crate::present::format::at_least;
 use crate::present::names::op_name;
-use crate::present::times::{bound_name, missing_text};
+use crate::present::times::missing_text;
 use fuseline_core::analysis::{Analysis, Kernel};
 use fuseline_core::cost::roofline::peaks;
 use fuseline_core::cost::work::op_work;
@@ -148,14 +148,5 @@ pub(super) fn at_least_known(found: Found, is_unknown: bool) -> Found {
     Found {
         value: at_least(is_unknown, &found.value),
         ..found
-    }
-}
-
-/// What limits a kernel, in the words of the table.
-pub(super) fn limit_name(kernel: &Kernel) -> &'static str {
-    if kernel.is_free {
-        "–"
-    } else {
-        bound_name(kernel.placement.bound)
     }
 }

@@ -3,7 +3,7 @@
 use super::{ends, flows};
 use crate::present::export::OpList;
 use crate::present::format::{format_bytes, format_exact};
-use crate::present::times::{bound_name, kernel_time};
+use crate::present::times::{bottleneck_name, kernel_time};
 use fuseline_core::model::op::shape_text;
 use fuseline_core::notation::import::OP_KEY;
 use fuseline_core::{Analysis, OpId, TensorId};
@@ -139,7 +139,7 @@ fn groups(analysis: &Analysis) -> IndexMap<String, IndexMap<&'static str, String
             ("written", format_bytes(kernel.bytes_written)),
             ("bytes", format_exact(kernel.bytes().into())),
             ("FLOPs", format_exact(kernel.work.flops())),
-            ("bottleneck", bound_name(kernel.placement.bound).to_owned()),
+            ("bottleneck", bottleneck_name(analysis, id).to_owned()),
             ("time", time.joined()),
         ];
         (format!("kernel {}", id.number()), attributes.into())
