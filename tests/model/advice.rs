@@ -296,3 +296,30 @@ fn a_merge_without_fusion_says_what_fused_attention_saves_beside_it() {
         });
     }
 }
+
+/// There is no flash kernel for f64 and f8, so no call of it is advised, and torch.compile finds none.
+#[test]
+fn attention_is_a_call_only_in_types_that_have_one() {
+    let block = fuseline_core::examples::example("transformer_block")
+        .unwrap()
+        .text;
+    for (dtype, is_advised, is_found) in [
+        ("f16", true, true),
+        ("f32", true, false),
+        ("f64", false, false),
+        ("f8", false, false),
+    ] {
+        let text = block.replace("f16", dtype);
+        let advised = told(&text, &on("a100-80", Policy::Rules));
+        let has_call = advised.iter().any(|row| row.advice == Advice::Attention);
+        assert_eq!(has_call, is_advised, "{dtype}");
+        let mut options = on("a100-80", Policy::Inductor);
+        options.conventions.reshape = fuseline_core::ReshapeCost::View;
+        let program = fuseline_core::notation::parse(&text).program;
+        let compiled = fuseline_core::analyze_program(&program, &options)
+            .analysis
+            .unwrap();
+        let of = |name| compiled.partition.kernel_of[compiled.graph.op_named(name).unwrap()];
+        assert_eq!(of("scores") == of("mixed"), is_found, "{dtype}");
+    }
+}

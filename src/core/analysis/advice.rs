@@ -4,8 +4,12 @@ use crate::analysis::by_hand::{self, Change, Shown};
 use crate::analysis::rounds::Rounds;
 use crate::analysis::why::{Cost, Price, PricedEdge, RoundsPrice, Why};
 use crate::analysis::{Analysis, analyze_plan};
+use crate::fusion::attention::find;
 use crate::fusion::plan;
+use crate::model::dtype::DType;
+use crate::model::graph::Graph;
 use crate::model::ids::KernelId;
+use crate::model::op::Op;
 use crate::model::options::{F32Matmul, Options, Policy};
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::cmp::Ordering;
@@ -64,7 +68,7 @@ pub fn advise(shown: Shown<'_>) -> Vec<Advised> {
     ]
     .into_iter()
     .filter_map(|advice| {
-        let options = with(&analysis.options, advice)?;
+        let options = with(&analysis.graph, &analysis.options, advice)?;
         let plan = plan(&analysis.graph, &options);
         let after = analyze_plan(analysis.graph.clone(), &options, plan);
         Some(Advised {
@@ -146,14 +150,18 @@ fn estimates(shown: Shown<'_>, edges: &[PricedEdge]) -> Vec<([KernelId; 2], Roun
 }
 
 /// The options under which the advice is followed; `None` where they are so already, or the advice is none of options.
-fn with(options: &Options, advice: Advice) -> Option<Options> {
+fn with(graph: &Graph, options: &Options, advice: Advice) -> Option<Options> {
     let mut options = options.clone();
     match advice {
         Advice::Compile if options.policy != Policy::Inductor => {
             options.policy = Policy::Inductor;
         }
         // Without fusion it takes a policy first.
-        Advice::Attention if !options.fusion.attention && options.policy != Policy::None => {
+        Advice::Attention
+            if !options.fusion.attention
+                && options.policy != Policy::None
+                && has_library_attention(graph) =>
+        {
             options.fusion.attention = true;
         }
         Advice::MaxAutotune
@@ -167,6 +175,15 @@ fn with(options: &Options, advice: Advice) -> Option<Options> {
         _ => return None,
     }
     Some(options)
+}
+
+/// Whether PyTorch has a flash kernel for one of the attentions: there is none for f64 and f8.
+fn has_library_attention(graph: &Graph) -> bool {
+    find(graph).iter().any(|attention| {
+        let result = attention.ops.last().map(|&op| &graph.ops[op]);
+        let dtype = result.and_then(Op::element_type);
+        matches!(dtype, Some(DType::F16 | DType::Bf16 | DType::F32))
+    })
 }
 
 /// What the whole program takes.

@@ -177,7 +177,7 @@ pub fn error_summary(comparisons: &[Comparison]) -> String {
     let worst = comparisons.get(errors.worst_at);
     let worst = worst.map(|worst| format!("{}, {}", worst.name, variant_text(worst.variant)));
     format!(
-        "{} rows: half are within {}, nine of ten within {}; the largest error is {} ({}).",
+        "{} rows: half are within {}, nine of ten within {}; the largest error is {} of what was measured ({}).",
         errors.count,
         percent(errors.median),
         percent(errors.ninth_decile),
@@ -195,7 +195,7 @@ pub fn errors_by_length(comparisons: &[Comparison]) -> String {
             .collect();
         match errors(&runs) {
             Some(errors) => format!(
-                "nine of ten runs took that time within {} ({} rows)",
+                "nine of ten runs took up to {} more or less ({} rows)",
                 format_percent(errors.ninth_decile * 100.0),
                 errors.count
             ),

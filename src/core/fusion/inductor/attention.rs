@@ -4,7 +4,7 @@
 //! operands has become a copy and a batched matmul. Without copies the scores are multiplied (patterns 2, 4) or divided (1, 3)
 //! by a constant, or divided by the root of the head size and a mask is added (5, 6). With three copies they are
 //! divided and a mask may be added (11, 12, 14) or select (15, 17), or Q is divided before (9, 10). With three dimensions there is
-//! neither scale nor mask (13). Not in f32, which flash kernels would compute as TF32.
+//! neither scale nor mask (13). Not in f32, which flash kernels would compute as TF32, and not in f64 and f8, which have none.
 //!
 //! A call of `scaled_dot_product_attention` needs no pattern: it is the op `sdpa`, or one kernel mark on all its ops states it.
 //! With the option *attention* the ops are one op already, and only the copy after it is found here.
@@ -84,7 +84,7 @@ fn around(graph: &Graph, layouts: &Layouts, softmax: OpId) -> Option<Vec<OpId>> 
     let v = *graph.inputs[product].get(1)?;
     let definition = &graph.ops[scores];
     is_transposed(graph, scores, q, k).then_some(())?;
-    if matches!(definition.element_type(), Some(DType::F32 | DType::F64)) {
+    if !matches!(definition.element_type(), Some(DType::F16 | DType::Bf16)) {
         return None;
     }
     let copies = [(scores, q), (scores, k), (product, v)]
