@@ -281,8 +281,7 @@ impl Session {
             self.open.set_value(opened);
             self.name_entry();
         }
-        let example = example_of(&state.text);
-        self.show(state.text.clone(), example.map(|e| e.id), state.clone());
+        self.show_sent(state);
     }
 
     /// The document to return to from a lesson; `None` where a lesson's own program is open.
@@ -314,8 +313,7 @@ impl Session {
         if state.puzzle.is_none() {
             self.page.leave_lesson();
         }
-        let example = example_of(&state.text);
-        self.show(state.text.clone(), example.map(|e| e.id), state.clone());
+        self.show_sent(state);
         page.sent.set(Sent {
             link: Some(page.present_step()),
             is_note_hidden: false,
@@ -370,6 +368,12 @@ impl Session {
         self.page
             .replace(text, Origin::Single, example, (&state).into());
         choose_views(self.page, state);
+    }
+
+    /// Shows a state that comes without the name of its example.
+    fn show_sent(self, state: &SharedState) {
+        let example = example_of(&state.text).map(|example| example.id);
+        self.show(state.text.clone(), example, state.clone());
     }
 
     fn id(self) -> String {

@@ -119,7 +119,7 @@ fn FigureLine(
 ) -> impl IntoView {
     let page = Page::of_context();
     let text = move |part: fn(&Figures) -> &String| move || figures.with(|all| part(all).clone());
-    let bottleneck = move || figures.with(|all| all.bottleneck.clone());
+    let memory_time = move || figures.with(|all| all.memory_time.clone());
     let error = Memo::new(move |_| figures.with(|all| all.error));
     let outside = Memo::new(move |_| figures.with(|all| all.outside));
     // Before *Fuse* is pressed the figures are of what is shown, and do not give away the result.
@@ -166,7 +166,7 @@ fn FigureLine(
             })}
             // On a phone it has a line of its own, which is kept before anything is fused.
             <span class="bottleneck">
-                {move || is_fused.get().then(bottleneck).flatten().map(|words| {
+                {move || is_fused.get().then(memory_time).flatten().map(|words| {
                     let told = Told::own(move || page.analysis.with(|analysis| Bottleneck::explanation(analysis)));
                     view! { <Number told>{words}</Number> }
                 })}

@@ -225,7 +225,7 @@ fn what_takes_most_of_the_fused_time_stands_beside_it() {
         ),
     ] {
         let figures = on_device("a100-80", text);
-        assert_eq!(figures.bottleneck.as_deref(), Some(words));
+        assert_eq!(figures.memory_time.as_deref(), Some(words));
         let sentence = format!("All fused time is in {name} kernels.");
         assert!(
             figures.time_note.starts_with(&sentence),
@@ -235,9 +235,9 @@ fn what_takes_most_of_the_fused_time_stands_beside_it() {
         assert!(figures.time_note.contains(why), "{}", figures.time_note);
     }
     let block = on_device("h200", example(NEXT).unwrap().text);
-    let share = block.bottleneck.unwrap();
+    let share = block.memory_time.unwrap();
     assert!(share.starts_with("memory time "), "{share}");
-    assert_eq!(on_device("a100-80", "y = opaque(x)\n").bottleneck, None);
+    assert_eq!(on_device("a100-80", "y = opaque(x)\n").memory_time, None);
 }
 
 /// Where fusion costs time, the card of the speedup begins with the kernel that loses most, and its share of the time is by what
@@ -266,12 +266,12 @@ fn a_program_that_fusing_slows_names_the_kernel_that_loses() {
         told.notes
     );
     let of_memory: f64 = (predicted.kernels.iter())
-        .filter(|times| times.bound == Bound::Memory)
+        .filter(|times| times.bound() == Bound::Memory)
         .map(|times| times.time_s)
         .sum();
     let share = format_percent(100.0 * of_memory / predicted.fused_s);
     assert!(
-        headline(&analysis).bottleneck.unwrap().contains(&share),
+        headline(&analysis).memory_time.unwrap().contains(&share),
         "{share}"
     );
 }

@@ -28,6 +28,7 @@ pub(super) fn OpBox(
     let name = move || look.with(|look| look.name.clone());
     let is_selected = move || graph.is_selected(target);
     let is_decided = move || graph.decided_ops.with(|ops| ops.contains(&op));
+    let role = move || graph.merge_role(target);
     let node = NodeRef::new();
     graph.take_requests(target, node);
     let moving = NodeRef::new();
@@ -42,8 +43,8 @@ pub(super) fn OpBox(
                 class="dag-op-box"
                 class:is-selected=is_selected
                 class:is-decided=is_decided
-                class:is-merging=move || graph.merge_role(target) == Some(MergeRole::Merging)
-                class:is-partner=move || graph.merge_role(target) == Some(MergeRole::Partner)
+                class:is-merging=move || role() == Some(MergeRole::Merging)
+                class:is-partner=move || role() == Some(MergeRole::Partner)
                 role="button"
                 tabindex=move || graph.tab_index(target)
                 aria-pressed=move || is_selected().to_string()

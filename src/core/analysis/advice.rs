@@ -9,7 +9,6 @@ use crate::fusion::plan;
 use crate::model::dtype::DType;
 use crate::model::graph::Graph;
 use crate::model::ids::KernelId;
-use crate::model::op::Op;
 use crate::model::options::{F32Matmul, Options, Policy};
 use borsh::{BorshDeserialize, BorshSerialize};
 use std::cmp::Ordering;
@@ -180,9 +179,10 @@ fn with(graph: &Graph, options: &Options, advice: Advice) -> Option<Options> {
 /// Whether PyTorch has a flash kernel for one of the attentions: there is none for f64 and f8.
 fn has_library_attention(graph: &Graph) -> bool {
     find(graph).iter().any(|attention| {
-        let result = attention.ops.last().map(|&op| &graph.ops[op]);
-        let dtype = result.and_then(Op::element_type);
-        matches!(dtype, Some(DType::F16 | DType::Bf16 | DType::F32))
+        matches!(
+            attention.dtype(graph),
+            Some(DType::F16 | DType::Bf16 | DType::F32)
+        )
     })
 }
 

@@ -9,7 +9,7 @@ use crate::model::device::Device;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::model::op::UnknownReader;
-use crate::model::options::{Options, Policy, ReshapeCost};
+use crate::model::options::{Options, Policy};
 use crate::model::partition::Partition;
 use crate::model::work::Work;
 use smallvec::SmallVec;
@@ -88,7 +88,6 @@ pub(super) fn execute(
     unfused: Option<&Execution>,
     each: &mut dyn FnMut(&Kernel),
 ) -> Execution {
-    let views_are_free = options.conventions.reshape == ReshapeCost::View;
     let mut kernels = IdVec::with_capacity(partition.kernels.len());
     let (mut read, mut written, mut launches, mut time_s) = (0, 0, 0, 0.0);
     let mut joined = Joined::default();
@@ -101,7 +100,9 @@ pub(super) fn execute(
             None => op_work(graph, op),
         });
         let work = work.and(work_beyond_ops(graph, members, &work, &options.device));
-        let is_free = views_are_free && computed.clone().all(|&op| graph.ops[op].is_view());
+        let is_free = computed
+            .clone()
+            .all(|&op| options.conventions.is_free_view(&graph.ops[op]));
         let mut placement = place(options, work, bytes_read + bytes_written, is_free);
         let further = partition.further_launches_of(kernel);
         placement.time_s += f64::from(further) * options.device.launch_s.value;

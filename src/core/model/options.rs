@@ -2,6 +2,7 @@
 
 use crate::model::calibration::Calibrations;
 use crate::model::device::{Device, default_device};
+use crate::model::op::Op;
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -240,6 +241,13 @@ pub struct Conventions {
     pub reshape: ReshapeCost,
     /// The type in which matmuls on f32 operands are computed.
     pub f32_matmul: F32Matmul,
+}
+
+impl Conventions {
+    /// Whether an op is a view that costs nothing: it indexes the bytes of its input and launches nothing alone.
+    pub fn is_free_view(&self, op: &Op) -> bool {
+        self.reshape == ReshapeCost::View && op.is_view()
+    }
 }
 
 /// The counted size of an external tensor.

@@ -46,10 +46,10 @@ impl Bottleneck {
 
     /// The share of the time that waits for memory, which is what fusion can shorten, before and after it:
     /// `memory time 42.1 % → 6.4 %`.
-    pub fn change_text(analysis: &Analysis) -> Option<String> {
+    pub fn memory_time(analysis: &Analysis) -> Option<String> {
         let before = shares(analysis, &analysis.unfused, |kernel| {
             let times = analysis.predicted.as_ref()?.unfused_kernels.get(kernel)?;
-            Some((times.time_s, times.bound))
+            Some((times.time_s, times.bound()))
         });
         let [before, ..] = before?;
         let [after, ..] = fused_shares(analysis)?;
@@ -61,7 +61,7 @@ impl Bottleneck {
         })
     }
 
-    /// What [`Self::change_text`] says.
+    /// What [`Self::memory_time`] says.
     pub fn explanation(analysis: &Analysis) -> Option<Explanation> {
         let [memory, ..] = fused_shares(analysis)?;
         let rates = match analysis.predicted {
@@ -102,7 +102,7 @@ impl Bottleneck {
 fn fused_shares(analysis: &Analysis) -> Option<[Bottleneck; 3]> {
     shares(analysis, &analysis.fused, |kernel| {
         let times = analysis.predicted.as_ref()?.kernels.get(kernel)?;
-        Some((times.time_s, times.bound))
+        Some((times.time_s, times.bound()))
     })
 }
 

@@ -207,7 +207,9 @@ fn gain(analysis: &Analysis, is_assumed: bool) -> Vec<Part> {
     };
     let device = &analysis.options.device.name;
     // The card of the ratio says why.
-    let slowed = (slowest_loss(analysis).filter(|_| speedup < 1.0))
+    let slowed = (speedup < 1.0)
+        .then(|| slowest_loss(analysis))
+        .flatten()
         .map_or_else(String::new, |id| {
             format!(", slowed by kernel {}", id.number())
         });

@@ -11,6 +11,7 @@ use super::names::{counted, joined, kernel_ops, op_name, quoted_op};
 use super::times::{COLD, TimeKind, bottleneck_name, kernel_time, time_lines};
 use super::why::attentions_in_pieces;
 use fuseline_core::analysis::Kernel;
+use fuseline_core::cost::traffic::Views;
 use fuseline_core::{Analysis, Graph, KernelId, OpId, TensorId, TensorTraffic};
 
 /// Most lines of arithmetic of one kind.
@@ -216,7 +217,7 @@ pub fn inspect_edge(analysis: &Analysis, producer: OpId, consumer: OpId) -> Opti
             "This reader takes the tensor on chip. The kernel still writes it to memory, because it is a result or another kernel reads it.".to_owned()
         });
     }
-    if let Some(base) = viewed(analysis, producer) {
+    if let Some(base) = viewed(analysis, tensor) {
         notes.push(format!(
             "{from} is a view of {base}: a kernel writes these bytes as {base}, and that write counts there."
         ));
@@ -241,17 +242,11 @@ pub fn inspect_edge(analysis: &Analysis, producer: OpId, consumer: OpId) -> Opti
     })
 }
 
-/// The name of the tensor whose bytes a free view is; `None` for another op.
-fn viewed(analysis: &Analysis, op: OpId) -> Option<String> {
+/// The name of the tensor whose bytes another one is, as a free view; `None` for one with bytes of its own. `O(ops)`.
+fn viewed(analysis: &Analysis, tensor: TensorId) -> Option<String> {
     let graph = &analysis.graph;
-    let mut base = None;
-    let mut producer = Some(op);
-    while let Some(view) = producer.filter(|&op| analysis.is_free_view(op)) {
-        let &tensor = graph.inputs[view].first()?;
-        base = Some(tensor);
-        producer = graph.tensors[tensor].producer;
-    }
-    Some(format!("`{}`", graph.tensor_name(base?)))
+    let base = Views::under(graph, analysis.options.conventions.reshape).base[tensor];
+    (base != tensor).then(|| format!("`{}`", graph.tensor_name(base)))
 }
 
 /// A fused kernel: its bytes before and after, its arithmetic and its time. `None` if there is no such kernel.

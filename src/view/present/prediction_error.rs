@@ -31,8 +31,6 @@ const PREDICTION_ERRORS: [PredictionError; 4] = [
     of("h100", true, [36.0, 85.0, 59.5]),
 ];
 
-const SOURCE: &str = "PyTorch ran the programs that the tab Measured lists, eager and compiled. Each run has a predicted and a measured time there.";
-
 const fn of(
     device: &'static str,
     is_short: bool,
@@ -49,14 +47,24 @@ const fn of(
 
 /// Why no error is known for the predictions of these sizes.
 pub fn unverified(analysis: &Analysis, outside: Outside) -> Explanation {
+    let formula = "not known outside the measured sizes";
+    card(
+        analysis,
+        "unverified".to_owned(),
+        outside_text(outside),
+        formula,
+    )
+}
+
+fn card(analysis: &Analysis, value: String, note: String, formula: &'static str) -> Explanation {
     Explanation {
-        value: "unverified".to_owned(),
-        notes: vec![outside_text(outside)],
-        sources: vec![SOURCE.to_owned()],
+        value,
+        notes: vec![note],
+        sources: vec!["PyTorch ran the programs that the tab Measured lists, eager and compiled. Each run has a predicted and a measured time there.".to_owned()],
         ..Explanation::of(
             "error of predicted times",
             format!("predictions for {}", analysis.options.device.name),
-            "not known outside the measured sizes",
+            formula,
             None,
         )
     }
@@ -93,17 +101,8 @@ impl PredictionError {
 
     /// What the range means, and which runs it comes from.
     pub fn explanation(self, analysis: &Analysis) -> Explanation {
-        Explanation {
-            value: self.text(),
-            notes: vec![self.sentence()],
-            sources: vec![SOURCE.to_owned()],
-            ..Explanation::of(
-                "error of predicted times",
-                format!("predictions for {}", analysis.options.device.name),
-                "ninth decile of |measured / predicted − 1|",
-                None,
-            )
-        }
+        let formula = "ninth decile of |measured / predicted − 1|";
+        card(analysis, self.text(), self.sentence(), formula)
     }
 
     /// The same in a sentence.

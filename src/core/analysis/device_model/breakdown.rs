@@ -124,6 +124,11 @@ impl Breakdown {
         self.phases.iter().map(longest).sum::<f64>() + self.fixed_s
     }
 
+    /// The fixed time that any kernel has: to launch, start and end.
+    pub fn launch_s(&self) -> f64 {
+        self.fixed_s - self.pipeline_s
+    }
+
     /// What takes longest; `None` where nothing takes as long as the kernel's fixed time.
     pub(super) fn longest(&self) -> Option<What> {
         let part = self.longest_part()?;
@@ -131,7 +136,7 @@ impl Breakdown {
             .shares
             .iter()
             .max_by(|a, b| a.seconds().total_cmp(&b.seconds()))?;
-        (part.seconds() > self.fixed_s - self.pipeline_s).then_some(longest.what)
+        (part.seconds() > self.launch_s()).then_some(longest.what)
     }
 
     /// The part that takes longest, whatever its phase; `None` where there is none.

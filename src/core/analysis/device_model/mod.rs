@@ -31,7 +31,7 @@ use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId};
 use crate::model::op::element_count;
 use crate::model::op_type::OpType;
-use crate::model::options::{Options, Policy, ReshapeCost};
+use crate::model::options::{Options, Policy};
 use crate::model::work::Work;
 use std::ops::{AddAssign, Sub};
 
@@ -233,7 +233,7 @@ impl<'a> DeviceModel<'a> {
     }
 
     fn is_free_view(&self, op: OpId) -> bool {
-        self.graph.ops[op].is_view() && self.options.conventions.reshape == ReshapeCost::View
+        self.options.conventions.is_free_view(&self.graph.ops[op])
     }
 }
 

@@ -47,8 +47,6 @@ pub struct PredictedTimes {
     pub unfused_s: f64,
     /// The op that takes longest as a library kernel.
     pub slowest_op: Option<OpId>,
-    /// What limits it at measured rates.
-    pub bound: Bound,
     /// What takes longest at measured rates; `None` where that is the launch.
     pub longest: Option<What>,
     /// How `time_s` is outside the measured sizes, if it is.
@@ -101,7 +99,6 @@ impl Predicted {
                     let slowest = |&a: &OpId, &b: &OpId| time_of(a).total_cmp(&time_of(b));
                     PredictedTimes {
                         time_s: time.time_s,
-                        bound: time.bound,
                         slowest_op: kernel.ops.iter().copied().max_by(slowest),
                         unfused_s: alone().map(|time| time.time_s).sum(),
                         longest: time.longest,
@@ -137,10 +134,26 @@ pub fn generated_matmul(graph: &Graph, kernel: &Kernel) -> Option<OpId> {
 pub struct KernelTime {
     /// The time in seconds.
     pub time_s: f64,
-    /// What limits it at measured rates.
-    pub bound: Bound,
     longest: Option<What>,
     outside: Option<Outside>,
+}
+
+impl KernelTime {
+    /// What limits it at measured rates.
+    pub fn bound(&self) -> Bound {
+        bound_of(self.longest)
+    }
+}
+
+impl PredictedTimes {
+    /// What limits it at measured rates.
+    pub fn bound(&self) -> Bound {
+        bound_of(self.longest)
+    }
+}
+
+fn bound_of(longest: Option<What>) -> Bound {
+    longest.map_or(Bound::Launch, What::bound)
 }
 
 type Times = IdVec<KernelId, KernelTime>;
@@ -159,7 +172,6 @@ fn times(
             let breakdown = model.breakdown(code, launch)?;
             Some(KernelTime {
                 time_s: breakdown.time_s(),
-                bound: breakdown.longest().map_or(Bound::Launch, What::bound),
                 longest: breakdown.longest(),
                 outside: model.outside(code, launch),
             })

@@ -43,6 +43,13 @@ pub struct Attention {
     pub shape: AttentionShape,
 }
 
+impl Attention {
+    /// The element type of the result; `None` where only its width is known.
+    pub fn dtype(&self, graph: &Graph) -> Option<DType> {
+        graph.ops[*self.ops.last()?].element_type()
+    }
+}
+
 /// The sizes of an attention. In self-attention there are as many queries as keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct AttentionShape {
@@ -156,14 +163,18 @@ pub struct TypedAttention {
 
 /// The first attention of a program, whether it is written as its ops or as a call. `O(ops + reads)`.
 pub fn first_attention(graph: &Graph) -> Option<TypedAttention> {
-    let call = || {
-        let mut ops = graph.ops.ids();
-        ops.find_map(|op| Some((AttentionShape::of_kernel(graph, &[op])?, op)))
-    };
-    let of_ops = |found: &Attention| Some((found.shape, *found.ops.last()?));
-    let (shape, result) = find(graph).first().and_then(of_ops).or_else(call)?;
-    let dtype = graph.ops[result].element_type();
-    Some(TypedAttention { shape, dtype })
+    if let Some(found) = find(graph).first() {
+        return Some(TypedAttention {
+            shape: found.shape,
+            dtype: found.dtype(graph),
+        });
+    }
+    graph.ops.ids().find_map(|op| {
+        Some(TypedAttention {
+            shape: AttentionShape::of_kernel(graph, &[op])?,
+            dtype: graph.ops[op].element_type(),
+        })
+    })
 }
 
 /// Number of matrices in the right operand of a product, if its shape is known.

@@ -5,7 +5,7 @@ use crate::model::fix::TextEdit;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId};
 use crate::model::op_type::OpType;
-use crate::model::options::{Options, Policy, ReshapeCost};
+use crate::model::options::{Options, Policy};
 use crate::model::partition::Partition;
 use crate::model::program::Program;
 use crate::notation::edit::replaced;
@@ -25,11 +25,10 @@ pub struct ShownKernels<'a> {
 }
 
 impl ShownKernels<'_> {
-    /// Number of ops of a kernel that run: a free view joins the kernel of its neighbour without a mark.
-    fn running(&self, ops: impl Iterator<Item = OpId>) -> usize {
-        let views_are_free = self.options.conventions.reshape == ReshapeCost::View;
-        ops.filter(|&op| !(views_are_free && self.graph.ops[op].is_view()))
-            .count()
+    /// Whether an op runs: a free view does not, and joins the kernel of its neighbour without a mark.
+    fn runs(&self, op: OpId) -> bool {
+        let conventions = &self.options.conventions;
+        !conventions.is_free_view(&self.graph.ops[op])
     }
 
     /// Whether an op is a kernel of generated code alone, which a mark keeps: without one the framework runs the op. A matmul
@@ -44,7 +43,8 @@ impl ShownKernels<'_> {
             }
         };
         let kernel = self.partition.kernel_of[op];
-        is_generated && self.running(self.partition.kernels[kernel].iter().copied()) == 1
+        let running = self.partition.kernels[kernel].iter();
+        is_generated && running.filter(|&&op| self.runs(op)).count() == 1
     }
 }
 
@@ -163,16 +163,15 @@ fn state(
     // A cut adds a kernel to at most one for each op.
     let mut sizes = IdVec::from_elem(0_usize, kernel_of.len() + 1);
     for (op, &kernel) in kernel_of.iter_enumerated() {
-        sizes[kernel] += shown.running(std::iter::once(op));
+        sizes[kernel] += usize::from(shown.runs(op));
     }
     let mut edits = Vec::new();
     for (op, &kernel) in kernel_of.iter_enumerated() {
         if rounds.place(op).is_some_and(|(_, round)| round > 0) {
             continue;
         }
-        let runs = shown.running(std::iter::once(op)) == 1;
-        let is_marked =
-            sizes[kernel] > 1 || sizes[kernel] == 1 && runs && shown.is_generated_alone(op);
+        let is_alone = sizes[kernel] == 1 && shown.runs(op);
+        let is_marked = sizes[kernel] > 1 || is_alone && shown.is_generated_alone(op);
         let number = is_marked.then(|| u32::try_from(kernel.number()).ok());
         if let Some(&statement) = shown.statement_of_op.get(op) {
             edits.extend(edit_of(text, program, statement, number.flatten()));

@@ -129,22 +129,19 @@ pub(in crate::present) fn breakdown_worked(breakdown: &Breakdown) -> Worked {
         .iter()
         .filter_map(|phase| phase_term(phase))
         .collect();
-    let &Breakdown {
-        fixed_s,
-        pipeline_s,
-        ..
-    } = breakdown;
-    terms.push(Term::given(
-        "to launch, start and end",
-        Number::Seconds(fixed_s - pipeline_s),
-    ));
-    if pipeline_s > 0.0 {
+    terms.push(launch_term(breakdown));
+    if breakdown.pipeline_s > 0.0 {
         terms.push(Term::given(
             "to fill the pipeline of tiles and write the last one",
-            Number::Seconds(pipeline_s),
+            Number::Seconds(breakdown.pipeline_s),
         ));
     }
     Worked::new(How::Sum, terms)
+}
+
+fn launch_term(breakdown: &Breakdown) -> Term {
+    let launch = Number::Seconds(breakdown.launch_s());
+    Term::given("to launch, start and end", launch)
 }
 
 /// `None` for a phase that takes no time.
@@ -312,13 +309,12 @@ pub(super) fn limit(analysis: &Analysis, id: KernelId) -> Found {
 /// The same of a predicted time: its longest part, or the fixed time.
 fn limit_of(breakdown: &Breakdown, analysis: &Analysis, id: KernelId) -> Found {
     let kernel = &analysis.fused.kernels[id];
-    let fixed = Number::Seconds(breakdown.fixed_s - breakdown.pipeline_s);
     let parts = breakdown.phases.iter().flatten();
     let mut terms: Vec<Term> = parts
         .filter(|part| part.seconds() > 0.0)
         .map(part_term)
         .collect();
-    terms.push(Term::given("to launch, start and end", fixed));
+    terms.push(launch_term(breakdown));
     let longest_s = terms.iter().map(|term| term.number.value());
     let longest = Number::Seconds(longest_s.fold(0.0, f64::max));
     let on_roofline = format!(
