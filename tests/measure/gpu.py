@@ -1,7 +1,7 @@
 """Times and memory traffic of the patterns on a real GPU, eager and compiled, and the device's own rates.
 
     python tests/measure/gpu.py rates OUT.json
-    python tests/measure/gpu.py times OUT.json SECONDS [fresh|fused]
+    python tests/measure/gpu.py times OUT.json SECONDS [fresh|fused|wide]
     ncu ... python tests/measure/gpu.py traffic TIMES.json     (see run.sh)
 
 Each case is written as it ends, so a run that is cut short loses nothing.
@@ -17,7 +17,7 @@ import triton
 import triton.language as tl
 from triton.language.extra import libdevice
 
-from patterns import PATTERNS, TEMPLATES, fresh_sizes, tensor
+from patterns import PATTERNS, TEMPLATES, WIDE, fresh_sizes, tensor
 
 torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = True
 REPLAYS = 40
@@ -89,6 +89,10 @@ def cases(which):
     if which == "fresh":
         for variant in ("eager", "inductor"):
             yield from ((p, s, variant) for p in PATTERNS for s in fresh_sizes(p))
+        return
+    if which == "wide":
+        for variant in ("eager", "inductor"):
+            yield from ((p, s, variant) for p, sizes in WIDE.items() for s in sizes)
         return
     if which == "fused":
         # What `fresh` lacks.

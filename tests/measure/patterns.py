@@ -25,6 +25,14 @@ FRESH = {
     "multi_head": [[2048, 16, 64], [1024, 12, 64], [1024, 32, 128], [4096, 16, 64]],
 }
 
+# Widths of current language models, beyond those of `FRESH`: set before they were measured.
+WIDE = {
+    "linear_bias": [[4096, 8192, 8192], [2048, 16384, 4096], [8192, 4096, 16384]],
+    "mlp2": [[2048, 4096, 16384], [4096, 5120, 20480], [2048, 8192, 28672]],
+    "multi_head": [[2048, 32, 128], [4096, 40, 128], [2048, 64, 128]],
+    "transformer_block": [[1024, 4096, 32], [2048, 4096, 32], [4096, 4096, 32], [2048, 5120, 40], [8192, 4096, 32], [2048, 8192, 64], [4096, 8192, 64], [2048, 12288, 96]],
+}
+
 
 def tensor(*shape):
     return torch.randn(*shape, device=DEVICE, dtype=DTYPE)

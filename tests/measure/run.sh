@@ -2,6 +2,7 @@
 # Measures on the GPU of this machine: rates.json, times.json, registers.json and traffic.csv, in the folder that is named.
 #   tests/measure/run.sh FOLDER times                  rates and times
 #   tests/measure/run.sh FOLDER fresh                  times at the sizes that the model has not seen
+#   tests/measure/run.sh FOLDER wide                   times at the widths of current language models
 #   tests/measure/run.sh FOLDER fused                  times of the patterns as single kernels, generated ones too
 #   tests/measure/run.sh FOLDER traffic TIMES.json     DRAM bytes of every kernel, by Nsight Compute with flushed caches
 #   tests/measure/run.sh FOLDER registers              registers of the compiler's kernels
@@ -17,6 +18,9 @@ times)
     ;;
 fresh)
     python3 "$here/gpu.py" times "$folder/fresh.json" "${SECONDS_FOR_TIMES:-420}" fresh
+    ;;
+wide)
+    python3 "$here/gpu.py" times "$folder/wide.json" "${SECONDS_FOR_TIMES:-420}" wide
     ;;
 fused)
     python3 "$here/gpu.py" times "$folder/fused.json" "${SECONDS_FOR_TIMES:-420}" fused

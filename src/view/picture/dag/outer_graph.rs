@@ -16,6 +16,8 @@ use std::ops::Range;
 
 /// Layers over which one pill serves several readers; if they are farther apart, each has a pill of its own.
 const SHARED_PILL_LAYERS: usize = 12;
+/// Pills side by side that are no wider than the op below them.
+const PILLS_ABOVE_OP: usize = 2;
 /// Readers that share one pill.
 const SHARED_PILL_READERS: usize = 3;
 /// Pills beside one op; the last one stands for all further tensors.
@@ -74,7 +76,6 @@ impl LayoutBuilder<'_> {
         layers: &IdVec<KernelId, LayerId>,
         pills_beside: &mut IdVec<OpId, usize>,
     ) {
-        let is_input = self.graph.tensors[tensor].role == TensorRole::Input;
         let mut readers = self.graph.consumers[tensor].to_vec();
         if let Some(layer) = above_frame {
             let is_below = |op: &mut OpId| layers[self.partition.kernel_of[*op]] > layer;
@@ -86,8 +87,7 @@ impl LayoutBuilder<'_> {
         let above = |layer: LayerId| layer.above().unwrap_or(layer);
         let first = readers.iter().map(layer_of).min();
         let last = readers.iter().map(layer_of).max();
-        if is_input
-            && (2..=SHARED_PILL_READERS).contains(&readers.len())
+        if self.may_share_pill(tensor, &readers)
             && let (Some(first), Some(last)) = (first, last)
             && last.since(first) <= SHARED_PILL_LAYERS
         {
@@ -106,14 +106,27 @@ impl LayoutBuilder<'_> {
 
     /// Whether the pill of a tensor from outside that only `op` reads is above the op and not beside it.
     fn is_pill_above(&self, tensor: TensorId, op: OpId) -> bool {
-        let is_main_input = self.graph.tensors[tensor].role == TensorRole::Input
-            && self.graph.predecessors[op].is_empty()
-            && self.graph.inputs[op].first() == Some(&tensor);
+        let inputs = &self.graph.inputs[op];
+        let is_main_input = || {
+            self.graph.tensors[tensor].role == TensorRole::Input && inputs.first() == Some(&tensor)
+        };
+        // Beside the kernel a pill widens the drawing. Above it, it is in the way of a pill whose edges go on to other readers.
+        let is_shared =
+            |&input: &TensorId| self.may_share_pill(input, &self.graph.consumers[input]);
+        let fits_above = || inputs.len() <= PILLS_ABOVE_OP && !inputs.iter().any(is_shared);
+        let is_above =
+            self.graph.predecessors[op].is_empty() && (is_main_input() || fits_above());
         match self.positions[op].access {
-            Access::Top => is_main_input || self.open_sides(op) == OpenSides::Neither,
+            Access::Top => is_above || self.open_sides(op) == OpenSides::Neither,
             Access::Through => true,
             Access::Side(_) => false,
         }
+    }
+
+    /// Whether one pill of a tensor from outside may serve these readers.
+    fn may_share_pill(&self, tensor: TensorId, readers: &[OpId]) -> bool {
+        self.graph.tensors[tensor].role == TensorRole::Input
+            && (2..=SHARED_PILL_READERS).contains(&readers.len())
     }
 
     /// Whether there may be pills above the first of these kernels, those of what enters a body aside.
