@@ -95,7 +95,7 @@ pub fn WhyPanel(
     view! {
         <div>
             <Question first_listed />
-            <p class="quiet why-note">"Each row estimates what one kernel in place of the two would save, even where the reason rules that kernel out, unless other ops must run between them. "<em>"What to do"</em>" lists possible changes only and analyzes the whole program for each."</p>
+            <p class="quiet why-note">"Each row estimates what one kernel in place of the two would save, even where the reason rules that kernel out, unless other ops must run between them. The savings of rows that share a kernel do not add up. "<em>"What to do"</em>" lists possible changes only and analyzes the whole program for each."</p>
             <EdgeTable listed selected order chosen_order />
             <Show when=move || listed.with(|listed| listed.is_awaited)>
                 <WorkLine />

@@ -233,7 +233,9 @@ fn time(analysis: &Analysis, run: Run) -> Found {
         formula: None,
         value: text.time,
         term: Some(term),
-        notes: text.outside.map(outside_text).into_iter().collect(),
+        notes: (std::iter::once("The program runs once, on one GPU.".to_owned()))
+            .chain(text.outside.map(outside_text))
+            .collect(),
     }
 }
 
