@@ -65,7 +65,11 @@ impl Beside {
     fn of(page: Page) -> Self {
         Self {
             example: page.example.get_untracked(),
-            choices: write_state(&choices(page)).unwrap_or_default(),
+            choices: write_state(&SharedState {
+                note: page.kept_note(),
+                ..choices(page)
+            })
+            .unwrap_or_default(),
         }
     }
 }
@@ -103,6 +107,7 @@ impl Session {
         let open = if let Some((id, document)) = shown {
             page.example.set(document.example());
             choose(page, document.choices());
+            page.resume_sent();
             OpenDocument::stored(id, document)
         } else {
             page.example.set(Some(START));
@@ -167,6 +172,7 @@ impl Session {
                 page.tab.track();
                 page.example.track();
                 page.puzzle.track();
+                page.sent.track();
             },
             move |(), _, _| self.store_later(),
             false,
@@ -263,6 +269,7 @@ impl Session {
             document.example(),
             document.choices(),
         );
+        self.page.resume_sent();
     }
 
     /// Removes a stored document for good.

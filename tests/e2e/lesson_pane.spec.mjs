@@ -45,6 +45,15 @@ test('what is said about an answer is in sight, with the hint and the way to the
   }
   await hint(page).locator('summary').click();
   await isInSight(page, hint(page));
+
+  // What was said about a wrong answer is not about one that cannot be read.
+  await answer.fill('5 MB');
+  await page.keyboard.press('Enter');
+  await expect(again(page)).toHaveText('Not quite. The answer is larger.');
+  await answer.fill('16.8');
+  await page.keyboard.press('Enter');
+  await expect(panel(page).getByRole('alert')).toHaveText('write the unit, too, such as 1.2 GB');
+  await expect(again(page)).toBeEmpty();
 });
 
 test('the first wrong answer gets the hint, the second one the solution', async ({ page, open }) => {

@@ -172,6 +172,14 @@ test('a note stays through edits, which it is said to precede, until it is hidde
   await expect(senderNote(page)).toContainText('written before your changes');
   await choosePolicy(page, 'rules');
   await expect(senderNote(page)).toContainText('Note from the sender: Look here');
+
+  // A reload brings the note back with the program, and what is changed then still counts as changed.
+  await expect.poll(() => page.evaluate(() => Object.values(localStorage).some((stored) => stored.includes('Look here')))).toBe(true);
+  await page.reload();
+  await expect(senderNote(page)).toContainText('Note from the sender: Look here');
+  await choosePolicy(page, 'none');
+  await expect(senderNote(page)).toContainText('written before your changes');
+  await choosePolicy(page, 'rules');
   await write(page, `${TEXT}scaled: w = scale(z)\n`);
   await chooseView(page, 'Unfused');
   await expect(senderNote(page)).toContainText('Note from the sender, written before your changes: Look here');

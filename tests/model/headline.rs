@@ -210,17 +210,17 @@ fn what_takes_most_of_the_fused_time_stands_beside_it() {
     for (text, [words, name], why) in [
         (
             start,
-            ["memory time 51.9 % → 0.0 %", "compute-bound"],
+            ["memory-bound time 51.9 % → 0.0 %", "compute-bound"],
             "saves memory traffic, not arithmetic",
         ),
         (
             chain,
-            ["memory time 100.0 %", "memory-bound"],
+            ["memory-bound time 100.0 %", "memory-bound"],
             "still go through memory",
         ),
         (
             tiny,
-            ["memory time 0.0 %", "launch-bound"],
+            ["memory-bound time 0.0 %", "launch-bound"],
             "Each launch takes longer",
         ),
     ] {
@@ -236,7 +236,7 @@ fn what_takes_most_of_the_fused_time_stands_beside_it() {
     }
     let block = on_device("h200", example(NEXT).unwrap().text);
     let share = block.memory_time.unwrap();
-    assert!(share.starts_with("memory time "), "{share}");
+    assert!(share.starts_with("memory-bound time "), "{share}");
     assert_eq!(on_device("a100-80", "y = opaque(x)\n").memory_time, None);
 }
 
@@ -266,7 +266,7 @@ fn a_program_that_fusing_slows_names_the_kernel_that_loses() {
         told.notes
     );
     let of_memory: f64 = (predicted.kernels.iter())
-        .filter(|times| times.bound() == Bound::Memory)
+        .filter(|times| times.bound() == Some(Bound::Memory))
         .map(|times| times.time_s)
         .sum();
     let share = format_percent(100.0 * of_memory / predicted.fused_s);

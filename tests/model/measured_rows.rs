@@ -14,7 +14,7 @@ use fuseline_view::present::measured::{
     PredictedRow, Quantity, comparisons, error_summary, pattern_note, patterns, predicted_rows,
     source_notes, table_rows,
 };
-use fuseline_view::present::prediction_error::{PredictionError, SHORT_S};
+use fuseline_view::present::prediction_error::{LONG_S, PredictionError, SHORT_S};
 use strum::IntoEnumIterator;
 
 pub(crate) const FILES: [&str; 4] = ["h200", "h200_sizes", "h200_fresh", "h100"];
@@ -190,6 +190,19 @@ fn the_error_beside_predicted_times_is_that_of_the_measured_runs() {
                 ..Options::default()
             };
             let shown = PredictionError::of(&analysis(text, &options)).unwrap();
+            let mut biases: Vec<f64> = comparisons(&rows, Quantity::Time)
+                .iter()
+                .filter(|run| run.predicted >= LONG_S)
+                .map(|run| run.measured / run.predicted - 1.0)
+                .collect();
+            biases.sort_by(f64::total_cmp);
+            let bias = 100.0 * biases[(biases.len() - 1) / 2];
+            assert_eq!(
+                format!("{bias:.1}"),
+                format!("{:.1}", shown.long_runs_longer_percent),
+                "{id}, {} long runs",
+                biases.len()
+            );
             let shown = [
                 shown.half_percent,
                 shown.most_percent,

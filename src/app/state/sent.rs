@@ -46,4 +46,19 @@ impl Page {
             .get()
             .filter(|_| !self.sent.with(|sent| sent.is_note_hidden))
     }
+
+    /// The sender's note as a reload brings it back: while the page shows what it is about.
+    pub fn kept_note(self) -> Option<Note> {
+        untrack(|| self.shown_note().filter(|_| !self.differs_from_sent()))
+    }
+
+    /// What the page shows counts as what a link opened, where it has the note of one.
+    pub fn resume_sent(self) {
+        if self.sender_note.with_untracked(Option::is_some) {
+            self.sent.set(Sent {
+                link: Some(self.present_step()),
+                is_note_hidden: false,
+            });
+        }
+    }
 }

@@ -102,7 +102,8 @@ pub fn TaskView(
             <p class="task-question" id="task-question">{inlines(&ask, asked.as_deref())}</p>
             {field}
             <p class="task-problem" role="alert" node_ref=problem_node>{move || problem.get()}</p>
-            <p class="task-again" role="status" node_ref=again_node>{move || learning.again.with(|again| sentence(again))}</p>
+            // It is about the answer before the one that cannot be read.
+            <p class="task-again" role="status" node_ref=again_node>{move || problem.with(String::is_empty).then(|| learning.again.with(|again| sentence(again)))}</p>
             <Show when=move || !is_answered()>
                 <button type="button" class="link-button" on:click=move |_| learning.give_up()>
                     "Show the answer"

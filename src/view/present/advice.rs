@@ -12,6 +12,7 @@ use fuseline_core::analysis::by_hand::Shown;
 use fuseline_core::analysis::why::Price;
 use fuseline_core::model::options::Switch;
 use fuseline_core::{Analysis, KernelId, Objective, Policy};
+use std::cmp::Ordering;
 
 /// Something that would save time.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
@@ -29,8 +30,8 @@ pub struct AdviceRow {
 }
 
 impl AdviceRow {
-    /// A smaller share of the time is none to suggest: it is within the error of a prediction.
-    pub const LEAST_PERCENT: f64 = 2.0;
+    /// A smaller share of the time is none to suggest: half of the measured times are off by as much.
+    pub const LEAST_PERCENT: f64 = 5.0;
 
     /// Whether it saves enough to be suggested.
     pub fn matters(&self) -> bool {
@@ -164,13 +165,14 @@ fn generates_matmuls(analysis: &Analysis) -> bool {
     predicted.is_some_and(|predicted| predicted.generated_matmuls > 0)
 }
 
-/// What an advice saves, for the same place: the time that it is ranked by, and its memory traffic.
+/// What an advice saves, for the same place: the time that it is ranked by with what it costs in memory traffic, and the memory
+/// traffic that it saves.
 pub fn advice_gain(row: &AdviceRow) -> [String; 2] {
     let time = format!("saves {}", row.saved(Saved::Time));
-    let bytes = if row.price.saved_bytes() > 0 {
-        format!(" and {}", row.saved(Saved::Bytes))
-    } else {
-        String::new()
-    };
-    [time, bytes]
+    let bytes = row.saved(Saved::Bytes);
+    match row.price.saved_bytes().cmp(&0) {
+        Ordering::Greater => [time, format!(" and {bytes}")],
+        Ordering::Equal => [time, String::new()],
+        Ordering::Less => [format!("{time}, {bytes}"), String::new()],
+    }
 }

@@ -38,14 +38,14 @@ const BOTTLENECKS: [([&str; 2], &str, &[Bound]); 3] = [
 
 impl Bottleneck {
     /// That of the fused program; `None` where nothing runs, and where the times leave out FLOPs or ops. Predicted times have the
-    /// bottleneck that the device model finds, lower bounds that of the roofline.
+    /// bottleneck that the device model finds, lower bounds that of the roofline, and so has a library kernel with a rate of its own.
     pub fn of(analysis: &Analysis) -> Option<Self> {
         let longest = fused_shares(analysis)?.into_iter();
         longest.max_by(|a, b| a.share_pct.total_cmp(&b.share_pct))
     }
 
     /// The share of the time that waits for memory, which is what fusion can shorten, before and after it:
-    /// `memory time 42.1 % → 6.4 %`.
+    /// `memory-bound time 42.1 % → 6.4 %`.
     pub fn memory_time(analysis: &Analysis) -> Option<String> {
         let before = shares(analysis, &analysis.unfused, |kernel| {
             let times = analysis.predicted.as_ref()?.unfused_kernels.get(kernel)?;
@@ -55,27 +55,30 @@ impl Bottleneck {
         let [after, ..] = fused_shares(analysis)?;
         let [before, after] = [before, after].map(|memory| format_percent(memory.share_pct));
         Some(if before == after {
-            format!("memory time {after}")
+            format!("memory-bound time {after}")
         } else {
-            format!("memory time {before} → {after}")
+            format!("memory-bound time {before} → {after}")
         })
     }
 
     /// What [`Self::memory_time`] says.
     pub fn explanation(analysis: &Analysis) -> Option<Explanation> {
         let [memory, ..] = fused_shares(analysis)?;
-        let rates = match analysis.predicted {
-            Some(_) => "measured rates. The roofline has the rates of the data sheet",
-            None => "the rates of the data sheet",
+        let (rates, library) = match analysis.predicted {
+            Some(_) => (
+                "measured rates. The roofline has the rates of the data sheet",
+                " It decides where a library kernel has only a rate of its own.",
+            ),
+            None => ("the rates of the data sheet", ""),
         };
         Some(Explanation {
             value: format_percent(memory.share_pct),
             notes: vec![
                 Self::of(analysis)?.sentence(),
-                format!("A kernel waits for what takes longest at {rates}."),
+                format!("A kernel waits for what takes longest at {rates}.{library}"),
             ],
             ..Explanation::of(
-                "memory time",
+                "memory-bound time",
                 format!("{} of the fused program", memory.kernels),
                 "time of these kernels / time of all kernels",
                 None,
@@ -110,13 +113,15 @@ fn fused_shares(analysis: &Analysis) -> Option<[Bottleneck; 3]> {
 fn shares(
     analysis: &Analysis,
     execution: &Execution,
-    predicted: impl Fn(KernelId) -> Option<(f64, Bound)>,
+    predicted: impl Fn(KernelId) -> Option<(f64, Option<Bound>)>,
 ) -> Option<[Bottleneck; 3]> {
     analysis.speedup?;
     let times: Vec<(f64, Bound)> = (execution.kernels.iter_enumerated())
         .map(|(id, kernel)| {
             let Placement { time_s, bound, .. } = kernel.placement;
-            predicted(id).unwrap_or((time_s, bound))
+            predicted(id).map_or((time_s, bound), |(time_s, measured)| {
+                (time_s, measured.unwrap_or(bound))
+            })
         })
         .collect();
     let total_s: f64 = times.iter().map(|&(time_s, _)| time_s).sum();

@@ -155,7 +155,7 @@ fn generated_code(analysis: &Analysis) -> Vec<Part> {
 fn fused(analysis: &Analysis) -> Vec<Part> {
     let (unfused, fused) = (&analysis.unfused, &analysis.fused);
     let options = &analysis.options;
-    let fusing = fusing(options.policy, options.fusion.objective);
+    let fusing = fusing(options);
     let mut parts = if unfused.launches == fused.launches {
         vec![
             Part::words(format!("{fusing} keeps ")),

@@ -125,7 +125,7 @@ pub fn kernel_figures(analysis: &Analysis, kernel: KernelId) -> Option<Figures> 
             .map_or_else(|| unknown.to_owned(), format_intensity),
         bottleneck: bottleneck_name(analysis, kernel),
         roofline_bound: predicted
-            .filter(|times| !fused.is_free && times.bound() != placement.bound)
+            .filter(|times| !fused.is_free && times.bound() != Some(placement.bound))
             .map(|_| bound_name(placement.bound)),
         ..figures
     })

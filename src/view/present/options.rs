@@ -2,7 +2,7 @@
 
 use fuseline_core::fusion::attention::{Attention, find};
 use fuseline_core::model::options::Switch;
-use fuseline_core::{Analysis, Externals, F32Matmul, Objective, Policy, ReshapeCost};
+use fuseline_core::{Analysis, Externals, F32Matmul, Objective, Options, Policy, ReshapeCost};
 
 /// The name of a policy for visitors. Its id on the command line and in links is `Policy::name`.
 ///
@@ -30,9 +30,16 @@ pub fn policy_phrase(policy: Policy, objective: Objective) -> String {
 }
 
 /// Fusion by a policy, as the subject of a sentence: `Fusing by torch.compile`, `Fusing for fewest bytes`.
-pub fn fusing(policy: Policy, objective: Objective) -> String {
-    let title = policy_title(policy, objective);
+pub fn fusing(options: &Options) -> String {
+    let (policy, fusion) = (options.policy, &options.fusion);
+    let title = policy_title(policy, fusion.objective);
     match policy {
+        Policy::Inductor if fusion.max_autotune => {
+            format!(
+                "Fusing by {title} with {}",
+                switch_name(Switch::MaxAutotune)
+            )
+        }
         Policy::None => "Fusing".to_owned(),
         Policy::Rules | Policy::Inductor => format!("Fusing by {title}"),
         Policy::Optimal => format!("Fusing for {title}"),

@@ -76,9 +76,10 @@ pub enum What {
 }
 
 impl What {
-    /// The bottleneck of a kernel in which it takes longest.
-    pub const fn bound(self) -> Bound {
-        match self {
+    /// The bottleneck of a kernel in which it takes longest. `None` of a library kernel with a rate of its own: that rate does not
+    /// tell what the kernel waits for.
+    pub const fn bound(self) -> Option<Bound> {
+        Some(match self {
             Self::MemoryBytes | Self::BytesAgain | Self::CacheBytes | Self::Strided => {
                 Bound::Memory
             }
@@ -88,13 +89,9 @@ impl What {
             | Self::ErrorFunctions
             | Self::Tangents
             | Self::Divisions
-            | Self::Instructions
-            | Self::Softmax
-            | Self::WideSoftmax
-            | Self::Norm
-            | Self::Pool
-            | Self::Sum => Bound::Vector,
-        }
+            | Self::Instructions => Bound::Vector,
+            Self::Softmax | Self::WideSoftmax | Self::Norm | Self::Pool | Self::Sum => return None,
+        })
     }
 }
 

@@ -139,21 +139,21 @@ pub struct KernelTime {
 }
 
 impl KernelTime {
-    /// What limits it at measured rates.
-    pub fn bound(&self) -> Bound {
+    /// What limits it at measured rates, as far as these tell: see [`What::bound`].
+    pub fn bound(&self) -> Option<Bound> {
         bound_of(self.longest)
     }
 }
 
 impl PredictedTimes {
-    /// What limits it at measured rates.
-    pub fn bound(&self) -> Bound {
+    /// What limits it at measured rates, as far as these tell: see [`What::bound`].
+    pub fn bound(&self) -> Option<Bound> {
         bound_of(self.longest)
     }
 }
 
-fn bound_of(longest: Option<What>) -> Bound {
-    longest.map_or(Bound::Launch, What::bound)
+fn bound_of(longest: Option<What>) -> Option<Bound> {
+    longest.map_or(Some(Bound::Launch), What::bound)
 }
 
 type Times = IdVec<KernelId, KernelTime>;

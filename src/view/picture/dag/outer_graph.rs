@@ -114,8 +114,7 @@ impl LayoutBuilder<'_> {
         let is_shared =
             |&input: &TensorId| self.may_share_pill(input, &self.graph.consumers[input]);
         let fits_above = || inputs.len() <= PILLS_ABOVE_OP && !inputs.iter().any(is_shared);
-        let is_above =
-            self.graph.predecessors[op].is_empty() && (is_main_input() || fits_above());
+        let is_above = self.graph.predecessors[op].is_empty() && (is_main_input() || fits_above());
         match self.positions[op].access {
             Access::Top => is_above || self.open_sides(op) == OpenSides::Neither,
             Access::Through => true,
