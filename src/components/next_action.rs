@@ -136,7 +136,7 @@ fn BestChange() -> impl IntoView {
                 })
             }
             None => Either::Right(view! {
-                <p class="best-change quiet" title="No merge and no option known here saves more of the time.">{format!("No known change saves more than {} % of the time.", AdviceRow::LEAST_PERCENT)}</p>
+                <p class="best-change quiet" title="No merge and no option known here saves so much of the time.">{format!("No known change saves {} %.", AdviceRow::LEAST_PERCENT)}</p>
             }),
         })}
     }

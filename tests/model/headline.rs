@@ -210,17 +210,17 @@ fn what_takes_most_of_the_fused_time_stands_beside_it() {
     for (text, [words, name], why) in [
         (
             start,
-            ["memory-bound time 51.9 % → 0.0 %", "compute-bound"],
+            ["memory-bound 51.9 % → 0.0 %", "compute-bound"],
             "saves memory traffic, not arithmetic",
         ),
         (
             chain,
-            ["memory-bound time 100.0 %", "memory-bound"],
+            ["memory-bound 100.0 %", "memory-bound"],
             "still go through memory",
         ),
         (
             tiny,
-            ["memory-bound time 0.0 %", "launch-bound"],
+            ["memory-bound 0.0 %", "launch-bound"],
             "Each launch takes longer",
         ),
     ] {
@@ -236,7 +236,7 @@ fn what_takes_most_of_the_fused_time_stands_beside_it() {
     }
     let block = on_device("h200", example(NEXT).unwrap().text);
     let share = block.memory_time.unwrap();
-    assert!(share.starts_with("memory-bound time "), "{share}");
+    assert!(share.starts_with("memory-bound "), "{share}");
     assert_eq!(on_device("a100-80", "y = opaque(x)\n").memory_time, None);
 }
 
