@@ -22,8 +22,12 @@ for (let share = 0; share < SHARES; share += 1) {
     for (const id of ids.filter((_, at) => at % SHARES === share)) {
       await test.step(id, async () => {
         await picker(page, 'Example').selectOption(id);
-        await run(page).click();
-        await expect(status).toContainText(/results? agrees? with|wrong|refuse|Not |took|lost|could not/, { timeout: 120_000 });
+        // On a busy machine a run may reach its time limit, which says nothing about the kernels: then it is tried again.
+        await expect(async () => {
+          await run(page).click();
+          await expect(status).toContainText(/results? agrees? with|wrong|refuse|Not |took|lost|could not/, { timeout: 120_000 });
+          await expect(status).not.toContainText('took longer');
+        }).toPass();
         await expect(status).toContainText('with the interpreter, unfused and fused.');
         const stop = own(page).getByRole('button', { name: 'Stop' });
         // Times come next. The run may end by itself before it is stopped.
