@@ -6,11 +6,12 @@ use fuseline_core::fusion::reason::Reason;
 use fuseline_core::notation::parse;
 use fuseline_core::{OpType, Policy};
 use fuseline_learn::lesson::answer::{Answer, Judged};
+use fuseline_learn::lesson::arithmetic::number_in;
 use fuseline_learn::lesson::library::{LESSONS, listed};
 use fuseline_learn::lesson::open::OpenLesson;
 use fuseline_learn::lesson::solve::with_param;
 use fuseline_learn::lesson::task::{By, Kind, Task};
-use fuseline_learn::lesson::value::{Unit, Value, number_in};
+use fuseline_learn::lesson::value::{Unit, Value};
 use fuseline_learn::lesson::{Lesson, StepStates, read};
 use fuseline_view::present::reasons::reason_text;
 use fuseline_view::present::sliders::slider_rows;
@@ -28,7 +29,7 @@ const UNITS: [Unit; 9] = [
 ];
 
 /// All tasks of the page's lessons, with the lesson and the states of the step.
-fn tasks() -> Vec<(&'static str, Task, StepStates)> {
+pub(crate) fn tasks() -> Vec<(&'static str, Task, StepStates)> {
     let lessons = LESSONS
         .iter()
         .map(|listed| (listed.id, read(listed.text).0));

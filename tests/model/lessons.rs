@@ -351,20 +351,3 @@ fn a_quantity_names_its_kernels_and_its_tensor() {
     assert_eq!(quantity.metric, Metric::Bytes);
     assert_eq!(quantity.subject, Subject::Tensor("scores".into()));
 }
-
-#[test]
-fn a_number_is_read_with_its_unit() {
-    use fuseline_learn::lesson::value::{Unit, number_in};
-    assert_eq!(number_in("1.2 GB", Unit::Bytes), Ok(1.2e9));
-    assert_eq!(number_in("3,328", Unit::Count), Ok(3328.0));
-    assert_eq!(number_in("134,5 MB", Unit::Bytes), Ok(134.5e6));
-    assert!(number_in("12", Unit::Bytes).is_err(), "MB or GB?");
-}
-
-#[test]
-fn a_share_may_be_a_part_of_one() {
-    use fuseline_learn::lesson::value::{Unit, parts_in};
-    assert_eq!(parts_in("97 %", Unit::Percent), Ok(97.0));
-    assert_eq!(parts_in("0.97", Unit::Percent), Ok(97.0));
-    assert_eq!(parts_in("33/132", Unit::Percent), Ok(25.0));
-}

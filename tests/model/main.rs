@@ -87,6 +87,7 @@ mod kernel_rows;
 mod kernel_run;
 mod legality;
 mod legality_rows;
+mod lesson_answers;
 mod lesson_quantities;
 mod lesson_texts;
 mod lesson_words;

@@ -2,12 +2,13 @@
 
 use super::StepStates;
 use super::answer_reason::{around, param_value, reason_for_things, reasons_of, things_of};
+use super::arithmetic::number_in;
 use super::condition::Condition;
 use super::reason::reason;
 use super::solve::first_value;
 use super::state::{PageState, Seen};
 use super::task::{By, Kind, Task};
-use super::value::{Unit, Value, number_in, parts_in, within_text};
+use super::value::{Unit, Value, within_text};
 use super::way_words::way_words;
 use super::wording::{clause_of, join_sentences, value_words};
 use fuseline_view::present::names::listed;
@@ -98,7 +99,7 @@ impl Task {
                 let Value::Number(right, unit) = quantity.value(seen)? else {
                     return Err(format!("`{quantity}` is not a number"));
                 };
-                let given = parts_in(text, unit)?;
+                let given = number_in(text, unit)?;
                 let value = Value::Number(right, unit).text();
                 let why = reason(quantity, seen);
                 Ok(judged_number([given, right], &value, *within, &why))

@@ -1,8 +1,9 @@
 //! Conditions on a page's state: `bytes < 1.2 GB`, `share of tensor scores > 50 %`, `one kernel: softmax, scale`.
 
+use super::arithmetic::number_in;
 use super::quantity::{Metric, Quantity, Subject, op_named};
 use super::state::Seen;
-use super::value::{Unit, Value, is_number, number_in};
+use super::value::{Unit, Value, is_number};
 use std::fmt;
 
 /// Something that a state of the page fulfils or not.

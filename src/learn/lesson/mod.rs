@@ -5,6 +5,7 @@
 
 pub mod answer;
 mod answer_reason;
+pub mod arithmetic;
 pub mod check;
 pub mod condition;
 mod entries;

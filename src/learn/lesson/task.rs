@@ -1,11 +1,12 @@
 //! What a step asks for. No right answer is written in a lesson: the engine works each out from the state of the step.
 
+use super::arithmetic::number_in;
 use super::condition::Condition;
 use super::entries::{Block, Entry, Item, Problem, lines_of, unknown};
 use super::markdown::inline;
 use super::prose::Inline;
 use super::quantity::Quantity;
-use super::value::{Unit, number_in};
+use super::value::Unit;
 
 /// A task.
 #[derive(Clone, Debug, PartialEq)]

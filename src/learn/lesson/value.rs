@@ -75,12 +75,18 @@ impl Unit {
         }
     }
 
-    /// Whether a number may stand without its unit, because no prefix could be meant.
-    const fn may_be_left_out(self) -> bool {
-        matches!(
-            self,
-            Self::Count | Self::Percent | Self::Ratio | Self::Intensity
-        )
+    /// Whether a number may stand without its unit, because no prefix could be meant: whoever writes that many bytes counts single ones.
+    pub(super) fn may_be_left_out(self, number: f64) -> bool {
+        /// Below this a number is one of kilobytes, megabytes or gigabytes.
+        const PLAIN: f64 = 10_000.0;
+        number == 0.0
+            || match self {
+                Self::Count | Self::Percent | Self::Ratio | Self::Intensity => true,
+                Self::Bytes | Self::Flops | Self::FlopsPerSecond | Self::BytesPerSecond => {
+                    number.abs() >= PLAIN
+                }
+                Self::Seconds => false,
+            }
     }
 }
 
@@ -152,79 +158,15 @@ const fn whole(number: f64) -> u64 {
     number.round() as u64
 }
 
-/// A number as a visitor or a lesson writes it: `1.2 GB`, `3,328`, `50 %`, `350 µs`.
-///
-/// # Errors
-/// What is wrong and what to write instead.
-pub fn number_in(text: &str, unit: Unit) -> Result<f64, String> {
-    let text = text.trim();
-    let (number, written) = split_number(text);
-    let sample = unit.sample();
-    let number = plain_number(number)
-        .and_then(|number| number.parse::<f64>().ok())
-        .ok_or_else(|| format!("write a number, such as {sample}"))?;
-    if !number.is_finite() {
-        return Err(format!("write a number, such as {sample}"));
-    }
-    if written.is_empty() {
-        return if unit.may_be_left_out() || number == 0.0 {
-            Ok(number)
-        } else {
-            Err(format!("write the unit, too, such as {sample}"))
-        };
-    }
-    if let Some(factor) = factor_of(written, unit.symbol()) {
-        return Ok(number * factor);
-    }
-    Err(format!(
-        "the unit `{written}` does not fit here: write, for example, {sample}"
-    ))
-}
-
-/// An answer. A share may be written as a part of one, too: `97 %`, `0.97`, `128/132`.
-///
-/// # Errors
-/// As [`number_in`].
-pub fn parts_in(text: &str, unit: Unit) -> Result<f64, String> {
-    if unit != Unit::Percent {
-        return number_in(text, unit);
-    }
-    if let Some((part, whole)) = text.split_once('/') {
-        let [part, whole] = [part, whole].map(|text| number_in(text, Unit::Count));
-        let share = 100.0 * part? / whole?;
-        return if share.is_finite() {
-            Ok(share)
-        } else {
-            Err(format!("write a number, such as {}", unit.sample()))
-        };
-    }
-    let number = number_in(text, unit)?;
-    let has_unit = !split_number(text.trim()).1.is_empty();
-    Ok(if has_unit || number.abs() >= 1.0 {
-        number
-    } else {
-        100.0 * number
-    })
-}
-
 /// Whether a text begins like a number.
 pub(super) fn is_number(text: &str) -> bool {
     text.trim_start()
         .starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '−' || c == '.')
 }
 
-/// The digits with their points and commas, and what follows them.
-fn split_number(text: &str) -> (&str, &str) {
-    let end = text
-        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '−')))
-        .unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    (number, unit.trim())
-}
-
 /// A number with a point and nothing else: commas between thousands go, and any other comma is the point of who writes `134,2`.
 /// `None` where both readings fail.
-fn plain_number(text: &str) -> Option<String> {
+pub(super) fn plain_number(text: &str) -> Option<String> {
     let text = text.replace('−', "-");
     if !text.contains(',') {
         return Some(text);
@@ -243,20 +185,51 @@ fn plain_number(text: &str) -> Option<String> {
     }
 }
 
-/// By what a number with this unit is multiplied: its metric prefix. `None` where the unit is another.
-fn factor_of(written: &str, symbol: &str) -> Option<f64> {
+/// By what a number with this unit is multiplied: its prefix, metric or binary. `None` where the unit is another.
+pub(super) fn factor_of(written: &str, unit: Unit) -> Option<f64> {
+    let symbol = unit.symbol();
     let is_symbol = |rest: &str| {
-        rest.eq_ignore_ascii_case(symbol)
-            || match symbol {
-                "%" => rest == "percent",
-                "x" => rest == "×" || rest == "times",
-                "B" => rest == "bytes",
-                "FLOP" => rest.eq_ignore_ascii_case("FLOPs"),
-                _ => false,
+        let names: &[&str] = match unit {
+            // What is counted is not asked for.
+            Unit::Count => {
+                return rest.chars().count() > 1 && rest.chars().all(char::is_alphabetic);
             }
+            Unit::Percent => &["%", "percent", "per cent", "pct"],
+            Unit::Ratio => &[
+                "x",
+                "×",
+                "times",
+                "fold",
+                "x faster",
+                "× faster",
+                "times faster",
+            ],
+            Unit::Bytes => &["B", "byte", "bytes"],
+            Unit::Seconds => &["s", "sec", "second", "seconds"],
+            Unit::Flops => &["FLOP", "FLOPs"],
+            Unit::Intensity => &[
+                "FLOP/B",
+                "FLOPs/B",
+                "FLOP/byte",
+                "FLOPs/byte",
+                "FLOP per byte",
+                "FLOPs per byte",
+            ],
+            Unit::FlopsPerSecond => &["FLOP/s", "FLOPs/s", "FLOPS"],
+            Unit::BytesPerSecond => &["B/s", "byte/s", "bytes/s"],
+        };
+        names.iter().any(|name| rest.eq_ignore_ascii_case(name))
     };
     if is_symbol(written) {
         return Some(1.0);
+    }
+    if let Some(factor) = binary_prefix(written, |rest| unit == Unit::Bytes && is_symbol(rest)) {
+        return Some(factor);
+    }
+    for (name, factor) in [("milli", 1e-3), ("micro", 1e-6), ("nano", 1e-9)] {
+        if unit == Unit::Seconds && written.strip_prefix(name).is_some_and(is_symbol) {
+            return Some(factor);
+        }
     }
     let mut letters = written.chars();
     let factor = match letters.next()? {
@@ -272,6 +245,16 @@ fn factor_of(written: &str, symbol: &str) -> Option<f64> {
     };
     let rest = letters.as_str();
     (is_symbol(rest) || (symbol.is_empty() && rest.is_empty())).then_some(factor)
+}
+
+/// `MiB` and the like: powers of 1024.
+fn binary_prefix(written: &str, is_symbol: impl Fn(&str) -> bool) -> Option<f64> {
+    let prefixes = [("ki", 1), ("mi", 2), ("gi", 3), ("ti", 4)];
+    prefixes.into_iter().find_map(|(prefix, power)| {
+        let (start, rest) = written.split_at_checked(prefix.len())?;
+        let is_it = start.eq_ignore_ascii_case(prefix) && is_symbol(rest);
+        is_it.then(|| 1024_f64.powi(power))
+    })
 }
 
 /// A tolerated distance as text: `5 %`.

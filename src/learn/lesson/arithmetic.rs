@@ -1,0 +1,215 @@
+//! Answers as a visitor writes them: a number with its unit, or the calculation that leads to it.
+//!
+//! ```text
+//! sum     = "-"? product (("+" | "-") product)*
+//! product = factor (("*" | "/") factor)*
+//! factor  = number | "(" sum ")"
+//! ```
+//!
+//! A unit belongs to the number before it, and the only one of a text, at its end, to the whole: `2 × 8.39 MB`.
+
+use super::value::{Unit, factor_of, plain_number};
+
+/// Parentheses within each other, at most.
+const MAX_DEPTH: usize = 16;
+
+/// A number as a visitor or a lesson writes it, in the unit that is asked for: `1.2 GB`, `16 MiB`, `2 * 1024 * 4096`,
+/// `(304 - 69.2) MB`. A share may be written as a part of one, too: `97 %`, `0.97`, `128/132`.
+///
+/// # Errors
+/// What is wrong and what to write instead.
+pub fn number_in(text: &str, unit: Unit) -> Result<f64, String> {
+    let Written {
+        tokens,
+        factor,
+        has_unit,
+    } = Written::read(text, unit)?;
+    let is_quotient = tokens.contains(&Token::Over);
+    let mut reader = Reader { tokens: &tokens };
+    let number = reader.sum(MAX_DEPTH).filter(|_| reader.tokens.is_empty());
+    let number = number.ok_or_else(|| no_number(unit))?;
+    let value = match unit {
+        _ if has_unit => number * factor,
+        Unit::Percent if is_quotient || number.abs() < 1.0 => 100.0 * number,
+        _ if unit.may_be_left_out(number) => number,
+        _ => return Err(format!("write the unit, too, such as {}", unit.sample())),
+    };
+    value
+        .is_finite()
+        .then_some(value)
+        .ok_or_else(|| no_number(unit))
+}
+
+fn no_number(unit: Unit) -> String {
+    format!("write a number, such as {}", unit.sample())
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Token {
+    /// A number, multiplied by the unit behind it.
+    Number(f64),
+    Plus,
+    Minus,
+    Times,
+    Over,
+    Open,
+    Close,
+}
+
+/// The parts of a text.
+struct Written {
+    tokens: Vec<Token>,
+    /// By what the unit at its end multiplies the whole.
+    factor: f64,
+    has_unit: bool,
+}
+
+impl Written {
+    fn read(text: &str, unit: Unit) -> Result<Self, String> {
+        let mut tokens = Vec::new();
+        let (mut units, mut of_whole) = (0, 1.0);
+        let mut rest = text.trim();
+        while let Some(first) = rest.chars().next() {
+            let after = rest.get(first.len_utf8()..).unwrap_or_default();
+            let follows_factor = matches!(tokens.last(), Some(Token::Number(_) | Token::Close));
+            let precedes_factor = (after.trim_start())
+                .starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | '('));
+            let operator = match first {
+                '+' => Some(Token::Plus),
+                '-' | '−' | '–' => Some(Token::Minus),
+                '*' | '·' | '⋅' => Some(Token::Times),
+                // At the end it is the unit of a ratio.
+                'x' | 'X' | '×' if follows_factor && precedes_factor => Some(Token::Times),
+                '/' | '÷' | ':' => Some(Token::Over),
+                '(' => Some(Token::Open),
+                ')' => Some(Token::Close),
+                _ => None,
+            };
+            let end = if operator.is_some() {
+                first.len_utf8()
+            } else if first.is_ascii_digit() || first == '.' {
+                number_end(rest)
+            } else {
+                unit_end(rest)
+            };
+            let (part, after) = rest.split_at(end);
+            rest = after.trim_start();
+            if let Some(operator) = operator {
+                tokens.push(operator);
+            } else if first.is_ascii_digit() || first == '.' {
+                let number = plain_number(part).and_then(|number| number.parse().ok());
+                tokens.push(Token::Number(number.ok_or_else(|| no_number(unit))?));
+            } else if !follows_factor {
+                return Err(no_number(unit));
+            } else {
+                let part = part.trim_end();
+                let factor = factor_of(part, unit).ok_or_else(|| {
+                    let sample = unit.sample();
+                    format!("the unit `{part}` does not fit here: write, for example, {sample}")
+                })?;
+                units += 1;
+                if rest.is_empty() && units == 1 {
+                    of_whole = factor;
+                    break;
+                }
+                match tokens.last_mut() {
+                    Some(Token::Number(number)) => *number *= factor,
+                    _ => return Err(no_number(unit)),
+                }
+            }
+        }
+        Ok(Self {
+            tokens,
+            factor: of_whole,
+            has_unit: units > 0,
+        })
+    }
+}
+
+/// Where the number at the start of a text ends: `3,328`, `134.2`, `1.2e9`.
+fn number_end(text: &str) -> usize {
+    let digits_end = |text: &str, is_part: fn(char) -> bool| {
+        text.find(|c: char| !is_part(c)).unwrap_or(text.len())
+    };
+    let end = digits_end(text, |c| c.is_ascii_digit() || matches!(c, '.' | ','));
+    let Some(exponent) = text
+        .get(end..)
+        .and_then(|rest| rest.strip_prefix(['e', 'E']))
+    else {
+        return end;
+    };
+    let unsigned = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+    match digits_end(unsigned, |c| c.is_ascii_digit()) {
+        0 => end,
+        digits => text.len() - unsigned.len() + digits,
+    }
+}
+
+/// Where the unit at the start of a text ends. A bar is part of it before a letter only: `FLOP/B`, but `8 MB/2`.
+fn unit_end(text: &str) -> usize {
+    let mut characters = text.char_indices().peekable();
+    while let Some((at, c)) = characters.next() {
+        let goes_on = match c {
+            '/' => characters
+                .peek()
+                .is_some_and(|(_, next)| next.is_alphabetic()),
+            _ => {
+                !(c.is_ascii_digit() || matches!(c, '+' | '-' | '−' | '*' | '·' | '÷' | '(' | ')'))
+            }
+        };
+        if at > 0 && !goes_on {
+            return at;
+        }
+    }
+    text.len()
+}
+
+struct Reader<'a> {
+    tokens: &'a [Token],
+}
+
+impl Reader<'_> {
+    fn take(&mut self, wanted: &[Token]) -> Option<Token> {
+        let (first, rest) = self.tokens.split_first()?;
+        wanted.contains(first).then(|| {
+            self.tokens = rest;
+            *first
+        })
+    }
+
+    fn sum(&mut self, depth: usize) -> Option<f64> {
+        let is_negative = self.take(&[Token::Minus]).is_some();
+        let first = self.product(depth)?;
+        let mut sum = if is_negative { -first } else { first };
+        while let Some(sign) = self.take(&[Token::Plus, Token::Minus]) {
+            let next = self.product(depth)?;
+            sum += if sign == Token::Minus { -next } else { next };
+        }
+        Some(sum)
+    }
+
+    fn product(&mut self, depth: usize) -> Option<f64> {
+        let mut product = self.factor(depth)?;
+        while let Some(operator) = self.take(&[Token::Times, Token::Over]) {
+            let next = self.factor(depth)?;
+            if operator == Token::Over {
+                product /= next;
+            } else {
+                product *= next;
+            }
+        }
+        Some(product)
+    }
+
+    fn factor(&mut self, depth: usize) -> Option<f64> {
+        if self.take(&[Token::Open]).is_some() {
+            let sum = self.sum(depth.checked_sub(1)?)?;
+            return self.take(&[Token::Close]).map(|_| sum);
+        }
+        let &[Token::Number(number), ref rest @ ..] = self.tokens else {
+            return None;
+        };
+        self.tokens = rest;
+        Some(number)
+    }
+}
