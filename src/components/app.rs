@@ -25,6 +25,7 @@ use crate::components::workbench::Workbench;
 use fuseline_browser::{has_focus_in_text_field, on_window};
 use fuseline_view::page::view::View;
 use leptos::ev;
+use leptos::context::Provider;
 use leptos::prelude::*;
 
 /// Everything on the page.
@@ -77,7 +78,9 @@ pub fn App(
             <Show when=move || learning.is_edited.get()>
                 <LessonEditor learning />
             </Show>
-            <Results />
+            <Provider value=page.unhurried()>
+                <Results />
+            </Provider>
         </main>
         <Handout />
         <Presenter presenting />

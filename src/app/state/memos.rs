@@ -1,10 +1,15 @@
 //! Memos of values that are costly to compare.
 
+use super::hold::Hold;
 use crate::app::background::Background;
 use crate::app::jobs::{Answer, Job};
 use fuseline_browser as browser;
 use leptos::prelude::*;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// So long a figure may lag behind a moving slider.
+const LONGEST_LAG: Duration = Duration::from_millis(200);
 
 /// A memo of a value that is costly to compare: it compares pointers, not contents. `compute` gets the last value; it
 /// returns the same `Arc` to say that nothing changed.
@@ -47,6 +52,35 @@ pub fn settled<T: Clone + Send + Sync + 'static>(source: impl Into<Signal<T>>) -
     // It lives as long as what reads the value.
     StoredValue::new_local(follow);
     value
+}
+
+/// The same value, which follows a moving slider only when the browser has time: between two frames, and at least this often.
+///
+/// For what is read and not watched. Digits that change in each frame cannot be read, and the pictures need that time.
+pub(super) fn unhurried<T: Send + Sync + 'static>(source: Memo<Arc<T>>, hold: Hold) -> Memo<Arc<T>> {
+    let latest = RwSignal::new(source.get_untracked());
+    let is_awaited = StoredValue::new(false);
+    let follow = RenderEffect::new(move |_| {
+        let now = source.get();
+        if !untrack(|| hold.is_dragging()) {
+            latest.set(now);
+        } else if !is_awaited.get_value() {
+            is_awaited.set_value(true);
+            browser::when_idle(
+                move || {
+                    // Does nothing where the page is gone by then.
+                    is_awaited.try_set_value(false);
+                    if let Some(now) = source.try_get_untracked() {
+                        latest.try_set(now);
+                    }
+                },
+                LONGEST_LAG,
+            );
+        }
+    });
+    // It lives as long as what reads the value.
+    StoredValue::new_local(follow);
+    shared_memo(move |_| latest.get())
 }
 
 /// The answer to a job; `None` without a job, and until it is answered.

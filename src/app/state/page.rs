@@ -5,6 +5,7 @@ use super::choices::{FocusRequest, Notice, OpsView, Theme};
 use super::drawn::{Charted, Drawing, charted};
 use super::explained::Explained;
 use super::hold::Hold;
+use super::memos::unhurried;
 use super::pin::Pinned;
 use super::profile::OpenProfile;
 use super::selection::{NamedSelection, Selection};
@@ -253,7 +254,7 @@ impl Page {
             }),
             present: derived::present(understood, has_error, is_computing, shown),
             steps,
-            compared: tabs::compared(shown, worker),
+            compared: tabs::compared(shown, hold, worker),
             sweep: Sweeping::new(shown, worker),
             pinned,
             kernels_against: pin::kernels_against_pinned(pinned, analysis),
@@ -272,6 +273,14 @@ impl Page {
     /// The page in the context, which the root provides.
     pub fn of_context() -> Self {
         expect_context()
+    }
+
+    /// The same page for figures that are read and not watched: its analysis follows a moving slider when the browser has time.
+    pub fn unhurried(self) -> Self {
+        Self {
+            analysis: unhurried(self.analysis, self.hold),
+            ..self
+        }
     }
 
     /// Shows the op list in the place of lessons, whose step is about another program.

@@ -1,7 +1,8 @@
 //! What the tabs show, as memos: each is computed only while its tab is open, and by the worker for a large program.
 
 use super::analysed::AnalysedText;
-use super::memos::{answered, shared_memo, shared_option};
+use super::hold::Hold;
+use super::memos::{answered, shared_memo, shared_option, unhurried};
 use crate::app::background::Background;
 use crate::app::jobs::{Answer, Job, Task};
 use fuseline_core::analysis::compare::{Compared, compare, compared_policies};
@@ -62,8 +63,10 @@ pub(super) fn of_shown<T: Send + Sync + 'static>(
 /// answer of the worker.
 pub(super) fn compared(
     shown: Memo<Arc<AnalysedText>>,
+    hold: Hold,
     worker: Background,
 ) -> Memo<Arc<Vec<Compared>>> {
+    let shown = unhurried(shown, hold);
     let of_policies: Vec<_> = (Policy::VARIANTS.iter())
         .map(|&policy| compared_policy(policy, shown, worker))
         .collect();
