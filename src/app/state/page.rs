@@ -276,6 +276,7 @@ impl Page {
     }
 
     /// The same page for figures that are read and not watched: its analysis follows a moving slider when the browser has time.
+    #[must_use]
     pub fn unhurried(self) -> Self {
         Self {
             analysis: unhurried(self.analysis, self.hold),

@@ -19,15 +19,15 @@ const HIDE_AFTER: Duration = Duration::from_millis(500);
 #[derive(Clone, Copy)]
 pub struct ChartState {
     /// The marks in drawing order.
-    pub(super) keys: Memo<Vec<MarkKey>>,
+    pub(super) keys: ReadSignal<Vec<MarkKey>>,
     /// The marks of which copies are drawn on top: those of the selected kernel, those of the kernel under the pointer, and the words
     /// that arrows would cover.
     /// Copies, because a mark that is moved to the front would lose the focus.
     pub(super) raised_keys: Memo<Vec<MarkKey>>,
     /// The mark whose tooltip shows.
     pub(super) pointed: Memo<Option<MarkKey>>,
-    scene: ReadSignal<Arc<Scene>>,
-    places: Memo<HashMap<MarkKey, usize>>,
+    /// Each mark by its key. A mark that a new scene leaves as it was does not run its readers.
+    marks: StoredValue<HashMap<MarkKey, ArcRwSignal<Mark>>>,
     /// The marks that can be focused, in the order of the arrow keys.
     focus_order: Memo<Vec<MarkKey>>,
     /// The mark that the tab key reaches.
@@ -50,19 +50,30 @@ pub struct ChartState {
 
 impl ChartState {
     pub(super) fn new(
-        scene: ReadSignal<Arc<Scene>>,
+        scene: Signal<Arc<Scene>>,
         selected_kernel: Signal<Option<KernelId>>,
         selected_tensor: Signal<Option<TensorId>>,
         on_press: Option<Callback<Mark>>,
     ) -> Self {
-        let keys = Memo::new(move |_| scene.with(|scene| scene.keys()));
-        let places: Memo<HashMap<MarkKey, usize>> =
-            Memo::new(move |_| keys.with(|keys| keys.iter().copied().zip(0..).collect()));
+        let marks = StoredValue::new(HashMap::new());
+        let (keys, set_keys) = signal(Vec::new());
+        let follow = RenderEffect::new(move |_| {
+            let now = scene.with(|scene| {
+                let now = scene.keys();
+                marks.update_value(|marks| set_marks(marks, &now, scene));
+                now
+            });
+            if keys.with_untracked(|last| *last != now) {
+                set_keys.set(now);
+            }
+        });
+        // It lives as long as the chart.
+        StoredValue::new_local(follow);
         let focus_order: Memo<Vec<MarkKey>> = Memo::new(move |_| {
             let key_at = |mark: &usize| keys.with(|keys| keys.get(*mark).copied());
             scene.with(|scene| scene.focus_order.iter().filter_map(key_at).collect())
         });
-        let is_there = move |key: &MarkKey| places.with(|places| places.contains_key(key));
+        let is_there = move |key: &MarkKey| keys.with(|keys| keys.contains(key));
         let (last_focused, last_pointed) = (RwSignal::new(None), RwSignal::new(None));
         let tab_stop = Memo::new(move |_| {
             let first = || focus_order.with(|order| order.first().copied());
@@ -103,8 +114,7 @@ impl ChartState {
             keys,
             raised_keys,
             pointed,
-            scene,
-            places,
+            marks,
             focus_order,
             tab_stop,
             is_tab_stop: StoredValue::new(Selector::new(move || tab_stop.get())),
@@ -122,10 +132,9 @@ impl ChartState {
         }
     }
 
-    /// The present mark of a key; `None` if there is none.
-    pub(super) fn mark(self, key: MarkKey) -> Option<Mark> {
-        let place = self.places.with(|places| places.get(&key).copied())?;
-        self.scene.with(|scene| scene.marks.get(place).cloned())
+    /// The mark of a key, as long as a scene has it; `None` if the present one has not.
+    pub(super) fn mark(self, key: MarkKey) -> Option<ArcRwSignal<Mark>> {
+        self.marks.with_value(|marks| marks.get(&key).cloned())
     }
 
     /// Whether the kernel or the tensor of a mark is selected. Tracked.
@@ -185,9 +194,7 @@ impl ChartState {
     pub(super) fn keep_focus(self) {
         if let Some(focused) = self.focused.get_value() {
             queue_microtask(move || {
-                let is_there = self
-                    .places
-                    .try_with_untracked(|places| places.contains_key(&focused));
+                let is_there = (self.keys).try_with_untracked(|keys| keys.contains(&focused));
                 let key = match is_there {
                     Some(true) => Some(focused),
                     Some(false) => self.tab_stop.get_untracked(),
@@ -258,10 +265,10 @@ impl ChartState {
 
     /// A mark is pressed, by pointer or key.
     pub(super) fn press(self, key: MarkKey) {
-        if let Some((on_press, mark)) = self.on_press.zip(untrack(|| self.mark(key))) {
+        if let Some((on_press, mark)) = self.on_press.zip(self.mark(key)) {
             // What it does is told elsewhere, which the tooltip could cover.
             self.hide_tip();
-            on_press.run(mark);
+            on_press.run(mark.get_untracked());
         }
     }
 
@@ -303,6 +310,19 @@ impl ChartState {
         {
             self.focus_element(*target);
         }
+    }
+}
+
+/// Makes `marks` those of a scene with these keys.
+fn set_marks(marks: &mut HashMap<MarkKey, ArcRwSignal<Mark>>, keys: &[MarkKey], scene: &Scene) {
+    let mut gone = std::mem::take(marks);
+    for (&key, now) in keys.iter().zip(&scene.marks) {
+        let mark = gone.remove(&key);
+        let mark = mark.unwrap_or_else(|| ArcRwSignal::new(now.clone()));
+        if mark.with_untracked(|last| last != now) {
+            mark.set(now.clone());
+        }
+        marks.insert(key, mark);
     }
 }
 

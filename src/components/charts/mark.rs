@@ -20,10 +20,10 @@ pub fn MarkView(
     /// Id of the hatch pattern.
     hatch_id: StoredValue<String>,
 ) -> impl IntoView {
-    let mark = Memo::new(move |_| chart.mark(key));
-    let shape = view! { <ShapeView mark hatch_id /> };
+    let mark = chart.mark(key)?;
+    let shape = view! { <ShapeView mark=mark.clone() hatch_id /> };
     let is_selected = move || chart.is_selected(key);
-    match key.reach {
+    Some(match key.reach {
         Reach::None => view! {
             <g class=key.class() class:is-selected=is_selected aria-hidden="true">{shape}</g>
         }
@@ -44,10 +44,7 @@ pub fn MarkView(
         Reach::PointerAndKeyboard => {
             let element = NodeRef::<svg::G>::new();
             chart.register(key, element);
-            let name = move || {
-                let name = |mark: &Mark| mark.label.as_ref().map(|label| label.name.clone());
-                mark.with(|mark| mark.as_ref().and_then(name))
-            };
+            let name = move || mark.with(|mark| mark.label.as_ref().map(|label| label.name.clone()));
             view! {
                 <g
                     node_ref=element
@@ -69,7 +66,7 @@ pub fn MarkView(
             }
             .into_any()
         }
-    }
+    })
 }
 
 /// A copy of a mark on top of all others, for emphasis.
@@ -82,28 +79,27 @@ pub fn RaisedMark(
     /// Id of the hatch pattern.
     hatch_id: StoredValue<String>,
 ) -> impl IntoView {
-    let mark = Memo::new(move |_| chart.mark(key));
-    view! {
+    let mark = chart.mark(key)?;
+    Some(view! {
         <g class=key.class() class:is-selected=move || chart.is_selected(key)>
             <ShapeView mark hatch_id />
         </g>
-    }
+    })
 }
 
 /// The elements of a mark. Each attribute follows the mark by itself, so that a slider changes few of them.
 #[component]
 fn ShapeView(
     /// The mark. Its shapes are all texts or all outlines.
-    mark: Memo<Option<Mark>>,
+    mark: ArcRwSignal<Mark>,
     /// Id of the hatch pattern.
     hatch_id: StoredValue<String>,
 ) -> impl IntoView {
-    let attribute = move |of: fn(&Shape) -> String| {
-        move || mark.with(|mark| mark.as_ref().map(|mark| of(&mark.shape)))
+    let attribute = |of: fn(&Shape) -> String| {
+        let mark = mark.clone();
+        move || mark.with(|mark| of(&mark.shape))
     };
-    let has = |property: fn(&Mark) -> bool| {
-        mark.with_untracked(|mark| mark.as_ref().is_some_and(property))
-    };
+    let has = |property: fn(&Mark) -> bool| mark.with_untracked(property);
     if has(|mark| matches!(mark.shape, Shape::Text { .. })) {
         return view! {
             <text transform=attribute(text_transform) text-anchor=attribute(text_anchor)>

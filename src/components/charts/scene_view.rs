@@ -3,7 +3,6 @@
 use super::chart_state::ChartState;
 use super::mark::{MarkView, RaisedMark};
 use super::tip::Tip;
-use crate::app::state::settled;
 use fuseline_core::{KernelId, TensorId};
 use fuseline_view::picture::charts::scene::{Mark, Scene};
 use leptos::prelude::*;
@@ -32,7 +31,6 @@ pub fn SceneView(
     #[prop(into, optional_no_strip)]
     on_press: Option<Callback<Mark>>,
 ) -> impl IntoView {
-    let scene = settled(scene);
     let chart = ChartState::new(scene, selected_kernel, selected_tensor, on_press);
     let hatch_id = StoredValue::new(format!("{id}-hatch"));
     let description_id = id + "-description";

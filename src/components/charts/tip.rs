@@ -14,10 +14,10 @@ pub fn Tip(
     /// The state of the chart.
     chart: ChartState,
     /// The picture.
-    scene: ReadSignal<Arc<Scene>>,
+    scene: Signal<Arc<Scene>>,
 ) -> impl IntoView {
     let tip = Memo::new(move |_| {
-        let mark = chart.mark(chart.pointed.get()?)?;
+        let mark = chart.mark(chart.pointed.get()?)?.get();
         scene.with(|scene| TipContent::of(mark, scene))
     });
     view! {
