@@ -24,8 +24,8 @@ use crate::components::strip::Strip;
 use crate::components::workbench::Workbench;
 use fuseline_browser::{has_focus_in_text_field, on_window};
 use fuseline_view::page::view::View;
-use leptos::ev;
 use leptos::context::Provider;
+use leptos::ev;
 use leptos::prelude::*;
 
 /// Everything on the page.

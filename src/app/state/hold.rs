@@ -38,7 +38,7 @@ impl Hold {
     }
 
     /// Whether a slider has just moved; until it rests, a search has a small budget. Tracked.
-    pub(super) fn is_dragging(self) -> bool {
+    pub fn is_dragging(self) -> bool {
         self.0.get_value().is_dragging.get()
     }
 

@@ -1,6 +1,5 @@
 //! Memos of values that are costly to compare.
 
-use super::hold::Hold;
 use crate::app::background::Background;
 use crate::app::jobs::{Answer, Job};
 use fuseline_browser as browser;
@@ -54,15 +53,19 @@ pub fn settled<T: Clone + Send + Sync + 'static>(source: impl Into<Signal<T>>) -
     value
 }
 
-/// The same value, which follows a moving slider only when the browser has time: between two frames, and at least this often.
+/// The same value, which follows its source only when the browser has time while `is_moving` says that a slider moves.
 ///
 /// For what is read and not watched. Digits that change in each frame cannot be read, and the pictures need that time.
-pub(super) fn unhurried<T: Send + Sync + 'static>(source: Memo<Arc<T>>, hold: Hold) -> Memo<Arc<T>> {
+pub fn unhurried<T: Send + Sync + 'static>(
+    source: impl Into<Signal<Arc<T>>>,
+    is_moving: impl Fn() -> bool + 'static,
+) -> Memo<Arc<T>> {
+    let source = source.into();
     let latest = RwSignal::new(source.get_untracked());
     let is_awaited = StoredValue::new(false);
     let follow = RenderEffect::new(move |_| {
         let now = source.get();
-        if !untrack(|| hold.is_dragging()) {
+        if !untrack(&is_moving) {
             latest.set(now);
         } else if !is_awaited.get_value() {
             is_awaited.set_value(true);

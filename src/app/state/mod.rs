@@ -31,7 +31,7 @@ pub use drawn::Drawn;
 pub use explained::{Explained, Told};
 pub use fuseline_view::page::tab::Tab;
 pub use measured_devices::today;
-pub use memos::{settled, shared_memo};
+pub use memos::{settled, shared_memo, unhurried};
 pub use page::{Page, SetIfChanged};
 pub use pin::Pinned;
 pub use profile::OpenProfile;

@@ -279,7 +279,7 @@ impl Page {
     #[must_use]
     pub fn unhurried(self) -> Self {
         Self {
-            analysis: unhurried(self.analysis, self.hold),
+            analysis: unhurried(self.analysis, move || self.hold.is_dragging()),
             ..self
         }
     }

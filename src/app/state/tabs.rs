@@ -66,7 +66,7 @@ pub(super) fn compared(
     hold: Hold,
     worker: Background,
 ) -> Memo<Arc<Vec<Compared>>> {
-    let shown = unhurried(shown, hold);
+    let shown = unhurried(shown, move || hold.is_dragging());
     let of_policies: Vec<_> = (Policy::VARIANTS.iter())
         .map(|&policy| compared_policy(policy, shown, worker))
         .collect();

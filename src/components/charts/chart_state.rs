@@ -15,6 +15,15 @@ const SWITCH_AFTER: Duration = Duration::from_millis(120);
 /// How long a tooltip stays after the pointer has left its mark, so that the pointer can move onto the tooltip.
 const HIDE_AFTER: Duration = Duration::from_millis(500);
 
+/// A mark, as long as each scene has it. A scene that leaves it as it was runs none of its readers.
+#[derive(Clone)]
+pub(super) struct ShownMark {
+    /// The mark.
+    pub(super) mark: ArcRwSignal<Mark>,
+    /// Its name for screen readers.
+    pub(super) name: ArcRwSignal<Option<String>>,
+}
+
 /// The signals of a chart.
 #[derive(Clone, Copy)]
 pub struct ChartState {
@@ -26,8 +35,8 @@ pub struct ChartState {
     pub(super) raised_keys: Memo<Vec<MarkKey>>,
     /// The mark whose tooltip shows.
     pub(super) pointed: Memo<Option<MarkKey>>,
-    /// Each mark by its key. A mark that a new scene leaves as it was does not run its readers.
-    marks: StoredValue<HashMap<MarkKey, ArcRwSignal<Mark>>>,
+    /// The present marks.
+    marks: StoredValue<HashMap<MarkKey, ShownMark>>,
     /// The marks that can be focused, in the order of the arrow keys.
     focus_order: Memo<Vec<MarkKey>>,
     /// The mark that the tab key reaches.
@@ -49,8 +58,10 @@ pub struct ChartState {
 }
 
 impl ChartState {
+    /// The state of the chart of `scene`, in which marks have the names that they have in `spoken`.
     pub(super) fn new(
         scene: Signal<Arc<Scene>>,
+        spoken: Memo<Arc<Scene>>,
         selected_kernel: Signal<Option<KernelId>>,
         selected_tensor: Signal<Option<TensorId>>,
         on_press: Option<Callback<Mark>>,
@@ -67,8 +78,11 @@ impl ChartState {
                 set_keys.set(now);
             }
         });
-        // It lives as long as the chart.
-        StoredValue::new_local(follow);
+        let speak = RenderEffect::new(move |_| {
+            spoken.with(|scene| marks.with_value(|marks| set_names(marks, scene)));
+        });
+        // They live as long as the chart.
+        StoredValue::new_local((follow, speak));
         let focus_order: Memo<Vec<MarkKey>> = Memo::new(move |_| {
             let key_at = |mark: &usize| keys.with(|keys| keys.get(*mark).copied());
             scene.with(|scene| scene.focus_order.iter().filter_map(key_at).collect())
@@ -133,7 +147,7 @@ impl ChartState {
     }
 
     /// The mark of a key, as long as a scene has it; `None` if the present one has not.
-    pub(super) fn mark(self, key: MarkKey) -> Option<ArcRwSignal<Mark>> {
+    pub(super) fn mark(self, key: MarkKey) -> Option<ShownMark> {
         self.marks.with_value(|marks| marks.get(&key).cloned())
     }
 
@@ -268,7 +282,7 @@ impl ChartState {
         if let Some((on_press, mark)) = self.on_press.zip(self.mark(key)) {
             // What it does is told elsewhere, which the tooltip could cover.
             self.hide_tip();
-            on_press.run(mark.get_untracked());
+            on_press.run(mark.mark.get_untracked());
         }
     }
 
@@ -314,16 +328,37 @@ impl ChartState {
 }
 
 /// Makes `marks` those of a scene with these keys.
-fn set_marks(marks: &mut HashMap<MarkKey, ArcRwSignal<Mark>>, keys: &[MarkKey], scene: &Scene) {
-    let mut gone = std::mem::take(marks);
+fn set_marks(marks: &mut HashMap<MarkKey, ShownMark>, keys: &[MarkKey], scene: &Scene) {
+    let mut last = std::mem::take(marks);
     for (&key, now) in keys.iter().zip(&scene.marks) {
-        let mark = gone.remove(&key);
-        let mark = mark.unwrap_or_else(|| ArcRwSignal::new(now.clone()));
-        if mark.with_untracked(|last| last != now) {
-            mark.set(now.clone());
+        let shown = last.remove(&key).unwrap_or_else(|| ShownMark {
+            mark: ArcRwSignal::new(now.clone()),
+            name: ArcRwSignal::new(name_of(now).cloned()),
+        });
+        if shown.mark.with_untracked(|mark| mark != now) {
+            shown.mark.set(now.clone());
         }
-        marks.insert(key, mark);
+        marks.insert(key, shown);
     }
+}
+
+/// Names `marks` as in a scene that may be older.
+fn set_names(marks: &HashMap<MarkKey, ShownMark>, scene: &Scene) {
+    for (key, now) in scene.keys().iter().zip(&scene.marks) {
+        let Some(shown) = marks.get(key) else {
+            continue;
+        };
+        if shown
+            .name
+            .with_untracked(|name| name.as_ref() != name_of(now))
+        {
+            shown.name.set(name_of(now).cloned());
+        }
+    }
+}
+
+fn name_of(mark: &Mark) -> Option<&String> {
+    mark.label.as_ref().map(|label| &label.name)
 }
 
 fn is_finger(event: &PointerEvent) -> bool {

@@ -1,6 +1,6 @@
 //! A mark of a chart.
 
-use super::chart_state::ChartState;
+use super::chart_state::{ChartState, ShownMark};
 use fuseline_view::picture::charts::scene::{Mark, MarkKey, Reach, Shape};
 use leptos::prelude::*;
 use leptos::svg;
@@ -20,8 +20,8 @@ pub fn MarkView(
     /// Id of the hatch pattern.
     hatch_id: StoredValue<String>,
 ) -> impl IntoView {
-    let mark = chart.mark(key)?;
-    let shape = view! { <ShapeView mark=mark.clone() hatch_id /> };
+    let ShownMark { mark, name } = chart.mark(key)?;
+    let shape = view! { <ShapeView mark hatch_id /> };
     let is_selected = move || chart.is_selected(key);
     Some(match key.reach {
         Reach::None => view! {
@@ -44,7 +44,6 @@ pub fn MarkView(
         Reach::PointerAndKeyboard => {
             let element = NodeRef::<svg::G>::new();
             chart.register(key, element);
-            let name = move || mark.with(|mark| mark.label.as_ref().map(|label| label.name.clone()));
             view! {
                 <g
                     node_ref=element
@@ -79,7 +78,7 @@ pub fn RaisedMark(
     /// Id of the hatch pattern.
     hatch_id: StoredValue<String>,
 ) -> impl IntoView {
-    let mark = chart.mark(key)?;
+    let ShownMark { mark, .. } = chart.mark(key)?;
     Some(view! {
         <g class=key.class() class:is-selected=move || chart.is_selected(key)>
             <ShapeView mark hatch_id />

@@ -3,6 +3,7 @@
 use super::chart_state::ChartState;
 use super::mark::{MarkView, RaisedMark};
 use super::tip::Tip;
+use crate::app::state::{Page, unhurried};
 use fuseline_core::{KernelId, TensorId};
 use fuseline_view::picture::charts::scene::{Mark, Scene};
 use leptos::prelude::*;
@@ -31,7 +32,10 @@ pub fn SceneView(
     #[prop(into, optional_no_strip)]
     on_press: Option<Callback<Mark>>,
 ) -> impl IntoView {
-    let chart = ChartState::new(scene, selected_kernel, selected_tensor, on_press);
+    let page = use_context::<Page>();
+    let is_moving = move || page.is_some_and(|page| page.hold.is_dragging());
+    let spoken = unhurried(scene, is_moving);
+    let chart = ChartState::new(scene, spoken, selected_kernel, selected_tensor, on_press);
     let hatch_id = StoredValue::new(format!("{id}-hatch"));
     let description_id = id + "-description";
     let view_box =

@@ -17,7 +17,7 @@ pub fn Tip(
     scene: Signal<Arc<Scene>>,
 ) -> impl IntoView {
     let tip = Memo::new(move |_| {
-        let mark = chart.mark(chart.pointed.get()?)?.get();
+        let mark = chart.mark(chart.pointed.get()?)?.mark.get();
         scene.with(|scene| TipContent::of(mark, scene))
     });
     view! {

@@ -23,7 +23,7 @@ pub(super) fn EdgeLines(
     /// The index of the edge in the layout.
     edge: usize,
 ) -> impl IntoView {
-    let (data, is_weight, may_stay_on_chip, selection) = placed.with_value(|placed| {
+    let (number, data, is_weight, may_stay_on_chip, selection) = placed.with_value(|placed| {
         let place = placed.layout.edges.get(edge)?;
         let data = path_data(&place.points, CORNER);
         let is_weight = placed.layout.brings_weight(place);
@@ -33,15 +33,20 @@ pub(super) fn EdgeLines(
             Some((producer, consumer)) => Selection::Edge { producer, consumer },
             None => Selection::Tensor(place.tensor),
         };
-        Some((data, is_weight, may_stay_on_chip(placed, place), selection))
+        Some((
+            placed.number,
+            data,
+            is_weight,
+            may_stay_on_chip(placed, place),
+            selection,
+        ))
     })?;
-    let look = move || {
-        let look = placed.with_value(|placed| {
-            let place = placed.layout.edges.get(edge)?;
-            graph.with_looks(placed.number, |looks| looks.edge(place))
-        });
-        look.unwrap_or_default()
-    };
+    let look = graph.look(number, move |looks| {
+        let of = |place: &Edge| looks.edge(place);
+        placed
+            .with_value(|placed| placed.layout.edges.get(edge).map(of))
+            .unwrap_or_default()
+    });
     let is_touched = move || {
         let selection = graph.selection.get();
         placed.with_value(|placed| {
@@ -58,8 +63,8 @@ pub(super) fn EdgeLines(
             class="dag-edge"
             node_ref=node
             class:is-weight=is_weight
-            class:is-dram=move || look().way == Way::Dram
-            class:is-view=move || look().way == Way::View
+            class:is-dram=move || look.get().way == Way::Dram
+            class:is-view=move || look.get().way == Way::View
             class:is-touched=is_touched
             on:click=move |event| {
                 event.stop_propagation();
@@ -67,7 +72,7 @@ pub(super) fn EdgeLines(
             }
         >
             {on_chip}
-            <path class="dag-dram" d=data.clone() stroke-width=move || look().width_px></path>
+            <path class="dag-dram" d=data.clone() stroke-width=move || look.get().width_px></path>
             <path class="dag-edge-target" d=data></path>
         </g>
     })

@@ -27,7 +27,7 @@ pub(super) fn KernelBox(
     let badge = badge(kernel, look.form, panel);
     let target = FocusTarget::Kernel(kernel);
     let number = placed.number;
-    let name = graph.look(number, move |looks| looks.panel_name(kernel));
+    let name = graph.name(number, move |looks| looks.panel_name(kernel));
     let is_selected = move || graph.is_selected(target);
     let role = move || graph.merge_role(target);
     let page = Page::of_context();

@@ -25,7 +25,7 @@ pub(super) fn OpBox(
     let target = FocusTarget::Op(op);
     let number = placed.number;
     let look = graph.look(number, move |looks| looks.op(op, rect.width));
-    let name = move || look.with(|look| look.name.clone());
+    let name = graph.name(number, move |looks| looks.op_name(op));
     let is_selected = move || graph.is_selected(target);
     let is_decided = move || graph.decided_ops.with(|ops| ops.contains(&op));
     let role = move || graph.merge_role(target);

@@ -21,6 +21,7 @@ pub(super) fn SizeLabel(
     let look = graph.look(placed.number, move |looks| {
         looks.size_label(op, place.width)
     });
+    let title = graph.name(placed.number, move |looks| looks.size_label_title(op));
     let width = move || look.with(|look| look.width_px);
     let node = NodeRef::new();
     graph.appear(node);
@@ -34,7 +35,7 @@ pub(super) fn SizeLabel(
                 graph.click_size_label(op);
             }
         >
-            <title>{move || look.with(|look| look.title.clone())}</title>
+            <title>{title}</title>
             <rect
                 x=move || middle.x - width() / 2.0
                 y=place.y

@@ -6,7 +6,7 @@ use super::motion::Views;
 use super::placed::{ForLayout, PlacedGraph, TargetName};
 use super::plan::Plan;
 use super::pressed::PressedPointers;
-use crate::app::state::{Page, Selection, settled, shared_memo};
+use crate::app::state::{Page, Selection, settled, shared_memo, unhurried};
 use fuseline_browser::{self as browser, LONG_PRESS, Later};
 use fuseline_core::OpId;
 use fuseline_view::picture::dag::focus::FocusTarget;
@@ -32,6 +32,8 @@ pub(super) struct Graph {
     pub(super) placed: Memo<Arc<PlacedGraph>>,
     /// The words and line widths in the graph, which depend on sizes.
     looks: ReadSignal<Arc<ForLayout<Looks>>>,
+    /// The same for names, which follow a moving slider when the browser has time.
+    names: ReadSignal<Arc<ForLayout<Looks>>>,
     /// The `<svg>` element.
     pub(super) canvas: NodeRef<svg::Svg>,
     /// Its size in the units of the drawing; zero until it is known.
@@ -94,6 +96,7 @@ impl Graph {
                 value: Looks::new(page.analysis.get(), page.is_fused.get()),
             })
         });
+        let names = settled(unhurried(looks, move || page.hold.is_dragging()));
         let looks = settled(looks);
         let aim = RwSignal::new(None::<ForLayout<Aim>>);
         let first_view = Memo::new(move |_| {
@@ -161,6 +164,7 @@ impl Graph {
             decided_ops,
             placed,
             looks,
+            names,
             canvas: NodeRef::new(),
             canvas_px,
             unit_px,
@@ -211,13 +215,8 @@ impl Graph {
         ForLayout { number, value }
     }
 
-    /// Looks up words and widths for the layout with this number. Tracked. `None` if there is another layout already, so that
-    /// the caller is about to be unmounted.
-    pub(super) fn with_looks<T>(self, number: usize, of: impl FnOnce(&Looks) -> T) -> Option<T> {
-        (self.looks).with(|looks| (looks.number == number).then(|| of(&looks.value)))
-    }
-
-    /// A memo of [`Graph::with_looks`], for what a component shows in several places.
+    /// The words or widths of a part of the layout with this number; the last ones when there is another layout already, so that
+    /// the part is about to be unmounted.
     pub(super) fn look<T>(
         self,
         number: usize,
@@ -226,10 +225,16 @@ impl Graph {
     where
         T: Clone + Default + PartialEq + Send + Sync + 'static,
     {
-        Memo::new(move |last: Option<&T>| {
-            let now = self.with_looks(number, &of);
-            now.or_else(|| last.cloned()).unwrap_or_default()
-        })
+        look_in(self.looks, number, of)
+    }
+
+    /// The same for the name of a part, which screen readers speak and a tooltip shows.
+    pub(super) fn name(
+        self,
+        number: usize,
+        of: impl Fn(&Looks) -> String + Send + Sync + 'static,
+    ) -> Memo<String> {
+        look_in(self.names, number, of)
     }
 
     /// Whether an op or a kernel is selected, or is an end of the selected edge. Tracked.
@@ -261,4 +266,18 @@ impl Graph {
     pub(super) fn set_plan(self, plan: Option<Plan>) {
         self.plan.set(plan.map(|plan| self.for_layout(plan)));
     }
+}
+
+fn look_in<T>(
+    looks: ReadSignal<Arc<ForLayout<Looks>>>,
+    number: usize,
+    of: impl Fn(&Looks) -> T + Send + Sync + 'static,
+) -> Memo<T>
+where
+    T: Clone + Default + PartialEq + Send + Sync + 'static,
+{
+    Memo::new(move |last: Option<&T>| {
+        let now = looks.with(|looks| (looks.number == number).then(|| of(&looks.value)));
+        now.or_else(|| last.cloned()).unwrap_or_default()
+    })
 }

@@ -33,8 +33,9 @@ pub(super) fn TensorPill(
         Selection::Tensor(tensor) => tensors.contains(&tensor),
         _ => false,
     };
-    let look = graph.look(placed.number, move |looks| looks.pill(&place));
-    let title = move || look.with(|look| look.title.clone());
+    let of_text = place.clone();
+    let bytes = graph.look(placed.number, move |looks| looks.pill_text(&of_text));
+    let title = graph.name(placed.number, move |looks| looks.pill_title(&place));
     Some(view! {
         <g
             class=class
@@ -51,7 +52,7 @@ pub(super) fn TensorPill(
             <rect x=rect.x y=rect.y width=rect.width height=rect.height rx=rect.height / 2.0></rect>
             <text class="dag-name" x=middle.x y=middle.y - 2.0>{name}</text>
             <text class="dag-bytes" x=middle.x y=middle.y + 10.0>
-                {move || look.with(|look| look.text.clone())}
+                {bytes}
             </text>
         </g>
     })

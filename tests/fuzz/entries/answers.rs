@@ -60,6 +60,7 @@ pub(super) fn pictures(input: &[u8]) {
     let looks = Looks::new(Arc::clone(&analysis), rng.random_bool(0.5));
     for (id, op) in picture.ops.iter_enumerated() {
         looks.op(id, op.rect.width);
+        looks.op_name(id);
     }
     for edge in &picture.edges {
         looks.edge(edge);

@@ -26,8 +26,6 @@ pub struct OpLook {
     pub shape: String,
     /// The number of its kernel where it runs alone.
     pub lone_number: String,
-    /// Its name for screen readers.
-    pub name: String,
 }
 
 /// An edge.
@@ -72,8 +70,6 @@ pub struct SizeLabelLook {
     pub text: String,
     /// Width of the label.
     pub width_px: f64,
-    /// Its tooltip.
-    pub title: String,
 }
 
 impl SizeLabelLook {
@@ -92,15 +88,6 @@ pub struct RepeatLook {
     pub bytes: String,
     /// Its name for screen readers.
     pub name: String,
-}
-
-/// The pill of a tensor that enters or leaves the program.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PillLook {
-    /// Bytes, with a tilde when they are assumed.
-    pub text: String,
-    /// Its tooltip.
-    pub title: String,
 }
 
 /// Width of a DRAM edge. It grows with the square root of the bytes up to the `most` of any tensor, so that tensors of
@@ -221,9 +208,17 @@ impl Looks {
 
     /// An op whose box has this width.
     pub fn op(&self, op: OpId, width: f64) -> OpLook {
+        let shape = shape_text(&self.analysis.graph.ops[op].shape);
+        OpLook {
+            lone_number: lone_number(&self.analysis, op),
+            shape: fit_text(&shape, width - 2.0 * OP_PADDING, SMALL_FONT_PX),
+        }
+    }
+
+    /// The name of an op for screen readers.
+    pub fn op_name(&self, op: OpId) -> String {
         let definition = &self.analysis.graph.ops[op];
         let tensor = self.analysis.graph.output[op];
-        let shape = shape_text(&definition.shape);
         let function = definition.operator();
         let mut name = spoken(&definition.name);
         if ![definition.op_type.name(), &definition.name].contains(&function) {
@@ -239,15 +234,11 @@ impl Looks {
             "stays on chip".to_owned()
         };
         let fate = if self.is_fused { "" } else { "fuses into " };
-        OpLook {
-            name: format!(
-                "{name}, {}, {fate}kernel {kernel} of {kernels}, output {}, {output}",
-                definition.op_type.name(),
-                spoken(&shape)
-            ),
-            lone_number: lone_number(&self.analysis, op),
-            shape: fit_text(&shape, width - 2.0 * OP_PADDING, SMALL_FONT_PX),
-        }
+        format!(
+            "{name}, {}, {fate}kernel {kernel} of {kernels}, output {}, {output}",
+            definition.op_type.name(),
+            spoken(&shape_text(&definition.shape))
+        )
     }
 
     /// The name of a fused kernel's panel for screen readers.
@@ -322,8 +313,16 @@ impl Looks {
             is_dram: true,
             width_px: width.round(),
             text,
-            title: self.title(tensor),
         }
+    }
+
+    /// The tooltip of a size label; empty where the label says no size.
+    pub fn size_label_title(&self, op: OpId) -> String {
+        let tensor = self.analysis.graph.output[op];
+        if self.is_only_viewed(op) || !self.is_through_memory(tensor) {
+            return String::new();
+        }
+        self.title(tensor)
     }
 
     /// The tag of a repeat. Linear in its kernels.
@@ -348,40 +347,39 @@ impl Looks {
         }
     }
 
-    /// A pill of the layout.
-    pub fn pill(&self, pill: &Pill) -> PillLook {
-        let sum: u64 = pill.tensors.iter().map(|&t| self.bytes(t)).sum();
-        let is_assumed = pill
-            .tensors
-            .iter()
-            .any(|&t| self.analysis.tensors[t].source == SizeSource::Assumed);
-        let is_ignored = pill.kind != PillKind::Output
-            && pill
-                .tensors
-                .iter()
-                .all(|&t| self.analysis.tensors[t].source == SizeSource::Ignored);
-        let text = if is_ignored {
-            "not counted".to_owned()
-        } else if is_assumed {
-            format!("~{}", format_bytes(sum))
-        } else {
-            format_bytes(sum)
-        };
+    /// The bytes of a pill, with a tilde when they are assumed, cut to the pill.
+    pub fn pill_text(&self, pill: &Pill) -> String {
+        let text = self.pill_size(pill);
+        fit_text(&text, PILL_WIDTHS.1 - 8.0, SMALL_FONT_PX)
+    }
+
+    /// The tooltip of a pill.
+    pub fn pill_title(&self, pill: &Pill) -> String {
         let kind = match pill.kind {
             PillKind::Input => "input",
             PillKind::Weight => "weight",
             PillKind::Output => "result",
         };
-        let title = match pill.tensors[..] {
+        match pill.tensors[..] {
             [tensor] => format!("{kind} {}", self.title(tensor)),
-            _ => format!(
-                "{} inputs and weights, {text}",
-                format_count(pill.tensors.len())
-            ),
-        };
-        PillLook {
-            text: fit_text(&text, PILL_WIDTHS.1 - 8.0, SMALL_FONT_PX),
-            title,
+            _ => {
+                let tensors = format_count(pill.tensors.len());
+                format!("{tensors} inputs and weights, {}", self.pill_size(pill))
+            }
+        }
+    }
+
+    fn pill_size(&self, pill: &Pill) -> String {
+        let source = |&tensor: &TensorId| self.analysis.tensors[tensor].source;
+        let mut sources = pill.tensors.iter().map(source);
+        if pill.kind != PillKind::Output && sources.clone().all(|of| of == SizeSource::Ignored) {
+            return "not counted".to_owned();
+        }
+        let bytes = format_bytes(pill.tensors.iter().map(|&tensor| self.bytes(tensor)).sum());
+        if sources.any(|of| of == SizeSource::Assumed) {
+            format!("~{bytes}")
+        } else {
+            bytes
         }
     }
 

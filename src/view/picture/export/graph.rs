@@ -51,7 +51,7 @@ pub fn graph(analysis: &Arc<Analysis>, layout: &DagLayout, is_fused: bool) -> Dr
                 ..text(middle.x, middle.y + 11.5).with("class", "dag-shape")
             };
             Element::of_class("g", format!("dag-op {}", look_of(op).class()))
-                .holding(Element::words("title", look.name))
+                .holding(Element::words("title", looks.op_name(op)))
                 .holding(rect(place.rect, 7.0))
                 .holding(words)
                 .holding(shape)
@@ -160,13 +160,12 @@ fn size_label(place: Rect, op: OpId, looks: &Looks) -> Element {
         return Element::of_class("g", "dag-size-label").holding(text);
     }
     Element::of_class("g", "dag-size-label is-dram")
-        .holding(Element::words("title", look.title))
+        .holding(Element::words("title", looks.size_label_title(op)))
         .holding(rect(ground, place.height / 2.0))
         .holding(text)
 }
 
 fn pill(pill: &Pill, looks: &Looks) -> Element {
-    let look = looks.pill(pill);
     let class = match pill.kind {
         PillKind::Input => "dag-pill is-input",
         PillKind::Weight => "dag-pill is-weight",
@@ -174,9 +173,9 @@ fn pill(pill: &Pill, looks: &Looks) -> Element {
     };
     let middle = pill.rect.center();
     let name = words(middle.x, middle.y - 2.0, pill.text.as_str()).with("class", "dag-name");
-    let bytes = words(middle.x, middle.y + 10.0, look.text).with("class", "dag-bytes");
+    let bytes = words(middle.x, middle.y + 10.0, looks.pill_text(pill)).with("class", "dag-bytes");
     Element::of_class("g", class)
-        .holding(Element::words("title", look.title))
+        .holding(Element::words("title", looks.pill_title(pill)))
         .holding(rect(pill.rect, pill.rect.height / 2.0))
         .holding(name)
         .holding(bytes)
