@@ -53,37 +53,38 @@ pub fn settled<T: Clone + Send + Sync + 'static>(source: impl Into<Signal<T>>) -
     value
 }
 
-/// The same value, which follows its source only when the browser has time while `is_moving` says that a slider moves.
+/// The same value as a signal, which follows its source only when the browser has time while `is_moving` says that a slider moves.
 ///
 /// For what is read and not watched. Digits that change in each frame cannot be read, and the pictures need that time.
 pub fn unhurried<T: Send + Sync + 'static>(
     source: impl Into<Signal<Arc<T>>>,
     is_moving: impl Fn() -> bool + 'static,
-) -> Memo<Arc<T>> {
+) -> ReadSignal<Arc<T>> {
     let source = source.into();
-    let latest = RwSignal::new(source.get_untracked());
+    let (value, set_value) = signal(source.get_untracked());
     let is_awaited = StoredValue::new(false);
-    let follow = RenderEffect::new(move |_| {
+    let follow = RenderEffect::new(move |is_later: Option<()>| {
         let now = source.get();
+        if is_later.is_none() {
+            return;
+        }
         if !untrack(&is_moving) {
-            latest.set(now);
+            set_value.set(now);
         } else if !is_awaited.get_value() {
             is_awaited.set_value(true);
-            browser::when_idle(
-                move || {
-                    // Does nothing where the page is gone by then.
-                    is_awaited.try_set_value(false);
-                    if let Some(now) = source.try_get_untracked() {
-                        latest.try_set(now);
-                    }
-                },
-                LONGEST_LAG,
-            );
+            let catch_up = move || {
+                // Does nothing where the page is gone by then.
+                is_awaited.try_set_value(false);
+                if let Some(now) = source.try_get_untracked() {
+                    set_value.try_set(now);
+                }
+            };
+            browser::when_idle(catch_up, LONGEST_LAG);
         }
     });
     // It lives as long as what reads the value.
     StoredValue::new_local(follow);
-    shared_memo(move |_| latest.get())
+    value
 }
 
 /// The answer to a job; `None` without a job, and until it is answered.

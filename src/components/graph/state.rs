@@ -96,7 +96,7 @@ impl Graph {
                 value: Looks::new(page.analysis.get(), page.is_fused.get()),
             })
         });
-        let names = settled(unhurried(looks, move || page.hold.is_dragging()));
+        let names = unhurried(looks, move || page.hold.is_dragging());
         let looks = settled(looks);
         let aim = RwSignal::new(None::<ForLayout<Aim>>);
         let first_view = Memo::new(move |_| {

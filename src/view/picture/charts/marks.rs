@@ -1,6 +1,7 @@
 //! Constructors of marks. Coordinates are rounded to tenths.
 
 use crate::picture::charts::scene::{Anchor, FONT_PX, Mark, Point, Role, Shape};
+use crate::picture::dag::metrics::BOLD;
 
 /// A coordinate rounded to tenths.
 pub(super) fn tenth(px: f64) -> f64 {
@@ -71,4 +72,9 @@ pub(super) fn text_width(text: &str) -> f64 {
         _ => 0.61,
     };
     text.chars().map(ems).sum::<f64>() * FONT_PX
+}
+
+/// Width of a bold text.
+pub(super) fn bold_text_width(text: &str) -> f64 {
+    text_width(text) * BOLD
 }

@@ -5,7 +5,7 @@ use crate::picture::charts::bounds::Bounds;
 use crate::picture::charts::bytes_axis::draw_bytes_frame;
 use crate::picture::charts::frame::{Margins, Plot, drawable, is_compact};
 use crate::picture::charts::kernel_bytes::{KernelBytes, ShownKernel};
-use crate::picture::charts::marks::{polygon, rect, text, text_width};
+use crate::picture::charts::marks::{bold_text_width, polygon, rect, text, text_width};
 use crate::picture::charts::scene::{Anchor, Axes, Label, Mark, Role, Scene};
 use crate::present::explain::{total, total_accesses, total_bytes};
 use crate::present::format::{format_bytes, format_change, format_percent};
@@ -355,9 +355,7 @@ fn effect_text(
     plot: &Plot,
     (min_left, y): (f64, f64),
 ) -> Option<Mark> {
-    /// Width of bold text over that of regular text.
-    const BOLD: f64 = 1.1;
-    let end_of = |words: &str| min_left + text_width(words) * BOLD;
+    let end_of = |words: &str| min_left + bold_text_width(words);
     let fits = |words: &String| end_of(words) <= plot.bounds.right + 20.0;
     let words = words.into_iter().find(fits)?;
     let end = gap_end.max(end_of(&words));

@@ -5,7 +5,7 @@ pub(super) const OP_HEIGHT: f64 = 36.0;
 /// Least and greatest width of an op's box.
 pub(super) const OP_WIDTHS: (f64, f64) = (120.0, 176.0);
 /// Width of bold text over that of regular text.
-pub(super) const BOLD: f64 = 1.1;
+pub(in crate::picture) const BOLD: f64 = 1.1;
 /// Space left and right of the text in an op's box.
 pub(super) const OP_PADDING: f64 = 10.0;
 /// From a panel's border to the ops in it, on every side.

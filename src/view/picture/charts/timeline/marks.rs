@@ -9,7 +9,7 @@ use super::words::{
 };
 use super::{BOX_HEIGHT, Plot, STRIP_TOP};
 use crate::picture::charts::Charted;
-use crate::picture::charts::marks::{circle, line, rect, text, text_width};
+use crate::picture::charts::marks::{bold_text_width, circle, line, rect, text, text_width};
 use crate::picture::charts::scene::{Anchor, FONT_PX, Label, Mark, Point, Role};
 use crate::present::explain::total_memory;
 use crate::present::format::format_bytes;
@@ -218,15 +218,25 @@ impl Drawn<'_> {
         let mark = rect(role, (left, STRIP_TOP), (right, STRIP_TOP + BOX_HEIGHT));
         marks.push(of_kernel(mark).named(label));
         let words = box_words(self.charted, self.execution, column);
-        let fits = |words: &&String| text_width(words) + 2.0 <= right - left;
-        // The shortest may take the whole column in smaller type: neighbours do not touch even so.
-        let narrow = || {
-            let shortest = words.last()?;
-            let width = text_width(shortest) * NARROW_FONT_PX / FONT_PX;
-            (width <= column.width()).then_some((Role::NarrowBoxText, shortest))
-        };
-        let found = words.iter().find(fits).map(|words| (Role::BoxText, words));
-        if let Some((role, words)) = found.or_else(narrow) {
+        let narrow_width = |words: &str| text_width(words) * NARROW_FONT_PX / FONT_PX;
+        let fitting = words.iter().enumerate().find_map(|(index, text)| {
+            // The shortest may take the whole column in smaller type: neighbours do not touch even so.
+            let is_shortest = index + 1 == words.len();
+            let room = if is_shortest {
+                column.width()
+            } else {
+                right - left
+            };
+            let role = if bold_text_width(text) + 2.0 <= right - left {
+                Role::BoxText
+            } else if narrow_width(text) <= room {
+                Role::NarrowBoxText
+            } else {
+                return None;
+            };
+            Some((role, text))
+        });
+        if let Some((role, words)) = fitting {
             let at = (column.middle(), STRIP_TOP + BOX_HEIGHT / 2.0 + 2.2);
             marks.push(of_kernel(text(role, at, Anchor::Middle, words.clone())));
         }
@@ -305,8 +315,6 @@ impl Drawn<'_> {
     /// The words at the peaks, and what the axis shows.
     fn draw_words(&self, marks: &mut Vec<Mark>) {
         const ABOVE: f64 = 5.0;
-        /// Width of bold text over that of regular text.
-        const BOLD: f64 = 1.1;
         let analysis = self.charted.analysis;
         let bounds = self.plot.bounds;
         let words = if self.charted.is_fused {
@@ -326,7 +334,7 @@ impl Drawn<'_> {
         if let Some(column) = self.columns.iter().find(is_peak) {
             marks.push(circle(Role::PeakPoint, (column.middle(), y), 3.5));
             let words = peak_words(analysis, self.execution).into_iter();
-            let mut widths = words.map(|words| (text_width(&words) * BOLD, words));
+            let mut widths = words.map(|words| (bold_text_width(&words), words));
             // Beside the arrows of the column, on the side with more room.
             let is_left = column.middle() > f64::midpoint(bounds.left, bounds.right);
             if let Some((width, words)) = widths.find(|(width, _)| *width <= bounds.width()) {
