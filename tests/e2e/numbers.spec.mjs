@@ -2,7 +2,7 @@
 
 import { accessibilityFindings, commandLine, expect, test } from './fixture.mjs';
 import {
-  chooseExample, choosePolicy, editor, exampleTitles, grouped, headlineBytes, kernelBytes, kernels, numberBox, picker, policyChoice,
+  chooseExample, choosePolicy, editor, exampleTitles, headlineBytes, kernelBytes, kernels, numberBox, picker,
   problemList, result, roofline, slider, stopClock, traffic, typeInto, write,
 } from './visitor.mjs';
 
@@ -126,27 +126,6 @@ test('dragging the sequence length moves the bytes', { tag: '@firefox' }, async 
   await expect(numberBox(page, 'S')).toHaveValue(String(dragged));
   await page.getByRole('button', { name: 'Undo', exact: true }).click();
   await expect(numberBox(page, 'S')).toHaveValue('2048');
-});
-
-test('tables, policies and names catch up with a slider that moves in each frame', { tag: '@firefox' }, async ({ page }) => {
-  const total = page.locator('table.kernels tfoot td.number[title]').first();
-  const before = await total.getAttribute('title');
-  await slider(page, 'S').evaluate(async (field) => {
-    for (let event = 1; event <= 30; event += 1) {
-      field.value = String(Number(field.min) + event * Number(field.step));
-      field.dispatchEvent(new Event('input', { bubbles: true }));
-      await new Promise((frame) => { requestAnimationFrame(frame); });
-    }
-  });
-  await expect(total).not.toHaveAttribute('title', before);
-  const { unfused, fused } = await headlineBytes(page);
-  const seqLen = Number(await slider(page, 'S').inputValue());
-  await expect.poll(() => block(page, seqLen)).toMatchObject({ unfused, fused });
-  await expect(total).toHaveAttribute('title', new RegExp(`${grouped(unfused)}.*${grouped(fused)}`));
-  await expect(policyChoice(page, 'rules').locator('..')).toContainText(`${(fused / 1e6).toPrecision(3)} MB`);
-  const kernel = (await kernelBytes(page))[0][1];
-  const named = page.getByRole('button', { name: new RegExp(`^kernel 1 of .* ${(kernel / 1e6).toPrecision(3)} MB through memory`) });
-  await expect(named).toBeAttached();
 });
 
 test('arrows on a slider without a pause are one step back, until the focus leaves it', { tag: '@firefox' }, async ({ page }) => {
