@@ -2,7 +2,7 @@
 
 import { accessibilityFindings, commandLine, expect, test } from './fixture.mjs';
 import {
-  chooseExample, choosePolicy, editor, exampleTitles, headlineBytes, kernelBytes, kernels, numberBox, picker,
+  chooseExample, choosePolicy, editor, exampleTitles, grouped, headlineBytes, kernelBytes, kernels, numberBox, picker, policyChoice,
   problemList, result, roofline, slider, stopClock, traffic, typeInto, write,
 } from './visitor.mjs';
 
@@ -126,6 +126,26 @@ test('dragging the sequence length moves the bytes', { tag: '@firefox' }, async 
   await expect(numberBox(page, 'S')).toHaveValue(String(dragged));
   await page.getByRole('button', { name: 'Undo', exact: true }).click();
   await expect(numberBox(page, 'S')).toHaveValue('2048');
+});
+
+test('tables, policies and names catch up with a slider that moves in each frame', { tag: '@firefox' }, async ({ page }) => {
+  const total = page.locator('table.kernels tfoot td[title]').first();
+  await slider(page, 'S').evaluate(async (field) => {
+    const [min, step] = [field.min, field.step].map(Number);
+    for (let event = 1; event <= 30; event += 1) {
+      field.value = String(min + event * step);
+      field.dispatchEvent(new Event('input', { bubbles: true }));
+      await new Promise((frame) => { requestAnimationFrame(frame); });
+    }
+  });
+  const seqLen = Number(await numberBox(page, 'S').inputValue());
+  expect(seqLen).not.toBe(2048);
+  const bytes = await headlineBytes(page);
+  expect(bytes).toEqual(await block(page, seqLen));
+  await expect(total).toHaveAttribute('title', new RegExp(`${grouped(bytes.unfused)}.*${grouped(bytes.fused)}`));
+  await expect(policyChoice(page, 'rules').locator('..')).toContainText(await total.locator('strong').textContent());
+  const kernelTraffic = await page.locator('table.kernels tbody tr').first().locator('td[title] strong').textContent();
+  await expect(page.locator('.dag-kernel').first()).toHaveAttribute('aria-label', new RegExp(`^kernel 1 of .* ${kernelTraffic} through memory`));
 });
 
 test('arrows on a slider without a pause are one step back, until the focus leaves it', { tag: '@firefox' }, async ({ page }) => {

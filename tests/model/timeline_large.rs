@@ -25,8 +25,8 @@ fn a_folded_program_has_one_of_its_equal_iterations_and_all_of_its_memory() {
         };
         let scene = scene_of(charted, WIDE, None);
         check_sound(&scene);
-        let in_boxes = [Role::BoxText, Role::NarrowBoxText].map(|role| words(&scene, role));
-        let later = in_boxes.iter().flatten().filter(|words| **words == "+47");
+        let in_boxes = words(&scene, Role::NarrowBoxText);
+        let later = in_boxes.iter().filter(|words| **words == "+47");
         assert_eq!(later.count(), 1);
         let kernels: BTreeSet<KernelId> =
             scene.marks.iter().filter_map(|mark| mark.kernel).collect();

@@ -23,7 +23,8 @@ pub(super) fn EdgeLines(
     /// The index of the edge in the layout.
     edge: usize,
 ) -> impl IntoView {
-    let (number, data, is_weight, may_stay_on_chip, selection) = placed.with_value(|placed| {
+    let number = placed.with_value(|placed| placed.number);
+    let (data, is_weight, may_stay_on_chip, selection) = placed.with_value(|placed| {
         let place = placed.layout.edges.get(edge)?;
         let data = path_data(&place.points, CORNER);
         let is_weight = placed.layout.brings_weight(place);
@@ -33,13 +34,7 @@ pub(super) fn EdgeLines(
             Some((producer, consumer)) => Selection::Edge { producer, consumer },
             None => Selection::Tensor(place.tensor),
         };
-        Some((
-            placed.number,
-            data,
-            is_weight,
-            may_stay_on_chip(placed, place),
-            selection,
-        ))
+        Some((data, is_weight, may_stay_on_chip(placed, place), selection))
     })?;
     let look = graph.look(number, move |looks| {
         let of = |place: &Edge| looks.edge(place);

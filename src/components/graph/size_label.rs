@@ -22,6 +22,7 @@ pub(super) fn SizeLabel(
         looks.size_label(op, place.width)
     });
     let title = graph.name(placed.number, move |looks| looks.size_label_title(op));
+    let is_dram = move || look.with(|look| look.is_dram);
     let width = move || look.with(|look| look.width_px);
     let node = NodeRef::new();
     graph.appear(node);
@@ -29,13 +30,13 @@ pub(super) fn SizeLabel(
         <g
             class="dag-size-label"
             node_ref=node
-            class:is-dram=move || look.with(|look| look.is_dram)
+            class:is-dram=is_dram
             on:click=move |event| {
                 event.stop_propagation();
                 graph.click_size_label(op);
             }
         >
-            <title>{title}</title>
+            <title>{move || is_dram().then(|| title.get())}</title>
             <rect
                 x=move || middle.x - width() / 2.0
                 y=place.y

@@ -316,13 +316,9 @@ impl Looks {
         }
     }
 
-    /// The tooltip of a size label; empty where the label says no size.
+    /// The tooltip of a size label that says a size ([`SizeLabelLook::is_dram`]).
     pub fn size_label_title(&self, op: OpId) -> String {
-        let tensor = self.analysis.graph.output[op];
-        if self.is_only_viewed(op) || !self.is_through_memory(tensor) {
-            return String::new();
-        }
-        self.title(tensor)
+        self.title(self.analysis.graph.output[op])
     }
 
     /// The tag of a repeat. Linear in its kernels.
@@ -360,13 +356,11 @@ impl Looks {
             PillKind::Weight => "weight",
             PillKind::Output => "result",
         };
-        match pill.tensors[..] {
-            [tensor] => format!("{kind} {}", self.title(tensor)),
-            _ => {
-                let tensors = format_count(pill.tensors.len());
-                format!("{tensors} inputs and weights, {}", self.pill_size(pill))
-            }
+        if let [tensor] = pill.tensors[..] {
+            return format!("{kind} {}", self.title(tensor));
         }
+        let tensors = format_count(pill.tensors.len());
+        format!("{tensors} inputs and weights, {}", self.pill_size(pill))
     }
 
     fn pill_size(&self, pill: &Pill) -> String {

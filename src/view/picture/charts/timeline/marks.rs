@@ -219,24 +219,22 @@ impl Drawn<'_> {
         marks.push(of_kernel(mark).named(label));
         let words = box_words(self.charted, self.execution, column);
         let narrow_width = |words: &str| text_width(words) * NARROW_FONT_PX / FONT_PX;
-        let fitting = words.iter().enumerate().find_map(|(index, text)| {
-            // The shortest may take the whole column in smaller type: neighbours do not touch even so.
-            let is_shortest = index + 1 == words.len();
-            let room = if is_shortest {
-                column.width()
+        let fitting = |words: &&String| {
+            if bold_text_width(words) + 2.0 <= right - left {
+                Some(Role::BoxText)
             } else {
-                right - left
-            };
-            let role = if bold_text_width(text) + 2.0 <= right - left {
-                Role::BoxText
-            } else if narrow_width(text) <= room {
-                Role::NarrowBoxText
-            } else {
-                return None;
-            };
-            Some((role, text))
-        });
-        if let Some((role, words)) = fitting {
+                (narrow_width(words) <= right - left).then_some(Role::NarrowBoxText)
+            }
+        };
+        // The shortest may take the whole column in smaller type: neighbours do not touch even so.
+        let shortest = || {
+            let shortest = words.last()?;
+            (narrow_width(shortest) <= column.width()).then_some((Role::NarrowBoxText, shortest))
+        };
+        let found = words
+            .iter()
+            .find_map(|words| Some((fitting(&words)?, words)));
+        if let Some((role, words)) = found.or_else(shortest) {
             let at = (column.middle(), STRIP_TOP + BOX_HEIGHT / 2.0 + 2.2);
             marks.push(of_kernel(text(role, at, Anchor::Middle, words.clone())));
         }
