@@ -53,30 +53,27 @@ pub fn settled<T: Clone + Send + Sync + 'static>(source: impl Into<Signal<T>>) -
     value
 }
 
-/// The same value as a signal, which follows its source only when the browser has time while `is_moving` says that a slider moves.
+/// The same value; while `is_moving` says that a slider moves, it follows its source only when the browser has time.
 ///
 /// For what is read and not watched. Digits that change in each frame cannot be read, and the pictures need that time.
 pub fn unhurried<T: Send + Sync + 'static>(
     source: impl Into<Signal<Arc<T>>>,
-    is_moving: impl Fn() -> bool + 'static,
-) -> ReadSignal<Arc<T>> {
+    is_moving: impl Fn() -> bool + Copy + Send + Sync + 'static,
+) -> Memo<Arc<T>> {
     let source = source.into();
-    let (value, set_value) = signal(source.get_untracked());
+    let (lagging, set_lagging) = signal(source.get_untracked());
     let is_awaited = StoredValue::new(false);
-    let follow = RenderEffect::new(move |is_later: Option<()>| {
+    let follow = RenderEffect::new(move |_| {
         let now = source.get();
-        if is_later.is_none() {
-            return;
-        }
-        if !untrack(&is_moving) {
-            set_value.set(now);
+        if !untrack(is_moving) {
+            set_lagging.set(now);
         } else if !is_awaited.get_value() {
             is_awaited.set_value(true);
             let catch_up = move || {
                 // Does nothing where the page is gone by then.
                 is_awaited.try_set_value(false);
                 if let Some(now) = source.try_get_untracked() {
-                    set_value.try_set(now);
+                    set_lagging.try_set(now);
                 }
             };
             browser::when_idle(catch_up, LONGEST_LAG);
@@ -84,7 +81,13 @@ pub fn unhurried<T: Send + Sync + 'static>(
     });
     // It lives as long as what reads the value.
     StoredValue::new_local(follow);
-    value
+    shared_memo(move |_| {
+        if is_moving() {
+            lagging.get()
+        } else {
+            source.get()
+        }
+    })
 }
 
 /// The answer to a job; `None` without a job, and until it is answered.

@@ -5,7 +5,7 @@ use super::choices::{FocusRequest, Notice, OpsView, Theme};
 use super::drawn::{Charted, Drawing, charted};
 use super::explained::Explained;
 use super::hold::Hold;
-use super::memos::{shared_memo, unhurried};
+use super::memos::unhurried;
 use super::pin::Pinned;
 use super::profile::OpenProfile;
 use super::selection::{NamedSelection, Selection};
@@ -278,9 +278,8 @@ impl Page {
     /// The same page for figures that are read and not watched: its analysis follows a moving slider when the browser has time.
     #[must_use]
     pub fn unhurried(self) -> Self {
-        let analysis = unhurried(self.analysis, move || self.hold.is_dragging());
         Self {
-            analysis: shared_memo(move |_| analysis.get()),
+            analysis: unhurried(self.analysis, move || self.hold.is_dragging()),
             ..self
         }
     }

@@ -83,7 +83,7 @@ pub(super) fn compared(
 /// A policy on the graph of `shown`, if the worker computes its kernels and has done so.
 fn compared_policy(
     policy: Policy,
-    shown: ReadSignal<Arc<AnalysedText>>,
+    shown: Memo<Arc<AnalysedText>>,
     worker: Background,
 ) -> Memo<Option<Arc<Compared>>> {
     let job = Memo::new(move |_| {

@@ -61,7 +61,7 @@ impl ChartState {
     /// The state of the chart of `scene`, in which marks have the names that they have in `spoken`.
     pub(super) fn new(
         scene: Signal<Arc<Scene>>,
-        spoken: ReadSignal<Arc<Scene>>,
+        spoken: Memo<Arc<Scene>>,
         selected_kernel: Signal<Option<KernelId>>,
         selected_tensor: Signal<Option<TensorId>>,
         on_press: Option<Callback<Mark>>,

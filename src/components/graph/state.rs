@@ -33,7 +33,7 @@ pub(super) struct Graph {
     /// The words and line widths in the graph, which depend on sizes.
     looks: ReadSignal<Arc<ForLayout<Looks>>>,
     /// The same for names, which follow a moving slider when the browser has time.
-    names: ReadSignal<Arc<ForLayout<Looks>>>,
+    names: Memo<Arc<ForLayout<Looks>>>,
     /// The `<svg>` element.
     pub(super) canvas: NodeRef<svg::Svg>,
     /// Its size in the units of the drawing; zero until it is known.
@@ -269,13 +269,14 @@ impl Graph {
 }
 
 fn look_in<T>(
-    looks: ReadSignal<Arc<ForLayout<Looks>>>,
+    looks: impl Into<Signal<Arc<ForLayout<Looks>>>>,
     number: usize,
     of: impl Fn(&Looks) -> T + Send + Sync + 'static,
 ) -> Memo<T>
 where
     T: Clone + Default + PartialEq + Send + Sync + 'static,
 {
+    let looks = looks.into();
     Memo::new(move |last: Option<&T>| {
         let now = looks.with(|looks| (looks.number == number).then(|| of(&looks.value)));
         now.or_else(|| last.cloned()).unwrap_or_default()
