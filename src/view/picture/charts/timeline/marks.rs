@@ -219,11 +219,12 @@ impl Drawn<'_> {
         marks.push(of_kernel(mark).named(label));
         let words = box_words(self.charted, self.execution, column);
         let narrow_width = |words: &str| text_width(words) * NARROW_FONT_PX / FONT_PX;
-        let fitting = |words: &&String| {
-            if bold_text_width(words) + 2.0 <= right - left {
+        let room = right - left - 2.0;
+        let fitting = |words: &str| {
+            if bold_text_width(words) <= room {
                 Some(Role::BoxText)
             } else {
-                (narrow_width(words) <= right - left).then_some(Role::NarrowBoxText)
+                (narrow_width(words) <= room).then_some(Role::NarrowBoxText)
             }
         };
         // The shortest may take the whole column in smaller type: neighbours do not touch even so.
@@ -233,7 +234,7 @@ impl Drawn<'_> {
         };
         let found = words
             .iter()
-            .find_map(|words| Some((fitting(&words)?, words)));
+            .find_map(|words| Some((fitting(words)?, words)));
         if let Some((role, words)) = found.or_else(shortest) {
             let at = (column.middle(), STRIP_TOP + BOX_HEIGHT / 2.0 + 2.2);
             marks.push(of_kernel(text(role, at, Anchor::Middle, words.clone())));
