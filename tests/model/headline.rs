@@ -237,6 +237,10 @@ fn what_takes_most_of_the_fused_time_stands_beside_it() {
     let block = on_device("h200", example(NEXT).unwrap().text);
     let share = block.memory_time.unwrap();
     assert!(share.starts_with("memory-bound "), "{share}");
+    // A generated layer norm waits for what PyTorch's own does: the rate of neither tells, so the roofline decides for both.
+    let norm = "input x : f16[8192, 4096]\ny = layer_norm(x)\n";
+    let share = on_device("h200", norm).memory_time;
+    assert_eq!(share.as_deref(), Some("memory-bound 100.0 %"));
     assert_eq!(on_device("a100-80", "y = opaque(x)\n").memory_time, None);
 }
 

@@ -38,7 +38,8 @@ const BOTTLENECKS: [([&str; 2], &str, &[Bound]); 3] = [
 
 impl Bottleneck {
     /// That of the fused program; `None` where nothing runs, and where the times leave out FLOPs or ops. Predicted times have the
-    /// bottleneck that the device model finds, lower bounds that of the roofline, and so has a library kernel with a rate of its own.
+    /// bottleneck that the device model finds, lower bounds that of the roofline, and so has a kernel whose
+    /// rate was measured for all of its work at once: see [`What::bound`](fuseline_core::analysis::device_model::What::bound).
     pub fn of(analysis: &Analysis) -> Option<Self> {
         let longest = fused_shares(analysis)?.into_iter();
         longest.max_by(|a, b| a.share_pct.total_cmp(&b.share_pct))
@@ -64,10 +65,10 @@ impl Bottleneck {
     /// What [`Self::memory_time`] says.
     pub fn explanation(analysis: &Analysis) -> Option<Explanation> {
         let [memory, ..] = fused_shares(analysis)?;
-        let (rates, library) = match analysis.predicted {
+        let (rates, whole) = match analysis.predicted {
             Some(_) => (
                 "measured rates. The roofline has the rates of the data sheet",
-                " It decides where a library kernel has only a rate of its own.",
+                " It decides where the measured rate is of a whole loop over rows, as in a library's softmax or norm.",
             ),
             None => ("the rates of the data sheet", ""),
         };
@@ -75,7 +76,7 @@ impl Bottleneck {
             value: format_percent(memory.share_pct),
             notes: vec![
                 Self::of(analysis)?.sentence(),
-                format!("A kernel waits for what takes longest at {rates}.{library}"),
+                format!("A kernel waits for what takes longest at {rates}.{whole}"),
             ],
             ..Explanation::of(
                 "memory-bound time",

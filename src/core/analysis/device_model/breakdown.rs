@@ -76,21 +76,25 @@ pub enum What {
 }
 
 impl What {
-    /// The bottleneck of a kernel in which it takes longest. `None` of a library kernel with a rate of its own: that rate does not
-    /// tell what the kernel waits for.
+    /// The bottleneck of a kernel in which it takes longest. `None` of a library kernel and of a running statistic: the measured
+    /// rate is that of a whole loop over rows, which does not tell whether the loop waits for memory or for arithmetic.
     pub const fn bound(self) -> Option<Bound> {
         Some(match self {
             Self::MemoryBytes | Self::BytesAgain | Self::CacheBytes | Self::Strided => {
                 Bound::Memory
             }
             Self::MatrixFlops | Self::WaveFlops | Self::Waves => Bound::Matrix,
-            Self::Elements
-            | Self::Exponentials
+            Self::Exponentials
             | Self::ErrorFunctions
             | Self::Tangents
             | Self::Divisions
             | Self::Instructions => Bound::Vector,
-            Self::Softmax | Self::WideSoftmax | Self::Norm | Self::Pool | Self::Sum => return None,
+            Self::Elements
+            | Self::Softmax
+            | Self::WideSoftmax
+            | Self::Norm
+            | Self::Pool
+            | Self::Sum => return None,
         })
     }
 }

@@ -10,6 +10,7 @@ use crate::present::prediction_error::PredictionError;
 use crate::present::times::{TimeKind, missing_text, outside_text, program_outside, total_times};
 use fuseline_core::analysis::{Analysis, Execution, Kernel};
 use fuseline_core::model::ids::{KernelId, OpId};
+use fuseline_core::model::op::Op;
 use fuseline_core::model::op_type::OpType;
 use fuseline_core::model::work::Work;
 
@@ -165,19 +166,31 @@ fn launches(analysis: &Analysis, run: Run) -> Found {
     found.noted(copies_note(analysis, execution))
 }
 
-/// How many of the kernels are copies that PyTorch may not need.
+/// How many of the kernels only copy, and which of these copies are a matter of the convention.
 fn copies_note(analysis: &Analysis, execution: &Execution) -> Option<String> {
-    let is_reshape = |op: &OpId| analysis.graph.ops[*op].op_type == OpType::Reshape;
-    let is_copy = |kernel: &&Kernel| !kernel.is_free && kernel.ops.iter().all(is_reshape);
-    let copies = execution.kernels.iter().filter(is_copy).count();
-    (copies > 0).then(|| {
-        format!(
-            "{} of the {} only {} a tensor into another shape or layout. PyTorch often needs no such copy. Choose under Model that a reshape is a view to count none.",
-            format_count(copies),
-            counted(execution.kernels.len(), "kernel"),
-            if copies == 1 { "copies" } else { "copy" },
-        )
-    })
+    let op = |op: &OpId| &analysis.graph.ops[*op];
+    let launched = || execution.kernels.iter().filter(|kernel| !kernel.is_free);
+    let copies = launched().filter(|kernel| {
+        let mut ops = kernel.ops.iter().map(op);
+        ops.all(|op| op.op_type == OpType::Reshape)
+    });
+    let (views, needed): (Vec<_>, Vec<_>) =
+        copies.partition(|kernel| kernel.ops.iter().map(op).all(Op::is_view));
+    let of = counted(launched().count(), "kernel");
+    let note = |copies: &[_], what: &str| {
+        let verb = if copies.len() == 1 { "copies" } else { "copy" };
+        let count = format_count(copies.len());
+        (!copies.is_empty()).then(|| format!("{count} of the {of} only {verb} a tensor {what}"))
+    };
+    let notes = [
+        note(
+            &views,
+            "into another shape or layout. PyTorch often needs no such copy. Choose under Model that a reshape is a view to count none.",
+        ),
+        note(&needed, "into new memory. PyTorch makes such a copy, too."),
+    ];
+    let notes: Vec<String> = notes.into_iter().flatten().collect();
+    (!notes.is_empty()).then(|| notes.join(" "))
 }
 
 fn flops(analysis: &Analysis, run: Run) -> Found {

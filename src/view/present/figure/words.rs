@@ -84,6 +84,9 @@ pub(super) fn formula(figure: Figure, analysis: &Analysis) -> &'static str {
         Quantity::Flops if is_program => "Σ over kernels (FLOPs)",
         Quantity::Flops => "Σ over ops (FLOPs)",
         Quantity::Intensity => "FLOPs / (bytes read + bytes written)",
+        Quantity::LimitedBy if is_predicted => {
+            "max over the parts of all phases (bytes / bandwidth, arithmetic / rate), and launch"
+        }
         Quantity::LimitedBy => "max(bytes / bandwidth, FLOPs / peak, launch)",
         Quantity::Ridge => "peak / bandwidth",
         Quantity::Time if is_program && is_predicted => "Σ over kernels (time)",
