@@ -130,13 +130,13 @@ fn BestChange() -> impl IntoView {
                 let cause = page.analysis.with_untracked(|analysis| advice_cause(analysis, row.advice));
                 Either::Left(view! {
                 <p class="best-change">
-                    <span>{advice_title(row.advice)}<span class="if-wide">{cause}</span>": "<strong>{time}<span class="if-wide">{bytes}</span></strong></span>
+                    <span><span class="best-title">{advice_title(row.advice)}<span class="if-wide">{cause}</span></span>": "<strong>{time}<span class="if-wide">{bytes}</span></strong></span>
                     <button type="button" title=row.action.replace('`', "") on:click=follow>"Try it"</button>
                 </p>
                 })
             }
             None => Either::Right(view! {
-                <p class="best-change quiet" title="No merge and no option known here saves so much of the time.">{format!("No known change saves {} %.", AdviceRow::LEAST_PERCENT)}</p>
+                <p class="best-change quiet" title="Neither a merge of kernels nor an option under Model.">{format!("No further change known here saves {} % of the time.", AdviceRow::LEAST_PERCENT)}</p>
             }),
         })}
     }

@@ -169,7 +169,7 @@ test('a note stays through edits, which it is said to precede, until it is hidde
   await open(link);
   await expect(senderNote(page)).toContainText('Note from the sender: Look here');
   await choosePolicy(page, 'none');
-  await expect(senderNote(page)).toContainText('written before your changes');
+  await expect(senderNote(page)).toContainText('Note before changes');
   await choosePolicy(page, 'rules');
   await expect(senderNote(page)).toContainText('Note from the sender: Look here');
 
@@ -178,11 +178,11 @@ test('a note stays through edits, which it is said to precede, until it is hidde
   await page.reload();
   await expect(senderNote(page)).toContainText('Note from the sender: Look here');
   await choosePolicy(page, 'none');
-  await expect(senderNote(page)).toContainText('written before your changes');
+  await expect(senderNote(page)).toContainText('Note before changes');
   await choosePolicy(page, 'rules');
   await write(page, `${TEXT}scaled: w = scale(z)\n`);
   await chooseView(page, 'Unfused');
-  await expect(senderNote(page)).toContainText('Note from the sender, written before your changes: Look here');
+  await expect(senderNote(page)).toContainText('Note before changes: Look here');
   expect(await accessibilityFindings(page)).toEqual([]);
   await senderNote(page).getByRole('button', { name: 'Hide the note' }).click();
   await expect(senderNote(page)).toHaveCount(0);

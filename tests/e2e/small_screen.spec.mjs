@@ -326,7 +326,7 @@ test('where nothing is to be gained, the place of the suggestion says so', async
   await page.setViewportSize(PHONE);
   await open();
   await write(page, 'input x : f16[64]\ny = relu(x)\n');
-  await expect(page.locator('.best-change')).toHaveText(/^No known change saves 5 %/);
+  await expect(page.locator('.best-change')).toHaveText(/^No further change known here saves 5 %/);
 });
 
 test('on a phone an enlarged chart fills the screen', async ({ page, open }) => {

@@ -210,17 +210,17 @@ fn what_takes_most_of_the_fused_time_stands_beside_it() {
     for (text, [words, name], why) in [
         (
             start,
-            ["memory-bound 51.9 % → 0.0 %", "compute-bound"],
+            ["memory-bound time 51.9 % → 0.0 %", "compute-bound"],
             "saves memory traffic, not arithmetic",
         ),
         (
             chain,
-            ["memory-bound 100.0 %", "memory-bound"],
+            ["memory-bound time 100.0 %", "memory-bound"],
             "still go through memory",
         ),
         (
             tiny,
-            ["memory-bound 0.0 %", "launch-bound"],
+            ["memory-bound time 0.0 %", "launch-bound"],
             "Each launch takes longer",
         ),
     ] {
@@ -236,11 +236,11 @@ fn what_takes_most_of_the_fused_time_stands_beside_it() {
     }
     let block = on_device("h200", example(NEXT).unwrap().text);
     let share = block.memory_time.unwrap();
-    assert!(share.starts_with("memory-bound "), "{share}");
+    assert!(share.starts_with("memory-bound time "), "{share}");
     // A generated layer norm waits for what PyTorch's own does: the rate of neither tells, so the roofline decides for both.
     let norm = "input x : f16[8192, 4096]\ny = layer_norm(x)\n";
     let share = on_device("h200", norm).memory_time;
-    assert_eq!(share.as_deref(), Some("memory-bound 100.0 %"));
+    assert_eq!(share.as_deref(), Some("memory-bound time 100.0 %"));
     assert_eq!(on_device("a100-80", "y = opaque(x)\n").memory_time, None);
 }
 

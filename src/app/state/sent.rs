@@ -34,7 +34,7 @@ impl Page {
     /// What stands before the sender's note. Tracked.
     pub fn note_label(self) -> &'static str {
         if self.differs_from_sent() {
-            "Note from the sender, written before your changes: "
+            "Note before changes: "
         } else {
             "Note from the sender: "
         }

@@ -17,14 +17,11 @@ use std::sync::Arc;
 /// A chart is redrawn when its width crosses a multiple of this many pixels, not at each pixel of a window resize.
 const WIDTH_STEP_PX: f64 = 8.0;
 
-/// A container is filled when it is so much higher than wide. No chart is by itself, so none feeds its own height.
-const FILLED_RATIO: f64 = 1.2;
-
 /// The height that a chart has to fill; `None` where its width decides.
 #[derive(Clone, Copy)]
 struct HeightToFill(Option<f64>);
 
-/// The height of a chart that is being drawn: this share of its width within `limits`, or what an enlarged one has on a phone.
+/// The height of a chart that is being drawn: this share of its width within `limits`, or what its dialog has for an enlarged one.
 pub fn height_of(width: f64, share: f64, limits: RangeInclusive<f64>) -> f64 {
     let filled = use_context::<HeightToFill>().and_then(|height| height.0);
     filled.unwrap_or_else(|| (width * share).clamp(*limits.start(), *limits.end()))
@@ -40,6 +37,9 @@ pub fn Chart(
     /// it reads redraws the picture.
     #[prop(into)]
     draw: Callback<(f64, Option<Axes>), Scene>,
+    /// Whether it stands in the dialog of [`Enlarge`], whose height it fills.
+    #[prop(optional)]
+    is_enlarged: bool,
     /// Whether the axes shall stand still.
     #[prop(into, optional)]
     is_held: Signal<bool>,
@@ -67,10 +67,10 @@ pub fn Chart(
         let width = (width / WIDTH_STEP_PX).floor() * WIDTH_STEP_PX;
         (width > 0.0).then_some(width)
     });
+    // On the page a chart makes its container as high as itself; in a dialog the container has a height of its own.
     let height = Memo::new(move |_| {
-        let (width, height) = size_px.get();
         let scale = browser::type_scale() * WIDTH_STEP_PX;
-        (height > FILLED_RATIO * width).then_some((height / scale).floor() * WIDTH_STEP_PX)
+        is_enlarged.then(|| (size_px.get().1 / scale).floor() * WIDTH_STEP_PX)
     });
     let scene = Memo::new(move |last: Option<&Option<Arc<Scene>>>| {
         // For this drawing alone.
@@ -119,9 +119,9 @@ pub fn LargeChart(
     on_press: Callback<Mark>,
 ) -> impl IntoView {
     let page = Page::of_context();
-    let chart = move |id: String| {
+    let chart = move |id: String, is_enlarged| {
         let is_held = Signal::derive(move || page.hold.is_held());
-        view! { <Chart id draw is_held is_switching=page.is_switching selected_kernel selected_tensor on_press /> }
+        view! { <Chart id draw is_enlarged is_held is_switching=page.is_switching selected_kernel selected_tensor on_press /> }
     };
     let save = Callback::new(move |form| {
         let drawing = untrack(|| {
@@ -132,8 +132,8 @@ pub fn LargeChart(
     });
     view! {
         <div class=format!("large-chart is-{id}")>
-            {chart(id.to_owned())}
-            <Enlarge title legend save>{move || chart(format!("{id}-large"))}</Enlarge>
+            {chart(id.to_owned(), false)}
+            <Enlarge title legend save>{move || chart(format!("{id}-large"), true)}</Enlarge>
         </div>
     }
 }

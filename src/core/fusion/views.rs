@@ -96,9 +96,14 @@ fn renumbered(
     if !partition.recomputed.is_empty() {
         let mut recomputed = Adjacency::with_capacity(kept.len(), kept.len());
         for &kernel in &kept {
-            recomputed.push(partition.recomputed[kernel].iter().copied());
+            // A view that has joined a kernel which computed it again is computed there once.
+            let is_of_another = |op: &OpId| renumbered.kernel_of[*op] != number[kernel];
+            let again = partition.recomputed[kernel].iter().copied();
+            recomputed.push(again.filter(is_of_another));
         }
-        renumbered.recomputed = recomputed;
+        if recomputed.iter().any(|again| !again.is_empty()) {
+            renumbered.recomputed = recomputed;
+        }
     }
     if !partition.further_launches.is_empty() {
         // The copy of a view for a library counts with the view.

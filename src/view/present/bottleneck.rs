@@ -46,7 +46,7 @@ impl Bottleneck {
     }
 
     /// The share of the time that waits for memory, which is what fusion can shorten, before and after it:
-    /// `memory-bound 42.1 % → 6.4 %`.
+    /// `memory-bound time 42.1 % → 6.4 %`.
     pub fn memory_time(analysis: &Analysis) -> Option<String> {
         let before = shares(analysis, &analysis.unfused, |kernel| {
             let times = analysis.predicted.as_ref()?.unfused_kernels.get(kernel)?;
@@ -56,9 +56,9 @@ impl Bottleneck {
         let [after, ..] = fused_shares(analysis)?;
         let [before, after] = [before, after].map(|memory| format_percent(memory.share_pct));
         Some(if before == after {
-            format!("memory-bound {after}")
+            format!("memory-bound time {after}")
         } else {
-            format!("memory-bound {before} → {after}")
+            format!("memory-bound time {before} → {after}")
         })
     }
 

@@ -35,7 +35,7 @@ pub struct Headline {
     pub unfused_time: String,
     /// Time, fused.
     pub fused_time: String,
-    /// The share of the time that waits for memory, before and after fusion: `memory-bound 42.1 % → 6.4 %`. `None` where the times
+    /// The share of the time that waits for memory, before and after fusion: `memory-bound time 42.1 % → 6.4 %`. `None` where the times
     /// leave out work.
     pub memory_time: Option<String>,
     /// The quotient of both: a speedup, or one by the lower bounds. `None` where nothing runs.

@@ -58,7 +58,7 @@ struct Replay<'a> {
     record: &'a Record,
     graph: &'a Graph,
     kernels: usize,
-    /// For each cell that stands for a kernel whether anything runs for it.
+    /// For each cell that stands for a kernel whether anything runs for it; of no node before its decision.
     runs: IdVec<CellId, bool>,
     /// For each cell the ops that it computes; none if it does not exist yet, or no longer.
     cells: IdVec<CellId, Vec<OpId>>,
@@ -80,7 +80,7 @@ impl<'a> Replay<'a> {
             graph,
             kernels: graph.ops.ids().filter(|&op| runs(op)).count(),
             runs: (graph.ops.ids().map(runs))
-                .chain(record.nodes.iter().map(|_| true))
+                .chain(record.nodes.iter().map(|_| false))
                 .collect(),
             cells: graph.ops.ids().map(|op| vec![op]).chain(nodes).collect(),
             kernel_cells: DisjointSets::new(count + record.nodes.len()),
@@ -131,7 +131,9 @@ impl<'a> Replay<'a> {
 
     fn add(&mut self, node: NodeId, ops: &[OpId], is_output: bool) {
         let cell = self.of_node(node);
-        self.kernels += 1;
+        let is_view = |&op: &OpId| self.record.is_view.get(op) == Some(&true);
+        self.runs[cell] = !ops.iter().all(is_view);
+        self.kernels += usize::from(self.runs[cell]);
         self.cells[cell] = ops.to_vec();
         for &op in ops {
             let alone = CellId::of_op(op);

@@ -48,7 +48,7 @@ const BOTTOM: f64 = 22.0;
 /// Share of a held axis below which the stack would be a line, so that the axis follows it.
 const LEAST_HELD_SHARE: f64 = 0.1;
 /// Between two ticks, at least.
-const TICK_DISTANCE: f64 = 40.0;
+const TICK_DISTANCE: f64 = 32.0;
 /// Height of a bar, at least; smaller tensors are summed. So low that a size has to change much before a bar comes or goes: biases
 /// are below, activations above.
 const MIN_BAR_HEIGHT: f64 = 0.1;
