@@ -10,7 +10,8 @@ use std::cmp::Reverse;
 
 /// Number of own texts that are kept.
 pub const MAX_OWN: usize = 10;
-/// Number of other documents that are kept: examples and links, for *Back*.
+/// Number of examples and links that are kept, for *Back*, and as many steps of lessons beside them: a long lesson leaves the
+/// program that the visitor came from.
 const MAX_OTHERS: usize = 5;
 
 /// A stored program with what the visitor chose for it.
@@ -52,10 +53,11 @@ pub fn own_texts(documents: &[Stored]) -> Vec<&Stored> {
 pub fn outdated(documents: &[Stored]) -> Vec<String> {
     let documents = latest_first(documents).into_iter();
     let (own, others): (Vec<_>, Vec<_>) = documents.partition(|(_, document)| document.is_own);
-    let beyond = own
-        .iter()
-        .skip(MAX_OWN)
-        .chain(others.iter().skip(MAX_OTHERS));
+    let (exercises, opened): (Vec<_>, Vec<_>) =
+        (others.into_iter()).partition(|(_, document)| document.is_exercise);
+    let beyond = (own.into_iter().skip(MAX_OWN))
+        .chain(opened.into_iter().skip(MAX_OTHERS))
+        .chain(exercises.into_iter().skip(MAX_OTHERS));
     beyond.map(|(id, _)| id.clone()).collect()
 }
 

@@ -84,5 +84,24 @@ test('the card in an enlarged chart leaves the picture in sight', async ({ page,
   await open();
   await PARTS['the card in an enlarged chart'](page);
   const [of, picture] = await Promise.all([card(page), page.locator('dialog[open] svg.chart')].map((part) => part.boundingBox()));
-  expect(of.x + of.width).toBeLessThanOrEqual(picture.x + 1);
+  expect(picture.x + picture.width).toBeLessThanOrEqual(of.x + 1);
+  expect(picture.width).toBeGreaterThan(LANDSCAPE.width / 2);
 });
+
+for (const name of ['Memory timeline', 'Roofline', 'Memory traffic']) {
+  test(`a chart is larger in its dialog than on the page: ${name}`, async ({ page, open }) => {
+    const size = async (chart) => {
+      const { width, height } = await chart.boundingBox();
+      return width * height;
+    };
+    const windows = [LANDSCAPE, { width: LANDSCAPE.height, height: LANDSCAPE.width }, { width: 1366, height: 768 }];
+    for (const window of windows) {
+      await page.setViewportSize(window);
+      await open();
+      const onPage = await size(page.locator(`.large-chart:has(button[aria-label="Enlarge: ${name}"]) > .chart-slot svg.chart`));
+      const dialog = await enlarge(page, name);
+      await expect.poll(() => size(dialog.locator('svg.chart'))).toBeGreaterThan(1.5 * onPage);
+      await dialog.getByRole('button', { name: 'Close' }).click();
+    }
+  });
+}

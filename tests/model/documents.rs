@@ -33,6 +33,20 @@ fn ten_own_texts_stay_and_what_was_only_looked_at_takes_no_place_of_theirs() {
 }
 
 #[test]
+fn the_steps_of_a_long_lesson_leave_the_program_from_before_it() {
+    let step = |i: u64| {
+        let step = Document {
+            is_exercise: true,
+            ..document(i, false)
+        };
+        (format!("step{i}"), step)
+    };
+    let before = stored("before", 0, false);
+    let documents: Vec<Stored> = [before].into_iter().chain((1..=7).map(step)).collect();
+    assert_eq!(outdated(&documents), ["step2", "step1"]);
+}
+
+#[test]
 fn the_title_is_the_first_line_with_something_on_it() {
     assert_eq!(title("\n\n# My block\ninput x"), "My block");
     assert_eq!(title("##\ninput x : f16[8]\n"), "input x : f16[8]");

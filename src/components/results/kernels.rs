@@ -251,7 +251,7 @@ fn figure_cells(of: Of, figures: Memo<Figures>) -> impl IntoView {
         </td>
         <td class="number" data-label="reads">{number(Quantity::BytesRead, |all| &all.bytes_read)}</td>
         <td class="number" data-label="writes">{number(Quantity::BytesWritten, |all| &all.bytes_written)}</td>
-        <td class="number">{is_kernel.then(|| number(Quantity::Intensity, |all| &all.intensity))}</td>
+        <td class="number" data-label=is_kernel.then_some("intensity")>{is_kernel.then(|| number(Quantity::Intensity, |all| &all.intensity))}</td>
         <td title=move || figures.with(|all| all.missing.clone())>
             {is_kernel.then(|| view! { <Number told=Figure::fused(of, Quantity::LimitedBy)>{bound}</Number> })}
             {move || roofline_bound.get().map(|name| view! { <small class="bound">{format!("roofline: {name}")}</small> })}

@@ -49,6 +49,8 @@ const BOTTOM: f64 = 22.0;
 const LEAST_HELD_SHARE: f64 = 0.1;
 /// Between two ticks, at least.
 const TICK_DISTANCE: f64 = 32.0;
+/// Steps of the axis, at most.
+const MAX_STEPS: f64 = 6.0;
 /// Height of a bar, at least; smaller tensors are summed. So low that a size has to change much before a bar comes or goes: biases
 /// are below, activations above.
 const MIN_BAR_HEIGHT: f64 = 0.1;
@@ -198,7 +200,7 @@ impl Plot {
         const STEPS: [f64; 6] = [0.2, 0.5, 1.0, 2.0, 5.0, 10.0];
         let end = self.axis.ends().1;
         let unit = 10_f64.powf((end.log10() + 1e-9).floor());
-        let most = (self.bounds.height() / TICK_DISTANCE).max(1.0);
+        let most = (self.bounds.height() / TICK_DISTANCE).clamp(1.0, MAX_STEPS);
         let mut steps = STEPS.into_iter().map(|step| step * unit);
         let step = steps.find(|step| end / step <= most);
         let step = step.unwrap_or(end);
