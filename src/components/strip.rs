@@ -7,8 +7,8 @@ use crate::app::learning::is_in_lesson;
 use crate::app::session::Session;
 use crate::app::state::{Notice, NoticeAction, Page};
 use fuseline_browser::Later;
-use fuseline_core::Severity;
-use fuseline_core::examples::example;
+use fuseline_core::examples::{Example, example};
+use fuseline_core::{Externals, Severity};
 use leptos::prelude::*;
 use std::time::Duration;
 
@@ -114,9 +114,18 @@ fn Standing() -> impl IntoView {
     };
     // A step of a lesson asks for what the sentence tells.
     let is_in_lesson = is_in_lesson(page);
+    // What it says is true of the options and conventions with which the example opens.
+    let is_as_opened = move |example: &Example| {
+        let conventions = page.conventions.get();
+        let is_attention_apart = page.fusion.with(|fusion| !fusion.attention);
+        is_attention_apart
+            && conventions.externals == Externals::default()
+            && conventions.reshape == example.opening.reshape
+    };
     let watch = move || {
         let example = page.example.get().and_then(example);
-        example.filter(|_| !is_in_lesson()).map(|e| e.watch)
+        let shown = example.filter(|example| is_as_opened(example) && !is_in_lesson());
+        shown.map(|example| example.watch)
     };
     let watch_line = move || {
         watch().map(|watch| {

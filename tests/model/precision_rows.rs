@@ -2,6 +2,7 @@
 
 use crate::interpret_functions::run;
 use fuseline_codegen::interpret::Setup;
+use fuseline_core::examples::example;
 use fuseline_core::notation::parse;
 use fuseline_core::{Options, Policy, TensorId, analyze_program};
 use fuseline_view::present::precision::{
@@ -58,6 +59,33 @@ fn a_row_says_where_a_tensor_is_rounded_and_what_that_costs() {
         ("2,049", "2,048", "2,049")
     );
     assert_eq!(number_rows(&ran, TensorId::new(99)), []);
+}
+
+/// FlashAttention keeps the probabilities on chip, but matrix units take them in the type of the tensor.
+#[test]
+fn what_a_matmul_reads_on_chip_is_rounded_for_it() {
+    let text = example("sdpa_flash").unwrap().text;
+    let options = Options::of_policy(Policy::Inductor);
+    let ran = run(text, &[], &options);
+    let outcome = analyze_program(&parse(text).program, &options);
+    let partition = outcome.analysis.unwrap().partition;
+    assert_eq!(
+        roundings(&ran, &partition, 10),
+        [
+            "Kernel 1 rounds `out` to bf16, keeps `scores`, `scaled` unrounded and rounds `probs` to bf16 for the matmul alone."
+        ]
+    );
+    let rows = precision_rows(&ran, &partition, 10);
+    let fused: Vec<[&str; 2]> = (rows.iter()).map(|row| [&*row.name, &*row.fused]).collect();
+    assert_eq!(
+        fused,
+        [
+            ["scores", "kept in f32"],
+            ["scaled", "kept in f32"],
+            ["probs", "kept in f32, bf16 for the matmul"],
+            ["out", "stored in bf16"],
+        ]
+    );
 }
 
 #[test]

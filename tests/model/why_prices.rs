@@ -221,7 +221,7 @@ proptest! {
     }
 }
 
-/// No merge is priced at more than the two kernels take; two matmuls, which no kernel runs, have no time.
+/// No merge is priced at more than the two kernels take; without a time are only merges with a matmul.
 #[test]
 fn no_price_exceeds_the_time_of_the_two_kernels() {
     let mut without_time = 0;
@@ -244,7 +244,7 @@ fn no_price_exceeds_the_time_of_the_two_kernels() {
                         ops.any(|&op| graph.ops[op].op_type == OpType::Matmul)
                     };
                     let Some(saved_s) = edge.price.time_s() else {
-                        assert!(kernels.into_iter().all(has_matmul));
+                        assert!(kernels.into_iter().any(has_matmul));
                         without_time += 1;
                         continue;
                     };

@@ -84,7 +84,7 @@ pub fn said_verdict(analysis: &Analysis, ops: [OpId; 2], verdict: &Verdict) -> S
     let Some(saved_s) = price.time_s() else {
         let [first, second] = in_execution_order(ops).map(|op| quoted_op(graph, op));
         said.push(
-            format!(". Its time is unknown: no known kernel runs {first} and {second}."),
+            format!(". Its time is unknown: no kernel modelled here runs {first} and {second}."),
             None,
         );
         return said;

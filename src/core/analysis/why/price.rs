@@ -83,9 +83,13 @@ impl Price {
         Some(self.before.predicted_s? - self.after.predicted_s?)
     }
 
-    /// The time that is predicted to be saved, where that is known, otherwise by how much the lower bound falls.
+    /// The time that is predicted to be saved or, where the analysis predicts none, by how much the lower bound falls. `None` where
+    /// the device model knows no kernel of the change.
     pub fn time_s(self) -> Option<f64> {
-        self.predicted_saved_s().or_else(|| self.bound_saved_s())
+        match self.before.predicted_s {
+            Some(_) => self.predicted_saved_s(),
+            None => self.bound_saved_s(),
+        }
     }
 
     /// Whether [`Self::time_s`] is predicted.

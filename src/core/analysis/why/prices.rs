@@ -22,6 +22,9 @@ pub struct Prices<'a> {
     reads: Adjacency<KernelId, Read>,
     writes: MergedWrites<'a>,
     has_matmul: IdVec<KernelId, bool>,
+    has_reduction: IdVec<KernelId, bool>,
+    /// For each kernel those that write operands of its matmul, seen through views.
+    feeds_matmul: Adjacency<KernelId, KernelId>,
     device: Option<OnDevice<'a>>,
 }
 
@@ -96,18 +99,27 @@ impl<'a> Prices<'a> {
             sorted.sort_unstable();
             reads.push(sorted);
         }
+        let kernels = || analysis.fused.kernels.iter();
+        let has = |op_type| {
+            let is_one = move |op: &OpId| graph.ops[*op].op_type == op_type;
+            kernels().map(move |kernel| kernel.ops.iter().any(is_one))
+        };
+        let mut feeds_matmul = Adjacency::with_capacity(kernels().len(), graph.ops.len());
+        for kernel in kernels() {
+            let ops = kernel.ops.iter().copied();
+            let matmuls = ops.filter(|&op| graph.ops[op].op_type == OpType::Matmul);
+            let operands = matmuls.flat_map(|op| graph.inputs[op].iter());
+            let producers =
+                operands.filter_map(|&tensor| graph.tensors[views.base[tensor]].producer);
+            feeds_matmul.push(producers.map(|op| analysis.partition.kernel_of[op]));
+        }
         Self {
             analysis,
             reads,
+            has_matmul: has(OpType::Matmul).collect(),
+            has_reduction: has(OpType::Reduction).collect(),
+            feeds_matmul,
             writes: MergedWrites::new(analysis, views),
-            has_matmul: (analysis.fused.kernels.iter())
-                .map(|kernel| {
-                    kernel
-                        .ops
-                        .iter()
-                        .any(|&op| graph.ops[op].op_type == OpType::Matmul)
-                })
-                .collect(),
             device,
         }
     }
@@ -140,14 +152,34 @@ impl<'a> Prices<'a> {
         let after = Cost {
             bytes,
             bound_s: Some(place(&analysis.options, work, bytes, is_free).time_s),
-            predicted_s: (self.breakdown(a, b, work, saved)).map(|breakdown| breakdown.time_s()),
+            predicted_s: (self.is_modelled(a, b))
+                .then(|| self.breakdown(a, b, work, saved))
+                .flatten()
+                .map(|breakdown| breakdown.time_s()),
         };
         Price { before, after }
     }
 
+    /// Whether the device model knows a kernel that computes both. Beside a matmul it knows no reduction, which needs whole rows where
+    /// the matmul has tiles, and ops before one only by the option *prologue*: each tile of columns would compute them again.
+    fn is_modelled(&self, a: KernelId, b: KernelId) -> bool {
+        match (self.has_matmul[a], self.has_matmul[b]) {
+            (false, false) => true,
+            (true, true) => false,
+            (true, false) => self.takes(a, b),
+            (false, true) => self.takes(b, a),
+        }
+    }
+
+    /// Whether the kernel of a matmul takes the ops of another.
+    fn takes(&self, matmul: KernelId, other: KernelId) -> bool {
+        let is_before = || self.feeds_matmul[matmul].contains(&other);
+        !self.has_reduction[other] && (self.analysis.options.fusion.prologue || !is_before())
+    }
+
     /// How the predicted time of two kernels as one is found; `None` where it has none. As [`Self::merged`].
     pub fn merged_breakdown(&self, a: KernelId, b: KernelId) -> Option<Breakdown> {
-        if self.has_matmul[a] && self.has_matmul[b] {
+        if !self.is_modelled(a, b) {
             return None;
         }
         let saved = [self.saved_reads(a, b), self.saved_writes(a, b)];

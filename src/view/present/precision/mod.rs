@@ -5,10 +5,10 @@ mod figures;
 use self::figures::Told;
 use super::figure::Explanation;
 use super::format::{format_count, format_digits, format_ratio, format_scientific};
-use super::names::{counted, joined};
+use super::names::{counted, joined, listed};
 use fuseline_codegen::interpret::{Error, Interpretation, NotRun, Run, Setup, Stored, TensorRuns};
 use fuseline_core::notation::spelling::printable;
-use fuseline_core::{DType, KernelId, Partition, TensorId};
+use fuseline_core::{DType, KernelId, OpType, Partition, TensorId};
 
 /// A tensor that an op writes.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +68,11 @@ pub fn precision_rows(
             kernel,
             dtype: runs.dtype.name(),
             unfused: place_text(runs, runs.unfused.is_stored),
-            fused: place_text(runs, runs.fused.is_stored),
+            fused: if is_rounded_operand(ran, tensor, runs) {
+                format!("kept in f32, {} for the matmul", runs.dtype.name())
+            } else {
+                place_text(runs, runs.fused.is_stored)
+            },
             is_kept: !runs.fused.is_stored,
             unfused_error: told.error(Run::Unfused),
             fused_error: told.error(Run::Fused),
@@ -98,6 +102,14 @@ fn place_text(runs: &TensorRuns, is_stored: bool) -> String {
         (false, DType::F16 | DType::Bf16 | DType::F8) => "kept in f32".to_owned(),
         (false, _) => format!("kept in {name}"),
     }
+}
+
+/// Whether matrix units read what its kernel keeps in f32: they take operands of the tensor's type.
+fn is_rounded_operand(ran: &Interpretation, tensor: TensorId, runs: &TensorRuns) -> bool {
+    let is_narrow = matches!(runs.dtype, DType::F16 | DType::Bf16 | DType::F8);
+    let mut readers = ran.graph.consumers[tensor].iter();
+    let is_operand = readers.any(|&op| ran.graph.ops[op].op_type == OpType::Matmul);
+    !runs.fused.is_stored && is_narrow && is_operand
 }
 
 fn error_text(runs: &TensorRuns, error: Error) -> String {
@@ -179,27 +191,31 @@ pub fn roundings(ran: &Interpretation, partition: &Partition, max_kernels: usize
                 "`{}`",
                 printable(ran.graph.tensor_name(tensor)).replace('`', "")
             );
-            Some((runs, name))
+            Some((tensor, runs, name))
         });
-        let (stored, kept): (Vec<_>, Vec<_>) = tensors.partition(|(runs, _)| runs.fused.is_stored);
-        let stored: Vec<String> = (stored.iter())
-            .map(|(runs, name)| format!("{name} to {}", runs.dtype.name()))
-            .collect();
-        let kept: Vec<&String> = kept.iter().map(|(_, name)| name).collect();
-        let mut parts = Vec::new();
-        if !stored.is_empty() {
-            parts.push(format!(
-                "rounds {}",
-                joined(stored.iter(), [", ", " and "], NAMED)
-            ));
-        }
-        if !kept.is_empty() {
-            parts.push(format!(
-                "keeps {} unrounded",
-                joined(kept.iter(), [", ", " and "], NAMED)
-            ));
-        }
-        let verb = parts.join(" and ");
+        let (stored, kept): (Vec<_>, Vec<_>) =
+            tensors.partition(|(_, runs, _)| runs.fused.is_stored);
+        let (operands, kept): (Vec<_>, Vec<_>) = (kept.into_iter())
+            .partition(|&(tensor, runs, _)| is_rounded_operand(ran, tensor, runs));
+        let rounded = |tensors: Vec<(TensorId, &TensorRuns, String)>| {
+            let tensors = tensors.into_iter();
+            let texts = tensors.map(|(_, runs, name)| format!("{name} to {}", runs.dtype.name()));
+            texts.collect::<Vec<_>>()
+        };
+        let kept: Vec<String> = kept.into_iter().map(|(.., name)| name).collect();
+        let sentences = [
+            ("rounds ", rounded(stored), ""),
+            ("keeps ", kept, " unrounded"),
+            ("rounds ", rounded(operands), " for the matmul alone"),
+        ];
+        let said = sentences
+            .into_iter()
+            .filter(|(_, names, _)| !names.is_empty());
+        let parts = said.map(|(before, names, after)| {
+            let names = joined(names.iter(), [", ", " and "], NAMED);
+            format!("{before}{names}{after}")
+        });
+        let verb = listed(parts.collect());
         (!verb.is_empty()).then(|| format!("Kernel {} {verb}.", kernel.number()))
     });
     sentences.collect()
