@@ -1,8 +1,11 @@
 //! Bytes, time and cost of a kernel of some ops of a region.
 
-use super::{Bits, LocalOp, Region, Set};
+use super::{Bits, LocalOp, Region, RegionContext, Set};
 use crate::cost::roofline::Times;
-use crate::model::device::Device;
+use crate::cost::work::op_work;
+use crate::fusion::inductor::is_one_call;
+use crate::model::device::{Device, Measured};
+use crate::model::ids::OpId;
 use crate::model::options::{Objective, Options};
 
 /// The cost of a kernel, in integers, so that sums do not round. Compared in the order of its fields.
@@ -10,7 +13,8 @@ use crate::model::options::{Objective, Options};
 pub(crate) struct Cost {
     /// By the objective: bytes, or time in ticks of a [`Clock`].
     pub(crate) bytes_or_ticks: u64,
-    /// The other one of the two: with equal bytes the smaller time is better, with equal time the fewer bytes.
+    /// The other one of the two: with equal bytes the smaller time is better, with equal time the fewer bytes. A time beside bytes
+    /// holds what a generated matmul loses against the library at measured rates, so that it is the better one in predictions, too.
     pub(crate) ticks_or_bytes: u64,
     /// Breaks further ties: first the number of kernels (upper 32 bits), then the ops in kernels with a matmul, because
     /// light ops are better placed in a kernel that is bound by memory.
@@ -180,9 +184,36 @@ impl Region<'_> {
         let bytes = self.bytes(set);
         let ticks = self.ticks(set, bytes, clock);
         let ticks = match self.context.options.fusion.objective {
-            Objective::Bytes | Objective::Time => ticks,
+            Objective::Bytes => ticks.saturating_add(self.generated_ticks(set, clock)),
+            Objective::Time => ticks,
             Objective::Measured => self.measured_ticks(set, ticks, clock),
         };
         Cost::of(self.context.options, bytes, ticks, ties)
+    }
+
+    /// What the matmul of a kernel loses where a compiler generates it; 0 where it is a library call, and on devices without
+    /// measured rates.
+    fn generated_ticks(&self, set: Set, clock: Clock) -> u64 {
+        let RegionContext { graph, options, .. } = *self.context;
+        let matmul = Bits(set & self.matmuls).next().map(|op| self.ops[op]);
+        let Some(matmul) = matmul.filter(|_| !(set & !self.views).is_power_of_two()) else {
+            return 0;
+        };
+        let delay_s = *self.context.generated_delay_s.get_or_init(|| {
+            let calibration = options.device.calibration();
+            calibration.map_or(0.0, |of| {
+                let Measured {
+                    generated_matmul_share: share,
+                    matrix_f16_flops_per_s: per_s,
+                    ..
+                } = of.rates;
+                (1.0 / share - 1.0) / per_s
+            })
+        });
+        let ops: Vec<OpId> = Bits(set).map(|op| self.ops[op]).collect();
+        if delay_s == 0.0 || is_one_call(graph, &ops, matmul) {
+            return 0;
+        }
+        clock.ticks_of(op_work(graph, matmul).matrix_flops as f64 * delay_s)
     }
 }

@@ -43,6 +43,8 @@ pub struct RegionContext<'a> {
     /// Policy, conventions and device.
     pub(super) options: &'a Options,
     pub(super) views: Cow<'a, Views>,
+    /// How much longer a FLOP of a generated matmul takes than one of the library's, computed when a cost is asked for.
+    generated_delay_s: OnceCell<f64>,
 }
 
 impl<'a> RegionContext<'a> {
@@ -52,6 +54,7 @@ impl<'a> RegionContext<'a> {
             graph,
             options,
             views: Cow::Owned(Views::under(graph, options.conventions.reshape)),
+            generated_delay_s: OnceCell::new(),
         }
     }
 
@@ -65,6 +68,7 @@ impl<'a> RegionContext<'a> {
             graph,
             options,
             views: Cow::Borrowed(views),
+            generated_delay_s: OnceCell::new(),
         }
     }
 
