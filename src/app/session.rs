@@ -177,6 +177,13 @@ impl Session {
             move |(), _, _| self.store_later(),
             false,
         );
+        // The link opens another program than the page shows, or by other options.
+        let is_changed = Memo::new(move |_| page.differs_from_sent());
+        Effect::watch(
+            move || is_changed.get(),
+            move |_, _, _| self.name_entry(),
+            false,
+        );
         Effect::watch(
             move || (page.is_computing.get(), page.worker.is_running()),
             move |_, _, _| browser::after_picture(move || self.end_drawn_start()),
@@ -314,7 +321,6 @@ impl Session {
         if is_other {
             let opened = OpenDocument::new(browser::new_id(), &state.text, true);
             self.open.set_value(opened);
-            self.name_entry();
         }
         self.await_picture(name);
         if state.puzzle.is_none() {
@@ -325,6 +331,7 @@ impl Session {
             link: Some(page.present_step()),
             is_note_hidden: false,
         });
+        self.name_entry();
         // On a phone a sheet would cover the sentence, and without one nothing would say why the charts are dim.
         if let Some(name) = &state.selected_op
             && !browser::shows_sheets()
@@ -387,8 +394,12 @@ impl Session {
         self.open.with_value(|open| open.id.clone())
     }
 
+    /// Names this entry of the tab's history by its document. Its address keeps a link that opens what the page shows.
     fn name_entry(self) {
-        self.open.with_value(|open| browser::name_entry(&open.id));
+        let page = self.page;
+        let is_link = page.sent.with_untracked(|sent| sent.link.is_some());
+        let keeps_link = is_link && !untrack(|| page.differs_from_sent());
+        (self.open).with_value(|open| browser::name_entry(&open.id, keeps_link));
     }
 
     /// Marks the start of what is about to be shown until its picture is drawn, and then stores it.
@@ -458,7 +469,7 @@ impl Session {
                 Storing::Leave => return true,
                 Storing::Fork => {
                     open.id = browser::new_id();
-                    browser::name_entry(&open.id);
+                    browser::name_entry(&open.id, false);
                 }
                 Storing::Write => {}
             }

@@ -1,6 +1,7 @@
 //! Share links: reads the one in the address, makes one of what the page shows.
 
 use crate::app::state::{OpsView, Page, SetIfChanged, Tab};
+use crate::app::stored;
 use fuseline_browser as browser;
 use fuseline_learn::lesson::open::OpenLesson;
 use fuseline_learn::puzzle::library::listed;
@@ -40,8 +41,12 @@ pub enum LinkedLesson {
 }
 
 impl Link {
-    /// The link in the fragment of the address (the part after `#`); `None` when there is no fragment.
+    /// The link in the fragment of the address (the part after `#`); `None` when there is no fragment, and when this entry of the tab's
+    /// history has opened its link: a reload and *Back* show what the visitor has made of it.
     pub async fn in_address() -> Option<Self> {
+        if browser::entry_name().is_some_and(|id| stored::document(&id).is_some()) {
+            return None;
+        }
         loop {
             // `#main` is the target of the skip link.
             let fragment = browser::fragment().filter(|f| f != "main")?;

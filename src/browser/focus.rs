@@ -305,6 +305,15 @@ pub fn is_in_window(element: &Element) -> bool {
     place.top() >= 0.0 && place.bottom() <= window_height_px()
 }
 
+/// Whether the window shows some of the element of this id.
+pub fn is_seen_by_id(id: &str) -> bool {
+    let element = super::document().and_then(|document| document.get_element_by_id(id));
+    element.is_some_and(|element| {
+        let place = element.get_bounding_client_rect();
+        place.bottom() > 0.0 && place.top() < window_height_px()
+    })
+}
+
 pub(crate) fn window_height_px() -> f64 {
     let height = web_sys::window().and_then(|window| window.inner_height().ok()?.as_f64());
     height.unwrap_or_default()

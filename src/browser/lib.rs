@@ -25,6 +25,7 @@ mod service_worker;
 mod size;
 mod storage;
 mod timers;
+mod turn;
 mod values;
 mod worker;
 mod zlib;
@@ -38,9 +39,10 @@ pub use files::{
 };
 pub use focus::{
     Caret, bring_to_top, caret, first_line_in_view, focus, focus_field, focus_svg, has_focus,
-    has_focus_in_text_field, has_focus_within, has_visible_focus, is_in_window, mounted,
-    place_in_view, reveal, reveal_by_id, reveal_in, reveal_node, reveal_unless_seen, reveal_within,
-    scroll_page, scroll_to_line, scroll_to_top, scrolled_px, select_line, set_caret, step_in_table,
+    has_focus_in_text_field, has_focus_within, has_visible_focus, is_in_window, is_seen_by_id,
+    mounted, place_in_view, reveal, reveal_by_id, reveal_in, reveal_node, reveal_unless_seen,
+    reveal_within, scroll_page, scroll_to_line, scroll_to_top, scrolled_px, select_line, set_caret,
+    step_in_table,
 };
 pub use gpu::{Gpu, Prepared, Stop};
 pub use js_sys::futures::spawn_local as spawn;
@@ -63,6 +65,7 @@ pub use service_worker::{keep_offline, switch_version};
 pub use size::{content_size, type_scale};
 pub use storage::{forget, load, store, stored_keys};
 pub use timers::{during, next_frame, next_task, when_idle};
+pub use turn::keep_place_when_turned;
 pub use values::{read_json, written};
 pub use web_sys::{Event, File};
 pub use worker::{Worker, is_worker, post_to_page};

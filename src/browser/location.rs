@@ -50,16 +50,17 @@ pub fn entry_depth() -> usize {
     Entry::present().map_or(0, |entry| entry.depth)
 }
 
-/// Names the present entry of the tab's history. Removes the fragment of a link, so that a reload shows the visitor's edits and
-/// not the link again.
-pub fn name_entry(name: &str) {
+/// Names the present entry of the tab's history. Its address keeps the fragment of a link where `keeps_link`, for a visitor who copies
+/// it from there.
+pub fn name_entry(name: &str, keeps_link: bool) {
     if let Some(history) = history() {
         let entry = Entry {
             name: name.to_owned(),
             depth: entry_depth(),
         };
+        let address = (!keeps_link).then(address);
         // A sandboxed frame may refuse.
-        let _ = history.replace_state_with_url(&entry.state(), "", Some(&address()));
+        let _ = history.replace_state_with_url(&entry.state(), "", address.as_deref());
     }
 }
 

@@ -50,6 +50,7 @@ pub fn App(
     open_dropped_files(page);
     Effect::new(move || show_theme(page.theme.get()));
     title::follow(page);
+    fuseline_browser::keep_place_when_turned();
     on_window(ev::keydown, move |event| {
         if !presenting.press(&event) {
             press(page, &event);

@@ -122,14 +122,20 @@ fn Standing() -> impl IntoView {
             && conventions.externals == Externals::default()
             && conventions.reshape == example.opening.reshape
     };
-    let watch = move || {
+    let watched = Memo::new(move |_| {
         let example = page.example.get().and_then(example);
-        let shown = example.filter(|example| is_as_opened(example) && !is_in_lesson());
-        shown.map(|example| example.watch)
-    };
+        example.filter(|_| !is_in_lesson())
+    });
+    // What does not hold keeps its place, so that nothing below moves.
+    let does_not_hold = move || watched.get().is_some_and(|example| !is_as_opened(example));
     let watch_line = move || {
-        watch().map(|watch| {
-            view! { <p><span class="strip-label">"What to watch: "</span><span>{watch}</span></p> }
+        watched.get().map(|example| {
+            view! {
+                <p class:is-placeholder=does_not_hold>
+                    <span class="strip-label">"What to watch: "</span>
+                    <span>{example.watch}</span>
+                </p>
+            }
         })
     };
     let save = move |_| page.save_text();

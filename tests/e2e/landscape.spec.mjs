@@ -71,6 +71,32 @@ for (const name of ['Memory timeline', 'Roofline', 'Memory traffic']) {
   });
 }
 
+test('what is read stays in sight when the phone is turned, and “Learn” brings a lesson back', async ({ page, open }) => {
+  const upright = { width: LANDSCAPE.height, height: LANDSCAPE.width };
+  const isRead = async () => {
+    const { y } = await page.locator('.lesson h4').boundingBox();
+    return y > 0 && y < (page.viewportSize().height);
+  };
+  await page.setViewportSize(upright);
+  await open();
+  await page.getByRole('button', { name: 'Learn', exact: true }).click();
+  await page.getByRole('button', { name: /From ops to kernels/ }).click();
+  await page.locator('.lesson h4').scrollIntoViewIfNeeded();
+  await expect.poll(isRead).toBe(true);
+  // A visitor reads before turning the phone.
+  await page.waitForTimeout(400);
+  for (const size of [LANDSCAPE, upright]) {
+    await page.setViewportSize(size);
+    await expect.poll(isRead).toBe(true);
+    await page.waitForTimeout(400);
+  }
+  await page.evaluate(() => scrollTo(0, 0));
+  await page.setViewportSize(LANDSCAPE);
+  await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+  await page.getByRole('button', { name: 'Learn', exact: true }).click();
+  await expect.poll(isRead).toBe(true);
+});
+
 test('the lessons come to the top of the window', async ({ page, open }) => {
   await page.setViewportSize(LANDSCAPE);
   await open();

@@ -130,6 +130,14 @@ test('a page that has changed since the step began is told', async ({ page, open
   await expect(told).toHaveCount(0);
 });
 
+test('a double click goes one step on, not two', async ({ page, open }) => {
+  await open();
+  await page.getByRole('button', { name: 'Learn', exact: true }).click();
+  await panel(page).getByRole('button', { name: /From ops to kernels/ }).click();
+  await panel(page).getByRole('button', { name: 'Skip' }).dblclick();
+  await expect(panel(page).getByRole('button', { name: /^Step 2/ })).toHaveAttribute('aria-current', 'step');
+});
+
 test('leaving a lesson brings back the program, the choices and the pane from before it', async ({ page, visit, site }) => {
   await openEmpty(page, site);
   await page.evaluate(() => { localStorage.setItem('fuseline.ops-open', 'false'); });

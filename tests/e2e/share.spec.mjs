@@ -105,7 +105,26 @@ test('a link that is followed while the page is open', { tag: '@firefox' }, asyn
   await open();
   await followLink(page, whole);
   await expect(editor(page)).toHaveValue(TEXT);
-  await expect.poll(() => new URL(page.url()).hash).toBe('');
+  expect(new URL(page.url()).hash).toBe(whole);
+});
+
+test('the address is the link until something changes, and a reload shows the change', { tag: '@firefox' }, async ({ page, open }) => {
+  const hash = () => new URL(page.url()).hash;
+  await open(whole);
+  await expect(editor(page)).toHaveValue(TEXT);
+  expect(hash()).toBe(whole);
+  // The fused view is the same program.
+  await chooseView(page, 'Fused');
+  expect(hash()).toBe(whole);
+  await expect.poll(() => page.evaluate(() => Object.values(localStorage).some((stored) => stored.includes('scaled') || stored.includes('matmul')))).toBe(true);
+  await page.reload();
+  await expect(editor(page)).toHaveValue(TEXT);
+  expect(hash()).toBe(whole);
+  const edited = `${TEXT}scaled: w = scale(z)\n`;
+  await write(page, edited);
+  await expect.poll(hash).toBe('');
+  await page.reload();
+  await expect(editor(page)).toHaveValue(edited);
 });
 
 test('a link that is opened shows no other program first', { tag: '@firefox' }, async ({ page, site }) => {
@@ -249,7 +268,7 @@ test('a link with an example at other sizes opens as that example', { tag: '@fir
   await slider(page, 'S').press('ArrowRight');
   const text = await editor(page).inputValue();
   await chooseExample(page, 'Diamond');
-  await followLink(page, fragmentOf(`\n${text}`));
+  await followLink(page, fragmentOf(`reshape=view\n\n${text}`));
   await expect(editor(page)).toHaveValue(text);
   await expect(picker(page, 'Example')).toHaveValue('transformer_block');
   await expect(page.locator('.strip')).toContainText('What to watch: In f16, torch.compile');

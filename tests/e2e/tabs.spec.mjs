@@ -63,12 +63,15 @@ test('the changes that save most time come first, and each is tried, said and un
   await attention.getByRole('button', { name: 'Try it' }).click();
   await expect(attention).toHaveCount(0);
   await expect(notice(page)).toContainText('Set: fused attention');
+  // What the example says to watch for is true without it.
+  await expect(page.getByText(/^What to watch/)).toBeHidden();
   const figures = page.locator('.headline-figure').first();
   await expect(figures).toContainText('839 MB');
   await page.getByRole('tab', { name: 'Kernels' }).click();
   await expect(page.locator('table.kernels').getByRole('button', { name: /^kernel \d+: .*attn_scores \+ softmax \+ attn_output/ })).toBeVisible();
   await notice(page).getByRole('button', { name: 'Undo' }).click();
   await expect(figures).toContainText('1.96 GB');
+  await expect(page.getByText(/^What to watch/)).toBeVisible();
   await expect(notice(page)).toBeEmpty();
 });
 

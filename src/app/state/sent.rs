@@ -2,6 +2,7 @@
 
 use super::page::Page;
 use crate::app::history::{Choices, Step};
+use fuseline_browser as browser;
 use fuseline_view::page::note::Note;
 use leptos::prelude::*;
 
@@ -52,9 +53,9 @@ impl Page {
         untrack(|| self.shown_note().filter(|_| !self.differs_from_sent()))
     }
 
-    /// What the page shows counts as what a link opened, where it has the note of one.
+    /// What the page shows counts as what a link opened, where it has the note of one or its address is the link.
     pub fn resume_sent(self) {
-        if self.sender_note.with_untracked(Option::is_some) {
+        if self.sender_note.with_untracked(Option::is_some) || browser::fragment().is_some() {
             self.sent.set(Sent {
                 link: Some(self.present_step()),
                 is_note_hidden: false,

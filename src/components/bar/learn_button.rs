@@ -2,11 +2,11 @@
 
 use crate::app::learning::Learning;
 use crate::app::state::{OpsView, Page};
-use crate::components::tabs::tab_id;
+use crate::components::tabs::{panel_id, tab_id};
 use fuseline_browser as browser;
 use leptos::prelude::*;
 
-/// Opens the lessons, or brings back the pane as it was before.
+/// Shows the lessons or, where they are in sight, brings back the pane as it was before.
 #[component]
 pub fn LearnButton() -> impl IntoView {
     let page = Page::of_context();
@@ -22,7 +22,8 @@ pub fn LearnButton() -> impl IntoView {
         let Some(learning) = learning else {
             return;
         };
-        if untrack(is_open) {
+        // A pane that is open but out of sight is what the press is meant to show.
+        if untrack(is_open) && browser::is_seen_by_id(&panel_id(OpsView::Learn)) {
             learning.hide_pane();
         } else {
             learning.show_pane();

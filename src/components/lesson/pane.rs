@@ -7,6 +7,7 @@ use crate::app::sharing::lesson_link;
 use crate::app::state::Page;
 use fuseline_browser as browser;
 use fuseline_learn::lesson::Step;
+use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 
@@ -143,7 +144,11 @@ fn LessonFoot(
 ) -> impl IntoView {
     let page = Page::of_context();
     let is_first = move || learning.step.get() == 0;
-    let next = move |_| {
+    let next = move |event: ev::MouseEvent| {
+        // The second press of a double click would skip a step that nobody has seen.
+        if event.detail() > 1 {
+            return;
+        }
         let step = learning.step.get_untracked();
         if !untrack(|| learning.has_open_task()) {
             learning.finish_step();
