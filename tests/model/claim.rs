@@ -111,7 +111,7 @@ fn where_fusion_saves_nothing_the_reason_is_said() {
         (
             apart,
             Policy::Optimal,
-            "Nothing to save here: no legal fusion of these ops saves anything.",
+            "Nothing saved: no kernels that the search allows have fewer bytes.",
         ),
         (
             TEXT,

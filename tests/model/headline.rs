@@ -241,6 +241,10 @@ fn what_takes_most_of_the_fused_time_stands_beside_it() {
     let norm = "input x : f16[8192, 4096]\ny = layer_norm(x)\n";
     let share = on_device("h200", norm).memory_time;
     assert_eq!(share.as_deref(), Some("memory-bound time 100.0 %"));
+    // What waits for the cache does not wait for memory.
+    let convolution = "input x : bf16[64, 256, 56, 56]\nweight w : bf16[256, 256, 3, 3]\ny = conv2d(x, w, padding=1)\n";
+    let share = on_device("h100", convolution).memory_time;
+    assert_eq!(share.as_deref(), Some("memory-bound time 0.0 %"));
     assert_eq!(on_device("a100-80", "y = opaque(x)\n").memory_time, None);
 }
 

@@ -230,3 +230,27 @@ fn one_kernel_is_counted_as_one() {
     let said = headline(&one).sentence();
     assert!(said.contains("1 kernel becomes 1."), "{said}");
 }
+
+/// A kernel that holds whole columns reads memory in strides, which no measured kernel does. The compiler sums columns in two kernels.
+#[test]
+fn a_kernel_of_columns_and_what_reads_their_means_has_no_time() {
+    let text =
+        "input x : bf16[16384, 4096]\nm = mean(x, axis=0)\nc = sub(x, m)\noutput = relu(c)\n";
+    let analysis = on("h100", Policy::Inductor, text);
+    let [m, c] = ["m", "c"].map(|name| analysis.graph.op_named(name).unwrap());
+    assert_eq!(
+        said_verdict(&analysis, [m, c], &Why::new(&analysis).ask(m, c)).text(),
+        "Separate: `m` runs as several kernels, and `c` waits for the last of them. One kernel instead would save 134 MB. \
+         Its time is unknown: no kernel modelled here runs `m` and `c`."
+    );
+    let rows = text.replace("axis=0", "axis=1");
+    let analysis = on("h100", Policy::Rules, &rows);
+    assert!(
+        Why::new(&analysis)
+            .ask(m, c)
+            .saved()
+            .unwrap()
+            .time_s()
+            .is_some()
+    );
+}

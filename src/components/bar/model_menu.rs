@@ -30,7 +30,7 @@ pub fn ModelMenu(
                 {choices("Inputs and weights count", "externals", externals_words, |c| &mut c.externals)}
                 {choices("A reshape is", "reshape", reshape_words, |c| &mut c.reshape)}
                 <p class="quiet">
-                    "A kernel reads each tensor that it needs once. It writes each result, and each output that another kernel reads, once. Bytes are exact."
+                    "A kernel reads each tensor that it needs once. It writes each result, and each output that another kernel reads, once. Bytes are exact under this convention; a row that does not fit on chip is read again, as Limits says."
                 </p>
             </section>
             <section aria-labelledby="model-precision">

@@ -68,7 +68,7 @@ impl Bottleneck {
         let (rates, whole) = match analysis.predicted {
             Some(_) => (
                 "measured rates. The roofline has the rates of the data sheet",
-                " It decides where the measured rate is of a whole loop over rows, as in a library's softmax or norm.",
+                " It decides where a kernel waits for the cache, and where a measured rate is of a whole loop over rows, as in a library's softmax.",
             ),
             None => ("the rates of the data sheet", ""),
         };

@@ -125,7 +125,7 @@ fn nothing_to_save(analysis: &Analysis) -> Option<String> {
         }
         Policy::Manual => "Nothing saved yet: the kernels merged by hand save nothing".to_owned(),
         Policy::Optimal => {
-            "Nothing to save here: no legal fusion of these ops saves anything".to_owned()
+            "Nothing saved: no kernels that the search allows have fewer bytes".to_owned()
         }
         Policy::None | Policy::Rules => {
             "Nothing saved: the textbook rules fuse none of these ops".to_owned()

@@ -140,6 +140,12 @@ pub fn reason_between(graph: &Graph, reason: &Reason, ops: [OpId; 2]) -> String 
             "{} runs in fused attention, a library kernel that takes only views after it",
             quoted_op(graph, op)
         ),
+        // The compiler has compared the first of several kernels that compute the op, and the other reads what the last one writes.
+        Reason::TooLittleShared { .. } => format!(
+            "{} runs as several kernels, and {} waits for the last of them",
+            quoted_op(graph, first),
+            quoted_op(graph, second)
+        ),
         _ => reason_text(graph, reason),
     }
 }
@@ -342,7 +348,7 @@ pub fn reason_text(graph: &Graph, reason: &Reason) -> String {
             shared_bytes,
             places,
         } => format!(
-            "neither reads the output of the other, and they share only {} at a distance of {places} kernels",
+            "neither reads what the other writes, and they share only {} at a distance of {places} kernels",
             format_bytes(shared_bytes)
         ),
         Reason::KeepsMemory {

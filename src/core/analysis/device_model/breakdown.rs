@@ -76,20 +76,20 @@ pub enum What {
 }
 
 impl What {
-    /// The bottleneck of a kernel in which it takes longest. `None` of a library kernel and of a running statistic: the measured
-    /// rate is that of a whole loop over rows, which does not tell whether the loop waits for memory or for arithmetic.
+    /// The bottleneck of a kernel in which it takes longest. `None` of what only the roofline can tell: bytes of the cache are not
+    /// those of memory, and the rate of a library kernel or of a running statistic is that of a whole loop over rows, which may wait
+    /// for memory or for arithmetic.
     pub const fn bound(self) -> Option<Bound> {
         Some(match self {
-            Self::MemoryBytes | Self::BytesAgain | Self::CacheBytes | Self::Strided => {
-                Bound::Memory
-            }
+            Self::MemoryBytes | Self::BytesAgain | Self::Strided => Bound::Memory,
             Self::MatrixFlops | Self::WaveFlops | Self::Waves => Bound::Matrix,
             Self::Exponentials
             | Self::ErrorFunctions
             | Self::Tangents
             | Self::Divisions
             | Self::Instructions => Bound::Vector,
-            Self::Elements
+            Self::CacheBytes
+            | Self::Elements
             | Self::Softmax
             | Self::WideSoftmax
             | Self::Norm

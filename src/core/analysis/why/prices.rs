@@ -23,6 +23,8 @@ pub struct Prices<'a> {
     writes: MergedWrites<'a>,
     has_matmul: IdVec<KernelId, bool>,
     has_reduction: IdVec<KernelId, bool>,
+    /// Whether a kernel reduces along other axes than the last.
+    reduces_columns: IdVec<KernelId, bool>,
     /// For each kernel those that write operands of its matmul, seen through views.
     feeds_matmul: Adjacency<KernelId, KernelId>,
     device: Option<OnDevice<'a>>,
@@ -104,6 +106,14 @@ impl<'a> Prices<'a> {
             let is_one = move |op: &OpId| graph.ops[*op].op_type == op_type;
             kernels().map(move |kernel| kernel.ops.iter().any(is_one))
         };
+        let is_along_columns = |&op: &OpId| {
+            let first = graph.inputs[op].first();
+            let rank = first.and_then(|&tensor| graph.tensor_shape(tensor));
+            let last = rank.map_or(0, |shape| shape.len()).saturating_sub(1);
+            let axes = graph.ops[op].axes;
+            axes != 0 && axes.checked_shr(last as u32).unwrap_or(0) & 1 == 0
+        };
+        let reduces_columns = kernels().map(|kernel| kernel.ops.iter().any(is_along_columns));
         let mut feeds_matmul = Adjacency::with_capacity(kernels().len(), graph.ops.len());
         for kernel in kernels() {
             let ops = kernel.ops.iter().copied();
@@ -118,6 +128,7 @@ impl<'a> Prices<'a> {
             reads,
             has_matmul: has(OpType::Matmul).collect(),
             has_reduction: has(OpType::Reduction).collect(),
+            reduces_columns: reduces_columns.collect(),
             feeds_matmul,
             writes: MergedWrites::new(analysis, views),
             device,
@@ -161,14 +172,22 @@ impl<'a> Prices<'a> {
     }
 
     /// Whether the device model knows a kernel that computes both. Beside a matmul it knows no reduction, which needs whole rows where
-    /// the matmul has tiles, and ops before one only by the option *prologue*: each tile of columns would compute them again.
+    /// the matmul has tiles, and ops before one only by the option *prologue*: each tile of columns would compute them again. It knows
+    /// none that holds whole columns for what reads their sums, because it would access memory in strides.
     fn is_modelled(&self, a: KernelId, b: KernelId) -> bool {
         match (self.has_matmul[a], self.has_matmul[b]) {
-            (false, false) => true,
+            (false, false) => !(self.holds_columns(a, b) || self.holds_columns(b, a)),
             (true, true) => false,
             (true, false) => self.takes(a, b),
             (false, true) => self.takes(b, a),
         }
+    }
+
+    /// Whether one kernel reduces columns and the other reads the result.
+    fn holds_columns(&self, reduces: KernelId, reader: KernelId) -> bool {
+        let kernel_of = &self.analysis.partition.kernel_of;
+        let mut bases = self.reads[reader].iter().filter_map(|read| read.base);
+        self.reduces_columns[reduces] && bases.any(|op| kernel_of[op] == reduces)
     }
 
     /// Whether the kernel of a matmul takes the ops of another.

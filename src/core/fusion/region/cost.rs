@@ -13,8 +13,8 @@ use crate::model::options::{Objective, Options};
 pub(crate) struct Cost {
     /// By the objective: bytes, or time in ticks of a [`Clock`].
     pub(crate) bytes_or_ticks: u64,
-    /// The other one of the two: with equal bytes the smaller time is better, with equal time the fewer bytes. A time beside bytes
-    /// holds what a generated matmul loses against the library at measured rates, so that it is the better one in predictions, too.
+    /// The other one of the two: with equal bytes the smaller time is better, with equal time the fewer bytes. Beside bytes the
+    /// time includes what a generated matmul loses against the library at measured rates: the better one is also predicted faster.
     pub(crate) ticks_or_bytes: u64,
     /// Breaks further ties: first the number of kernels (upper 32 bits), then the ops in kernels with a matmul, because
     /// light ops are better placed in a kernel that is bound by memory.
@@ -210,10 +210,11 @@ impl Region<'_> {
                 (1.0 / share - 1.0) / per_s
             })
         });
-        let ops: Vec<OpId> = Bits(set).map(|op| self.ops[op]).collect();
-        if delay_s == 0.0 || is_one_call(graph, &ops, matmul) {
-            return 0;
+        let ops = || Bits(set).map(|op| self.ops[op]).collect::<Vec<OpId>>();
+        if delay_s > 0.0 && !is_one_call(graph, &ops(), matmul) {
+            clock.ticks_of(op_work(graph, matmul).matrix_flops as f64 * delay_s)
+        } else {
+            0
         }
-        clock.ticks_of(op_work(graph, matmul).matrix_flops as f64 * delay_s)
     }
 }
