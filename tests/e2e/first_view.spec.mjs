@@ -89,6 +89,18 @@ test('a card brings no minimap where all was in sight, and the visitor who moves
   await expect(minimap).toHaveCount(0);
 });
 
+test('a graph that was fitted stays whole when other kernels are chosen', async ({ page, open }) => {
+  await open();
+  await graph(page).getByRole('button', { name: 'Fit', exact: true }).click();
+  const seen = () => page.locator('.dag-parts').getAttribute('transform');
+  await choosePolicy(page, 'none');
+  await choosePolicy(page, 'optimal');
+  await expect(page.locator('.policies')).toBeVisible();
+  const kept = await seen();
+  await graph(page).getByRole('button', { name: 'Fit', exact: true }).click();
+  expect(await seen()).toBe(kept);
+});
+
 test('the legend and the lower bar speak of the view that is shown', async ({ page, open }) => {
   await open();
   await choosePolicy(page, 'optimal');

@@ -26,6 +26,20 @@ test('headline, kernels, charts and graph show the difference', async ({ page })
   expect(await accessibilityFindings(page)).toEqual([]);
 });
 
+test('the sentence keeps its lines, whatever is said of further changes', async ({ page }) => {
+  await page.setViewportSize({ width: 1366, height: 768 });
+  await pinned(page).getByRole('button', { name: 'Unpin' }).click();
+  await chooseExample(page, 'Transformer block');
+  await expect(page.locator('.best-change')).toBeVisible();
+  const claim = page.locator('.claim');
+  const { height } = await claim.boundingBox();
+  await result(page).getByRole('button', { name: 'Pin', exact: true }).click();
+  await expect(pinned(page)).toBeVisible();
+  await expect(page.locator('.best-change')).toHaveCount(1);
+  expect((await claim.boundingBox()).height).toBe(height);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(1366);
+});
+
 test('swap goes to the pinned state and pins this one, undo goes back, unpin ends it', async ({ page }) => {
   await numberBox(page, 'S').fill('4096');
   await numberBox(page, 'S').press('Enter');

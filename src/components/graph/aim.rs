@@ -7,7 +7,10 @@ use fuseline_view::picture::dag::viewport::Viewport;
 #[derive(Clone, Copy)]
 pub(super) enum Aim {
     /// At the whole picture.
-    Whole,
+    Whole {
+        /// Number of ops of the graph.
+        op_count: usize,
+    },
     /// At a part of it.
     Part {
         viewport: Viewport,
@@ -27,8 +30,8 @@ pub(super) struct BeforeReveal {
 }
 
 impl ForLayout<Aim> {
-    /// The aim, if it is valid for `graph`. While the visitor steps through decisions, an aim of their own stays valid for
-    /// the layouts of all steps.
+    /// The aim, if it is valid for `graph`. A visitor who looks at the whole picture does so when kernels merge or another policy fuses,
+    /// too. While they step through decisions, a part of their own choice stays valid for the layouts of all steps.
     pub(super) fn valid_for(self, graph: &PlacedGraph, is_stepping: bool) -> Option<Aim> {
         let is_kept = match self.value {
             Aim::Part {
@@ -36,7 +39,7 @@ impl ForLayout<Aim> {
                 op_count,
                 ..
             } => is_stepping && is_by_visitor && op_count == graph.layout.ops.len(),
-            Aim::Whole => false,
+            Aim::Whole { op_count } => op_count == graph.layout.ops.len(),
         };
         (self.number == graph.number || is_kept).then_some(self.value)
     }

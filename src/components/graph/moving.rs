@@ -151,9 +151,14 @@ impl Graph {
         (self.placed).with_untracked(|placed| self.bring_into_sight(placed, selection));
     }
 
+    fn op_count(self) -> usize {
+        (self.placed).with_untracked(|placed| placed.layout.ops.len())
+    }
+
     /// Shows the whole picture, however small.
     pub(super) fn show_whole(self) {
-        self.aim.set(Some(self.for_layout(Aim::Whole)));
+        let op_count = self.op_count();
+        self.aim.set(Some(self.for_layout(Aim::Whole { op_count })));
     }
 
     /// Zooms by a factor around a point of the canvas, or around its middle.
@@ -167,7 +172,7 @@ impl Graph {
         let aim = Aim::Part {
             viewport,
             is_by_visitor,
-            op_count: (self.placed).with_untracked(|placed| placed.layout.ops.len()),
+            op_count: self.op_count(),
         };
         self.aim.set(Some(self.for_layout(aim)));
     }

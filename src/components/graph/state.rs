@@ -116,7 +116,7 @@ impl Graph {
                 .get()
                 .and_then(|aim| aim.valid_for(&placed, is_stepping))
             {
-                Some(Aim::Whole) => Viewport::whole(picture, canvas),
+                Some(Aim::Whole { .. }) => Viewport::whole(picture, canvas),
                 Some(Aim::Part { viewport, .. }) => viewport,
                 None => first_view.get(),
             }
