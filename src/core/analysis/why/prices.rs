@@ -106,13 +106,13 @@ impl<'a> Prices<'a> {
             let is_one = move |op: &OpId| graph.ops[*op].op_type == op_type;
             kernels().map(move |kernel| kernel.ops.iter().any(is_one))
         };
-        let is_along_columns = |&op: &OpId| {
-            let first = graph.inputs[op].first();
-            let rank = first.and_then(|&tensor| graph.tensor_shape(tensor));
-            let last = rank.map_or(0, |shape| shape.len()).saturating_sub(1);
-            let axes = graph.ops[op].axes;
-            axes != 0 && axes.checked_shr(last as u32).unwrap_or(0) & 1 == 0
+        let reduces_rows = |op: OpId| {
+            let shape = graph.tensor_shape(*graph.inputs[op].first()?)?;
+            let last = u32::try_from(shape.len().checked_sub(1)?).ok()?;
+            Some(graph.ops[op].axes.checked_shr(last)? & 1 == 1)
         };
+        let is_along_columns =
+            |&op: &OpId| graph.ops[op].axes != 0 && reduces_rows(op) == Some(false);
         let reduces_columns = kernels().map(|kernel| kernel.ops.iter().any(is_along_columns));
         let mut feeds_matmul = Adjacency::with_capacity(kernels().len(), graph.ops.len());
         for kernel in kernels() {
