@@ -32,6 +32,8 @@ pub fn keep_place_when_turned() {
     };
     on_window(ev::scroll, move |_| look());
     on_window(ev::click, move |_| look());
+    // What is pressed stays where it is.
+    on_window(ev::pointerdown, move |_| turned.cancel());
     on_window(ev::resize, move |_| {
         let now = self::is_upright();
         if is_upright.try_update_value(|before| std::mem::replace(before, now)) == Some(now) {

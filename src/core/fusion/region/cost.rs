@@ -5,7 +5,7 @@ use crate::cost::roofline::Times;
 use crate::cost::work::op_work;
 use crate::fusion::inductor::is_one_call;
 use crate::model::device::{Device, Measured};
-use crate::model::ids::OpId;
+use crate::model::ids::IdVec;
 use crate::model::options::{Objective, Options};
 
 /// The cost of a kernel, in integers, so that sums do not round. Compared in the order of its fields.
@@ -57,6 +57,14 @@ impl Cost {
             ties: self.ties.saturating_add(other.ties),
         }
     }
+}
+
+/// What a matmul loses where a compiler generates its kernel.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Generated {
+    delay_s: f64,
+    /// The ops of which the library's call takes one.
+    joins: Set,
 }
 
 /// Measures the time of kernels in integers. The time to move some bytes and that of a launch are whole ticks, so kernels
@@ -191,16 +199,47 @@ impl Region<'_> {
         Cost::of(self.context.options, bytes, ticks, ties)
     }
 
-    /// What the matmul of a kernel loses where a compiler generates it; 0 where it is a library call, and on devices without
-    /// measured rates.
+    /// What the matmul of a kernel loses where a compiler generates it; 0 where it is a library call.
     fn generated_ticks(&self, set: Set, clock: Clock) -> u64 {
-        let RegionContext { graph, options, .. } = *self.context;
-        let matmul = Bits(set & self.matmuls).next().map(|op| self.ops[op]);
-        let Some(matmul) = matmul.filter(|_| !(set & !self.views).is_power_of_two()) else {
+        let others = set & !self.views & !self.matmuls;
+        let Some(matmul) = Bits(set & self.matmuls).next().filter(|_| others != 0) else {
             return 0;
         };
-        let delay_s = *self.context.generated_delay_s.get_or_init(|| {
-            let calibration = options.device.calibration();
+        let Generated { delay_s, joins } = self.generated()[matmul];
+        let is_one_call = others.is_power_of_two() && others & joins != 0;
+        if is_one_call {
+            0
+        } else {
+            clock.ticks_of(delay_s)
+        }
+    }
+
+    fn generated(&self) -> &IdVec<LocalOp, Generated> {
+        self.generated.get_or_init(|| {
+            let graph = self.context.graph;
+            let generated = self.ops.iter_enumerated().map(|(place, &op)| {
+                let is_one_call = |with: LocalOp| is_one_call(graph, &[op, self.ops[with]], op);
+                // The epilogues of a convolution come from its library.
+                if self.matmuls & place.bit() == 0 || graph.ops[op].is_convolution() {
+                    return Generated::default();
+                }
+                Generated {
+                    delay_s: op_work(graph, op).matrix_flops as f64 * self.context.delay_s(),
+                    joins: Bits(self.next[place])
+                        .filter(|&reader| is_one_call(reader))
+                        .fold(0, |all, reader| all | reader.bit()),
+                }
+            });
+            generated.collect()
+        })
+    }
+}
+
+impl RegionContext<'_> {
+    /// How much longer a FLOP of a generated matmul takes than one of the library's; 0 on devices without measured rates.
+    fn delay_s(&self) -> f64 {
+        *self.generated_delay_s.get_or_init(|| {
+            let calibration = self.options.device.calibration();
             calibration.map_or(0.0, |of| {
                 let Measured {
                     generated_matmul_share: share,
@@ -209,12 +248,6 @@ impl Region<'_> {
                 } = of.rates;
                 (1.0 / share - 1.0) / per_s
             })
-        });
-        let ops = || Bits(set).map(|op| self.ops[op]).collect::<Vec<OpId>>();
-        if delay_s > 0.0 && !is_one_call(graph, &ops(), matmul) {
-            clock.ticks_of(op_work(graph, matmul).matrix_flops as f64 * delay_s)
-        } else {
-            0
-        }
+        })
     }
 }

@@ -18,6 +18,7 @@ use std::cell::OnceCell;
 
 pub use cost::Clock;
 pub(super) use cost::Cost;
+use cost::Generated;
 
 define_ids! {
     /// An op by its place in a region.
@@ -118,6 +119,8 @@ pub struct Region<'a> {
     pub(super) leaving: Set,
     /// For each op the times of its FLOPs alone, computed when a cost is asked for.
     busy: OnceCell<IdVec<LocalOp, Times>>,
+    /// For each op what it loses as a generated matmul, computed when a cost is asked for.
+    generated: OnceCell<IdVec<LocalOp, Generated>>,
     /// Inputs of all ops.
     readings: usize,
 }
@@ -195,6 +198,7 @@ impl<'a> Region<'a> {
             needed_by: IdVec::from_elem(0, count),
             leaving: 0,
             busy: OnceCell::new(),
+            generated: OnceCell::new(),
             readings: 0,
             ops,
         };
