@@ -111,11 +111,17 @@ pub(super) fn advice_words(analysis: &Analysis, advised: &Advised) -> Option<(St
                 .to_owned(),
             "",
         ),
-        Advice::MaxAutotune => (
-            "Compile with `mode=\"max-autotune\"`: a generated matmul takes the ops after it as its epilogue."
-                .to_owned(),
-            "Compiling takes minutes, and a generated matmul may be slower than the library's.",
-        ),
+        Advice::MaxAutotune => {
+            let action = "Compile with `mode=\"max-autotune\"`: a generated matmul takes the ops after it as its epilogue.";
+            let rate = analysis.options.device.calibration().map_or_else(
+                || "and a generated matmul may be slower than the library's".to_owned(),
+                |measured| {
+                    let share = measured.rates.generated_matmul_share * 100.0;
+                    format!("and the time saved assumes generated matmuls at {share:.0} % of the library's speed")
+                },
+            );
+            return Some((action.to_owned(), format!("Compiling takes minutes, {rate}.")));
+        }
         Advice::Tf32 => (
             "Allow TF32 with `torch.set_float32_matmul_precision(\"high\")`.".to_owned(),
             "Matmul operands keep 10 of the 23 bits of their mantissa.",
