@@ -57,7 +57,7 @@ pub fn is_low_window() -> bool {
     is_media("(height < 30em)")
 }
 
-fn is_media(query: &str) -> bool {
+pub(crate) fn is_media(query: &str) -> bool {
     let query = web_sys::window().and_then(|window| window.match_media(query).ok()?);
     query.is_some_and(|query| query.matches())
 }

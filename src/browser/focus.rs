@@ -287,14 +287,14 @@ pub fn reveal_unless_seen(element: &Element, least_px: f64) {
 
 /// The same for the element of this id.
 pub fn reveal_by_id(id: &str) {
-    if let Some(element) = super::document().and_then(|document| document.get_element_by_id(id)) {
+    if let Some(element) = element_by_id(id) {
         reveal(&element);
     }
 }
 
 /// Scrolls the element of this id to the top of the window.
 pub fn bring_to_top(id: &str) {
-    if let Some(element) = super::document().and_then(|document| document.get_element_by_id(id)) {
+    if let Some(element) = element_by_id(id) {
         element.scroll_into_view();
     }
 }
@@ -307,8 +307,7 @@ pub fn is_in_window(element: &Element) -> bool {
 
 /// Whether the window shows some of the element of this id.
 pub fn is_seen_by_id(id: &str) -> bool {
-    let element = super::document().and_then(|document| document.get_element_by_id(id));
-    element.is_some_and(|element| {
+    element_by_id(id).is_some_and(|element| {
         let place = element.get_bounding_client_rect();
         place.bottom() > 0.0 && place.top() < window_height_px()
     })
@@ -317,6 +316,10 @@ pub fn is_seen_by_id(id: &str) -> bool {
 pub(crate) fn window_height_px() -> f64 {
     let height = web_sys::window().and_then(|window| window.inner_height().ok()?.as_f64());
     height.unwrap_or_default()
+}
+
+fn element_by_id(id: &str) -> Option<Element> {
+    super::document()?.get_element_by_id(id)
 }
 
 fn active_element() -> Option<Element> {

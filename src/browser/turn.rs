@@ -1,5 +1,6 @@
 //! What a visitor reads stays in sight when a phone is turned.
 
+use super::animate::is_media;
 use super::focus::window_height_px;
 use super::listen::on_window;
 use super::{Later, document};
@@ -52,8 +53,7 @@ pub fn keep_place_when_turned() {
 }
 
 fn is_upright() -> bool {
-    let width = web_sys::window().and_then(|window| window.inner_width().ok()?.as_f64());
-    width.unwrap_or_default() < window_height_px()
+    is_media("(orientation: portrait)")
 }
 
 /// What stands in the middle of the window, and not so high that its own middle may be out of sight. Of a picture it is its frame, for the

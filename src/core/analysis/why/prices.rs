@@ -163,10 +163,7 @@ impl<'a> Prices<'a> {
         let after = Cost {
             bytes,
             bound_s: Some(place(&analysis.options, work, bytes, is_free).time_s),
-            predicted_s: (self.is_modelled(a, b))
-                .then(|| self.breakdown(a, b, work, saved))
-                .flatten()
-                .map(|breakdown| breakdown.time_s()),
+            predicted_s: (self.breakdown(a, b, work, saved)).map(|breakdown| breakdown.time_s()),
         };
         Price { before, after }
     }
@@ -198,14 +195,12 @@ impl<'a> Prices<'a> {
 
     /// How the predicted time of two kernels as one is found; `None` where it has none. As [`Self::merged`].
     pub fn merged_breakdown(&self, a: KernelId, b: KernelId) -> Option<Breakdown> {
-        if !self.is_modelled(a, b) {
-            return None;
-        }
         let saved = [self.saved_reads(a, b), self.saved_writes(a, b)];
         self.breakdown(a, b, self.work(a, b), saved)
     }
 
-    /// The time of the merged kernel, of this work. `saved`: reads and writes that it does not make.
+    /// The time of the merged kernel, of this work; `None` where the device model knows no such kernel. `saved`: reads and writes that
+    /// it does not make.
     fn breakdown(
         &self,
         a: KernelId,
@@ -213,7 +208,7 @@ impl<'a> Prices<'a> {
         work: Work,
         saved: [Moved; 2],
     ) -> Option<Breakdown> {
-        let on_device = self.device.as_ref()?;
+        let on_device = self.device.as_ref().filter(|_| self.is_modelled(a, b))?;
         let kernels = &self.analysis.fused.kernels;
         let moved = |side: usize| {
             let mut both = on_device.moved[a][side];

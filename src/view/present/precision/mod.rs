@@ -68,11 +68,7 @@ pub fn precision_rows(
             kernel,
             dtype: runs.dtype.name(),
             unfused: place_text(runs, runs.unfused.is_stored),
-            fused: if is_rounded_operand(ran, tensor, runs) {
-                format!("kept in f32, {} for the matmul", runs.dtype.name())
-            } else {
-                place_text(runs, runs.fused.is_stored)
-            },
+            fused: fused_place_text(ran, tensor, runs),
             is_kept: !runs.fused.is_stored,
             unfused_error: told.error(Run::Unfused),
             fused_error: told.error(Run::Fused),
@@ -97,19 +93,32 @@ pub fn precision_row_count(ran: &Interpretation) -> usize {
 
 fn place_text(runs: &TensorRuns, is_stored: bool) -> String {
     let name = runs.dtype.name();
-    match (is_stored, runs.dtype) {
-        (true, _) => format!("stored in {name}"),
-        (false, DType::F16 | DType::Bf16 | DType::F8) => "kept in f32".to_owned(),
-        (false, _) => format!("kept in {name}"),
+    match is_stored {
+        true => format!("stored in {name}"),
+        false if is_narrow(runs.dtype) => "kept in f32".to_owned(),
+        false => format!("kept in {name}"),
     }
+}
+
+fn fused_place_text(ran: &Interpretation, tensor: TensorId, runs: &TensorRuns) -> String {
+    let place = place_text(runs, runs.fused.is_stored);
+    if is_rounded_operand(ran, tensor, runs) {
+        format!("{place}, {} for the matmul", runs.dtype.name())
+    } else {
+        place
+    }
+}
+
+/// Whether a kernel computes in a wider type than this one.
+const fn is_narrow(dtype: DType) -> bool {
+    matches!(dtype, DType::F16 | DType::Bf16 | DType::F8)
 }
 
 /// Whether matrix units read what its kernel keeps in f32: they take operands of the tensor's type.
 fn is_rounded_operand(ran: &Interpretation, tensor: TensorId, runs: &TensorRuns) -> bool {
-    let is_narrow = matches!(runs.dtype, DType::F16 | DType::Bf16 | DType::F8);
     let mut readers = ran.graph.consumers[tensor].iter();
     let is_operand = readers.any(|&op| ran.graph.ops[op].op_type == OpType::Matmul);
-    !runs.fused.is_stored && is_narrow && is_operand
+    !runs.fused.is_stored && is_narrow(runs.dtype) && is_operand
 }
 
 fn error_text(runs: &TensorRuns, error: Error) -> String {
