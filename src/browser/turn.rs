@@ -1,7 +1,7 @@
 //! What a visitor reads stays in sight when a phone is turned.
 
 use super::animate::is_media;
-use super::focus::window_height_px;
+use super::focus::{scrolled_px, window_height_px};
 use super::listen::on_window;
 use super::{Later, document};
 use leptos::ev;
@@ -26,7 +26,10 @@ pub fn keep_place_when_turned() {
     let turned = Later::after(REST);
     let look = move || {
         at_rest.call(move || {
-            if let Some(element) = element_in_middle() {
+            if self::is_upright() && scrolled_px() == 0.0 {
+                // The top stays the top. On its side a phone has more there, of which one part may be read.
+                read.set_value(None);
+            } else if let Some(element) = element_in_middle() {
                 read.set_value(Some(element));
             }
         });

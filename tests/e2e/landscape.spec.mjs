@@ -1,7 +1,7 @@
 // A phone on its side: what opens over the page is whole in the window.
 
 import { expect, test } from './fixture.mjs';
-import { openShare, result } from './visitor.mjs';
+import { openShare, result, slider } from './visitor.mjs';
 
 const LANDSCAPE = { width: 844, height: 390 };
 const menu = (name) => async (page) => {
@@ -90,11 +90,29 @@ test('what is read stays in sight when the phone is turned, and “Learn” brin
     await expect.poll(isRead).toBe(true);
     await page.waitForTimeout(400);
   }
+  // The top stays the top.
   await page.evaluate(() => scrollTo(0, 0));
+  await page.waitForTimeout(400);
   await page.setViewportSize(LANDSCAPE);
+  await page.waitForTimeout(400);
+  expect(await page.evaluate(() => scrollY)).toBe(0);
   await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
   await page.getByRole('button', { name: 'Learn', exact: true }).click();
   await expect.poll(isRead).toBe(true);
+});
+
+test('what a slider changes stands at the top while it is held below the figures', async ({ page, open }) => {
+  await page.setViewportSize(LANDSCAPE);
+  await open();
+  const size = slider(page, 'S');
+  await size.evaluate((field) => { scrollBy(0, field.getBoundingClientRect().y - 150); });
+  await expect(page.locator('.figures-row')).not.toBeInViewport();
+  const { x, y, width, height } = await size.boundingBox();
+  await page.mouse.move(x + width / 2, y + height / 2);
+  await page.mouse.down();
+  await expect(page.locator('.held-figure')).toBeInViewport({ ratio: 1 });
+  await page.mouse.up();
+  await expect(page.locator('.held-figure')).toHaveCount(0);
 });
 
 test('the lessons come to the top of the window', async ({ page, open }) => {

@@ -128,9 +128,9 @@ test('dragging the sequence length moves the bytes', { tag: '@firefox' }, async 
   await expect(numberBox(page, 'S')).toHaveValue('2048');
 });
 
-test('tables, policies and names catch up with a slider that moves in each frame', { tag: '@firefox' }, async ({ page }) => {
+test('pictures, tables, policies and names catch up with a slider that moves in each frame', { tag: '@firefox' }, async ({ page }) => {
   const total = page.locator('table.kernels tfoot td[title]').first();
-  await slider(page, 'S').evaluate(async (field) => {
+  const drag = () => slider(page, 'S').evaluate(async (field) => {
     const [min, step] = [field.min, field.step].map(Number);
     for (let event = 1; event <= 30; event += 1) {
       field.value = String(min + event * step);
@@ -138,14 +138,27 @@ test('tables, policies and names catch up with a slider that moves in each frame
       await new Promise((frame) => { requestAnimationFrame(frame); });
     }
   });
+  await drag();
   const seqLen = Number(await numberBox(page, 'S').inputValue());
   expect(seqLen).not.toBe(2048);
   const bytes = await headlineBytes(page);
   expect(bytes).toEqual(await block(page, seqLen));
   await expect(total).toHaveAttribute('title', new RegExp(`${grouped(bytes.unfused)}.*${grouped(bytes.fused)}`));
   await expect(policyChoice(page, 'rules').locator('..')).toContainText(await total.locator('strong').textContent());
-  const kernelTraffic = await page.locator('table.kernels tbody tr').first().locator('td[title] strong').textContent();
-  await expect(page.locator('.dag-kernel').first()).toHaveAttribute('aria-label', new RegExp(`^kernel 1 of .* ${kernelTraffic} through memory`));
+
+  const told = () => page.locator('.dag-shape, .dag-bytes, .dag-op-box, .dag-kernel, .charts [aria-label]').evaluateAll((all) => (
+    all.map((part) => part.getAttribute('aria-label') ?? part.textContent)));
+  for (const value of [2048, seqLen]) {
+    await typeInto(numberBox(page, 'S'), String(value));
+    await numberBox(page, 'S').press('Enter');
+    const kernelTraffic = page.locator('table.kernels tbody tr').first().locator('td[title] strong');
+    await expect.poll(() => headlineBytes(page)).toEqual(await block(page, value));
+    await expect(page.locator('.dag-kernel').first()).toHaveAttribute('aria-label', new RegExp(`^kernel 1 of .* ${await kernelTraffic.textContent()} through memory`));
+  }
+  const toldOfTyped = await told();
+  await drag();
+  await expect(numberBox(page, 'S')).toHaveValue(String(seqLen));
+  await expect.poll(told).toEqual(toldOfTyped);
 });
 
 test('arrows on a slider without a pause are one step back, until the focus leaves it', { tag: '@firefox' }, async ({ page }) => {

@@ -252,6 +252,29 @@ fn fusion_takes_the_tensors_that_stay_on_chip_out_of_memory_and_into_their_kerne
     }
 }
 
+/// A view has no bytes of its own.
+#[test]
+fn a_kernel_keeps_a_tensor_once_whatever_indexes_it() {
+    let example = example("transformer_block").unwrap();
+    let analysis = as_it_opens(example, example.text);
+    let scene = drawn(&analysis, true, WIDE);
+    let kept = |mark: &Mark| {
+        let label = mark.label.as_ref()?;
+        let (_, bytes) = (label.facts.iter()).find(|(what, _)| *what == "keeps on chip")?;
+        Some((mark.kernel?.number(), bytes.clone()))
+    };
+    // Scores, scaled and probs of 268 MB and mixed of 16.8 MB; attn_out and resid1; up; down and resid2.
+    let all: Vec<_> = scene.marks.iter().filter_map(kept).collect();
+    assert_eq!(all[0], (4, "822 MB".to_owned()));
+    let [unfused, fused] =
+        [false, true].map(|is_fused| drawn(&analysis, is_fused, WIDE).description);
+    assert!(unfused.ends_with(" 23 tensors in DRAM."), "{unfused}");
+    assert!(
+        fused.ends_with(" 17 tensors in DRAM, 6 on chip."),
+        "{fused}"
+    );
+}
+
 #[test]
 fn both_views_have_one_scale_and_what_is_always_there_stays_where_it_is() {
     for example in EXAMPLES {

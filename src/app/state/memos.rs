@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// So long a figure may lag behind a moving slider.
-const LONGEST_LAG: Duration = Duration::from_millis(200);
+const LONGEST_LAG: Duration = Duration::from_millis(500);
 
 /// A memo of a value that is costly to compare: it compares pointers, not contents. `compute` gets the last value; it
 /// returns the same `Arc` to say that nothing changed.

@@ -30,6 +30,7 @@ pub use choices::{FocusRequest, Notice, NoticeAction, OpsView, Theme};
 pub use drawn::Drawn;
 pub use explained::{Explained, Told};
 pub use fuseline_view::page::tab::Tab;
+pub use hold::Turn;
 pub use measured_devices::today;
 pub use memos::{settled, shared_memo, unhurried};
 pub use page::{Page, SetIfChanged};

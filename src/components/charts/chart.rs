@@ -2,7 +2,7 @@
 
 use super::enlarge::Enlarge;
 use super::scene_view::SceneView;
-use crate::app::state::{Page, Selection};
+use crate::app::state::{Page, Selection, Turn};
 use fuseline_browser as browser;
 use fuseline_core::{KernelId, TensorId};
 use fuseline_view::picture::charts::Charted;
@@ -43,6 +43,9 @@ pub fn Chart(
     /// Whether the axes shall stand still.
     #[prop(into, optional)]
     is_held: Signal<bool>,
+    /// Whether the picture leaves changes out for now.
+    #[prop(into, optional)]
+    is_waiting: Signal<bool>,
     /// Whether the kernels go over to others, so that their marks travel.
     #[prop(into, optional)]
     is_switching: Signal<bool>,
@@ -73,6 +76,9 @@ pub fn Chart(
         is_enlarged.then(|| (size_px.get().1 / scale).floor() * WIDTH_STEP_PX)
     });
     let scene = Memo::new(move |last: Option<&Option<Arc<Scene>>>| {
+        if let Some(last) = last.filter(|_| is_waiting.get()) {
+            return last.clone();
+        }
         // For this drawing alone.
         provide_context(HeightToFill(height.get()));
         let axes = last.and_then(|last| last.as_ref()?.axes);
@@ -117,11 +123,16 @@ pub fn LargeChart(
     selected_tensor: Signal<Option<TensorId>>,
     /// Called when a mark is pressed.
     on_press: Callback<Mark>,
+    /// The moves of a fast slider that the chart follows; `None` is all of them.
+    #[prop(optional_no_strip)]
+    turn: Option<Turn>,
 ) -> impl IntoView {
     let page = Page::of_context();
     let chart = move |id: String, is_enlarged| {
         let is_held = Signal::derive(move || page.hold.is_held());
-        view! { <Chart id draw is_enlarged is_held is_switching=page.is_switching selected_kernel selected_tensor on_press /> }
+        let is_waiting =
+            Signal::derive(move || turn.is_some_and(|turn| page.hold.is_waiting(turn)));
+        view! { <Chart id draw is_enlarged is_held is_waiting is_switching=page.is_switching selected_kernel selected_tensor on_press /> }
     };
     let save = Callback::new(move |form| {
         let drawing = untrack(|| {
@@ -148,6 +159,8 @@ pub fn KernelChart(
     /// What its marks mean, for the enlarged picture.
     #[prop(into)]
     legend: ViewFn,
+    /// The moves of a fast slider that it follows.
+    turn: Turn,
     /// Draws what the graph shows for a width in scene units and the axes that shall stand still.
     draw: impl Fn(Charted<'_>, f64, Option<Axes>) -> Scene + Send + Sync + 'static,
 ) -> impl IntoView {
@@ -184,5 +197,5 @@ pub fn KernelChart(
         let of_kernel = || mark.kernel.map_or(Selection::Nothing, Selection::Kernel);
         page.toggle(mark.tensor.map_or_else(of_kernel, of_tensor));
     });
-    view! { <LargeChart id title legend draw selected_kernel selected_tensor on_press /> }
+    view! { <LargeChart id title legend draw selected_kernel selected_tensor on_press turn=Some(turn) /> }
 }

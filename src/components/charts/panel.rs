@@ -4,7 +4,7 @@ use super::chart::{KernelChart, height_of};
 use super::legend::{RooflineLegend, TimelineLegend, TrafficLegend};
 use crate::app::learning::points_at;
 use crate::app::presenting::is_presented;
-use crate::app::state::Page;
+use crate::app::state::{Page, Turn};
 use fuseline_browser as browser;
 use fuseline_view::page::view::View;
 use fuseline_view::picture::charts::scene::{Axes, held_room};
@@ -38,6 +38,7 @@ pub fn RooflinePanel() -> impl IntoView {
                 id="roofline"
                 title="Roofline"
                 legend=RooflineLegend
+                turn=Turn::Roofline
                 draw=|charted, width, held| {
                     let height = height_of(width, 0.62, 190.0..=760.0);
                     roofline::scene_of(charted, (width, height), held)
@@ -65,6 +66,7 @@ pub fn TimelinePanel() -> impl IntoView {
                 id="timeline"
                 title="Memory timeline"
                 legend=TimelineLegend
+                turn=Turn::Timeline
                 draw=|charted, width, held| {
                     let height = height_of(width, 0.28, 150.0..=440.0);
                     timeline::scene_of(charted, (width, height), held)
@@ -101,6 +103,7 @@ pub fn TrafficPanel() -> impl IntoView {
                 id="traffic"
                 title="Memory traffic"
                 legend=TrafficLegend
+                turn=Turn::Graph
                 draw=move |charted, width, held| {
                     let height = height_of(width, 0.34, 150.0..=260.0);
                     // What doubles is seen to.
@@ -115,7 +118,7 @@ pub fn TrafficPanel() -> impl IntoView {
             >
                 <summary>"By kernel"</summary>
                 <Show when=move || is_by_kernel_open.get()>
-                    <KernelChart id="by-kernel" title="Memory traffic by kernel" legend=TrafficLegend draw=by_kernel_scene_of />
+                    <KernelChart id="by-kernel" title="Memory traffic by kernel" legend=TrafficLegend turn=Turn::Graph draw=by_kernel_scene_of />
                 </Show>
             </details>
         </section>

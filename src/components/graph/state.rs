@@ -6,7 +6,7 @@ use super::motion::Views;
 use super::placed::{ForLayout, PlacedGraph, TargetName};
 use super::plan::Plan;
 use super::pressed::PressedPointers;
-use crate::app::state::{Page, Selection, settled, shared_memo, unhurried};
+use crate::app::state::{Page, Selection, Turn, settled, shared_memo, unhurried};
 use fuseline_browser::{self as browser, LONG_PRESS, Later};
 use fuseline_core::OpId;
 use fuseline_view::picture::dag::focus::FocusTarget;
@@ -90,9 +90,15 @@ impl Graph {
             let shown = |&op: &OpId| placed.with(|placed| placed.layout.repeats.shown_op(op));
             (page.decided_ops).with(|ops| ops.iter().map(shown).collect::<Vec<_>>())
         });
-        let looks = shared_memo(move |_| {
+        let looks = shared_memo(move |last: Option<&Arc<ForLayout<Looks>>>| {
+            let number = placed.with(|placed| placed.number);
+            if let Some(last) = last.filter(|last| last.number == number)
+                && page.hold.is_waiting(Turn::Graph)
+            {
+                return last.clone();
+            }
             Arc::new(ForLayout {
-                number: placed.with(|placed| placed.number),
+                number,
                 value: Looks::new(page.analysis.get(), page.is_fused.get()),
             })
         });

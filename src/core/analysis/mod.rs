@@ -109,6 +109,14 @@ impl Analysis {
         self.unfused.of_lone_op(op).is_free
     }
 
+    /// The tensor that an op computes, if it stays on chip in its kernel. None of a view, whose bytes are those of the tensor that it
+    /// indexes.
+    pub fn kept_on_chip(&self, op: OpId) -> Option<TensorId> {
+        let tensor = self.graph.output.get(op).copied()?;
+        let is_kept = self.tensors.get(tensor)?.is_on_chip && !self.is_free_view(op);
+        is_kept.then_some(tensor)
+    }
+
     /// Whether ops of unknown shape are missing, so that each total is a lower bound.
     pub fn is_partial(&self) -> bool {
         !self.graph.unknown_ops.is_empty()

@@ -59,7 +59,8 @@ pub(super) fn description(analysis: &Analysis, bars: &Bars, is_fused: bool) -> S
         format!("{name}: at most {needed} in use.")
     };
     let tensors: usize = bars.list.iter().map(|bar| bar.count).sum();
-    let on_chip = (analysis.tensors.iter()).filter(|of| of.is_on_chip).count();
+    let ops = analysis.graph.ops.ids();
+    let on_chip = ops.filter_map(|op| analysis.kept_on_chip(op)).count();
     let stay = if is_fused && on_chip > 0 {
         format!(
             " {} in DRAM, {on_chip} on chip.",
@@ -180,11 +181,7 @@ pub(super) fn on_chip(
     let fused = analysis.fused.kernels.get(kernel);
     let ops = fused.filter(|_| charted.is_fused).map(|of| &of.ops[..]);
     let ops = ops.unwrap_or_default().iter().enumerate();
-    ops.filter_map(|(place, &op)| {
-        let tensor = analysis.graph.output.get(op).copied()?;
-        let is_on_chip = analysis.tensors.get(tensor)?.is_on_chip;
-        is_on_chip.then_some((place, tensor))
-    })
+    ops.filter_map(|(place, &op)| Some((place, analysis.kept_on_chip(op)?)))
 }
 
 /// The name of a tensor as it stands on its bar.
