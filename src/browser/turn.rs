@@ -1,7 +1,7 @@
 //! What a visitor reads stays in sight when a phone is turned.
 
 use super::animate::is_media;
-use super::focus::{scrolled_px, window_height_px};
+use super::focus::window_height_px;
 use super::listen::on_window;
 use super::{Later, document};
 use leptos::ev;
@@ -18,7 +18,7 @@ const WIDTHS: [f64; 2] = [0.5, 0.2];
 const HEIGHTS: [f64; 4] = [0.45, 0.35, 0.55, 0.25];
 
 /// Scrolls back to what stood in the middle of the window when the window gets another orientation: the page is laid out anew, so that
-/// something else would stand there.
+/// something else may stand there.
 pub fn keep_place_when_turned() {
     let read: StoredValue<Option<Element>, LocalStorage> = StoredValue::new_local(None);
     let is_upright = StoredValue::new(is_upright());
@@ -26,10 +26,7 @@ pub fn keep_place_when_turned() {
     let turned = Later::after(REST);
     let look = move || {
         at_rest.call(move || {
-            if self::is_upright() && scrolled_px() == 0.0 {
-                // The top stays the top. On its side a phone has more there, of which one part may be read.
-                read.set_value(None);
-            } else if let Some(element) = element_in_middle() {
+            if let Some(element) = element_in_middle() {
                 read.set_value(Some(element));
             }
         });
@@ -46,7 +43,8 @@ pub fn keep_place_when_turned() {
         // The scroll that comes with the new layout is none of the visitor's.
         at_rest.cancel();
         turned.call(move || {
-            if let Some(element) = read.get_value().filter(|element| element.is_connected()) {
+            let lost = |element: &Element| element.is_connected() && !has_middle_in_window(element);
+            if let Some(element) = read.get_value().filter(lost) {
                 let options = ScrollIntoViewOptions::new();
                 options.set_block(ScrollLogicalPosition::Center);
                 element.scroll_into_view_with_scroll_into_view_options(&options);
@@ -57,6 +55,11 @@ pub fn keep_place_when_turned() {
 
 fn is_upright() -> bool {
     is_media("(orientation: portrait)")
+}
+
+fn has_middle_in_window(element: &Element) -> bool {
+    let place = element.get_bounding_client_rect();
+    (0.0..=window_height_px()).contains(&(place.top() + place.height() / 2.0))
 }
 
 /// What stands in the middle of the window, and not so high that its own middle may be out of sight. Of a picture it is its frame, for the
