@@ -5,7 +5,7 @@ use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable};
 use crate::components::sentence::sentence;
 use crate::components::work_line::WorkLine;
-use fuseline_view::present::advice::AdviceRow;
+use fuseline_view::present::advice::{AdviceRow, rows_note};
 use fuseline_view::present::figure::{Saved, advice_explanation};
 use fuseline_view::present::why::saved_time_title;
 use leptos::prelude::*;
@@ -21,7 +21,7 @@ pub fn AdvicePanel() -> impl IntoView {
             <Show when=move || advice.with(Option::is_none)>
                 <WorkLine />
             </Show>
-            <p class="quiet">"Each row counts that change alone, on the chosen device. The savings of several changes do not add up."</p>
+            <p class="quiet">{move || page.analysis.with(|analysis| rows_note(analysis))}</p>
         </div>
     }
 }

@@ -283,7 +283,7 @@ fn ByteTable(
     let rows = Memo::new(move |_| device.with(|device| byte_rows(&sizes.get(), device)));
     view! {
         <NumberTable class="attention-table">
-            <caption>"Bytes of one forward pass"</caption>
+            <caption>"Bytes of one forward pass, with Q, K and V as tensors of their own"</caption>
             <thead>
                 <tr>
                     <th scope="col">"count"</th>

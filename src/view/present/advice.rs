@@ -47,6 +47,18 @@ impl AdviceRow {
     }
 }
 
+/// What holds for all rows.
+pub fn rows_note(analysis: &Analysis) -> String {
+    let note = "Each row counts that change alone, on the chosen device. The savings of several changes do not add up.";
+    if analysis.predicted.is_none() {
+        return note.to_owned();
+    }
+    let percent = AdviceRow::LEAST_PERCENT;
+    format!(
+        "{note} Half of the predicted times are off by about {percent} % or more: measure whether a smaller saving is one."
+    )
+}
+
 /// A row for each advice, the largest saving first. Takes as long as [`advise`].
 pub fn advice_rows(shown: Shown<'_>) -> Vec<AdviceRow> {
     let advised = advise(shown).into_iter();

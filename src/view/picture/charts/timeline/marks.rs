@@ -329,6 +329,11 @@ impl Drawn<'_> {
             return;
         };
         let y = self.plot.y(self.execution.peak_memory.bytes);
+        let before_y = self.plot.y(analysis.unfused.peak_memory.bytes);
+        // No words stand across the line of the unfused peak.
+        let is_crossed = self.charted.is_fused && y - before_y < LINE_HEIGHT + ABOVE;
+        let words_y = if is_crossed { y.min(before_y) } else { y } - ABOVE;
+        let mut peak_words_end = bounds.left;
         let is_peak = |column: &&Column| column.kernels.contains(&kernel.index());
         if let Some(column) = self.columns.iter().find(is_peak) {
             marks.push(circle(Role::PeakPoint, (column.middle(), y), 3.5));
@@ -342,14 +347,17 @@ impl Drawn<'_> {
                 } else {
                     (column.right.min(bounds.right - width), Anchor::Start)
                 };
-                marks.push(text(Role::PeakText, (x, y - ABOVE), anchor, words));
+                peak_words_end = if is_left { x } else { x + width };
+                marks.push(text(Role::PeakText, (x, words_y), anchor, words));
             }
         }
-        let before_y = self.plot.y(analysis.unfused.peak_memory.bytes);
-        if self.charted.is_fused && y - before_y >= LINE_HEIGHT + ABOVE {
+        if self.charted.is_fused && before_y < y {
             let words = format!("unfused {}", total_memory(analysis, &analysis.unfused));
-            let at = (bounds.right - 4.0, before_y - ABOVE);
-            marks.push(text(Role::UnfusedPeakText, at, Anchor::End, words));
+            let right = bounds.right - 4.0;
+            if !is_crossed || peak_words_end + ABOVE <= right - text_width(&words) {
+                let at = (right, before_y - ABOVE);
+                marks.push(text(Role::UnfusedPeakText, at, Anchor::End, words));
+            }
         }
     }
 }
