@@ -136,7 +136,7 @@ fn BestChange() -> impl IntoView {
                 })
             }
             None => Either::Right(view! {
-                <p class="best-change quiet" title="Neither a merge of kernels nor an option saves more.">{format!("Known changes save under {} % of the time.", AdviceRow::LEAST_PERCENT)}</p>
+                <p class="best-change quiet" title="Neither a merge of kernels nor an option saves more.">{format!("Further known changes save under {} % of the time.", AdviceRow::LEAST_PERCENT)}</p>
             }),
         })}
     }

@@ -207,8 +207,8 @@ test('numbers of other tabs, of a card, of memory, tensors and the pinned state 
     await expect(card).toContainText("tiles of the library's matmul");
     await expect(card).toContainText('Rates measured on an H200 (PyTorch 2.11');
     await result(page).getByRole('button', { name: /^±\d+ %$/ }).click();
-    await expect(explanation(page, 'error of predicted times')).toContainText(/nine of ten within [\d.]+ %/);
-    await expect(explanation(page, 'error of predicted times')).toContainText('the tab Measured lists');
+    await expect(explanation(page, 'error of predictions')).toContainText(/nine of ten within [\d.]+ %/);
+    await expect(explanation(page, 'error of predictions')).toContainText('the tab Measured lists');
   });
 });
 

@@ -186,7 +186,11 @@ fn a_merge_in_a_block_is_told_once_and_priced_in_every_round() {
     let actions: Vec<_> = merges.iter().map(|(action, _)| *action).collect();
     assert_eq!(actions, kernels.map(merge));
     for (_, caveat) in merges {
-        assert_eq!(caveat, "The figures are for all 12 iterations.");
+        // `qkv.1` is a matmul, which the merged kernel would compute itself.
+        assert_eq!(
+            caveat,
+            "The figures are for all 12 iterations. The time saved assumes generated matmuls at 90 % of the library's speed."
+        );
     }
 }
 

@@ -288,7 +288,13 @@ fn the_error_beside_a_prediction_explains_itself() {
     let error = PredictionError::of(&analysis).unwrap();
     let told = error.explanation(&analysis);
     assert_eq!(told.value, error.text());
-    assert_eq!(told.notes, [error.sentence()]);
+    // It is the larger of both errors, and both are told.
+    assert!(error.most_percent < error.speedup_percent);
+    assert_eq!(told.value, format!("±{:.0} %", error.speedup_percent));
+    for percent in [error.most_percent, error.speedup_percent] {
+        let told = told.notes.concat();
+        assert!(told.contains(&format!("within {percent:.1} %")), "{told}");
+    }
     assert!(
         told.subject.contains("H200") && !told.sources.is_empty(),
         "{told:?}"

@@ -11,7 +11,7 @@ use fuseline_core::analysis::advice::{Advice, Advised, advise};
 use fuseline_core::analysis::by_hand::Shown;
 use fuseline_core::analysis::why::Price;
 use fuseline_core::model::options::Switch;
-use fuseline_core::{Analysis, KernelId, Objective, Policy};
+use fuseline_core::{Analysis, KernelId, Objective, OpType, Policy};
 use std::cmp::Ordering;
 
 /// Something that would save time.
@@ -125,14 +125,10 @@ pub(super) fn advice_words(analysis: &Analysis, advised: &Advised) -> Option<(St
         ),
         Advice::MaxAutotune => {
             let action = "Compile with `mode=\"max-autotune\"`: a generated matmul takes the ops after it as its epilogue.";
-            let rate = analysis.options.device.calibration().map_or_else(
-                || "and a generated matmul may be slower than the library's".to_owned(),
-                |measured| {
-                    let share = measured.rates.generated_matmul_share * 100.0;
-                    format!("and the time saved assumes generated matmuls at {share:.0} % of the library's speed")
-                },
-            );
-            return Some((action.to_owned(), format!("Compiling takes minutes, {rate}.")));
+            let rate = assumed_rate(analysis).unwrap_or_else(|| {
+                "A generated matmul may be slower than the library's.".to_owned()
+            });
+            return Some((action.to_owned(), format!("Compiling takes minutes. {rate}")));
         }
         Advice::Tf32 => (
             "Allow TF32 with `torch.set_float32_matmul_precision(\"high\")`.".to_owned(),
@@ -149,12 +145,27 @@ pub(super) fn advice_words(analysis: &Analysis, advised: &Advised) -> Option<(St
                 .merge
                 .and_then(|merge| merge_alone(analysis, merge, advised.price.saved_bytes()));
             let with_policy = with_policy.map(|alone| format!("Memory traffic: {alone}."));
-            let caveats = [Some(in_every_round), with_policy].into_iter().flatten();
+            let has_matmul = [a, b].iter().any(|&kernel| {
+                let ops = analysis.partition.kernels.get(kernel);
+                let mut ops = ops.into_iter().flatten();
+                ops.any(|&op| analysis.graph.ops[op].op_type == OpType::Matmul)
+            });
+            let rate = has_matmul.then(|| assumed_rate(analysis)).flatten();
+            let caveats = [Some(in_every_round), with_policy, rate].into_iter().flatten();
             let caveats: Vec<String> = caveats.filter(|caveat| !caveat.is_empty()).collect();
             return Some((action, caveats.join(" ")));
         }
     };
     Some((action, caveat.to_owned()))
+}
+
+/// At which rate a generated matmul is priced; `None` where no rates were measured.
+fn assumed_rate(analysis: &Analysis) -> Option<String> {
+    let measured = analysis.options.device.calibration()?;
+    let share = measured.rates.generated_matmul_share * 100.0;
+    Some(format!(
+        "The time saved assumes generated matmuls at {share:.0} % of the library's speed."
+    ))
 }
 
 /// An advice in a few words, for a button beside it.

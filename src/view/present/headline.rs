@@ -102,7 +102,7 @@ pub fn headline(analysis: &Analysis) -> Headline {
             .filter(|_| runs)
             .map(|(kind, speedup)| match kind {
                 TimeKind::Predicted => match error {
-                    Some(error) => format!("{} ({})", faster(speedup), error.speedup_text()),
+                    Some(error) => format!("{} ({})", faster(speedup), error.text()),
                     None => faster(speedup),
                 },
                 TimeKind::LowerBound => format!("at best {}", faster(speedup)),

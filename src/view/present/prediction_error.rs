@@ -72,7 +72,7 @@ fn card(analysis: &Analysis, value: String, note: String, formula: &'static str)
         notes: vec![note],
         sources: vec!["PyTorch ran the programs that the tab Measured lists, eager and compiled. Each run has a predicted and a measured time there.".to_owned()],
         ..Explanation::of(
-            "error of predicted times",
+            "error of predictions",
             format!("predictions for {}", analysis.options.device.name),
             formula,
             None,
@@ -94,14 +94,10 @@ impl PredictionError {
         PREDICTION_ERRORS.into_iter().find(is_it)
     }
 
-    /// `±21 %`: where nine of ten measured times are.
+    /// `±21 %`: where nine of ten measured times are, and nine of ten measured speedups. One figure for both, so that none is taken for
+    /// the other's.
     pub fn text(self) -> String {
-        format!("±{:.0} %", self.most_percent)
-    }
-
-    /// The same of the speedup.
-    pub fn speedup_text(self) -> String {
-        format!("±{:.0} %", self.speedup_percent)
+        format!("±{:.0} %", self.most_percent.max(self.speedup_percent))
     }
 
     /// Whether a predicted ratio is no more than a rough one.
@@ -111,8 +107,9 @@ impl PredictionError {
 
     /// What the range means, and which runs it comes from.
     pub fn explanation(self, analysis: &Analysis) -> Explanation {
-        let formula = "ninth decile of |measured / predicted − 1|";
-        card(analysis, self.text(), self.sentence(), formula)
+        let formula = "ninth decile of |measured / predicted − 1|, of times or of speedups, whichever is larger";
+        let note = format!("{} {}", self.sentence(), self.speedup_sentence());
+        card(analysis, self.text(), note, formula)
     }
 
     /// The same in a sentence.
