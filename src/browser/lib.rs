@@ -64,7 +64,7 @@ pub use popover::{Opener, keep_in_window, show_beside};
 pub use service_worker::{keep_offline, switch_version};
 pub use size::{content_size, type_scale};
 pub use storage::{forget, load, store, stored_keys};
-pub use timers::{during, next_frame, next_task, when_idle};
+pub use timers::{after, during, next_frame, next_task};
 pub use turn::keep_place_when_turned;
 pub use values::{read_json, written};
 pub use web_sys::{Event, File};

@@ -1,11 +1,10 @@
 //! Frames and timers that outlive the effect that asks for them. Leptos has its own, which it cancels when that effect runs again.
 
 use super::{now_ms, wants_less_motion};
-use js_sys::{Function, Reflect};
+use js_sys::Function;
 use std::time::Duration;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
-use web_sys::IdleRequestOptions;
 
 /// A timer that has not fired, or has.
 #[derive(Clone, Copy)]
@@ -56,24 +55,13 @@ pub fn during(duration: Duration, act: impl Fn(f64) + 'static) {
 
 /// Runs `action` in a task of its own: the browser handles events and may draw a frame before.
 pub fn next_task(action: impl FnOnce() + 'static) {
-    // Fails only where the page is gone.
-    let _ = Timeout::start(action, Duration::ZERO);
+    after(Duration::ZERO, action);
 }
 
-/// Runs `action` when the browser has nothing more urgent to do, and at the latest after this time.
-pub fn when_idle(action: impl FnOnce() + 'static, latest: Duration) {
-    let Some(window) = web_sys::window() else {
-        return;
-    };
-    // Not in Safari.
-    if Reflect::has(&window, &"requestIdleCallback".into()) == Ok(true) {
-        let options = IdleRequestOptions::new();
-        options.set_timeout(u32::try_from(latest.as_millis()).unwrap_or(u32::MAX));
-        // Fails only where the page is gone.
-        let _ = window.request_idle_callback_with_options(&function(action), &options);
-    } else {
-        let _ = Timeout::start(action, latest);
-    }
+/// Runs `action` once after this time.
+pub fn after(wait: Duration, action: impl FnOnce() + 'static) {
+    // Fails only where the page is gone.
+    let _ = Timeout::start(action, wait);
 }
 
 /// The action as JavaScript calls it, which drops it when it has run or nobody can call it any more.

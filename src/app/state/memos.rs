@@ -7,8 +7,8 @@ use leptos::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// So long a figure may lag behind a moving slider.
-const LONGEST_LAG: Duration = Duration::from_millis(500);
+/// How far a figure lags behind a moving slider: long enough to be read.
+const LAG: Duration = Duration::from_millis(500);
 
 /// A memo of a value that is costly to compare: it compares pointers, not contents. `compute` gets the last value; it
 /// returns the same `Arc` to say that nothing changed.
@@ -53,7 +53,7 @@ pub fn settled<T: Clone + Send + Sync + 'static>(source: impl Into<Signal<T>>) -
     value
 }
 
-/// The same value; while `is_moving` says that a slider moves, it follows its source only when the browser has time.
+/// The same value; while `is_moving` says that a slider moves, it follows its source only twice a second.
 ///
 /// For what is read and not watched. Digits that change in each frame cannot be read, and the pictures need that time.
 pub fn unhurried<T: Send + Sync + 'static>(
@@ -76,7 +76,7 @@ pub fn unhurried<T: Send + Sync + 'static>(
                     set_lagging.try_set(now);
                 }
             };
-            browser::when_idle(catch_up, LONGEST_LAG);
+            browser::after(LAG, catch_up);
         }
     });
     // It lives as long as what reads the value.

@@ -275,7 +275,7 @@ impl Page {
         expect_context()
     }
 
-    /// The same page for figures that are read and not watched: its analysis follows a moving slider when the browser has time.
+    /// The same page for figures that are read and not watched: its analysis follows a moving slider twice a second.
     #[must_use]
     pub fn unhurried(self) -> Self {
         Self {

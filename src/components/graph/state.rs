@@ -32,7 +32,7 @@ pub(super) struct Graph {
     pub(super) placed: Memo<Arc<PlacedGraph>>,
     /// The words and line widths in the graph, which depend on sizes.
     looks: ReadSignal<Arc<ForLayout<Looks>>>,
-    /// The same for names, which follow a moving slider when the browser has time.
+    /// The same for names, which follow a moving slider twice a second.
     names: Memo<Arc<ForLayout<Looks>>>,
     /// The `<svg>` element.
     pub(super) canvas: NodeRef<svg::Svg>,
