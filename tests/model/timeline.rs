@@ -6,7 +6,7 @@ use crate::examples_watch::as_it_opens;
 use crate::random_graph::{fusable_ops, ops};
 use crate::repeats::{of_text, repeats};
 use fuseline_core::analysis::memory::lifetimes;
-use fuseline_core::examples::{EXAMPLES, example};
+use fuseline_core::examples::{EXAMPLES, START, example};
 use fuseline_core::{
     Analysis, Execution, KernelId, Options, Policy, ReshapeCost, TensorId, analyze, default_device,
 };
@@ -263,16 +263,30 @@ fn a_kernel_keeps_a_tensor_once_whatever_indexes_it() {
         let (_, bytes) = (label.facts.iter()).find(|(what, _)| *what == "keeps on chip")?;
         Some((mark.kernel?.number(), bytes.clone()))
     };
-    // Scores, scaled and probs of 268 MB and mixed of 16.8 MB; attn_out and resid1; up; down and resid2.
+    // Scores, scaled and probs of 268 MB each and mixed of 16.8 MB, of which `by_token` is a view.
     let all: Vec<_> = scene.marks.iter().filter_map(kept).collect();
     assert_eq!(all[0], (4, "822 MB".to_owned()));
-    let [unfused, fused] =
-        [false, true].map(|is_fused| drawn(&analysis, is_fused, WIDE).description);
-    assert!(unfused.ends_with(" 23 tensors in DRAM."), "{unfused}");
-    assert!(
-        fused.ends_with(" 17 tensors in DRAM, 6 on chip."),
-        "{fused}"
-    );
+    check_counts(&analysis, [23, 17, 6]);
+}
+
+/// Tensors in DRAM unfused and fused, and those on chip, as the description tells them.
+fn check_counts(analysis: &Analysis, [unfused, fused, on_chip]: [usize; 3]) {
+    let described = |is_fused| drawn(analysis, is_fused, WIDE).description;
+    let ends = [
+        format!(" {unfused} tensors in DRAM."),
+        format!(" {fused} tensors in DRAM, {on_chip} on chip."),
+    ];
+    for (described, end) in [described(false), described(true)].iter().zip(ends) {
+        assert!(described.ends_with(&end), "{described}");
+    }
+}
+
+/// The bias of 2 kB has no bar.
+#[test]
+fn the_description_counts_tensors_that_are_too_small_for_a_bar() {
+    let opening = example(START).unwrap();
+    let fused = of_text(opening.text, Policy::Rules);
+    check_counts(&fused, [7, 4, 3]);
 }
 
 #[test]

@@ -195,7 +195,7 @@ pub fn errors_by_length(comparisons: &[Comparison]) -> String {
             .collect();
         match errors(&runs) {
             Some(errors) => format!(
-                "nine of ten runs took up to {} more or less ({} rows)",
+                "nine of ten runs took up to {} more or less than predicted ({} rows)",
                 format_percent(errors.ninth_decile * 100.0),
                 errors.count
             ),

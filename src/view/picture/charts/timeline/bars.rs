@@ -48,6 +48,8 @@ pub(super) struct Bars {
     pub(super) of_tensor: HashMap<TensorId, usize, FxBuildHasher>,
     /// For each column the tensors that are too small for a bar, and their bytes.
     pub(super) small: Vec<Small>,
+    /// All tensors, with and without bars, of iterations that are not drawn, too.
+    pub(super) tensor_count: usize,
 }
 
 /// Tensors without bars of their own.
@@ -93,6 +95,7 @@ pub(super) fn bars(
             }),
         }
     }
+    let tensor_count = lifetimes.iter().filter(|of| of.bytes > 0).count();
     let mut by_size: Vec<usize> = (0..groups.len()).collect();
     by_size.sort_by_key(|&place| groups.get(place).map(|bar| Reverse(bar.bytes)));
     let mut has_bar = vec![false; groups.len()];
@@ -129,6 +132,7 @@ pub(super) fn bars(
         of_tensor: of_tensor.collect(),
         list: bars,
         small,
+        tensor_count,
     }
 }
 

@@ -58,16 +58,13 @@ pub(super) fn description(analysis: &Analysis, bars: &Bars, is_fused: bool) -> S
         let needed = peak_text(analysis, execution);
         format!("{name}: at most {needed} in use.")
     };
-    let tensors: usize = bars.list.iter().map(|bar| bar.count).sum();
+    let tensors = counted(bars.tensor_count, "tensor");
     let ops = analysis.graph.ops.ids();
     let on_chip = ops.filter_map(|op| analysis.kept_on_chip(op)).count();
     let stay = if is_fused && on_chip > 0 {
-        format!(
-            " {} in DRAM, {on_chip} on chip.",
-            counted(tensors, "tensor")
-        )
+        format!(" {tensors} in DRAM, {on_chip} on chip.")
     } else {
-        format!(" {} in DRAM.", counted(tensors, "tensor"))
+        format!(" {tensors} in DRAM.")
     };
     format!(
         "{} {}{stay}",
