@@ -43,8 +43,9 @@ pub fn keep_place_when_turned() {
         // The scroll that comes with the new layout is none of the visitor's.
         at_rest.cancel();
         turned.call(move || {
-            let lost = |element: &Element| element.is_connected() && !has_middle_in_window(element);
-            if let Some(element) = read.get_value().filter(lost) {
+            let is_lost =
+                |element: &Element| element.is_connected() && !has_middle_in_window(element);
+            if let Some(element) = read.get_value().filter(is_lost) {
                 let options = ScrollIntoViewOptions::new();
                 options.set_block(ScrollLogicalPosition::Center);
                 element.scroll_into_view_with_scroll_into_view_options(&options);

@@ -145,11 +145,9 @@ pub(super) fn advice_words(analysis: &Analysis, advised: &Advised) -> Option<(St
                 .merge
                 .and_then(|merge| merge_alone(analysis, merge, advised.price.saved_bytes()));
             let with_policy = with_policy.map(|alone| format!("Memory traffic: {alone}."));
-            let has_matmul = [a, b].iter().any(|&kernel| {
-                let ops = analysis.partition.kernels.get(kernel);
-                let mut ops = ops.into_iter().flatten();
-                ops.any(|&op| analysis.graph.ops[op].op_type == OpType::Matmul)
-            });
+            let kernels = [a, b].map(|kernel| analysis.partition.kernels.get(kernel));
+            let mut ops = kernels.into_iter().flatten().flatten();
+            let has_matmul = ops.any(|&op| analysis.graph.ops[op].op_type == OpType::Matmul);
             let rate = has_matmul.then(|| assumed_rate(analysis)).flatten();
             let caveats = [Some(in_every_round), with_policy, rate].into_iter().flatten();
             let caveats: Vec<String> = caveats.filter(|caveat| !caveat.is_empty()).collect();
