@@ -2,7 +2,7 @@
 
 use crate::app::session::Session;
 use crate::app::sharing::LinkedLesson;
-use crate::app::state::{OpsView, Page, SetIfChanged};
+use crate::app::state::{Page, SetIfChanged};
 use crate::app::stored;
 use fuseline_browser::{self as browser, Later};
 use fuseline_learn::lesson::answer::{Answer, Judged, Wanted};
@@ -10,7 +10,7 @@ use fuseline_learn::lesson::library::{Listed, listed, listed_after};
 use fuseline_learn::lesson::open::{OpenLesson, StepSeen};
 use fuseline_learn::lesson::progress::{Place, Progress};
 use fuseline_learn::lesson::state::{PageState, Seen};
-use fuseline_learn::lesson::task::{Kind, Task};
+use fuseline_learn::lesson::task::Task;
 use fuseline_learn::lesson::{Lesson, Step, StepStates};
 use fuseline_view::page::view::View;
 use leptos::prelude::*;
@@ -46,8 +46,6 @@ pub struct Learning {
     check_later: Later,
     /// Whether the heading of the step shall get the focus when it is shown.
     wants_focus: StoredValue<bool>,
-    /// Whether the pane was open before the lessons, and on what.
-    pane_before: StoredValue<Option<(bool, OpsView)>>,
 }
 
 impl Learning {
@@ -78,7 +76,6 @@ impl Learning {
             wanted: Memo::new(move |_| Arc::new(wanted(page, open, step).unwrap_or_default())),
             check_later: Later::after(CHECK_PAUSE),
             wants_focus: StoredValue::new(false),
-            pane_before: StoredValue::new(None),
         };
         learning.resume();
         learning.keep();
@@ -103,6 +100,7 @@ impl Learning {
             self.step
                 .set(step.min(open.lesson.steps.len().saturating_sub(1)));
             self.open.set(Some(open));
+            self.page.is_learning.set(true);
         }
     }
 
@@ -112,7 +110,8 @@ impl Learning {
             move || {
                 (
                     self.step.get(),
-                    self.open.with(|open| open.as_ref().map(|open| open.id)),
+                    // What the visitor has left for the whole page is not what the next visit opens.
+                    (self.page.is_learning.get()).then(|| self.open.with(|open| open.as_ref().map(|open| open.id))).flatten(),
                 )
             },
             move |&(step, id), _, _| {
@@ -172,38 +171,13 @@ impl Learning {
     }
 
     fn begin(self, open: OpenLesson, step: usize) {
-        self.show_pane();
+        self.page.is_learning.set_if_changed(true);
         if let Some(document) = self.session.document_to_return_to() {
             self.progress
                 .update(|progress| progress.before = Some(document));
         }
         self.open.set(Some(open));
         self.go(step);
-    }
-
-    /// Opens the pane on the lessons.
-    pub fn show_pane(self) {
-        let before = (
-            self.page.is_ops_open.get_untracked(),
-            self.page.ops_view.get_untracked(),
-        );
-        if before != (true, OpsView::Learn) {
-            self.pane_before.set_value(Some(before));
-        }
-        self.page.show_ops(OpsView::Learn);
-    }
-
-    /// Brings back the pane as it was before the lessons.
-    pub fn hide_pane(self) {
-        let before = self.pane_before.try_update_value(Option::take).flatten();
-        let (is_open, view) = before.unwrap_or((true, OpsView::Text));
-        let view = if view == OpsView::Learn {
-            OpsView::Text
-        } else {
-            view
-        };
-        self.page.ops_view.set_if_changed(view);
-        self.page.is_ops_open.set_if_changed(is_open);
     }
 
     /// Goes to a step, from 0, and shows its state of the page.
@@ -238,45 +212,30 @@ impl Learning {
         self.page.select_mark(state.mark.as_ref());
     }
 
-    /// Closes the lesson. The page stays as it is.
+    /// Closes the lesson, brings back the program and the choices from before it, and shows the lists.
     pub fn close(self) {
         self.is_edited.set(false);
         self.judged.set(None);
         self.again.set_if_changed(String::new());
+        if self.open.with_untracked(Option::is_none) {
+            return;
+        }
         self.open.set(None);
-    }
-
-    /// Closes the lesson, brings back the program, the choices and the pane from before it, and shows the page from its top.
-    pub fn leave(self) {
-        self.close();
         let before = self
             .progress
             .try_update(|progress| progress.before.take())
             .flatten();
         self.session.return_to(before.as_deref());
-        self.hide_pane();
+        self.page.is_learning.set_if_changed(true);
+    }
+
+    /// Closes what is open, a lesson or the lists, and shows the page from its top with the program from before.
+    pub fn leave(self) {
+        self.close();
+        self.page.is_learning.set_if_changed(false);
         self.page.keep_focus();
         // The answers of the lesson have moved it.
         browser::scroll_to_top();
-    }
-
-    /// Whether a lesson or the list of lessons is shown. Tracked.
-    pub fn is_shown(self) -> bool {
-        self.open.with(Option::is_some) || self.is_pane_open()
-    }
-
-    /// Whether the pane is open on the lessons. Tracked.
-    pub fn is_pane_open(self) -> bool {
-        self.page.is_ops_open.get() && self.page.ops_view.get() == OpsView::Learn
-    }
-
-    /// Leaves the lesson, or closes the list of lessons.
-    pub fn go_back(self) {
-        if self.open.with_untracked(Option::is_some) {
-            self.leave();
-        } else {
-            self.hide_pane();
-        }
     }
 
     /// Takes an answer to the task of the step. An answer that cannot be read is told and changes nothing, and a first
@@ -328,8 +287,7 @@ impl Learning {
     /// Whether the page is no longer what the words of the step are about. Tasks that are done by changing it do not
     /// count. Tracked.
     pub fn has_page_changed(self) -> bool {
-        let is_to_change = (self.task())
-            .is_some_and(|task| matches!(task.kind, Kind::Do { .. } | Kind::First { .. }));
+        let is_to_change = (self.task()).is_some_and(|task| task.is_done_on_page());
         let Some(states) = self.states().filter(|_| !is_to_change) else {
             return false;
         };
@@ -425,6 +383,19 @@ impl Learning {
         self.present()?.task
     }
 
+    /// The views that the present step looks at, once it is answered those of its answer. Tracked.
+    pub fn look(self) -> Vec<View> {
+        let is_answered = self.judged.with(Option::is_some);
+        let look = self.states().map(|states| {
+            if is_answered {
+                states.answered.look
+            } else {
+                states.asked.look
+            }
+        });
+        look.unwrap_or_default()
+    }
+
     /// The page at the present step. Tracked.
     pub fn states(self) -> Option<StepStates> {
         let step = self.step.get();
@@ -433,39 +404,22 @@ impl Learning {
     }
 }
 
-/// Whether the present step of a lesson points at a view. Tracked.
-pub fn points_at(view: View) -> impl Fn() -> bool + Copy + Send + Sync {
-    let learning = Learning::of_context();
-    move || {
-        learning.is_some_and(|learning| {
-            let step = learning.step.get();
-            learning.page.ops_view.get() == OpsView::Learn
-                && learning.open.with(|open| {
-                    let states = open.as_ref().and_then(|open| open.states.get(step));
-                    states.is_some_and(|states| states.asked.look.contains(&view))
-                })
-        })
-    }
-}
-
 /// Whether a step of a lesson is shown. Tracked.
 pub fn is_in_lesson(page: Page) -> impl Fn() -> bool + Copy + Send + Sync {
     let learning = Learning::of_context();
     move || {
-        page.ops_view.get() == OpsView::Learn
-            && learning.is_some_and(|learning| learning.open.with(Option::is_some))
+        page.is_learning.get() && learning.is_some_and(|learning| learning.open.with(Option::is_some))
     }
 }
 
-/// Whether a step of a lesson is shown that asks what figures of the page tell. Also once it is answered: the figures would answer
-/// the next step. Tracked.
-pub fn asks_for_figures(page: Page) -> impl Fn() -> bool + Copy + Send + Sync {
+/// Whether a step of a lesson asks what the page would tell, if it showed another state. Tracked.
+pub fn is_asking(page: Page) -> impl Fn() -> bool + Copy + Send + Sync {
     let (learning, is_in_lesson) = (Learning::of_context(), is_in_lesson(page));
     move || {
         is_in_lesson()
             && learning.is_some_and(|learning| {
-                let asks = |task: Task| !matches!(task.kind, Kind::Do { .. } | Kind::First { .. });
-                learning.task().is_some_and(asks)
+                let is_asked = |task: Task| !task.is_done_on_page();
+                learning.has_open_task() && learning.task().is_some_and(is_asked)
             })
     }
 }

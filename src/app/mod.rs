@@ -30,6 +30,8 @@ pub mod session;
 #[cfg(target_arch = "wasm32")]
 pub mod sharing;
 #[cfg(target_arch = "wasm32")]
+pub mod stage;
+#[cfg(target_arch = "wasm32")]
 pub mod starts;
 #[cfg(target_arch = "wasm32")]
 pub mod state;

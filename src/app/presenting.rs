@@ -1,21 +1,20 @@
-//! Presenting to a class: the page with one or two views that fill the screen, and the window with the speaker's notes.
+//! Presenting to a class: what the speaker puts on the stage, and the window with the notes.
 
 use crate::app::learning::{Learning, is_in_lesson};
-use crate::app::state::{OpsView, Page, SetIfChanged};
+use crate::app::state::{Page, SetIfChanged};
 use fuseline_browser::{self as browser, Channel};
 use fuseline_learn::lesson::library::LESSONS;
 use fuseline_learn::presenter::command::Command;
 use fuseline_learn::presenter::messages::{
     FromNotes, FromPage, LessonPlace, NOTES, Shown, channel_name,
 };
-use fuseline_learn::presenter::views::Presented;
-use fuseline_view::page::view::View;
+use fuseline_learn::stage::Stage;
 use fuseline_view::present::headline::headline;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
-/// The smallest type of a graph has 11 units, and is 24 pixels high before a class.
-const GRAPH_UNIT_PX: f64 = 24.0 / 11.0;
+/// The smallest type of a graph has 11 units, and before a class the height of the page's small type, which is 12 pixels at scale 1.
+const GRAPH_UNIT_PX: f64 = 12.0 / 11.0;
 
 /// The state of presenting. Made once at the root and given to all components as context.
 #[derive(Clone, Copy)]
@@ -24,8 +23,8 @@ pub struct Presenting {
     learning: Learning,
     /// Whether the page is presented.
     pub is_on: RwSignal<bool>,
-    /// The views on the screen.
-    pub views: RwSignal<Presented>,
+    /// The parts of the page on the screen.
+    pub stage: RwSignal<Stage>,
     /// Whether a large pointer follows the mouse.
     pub is_pointing: RwSignal<bool>,
     /// Whether the screen is blank.
@@ -48,7 +47,7 @@ impl Presenting {
             page,
             learning,
             is_on: RwSignal::new(false),
-            views: RwSignal::new(Presented::default()),
+            stage: RwSignal::new(Stage::of_program()),
             is_pointing: RwSignal::new(false),
             is_blank: RwSignal::new(false),
             is_qr_shown: RwSignal::new(false),
@@ -79,13 +78,11 @@ impl Presenting {
                 self.has_lesson.set_if_changed(false);
             }
         });
-        // Each step brings the views that it points at.
+        // Each step brings the views that it looks at, and its answer may look at others.
         Effect::new(move || {
             if self.is_on.get() && self.has_lesson.get() {
-                let look = self.learning.states().map(|states| states.asked.look);
-                self.views
-                    .set(Presented::of_step(&look.unwrap_or_default()));
-                self.page.show_ops(OpsView::Learn);
+                let look = self.learning.look();
+                self.stage.set(Stage::of_presented_step(&look));
             }
         });
         // The browser's own way out of full-screen ends presenting, too.
@@ -119,7 +116,7 @@ impl Presenting {
         if self.began_ms.get_untracked() == 0 {
             self.began_ms.set(browser::clock_ms());
         }
-        self.views.set(Presented::default());
+        self.stage.set(Stage::of_program());
         self.has_lesson.set(false);
         self.is_on.set(true);
         browser::fill_screen();
@@ -158,26 +155,12 @@ impl Presenting {
             }
             Command::Next => self.page.show_fused(),
             Command::Previous => self.page.show_unfused(),
-            Command::Toggle(view) => {
-                if view == View::Operations {
-                    // Folded it would be an empty screen.
-                    self.page.is_ops_open.set_if_changed(true);
-                }
-                self.views.update(|views| views.toggle(view));
-            }
+            Command::Toggle(view) => self.stage.update(|stage| stage.toggle(view)),
             Command::ToggleFused => toggle(self.page.is_fused),
-            Command::ToggleLesson => {
-                let view = match self.page.ops_view.get_untracked() {
-                    OpsView::Learn => OpsView::Text,
-                    OpsView::Text | OpsView::Table | OpsView::Functions => OpsView::Learn,
-                };
-                self.page.show_ops(view);
-                self.views.update(|views| {
-                    if !views.shows(View::Operations) {
-                        views.toggle(View::Operations);
-                    }
-                });
+            Command::ToggleLesson if self.has_lesson.get_untracked() => {
+                self.stage.update(Stage::toggle_lesson);
             }
+            Command::ToggleLesson => {}
             Command::TogglePointer => toggle(self.is_pointing),
             Command::ToggleBlank => toggle(self.is_blank),
             Command::OpenNotes => self.open_notes(),
@@ -291,21 +274,11 @@ impl Presenting {
                 .page
                 .analysis
                 .with(|analysis| headline(analysis).sentence()),
-            views: self.views.get(),
+            stage: self.stage.get(),
             is_fused: self.page.is_fused.get(),
             is_blank: self.is_blank.get(),
             began_ms: self.began_ms.get(),
         }
-    }
-}
-
-/// Whether a view is on the screen before a class. Tracked.
-pub fn is_presented(view: View) -> impl Fn() -> bool + Copy + Send + Sync {
-    let presenting = Presenting::of_context();
-    move || {
-        presenting.is_some_and(|presenting| {
-            presenting.is_on.get() && presenting.views.with(|views| views.shows(view))
-        })
     }
 }
 
@@ -314,6 +287,10 @@ pub fn graph_unit_px() -> Signal<f64> {
     let presenting = Presenting::of_context();
     Signal::derive(move || {
         let is_presented = presenting.is_some_and(|presenting| presenting.is_on.get());
-        if is_presented { GRAPH_UNIT_PX } else { 1.0 }
+        if is_presented {
+            GRAPH_UNIT_PX * browser::type_scale()
+        } else {
+            1.0
+        }
     })
 }

@@ -3,7 +3,7 @@
 use crate::app::history::{Choices, Origin};
 use crate::app::session::Session;
 use crate::app::sharing::choose;
-use crate::app::state::{OpsView, Page, Selection, SetIfChanged};
+use crate::app::state::{Page, Selection, SetIfChanged};
 use crate::app::stored;
 use fuseline_browser as browser;
 use fuseline_core::Policy;
@@ -96,7 +96,7 @@ impl Puzzling {
             let puzzle = page.puzzle.get();
             if puzzle.is_some() && before != Some(puzzle) {
                 // A link and the tab's history open puzzles, too.
-                page.show_ops(OpsView::Learn);
+                page.is_learning.set_if_changed(true);
                 self.given.set_value(page.text.get_untracked());
             }
             puzzle

@@ -324,7 +324,8 @@ impl Session {
         }
         self.await_picture(name);
         if state.puzzle.is_none() {
-            self.page.leave_lesson();
+            // The step of a lesson is about another program.
+            self.page.is_learning.set_if_changed(false);
         }
         self.show_sent(state);
         page.sent.set(Sent {

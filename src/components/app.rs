@@ -1,11 +1,12 @@
 //! The page as a whole.
 
 use crate::app::covers::{Covers, closes_on_back};
-use crate::app::learning::Learning;
+use crate::app::learning::{Learning, is_asking};
 use crate::app::presenting::Presenting;
 use crate::app::puzzling::Puzzling;
 use crate::app::session::{Session, show_theme};
 use crate::app::sharing::Link;
+use crate::app::stage::PageStage;
 use crate::app::state::{Page, Selection};
 use crate::app::title;
 use crate::components::bar::top_bar::TopBar;
@@ -13,6 +14,7 @@ use crate::components::charts::enlarge::EnlargedChart;
 use crate::components::explanation::ExplanationCard;
 use crate::components::handout::Handout;
 use crate::components::headline::Headline;
+use crate::components::lesson::Learn;
 use crate::components::lesson::editor::LessonEditor;
 use crate::components::open_file::open_dropped_files;
 use crate::components::policies::Policies;
@@ -23,7 +25,6 @@ use crate::components::sliders::Sliders;
 use crate::components::strip::Strip;
 use crate::components::workbench::Workbench;
 use fuseline_browser::{has_focus_in_text_field, on_window};
-use fuseline_view::page::view::View;
 use leptos::context::Provider;
 use leptos::ev;
 use leptos::prelude::*;
@@ -43,10 +44,12 @@ pub fn App(
     session.keep();
     let learning = Learning::new(session);
     provide_context(learning);
-    closes_on_back(move || learning.is_shown(), move || learning.go_back());
+    closes_on_back(move || page.is_learning.get(), move || learning.leave());
     let presenting = Presenting::new(page, learning);
     provide_context(presenting);
     provide_context(Puzzling::new(session));
+    let stage = PageStage::new(page, learning, presenting);
+    provide_context(stage);
     open_dropped_files(page);
     Effect::new(move || show_theme(page.theme.get()));
     title::follow(page);
@@ -63,12 +66,16 @@ pub fn App(
             id="main"
             class="page"
             class:is-presenting=presenting.is_on
-            class:has-one-picture=move || presenting.views.with(|views| views.picture_count() == 1)
-            class:has-prose=move || presenting.views.with(|views| views.picture_count() > 1 && views.shows(View::Operations))
+            class:has-stage=move || stage.is_set()
+            class:has-lesson=move || stage.has_lesson()
+            class:has-no-picture=move || stage.has_pictures(0)
+            class:has-two-pictures=move || stage.has_pictures(2)
+            class:is-asking=is_asking(page)
             tabindex="-1"
             on:keydown:capture=move |event| presenting.press_first(&event)
         >
             <PrintHead />
+            <Learn />
             <div class="intro">
                 <Headline />
                 <Policies />

@@ -6,8 +6,7 @@ use super::next_action::NextAction;
 use super::number::{Number, Parts};
 use super::pin::Pin;
 use super::sender_note::SenderNote;
-use crate::app::learning::points_at;
-use crate::app::presenting::is_presented;
+use crate::app::stage::is_staged;
 use crate::app::state::{Page, Told};
 use fuseline_browser as browser;
 use fuseline_view::page::view::View;
@@ -49,7 +48,7 @@ pub fn Headline() -> impl IntoView {
         page.hold.is_held() && browser::mounted(row).is_some_and(|row| !browser::is_in_window(&row))
     });
     view! {
-        <section class="headline" class:is-stale=page.is_grey class:is-pointed=points_at(View::Headline) class:is-presented=is_presented(View::Headline) aria-labelledby="headline-title">
+        <section class="headline" class:is-stale=page.is_grey class:is-staged=is_staged(View::Headline) aria-labelledby="headline-title">
             <h2 id="headline-title" class="sr-only">"Result"</h2>
             <div class="claim-row">
                 <p class="claim"><Parts parts /></p>

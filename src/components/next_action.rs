@@ -1,6 +1,7 @@
 //! The one thing to press next: fuse what is shown unfused, else the change that saves most.
 
-use crate::app::learning::{Learning, is_in_lesson};
+use crate::app::learning::Learning;
+use crate::app::stage::has_stage;
 use crate::app::state::{Page, Selection};
 use crate::components::policies::is_compared_live;
 use fuseline_browser as browser;
@@ -23,16 +24,20 @@ pub fn NextAction() -> impl IntoView {
     let is_start = Memo::new(move |_| page.example.get() == Some(START));
     // What the sender has to say comes first, and is not about what the page proposes.
     let has_note = Memo::new(move |_| page.shown_note().is_some());
+    // A lesson and a speaker say what to do next.
+    let has_stage = has_stage();
     view! {
-        <div class="next-action" class:is-start=is_start class:is-needless=move || has_note.get() && page.shows_fused()>
-            <Show when=move || page.shows_fused() fallback=|| view! { <FuseButton /> }>
-                <Show when=move || is_start.get() fallback=|| view! { <BestChange /> }>
-                    <Show when=move || !has_note.get()>
-                        <WaysOn />
+        <Show when=move || !has_stage()>
+            <div class="next-action" class:is-start=is_start class:is-needless=move || has_note.get() && page.shows_fused()>
+                <Show when=move || page.shows_fused() fallback=|| view! { <FuseButton /> }>
+                    <Show when=move || is_start.get() fallback=|| view! { <BestChange /> }>
+                        <Show when=move || !has_note.get()>
+                            <WaysOn />
+                        </Show>
                     </Show>
                 </Show>
-            </Show>
-        </div>
+            </div>
+        </Show>
     }
 }
 
@@ -51,10 +56,8 @@ fn FuseButton() -> impl IntoView {
         keep_visible_focus(page);
         page.show_fused();
     };
-    // In a lesson the step's own button is the one to press.
-    let is_in_lesson = is_in_lesson(page);
     view! {
-        <button type="button" class="fuse-button" class:primary=move || !is_in_lesson() on:click=fuse>"Fuse"</button>
+        <button type="button" class="fuse-button primary" on:click=fuse>"Fuse"</button>
     }
 }
 
@@ -98,7 +101,6 @@ fn WaysOn() -> impl IntoView {
 #[component]
 fn BestChange() -> impl IntoView {
     let page = Page::of_context();
-    let is_in_lesson = is_in_lesson(page);
     let is_resting = RwSignal::new(false);
     let later = browser::Later::after(PAUSE);
     Effect::new(move || {
@@ -109,9 +111,8 @@ fn BestChange() -> impl IntoView {
     });
     let best = Memo::new(move |_| {
         let is_live = page.analysis.with(|analysis| is_compared_live(analysis));
-        // A puzzle is the visitor's to solve, and a lesson says itself what to do.
-        let is_guided = page.puzzle.with(Option::is_some) || is_in_lesson();
-        if !is_resting.get() || !is_live || is_guided {
+        // A puzzle is the visitor's to solve.
+        if !is_resting.get() || !is_live || page.puzzle.with(Option::is_some) {
             return None;
         }
         let mut rows = page.advice()?.into_iter();

@@ -1,10 +1,11 @@
 //! A choice of the fusion policy that shows what each comes to.
 
-use crate::app::learning::asks_for_figures;
+use crate::app::stage::is_staged;
 use crate::app::state::Page;
 use crate::components::bar::fusion_menu::FusionMenu;
 use crate::components::keyed_rows::row_at;
 use fuseline_core::{Analysis, Policy};
+use fuseline_view::page::view::View;
 use fuseline_view::present::options::policy_summary;
 use fuseline_view::present::policy_bars::{PolicyBar, PolicyResult, policy_bars};
 use leptos::prelude::*;
@@ -22,11 +23,7 @@ pub fn is_compared_live(analysis: &Analysis) -> bool {
 #[component]
 pub fn Policies() -> impl IntoView {
     let page = Page::of_context();
-    let asks_for_figures = asks_for_figures(page);
     let bars = Memo::new(move |_| {
-        if asks_for_figures() {
-            return policy_bars([]);
-        }
         if !page.analysis.with(|analysis| is_compared_live(analysis)) {
             return page
                 .analysis
@@ -36,11 +33,10 @@ pub fn Policies() -> impl IntoView {
             .with(|compared| policy_bars(compared.iter().map(|one| (one.policy, &*one.analysis))))
     });
     view! {
-        <div class="policies" class:is-stale=page.is_grey>
+        <div class="policies" class:is-stale=page.is_grey class:is-staged=is_staged(View::Policies)>
             <fieldset class="policy-choice">
                 <legend class="policies-title">
                     "Who fuses"
-                    <Show when=asks_for_figures><span class="sr-only">", without figures in this step"</span></Show>
                 </legend>
                 <ForEnumerate
                     each=move || bars.get()
@@ -70,13 +66,9 @@ fn PolicyChoice(
         };
         policy == shown
     };
-    let asks_for_figures = asks_for_figures(page);
     let is_at_optimum = move || bar.with(|bar| bar.is_at_optimum);
     let text = move |part: fn(&PolicyResult) -> &String| {
-        move || {
-            let known = bar.with(|bar| bar.result.as_ref().map(|result| part(result).clone()));
-            known.or_else(|| asks_for_figures().then(|| "?".to_owned()))
-        }
+        move || bar.with(|bar| bar.result.as_ref().map(|result| part(result).clone()))
     };
     let time = move || bar.with(|bar| bar.result.as_ref()?.time.clone());
     let width = move || {

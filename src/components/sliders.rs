@@ -1,9 +1,8 @@
 //! A slider and a number box for every `param` of the text.
 
 use crate::app::history::Origin;
-use crate::app::learning::points_at;
-use crate::app::presenting::is_presented;
-use crate::app::state::{OpsView, Page, SetIfChanged};
+use crate::app::stage::is_staged;
+use crate::app::state::{Page, SetIfChanged};
 use crate::components::keyed_rows::row_at;
 use crate::components::show_more::ShowMore;
 use fuseline_core::notation::edit::set_param;
@@ -29,9 +28,9 @@ pub fn Sliders() -> impl IntoView {
     let row_count = Memo::new(move |_| rows.with(Vec::len));
     let param_count = Memo::new(move |_| page.parsed.with(|parsed| parsed.program.params.len()));
     // A lesson says what to do, and a program without sizes is none of it.
-    let is_needless = move || row_count.get() == 0 && page.ops_view.get() == OpsView::Learn;
+    let is_needless = move || row_count.get() == 0 && page.is_learning.get();
     view! {
-        <section class="sliders" class:is-pointed=points_at(View::Sizes) class:is-presented=is_presented(View::Sizes) hidden=is_needless aria-labelledby="sliders-title">
+        <section class="sliders" class:is-staged=is_staged(View::Sizes) hidden=is_needless aria-labelledby="sliders-title">
             <h2 id="sliders-title">"Sizes"</h2>
             // All edits until the focus leaves are one undo step.
             <div class="slider-list" on:focusout=move |_| page.seal()>

@@ -3,7 +3,6 @@
 
 use super::new_version::NewVersion;
 use super::work_line::WorkLine;
-use crate::app::learning::is_in_lesson;
 use crate::app::session::Session;
 use crate::app::state::{Notice, NoticeAction, Page};
 use fuseline_browser::Later;
@@ -112,8 +111,6 @@ fn Standing() -> impl IntoView {
             page.show_in_text(span);
         }
     };
-    // A step of a lesson asks for what the sentence tells.
-    let is_in_lesson = is_in_lesson(page);
     // What it says is true of the options and conventions with which the example opens.
     let is_as_opened = move |example: &Example| {
         let conventions = page.conventions.get();
@@ -122,10 +119,7 @@ fn Standing() -> impl IntoView {
             && conventions.externals == Externals::default()
             && conventions.reshape == example.opening.reshape
     };
-    let watched = Memo::new(move |_| {
-        let example = page.example.get().and_then(example);
-        example.filter(|_| !is_in_lesson())
-    });
+    let watched = Memo::new(move |_| page.example.get().and_then(example));
     // What does not hold keeps its place, so that nothing below moves.
     let does_not_hold = move || watched.get().is_some_and(|example| !is_as_opened(example));
     let watch_line = move || {

@@ -3,3 +3,4 @@
 pub mod lesson;
 pub mod presenter;
 pub mod puzzle;
+pub mod stage;

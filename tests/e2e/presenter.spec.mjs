@@ -195,7 +195,7 @@ test('the workshop begins from the list of lessons, with its plan', async ({ pag
   await page.getByRole('button', { name: 'Present the workshop' }).click();
   await expect(place(page)).toHaveText('From ops to kernels, 1 of 6');
   await bar(page).getByRole('button', { name: 'End' }).click();
-  await expect(page.getByRole('tabpanel', { name: 'Learn' })).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Learn' })).toBeVisible();
 });
 
 test('the bar goes while the mouse rests, and comes with the focus', async ({ page, open }) => {

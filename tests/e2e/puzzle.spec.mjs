@@ -3,7 +3,7 @@
 import { expect, findingsInBothColours, test } from './fixture.mjs';
 import { choosePolicy, headlineBytes, kernels, policyChoice, result, stored } from './visitor.mjs';
 
-const pane = (page) => page.getByRole('tabpanel', { name: 'Learn' });
+const pane = (page) => page.getByRole('region', { name: 'Learn' });
 const graph = (page) => page.getByRole('region', { name: 'Graph' });
 const kernelPanel = (page, number) => graph(page).getByRole('button', { name: new RegExp(`^kernel ${number} of`) });
 const op = (page, name) => graph(page).getByRole('button', { name: new RegExp(`^${name},`) });

@@ -6,7 +6,7 @@ use fuseline_learn::presenter::command::{Command, KEYS};
 use fuseline_learn::presenter::messages::{FromNotes, FromPage, LessonPlace, Shown};
 use fuseline_learn::presenter::plan::{Activity, PARTS, WORKSHOP_MIN, plan, standing};
 use fuseline_learn::presenter::qr::Code;
-use fuseline_learn::presenter::views::{MAX_PICTURES, Presented};
+use fuseline_learn::stage::{MAX_PICTURES, Stage};
 use fuseline_view::page::links::listed_lesson_fragment;
 use fuseline_view::page::view::View;
 use proptest::prelude::*;
@@ -16,17 +16,22 @@ use strum::VariantArray;
 
 proptest! {
     #[test]
-    fn whatever_is_toggled_one_or_two_pictures_are_shown(
-        toggled in prop::collection::vec(0..View::VARIANTS.len(), 0..40),
+    fn whatever_is_toggled_there_is_a_picture_and_no_more_than_fit(
+        toggled in prop::collection::vec(0..=View::VARIANTS.len(), 0..40),
     ) {
-        let mut presented = Presented::default();
+        let mut stage = Stage::of_program();
         for at in toggled {
-            let view = View::VARIANTS[at];
-            let (before, was_shown) = (presented.picture_count(), presented.shows(view));
-            presented.toggle(view);
-            prop_assert!((1..=MAX_PICTURES).contains(&presented.picture_count()));
-            let is_last = was_shown && !view.is_band() && before == 1;
-            prop_assert_eq!(presented.shows(view), !was_shown || is_last);
+            let before = stage.clone();
+            let Some(&view) = View::VARIANTS.get(at) else {
+                stage.toggle_lesson();
+                prop_assert_eq!(stage.has_lesson(), !before.has_lesson());
+                continue;
+            };
+            stage.toggle(view);
+            let is_last = before.shows(view) && !view.is_band() && before.picture_count() == 1;
+            prop_assert_eq!(stage.shows(view), !before.shows(view) || is_last);
+            let shown = stage.picture_count() + usize::from(stage.has_lesson());
+            prop_assert!(stage.picture_count() >= 1 && shown <= MAX_PICTURES);
         }
     }
 
@@ -44,38 +49,36 @@ proptest! {
 
 #[test]
 fn the_third_picture_takes_the_place_of_the_first() {
-    let mut presented = Presented::default();
-    assert!(presented.shows(View::Graph) && presented.shows(View::Roofline));
-    presented.toggle(View::Traffic);
-    assert!(!presented.shows(View::Graph));
-    assert!(presented.shows(View::Roofline) && presented.shows(View::Traffic));
-    assert!(presented.shows(View::Headline));
+    let mut stage = Stage::of_program();
+    assert!(stage.shows(View::Graph) && stage.shows(View::Roofline));
+    stage.toggle(View::Traffic);
+    assert!(!stage.shows(View::Graph));
+    assert!(stage.shows(View::Roofline) && stage.shows(View::Traffic));
+    assert!(stage.shows(View::Headline));
 }
 
 #[test]
-fn each_step_of_each_lesson_shows_its_prose_and_what_it_points_at_first() {
+fn each_step_of_each_lesson_has_the_pictures_that_it_looks_at() {
     for listed in LESSONS {
         let (lesson, mut problems) = read(listed.text);
         for (step, states) in lesson.steps.iter().zip(lesson.states(&mut problems)) {
-            let look = states.asked.look;
-            let presented = Presented::of_step(&look);
-            assert!(presented.shows(View::Operations), "{}", step.title);
-            assert_eq!(presented.picture_count(), 2, "{}", step.title);
-            let first = look
-                .iter()
-                .find(|view| !view.is_band() && **view != View::Operations);
-            assert!(
-                presented.shows(*first.unwrap_or(&View::Graph)),
-                "{}",
-                step.title
-            );
+            for look in [&states.asked.look, &states.answered.look] {
+                let (here, before_class) = (Stage::of_step(look), Stage::of_presented_step(look));
+                assert!(here.has_lesson() && before_class.has_lesson());
+                assert_eq!(before_class.picture_count(), 1, "{}", step.title);
+                // A third picture would not be shown.
+                let pictures = look.iter().filter(|view| !view.is_band()).count();
+                assert_eq!(here.picture_count(), pictures.max(1), "{}", step.title);
+                assert!(look.iter().all(|&view| here.shows(view)), "{}", step.title);
+            }
         }
     }
 }
 
 #[test]
 fn each_command_has_keys_of_its_own() {
-    let views = (1..=View::VARIANTS.len()).map(|digit| digit.to_string());
+    assert_eq!(Command::views().count(), View::VARIANTS.len());
+    let views = Command::views().map(|(_, digit)| digit.to_owned());
     let others = KEYS
         .iter()
         .flat_map(|key| key.keys)
@@ -95,7 +98,7 @@ fn each_command_has_keys_of_its_own() {
     }
     // With the shift key or caps lock, too.
     assert_eq!(Command::of_key("F"), Some(Command::ToggleFused));
-    assert_eq!(Command::of_key("0"), None);
+    assert_eq!(Command::of_key("0"), Some(Command::Toggle(View::Model)));
     assert_eq!(Command::of_key("x"), None);
 }
 
@@ -179,7 +182,7 @@ fn messages_come_back_as_they_were_sent() {
         }),
         program: "transformer".to_owned(),
         result: "9 kernels".to_owned(),
-        views: Presented::of_step(&[View::Sizes]),
+        stage: Stage::of_step(&[View::Sizes]),
         is_fused: true,
         is_blank: true,
         began_ms: 1_795_000_000_000,
@@ -232,7 +235,7 @@ fn keys_are_commands() {
     use fuseline_view::page::view::View;
     assert_eq!(Command::of_key("PageDown"), Some(Command::Next));
     assert_eq!(Command::of_key("4"), Some(Command::Toggle(View::Graph)));
-    assert_eq!(Command::of_key("9"), None);
+    assert_eq!(Command::of_key("10"), None);
 }
 
 #[test]
@@ -266,14 +269,9 @@ fn an_address_of_this_machine_is_told_from_others() {
 }
 
 #[test]
-fn a_step_shows_its_first_two_views_beside_the_operations() {
-    use fuseline_learn::presenter::views::Presented;
-    use fuseline_view::page::view::View;
-    let presented = Presented::of_step(&[View::Sizes, View::Roofline, View::Graph]);
-    assert!(
-        [View::Operations, View::Sizes, View::Roofline]
-            .iter()
-            .all(|&view| presented.shows(view))
-    );
-    assert!(!presented.shows(View::Graph));
+fn before_a_class_a_step_has_its_bands_and_its_first_picture() {
+    let stage = Stage::of_presented_step(&[View::Sizes, View::Roofline, View::Graph]);
+    assert!(stage.has_lesson() && stage.shows(View::Sizes) && stage.shows(View::Roofline));
+    assert!(!stage.shows(View::Graph));
+    assert!(Stage::of_presented_step(&[]).shows(View::Graph));
 }

@@ -42,7 +42,7 @@ impl Page {
         }
         match self.ops_view.get_untracked() {
             OpsView::Text => self.show_in_text(Span::new(end, end)),
-            OpsView::Table | OpsView::Learn | OpsView::Functions => self.keep_focus(),
+            OpsView::Table | OpsView::Functions => self.keep_focus(),
         }
     }
 

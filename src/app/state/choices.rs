@@ -48,8 +48,6 @@ pub enum OpsView {
     Table,
     /// Not at all: the functions that an op may call are in its place.
     Functions,
-    /// Not at all: lessons are in its place.
-    Learn,
 }
 
 impl OpsView {
@@ -59,7 +57,6 @@ impl OpsView {
             Self::Text => "Text",
             Self::Table => "Table",
             Self::Functions => "Functions",
-            Self::Learn => "Learn",
         }
     }
 }

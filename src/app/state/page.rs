@@ -62,6 +62,8 @@ pub struct Page {
     pub ops_view: RwSignal<OpsView>,
     /// Whether the pane of the op list is open, and not folded to its tab.
     pub is_ops_open: RwSignal<bool>,
+    /// Whether the lessons have the page: the open lesson or puzzle, else their lists.
+    pub is_learning: RwSignal<bool>,
     /// The open tab of the panel below the pictures.
     pub tab: RwSignal<Tab>,
     /// Measured patterns of the visitor's own, until the page is left.
@@ -224,6 +226,7 @@ impl Page {
             theme: RwSignal::new(Theme::default()),
             ops_view: RwSignal::new(OpsView::default()),
             is_ops_open: RwSignal::new(true),
+            is_learning: RwSignal::new(false),
             tab: RwSignal::new(Tab::default()),
             example: RwSignal::new(None),
             puzzle: RwSignal::new(None),
@@ -281,13 +284,6 @@ impl Page {
         Self {
             analysis: unhurried(self.analysis, move || self.hold.is_dragging()),
             ..self
-        }
-    }
-
-    /// Shows the op list in the place of lessons, whose step is about another program.
-    pub fn leave_lesson(self) {
-        if self.ops_view.get_untracked() == OpsView::Learn {
-            self.ops_view.set(OpsView::Text);
         }
     }
 

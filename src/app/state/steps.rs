@@ -88,7 +88,8 @@ impl Page {
     fn open_with(self, text: String, example: Option<&'static str>, choices: Choices) -> bool {
         self.drawing.fold();
         self.puzzle.set_if_changed(None);
-        self.leave_lesson();
+        // The step of a lesson is about another program.
+        self.is_learning.set_if_changed(false);
         self.replace(text, Origin::Single, example, choices)
     }
 

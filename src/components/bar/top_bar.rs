@@ -8,6 +8,8 @@ use super::model_menu::ModelMenu;
 use super::more_menu::MoreMenu;
 use super::pickers::{ExamplePicker, TypePicker};
 use super::share_button::ShareButton;
+use crate::app::stage::is_staged;
+use fuseline_view::page::view::View;
 use leptos::prelude::*;
 
 /// What is analysed and with which model, the lessons, and what to do with the result. Undo and redo come with the first edit.
@@ -17,7 +19,7 @@ pub fn TopBar() -> impl IntoView {
     view! {
         <header class="top-bar">
             <h1>"Fuseline"</h1>
-            <div class="bar-choices">
+            <div class="bar-choices" class:is-staged=is_staged(View::Model)>
                 <ExamplePicker />
                 <DeviceChoice is_model_open />
                 <TypePicker />

@@ -2,8 +2,7 @@
 
 use super::chart::{KernelChart, height_of};
 use super::legend::{RooflineLegend, TimelineLegend, TrafficLegend};
-use crate::app::learning::points_at;
-use crate::app::presenting::is_presented;
+use crate::app::stage::is_staged;
 use crate::app::state::{Page, Turn};
 use fuseline_browser as browser;
 use fuseline_view::page::view::View;
@@ -29,7 +28,7 @@ pub fn Charts() -> impl IntoView {
 #[component]
 pub fn RooflinePanel() -> impl IntoView {
     view! {
-        <section class="panel chart-panel" class:is-pointed=points_at(View::Roofline) class:is-presented=is_presented(View::Roofline) aria-labelledby="roofline-title">
+        <section class="panel chart-panel" class:is-staged=is_staged(View::Roofline) aria-labelledby="roofline-title">
             <header class="panel-head">
                 <h2 id="roofline-title">"Roofline"</h2>
                 <RooflineLegend />
@@ -57,7 +56,7 @@ pub fn TimelinePanel() -> impl IntoView {
         (page.analysis).with(|analysis| timeline::claim(analysis, is_fused))
     });
     view! {
-        <section class="panel chart-panel timeline" class:is-pointed=points_at(View::Timeline) class:is-presented=is_presented(View::Timeline) aria-labelledby="timeline-title">
+        <section class="panel chart-panel timeline" class:is-staged=is_staged(View::Timeline) aria-labelledby="timeline-title">
             <header class="panel-head">
                 <h2 id="timeline-title">{claim}</h2>
                 <TimelineLegend />
@@ -94,7 +93,7 @@ pub fn TrafficPanel() -> impl IntoView {
         }
     };
     view! {
-        <section class="panel chart-panel" class:is-pointed=points_at(View::Traffic) class:is-presented=is_presented(View::Traffic) aria-labelledby="traffic-title">
+        <section class="panel chart-panel" class:is-staged=is_staged(View::Traffic) aria-labelledby="traffic-title">
             <header class="panel-head">
                 <h2 id="traffic-title">"Memory traffic"</h2>
                 <TrafficLegend />

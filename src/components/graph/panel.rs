@@ -2,8 +2,8 @@
 
 use super::canvas::GraphCanvas;
 use super::search::GraphSearch;
-use crate::app::learning::points_at;
-use crate::app::presenting::is_presented;
+use crate::app::learning::is_asking;
+use crate::app::stage::is_staged;
 use crate::app::state::Page;
 use crate::components::bar::fusion_menu::FusionMenu;
 use crate::components::bar::pickers::PolicyPicker;
@@ -43,8 +43,9 @@ pub fn GraphPanel(
     });
     let widest_px = move || widest.get().map(|(_, width_px)| width_px);
     let enlarged = EnlargedChart::of_context();
+    let is_asking = is_asking(page);
     view! {
-        <section class="panel graph" node_ref=panel class:is-pointed=points_at(View::Graph) class:is-presented=is_presented(View::Graph) aria-labelledby="graph-title">
+        <section class="panel graph" node_ref=panel class:is-staged=is_staged(View::Graph) aria-labelledby="graph-title">
             <header class="panel-head">
                 <h2 id="graph-title">"Graph"</h2>
                 // Where the policies beside the headline are not in sight.
@@ -54,15 +55,18 @@ pub fn GraphPanel(
                         <FusionMenu />
                     </div>
                 </Show>
-                <fieldset class="switch" title="Ctrl+Enter" aria-keyshortcuts="Control+Enter">
-                    <legend class="sr-only">"Show the graph"</legend>
-                    <RadioButton set="graph-view" is_chosen=move || !page.shows_fused() choose=move || page.show_unfused()>
-                        "Unfused"
-                    </RadioButton>
-                    <RadioButton set="graph-view" is_chosen=Signal::derive(move || page.shows_fused()) choose=move || page.show_fused()>
-                        "Fused"
-                    </RadioButton>
-                </fieldset>
+                // It would answer the question of a lesson.
+                <Show when=move || !is_asking()>
+                    <fieldset class="switch" title="Ctrl+Enter" aria-keyshortcuts="Control+Enter">
+                        <legend class="sr-only">"Show the graph"</legend>
+                        <RadioButton set="graph-view" is_chosen=move || !page.shows_fused() choose=move || page.show_unfused()>
+                            "Unfused"
+                        </RadioButton>
+                        <RadioButton set="graph-view" is_chosen=Signal::derive(move || page.shows_fused()) choose=move || page.show_fused()>
+                            "Fused"
+                        </RadioButton>
+                    </fieldset>
+                </Show>
             </header>
             <Show when=move || fills_screen.get()>
                 <FullScreenHeadline />

@@ -6,6 +6,7 @@ use super::motion::Views;
 use super::placed::{ForLayout, PlacedGraph, TargetName};
 use super::plan::Plan;
 use super::pressed::PressedPointers;
+use crate::app::stage::is_staged;
 use crate::app::state::{Page, Selection, Turn, settled, shared_memo, unhurried};
 use fuseline_browser::{self as browser, LONG_PRESS, Later};
 use fuseline_core::OpId;
@@ -13,6 +14,7 @@ use fuseline_view::picture::dag::focus::FocusTarget;
 use fuseline_view::picture::dag::looks::Looks;
 use fuseline_view::picture::dag::sight::{Sight, are_edges_many, is_overview, is_small};
 use fuseline_view::picture::dag::viewport::{Size, Viewport};
+use fuseline_view::page::view::View;
 use fuseline_view::picture::dag::{Point, Rect};
 use fuseline_view::present::manual::Proposal;
 use leptos::ev::MouseEvent;
@@ -105,10 +107,16 @@ impl Graph {
         let names = unhurried(looks, move || page.hold.is_dragging());
         let looks = settled(looks);
         let aim = RwSignal::new(None::<ForLayout<Aim>>);
+        let is_staged = is_staged(View::Graph);
         let first_view = Memo::new(move |_| {
             placed.with(|placed| {
                 let (layout, canvas) = (&placed.layout, canvas_px.get());
-                Viewport::fit(layout.size(), layout.start_x(canvas.0), canvas)
+                let fit = if is_staged() {
+                    Viewport::fit_staged
+                } else {
+                    Viewport::fit
+                };
+                fit(layout.size(), layout.start_x(canvas.0), canvas)
             })
         });
         let viewport = Memo::new(move |_| {

@@ -13,16 +13,16 @@ use leptos::prelude::*;
 /// All lessons of the page, and a way to open one of somebody's own.
 #[component]
 pub fn LessonList() -> impl IntoView {
-    let close = Learning::of_context().map(|learning| {
+    let leave = Learning::of_context().map(|learning| {
         view! {
-            <button type="button" class="link-button" on:click=move |_| learning.hide_pane()>"Close the lessons"</button>
+            <button type="button" class="link-button" on:click=move |_| learning.leave()>"Back to your program"</button>
         }
     });
     view! {
         <div class="lesson-list">
             <p class="quiet">
                 "Each lesson takes five to ten minutes. It sets the page up, asks, and lets the page answer. Progress stays in this browser. "
-                {close}
+                {leave}
             </p>
             <Workshop />
             <ol>{LESSONS.iter().map(|listed| view! { <LessonRow listed /> }).collect_view()}</ol>

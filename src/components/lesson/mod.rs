@@ -14,20 +14,24 @@ use leptos::prelude::*;
 use list::LessonList;
 use pane::LessonPane;
 
-/// The lists of lessons and puzzles, or the one that is open.
+/// The open puzzle or lesson, else the lists of both; nothing while the page is the visitor's own.
 #[component]
 pub fn Learn() -> impl IntoView {
     let learning = Learning::of_context();
     let page = Page::of_context();
-    // Each has a scroller of its own, so that the lists begin at their top.
-    let lists = || view! { <div class="learn"><LessonList /><PuzzleList /></div> };
+    let lists = || view! { <LessonList /><PuzzleList /> };
     let is_open = move || learning.is_some_and(|learning| learning.open.with(Option::is_some));
     view! {
-        <Show
-            when=move || page.puzzle.get().is_some()
-            fallback=move || view! { <Show when=is_open fallback=lists><div class="learn"><LessonPane /></div></Show> }
-        >
-            <div class="learn"><PuzzlePane /></div>
+        <Show when=move || page.is_learning.get()>
+            <section class="panel learn" aria-labelledby="learn-title">
+                <h2 id="learn-title" class="sr-only">"Learn"</h2>
+                <Show
+                    when=move || page.puzzle.with(Option::is_some)
+                    fallback=move || view! { <Show when=is_open fallback=lists><LessonPane /></Show> }
+                >
+                    <PuzzlePane />
+                </Show>
+            </section>
         </Show>
     }
 }

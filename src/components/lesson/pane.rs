@@ -45,14 +45,14 @@ pub fn LessonPane() -> impl IntoView {
     view! {
         <div class="lesson">
             <header class="lesson-head" node_ref=head>
-                <button type="button" class="link-button" on:click=move |_| learning.close()>"All lessons"</button>
-                <button type="button" class="link-button" title="Brings back your program and choices" on:click=move |_| learning.leave()>
-                    "Leave the lesson"
-                </button>
                 <h3>{title}</h3>
+                <button type="button" class="link-button" on:click=move |_| learning.close()>"All lessons"</button>
+                <button type="button" class="link-button" title="Leaves the lesson. Your program is as you left it." on:click=move |_| learning.leave()>
+                    "Back to your program"
+                </button>
             </header>
             <StepDots learning />
-            <div class="lesson-body">
+            <div class="lesson-body" class:is-answered=move || learning.judged.with(Option::is_some)>
                 <For each=move || [shown.get()] key=|shown| shown.number children=step />
             </div>
             <LessonFoot learning />
@@ -94,10 +94,14 @@ fn StepView(
         is_shown.then(|| prose(&parts, seen.as_ref().map(|seen| &*seen.answered)))
     };
     view! {
-        <h4 node_ref=heading tabindex="-1">{step.title}</h4>
-        {before}
-        {task}
-        <div class="lesson-after" node_ref=after_node>{after}</div>
+        <div class="lesson-prose">
+            <h4 node_ref=heading tabindex="-1">{step.title}</h4>
+            {before}
+        </div>
+        <div class="lesson-work">
+            {task}
+            <div class="lesson-after" node_ref=after_node>{after}</div>
+        </div>
     }
 }
 
@@ -228,6 +232,9 @@ fn LessonFoot(
             <div class="lesson-file">
                 <button type="button" class="link-button" on:click=share>"Copy a link"</button>
                 <button type="button" class="link-button" on:click=save>"Save as a file"</button>
+                <button type="button" class="link-button" title="The whole page with the program of this step. Learn leads back." on:click=move |_| page.is_learning.set(false)>
+                    "Whole page"
+                </button>
                 <button type="button" class="link-button" aria-expanded=move || learning.is_edited.get().to_string() on:click=edit>
                     "Edit"
                 </button>

@@ -81,7 +81,8 @@ pub fn TaskView(
             let is_one = matches!(task.kind, Kind::Choose(_))
                 && options.iter().filter(|option| option.is_right).count() == 1;
             let labels = options.into_iter().map(|option| option.label).collect();
-            view! { <Choices labels is_one form answer is_answered=Signal::derive(is_answered) /> }
+            let are_names = matches!(task.kind, Kind::Each { .. });
+            view! { <Choices labels is_one are_names form answer is_answered=Signal::derive(is_answered) /> }
                 .into_any()
         }
         Kind::Do { .. } => view! { <ToDo learning /> }.into_any(),
@@ -168,6 +169,8 @@ fn Choices(
     labels: Vec<String>,
     /// Whether exactly one is right.
     is_one: bool,
+    /// Whether they are names of tensors or kernels, and not sentences.
+    are_names: bool,
     /// Their form.
     form: NodeRef<html::Form>,
     /// Takes the answer.
@@ -207,7 +210,7 @@ fn Choices(
     });
     view! {
         <form node_ref=form on:submit=submit>
-            <fieldset class="task-options" aria-labelledby="task-question">{options.collect_view()}</fieldset>
+            <fieldset class="task-options" class:is-names=are_names aria-labelledby="task-question">{options.collect_view()}</fieldset>
             <button type="submit" class="is-primary" disabled=is_answered>"Answer"</button>
         </form>
     }

@@ -7,6 +7,7 @@ use super::code::{CodeLines, LINE_STEP};
 use super::completion::{CompletionList, Completions, LIST_ID};
 use super::line_fixes::LineFixes;
 use crate::app::history::{Origin, end_of_change, example_after};
+use crate::app::stage::has_ops_open;
 use crate::app::state::{FocusRequest, OpsView, Page, Selection, SetIfChanged};
 use crate::components::open_file::{is_too_large, paste};
 use fuseline_browser::{
@@ -194,6 +195,7 @@ pub fn Editor() -> impl IntoView {
         completions.close();
         caret.set(None);
     };
+    let has_ops_open = has_ops_open(page);
     let selected_span = move || text_area.selected_span().unwrap_or_default();
     view! {
         <div
@@ -202,7 +204,7 @@ pub fn Editor() -> impl IntoView {
             on:scroll=follow_scroll
         >
             <div class="editor-cell">
-                <Show when=move || page.is_ops_open.get() && page.ops_view.get() == OpsView::Text>
+                <Show when=move || has_ops_open() && page.ops_view.get() == OpsView::Text>
                     <CodeLines size first_line />
                 </Show>
                 <textarea

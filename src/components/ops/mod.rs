@@ -14,11 +14,9 @@ pub mod table;
 pub mod table_state;
 pub mod tensors;
 
-use crate::app::learning::points_at;
-use crate::app::presenting::is_presented;
+use crate::app::stage::{has_ops_open, is_staged};
 use crate::app::state::{OpsView, Page};
 use crate::components::diagnostics::DiagnosticsList;
-use crate::components::lesson::Learn;
 use crate::components::tabs::{TabList, panel_id, tab_id};
 use editor::Editor;
 use functions::FunctionsPanel;
@@ -27,13 +25,14 @@ use leptos::prelude::*;
 use open_menu::OpenMenu;
 use table::OpsTable;
 
-/// The op list as text and as a table, what an op may call, and the lessons; or, folded, the tab that opens them. The text area
+/// The op list as text and as a table, and what an op may call; or, folded, the tab that opens them. The text area
 /// stays mounted all the time, so that it keeps its caret and its scroll position.
 #[component]
 pub fn Ops() -> impl IntoView {
     let page = Page::of_context();
     let is_open = move |view| page.ops_view.get() == view;
-    let is_folded = move || !page.is_ops_open.get();
+    let has_ops_open = has_ops_open(page);
+    let is_folded = move || !has_ops_open();
     let panel = |view: OpsView, content: fn() -> AnyView| {
         view! {
             <Show when=move || page.ops_view.get() == view>
@@ -46,8 +45,7 @@ pub fn Ops() -> impl IntoView {
             class="panel ops"
             class:is-folded=is_folded
             class:is-table=move || is_open(OpsView::Table)
-            class:is-learn=move || is_open(OpsView::Learn)
-            class:is-pointed=points_at(View::Operations) class:is-presented=is_presented(View::Operations)
+            class:is-staged=is_staged(View::Operations)
             aria-labelledby="ops-title"
         >
             <FoldButton />
@@ -55,9 +53,7 @@ pub fn Ops() -> impl IntoView {
                 <header class="panel-head">
                     <h2 id="ops-title" class="sr-only">"Operations"</h2>
                     <TabList open=page.ops_view label=OpsView::label labelled_by="ops-title" />
-                    <Show when=move || !is_open(OpsView::Learn)>
-                        <OpenMenu />
-                    </Show>
+                    <OpenMenu />
                 </header>
                 <div
                     class="ops-panel"
@@ -70,7 +66,6 @@ pub fn Ops() -> impl IntoView {
                 </div>
                 {panel(OpsView::Table, || view! { <OpsTable /> }.into_any())}
                 {panel(OpsView::Functions, || view! { <FunctionsPanel /> }.into_any())}
-                {panel(OpsView::Learn, || view! { <Learn /> }.into_any())}
                 <DiagnosticsList />
             </div>
         </section>

@@ -4,11 +4,11 @@ use crate::app::learning::Learning;
 use crate::app::presenting::Presenting;
 use fuseline_browser::{self as browser, Later};
 use fuseline_learn::presenter::command::{Command, KEYS, Key};
+use fuseline_learn::stage::Stage;
 use fuseline_view::page::view::View;
 use leptos::ev;
 use leptos::prelude::*;
 use std::time::Duration;
-use strum::VariantArray;
 
 /// The bar goes when the mouse has rested for as long.
 const REST: Duration = Duration::from_secs(4);
@@ -29,9 +29,10 @@ pub fn PresenterBar(
     browser::on_window(ev::pointermove, move |_| wake());
     browser::on_window(ev::pointerdown, move |_| wake());
     let command = move |key: &'static Key| {
-        let toggled = match key.command {
-            Command::TogglePointer => Some(presenting.is_pointing),
-            Command::ToggleBlank => Some(presenting.is_blank),
+        let toggled: Option<Signal<bool>> = match key.command {
+            Command::ToggleLesson => Some(Signal::derive(move || presenting.stage.with(Stage::has_lesson))),
+            Command::TogglePointer => Some(presenting.is_pointing.into()),
+            Command::ToggleBlank => Some(presenting.is_blank.into()),
             _ => None,
         };
         view! {
@@ -46,17 +47,17 @@ pub fn PresenterBar(
             </button>
         }
     };
-    let view_button = move |(number, view): (usize, View)| {
-        let is_shown = move || presenting.views.with(|views| views.shows(view));
+    let view_button = move |(view, digit): (View, &'static str)| {
+        let is_shown = move || presenting.stage.with(|stage| stage.shows(view));
         view! {
             <button
                 type="button"
                 aria-pressed=move || is_shown().to_string()
-                aria-keyshortcuts=number.to_string()
+                aria-keyshortcuts=digit
                 on:click=move |_| presenting.run(Command::Toggle(view))
             >
                 {view.label()}
-                <kbd aria-hidden="true">{number}</kbd>
+                <kbd aria-hidden="true">{digit}</kbd>
             </button>
         }
     };
@@ -69,7 +70,7 @@ pub fn PresenterBar(
                 {KEYS.iter().map(command).collect_view()}
             </div>
             <div class="presenter-row" role="group" aria-label="Views">
-                {(1..).zip(View::VARIANTS.iter().copied()).map(view_button).collect_view()}
+                {Command::views().map(view_button).collect_view()}
             </div>
         </aside>
     }

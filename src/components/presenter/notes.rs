@@ -13,11 +13,9 @@ use fuseline_learn::presenter::messages::{
     FromNotes, FromPage, LessonPlace, NOTES, Shown, channel_name,
 };
 use fuseline_learn::presenter::plan::{WORKSHOP_MIN, clock, standing};
-use fuseline_view::page::view::View;
 use leptos::ev;
 use leptos::prelude::*;
 use std::time::Duration;
-use strum::VariantArray;
 
 /// The commands that make sense away from the page.
 fn keys() -> impl Iterator<Item = &'static Key> {
@@ -215,13 +213,14 @@ fn Commands(
         shown.with(|shown| {
             let shown = shown.as_ref()?;
             match command {
-                Command::Toggle(view) => Some(shown.views.shows(view)),
+                Command::Toggle(view) => Some(shown.stage.shows(view)),
+                Command::ToggleLesson => Some(shown.stage.has_lesson()),
                 Command::ToggleBlank => Some(shown.is_blank),
                 _ => None,
             }
         })
     };
-    let button = move |command: Command, label: &'static str, key: String| {
+    let button = move |command: Command, label: &'static str, key: &'static str| {
         view! {
             <button
                 type="button"
@@ -233,13 +232,12 @@ fn Commands(
             </button>
         }
     };
-    let views = (1..).zip(View::VARIANTS.iter().copied());
     view! {
         <div class="speaker-commands">
-            {keys().map(|key| button(key.command, key.label, key.printed.to_owned())).collect_view()}
+            {keys().map(|key| button(key.command, key.label, key.printed)).collect_view()}
         </div>
         <div class="speaker-commands" role="group" aria-label="Views">
-            {views.map(|(number, view): (usize, View)| button(Command::Toggle(view), view.label(), number.to_string())).collect_view()}
+            {Command::views().map(|(view, digit)| button(Command::Toggle(view), view.label(), digit)).collect_view()}
         </div>
     }
 }

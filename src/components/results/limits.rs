@@ -103,20 +103,20 @@ fn Row(
     view! {
         <KernelTableRow kernel is_selected label=Signal::derive(label)>
             <td class="op-names">{text(|row| Some(&row.ops))}</td>
-            <td class="number">
+            <td class="number" data-label="on chip">
                 {number(Resource::OnChip, |row| Some(&row.on_chip))}
                 <Show when=move || has(|row| row.on_chip_available.is_some())>
                     " / "
                     {number(Resource::OnChipAvailable, |row| row.on_chip_available.as_ref())}
                 </Show>
             </td>
-            <td class="number" title=move || row.with(|row| row.live_values.clone())>
+            <td class="number" data-label="registers" title=move || row.with(|row| row.live_values.clone())>
                 {number(Resource::Registers, |row| Some(&row.registers))}
             </td>
-            <td class="number">{number(Resource::Occupancy, |row| Some(&row.occupancy))}</td>
-            <td class="number">{number(Resource::Blocks, |row| Some(&row.blocks))}</td>
-            <td class="number">{number(Resource::Waves, |row| Some(&row.waves))}</td>
-            <td class="number">
+            <td class="number" data-label="occupancy">{number(Resource::Occupancy, |row| Some(&row.occupancy))}</td>
+            <td class="number" data-label="blocks">{number(Resource::Blocks, |row| Some(&row.blocks))}</td>
+            <td class="number" data-label="waves">{number(Resource::Waves, |row| Some(&row.waves))}</td>
+            <td class="number" data-label="wave · tile efficiency">
                 <Show when=move || has(|row| row.efficiency.is_some()) fallback=|| "–">
                     {number(Resource::WaveEfficiency, |row| row.efficiency.as_ref().map(|[wave, _]| wave))}
                     " · "

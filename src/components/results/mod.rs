@@ -22,8 +22,7 @@ pub mod your_gpu;
 pub mod your_measurement;
 
 use crate::app::gpu_running::OwnGpu;
-use crate::app::learning::points_at;
-use crate::app::presenting::is_presented;
+use crate::app::stage::is_staged;
 use crate::app::state::{Page, Tab};
 use crate::components::tabs::{TabList, panel_id, tab_id};
 use advice::AdvicePanel;
@@ -107,7 +106,7 @@ pub fn Results() -> impl IntoView {
         });
     };
     view! {
-        <section node_ref=section on:click=reveal class="panel results" class:is-stale=page.is_grey class:is-pointed=points_at(View::Details) class:is-presented=is_presented(View::Details) aria-labelledby="results-title">
+        <section node_ref=section on:click=reveal class="panel results" class:is-stale=page.is_grey class:is-staged=is_staged(View::Details) aria-labelledby="results-title">
             <h2 class="sr-only" id="results-title">"Details"</h2>
             <TabList open=page.tab label=Tab::label group=Tab::group labelled_by="results-title" />
             {move || {

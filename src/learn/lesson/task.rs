@@ -118,6 +118,11 @@ impl Task {
             kind: kind?,
         })
     }
+
+    /// Whether the visitor changes the page to find the answer.
+    pub const fn is_done_on_page(&self) -> bool {
+        matches!(self.kind, Kind::Do { .. } | Kind::First { .. })
+    }
 }
 
 fn predict(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<Kind> {

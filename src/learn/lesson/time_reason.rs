@@ -49,7 +49,7 @@ pub(super) fn limits_words(analysis: &Analysis, kernel: &Kernel) -> String {
             |longest, one| if one.0 > longest.0 { one } else { longest },
         );
     let words = format!(
-        "Its {} of memory traffic take {}, its {} take {}, and its launch takes {}.",
+        "Its {} of traffic take {}, its {} {}, and its launch {}.",
         format_bytes(kernel.bytes()),
         spoken(alone.memory_s),
         format_flops(flops),

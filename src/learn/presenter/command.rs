@@ -15,7 +15,7 @@ pub enum Command {
     Toggle(View),
     /// Changes between the unfused and the fused program.
     ToggleFused,
-    /// Changes between the lesson and the op list.
+    /// Shows the lesson or takes it off.
     ToggleLesson,
     /// Shows or hides the large pointer.
     TogglePointer,
@@ -66,7 +66,7 @@ pub const KEYS: &[Key] = &[
         command: Command::ToggleLesson,
         keys: &["t"],
         printed: "T",
-        label: "Lesson or text",
+        label: "Lesson",
     },
     Key {
         command: Command::TogglePointer,
@@ -101,11 +101,16 @@ pub const KEYS: &[Key] = &[
 ];
 
 impl Command {
-    /// The command of a key, as its event names it. The digits from 1 are the views.
+    /// The views with their keys: the digits from 1 to 9, then 0.
+    pub fn views() -> impl Iterator<Item = (View, &'static str)> {
+        const DIGITS: [&str; 10] = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "0"];
+        View::VARIANTS.iter().copied().zip(DIGITS)
+    }
+
+    /// The command of a key, as its event names it.
     pub fn of_key(key: &str) -> Option<Self> {
-        if let Ok(digit) = key.parse::<usize>() {
-            let view = View::VARIANTS.get(digit.checked_sub(1)?)?;
-            return Some(Self::Toggle(*view));
+        if let Some((view, _)) = Self::views().find(|&(_, digit)| digit == key) {
+            return Some(Self::Toggle(view));
         }
         let key = if key.chars().count() == 1 {
             key.to_ascii_lowercase()

@@ -1,7 +1,7 @@
 //! What the page and the window with the speaker's notes tell each other.
 
 use super::command::Command;
-use super::views::Presented;
+use crate::stage::Stage;
 use serde::{Deserialize, Serialize};
 
 /// The address of the window with the notes has this name with the id of the page: `?notes=ID`.
@@ -41,8 +41,8 @@ pub struct Shown {
     pub program: String,
     /// Its result, in a sentence.
     pub result: String,
-    /// The views on the screen.
-    pub views: Presented,
+    /// The parts of the page on the screen.
+    pub stage: Stage,
     /// Whether the fused program is shown.
     pub is_fused: bool,
     /// Whether the screen is blank.

@@ -35,8 +35,12 @@ pub enum View {
     Traffic,
     /// The tabs below the pictures.
     Details,
-    /// The memory timeline. Last, so that the digits by which a presenter shows views stay.
+    /// The memory timeline.
     Timeline,
+    /// Who fuses, with the options of fusion.
+    Policies,
+    /// GPU, element type and counting conventions. New views come last: a presenter shows each by the digit of its position.
+    Model,
 }
 
 impl View {
@@ -56,11 +60,16 @@ impl View {
             Self::Traffic => "Memory traffic",
             Self::Details => "Details",
             Self::Timeline => "Memory timeline",
+            Self::Policies => "Fusion policy",
+            Self::Model => "GPU and model",
         }
     }
 
     /// Whether it is a line or two of any width, and no picture that fills the screen.
     pub const fn is_band(self) -> bool {
-        matches!(self, Self::Headline | Self::Sizes)
+        matches!(
+            self,
+            Self::Headline | Self::Sizes | Self::Policies | Self::Model
+        )
     }
 }

@@ -14,6 +14,8 @@ const PART_SCALE: f64 = 1.1;
 pub const LEGIBLE_PX: f64 = 11.0;
 /// A fit is not drawn smaller than this: text that can be read is worth more than the whole picture.
 pub(super) const LEGIBLE_SCALE: f64 = LEGIBLE_PX / SMALL_FONT_PX;
+/// Beside a lesson the whole picture is worth type of this part of the legible size.
+const STAGED_PART: f64 = 0.45;
 /// Least part of the picture that stays on the canvas, in screen pixels.
 const KEPT: f64 = 48.0;
 
@@ -62,6 +64,15 @@ impl Viewport {
             y: middle(picture.1, canvas.1, scale).max(0.0),
             scale,
         }
+    }
+
+    /// The same beside a lesson, whose step is about all of the picture: the whole of it at smaller type, too.
+    pub fn fit_staged(picture: Size, start_x: f64, canvas: Size) -> Self {
+        let all = Self::whole(picture, canvas);
+        if all.scale >= STAGED_PART * LEGIBLE_SCALE {
+            return all;
+        }
+        Self::fit(picture, start_x, canvas)
     }
 
     /// Zoomed by `factor`, such that the point of the picture under `at` (on the canvas) stays there.
