@@ -96,7 +96,9 @@ impl Learning {
             Some(id) => listed(&id).map(OpenLesson::listed),
             None => browser::load(OWN_LESSON).map(|text| OpenLesson::own(&text)),
         };
-        if let Some(open) = open {
+        // Whoever follows a link to a program sees that.
+        let is_of_link = (self.page.sent).with_untracked(|sent| sent.link.is_some());
+        if let Some(open) = open.filter(|_| !is_of_link) {
             self.step
                 .set(step.min(open.lesson.steps.len().saturating_sub(1)));
             self.open.set(Some(open));
@@ -111,7 +113,9 @@ impl Learning {
                 (
                     self.step.get(),
                     // What the visitor has left for the whole page is not what the next visit opens.
-                    (self.page.is_learning.get()).then(|| self.open.with(|open| open.as_ref().map(|open| open.id))).flatten(),
+                    (self.page.is_learning.get())
+                        .then(|| self.open.with(|open| open.as_ref().map(|open| open.id)))
+                        .flatten(),
                 )
             },
             move |&(step, id), _, _| {
@@ -408,7 +412,8 @@ impl Learning {
 pub fn is_in_lesson(page: Page) -> impl Fn() -> bool + Copy + Send + Sync {
     let learning = Learning::of_context();
     move || {
-        page.is_learning.get() && learning.is_some_and(|learning| learning.open.with(Option::is_some))
+        page.is_learning.get()
+            && learning.is_some_and(|learning| learning.open.with(Option::is_some))
     }
 }
 

@@ -189,7 +189,7 @@ fn only_the_flops_of_the_slowest_unit_have_a_time() {
     let product = 2 * 1024 * 4096 * 1024_u128;
     let time_s = product as f64 / 312e12;
     let arithmetic = format!(
-        "its {} take {}",
+        "its {} {}",
         format_flops(product),
         format_seconds(time_s)
     );

@@ -330,8 +330,8 @@ fn a_done_task_says_at_which_value_and_why() {
     let words = task.done_words(&at.unwrap_or_else(|| unreachable!()));
     assert_eq!(
         words,
-        "You reached the goal at `B` = 160: there, `matmul1 + bias1 + relu` is memory-bound. Its 10.0 MB of memory traffic take 4.92 µs, its 1.34 GFLOP take \
-         4.30 µs, and its launch takes 2.00 µs."
+        "You reached the goal at `B` = 160: there, `matmul1 + bias1 + relu` is memory-bound. Its 10.0 MB of traffic take 4.92 µs, its 1.34 GFLOP 4.30 µs, \
+         and its launch 2.00 µs."
     );
     for (id, task, states) in tasks() {
         let Some(way) = task.way(&states.asked).and_then(|way| way.seen()) else {

@@ -2,6 +2,7 @@
 
 use crate::app::learning::Learning;
 use crate::app::state::Page;
+use fuseline_browser as browser;
 use leptos::prelude::*;
 
 /// Gives the page to the lessons or, where they have it, back to the visitor's program.
@@ -18,7 +19,10 @@ pub fn LearnButton() -> impl IntoView {
     };
     let toggle = move |_| match learning {
         Some(learning) if untrack(is_open) => learning.leave(),
-        _ => page.is_learning.set(true),
+        _ => {
+            page.is_learning.set(true);
+            browser::scroll_to_top();
+        }
     };
     view! {
         <button type="button" class="learn-button" class:primary=move || is_new() && !is_open() && page.shows_fused() aria-pressed=move || is_open().to_string() on:click=toggle>

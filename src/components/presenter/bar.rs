@@ -30,7 +30,9 @@ pub fn PresenterBar(
     browser::on_window(ev::pointerdown, move |_| wake());
     let command = move |key: &'static Key| {
         let toggled: Option<Signal<bool>> = match key.command {
-            Command::ToggleLesson => Some(Signal::derive(move || presenting.stage.with(Stage::has_lesson))),
+            Command::ToggleLesson => Some(Signal::derive(move || {
+                presenting.stage.with(Stage::has_lesson)
+            })),
             Command::TogglePointer => Some(presenting.is_pointing.into()),
             Command::ToggleBlank => Some(presenting.is_blank.into()),
             _ => None,
