@@ -111,7 +111,8 @@ impl Graph {
         let first_view = Memo::new(move |_| {
             placed.with(|placed| {
                 let (layout, canvas) = (&placed.layout, canvas_px.get());
-                let fit = if is_staged() {
+                // On a phone a finger moves it, and its type stays legible.
+                let fit = if is_staged() && !browser::shows_sheets() {
                     Viewport::fit_staged
                 } else {
                     Viewport::fit
