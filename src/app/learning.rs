@@ -8,7 +8,7 @@ use fuseline_browser::{self as browser, Later};
 use fuseline_learn::lesson::answer::{Answer, Judged, Wanted};
 use fuseline_learn::lesson::library::{Listed, listed, listed_after};
 use fuseline_learn::lesson::open::{OpenLesson, StepSeen};
-use fuseline_learn::lesson::progress::{Place, Progress};
+use fuseline_learn::lesson::progress::{Outcome, Place, Progress};
 use fuseline_learn::lesson::state::{PageState, Seen};
 use fuseline_learn::lesson::task::Task;
 use fuseline_learn::lesson::{Lesson, Step, StepStates};
@@ -31,6 +31,8 @@ pub struct Learning {
     pub open: RwSignal<Option<OpenLesson>>,
     /// Its step, from 0.
     pub step: RwSignal<usize>,
+    /// Whether the end of the lesson is shown, after its last step.
+    pub is_closing: RwSignal<bool>,
     /// What was said about the answer to the task of the step; `None` until it is answered.
     pub judged: RwSignal<Option<Judged>>,
     /// What a first wrong answer got, which leaves the task open; else empty.
@@ -68,12 +70,15 @@ impl Learning {
             session,
             open,
             step,
+            is_closing: RwSignal::new(false),
             judged: RwSignal::new(None),
             again: RwSignal::new(String::new()),
             progress: RwSignal::new(stored.unwrap_or_default()),
             is_edited: RwSignal::new(false),
             seen,
-            wanted: Memo::new(move |_| Arc::new(wanted(page, open, step).unwrap_or_default())),
+            wanted: Memo::new(move |_| {
+                Arc::new(wanted(page, open, step, seen).unwrap_or_default())
+            }),
             check_later: Later::after(CHECK_PAUSE),
             wants_focus: StoredValue::new(false),
         };
@@ -147,11 +152,14 @@ impl Learning {
                 .with(|wanted| !wanted.is_empty() && wanted.iter().all(|wanted| wanted.holds));
             // A slider that is held may be on its way elsewhere.
             if is_done && !self.page.hold.is_held() && self.judged.with_untracked(Option::is_none) {
-                self.finish(Judged {
-                    is_right: true,
-                    words: untrack(|| self.done_words()).unwrap_or_default(),
-                    again: String::new(),
-                });
+                self.finish(
+                    Judged {
+                        is_right: true,
+                        words: untrack(|| self.done_words()).unwrap_or_default(),
+                        again: String::new(),
+                    },
+                    Outcome::Right,
+                );
             }
         });
     }
@@ -188,6 +196,7 @@ impl Learning {
     pub fn go(self, step: usize) {
         let count = self.step_count();
         self.wants_focus.set_value(true);
+        self.is_closing.set_if_changed(false);
         self.step.set(step.min(count.saturating_sub(1)));
         self.show_asked();
     }
@@ -224,6 +233,7 @@ impl Learning {
         if self.open.with_untracked(Option::is_none) {
             return;
         }
+        self.is_closing.set_if_changed(false);
         self.open.set(None);
         let before = self
             .progress
@@ -254,12 +264,18 @@ impl Learning {
         let seen = self.seen.get_untracked();
         let seen = seen.ok_or("this step shows no program")?;
         let judged = task.judge(answer, &states.answered, &seen.answered)?;
-        if !judged.is_right && self.again.with_untracked(String::is_empty) {
+        let is_first = self.again.with_untracked(String::is_empty);
+        if !judged.is_right && is_first {
             self.again.set(judged.again);
             return Ok(());
         }
         self.show(&states.answered);
-        self.finish(judged);
+        let outcome = match (judged.is_right, is_first) {
+            (false, _) => Outcome::Shown,
+            (true, false) => Outcome::Nudged,
+            (true, true) => Outcome::Right,
+        };
+        self.finish(judged, outcome);
         Ok(())
     }
 
@@ -270,17 +286,73 @@ impl Learning {
         };
         let answer = task.right_answer(&states).unwrap_or_default();
         self.show(&task.way(&states.asked).unwrap_or(states.answered));
-        self.finish(Judged {
-            is_right: false,
-            words: answer,
-            again: String::new(),
+        self.finish(
+            Judged {
+                is_right: false,
+                words: answer,
+                again: String::new(),
+            },
+            Outcome::Shown,
+        );
+    }
+
+    fn finish(self, judged: Judged, outcome: Outcome) {
+        self.again.set_if_changed(String::new());
+        self.judged.set(Some(judged));
+        self.end_step(outcome);
+    }
+
+    /// Goes to the next step, after the last one to the end of the lesson, and from there to the next lesson.
+    pub fn go_on(self) {
+        if self.is_closing.get_untracked() {
+            match untrack(|| self.listed_after()) {
+                Some(next) => self.open_listed(next.id, 0),
+                None => self.close(),
+            }
+            return;
+        }
+        if untrack(|| self.task()).is_none() {
+            self.end_step(Outcome::Right);
+        } else if self.judged.with_untracked(Option::is_none) {
+            self.end_step(Outcome::Skipped);
+        }
+        if untrack(|| self.is_last()) {
+            self.is_closing.set(true);
+        } else {
+            self.go(self.step.get_untracked() + 1);
+        }
+    }
+
+    /// Goes to the step before; from the end of the lesson to its last step.
+    pub fn go_previous(self) {
+        let step = self.step.get_untracked();
+        let is_closing = self.is_closing.get_untracked();
+        self.go(if is_closing {
+            step
+        } else {
+            step.saturating_sub(1)
         });
     }
 
-    fn finish(self, judged: Judged) {
-        self.again.set_if_changed(String::new());
-        self.judged.set(Some(judged));
-        self.finish_step();
+    /// The steps of the open lesson that the visitor did not answer at once, from 0, with their titles and how they ended. Tracked.
+    pub fn missed_steps(self) -> Vec<(usize, String, Option<Outcome>)> {
+        self.open.with(|open| {
+            let Some(OpenLesson {
+                id: Some(id),
+                lesson,
+                ..
+            }) = open
+            else {
+                return Vec::new();
+            };
+            let steps = lesson.steps.iter().enumerate().map(|(at, step)| {
+                let outcome = self.progress.with(|progress| progress.outcome(id, at));
+                (at, step.title.clone(), outcome)
+            });
+            steps
+                .filter(|&(.., outcome)| outcome != Some(Outcome::Right))
+                .collect()
+        })
     }
 
     /// What is said of the present page, in which the task to do is done. Tracked.
@@ -316,14 +388,15 @@ impl Learning {
             .with(|progress| (0..lesson.steps.len()).find(|&step| !progress.is_done(id, step)))
     }
 
-    /// The present step is done.
-    pub fn finish_step(self) {
+    /// The present step has ended.
+    fn end_step(self, outcome: Outcome) {
         let id = self
             .open
             .with_untracked(|open| open.as_ref().and_then(|open| open.id));
         if let Some(id) = id {
             let step = self.step.get_untracked();
-            self.progress.update(|progress| progress.finish(id, step));
+            self.progress
+                .update(|progress| progress.end(id, step, outcome));
         }
     }
 
@@ -367,7 +440,7 @@ impl Learning {
 
     /// Whether the step has a task that is not answered. Tracked.
     pub fn has_open_task(self) -> bool {
-        self.task().is_some() && self.judged.with(Option::is_none)
+        !self.is_closing.get() && self.task().is_some() && self.judged.with(Option::is_none)
     }
 
     /// The lesson of the page after the open one. Tracked.
@@ -434,9 +507,11 @@ fn wanted(
     page: Page,
     open: RwSignal<Option<OpenLesson>>,
     step: RwSignal<usize>,
+    seen: Memo<Option<StepSeen>>,
 ) -> Option<Vec<Wanted>> {
     let task = open.with(|open| open.as_ref()?.lesson.steps.get(step.get())?.task.clone())?;
-    Some(task.wanted(&present_seen(page)?))
+    let asked = seen.with(|seen| seen.as_ref().map(|seen| seen.asked.clone()))?;
+    Some(task.wanted(&present_seen(page)?, &asked))
 }
 
 /// What the engine sees on the present page. Tracked.

@@ -150,8 +150,7 @@ impl Presenting {
         match command {
             Command::Next if self.has_lesson.get_untracked() => self.next(),
             Command::Previous if self.has_lesson.get_untracked() => {
-                let step = self.learning.step.get_untracked();
-                self.learning.go(step.saturating_sub(1));
+                self.learning.go_previous();
             }
             Command::Next => self.page.show_fused(),
             Command::Previous => self.page.show_unfused(),
@@ -169,19 +168,12 @@ impl Presenting {
         }
     }
 
-    /// The answer to the task, else the next step, else the next lesson.
+    /// The answer to the task, else the next step, the end of the lesson, the next lesson.
     fn next(self) {
-        let learning = self.learning;
-        if untrack(|| learning.has_open_task()) {
-            learning.give_up();
-        } else if !untrack(|| learning.is_last()) {
-            learning.finish_step();
-            learning.go(learning.step.get_untracked() + 1);
+        if untrack(|| self.learning.has_open_task()) {
+            self.learning.give_up();
         } else {
-            learning.finish_step();
-            if let Some(next) = untrack(|| learning.listed_after()) {
-                learning.open_listed(next.id, 0);
-            }
+            self.learning.go_on();
         }
     }
 

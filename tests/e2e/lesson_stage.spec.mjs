@@ -28,7 +28,7 @@ for (const { name, width, height, isPresented = false, doesScroll = false } of R
         await expect(steps.nth(at - 1)).toHaveAttribute('aria-current', 'step');
         await fits(at, 'asked');
         if (isPresented) await page.keyboard.press('PageDown');
-        else await page.getByRole('button', { name: 'Show the answer' }).click();
+        else await page.getByRole('button', { name: 'Show me' }).click();
         await expect(page.locator('.task-verdict')).not.toBeEmpty();
         await fits(at, 'answered');
         if (at === count) break;

@@ -66,10 +66,20 @@ test('a lesson from its first step to its last: predict, choose, drag, merge', a
   await button(page, 'Next').click();
 
   await expect(kernels(page)).toContainText('no kernels are merged by hand');
-  await button(page, 'Show the answer').click();
+  await button(page, 'Show me').click();
   await expect(verdict(page)).toContainText('Merge matmul1, bias1 and relu into one kernel.');
   await expect(policyChoice(page, 'manual')).toBeChecked();
-  await expect(panel(page).locator('.lesson-done')).toHaveText('✓ Lesson 1 of 10 done. Next: The roofline, 9 minutes.');
+  // The end of the lesson: what it taught, and what was not answered at once.
+  await button(page, 'Finish the lesson').click();
+  const closing = panel(page).locator('.lesson-closing');
+  await expect(closing.getByRole('heading', { name: 'From ops to kernels: done' })).toBeFocused();
+  await expect(closing.locator('.lesson-missed li')).toHaveText([
+    /^Step 2: Which ops may share a kernel\? the page showed the answer$/,
+    /^Step 3: What vanished the page showed the answer$/,
+    /^Step 6: Do it by hand the page showed the answer$/,
+  ]);
+  await expect(button(page, 'Step 1: Every op asks memory (right at once)')).toHaveClass('is-right');
+  await expect(button(page, 'Next lesson')).toBeVisible();
   await button(page, 'All lessons').click();
   await expect(panel(page).getByRole('button', { name: /From ops to kernels/ })).toContainText('done');
 });
@@ -102,10 +112,10 @@ test('progress and the open step outlive a reload, and a text of one\'s own is n
   await page.keyboard.press('Home');
   await expect(verdict(page)).toContainText('You reached the goal at');
   // Storage is written after a pause.
-  await expect.poll(() => page.evaluate(() => localStorage.getItem('fuseline.lessons'))).toContain('"exercise":[4]');
+  await expect.poll(() => page.evaluate(() => localStorage.getItem('fuseline.lessons'))).toContain('"exercise":{"4":"right"}');
   await page.reload();
   await expect(heading(page, 'Drag a size')).toBeVisible();
-  await expect(button(page, 'Step 5: Drag a size')).toHaveClass(/is-done/);
+  await expect(button(page, 'Step 5: Drag a size (right at once)')).toHaveClass(/is-right/);
   await button(page, 'Back to your program').click();
   await expect(panel(page)).toHaveCount(0);
   await expect(editor(page)).toHaveValue('mine = relu(x) : f16[64]\n');
@@ -134,8 +144,8 @@ test('a teacher writes a lesson beside its preview and gives it away as a link',
   await file.fill(text.replace('## The first step', '## Three kernels?').replace('number: kernels', 'number: colours'));
   await expect(heading(page, 'Three kernels?')).toBeVisible();
   const problems = page.getByRole('list', { name: 'What is wrong in the file' });
-  await expect(problems).toContainText('Line 28: `colours` cannot be read. `colours` is not a quantity: write one of kernels');
-  await problems.getByRole('button', { name: 'Line 28' }).click();
+  await expect(problems).toContainText('Line 30: `colours` cannot be read. `colours` is not a quantity: write one of kernels');
+  await problems.getByRole('button', { name: 'Line 30' }).click();
   expect(await file.evaluate((area) => area.value.slice(area.selectionStart, area.selectionEnd))).toBe('number: colours');
 
   // What only the engine can see is told after a pause.
@@ -182,6 +192,7 @@ test('a wrong answer can be tried again, and the last step leads to the next les
   await expect(button(page, 'Try again')).toHaveCount(0);
 
   await panel(page).getByRole('list').getByRole('button', { name: /^Step 6/ }).click();
+  await button(page, 'Skip').click();
   await button(page, 'Next lesson').click();
   await expect(panel(page).getByRole('button', { name: /^Step 1/ })).toHaveAttribute('aria-current', 'step');
   await expect(panel(page).getByRole('heading', { level: 3 })).not.toHaveText('From ops to kernels');

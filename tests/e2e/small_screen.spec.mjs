@@ -103,19 +103,6 @@ test('on a phone no name in a table is broken within a word', async ({ page, ope
   }
 });
 
-test('on a phone the kernels of *Limits* stay while its figures scroll', async ({ page, open }) => {
-  await page.setViewportSize(PHONE);
-  await open();
-  await openTab(page, 'Limits');
-  const scroller = page.getByRole('group', { name: 'Limits of the kernels' });
-  await expect(scroller.locator('tbody tr').first()).toBeVisible();
-  const left = () => scroller.locator('tbody td').first().evaluate((cell) => Math.round(cell.getBoundingClientRect().left));
-  const before = await left();
-  await scroller.evaluate((box) => { box.scrollLeft = 200; });
-  expect(await scroller.evaluate((box) => box.scrollLeft)).toBe(200);
-  expect(await left()).toBe(before);
-});
-
 test('on a phone what a slider changes stands at the top while it is held below the figures, and its track is as wide as the page', async ({ page, open }) => {
   await page.setViewportSize(PHONE);
   await open();

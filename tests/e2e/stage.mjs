@@ -28,7 +28,7 @@ export const outOfSight = (page, { doesScroll = false } = {}) => page.evaluate((
     return isInside(box(element), edges);
   };
   const { scrollWidth } = document.documentElement;
-  if (scrollWidth > innerWidth) found.push(`the page is ${scrollWidth} px wide`);
+  if (doesScroll && scrollWidth > innerWidth) found.push(`the page is ${scrollWidth} px wide`);
   const asked = ['.task-question', '.task form button', '.task-options label', '.task-wanted', '.task-verdict', '.lesson-after > *'];
   for (const selector of asked) {
     for (const part of shown(selector)) if (!seen(part)) found.push(`${selector}: ${part.textContent.trim().slice(0, 40)}`);

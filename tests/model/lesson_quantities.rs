@@ -140,7 +140,7 @@ fn told(task: &str, page: &str) -> String {
     let task = task.unwrap_or_else(|| unreachable!());
     let state = &states[0].answered;
     let seen = state.seen().unwrap_or_else(|| unreachable!());
-    let answer = match task.unit() {
+    let answer = match task.kind.unit() {
         Some(unit) => Answer::Text(format!("1{}", unit.symbol())),
         None => Answer::Chosen(vec![0]),
     };
@@ -188,11 +188,7 @@ fn only_the_flops_of_the_slowest_unit_have_a_time() {
     // The matmul; bias and ReLU are 8.4 MFLOP more, on the vector units.
     let product = 2 * 1024 * 4096 * 1024_u128;
     let time_s = product as f64 / 312e12;
-    let arithmetic = format!(
-        "its {} {}",
-        format_flops(product),
-        format_seconds(time_s)
-    );
+    let arithmetic = format!("its {} {}", format_flops(product), format_seconds(time_s));
     assert!(words.contains(&arithmetic), "{words}");
 }
 

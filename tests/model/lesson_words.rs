@@ -8,7 +8,6 @@ use fuseline_core::{OpType, Policy};
 use fuseline_learn::lesson::answer::{Answer, Judged};
 use fuseline_learn::lesson::arithmetic::number_in;
 use fuseline_learn::lesson::library::{LESSONS, listed};
-use fuseline_learn::lesson::open::OpenLesson;
 use fuseline_learn::lesson::solve::with_param;
 use fuseline_learn::lesson::task::{By, Kind, Task};
 use fuseline_learn::lesson::value::{Unit, Value};
@@ -143,23 +142,60 @@ fn the_reason_for_two_matmuls_names_its_exception_where_it_may_hold() {
 }
 
 #[test]
-fn a_lesson_says_that_it_is_done_and_what_is_next() {
-    let closings = LESSONS
-        .iter()
-        .map(|listed| OpenLesson::listed(listed).closing(None));
-    for (at, closing) in closings.enumerate() {
-        assert!(closing.starts_with(&format!("✓ Lesson {} of {} done. ", at + 1, LESSONS.len())));
-        let next = LESSONS
-            .get(at + 1)
-            .map_or("the last one".to_owned(), |next| read(next.text).0.title);
-        assert!(closing.contains(&next), "{closing}");
+fn a_lesson_ends_with_what_to_say_and_what_to_try() {
+    for listed in LESSONS {
+        let lesson = read(listed.text).0;
+        assert_eq!(lesson.says.len(), 3, "{}", lesson.title);
+        assert!(!lesson.try_next.is_empty(), "{}", lesson.title);
+        for sentence in lesson.says.iter().chain([&lesson.try_next]) {
+            assert!(sentence.ends_with('.'), "{sentence}");
+            assert!(sentence.split_whitespace().count() <= 28, "{sentence}");
+        }
     }
-    let own = OpenLesson::own("---\ntitle: Mine\n---\n\n## One\n\nWords.\n");
-    assert_eq!(own.closing(None), "✓ Lesson done.");
-    assert_eq!(
-        own.closing(Some(2)),
-        "The lesson ends here. Step 3 is still open."
-    );
+}
+
+/// A nudge leads away from its mistake, and says no number that is right.
+#[test]
+fn each_number_that_is_asked_for_has_a_common_mistake_with_a_nudge() {
+    let mut nudges = 0;
+    for (id, task, states) in tasks() {
+        let Kind::Number { quantity, .. } = &task.kind else {
+            continue;
+        };
+        let seen = states.answered.seen().unwrap_or_else(|| unreachable!());
+        let right = quantity.value(&seen).map(|value| value.text());
+        let right = right.unwrap_or_else(|why| unreachable!("{id}: {why}"));
+        let ask = &task.ask;
+        assert!(!task.mistakes.is_empty(), "{id}: {ask:?}");
+        for mistake in &task.mistakes {
+            let nudge = &mistake.nudge;
+            assert!(nudge.ends_with(['.', '?']), "{id}: {nudge}");
+            assert!(nudge.split_whitespace().count() <= 25, "{id}: {nudge}");
+            let says = nudge.split(|c: char| c.is_whitespace() || c == '.');
+            assert!(says.clone().all(|word| word != right), "{id}: {nudge}");
+            nudges += 1;
+        }
+    }
+    assert!(nudges > 50, "{nudges}");
+}
+
+#[test]
+fn a_common_mistake_gets_its_own_nudge_and_no_other_does() {
+    let (task, states) = first_lesson_step(1);
+    let seen = states.answered.seen().unwrap_or_else(|| unreachable!());
+    let again = |text: &str| {
+        let answer = Answer::Text(text.to_owned());
+        let judged = task.judge(&answer, &states.answered, &seen);
+        judged.map_or_else(|why| why, |judged| judged.again)
+    };
+    let half = "Not quite. That is one crossing. The matmul writes it, and the add reads it.";
+    assert_eq!(again("8.39 MB"), half);
+    assert_eq!(again("8 MiB"), half);
+    assert_eq!(again("5 MB"), "Not quite. The answer is larger.");
+    // Without its unit a number is right where one fits, and wrong where none does.
+    assert_eq!(again("16.8"), "");
+    assert_eq!(again("16,777,216"), "");
+    assert_eq!(again("5"), "write the unit, too, such as 1.2 GB");
 }
 
 #[test]
@@ -196,7 +232,7 @@ fn a_first_wrong_answer_gets_no_right_one() {
         match &task.kind {
             Kind::Do { .. } => {}
             Kind::Number { .. } | Kind::First { .. } => {
-                let unit = task.unit().map_or("", Unit::symbol);
+                let unit = task.kind.unit().map_or("", Unit::symbol);
                 for (given, again) in [
                     ("0", "Not quite. The answer is larger."),
                     ("1e", "Not quite. The answer is smaller."),
@@ -310,12 +346,12 @@ fn a_goal_says_what_shall_be_and_what_is() {
     let (task, states) = first_lesson_step(5);
     let seen = states.asked.seen().unwrap_or_else(|| unreachable!());
     assert_eq!(
-        task.wanted(&seen)[0].words,
+        task.wanted(&seen, &seen)[0].words,
         "Goal: kernel 1 is memory-bound. Now: compute-bound."
     );
     for (id, task, states) in tasks() {
         let seen = states.asked.seen().unwrap_or_else(|| unreachable!());
-        for wanted in task.wanted(&seen) {
+        for wanted in task.wanted(&seen, &seen) {
             let is_goal = wanted.words.starts_with("Goal: ");
             assert_eq!(is_goal, !wanted.holds, "{id}: {}", wanted.words);
             assert!(!wanted.words.contains(['○', '(']), "{id}: {}", wanted.words);

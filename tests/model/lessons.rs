@@ -56,7 +56,10 @@ fn what_is_told_is_english() {
         for (step, states) in lesson.steps.iter().zip(&lesson.states(&mut Vec::new())) {
             let Some(task) = &step.task else { continue };
             let seen = states.asked.seen().unwrap_or_else(|| unreachable!());
-            let wanted = task.wanted(&seen).into_iter().map(|wanted| wanted.words);
+            let wanted = task
+                .wanted(&seen, &seen)
+                .into_iter()
+                .map(|wanted| wanted.words);
             for words in wanted.chain(task.right_answer(states)) {
                 for machine in [
                     " of kernel matmul",
@@ -141,7 +144,7 @@ fn the_right_answer_of_each_task_is_judged_right_and_others_are_not() {
                     assert!(judged.is_ok_and(|judged| judged.is_right), "{id}: {figure}");
                     let wrong = judge(&Answer::Text(format!(
                         "12345678{}",
-                        task.unit().map_or("", |u| u.symbol())
+                        task.kind.unit().map_or("", |u| u.symbol())
                     )));
                     assert!(wrong.is_ok_and(|judged| !judged.is_right), "{id}: {figure}");
                 }
@@ -337,11 +340,34 @@ fn a_condition_needs_a_relation_and_a_unit() {
 
 #[test]
 fn progress_comes_back_from_its_text() {
-    use fuseline_learn::lesson::progress::Progress;
+    use fuseline_learn::lesson::progress::{Outcome, Progress};
     let mut progress = Progress::default();
-    progress.finish("exercise", 2);
+    progress.end("exercise", 2, Outcome::Nudged);
     assert_eq!(Progress::read(&progress.write()), progress);
     assert_eq!(Progress::read("{"), Progress::default());
+    // As earlier versions kept it.
+    let old = Progress::read(r#"{ "done": { "exercise": [0, 4] } }"#);
+    assert_eq!(old.outcome("exercise", 4), Some(Outcome::Right));
+    assert_eq!(old.done_count("exercise"), 2);
+}
+
+#[test]
+fn the_best_end_of_a_step_counts_and_right_at_once_only_at_once() {
+    use fuseline_learn::lesson::progress::Outcome::{self, Nudged, Right, Shown, Skipped};
+    use fuseline_learn::lesson::progress::Progress;
+    let after = |ends: &[Outcome]| {
+        let mut progress = Progress::default();
+        ends.iter()
+            .for_each(|&end| progress.end("exercise", 0, end));
+        assert_eq!(progress.is_done("exercise", 0), ends != [Skipped]);
+        progress.outcome("exercise", 0)
+    };
+    assert_eq!(after(&[Skipped]), Some(Skipped));
+    assert_eq!(after(&[Skipped, Right]), Some(Right));
+    assert_eq!(after(&[Right, Skipped]), Some(Right));
+    assert_eq!(after(&[Shown, Right]), Some(Nudged));
+    assert_eq!(after(&[Nudged, Shown]), Some(Nudged));
+    assert_eq!(after(&[Nudged, Right]), Some(Nudged));
 }
 
 #[test]

@@ -14,7 +14,7 @@ pub fn LearnButton() -> impl IntoView {
     // Until a lesson was opened it is the one filled button of the bar, and beside *Fuse* there is no other.
     let is_new = move || {
         learning.is_some_and(|learning| {
-            (learning.progress).with(|progress| progress.open.is_none() && progress.done.is_empty())
+            (learning.progress).with(|progress| progress.open.is_none() && progress.is_empty())
         })
     };
     let toggle = move |_| match learning {

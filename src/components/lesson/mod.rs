@@ -1,5 +1,6 @@
 //! Lessons and puzzles: their lists, and the open one with its steps and tasks.
 
+pub mod closing;
 pub mod editor;
 pub mod list;
 pub mod pane;

@@ -1,5 +1,6 @@
 //! The open lesson: the step with its prose and task, and the way to the others.
 
+use super::closing::ClosingCard;
 use super::prose::prose;
 use super::task::TaskView;
 use crate::app::learning::Learning;
@@ -7,6 +8,7 @@ use crate::app::sharing::lesson_link;
 use crate::app::state::Page;
 use fuseline_browser as browser;
 use fuseline_learn::lesson::Step;
+use fuseline_learn::lesson::progress::Outcome;
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
@@ -53,7 +55,9 @@ pub fn LessonPane() -> impl IntoView {
             </header>
             <StepDots learning />
             <div class="lesson-body" class:is-answered=move || learning.judged.with(Option::is_some)>
-                <For each=move || [shown.get()] key=|shown| shown.number children=step />
+                <Show when=move || !learning.is_closing.get() fallback=move || view! { <ClosingCard learning /> }>
+                    <For each=move || [shown.get()] key=|shown| shown.number children=step />
+                </Show>
             </div>
             <LessonFoot learning />
         </div>
@@ -116,17 +120,21 @@ fn StepDots(
             let open = open.as_ref()?;
             let steps = open.lesson.steps.iter().enumerate().map(|(at, step)| {
                 let id = open.id;
-                let is_done =
-                    move || id.is_some_and(|id| learning.progress.with(|p| p.is_done(id, at)));
-                let label = format!("Step {}: {}", at + 1, step.title);
+                let outcome = move || learning.progress.with(|progress| progress.outcome(id?, at));
+                let title = format!("Step {}: {}", at + 1, step.title);
+                let label = move || match outcome() {
+                    Some(outcome) => format!("{title} ({})", outcome.words()),
+                    None => title.clone(),
+                };
+                let is_present = move || learning.step.get() == at && !learning.is_closing.get();
                 view! {
                     <li>
                         <button
                             type="button"
-                            class:is-done=is_done
+                            class=move || outcome().map(Outcome::class)
                             aria-label=label.clone()
                             title=label
-                            aria-current=move || (learning.step.get() == at).then_some("step")
+                            aria-current=move || is_present().then_some("step")
                             on:click=move |_| learning.go(at)
                         >
                             {at + 1}
@@ -153,19 +161,8 @@ fn LessonFoot(
         if event.detail() > 1 {
             return;
         }
-        let step = learning.step.get_untracked();
-        if !untrack(|| learning.has_open_task()) {
-            learning.finish_step();
-        }
-        if !untrack(|| learning.is_last()) {
-            learning.go(step + 1);
-        } else if let Some(next) = untrack(|| learning.listed_after()) {
-            learning.open_listed(next.id, 0);
-        } else {
-            learning.close();
-        }
+        learning.go_on();
     };
-    let previous = move |_| learning.go(learning.step.get_untracked().saturating_sub(1));
     let share = move |_| {
         let Some(open) = learning.open.get_untracked() else {
             return;
@@ -188,24 +185,6 @@ fn LessonFoot(
             browser::download(&format!("{name}.md"), "text/markdown", &text);
         }
     };
-    let closing = move || {
-        if !learning.is_last() || learning.has_open_task() {
-            return None;
-        }
-        let present = learning.step.get();
-        learning.open.with(|open| {
-            let open = open.as_ref()?;
-            let is_open = |step: &usize| {
-                let is_done = |id| {
-                    learning
-                        .progress
-                        .with(|progress| progress.is_done(id, *step))
-                };
-                *step != present && open.id.is_some_and(|id| !is_done(id))
-            };
-            Some(open.closing((0..open.lesson.steps.len()).find(is_open)))
-        })
-    };
     let edit = move |_| {
         learning
             .is_edited
@@ -216,15 +195,15 @@ fn LessonFoot(
             <Show when=move || learning.has_page_changed()>
                 <p class="lesson-changed">"You changed the page. "<q>"Reset this step"</q>" goes back to how this step began."</p>
             </Show>
-            {move || closing().map(|words| view! { <p class="lesson-done" role="status">{words}</p> })}
             <div class="lesson-ways">
-                <button type="button" disabled=is_first on:click=previous>"Back"</button>
-                <button type="button" on:click=move |_| learning.show_asked()>"Reset this step"</button>
+                <button type="button" disabled=is_first on:click=move |_| learning.go_previous()>"Back"</button>
+                <button type="button" disabled=learning.is_closing on:click=move |_| learning.show_asked()>"Reset this step"</button>
                 <button type="button" class:is-primary=move || !learning.has_open_task() on:click=next>
-                    {move || match (learning.is_last(), learning.has_open_task()) {
+                    {move || match (learning.is_closing.get(), learning.has_open_task()) {
                         (true, _) if learning.listed_after().is_some() => "Next lesson",
                         (true, _) => "Finish",
                         (false, true) => "Skip",
+                        (false, false) if learning.is_last() => "Finish the lesson",
                         (false, false) => "Next",
                     }}
                 </button>

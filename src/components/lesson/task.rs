@@ -5,7 +5,7 @@ use crate::app::learning::Learning;
 use crate::app::state::SetIfChanged;
 use crate::components::sentence::sentence;
 use fuseline_browser as browser;
-use fuseline_learn::lesson::answer::{Answer, Judged};
+use fuseline_learn::lesson::answer::{Answer, Choosable, Judged};
 use fuseline_learn::lesson::task::{Kind, Task};
 use fuseline_learn::lesson::value::Unit;
 use leptos::ev::SubmitEvent;
@@ -70,7 +70,7 @@ pub fn TaskView(
     };
     let field = match &task.kind {
         Kind::Number { .. } | Kind::First { .. } => {
-            let unit = task.unit().unwrap_or(Unit::Count);
+            let unit = task.kind.unit().unwrap_or(Unit::Count);
             view! { <NumberField unit form answer is_answered=Signal::derive(is_answered) /> }
                 .into_any()
         }
@@ -80,9 +80,8 @@ pub fn TaskView(
             let options: Vec<_> = options.unwrap_or_default();
             let is_one = matches!(task.kind, Kind::Choose(_))
                 && options.iter().filter(|option| option.is_right).count() == 1;
-            let labels = options.into_iter().map(|option| option.label).collect();
             let are_names = matches!(task.kind, Kind::Each { .. });
-            view! { <Choices labels is_one are_names form answer is_answered=Signal::derive(is_answered) /> }
+            view! { <Choices options is_one are_names form answer is_answered=Signal::derive(is_answered) /> }
                 .into_any()
         }
         Kind::Do { .. } => view! { <ToDo learning /> }.into_any(),
@@ -106,8 +105,8 @@ pub fn TaskView(
             // It is about the answer before the one that cannot be read.
             <p class="task-again" role="status" node_ref=again_node>{move || problem.with(String::is_empty).then(|| learning.again.with(|again| sentence(again)))}</p>
             <Show when=move || !is_answered()>
-                <button type="button" class="link-button" on:click=move |_| learning.give_up()>
-                    "Show the answer"
+                <button type="button" class="show-me" on:click=move |_| learning.give_up()>
+                    "Show me"
                 </button>
             </Show>
             {hint}
@@ -165,8 +164,8 @@ fn NumberField(
 /// Options to choose from.
 #[component]
 fn Choices(
-    /// What they say.
-    labels: Vec<String>,
+    /// The options.
+    options: Vec<Choosable>,
     /// Whether exactly one is right.
     is_one: bool,
     /// Whether they are names of tensors or kernels, and not sentences.
@@ -194,7 +193,9 @@ fn Choices(
         event.prevent_default();
         answer(&Answer::Chosen(chosen.get_untracked()));
     };
-    let options = labels.into_iter().enumerate().map(|(at, label)| {
+    let options = options.into_iter().enumerate().map(|(at, option)| {
+        let Choosable { label, about, .. } = option;
+        let about = (!about.is_empty()).then(|| view! { " " <small>{about}</small> });
         view! {
             <label class="task-option">
                 <input
@@ -204,7 +205,7 @@ fn Choices(
                     prop:checked=move || chosen.with(|chosen| chosen.contains(&at))
                     on:change:target=move |event| choose(at, event.target().checked())
                 />
-                <span>{sentence(&label)}</span>
+                <span>{sentence(&label)} {about}</span>
             </label>
         }
     });
@@ -228,17 +229,20 @@ fn ToDo(
             .judged
             .with(|judged| judged.as_ref().is_some_and(|judged| judged.is_right));
         let wanted = learning.wanted.get();
-        let rows = wanted.iter().filter(|_| !was_done).map(|wanted| {
-            let state = wanted
-                .holds
-                .then(|| view! { <span class="sr-only">"done: "</span> });
-            view! {
-                <li class:is-done=wanted.holds>
-                    {state}
-                    {sentence(&wanted.words)}
-                </li>
-            }
-        });
+        let rows = wanted
+            .iter()
+            .filter(|wanted| wanted.is_goal && !was_done)
+            .map(|wanted| {
+                let state = wanted
+                    .holds
+                    .then(|| view! { <span class="sr-only">"done: "</span> });
+                view! {
+                    <li class:is-done=wanted.holds>
+                        {state}
+                        {sentence(&wanted.words)}
+                    </li>
+                }
+            });
         rows.collect_view()
     };
     view! { <ul class="task-wanted">{rows}</ul> }

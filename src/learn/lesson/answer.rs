@@ -2,7 +2,7 @@
 
 use super::StepStates;
 use super::answer_reason::{around, param_value, reason_for_things, reasons_of, things_of};
-use super::arithmetic::number_in;
+use super::arithmetic::{answer_in, number_in};
 use super::condition::Condition;
 use super::reason::reason;
 use super::solve::first_value;
@@ -40,6 +40,8 @@ pub struct Judged {
 pub struct Choosable {
     /// What it says.
     pub label: String,
+    /// Which tensor or kernel that is; may be empty.
+    pub about: String,
     /// Whether it is right.
     pub is_right: bool,
 }
@@ -51,6 +53,8 @@ pub struct Wanted {
     pub words: String,
     /// Whether it holds.
     pub holds: bool,
+    /// Whether it is to be reached, and did not just hold from the beginning.
+    pub is_goal: bool,
 }
 
 impl Task {
@@ -64,28 +68,21 @@ impl Task {
                 .map(|choice| {
                     Ok(Choosable {
                         label: choice.label.clone(),
+                        about: String::new(),
                         is_right: choice.condition.holds(seen)?,
                     })
                 })
                 .collect(),
             Kind::Each { things, condition } => (things_of(*things, seen).into_iter())
-                .map(|(label, subject)| {
+                .map(|thing| {
                     Ok(Choosable {
-                        label,
-                        is_right: condition.about(&subject).holds(seen)?,
+                        label: thing.name,
+                        about: thing.about,
+                        is_right: condition.about(&thing.subject).holds(seen)?,
                     })
                 })
                 .collect(),
             Kind::Number { .. } | Kind::First { .. } | Kind::Do { .. } => Ok(Vec::new()),
-        }
-    }
-
-    /// The unit in which an answer is written; `None` if it is no number.
-    pub const fn unit(&self) -> Option<Unit> {
-        match &self.kind {
-            Kind::Number { quantity, .. } => quantity.unit(),
-            Kind::First { .. } => Some(Unit::Count),
-            Kind::Choose(_) | Kind::Each { .. } | Kind::Do { .. } => None,
         }
     }
 
@@ -99,10 +96,11 @@ impl Task {
                 let Value::Number(right, unit) = quantity.value(seen)? else {
                     return Err(format!("`{quantity}` is not a number"));
                 };
-                let given = number_in(text, unit)?;
+                let is_right = |given: f64| is_near(given, right, *within);
+                let given = answer_in(text, unit, is_right)?;
                 let value = Value::Number(right, unit).text();
-                let why = reason(quantity, seen);
-                Ok(judged_number([given, right], &value, *within, &why))
+                let again = self.nudge([given, right], *within, seen);
+                Ok(judged(&again, &value, *within, &reason(quantity, seen)))
             }
             (
                 Kind::First {
@@ -114,14 +112,9 @@ impl Task {
             ) => {
                 let right = first_value(state, param, when)?;
                 let given = number_in(text, Unit::Count)?;
-                let value = param_value(param, right);
+                let again = self.nudge([given, right as f64], *within, seen);
                 let words = around(state, param, right, when);
-                Ok(judged_number(
-                    [given, right as f64],
-                    &value,
-                    *within,
-                    &words,
-                ))
+                Ok(judged(&again, &param_value(param, right), *within, &words))
             }
             (Kind::Choose(_) | Kind::Each { .. }, Answer::Chosen(chosen)) => {
                 if chosen.is_empty() {
@@ -131,6 +124,21 @@ impl Task {
             }
             _ => Err("this task takes another kind of answer".to_owned()),
         }
+    }
+
+    /// What is said to a first wrong number: the nudge of its mistake, else on which side it is wrong. Empty for a right one.
+    fn nudge(&self, [given, right]: [f64; 2], within: f64, seen: &Seen) -> String {
+        if is_near(given, right, within) {
+            return String::new();
+        }
+        let mut mistakes = self.mistakes.iter();
+        let mistake = mistakes.find(|mistake| mistake.is_made_by(given, right, seen));
+        let side = if given < right {
+            "The answer is larger."
+        } else {
+            "The answer is smaller."
+        };
+        mistake.map_or(side, |mistake| &mistake.nudge).to_owned()
     }
 
     fn judge_choice(&self, chosen: &[usize], seen: &Seen) -> Result<Judged, String> {
@@ -171,8 +179,8 @@ impl Task {
             Kind::Choose(choices) => choices.get(at).map_or("", |choice| &choice.hint).to_owned(),
             Kind::Each { things, condition } => {
                 let subject = things_of(*things, seen).into_iter().nth(at);
-                subject.map_or_else(String::new, |(_, subject)| {
-                    reason_for_things(&[subject], condition, seen)
+                subject.map_or_else(String::new, |thing| {
+                    reason_for_things(&[thing.subject], condition, seen)
                 })
             }
             Kind::Number { .. } | Kind::First { .. } | Kind::Do { .. } => String::new(),
@@ -200,18 +208,13 @@ impl Task {
                 })
             }
             Kind::Each { things, condition } => {
-                let subjects = things_of(*things, seen)
-                    .into_iter()
-                    .zip(options)
-                    .enumerate();
-                let places = |is_chosen: bool, is_right: bool| {
-                    let subjects = subjects.clone().filter(move |(at, (_, option))| {
+                let things = things_of(*things, seen);
+                let why = |is_chosen: bool, is_right: bool| {
+                    let told = things.iter().zip(options).enumerate();
+                    let told = told.filter(|(at, (_, option))| {
                         chosen.contains(at) == is_chosen && option.is_right == is_right
                     });
-                    subjects.map(|(_, ((_, subject), _))| subject)
-                };
-                let why = |is_chosen, is_right| {
-                    let told: Vec<_> = places(is_chosen, is_right).collect();
+                    let told: Vec<_> = told.map(|(_, (thing, _))| thing.subject.clone()).collect();
                     reason_for_things(&told, condition, seen)
                 };
                 let wrong = join_sentences(&why(true, false), &why(false, true));
@@ -257,8 +260,9 @@ impl Task {
         }
     }
 
-    /// The conditions of a task to do, in the present state of the page; empty for other tasks.
-    pub fn wanted(&self, seen: &Seen) -> Vec<Wanted> {
+    /// The conditions of a task to do, in the present state of the page; empty for other tasks. `asked` is the page at the
+    /// beginning of the step: what held there is no goal, and is told only once it no longer holds.
+    pub fn wanted(&self, seen: &Seen, asked: &Seen) -> Vec<Wanted> {
         let Kind::Do { until, .. } = &self.kind else {
             return Vec::new();
         };
@@ -266,10 +270,12 @@ impl Task {
             Ok(holds) => Wanted {
                 words: wanted_words(condition, seen, holds),
                 holds,
+                is_goal: !holds || condition.holds(asked) != Ok(true),
             },
             Err(problem) => Wanted {
                 words: format!("{condition}: {problem}."),
                 holds: false,
+                is_goal: true,
             },
         });
         let mut wanted: Vec<_> = wanted.collect();
@@ -277,6 +283,7 @@ impl Task {
             wanted.push(Wanted {
                 words: "Goal: the text has no errors and all its kernels are legal.".to_owned(),
                 holds: false,
+                is_goal: true,
             });
         }
         wanted
@@ -306,7 +313,7 @@ impl Task {
 
     /// Whether a task to do is done.
     pub fn is_done(&self, seen: &Seen) -> bool {
-        let wanted = self.wanted(seen);
+        let wanted = self.wanted(seen, seen);
         !wanted.is_empty() && wanted.iter().all(|wanted| wanted.holds)
     }
 }
@@ -324,18 +331,6 @@ fn wanted_words(condition: &Condition, seen: &Seen, holds: bool) -> String {
         }
         _ => format!("Goal: {wanted}."),
     }
-}
-
-/// A number, given and right.
-fn judged_number([given, right]: [f64; 2], value: &str, within: f64, why: &str) -> Judged {
-    let again = if is_near(given, right, within) {
-        ""
-    } else if given < right {
-        "The answer is larger."
-    } else {
-        "The answer is smaller."
-    };
-    judged(again, value, within, why)
 }
 
 /// An answer is right if there is nothing to say to who tries again.
@@ -362,6 +357,7 @@ fn judged(again: &str, value: &str, within: f64, why: &str) -> Judged {
     }
 }
 
-fn is_near(given: f64, right: f64, within: f64) -> bool {
+/// Whether a number counts as the right one.
+pub(super) fn is_near(given: f64, right: f64, within: f64) -> bool {
     (given - right).abs() <= within.mul_add(right.abs(), 1e-9 * right.abs())
 }

@@ -9,31 +9,65 @@ use super::task::Things;
 use super::tensor_reason::of_tensors;
 use super::value::{Unit, Value};
 use super::wording::{Naming, join_sentences, noun, operand_words, relation_words, value_words};
-use fuseline_core::TensorId;
+use fuseline_core::{Graph, OpId, TensorId};
 use fuseline_view::present::words::capitalized;
 
-/// The things of a kind, with the names of their options.
-pub(super) fn things_of(things: Things, seen: &Seen) -> Vec<(String, Subject)> {
+/// A tensor or a kernel that may be chosen.
+pub(super) struct Thing {
+    /// Its name.
+    pub name: String,
+    /// Which one that is: the op that writes a tensor and those that read it, the function of a kernel with one op. Empty where
+    /// the name says it.
+    pub about: String,
+    /// What a condition is asked about.
+    pub subject: Subject,
+}
+
+/// The things of a kind.
+pub(super) fn things_of(things: Things, seen: &Seen) -> Vec<Thing> {
     let (analysis, graph) = (&seen.analysis, &seen.analysis.graph);
     match things {
         Things::Tensors => (graph.tensors.iter_enumerated())
             .filter(|(_, tensor)| !tensor.is_external())
-            .map(|(id, _)| graph.tensor_name(id).to_owned())
-            .map(|name| (name.clone(), Subject::Tensor(name)))
+            .map(|(id, _)| {
+                let name = graph.tensor_name(id).to_owned();
+                Thing {
+                    about: way_of(graph, id),
+                    subject: Subject::Tensor(name.clone()),
+                    name,
+                }
+            })
             .collect(),
         Things::Kernels => {
-            let kernels = analysis
-                .fused
-                .kernels
-                .iter()
-                .filter(|kernel| !kernel.is_free);
-            let subjects = kernels.map(|kernel| {
+            let kernels = analysis.fused.kernels.iter();
+            let kernels = kernels.filter(|kernel| !kernel.is_free);
+            let things = kernels.zip(kernel_names(analysis)).map(|(kernel, name)| {
                 let first = kernel.ops.first().and_then(|&op| graph.ops.get(op));
-                Subject::Kernel(first.map_or_else(String::new, |op| op.name.clone()))
+                let function = first.and_then(|op| op.function.as_deref());
+                let about =
+                    function.filter(|&function| kernel.ops.len() == 1 && !name.contains(function));
+                Thing {
+                    about: about.unwrap_or_default().to_owned(),
+                    subject: Subject::Kernel(first.map_or_else(String::new, |op| op.name.clone())),
+                    name,
+                }
             });
-            kernel_names(analysis).into_iter().zip(subjects).collect()
+            things.collect()
         }
     }
+}
+
+/// Where a tensor lies in the graph: `matmul1 → bias1`, `matmul2 → result`.
+fn way_of(graph: &Graph, tensor: TensorId) -> String {
+    let name = |&op: &OpId| graph.ops.get(op).map(|op| op.name.as_str());
+    let producer = graph.tensors.get(tensor).and_then(|tensor| tensor.producer);
+    let readers = graph.consumers.get(tensor).into_iter().flatten();
+    let mut ends: Vec<_> = readers.filter_map(name).collect();
+    if graph.is_final(tensor) {
+        ends.push("result");
+    }
+    let start = producer.as_ref().and_then(name).unwrap_or_default();
+    format!("{start} → {}", ends.join(", "))
 }
 
 /// Most kernels of which the reason is told.

@@ -19,6 +19,18 @@ const MAX_DEPTH: usize = 16;
 /// # Errors
 /// What is wrong and what to write instead.
 pub fn number_in(text: &str, unit: Unit) -> Result<f64, String> {
+    answer_in(text, unit, |_| false)
+}
+
+/// The same of an answer. A number without its unit is one with the prefix with which it is right, if there is one.
+///
+/// # Errors
+/// What is wrong and what to write instead.
+pub(super) fn answer_in(
+    text: &str,
+    unit: Unit,
+    is_right: impl Fn(f64) -> bool,
+) -> Result<f64, String> {
     let Written {
         tokens,
         factor,
@@ -28,11 +40,15 @@ pub fn number_in(text: &str, unit: Unit) -> Result<f64, String> {
     let mut reader = Reader { tokens: &tokens };
     let number = reader.sum(MAX_DEPTH).filter(|_| reader.tokens.is_empty());
     let number = number.ok_or_else(|| no_number(unit))?;
+    let prefixed = || {
+        let mut numbers = unit.prefixes().iter().map(|prefix| prefix * number);
+        numbers.find(|&number| is_right(number))
+    };
     let value = match unit {
         _ if has_unit => number * factor,
         Unit::Percent if is_quotient || number.abs() < 1.0 => 100.0 * number,
         _ if unit.may_be_left_out(number) => number,
-        _ => return Err(format!("write the unit, too, such as {}", unit.sample())),
+        _ => prefixed().ok_or_else(|| format!("write the unit, too, such as {}", unit.sample()))?,
     };
     value
         .is_finite()

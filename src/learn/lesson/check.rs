@@ -1,10 +1,12 @@
 //! Holds a lesson against the engine: every figure has a value, every task a right answer.
 
+use super::answer::is_near;
 use super::condition::Condition;
 use super::prose::{Part, figures, word_count};
 use super::solve::{first_value, value_before};
 use super::state::{PageState, Seen};
 use super::task::{Kind, Task};
+use super::value::Value;
 use super::{Lesson, MAX_WORDS, Problem, Step, StepStates};
 
 /// What in a lesson does not hold when the engine runs its steps. Takes an analysis a step, and a search for each task to do.
@@ -85,10 +87,18 @@ fn check_task(
         )
     };
     match &task.kind {
-        Kind::Number { quantity, .. } => quantity.value(answered).map(drop).map_err(wrong),
-        Kind::First { param, when, .. } => {
+        Kind::Number { quantity, within } => match quantity.value(answered).map_err(wrong)? {
+            Value::Number(right, _) => check_mistakes(task, right, *within, answered),
+            Value::Word(_) => Ok(()),
+        },
+        Kind::First {
+            param,
+            when,
+            within,
+        } => {
             let first = first_value(&states.answered, param, when).map_err(wrong)?;
-            is_ever_false(&states.answered, param, first, when, task.line)
+            is_ever_false(&states.answered, param, first, when, task.line)?;
+            check_mistakes(task, first as f64, *within, answered)
         }
         Kind::Choose(_) | Kind::Each { .. } => {
             let options = task.choosables(answered).map_err(wrong)?;
@@ -127,6 +137,30 @@ fn check_task(
             }
         }
     }
+}
+
+/// A mistake must be wrong, and no other one.
+fn check_mistakes(task: &Task, right: f64, within: f64, seen: &Seen) -> Result<(), Wrong> {
+    for (at, mistake) in task.mistakes.iter().enumerate() {
+        let wrong = |what: String, mend: &str| (mistake.line, what, mend.to_owned());
+        let value = mistake
+            .value(right, seen)
+            .map_err(|what| wrong(what, "use a name from the program of this step"))?;
+        if is_near(value, right, within) {
+            return Err(wrong(
+                format!("the mistake `{mistake}` is the right answer"),
+                "write a number that is wrong in this state",
+            ));
+        }
+        let mut before = task.mistakes.iter().take(at);
+        if before.any(|other| other.is_made_by(value, right, seen)) {
+            return Err(wrong(
+                format!("another mistake is as large as `{mistake}`"),
+                "leave one of them out, or tell both with one nudge",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// A condition that holds everywhere has no first value to find.

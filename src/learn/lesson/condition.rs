@@ -195,7 +195,7 @@ impl Operand {
         matches!(self, Self::Quantity { factor, .. } if (factor - 1.0).abs() < EQUAL)
     }
 
-    fn parse(text: &str, unit: Option<Unit>) -> Result<Self, String> {
+    pub(super) fn parse(text: &str, unit: Option<Unit>) -> Result<Self, String> {
         let Some(unit) = unit else {
             return Self::word(text);
         };
@@ -223,7 +223,7 @@ impl Operand {
         Ok(Self::Value(Value::Word(text.to_owned())))
     }
 
-    fn value(&self, seen: &Seen) -> Result<Value, String> {
+    pub(super) fn value(&self, seen: &Seen) -> Result<Value, String> {
         match self {
             Self::Value(value) => Ok(value.clone()),
             Self::Quantity { factor, quantity } => match quantity.value(seen)? {

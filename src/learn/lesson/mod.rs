@@ -12,6 +12,7 @@ mod entries;
 pub mod library;
 mod markdown;
 mod metric;
+pub mod mistake;
 pub mod open;
 pub mod progress;
 pub mod prose;
@@ -49,6 +50,10 @@ pub struct Lesson {
     pub about: String,
     /// How long it takes, in minutes; 0 if the file does not say.
     pub minutes: u32,
+    /// What who has done it can say, with quoted parts as code.
+    pub says: Vec<String>,
+    /// What to try with a program of one's own, in a sentence; may be empty.
+    pub try_next: String,
     /// Its steps.
     pub steps: Vec<Step>,
 }
@@ -149,6 +154,8 @@ impl Lesson {
             match entry.key.as_str() {
                 "title" => self.title = entry.value,
                 "about" => self.about = entry.value,
+                "say" => self.says.push(entry.value),
+                "try" => self.try_next = entry.value,
                 "minutes" => match entry.value.parse() {
                     Ok(minutes) => self.minutes = minutes,
                     Err(_) => problems.push(Problem::new(
@@ -157,7 +164,12 @@ impl Lesson {
                         "write, for example, `minutes: 8`",
                     )),
                 },
-                key => problems.push(unknown(line, "key", key, &["title", "about", "minutes"])),
+                key => problems.push(unknown(
+                    line,
+                    "key",
+                    key,
+                    &["title", "about", "minutes", "say", "try"],
+                )),
             }
         }
     }

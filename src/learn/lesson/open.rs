@@ -1,7 +1,7 @@
 //! A lesson that is open: its file, read, and the page at each of its steps.
 
 use super::check::check;
-use super::library::{LESSONS, Listed, listed_after};
+use super::library::{Listed, listed_after};
 use super::state::Seen;
 use super::{Lesson, Problem, StepStates, read};
 use std::sync::Arc;
@@ -63,24 +63,6 @@ impl OpenLesson {
         let next = self.lesson.steps.get(step + 1);
         let next = next.map(|step| step.title.clone());
         next.or_else(|| Some(read(listed_after(self.id?)?.text).0.title))
-    }
-
-    /// What is said at the end of the lesson. `open_step` is one that was skipped, from 0.
-    pub fn closing(&self, open_step: Option<usize>) -> String {
-        if let Some(step) = open_step {
-            return format!("The lesson ends here. Step {} is still open.", step + 1);
-        }
-        let at = LESSONS.iter().position(|listed| Some(listed.id) == self.id);
-        let Some(at) = at else {
-            return "✓ Lesson done.".to_owned();
-        };
-        let done = format!("✓ Lesson {} of {} done.", at + 1, LESSONS.len());
-        match LESSONS.get(at + 1).map(|next| read(next.text).0) {
-            Some(Lesson { title, minutes, .. }) => {
-                format!("{done} Next: {title}, {minutes} minutes.")
-            }
-            None => format!("{done} It was the last one."),
-        }
     }
 
     /// What the engine sees at a step, from 0; `None` for one without a program.

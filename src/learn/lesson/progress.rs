@@ -1,4 +1,4 @@
-//! How far a visitor is. It stays in their browser.
+//! How far a visitor is, and how they got there. It stays in their browser.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,8 +11,47 @@ pub struct Progress {
     pub open: Option<Place>,
     /// The document that was open before the lesson.
     pub before: Option<String>,
-    /// For each lesson of the page the steps that are done.
-    pub done: BTreeMap<String, BTreeSet<usize>>,
+    /// For each lesson of the page how its steps ended.
+    pub ended: BTreeMap<String, BTreeMap<usize, Outcome>>,
+    /// The same without how, as earlier versions kept it. Read and no longer written.
+    #[serde(skip_serializing)]
+    done: BTreeMap<String, BTreeSet<usize>>,
+}
+
+/// How a step ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// The visitor went on without an answer.
+    Skipped,
+    /// The page showed the answer, after two wrong ones or when it was asked to.
+    Shown,
+    /// The answer was right after a nudge, or on a later try.
+    Nudged,
+    /// The first answer was right, or there was nothing to answer.
+    Right,
+}
+
+impl Outcome {
+    /// What it says of a step, after a dash.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Skipped => "skipped",
+            Self::Shown => "the page showed the answer",
+            Self::Nudged => "right on a later try",
+            Self::Right => "right at once",
+        }
+    }
+
+    /// Its class in the style sheets.
+    pub const fn class(self) -> &'static str {
+        match self {
+            Self::Skipped => "is-skipped",
+            Self::Shown => "is-shown",
+            Self::Nudged => "is-nudged",
+            Self::Right => "is-right",
+        }
+    }
 }
 
 /// A step of a lesson.
@@ -27,7 +66,14 @@ pub struct Place {
 impl Progress {
     /// What was stored; nothing where that cannot be read.
     pub fn read(stored: &str) -> Self {
-        serde_json::from_str(stored).unwrap_or_default()
+        let mut read: Self = serde_json::from_str(stored).unwrap_or_default();
+        for (id, steps) in std::mem::take(&mut read.done) {
+            let ended = read.ended.entry(id).or_default();
+            for step in steps {
+                ended.entry(step).or_insert(Outcome::Right);
+            }
+        }
+        read
     }
 
     /// As it is stored.
@@ -35,18 +81,38 @@ impl Progress {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// A step is done.
-    pub fn finish(&mut self, id: &str, step: usize) {
-        self.done.entry(id.to_owned()).or_default().insert(step);
+    /// A step has ended. Of several times the best counts, but who was nudged or shown the answer once is never right at once.
+    pub fn end(&mut self, id: &str, step: usize, outcome: Outcome) {
+        let ended = self.ended.entry(id.to_owned()).or_default();
+        let outcome = match (ended.get(&step), outcome) {
+            (Some(Outcome::Nudged | Outcome::Shown), Outcome::Right) => Outcome::Nudged,
+            (Some(&before), now) if before as u8 > now as u8 => before,
+            (_, now) => now,
+        };
+        ended.insert(step, outcome);
     }
 
-    /// Whether a step is done.
+    /// How a step ended, if it has.
+    pub fn outcome(&self, id: &str, step: usize) -> Option<Outcome> {
+        self.ended.get(id)?.get(&step).copied()
+    }
+
+    /// Whether a step is done, and not just skipped.
     pub fn is_done(&self, id: &str, step: usize) -> bool {
-        self.done.get(id).is_some_and(|steps| steps.contains(&step))
+        self.outcome(id, step)
+            .is_some_and(|outcome| outcome != Outcome::Skipped)
     }
 
     /// Number of steps of a lesson that are done.
     pub fn done_count(&self, id: &str) -> usize {
-        self.done.get(id).map_or(0, BTreeSet::len)
+        let outcomes = self.ended.get(id).into_iter().flat_map(BTreeMap::values);
+        outcomes
+            .filter(|&&outcome| outcome != Outcome::Skipped)
+            .count()
+    }
+
+    /// Whether no step of any lesson has ended.
+    pub fn is_empty(&self) -> bool {
+        self.ended.is_empty()
     }
 }

@@ -4,6 +4,7 @@ use super::arithmetic::number_in;
 use super::condition::Condition;
 use super::entries::{Block, Entry, Item, Problem, lines_of, unknown};
 use super::markdown::inline;
+use super::mistake::Mistake;
 use super::prose::Inline;
 use super::quantity::Quantity;
 use super::value::Unit;
@@ -19,6 +20,8 @@ pub struct Task {
     pub kind: Kind,
     /// Shown to who asks for it.
     pub hint: Vec<Inline>,
+    /// Wrong numbers that are expected; empty where no number is asked for.
+    pub mistakes: Vec<Mistake>,
 }
 
 /// The kinds of tasks.
@@ -91,8 +94,25 @@ pub enum By {
     Choices,
 }
 
-/// By how much a prediction of a number that is not counted may be off.
-const WITHIN: f64 = 0.05;
+impl Kind {
+    /// The unit in which an answer is written; `None` if it is no number.
+    pub const fn unit(&self) -> Option<Unit> {
+        match self {
+            Self::Number { quantity, .. } => quantity.unit(),
+            Self::First { .. } => Some(Unit::Count),
+            Self::Choose(_) | Self::Each { .. } | Self::Do { .. } => None,
+        }
+    }
+}
+
+/// By how much a prediction of a number may be off, unless the file says so: a factor is reasoned from rounded times.
+const fn within_of(unit: Unit) -> f64 {
+    match unit {
+        Unit::Count => 0.0,
+        Unit::Ratio => 0.1,
+        _ => 0.05,
+    }
+}
 
 impl Task {
     /// Reads a `predict`, `choose` or `do` block. `None` if it misses what it needs, which is told.
@@ -105,8 +125,16 @@ impl Task {
             problems,
         )?;
         let hint = fields.take("hint");
+        let mut mistakes = Vec::new();
         let kind = match block.kind.as_str() {
-            "predict" => predict(&mut fields, problems),
+            "predict" => {
+                let kind = predict(&mut fields, problems)?;
+                if let Some(unit) = kind.unit() {
+                    let read = items.into_iter();
+                    mistakes.extend(read.filter_map(|item| Mistake::read(item, unit, problems)));
+                }
+                Some(kind)
+            }
             "choose" => choose(&mut fields, items, problems),
             _ => to_do(&mut fields, problems),
         };
@@ -116,6 +144,7 @@ impl Task {
             ask: inline(&ask.value, ask.line, problems),
             hint: hint.map_or_else(Vec::new, |hint| inline(&hint.value, hint.line, problems)),
             kind: kind?,
+            mistakes,
         })
     }
 
@@ -163,7 +192,7 @@ fn predict(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<Kind> {
             None
         }
         Some(unit) => Some(Kind::Number {
-            within: within.unwrap_or(if unit == Unit::Count { 0.0 } else { WITHIN }),
+            within: within.unwrap_or(within_of(unit)),
             quantity,
         }),
     }

@@ -75,6 +75,17 @@ impl Unit {
         }
     }
 
+    /// The metric prefixes with which an answer is usually written, the largest first.
+    pub(super) const fn prefixes(self) -> &'static [f64] {
+        match self {
+            Self::Count | Self::Percent | Self::Ratio | Self::Intensity => &[],
+            Self::Seconds => &[1.0, 1e-3, 1e-6, 1e-9],
+            Self::Bytes | Self::Flops | Self::FlopsPerSecond | Self::BytesPerSecond => {
+                &[1e12, 1e9, 1e6, 1e3]
+            }
+        }
+    }
+
     /// Whether a number may stand without its unit, because no prefix could be meant: whoever writes that many bytes counts single ones.
     pub(super) fn may_be_left_out(self, number: f64) -> bool {
         /// Below this a number is one of kilobytes, megabytes or gigabytes.
@@ -226,8 +237,18 @@ pub(super) fn factor_of(written: &str, unit: Unit) -> Option<f64> {
     if let Some(factor) = binary_prefix(written, |rest| unit == Unit::Bytes && is_symbol(rest)) {
         return Some(factor);
     }
-    for (name, factor) in [("milli", 1e-3), ("micro", 1e-6), ("nano", 1e-9)] {
-        if unit == Unit::Seconds && written.strip_prefix(name).is_some_and(is_symbol) {
+    let prefixes = [
+        ("nano", 1e-9),
+        ("micro", 1e-6),
+        ("milli", 1e-3),
+        ("kilo", 1e3),
+        ("mega", 1e6),
+        ("giga", 1e9),
+        ("tera", 1e12),
+    ];
+    for (name, factor) in prefixes {
+        let (start, rest) = written.split_at_checked(name.len()).unwrap_or_default();
+        if start.eq_ignore_ascii_case(name) && !symbol.is_empty() && is_symbol(rest) {
             return Some(factor);
         }
     }

@@ -1,0 +1,57 @@
+//! The end of a lesson: what the visitor can now say, what to look at again, and what to try.
+
+use crate::app::learning::Learning;
+use crate::components::sentence::sentence;
+use fuseline_browser as browser;
+use fuseline_learn::lesson::progress::Outcome;
+use leptos::html;
+use leptos::prelude::*;
+
+/// The card after the last step.
+#[component]
+pub fn ClosingCard(
+    /// The lessons.
+    learning: Learning,
+) -> impl IntoView {
+    let heading = NodeRef::<html::H4>::new();
+    // Who ends a lesson reads this next: with a screen reader, too.
+    heading.on_load(move |_| browser::focus(heading));
+    let Some(open) = learning.open.get_untracked() else {
+        return ().into_any();
+    };
+    let lesson = open.lesson.clone();
+    let says = lesson.says.iter();
+    let says = says
+        .map(|say| view! { <li>{sentence(say)}</li> })
+        .collect_view();
+    let has_says = !lesson.says.is_empty();
+    let missed = move || {
+        let steps = learning.missed_steps().into_iter();
+        let rows = steps.map(|(at, title, outcome)| {
+            let how = outcome.map_or("not done", Outcome::words);
+            view! {
+                <li>
+                    <button type="button" class="link-button" on:click=move |_| learning.go(at)>{format!("Step {}: {title}", at + 1)}</button>
+                    " " <small>{how}</small>
+                </li>
+            }
+        });
+        rows.collect::<Vec<_>>()
+    };
+    let has_missed = move || !learning.missed_steps().is_empty();
+    view! {
+        <div class="lesson-closing">
+            <h4 node_ref=heading tabindex="-1">{format!("{}: done", lesson.title)}</h4>
+            {has_says.then(|| view! {
+                <p>"You can now say:"</p>
+                <ul>{says}</ul>
+            })}
+            <Show when=has_missed fallback=|| view! { <p>"You answered every step yourself, at the first try."</p> }>
+                <p>"Look again at:"</p>
+                <ul class="lesson-missed">{missed}</ul>
+            </Show>
+            {(!lesson.try_next.is_empty()).then(|| view! { <p><strong>"Try it on your own program. "</strong>{sentence(&lesson.try_next)}</p> })}
+        </div>
+    }
+    .into_any()
+}
