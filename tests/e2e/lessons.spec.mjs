@@ -70,9 +70,9 @@ test('a lesson from its first step to its last: predict, choose, drag, merge', a
   await expect(verdict(page)).toContainText('Merge matmul1, bias1 and relu into one kernel.');
   await expect(policyChoice(page, 'manual')).toBeChecked();
   // The end of the lesson: what it taught, and what was not answered at once.
-  await button(page, 'Finish the lesson').click();
+  await button(page, 'To the end').click();
   const closing = panel(page).locator('.lesson-closing');
-  await expect(closing.getByRole('heading', { name: 'From ops to kernels: done' })).toBeFocused();
+  await expect(closing.getByRole('heading', { name: 'The end of “From ops to kernels”' })).toBeFocused();
   await expect(closing.locator('.lesson-missed li')).toHaveText([
     /^Step 2: Which ops may share a kernel\? the page showed the answer$/,
     /^Step 3: What vanished the page showed the answer$/,

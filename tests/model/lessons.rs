@@ -357,8 +357,9 @@ fn the_best_end_of_a_step_counts_and_right_at_once_only_at_once() {
     use fuseline_learn::lesson::progress::Progress;
     let after = |ends: &[Outcome]| {
         let mut progress = Progress::default();
-        ends.iter()
-            .for_each(|&end| progress.end("exercise", 0, end));
+        for &end in ends {
+            progress.end("exercise", 0, end);
+        }
         assert_eq!(progress.is_done("exercise", 0), ends != [Skipped]);
         progress.outcome("exercise", 0)
     };

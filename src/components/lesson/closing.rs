@@ -41,7 +41,7 @@ pub fn ClosingCard(
     let has_missed = move || !learning.missed_steps().is_empty();
     view! {
         <div class="lesson-closing">
-            <h4 node_ref=heading tabindex="-1">{format!("{}: done", lesson.title)}</h4>
+            <h4 node_ref=heading tabindex="-1">{format!("The end of “{}”", lesson.title)}</h4>
             {has_says.then(|| view! {
                 <p>"You can now say:"</p>
                 <ul>{says}</ul>

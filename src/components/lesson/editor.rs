@@ -13,6 +13,15 @@ pub fn LessonEditor(
     learning: Learning,
 ) -> impl IntoView {
     let close = move |_| learning.is_edited.set(false);
+    let save = move |_| {
+        let open = learning.open.with_untracked(|open| {
+            let open = open.as_ref()?;
+            Some((open.id.unwrap_or("lesson"), open.text.clone()))
+        });
+        if let Some((name, text)) = open {
+            browser::download(&format!("{name}.md"), "text/markdown", &text);
+        }
+    };
     let area = NodeRef::<html::Textarea>::new();
     let text = learning
         .open
@@ -31,6 +40,7 @@ pub fn LessonEditor(
         <section class="panel lesson-editor" aria-labelledby="lesson-editor-title">
             <header class="panel-head">
                 <h2 id="lesson-editor-title">"The lesson's file"</h2>
+                <button type="button" on:click=save>"Save as a file"</button>
                 <button type="button" on:click=close>"Close"</button>
             </header>
             <textarea

@@ -176,15 +176,6 @@ fn LessonFoot(
             }
         });
     };
-    let save = move |_| {
-        let open = learning.open.with_untracked(|open| {
-            let open = open.as_ref()?;
-            Some((open.id.unwrap_or("lesson"), open.text.clone()))
-        });
-        if let Some((name, text)) = open {
-            browser::download(&format!("{name}.md"), "text/markdown", &text);
-        }
-    };
     let edit = move |_| {
         learning
             .is_edited
@@ -201,16 +192,15 @@ fn LessonFoot(
                 <button type="button" class:is-primary=move || !learning.has_open_task() on:click=next>
                     {move || match (learning.is_closing.get(), learning.has_open_task()) {
                         (true, _) if learning.listed_after().is_some() => "Next lesson",
-                        (true, _) => "Finish",
+                        (true, _) => "All lessons",
                         (false, true) => "Skip",
-                        (false, false) if learning.is_last() => "Finish the lesson",
+                        (false, false) if learning.is_last() => "To the end",
                         (false, false) => "Next",
                     }}
                 </button>
             </div>
             <div class="lesson-file">
                 <button type="button" class="link-button" on:click=share>"Copy a link"</button>
-                <button type="button" class="link-button" on:click=save>"Save as a file"</button>
                 <button type="button" class="link-button" title="The whole page with the program of this step. Learn leads back." on:click=move |_| page.is_learning.set(false)>
                     "Whole page"
                 </button>
