@@ -90,12 +90,12 @@ fn Place(
         let step = learning.step.get();
         learning.open.with(|open| {
             let lesson = &open.as_ref()?.lesson;
-            Some(format!(
-                "{}, {} of {}",
-                lesson.title,
-                step + 1,
-                lesson.steps.len()
-            ))
+            let place = if learning.is_closing.get() {
+                "the end".to_owned()
+            } else {
+                format!("{} of {}", step + 1, lesson.steps.len())
+            };
+            Some(format!("{}, {place}", lesson.title))
         })
     }
 }
