@@ -1,7 +1,7 @@
 //! Presenting to a class: what the speaker puts on the stage, and the window with the notes.
 
 use crate::app::learning::{Learning, is_in_lesson};
-use crate::app::state::{Page, SetIfChanged};
+use crate::app::state::Page;
 use fuseline_browser::{self as browser, Channel};
 use fuseline_learn::lesson::library::LESSONS;
 use fuseline_learn::presenter::command::Command;
@@ -32,7 +32,7 @@ pub struct Presenting {
     /// Whether the QR code is shown.
     pub is_qr_shown: RwSignal<bool>,
     /// Whether the open lesson is presented, and not only the program.
-    pub has_lesson: RwSignal<bool>,
+    pub has_lesson: Memo<bool>,
     began_ms: RwSignal<u64>,
     id: StoredValue<String>,
     /// The way to the window with the notes, once that was opened.
@@ -43,15 +43,17 @@ pub struct Presenting {
 impl Presenting {
     /// The state, with nothing presented.
     pub fn new(page: Page, learning: Learning) -> Self {
+        let is_on = RwSignal::new(false);
+        let is_in_lesson = is_in_lesson(page);
         let presenting = Self {
             page,
             learning,
-            is_on: RwSignal::new(false),
+            is_on,
             stage: RwSignal::new(Stage::of_program()),
             is_pointing: RwSignal::new(false),
             is_blank: RwSignal::new(false),
             is_qr_shown: RwSignal::new(false),
-            has_lesson: RwSignal::new(false),
+            has_lesson: Memo::new(move |_| is_on.get() && is_in_lesson()),
             began_ms: RwSignal::new(0),
             id: StoredValue::new(browser::new_id()),
             channel: StoredValue::new_local(None),
@@ -67,20 +69,9 @@ impl Presenting {
     }
 
     fn follow(self) {
-        let is_in_lesson = is_in_lesson(self.page);
-        Effect::new(move || {
-            if !self.is_on.get() {
-                return;
-            }
-            if is_in_lesson() {
-                self.has_lesson.set_if_changed(true);
-            } else if self.learning.open.with(Option::is_none) {
-                self.has_lesson.set_if_changed(false);
-            }
-        });
         // Each step brings the views that it looks at, and its answer may look at others.
         Effect::new(move || {
-            if self.is_on.get() && self.has_lesson.get() {
+            if self.has_lesson.get() {
                 let look = self.learning.look();
                 self.stage.set(Stage::of_presented_step(&look));
             }
@@ -117,7 +108,6 @@ impl Presenting {
             self.began_ms.set(browser::clock_ms());
         }
         self.stage.set(Stage::of_program());
-        self.has_lesson.set(false);
         self.is_on.set(true);
         browser::fill_screen();
     }
@@ -133,12 +123,7 @@ impl Presenting {
 
     fn end(self) {
         self.is_on.set(false);
-        for flag in [
-            self.is_pointing,
-            self.is_blank,
-            self.is_qr_shown,
-            self.has_lesson,
-        ] {
+        for flag in [self.is_pointing, self.is_blank, self.is_qr_shown] {
             flag.set(false);
         }
         browser::leave_full_screen();

@@ -1,13 +1,13 @@
 //! The puzzle that a visitor solves: its par, how far their kernels are from it, hints and the way to the optimum.
 
 use crate::app::history::{Choices, Origin};
+use crate::app::learning::answering::present_seen;
 use crate::app::session::Session;
 use crate::app::sharing::choose;
 use crate::app::state::{Page, Selection, SetIfChanged};
 use crate::app::stored;
 use fuseline_browser as browser;
 use fuseline_core::Policy;
-use fuseline_learn::lesson::state::Seen;
 use fuseline_learn::puzzle::library::{Listed, listed};
 use fuseline_learn::puzzle::progress::Progress;
 use fuseline_learn::puzzle::standing::{Graded, Standing};
@@ -66,7 +66,7 @@ impl Puzzling {
         });
         let standing = Memo::new(move |_| {
             let posed = posed.get()?;
-            let seen = seen(page)?;
+            let seen = present_seen(page)?;
             Some(posed.standing(&seen.analysis, seen.has_error))
         });
         let stored = browser::load(PROGRESS).map(|stored| Progress::read(&stored));
@@ -180,7 +180,7 @@ impl Puzzling {
     /// The steps from the present kernels to par.
     fn way(self) -> Option<Vec<Step>> {
         let posed = self.posed.get_untracked()?;
-        posed.way(&untrack(|| seen(self.page))?)
+        posed.way(&untrack(|| present_seen(self.page))?)
     }
 
     /// Gives one more hint, and selects the edge that it is about.
@@ -246,17 +246,4 @@ impl Puzzling {
         };
         (self.page).replace(text, Origin::Single, example, manual);
     }
-}
-
-/// The present text with its analysis. Tracked.
-fn seen(page: Page) -> Option<Seen> {
-    let present = page.present.get()?;
-    let is_refused = !present.analysis.refused.is_empty();
-    Some(Seen {
-        text: present.text.clone(),
-        parsed: present.parsed.clone(),
-        analysis: present.analysis.clone(),
-        statement_of_op: present.statement_of_op.clone(),
-        has_error: present.has_error || is_refused,
-    })
 }

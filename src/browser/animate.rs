@@ -52,11 +52,6 @@ pub fn shows_sheets() -> bool {
     is_media("(width < 45em), (height < 30em)")
 }
 
-/// Whether the window is as low as that of a phone on its side, as the style sheets have it.
-pub fn is_low_window() -> bool {
-    is_media("(height < 30em)")
-}
-
 pub(crate) fn is_media(query: &str) -> bool {
     let query = web_sys::window().and_then(|window| window.match_media(query).ok()?);
     query.is_some_and(|query| query.matches())

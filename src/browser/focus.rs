@@ -285,41 +285,15 @@ pub fn reveal_unless_seen(element: &Element, least_px: f64) {
     }
 }
 
-/// The same for the element of this id.
-pub fn reveal_by_id(id: &str) {
-    if let Some(element) = element_by_id(id) {
-        reveal(&element);
-    }
-}
-
-/// Scrolls the element of this id to the top of the window.
-pub fn bring_to_top(id: &str) {
-    if let Some(element) = element_by_id(id) {
-        element.scroll_into_view();
-    }
-}
-
 /// Whether the window shows an element from its upper to its lower edge.
 pub fn is_in_window(element: &Element) -> bool {
     let place = element.get_bounding_client_rect();
     place.top() >= 0.0 && place.bottom() <= window_height_px()
 }
 
-/// Whether the window shows some of the element of this id.
-pub fn is_seen_by_id(id: &str) -> bool {
-    element_by_id(id).is_some_and(|element| {
-        let place = element.get_bounding_client_rect();
-        place.bottom() > 0.0 && place.top() < window_height_px()
-    })
-}
-
 pub(crate) fn window_height_px() -> f64 {
     let height = web_sys::window().and_then(|window| window.inner_height().ok()?.as_f64());
     height.unwrap_or_default()
-}
-
-fn element_by_id(id: &str) -> Option<Element> {
-    super::document()?.get_element_by_id(id)
 }
 
 fn active_element() -> Option<Element> {

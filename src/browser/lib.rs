@@ -30,7 +30,7 @@ mod values;
 mod worker;
 mod zlib;
 
-pub use animate::{animate_from, is_low_window, shows_sheets, wants_less_motion};
+pub use animate::{animate_from, shows_sheets, wants_less_motion};
 pub use channel::Channel;
 pub use clipboard::copy;
 pub use fetch::fetch_text;
@@ -38,11 +38,10 @@ pub use files::{
     chosen_file, download, drags_file, dropped_file, pasted_text, read_file, read_slice,
 };
 pub use focus::{
-    Caret, bring_to_top, caret, first_line_in_view, focus, focus_field, focus_svg, has_focus,
-    has_focus_in_text_field, has_focus_within, has_visible_focus, is_in_window, is_seen_by_id,
-    mounted, place_in_view, reveal, reveal_by_id, reveal_in, reveal_node, reveal_unless_seen,
-    reveal_within, scroll_page, scroll_to_line, scroll_to_top, scrolled_px, select_line, set_caret,
-    step_in_table,
+    Caret, caret, first_line_in_view, focus, focus_field, focus_svg, has_focus,
+    has_focus_in_text_field, has_focus_within, has_visible_focus, is_in_window, mounted,
+    place_in_view, reveal, reveal_in, reveal_node, reveal_unless_seen, reveal_within, scroll_page,
+    scroll_to_line, scroll_to_top, scrolled_px, select_line, set_caret, step_in_table,
 };
 pub use gpu::{Gpu, Prepared, Stop};
 pub use js_sys::futures::spawn_local as spawn;

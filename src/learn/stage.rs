@@ -86,8 +86,7 @@ impl Stage {
         }
         let room = MAX_PICTURES - usize::from(self.has_lesson);
         if !view.is_band() && self.picture_count() >= room {
-            let first = self.pictures().next();
-            self.views.retain(|&shown| Some(shown) != first);
+            self.take_off_first_picture();
         }
         self.views.push(view);
     }
@@ -96,8 +95,12 @@ impl Stage {
     pub fn toggle_lesson(&mut self) {
         self.has_lesson = !self.has_lesson;
         if self.has_lesson && self.picture_count() == MAX_PICTURES {
-            let first = self.pictures().next();
-            self.views.retain(|&shown| Some(shown) != first);
+            self.take_off_first_picture();
         }
+    }
+
+    fn take_off_first_picture(&mut self) {
+        let first = self.pictures().next();
+        self.views.retain(|&shown| Some(shown) != first);
     }
 }

@@ -339,6 +339,23 @@ fn a_condition_needs_a_relation_and_a_unit() {
 }
 
 #[test]
+fn an_unknown_key_is_told_beside_a_question_that_cannot_be_read() {
+    let (_, problems) = read("## One\n\n```predict\nask: How many?\nnumbre: kernels\n```\n");
+    let whats: Vec<_> = problems
+        .iter()
+        .map(|problem| problem.what.as_str())
+        .collect();
+    assert!(
+        whats.iter().any(|what| what.contains("needs `number:`")),
+        "{whats:?}"
+    );
+    assert!(
+        whats.iter().any(|what| what.contains("`numbre`")),
+        "{whats:?}"
+    );
+}
+
+#[test]
 fn progress_comes_back_from_its_text() {
     use fuseline_learn::lesson::progress::{Outcome, Progress};
     let mut progress = Progress::default();

@@ -2,7 +2,6 @@
 
 use super::canvas::GraphCanvas;
 use super::search::GraphSearch;
-use crate::app::learning::is_asking;
 use crate::app::stage::is_staged;
 use crate::app::state::Page;
 use crate::components::bar::fusion_menu::FusionMenu;
@@ -43,7 +42,6 @@ pub fn GraphPanel(
     });
     let widest_px = move || widest.get().map(|(_, width_px)| width_px);
     let enlarged = EnlargedChart::of_context();
-    let is_asking = is_asking(page);
     view! {
         <section class="panel graph" node_ref=panel class:is-staged=is_staged(View::Graph) aria-labelledby="graph-title">
             <header class="panel-head">
@@ -55,18 +53,15 @@ pub fn GraphPanel(
                         <FusionMenu />
                     </div>
                 </Show>
-                // It would answer the question of a lesson.
-                <Show when=move || !is_asking()>
-                    <fieldset class="switch" title="Ctrl+Enter" aria-keyshortcuts="Control+Enter">
-                        <legend class="sr-only">"Show the graph"</legend>
-                        <RadioButton set="graph-view" is_chosen=move || !page.shows_fused() choose=move || page.show_unfused()>
-                            "Unfused"
-                        </RadioButton>
-                        <RadioButton set="graph-view" is_chosen=Signal::derive(move || page.shows_fused()) choose=move || page.show_fused()>
-                            "Fused"
-                        </RadioButton>
-                    </fieldset>
-                </Show>
+                <fieldset class="switch" title="Ctrl+Enter" aria-keyshortcuts="Control+Enter">
+                    <legend class="sr-only">"Show the graph"</legend>
+                    <RadioButton set="graph-view" is_chosen=move || !page.shows_fused() choose=move || page.show_unfused()>
+                        "Unfused"
+                    </RadioButton>
+                    <RadioButton set="graph-view" is_chosen=Signal::derive(move || page.shows_fused()) choose=move || page.show_fused()>
+                        "Fused"
+                    </RadioButton>
+                </fieldset>
             </header>
             <Show when=move || fills_screen.get()>
                 <FullScreenHeadline />

@@ -25,9 +25,9 @@ pub fn ClosingCard(
         .map(|say| view! { <li>{sentence(say)}</li> })
         .collect_view();
     let has_says = !lesson.says.is_empty();
-    let missed = move || {
-        let steps = learning.missed_steps().into_iter();
-        let rows = steps.map(|(at, title, outcome)| {
+    let missed = Memo::new(move |_| learning.missed_steps());
+    let missed_rows = move || {
+        let rows = missed.get().into_iter().map(|(at, title, outcome)| {
             let how = outcome.map_or("not done", Outcome::words);
             view! {
                 <li>
@@ -36,9 +36,8 @@ pub fn ClosingCard(
                 </li>
             }
         });
-        rows.collect::<Vec<_>>()
+        rows.collect_view()
     };
-    let has_missed = move || !learning.missed_steps().is_empty();
     view! {
         <div class="lesson-closing">
             <h4 node_ref=heading tabindex="-1">{format!("The end of “{}”", lesson.title)}</h4>
@@ -46,9 +45,9 @@ pub fn ClosingCard(
                 <p>"You can now say:"</p>
                 <ul>{says}</ul>
             })}
-            <Show when=has_missed fallback=|| view! { <p>"You answered every step yourself, at the first try."</p> }>
+            <Show when=move || missed.with(|missed| !missed.is_empty()) fallback=|| view! { <p>"You answered every step yourself, at the first try."</p> }>
                 <p>"Look again at:"</p>
-                <ul class="lesson-missed">{missed}</ul>
+                <ul class="lesson-missed">{missed_rows}</ul>
             </Show>
             {(!lesson.try_next.is_empty()).then(|| view! { <p><strong>"Try it on your own program. "</strong>{sentence(&lesson.try_next)}</p> })}
         </div>

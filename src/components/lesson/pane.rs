@@ -131,7 +131,7 @@ fn StepDots(
                     <li>
                         <button
                             type="button"
-                            class=move || outcome().map(Outcome::class)
+                            class=move || outcome().map(class_of)
                             aria-label=label.clone()
                             title=label
                             aria-current=move || is_present().then_some("step")
@@ -146,6 +146,16 @@ fn StepDots(
         })
     };
     view! { <ol class="lesson-steps">{dots}</ol> }
+}
+
+/// The class of a step that ended.
+const fn class_of(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Skipped => "is-skipped",
+        Outcome::Shown => "is-shown",
+        Outcome::Nudged => "is-nudged",
+        Outcome::Right => "is-right",
+    }
 }
 
 /// The ways to other steps, and what can be done with the lesson.

@@ -18,8 +18,8 @@ pub struct Progress {
     done: BTreeMap<String, BTreeSet<usize>>,
 }
 
-/// How a step ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// How a step ended, the best last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// The visitor went on without an answer.
@@ -40,16 +40,6 @@ impl Outcome {
             Self::Shown => "the page showed the answer",
             Self::Nudged => "right on a later try",
             Self::Right => "right at once",
-        }
-    }
-
-    /// Its class in the style sheets.
-    pub const fn class(self) -> &'static str {
-        match self {
-            Self::Skipped => "is-skipped",
-            Self::Shown => "is-shown",
-            Self::Nudged => "is-nudged",
-            Self::Right => "is-right",
         }
     }
 }
@@ -86,8 +76,8 @@ impl Progress {
         let ended = self.ended.entry(id.to_owned()).or_default();
         let outcome = match (ended.get(&step), outcome) {
             (Some(Outcome::Nudged | Outcome::Shown), Outcome::Right) => Outcome::Nudged,
-            (Some(&before), now) if before as u8 > now as u8 => before,
-            (_, now) => now,
+            (Some(&before), now) => before.max(now),
+            (None, now) => now,
         };
         ended.insert(step, outcome);
     }

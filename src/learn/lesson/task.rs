@@ -117,7 +117,7 @@ const fn within_of(unit: Unit) -> f64 {
 impl Task {
     /// Reads a `predict`, `choose` or `do` block. `None` if it misses what it needs, which is told.
     pub fn read(block: &Block, problems: &mut Vec<Problem>) -> Option<Self> {
-        let (entries, items) = lines_of(block, problems);
+        let (entries, mut items) = lines_of(block, problems);
         let mut fields = Fields::new(block, entries);
         let ask = fields.needed(
             "ask",
@@ -125,26 +125,24 @@ impl Task {
             problems,
         )?;
         let hint = fields.take("hint");
-        let mut mistakes = Vec::new();
         let kind = match block.kind.as_str() {
-            "predict" => {
-                let kind = predict(&mut fields, problems)?;
-                if let Some(unit) = kind.unit() {
-                    let read = items.into_iter();
-                    mistakes.extend(read.filter_map(|item| Mistake::read(item, unit, problems)));
-                }
-                Some(kind)
-            }
-            "choose" => choose(&mut fields, items, problems),
+            "predict" => predict(&mut fields, problems),
+            "choose" => choose(&mut fields, std::mem::take(&mut items), problems),
             _ => to_do(&mut fields, problems),
         };
         fields.finish(problems);
+        let kind = kind?;
+        let mistakes = kind.unit().map(|unit| {
+            let read = items.into_iter();
+            read.filter_map(|item| Mistake::read(item, unit, problems))
+                .collect()
+        });
         Some(Self {
             line: block.line,
             ask: inline(&ask.value, ask.line, problems),
             hint: hint.map_or_else(Vec::new, |hint| inline(&hint.value, hint.line, problems)),
-            kind: kind?,
-            mistakes,
+            kind,
+            mistakes: mistakes.unwrap_or_default(),
         })
     }
 
