@@ -26,6 +26,7 @@ pub mod open_profile;
 pub mod ops;
 pub mod picker;
 pub mod pin;
+pub mod player;
 pub mod policies;
 pub mod presenter;
 pub mod print_head;

@@ -114,27 +114,6 @@ fn written_bytes_in_tables_are_as_measured() {
 }
 
 #[test]
-fn names_of_kernels_are_those_that_ran() {
-    let rows = rows();
-    let mut lists = 0;
-    for (id, text) in code_blocks().filter(|(_, text)| text.contains("_kernel")) {
-        let mut lines = text.lines();
-        let head = lines.next().unwrap_or_default().replace("eager,", "");
-        let row = row(&rows, &head, "eager").unwrap_or_else(|| unreachable!("{id}: {head}"));
-        let names: Vec<&str> = lines.filter_map(|l| l.split_whitespace().nth(1)).collect();
-        assert_eq!(names.len(), row.kernels.len(), "{id}");
-        for (name, kernel) in names.iter().zip(&row.kernels) {
-            assert!(
-                kernel.contains(&format!("::{name}<")),
-                "{id}: {name}, {kernel}"
-            );
-        }
-        lists += 1;
-    }
-    assert_eq!(lists, 1);
-}
-
-#[test]
 fn the_lesson_in_the_document_has_no_problems() {
     let text = DOCUMENT
         .split("````markdown\n")

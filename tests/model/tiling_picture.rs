@@ -43,6 +43,7 @@ fn drawn(analysis: &Analysis, choice: &TilingChoice, size: (f64, f64)) -> Scene 
     scene(
         analysis,
         &TilingReport::new(analysis, choice, None).unwrap(),
+        u64::MAX,
         size,
     )
 }

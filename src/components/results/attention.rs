@@ -5,18 +5,23 @@ use crate::app::state::Page;
 use crate::components::charts::Chart;
 use crate::components::keyed_rows::{row_at, told_of};
 use crate::components::number::{NumberTable, OwnNumber};
+use crate::components::player::{Player, PlayerBar};
 use crate::components::radio_button::RadioButton;
 use fuseline_core::Device;
-use fuseline_core::fusion::attention::{LoopOrder, first_attention};
-use fuseline_view::picture::charts::attention_growth;
+use fuseline_core::fusion::attention::{LoopOrder, Tiles, first_attention};
+use fuseline_view::picture::charts::{attention_growth, attention_walk};
 use fuseline_view::present::attention::{
-    AttentionChoice, AttentionCount, AttentionSize, AttentionSizes, SliderRange, TileRow,
-    byte_rows, loop_words, notes, tile_rows,
+    AttentionChoice, AttentionCount, AttentionSize, AttentionSizes, AttentionWalk, SliderRange,
+    TileRow, byte_rows, loop_words, notes, row_updates, tile_rows, walk_words,
 };
 use fuseline_view::present::figure::Explanation;
 use fuseline_view::present::format::format_exact;
 use leptos::prelude::*;
+use std::time::Duration;
 use strum::IntoEnumIterator;
+
+/// From one tile to the next while the kernel plays.
+const BEAT: Duration = Duration::from_millis(250);
 
 /// What the figures are computed from.
 #[derive(Clone, Copy)]
@@ -102,11 +107,53 @@ pub fn AttentionView(
                     </button>
                 </p>
             </div>
-            <Chart id="attention" draw>
-                <ul class="legend">{legend.collect_view()}</ul>
-            </Chart>
+            <TileWalk inputs />
+            <div class="attention-growth">
+                <Chart id="attention" draw>
+                    <ul class="legend">{legend.collect_view()}</ul>
+                </Chart>
+            </div>
             <Figures inputs />
             <OnlineSoftmax />
+        </div>
+    }
+}
+
+/// The kernel tile by tile.
+#[component]
+fn TileWalk(
+    /// The sizes.
+    inputs: AttentionInputs,
+) -> impl IntoView {
+    let AttentionInputs { sizes, device, .. } = inputs;
+    let last = Memo::new(move |_| {
+        let sizes = sizes.get();
+        let on_chip_bytes = device.with(|device| sizes.on_chip_bytes(device));
+        Tiles::new(&sizes.shape, on_chip_bytes)
+            .steps()
+            .saturating_sub(1)
+    });
+    let player = Player::at_start(last.into(), BEAT);
+    let walk = Memo::new(move |_| {
+        device.with(|device| AttentionWalk::new(sizes.get(), device, player.position()))
+    });
+    // The scores of a row are as many as keys: they are made up once for all tiles of K.
+    let query_tile = Memo::new(move |_| walk.with(|walk| walk.step.query_tile));
+    let updates = Memo::new(move |_| {
+        device.with(|device| row_updates(&sizes.get(), device, query_tile.get()))
+    });
+    let draw = move |(width, _): (f64, _)| {
+        let size = (width, (width * 0.4).clamp(280.0, 420.0));
+        walk.with(|walk| {
+            let key_tile = usize::try_from(walk.step.key_tile).unwrap_or(usize::MAX);
+            updates.with(|updates| attention_walk::scene(walk, updates.get(key_tile), size))
+        })
+    };
+    let words = Signal::derive(move || walk.with(walk_words));
+    view! {
+        <div class="attention-walk">
+            <PlayerBar player label="Tiles of the kernel" words />
+            <Chart id="attention-walk" draw />
         </div>
     }
 }

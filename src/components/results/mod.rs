@@ -13,6 +13,7 @@ pub mod online_softmax;
 pub mod op_picker;
 pub mod policy_legend;
 pub mod precision;
+pub mod profiler;
 pub mod steps;
 pub mod sweep;
 pub mod tiling;
@@ -31,6 +32,7 @@ use compare::ComparePanel;
 use fuseline_browser as browser;
 use fuseline_codegen::interpret::Setup;
 use fuseline_core::Objective;
+use fuseline_core::analysis::launches::Launcher;
 use fuseline_view::page::view::View;
 use fuseline_view::present::attention::AttentionChoice;
 use fuseline_view::present::kernels::fused_kernels_note;
@@ -42,6 +44,7 @@ use leptos::{ev, html};
 use limits::LimitsView;
 use measured::{MeasuredState, MeasuredView};
 use precision::PrecisionView;
+use profiler::ProfilerView;
 use steps::StepsPanel;
 use sweep::SweepPanel;
 use tiling::TilingView;
@@ -62,6 +65,7 @@ pub fn Results() -> impl IntoView {
     let edge_order = RwSignal::new(None);
     let attention = RwSignal::new(AttentionChoice::default());
     let tiling = RwSignal::new(TilingChoice::default());
+    let launcher = RwSignal::new(Launcher::default());
     let measured = MeasuredState::new();
     let own_gpu = OwnGpu::new(page);
     let precision_setup = RwSignal::new(Setup::default());
@@ -85,6 +89,7 @@ pub fn Results() -> impl IntoView {
         Tab::Tiling => view! { <TilingView choice=tiling /> }.into_any(),
         Tab::Attention => view! { <AttentionView choice=attention /> }.into_any(),
         Tab::Precision => view! { <PrecisionView setup=precision_setup /> }.into_any(),
+        Tab::Profiler => view! { <ProfilerView launcher /> }.into_any(),
         Tab::Measured => view! {
             <YourMeasurement />
             <MeasuredView state=measured />

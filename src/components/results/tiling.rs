@@ -5,17 +5,22 @@ use crate::components::charts::Chart;
 use crate::components::keyed_rows::{row_at, told_of};
 use crate::components::number::{NumberTable, OwnNumber};
 use crate::components::picker::Picker;
+use crate::components::player::{Player, PlayerBar};
 use crate::components::radio_button::RadioButton;
 use crate::components::sentence::sentence;
-use fuseline_core::analysis::tiling::{BlockTile, GROUPS};
+use fuseline_core::analysis::tiling::{BlockTile, GROUPS, Tiled};
 use fuseline_view::picture::charts::scene::Scene;
 use fuseline_view::picture::charts::tiling as picture;
 use fuseline_view::present::tiling::{
     FigureGroup, FigureRow, MatmulChoice, TileSide, TilingChoice, TilingReport, figure_groups,
-    fit_rows, matmul_choices, no_tiles, order_words, suggestion,
+    fit_rows, matmul_choices, no_tiles, order_words, progress_words, suggestion,
 };
 use leptos::prelude::*;
+use std::time::Duration;
 use strum::IntoEnumIterator;
+
+/// From one step to the next while the waves play.
+const BEAT: Duration = Duration::from_millis(100);
 
 /// The choice of a matmul and a tile, the picture, figures, and what follows.
 #[component]
@@ -31,19 +36,36 @@ pub fn TilingView(
     });
     let none =
         move || view! { <p class="quiet panel-note">{page.analysis.with(|a| no_tiles(a))}</p> };
+    let of_tiled = move |with: fn(&Tiled) -> u64| {
+        report.with(|report| report.as_ref().map_or(0, |report| with(&report.tiled)))
+    };
+    let last = Memo::new(move |_| of_tiled(Tiled::positions));
+    let player = Player::at_end(last.into(), BEAT);
     let draw = move |(width, _): (f64, _)| {
         let size = (width, (width * 0.8).clamp(300.0, 520.0));
+        let at = player.position();
         report.with(|report| {
             report.as_ref().map_or_else(Scene::default, |report| {
-                page.analysis.with(|a| picture::scene(a, report, size))
+                page.analysis.with(|a| picture::scene(a, report, at, size))
             })
         })
     };
+    let words = Signal::derive(move || {
+        report
+            .with(|report| {
+                let report = report.as_ref()?;
+                Some(progress_words(&report.tiled, player.position()))
+            })
+            .unwrap_or_default()
+    });
     view! {
         <Show when=move || report.with(Option::is_some) fallback=none>
             <div class="tiling">
                 <Fields choice report />
-                <Chart id="tiling" draw><Legend /></Chart>
+                <div class="tiling-picture">
+                    <PlayerBar player label="Waves and steps along K" words />
+                    <Chart id="tiling" draw><Legend /></Chart>
+                </div>
                 <div class="tiling-side">
                     <Followers report />
                     <Figures report />

@@ -6,6 +6,7 @@ pub mod by_hand;
 pub mod compare;
 pub mod device_model;
 mod execution;
+pub mod launches;
 pub mod limits;
 pub mod measured;
 pub mod memory;

@@ -37,6 +37,10 @@ pub enum Metric {
     Intensity,
     /// What limits a kernel: `memory`, `compute` or `launch`.
     Bound,
+    /// The lower bound of a kernel's time over its predicted time: the share of its roof that it reaches.
+    Reached,
+    /// The share of the time in which no kernel runs, where Python launches each kernel.
+    Idle,
     /// The most bytes of tensors that are live at once.
     Peak,
     /// The value of a param.
@@ -116,6 +120,8 @@ impl Metric {
             | Self::Dram => Unit::Bytes,
             Self::Saving
             | Self::Share
+            | Self::Reached
+            | Self::Idle
             | Self::Occupancy
             | Self::WaveEfficiency
             | Self::TileEfficiency => Unit::Percent,

@@ -5,6 +5,7 @@ use super::resources;
 use super::state::Seen;
 use super::value::{Unit, Value};
 use fuseline_core::analysis::device_model::Predicted;
+use fuseline_core::analysis::launches::{Launcher, launch_timeline};
 use fuseline_core::cost::roofline::ridge_point;
 use fuseline_core::{Analysis, DType, Kernel, KernelId, OpId, Policy, TensorId};
 use fuseline_view::present::names::op_names;
@@ -252,6 +253,10 @@ fn of_program(analysis: &Analysis, metric: Metric, is_unfused: bool) -> Option<V
             Unit::Intensity,
         ),
         Metric::Peak => Value::bytes(run.peak_memory.bytes),
+        Metric::Idle => {
+            let timeline = launch_timeline(analysis, Launcher::Python);
+            Value::Number(100.0 * timeline.idle_share(), Unit::Percent)
+        }
         _ => return None,
     })
 }
@@ -308,6 +313,10 @@ fn of_kernel(analysis: &Analysis, id: KernelId, metric: Metric, is_unfused: bool
         Metric::Flops => Value::Number(kernel.work.flops() as f64, Unit::Flops),
         Metric::Intensity => Value::Number(placement.intensity?, Unit::Intensity),
         Metric::Bound => Value::bound(placement.bound),
+        Metric::Reached => {
+            let reached = kernel.placement.time_s / predicted?.time_s;
+            Value::Number(100.0 * reached, Unit::Percent)
+        }
         _ => return None,
     })
 }

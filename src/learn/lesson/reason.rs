@@ -10,7 +10,9 @@ use fuseline_core::cost::traffic::Access;
 use fuseline_core::{Analysis, IdVec, Kernel, KernelId, OpId};
 use fuseline_view::present::explain::flops_text;
 use fuseline_view::present::figure::{self, Figure, Of, explanation};
-use fuseline_view::present::format::{format_bandwidth, format_bytes, format_flops, format_rate};
+use fuseline_view::present::format::{
+    format_bandwidth, format_bytes, format_flops, format_rate, format_seconds,
+};
 use fuseline_view::present::names::{joined, listed, op_names};
 use fuseline_view::present::why::{EdgeOrder, WhyNot};
 use std::fmt::Write as _;
@@ -201,6 +203,7 @@ fn of_kernel(analysis: &Analysis, id: KernelId, metric: Metric) -> String {
         }
         Metric::Intensity => work_and_bytes("It has", kernel.work.flops(), kernel.bytes()),
         Metric::Bound => limits_words(analysis, kernel),
+        Metric::Reached => reached_words(analysis, id, kernel),
         Metric::Time => time_words(analysis, id, kernel),
         Metric::Flops => {
             let ops = kernel.ops.iter().map(|&op| flops_text(&analysis.graph, op));
@@ -208,6 +211,16 @@ fn of_kernel(analysis: &Analysis, id: KernelId, metric: Metric) -> String {
         }
         metric => resources::reason(analysis, Some(id), metric),
     }
+}
+
+/// The lower bound beside the predicted time.
+fn reached_words(analysis: &Analysis, id: KernelId, kernel: &Kernel) -> String {
+    let time_s = analysis.kernel_time_s(id).unwrap_or_default();
+    format!(
+        "Its lower bound is {}, and the model predicts {}.",
+        format_seconds(kernel.placement.time_s),
+        format_seconds(time_s)
+    )
 }
 
 /// The ops of a kernel, each as a kernel of its own.

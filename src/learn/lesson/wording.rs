@@ -101,6 +101,8 @@ const fn metric_noun(metric: Metric) -> &'static str {
         Metric::Flops => "the FLOPs",
         Metric::Intensity => "the arithmetic intensity",
         Metric::Bound => "the bottleneck",
+        Metric::Reached => "the share of the roof that is reached",
+        Metric::Idle => "the share of the time in which the GPU waits",
         Metric::Peak => "the peak memory",
         Metric::Value => "the value",
         Metric::Ridge => "the ridge point",

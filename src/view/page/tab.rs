@@ -27,6 +27,8 @@ pub enum Tab {
     Attention,
     /// Where values are rounded, on numbers.
     Precision,
+    /// The kernels as profilers would show them.
+    Profiler,
     /// The model against a real GPU.
     Measured,
     /// The program on the GPU of the visitor.
@@ -47,6 +49,7 @@ impl Tab {
             Self::Tiling => "Tiling",
             Self::Attention => "Attention",
             Self::Precision => "Precision",
+            Self::Profiler => "Profiler",
             Self::Measured => "Measured",
             Self::Gpu => "Your GPU",
         }
@@ -60,7 +63,8 @@ impl Tab {
             | Self::Steps
             | Self::Advice
             | Self::Limits
-            | Self::Tiling => true,
+            | Self::Tiling
+            | Self::Profiler => true,
             Self::Compare
             | Self::Sweep
             | Self::Attention
@@ -76,7 +80,7 @@ impl Tab {
             Self::Kernels | Self::Why | Self::Steps => "Why",
             Self::Advice | Self::Compare | Self::Sweep => "What if",
             Self::Limits | Self::Tiling | Self::Attention | Self::Precision => "Deeper",
-            Self::Measured | Self::Gpu => "Real GPUs",
+            Self::Profiler | Self::Measured | Self::Gpu => "Real GPUs",
         }
     }
 }

@@ -42,6 +42,7 @@ pub mod precision;
 pub mod predicted;
 pub mod prediction_error;
 pub mod profile;
+pub mod profiler;
 pub mod pytorch;
 pub mod reasons;
 pub mod report;

@@ -25,8 +25,6 @@ pub struct SoftmaxRun {
     pub row: [f64; COUNT],
     /// The way.
     pub method: SoftmaxMethod,
-    /// Steps that are done.
-    pub done: usize,
 }
 
 impl Default for SoftmaxRun {
@@ -35,7 +33,6 @@ impl Default for SoftmaxRun {
         Self {
             row: [1.0, 3.0, 2.0, 5.0, 4.0, 12.0, 0.5, 7.0],
             method: SoftmaxMethod::Online { block: 1 },
-            done: 0,
         }
     }
 }
@@ -54,13 +51,6 @@ impl SoftmaxRun {
     /// All steps.
     pub fn steps(&self) -> Vec<SoftmaxStep> {
         softmax_steps(&self.row, self.method)
-    }
-
-    /// The run some steps further or back.
-    #[must_use]
-    pub fn moved(self, by: isize) -> Self {
-        let done = self.done.saturating_add_signed(by).min(self.steps().len());
-        Self { done, ..self }
     }
 }
 
@@ -98,8 +88,6 @@ pub enum CellState {
 /// The state of a run as it is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SoftmaxView {
-    /// Steps that are done, of how many.
-    pub progress: String,
     /// The state of each number.
     pub cells: Vec<CellState>,
     /// The last value computed from each number: an exponential, then the softmax; empty before.
@@ -110,10 +98,6 @@ pub struct SoftmaxView {
     pub sum: String,
     /// What the step did, with its figures.
     pub formulas: Vec<Formula>,
-    /// Whether there is a step before and after.
-    pub is_first: bool,
-    /// Whether all steps are done.
-    pub is_last: bool,
 }
 
 /// A formula with its figures.
@@ -132,17 +116,17 @@ fn plain(text: String) -> Formula {
     }
 }
 
-/// The run after the steps that are done.
-pub fn softmax_view(run: &SoftmaxRun) -> SoftmaxView {
+/// The run after so many of its steps.
+pub fn softmax_view(run: &SoftmaxRun, done: usize) -> SoftmaxView {
     let steps = run.steps();
-    let shown = run.done.checked_sub(1).and_then(|last| steps.get(last));
+    let shown = done.checked_sub(1).and_then(|last| steps.get(last));
     let cells = (0..COUNT).map(|place| match shown {
         Some(step) if step.reads.contains(&place) => CellState::Read,
         Some(step) if place < step.reads.start => CellState::Done,
         _ => CellState::Waiting,
     });
     let mut terms = vec![String::new(); COUNT];
-    for step in steps.iter().take(run.done) {
+    for step in steps.iter().take(done) {
         for (place, term) in step.reads.clone().zip(&step.terms) {
             if let Some(cell) = terms.get_mut(place) {
                 *cell = number(*term);
@@ -151,14 +135,11 @@ pub fn softmax_view(run: &SoftmaxRun) -> SoftmaxView {
     }
     let state = shown.map(|step| step.after);
     SoftmaxView {
-        progress: format!("step {} of {}", run.done, steps.len()),
         cells: cells.collect(),
         terms,
         maximum: state.map_or_else(|| "−∞".to_owned(), |state| number(state.maximum)),
         sum: state.map_or_else(|| "0".to_owned(), |state| number(state.sum)),
         formulas: shown.map_or_else(Vec::new, |step| formulas(&run.row, step)),
-        is_first: run.done == 0,
-        is_last: run.done >= steps.len(),
     }
 }
 

@@ -100,6 +100,15 @@ impl TiledMatmul {
     }
 }
 
+/// How far a matmul is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Waves whose tiles are written.
+    pub waves: u64,
+    /// Steps along K that the next wave has taken.
+    pub steps: u64,
+}
+
 /// Strips of the operands along all of K.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Strips {
@@ -191,6 +200,21 @@ impl Tiled {
     /// Steps along K that each tile takes.
     pub fn steps(&self) -> u64 {
         self.matmul.inner.div_ceil(self.tile.depth.max(1))
+    }
+
+    /// Positions of the walk through all waves, each in its steps along K; the last one is the end.
+    pub fn positions(&self) -> u64 {
+        self.waves().saturating_mul(self.steps())
+    }
+
+    /// How far the kernel is at a position: the waves that are done, and the steps of the next one.
+    pub fn progress(&self, at: u64) -> Progress {
+        let at = at.min(self.positions());
+        let steps = self.steps().max(1);
+        Progress {
+            waves: at / steps,
+            steps: at % steps,
+        }
     }
 
     /// What one tile inside the output reads.

@@ -14,6 +14,7 @@ mod bytes;
 mod find;
 mod online_softmax;
 mod rewrite;
+mod walk;
 
 pub use crate::fusion::attention::bytes::{Growth, LoopOrder, Tiles};
 pub use crate::fusion::attention::find::find;
@@ -23,6 +24,7 @@ pub use online_softmax::{
     softmax_steps,
 };
 pub(crate) use rewrite::{RewrittenGraph, rewrite};
+pub use walk::{TileStep, WalkedBytes};
 
 use crate::cost::work::matmul_k;
 use crate::model::device::Device;

@@ -1,6 +1,7 @@
 //! Charts as scenes: marks with roles instead of colours. Plotters draws their axes.
 
 pub mod attention_growth;
+pub mod attention_walk;
 mod axis;
 pub mod bounds;
 mod bytes_axis;
@@ -8,6 +9,7 @@ mod frame;
 pub mod gpu_times;
 mod kernel_bytes;
 mod labels;
+pub mod launches;
 mod marks;
 pub mod measured_scatter;
 pub mod occupancy;

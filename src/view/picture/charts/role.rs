@@ -119,6 +119,12 @@ pub enum Role {
     UnfusedPeak,
     /// Its figure.
     UnfusedPeakText,
+    /// The call that launches a kernel.
+    LaunchCall,
+    /// From a call to the start of its kernel.
+    LaunchLine,
+    /// No kernel runs.
+    IdleGap,
     /// Bytes that grow with the square of the sequence length.
     SquareCurve,
     /// A point of that curve.
@@ -137,6 +143,8 @@ pub enum Role {
     CompiledPoint,
     /// A measured run of compiled kernels, matmuls included.
     TunedPoint,
+    /// Where something is not in memory: scores never, an output not yet.
+    Outline,
     /// An operand of a matmul.
     Operand,
     /// The part of an operand that a wave reads.
@@ -157,6 +165,8 @@ pub enum Role {
     TileNeeds,
     /// The letter of a matrix.
     TileText,
+    /// The wave efficiency, which a lesson hides while it asks for it.
+    WaveEfficiency,
 }
 
 impl Role {
@@ -176,7 +186,7 @@ impl Role {
     pub const fn is_hatched(self) -> bool {
         matches!(
             self,
-            Self::Write | Self::WriteBefore | Self::StoreArrow | Self::TileWaste
+            Self::Write | Self::WriteBefore | Self::StoreArrow | Self::TileWaste | Self::IdleGap
         )
     }
 

@@ -12,7 +12,7 @@ use crate::present::format::{format_bytes, format_exact, format_percent};
 use crate::present::names::{counted, op_name, short_name};
 use crate::present::tiling::{TilingReport, first_refused, needs_text, sizes_text, tile_text};
 use fuseline_core::Analysis;
-use fuseline_core::analysis::tiling::{Needs, TileBlock, Tiled, merged};
+use fuseline_core::analysis::tiling::{Needs, Progress, TileBlock, Tiled, merged};
 use std::ops::Range;
 
 /// Waves, or groups of waves, that are drawn one by one.
@@ -24,11 +24,13 @@ const LEAST_LINE_SPACING: f64 = 4.0;
 /// Characters of an op's name, at most.
 const NAME_CHARS: usize = 24;
 
-/// Draws a matmul in its tiles into a frame of `size` units. At most a few hundred marks, however many tiles there are.
-pub fn scene(analysis: &Analysis, report: &TilingReport, size: (f64, f64)) -> Scene {
+/// Draws a matmul in its tiles, computed as far as the position `at` of [`Tiled::positions`], into a frame of `size` units. At
+/// most a few hundred marks, however many tiles there are.
+pub fn scene(analysis: &Analysis, report: &TilingReport, at: u64, size: (f64, f64)) -> Scene {
     let places = Places::new(&report.tiled, size);
     let mut picture = Picture {
         tiled: &report.tiled,
+        progress: report.tiled.progress(at),
         places,
         marks: Vec::new(),
         focus_order: Vec::new(),
@@ -52,6 +54,7 @@ pub fn scene(analysis: &Analysis, report: &TilingReport, size: (f64, f64)) -> Sc
 
 struct Picture<'a> {
     tiled: &'a Tiled,
+    progress: Progress,
     places: Places,
     marks: Vec<Mark>,
     focus_order: Vec<usize>,
@@ -101,7 +104,7 @@ impl Picture<'_> {
             );
             self.named(span.mark(Role::Operand), label);
         }
-        let blocks = self.first_wave();
+        let blocks = self.blocks_of(self.shown_wave());
         let strips = |side: fn(&TileBlock) -> &Range<u64>| {
             merged(blocks.iter().map(|block| side(block).clone()).collect())
         };
@@ -114,30 +117,27 @@ impl Picture<'_> {
         let Places { margin, .. } = self.places;
         let (left, right) = (self.places.left(), self.places.right());
         let dimension = |letter: &str, size: u64| format!("{letter} = {}", exact(size));
+        let [k, n] =
+            [("K", matmul.inner), ("N", matmul.columns)].map(|(l, size)| dimension(l, size));
         let middle = |span: Span| {
             (
                 f64::midpoint(span.left, span.right),
                 f64::midpoint(span.top, span.bottom),
             )
         };
-        self.marks.extend([
-            text(
-                Role::AxisTitle,
-                (middle(right).0, right.top - 8.0),
-                Anchor::Middle,
-                dimension("N", matmul.columns),
-            ),
-            text(
-                Role::AxisTitle,
-                (left.left, right.top - 8.0),
-                Anchor::Start,
-                dimension("K", matmul.inner),
-            ),
-            turned(
-                (left.left - margin / 2.0 + 4.0, middle(left).1),
-                dimension("M", matmul.rows),
-            ),
-        ]);
+        let (above, centre) = (right.top - 8.0, middle(right).0);
+        let title = |x: f64, anchor, words| text(Role::AxisTitle, (x, above), anchor, words);
+        if left.left + text_width(&k) + 6.0 < centre - text_width(&n) / 2.0 {
+            self.marks.push(title(left.left, Anchor::Start, k));
+            self.marks.push(title(centre, Anchor::Middle, n));
+        } else {
+            let both = format!("{k}, {n}");
+            self.marks.push(title(left.left, Anchor::Start, both));
+        }
+        self.marks.extend([turned(
+            (left.left - margin / 2.0 + 4.0, middle(left).1),
+            dimension("M", matmul.rows),
+        )]);
         for (span, letter) in [(left, "A"), (right, "B")] {
             // Away from the strips of the tile.
             let (x, y) = (middle(span).0, (span.bottom - 10.0).max(middle(span).1));
@@ -149,16 +149,31 @@ impl Picture<'_> {
         }
     }
 
-    /// The tiles of the first wave, as far as they are of the first product.
-    fn first_wave(&self) -> Vec<TileBlock> {
-        self.tiled.grid.blocks(self.tiled.tiles_of_wave(0))
+    /// The wave that is computed; the first one where all are done.
+    fn shown_wave(&self) -> u64 {
+        let waves = self.progress.waves;
+        if waves < self.tiled.waves() { waves } else { 0 }
+    }
+
+    /// The tiles of a wave, as far as they are of the first product.
+    fn blocks_of(&self, wave: u64) -> Vec<TileBlock> {
+        self.tiled.grid.blocks(self.tiled.tiles_of_wave(wave))
     }
 
     /// The tiles of the first product, coloured by wave.
     fn waves(&mut self) {
         let tiled = self.tiled;
         let one = tiled.grid.tiles_of_one();
-        for band in bands(tiled, one.div_ceil(tiled.wave_tiles)) {
+        self.span(Role::Outline, self.places.output());
+        for block in self.computed_blocks() {
+            let span = self.places.tiles(&block);
+            let share = self.progress.steps as f64 / tiled.steps().max(1) as f64;
+            // The sums of all tiles of the wave grow with each step.
+            let top = span.bottom - span.height() * share;
+            self.span(Role::WaveStrip, Span { top, ..span });
+        }
+        let waves = one.div_ceil(tiled.wave_tiles).min(self.progress.waves);
+        for band in bands(tiled, waves) {
             let (start, end) = (
                 tiled.tiles_of_wave(band.start).start,
                 tiled.tiles_of_wave(band.end - 1).end,
@@ -178,6 +193,14 @@ impl Picture<'_> {
                     self.marks.push(mark.named(label.clone()));
                 }
             }
+        }
+    }
+
+    /// The tiles of the wave that has taken some of its steps.
+    fn computed_blocks(&self) -> Vec<TileBlock> {
+        match self.progress.steps {
+            0 => Vec::new(),
+            _ => self.blocks_of(self.progress.waves),
         }
     }
 
@@ -246,7 +269,8 @@ impl Picture<'_> {
         for span in strips {
             self.span(Role::TileStrip, span);
         }
-        for span in self.places.steps(strips, tiled.tile.depth) {
+        let step = self.progress.steps.saturating_sub(1);
+        for span in self.places.step(strips, tiled.tile.depth, step) {
             self.span(Role::TileStep, span);
         }
         let needed = first_refused(report).and_then(|follower| {
@@ -302,11 +326,12 @@ impl Picture<'_> {
         ));
     }
 
-    /// A tile in the middle of the first wave.
+    /// A tile in the middle of the wave that is shown, as far as that is of the first product.
     fn shown_tile(&self) -> (u64, u64) {
         let grid = &self.tiled.grid;
-        let tiles = self.tiled.wave_tiles.min(grid.tiles_of_one());
-        grid.place(tiles / 2)
+        let tiles = self.tiled.tiles_of_wave(self.shown_wave());
+        let last = grid.tiles_of_one().saturating_sub(1);
+        grid.place(u64::midpoint(tiles.start, tiles.end).min(last))
     }
 
     /// The slots of all waves in order, the idle ones of the last hatched.
@@ -334,7 +359,7 @@ impl Picture<'_> {
         if room > text_width(&efficiency) + 12.0 {
             let at = (strip.right, strip.top - 6.0);
             self.marks
-                .push(text(Role::AxisTitle, at, Anchor::End, efficiency));
+                .push(text(Role::WaveEfficiency, at, Anchor::End, efficiency));
         }
         for band in bands(tiled, waves) {
             let cell = Span {
@@ -342,8 +367,13 @@ impl Picture<'_> {
                 right: x_of(band.end as f64),
                 ..strip
             };
-            let mark = cell.mark(wave_role(&band));
-            self.named(mark, wave_label(tiled, &band));
+            let is_done = band.end <= self.progress.waves;
+            let role = if is_done {
+                wave_role(&band)
+            } else {
+                Role::Operand
+            };
+            self.named(cell.mark(role), wave_label(tiled, &band));
         }
         let busy = tiled.grid.tiles() as f64 / tiled.wave_tiles as f64;
         if busy < waves as f64 {

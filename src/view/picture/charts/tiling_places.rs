@@ -170,17 +170,23 @@ impl Places {
         }
     }
 
-    /// The first step along K in both strips of a tile.
-    pub(super) fn steps(&self, [rows, columns]: [Span; 2], depth: u64) -> [Span; 2] {
-        let share = (depth as f64 / self.inner.max(1) as f64).min(1.0);
-        let length = (self.inner_px * share).max(LEAST_PART);
+    /// A step along K, counted from 0, in both strips of a tile.
+    pub(super) fn step(&self, [rows, columns]: [Span; 2], depth: u64, step: u64) -> [Span; 2] {
+        let px = |elements: u64| {
+            let share = elements as f64 / self.inner.max(1) as f64;
+            self.inner_px * share.min(1.0)
+        };
+        let length = px(depth).max(LEAST_PART);
+        let start = px(step.saturating_mul(depth)).min(self.inner_px - length);
         [
             Span {
-                right: rows.left + length,
+                left: rows.left + start,
+                right: rows.left + start + length,
                 ..rows
             },
             Span {
-                bottom: columns.top + length,
+                top: columns.top + start,
+                bottom: columns.top + start + length,
                 ..columns
             },
         ]

@@ -1,8 +1,10 @@
 //! The tab on attention: sizes that a visitor chooses, tiles, and bytes by each count.
 
 mod figures;
+mod walk;
 
 pub use figures::{ByteRow, TileRow, byte_rows, tile_rows};
+pub use walk::{AttentionWalk, RowUpdate, bytes_so_far, on_chip_rows, row_updates, walk_words};
 
 use crate::present::format::{format_bytes, format_flops};
 use crate::present::names::counted;

@@ -10,8 +10,8 @@ use crate::present::format::format_exact;
 use crate::present::names::{counted, op_name};
 use crate::present::options::ChoiceWords;
 use fuseline_core::analysis::tiling::{
-    Best, BlockTile, Follower, GROUPS, SIDES, Tiled, TiledMatmul, TimeLimit, best, followers,
-    matmuls,
+    Best, BlockTile, Follower, GROUPS, Progress, SIDES, Tiled, TiledMatmul, TimeLimit, best,
+    followers, matmuls,
 };
 use fuseline_core::{Analysis, KernelId};
 use strum::{EnumIter, IntoStaticStr};
@@ -252,4 +252,23 @@ pub fn tile_text(tile: BlockTile) -> String {
 /// All digits of a count.
 fn exact(count: u64) -> String {
     format_exact(count.into())
+}
+
+/// How far a matmul is at a position of [`Tiled::positions`], in words.
+pub fn progress_words(tiled: &Tiled, at: u64) -> String {
+    let Progress { waves, steps } = tiled.progress(at);
+    let all = tiled.waves();
+    if waves >= all {
+        return format!(
+            "{} done",
+            counted(usize::try_from(all).unwrap_or(usize::MAX), "wave")
+        );
+    }
+    format!(
+        "Wave {} of {}, step {} of {} along K",
+        exact(waves + 1),
+        exact(all),
+        exact(steps),
+        exact(tiled.steps())
+    )
 }
