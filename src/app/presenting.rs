@@ -3,11 +3,11 @@
 use crate::app::learning::{Learning, is_in_lesson};
 use crate::app::state::Page;
 use fuseline_browser::{self as browser, Channel};
-use fuseline_learn::lesson::library::LESSONS;
 use fuseline_learn::presenter::command::Command;
 use fuseline_learn::presenter::messages::{
     FromNotes, FromPage, LessonPlace, NOTES, Shown, channel_name,
 };
+use fuseline_learn::presenter::plan::{Length, Part, Slide, Workshop};
 use fuseline_learn::stage::Stage;
 use fuseline_view::present::headline::headline;
 use leptos::ev::KeyboardEvent;
@@ -31,6 +31,8 @@ pub struct Presenting {
     pub is_blank: RwSignal<bool>,
     /// Whether the QR code is shown.
     pub is_qr_shown: RwSignal<bool>,
+    /// The workshop and its part, where more than a lesson or a program is presented.
+    pub workshop: RwSignal<Option<Workshop>>,
     /// Whether the open lesson is presented, and not only the program.
     pub has_lesson: Memo<bool>,
     began_ms: RwSignal<u64>,
@@ -53,6 +55,7 @@ impl Presenting {
             is_pointing: RwSignal::new(false),
             is_blank: RwSignal::new(false),
             is_qr_shown: RwSignal::new(false),
+            workshop: RwSignal::new(None),
             has_lesson: Memo::new(move |_| is_on.get() && is_in_lesson()),
             began_ms: RwSignal::new(0),
             id: StoredValue::new(browser::new_id()),
@@ -112,17 +115,37 @@ impl Presenting {
         browser::fill_screen();
     }
 
-    /// Presents the lessons of the page in their order, from the first step.
-    pub fn begin_workshop(self) {
-        if let Some(first) = LESSONS.first() {
-            self.learning.open_listed(first.id, 0);
-        }
+    /// Presents a workshop from its first slide.
+    pub fn begin_workshop(self, length: Length) {
         self.began_ms.set(browser::clock_ms());
+        self.go_to(Workshop::new(length));
         self.begin();
+    }
+
+    /// The slide that stands over the page, if the present part of a workshop is one. Tracked.
+    pub fn slide(self) -> Option<Slide> {
+        let workshop = self.workshop.get().filter(|_| self.is_on.get())?;
+        workshop.present()?.slide().copied()
+    }
+
+    fn go_to(self, workshop: Workshop) {
+        self.workshop.set(Some(workshop));
+        if let Some(Part::Lesson(id)) = workshop.present() {
+            self.learning.open_listed(id, 0);
+        }
+    }
+
+    /// Goes to the part after the present one, or before it. Whether there is one.
+    fn go_by_parts(self, by: isize) -> bool {
+        let workshop = self.workshop.get_untracked();
+        let other = workshop.and_then(|workshop| workshop.moved(by));
+        other.into_iter().for_each(|other| self.go_to(other));
+        other.is_some()
     }
 
     fn end(self) {
         self.is_on.set(false);
+        self.workshop.set(None);
         for flag in [self.is_pointing, self.is_blank, self.is_qr_shown] {
             flag.set(false);
         }
@@ -133,10 +156,11 @@ impl Presenting {
     pub fn run(self, command: Command) {
         let toggle = |flag: RwSignal<bool>| flag.update(|is_on| *is_on = !*is_on);
         match command {
-            Command::Next if self.has_lesson.get_untracked() => self.next(),
-            Command::Previous if self.has_lesson.get_untracked() => {
-                self.learning.go_previous();
+            Command::Next | Command::Previous if untrack(|| self.slide()).is_some() => {
+                self.go_by_parts(if command == Command::Next { 1 } else { -1 });
             }
+            Command::Next if self.has_lesson.get_untracked() => self.next(),
+            Command::Previous if self.has_lesson.get_untracked() => self.previous(),
             Command::Next => self.page.show_fused(),
             Command::Previous => self.page.show_unfused(),
             Command::Toggle(view) => self.stage.update(|stage| stage.toggle(view)),
@@ -153,12 +177,20 @@ impl Presenting {
         }
     }
 
-    /// The answer to the task, else the next step, the end of the lesson, the next lesson.
+    /// The answer to the task, else the next step, the end of the lesson, the next part of the workshop or the next lesson.
     fn next(self) {
         if untrack(|| self.learning.has_open_task()) {
             self.learning.give_up();
-        } else {
+        } else if !(self.learning.is_closing.get_untracked() && self.go_by_parts(1)) {
             self.learning.go_on();
+        }
+    }
+
+    /// The step before, or the part of the workshop before its first step.
+    fn previous(self) {
+        let is_first = self.learning.step.get_untracked() == 0;
+        if !(is_first && self.go_by_parts(-1)) {
+            self.learning.go_previous();
         }
     }
 
@@ -215,6 +247,10 @@ impl Presenting {
             }
             FromNotes::Does(command) if self.is_on.get_untracked() => self.run(command),
             FromNotes::GoTo(lesson, step) if self.is_on.get_untracked() => {
+                let workshop = self.workshop.get_untracked();
+                if let Some(there) = workshop.and_then(|workshop| workshop.at_lesson(&lesson)) {
+                    self.workshop.set(Some(there));
+                }
                 self.learning.open_listed(&lesson, step);
             }
             FromNotes::Does(_) | FromNotes::GoTo(..) => {}
@@ -236,7 +272,8 @@ impl Presenting {
             self.learning.judged.with(Option::is_some),
         );
         let place = self.learning.open.with(|open| {
-            let open = open.as_ref().filter(|_| self.has_lesson.get())?;
+            let is_seen = self.has_lesson.get() && self.slide().is_none();
+            let open = open.as_ref().filter(|_| is_seen)?;
             Some(LessonPlace {
                 id: open.id.map(str::to_owned),
                 text: open.text.to_string(),
@@ -245,6 +282,7 @@ impl Presenting {
             })
         });
         Shown {
+            workshop: self.workshop.get(),
             place,
             program: self.page.program_name(),
             result: self

@@ -108,10 +108,10 @@ pub fn PlayerBar(
                 {move || if is_playing.get() { "Pause" } else { "Play" }}
             </button>
             <button type="button" aria-disabled=move || is_first().to_string() on:click=move |_| by(-1)>
-                "Previous"
+                "Step back"
             </button>
             <button type="button" aria-disabled=move || is_last().to_string() on:click=move |_| by(1)>
-                "Next"
+                "Step forward"
             </button>
             <input
                 type="range"

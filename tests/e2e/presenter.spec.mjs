@@ -152,10 +152,9 @@ test('a second window has the notes, the answer and the plan, and commands the p
   await expect(region(page, 'Roofline')).toBeVisible();
   await expect(notes.getByRole('button', { name: 'Roofline' })).toHaveAttribute('aria-pressed', 'true');
 
-  await notes.getByText('90-minute plan').click();
-  await notes.getByRole('button', { name: 'What is a roofline?' }).or(notes.locator('.plan button').nth(1)).first().click();
-  await expect(place(page)).toHaveText(/, 1 of \d/);
-  await expect(notes.locator('.plan tr[aria-current]')).toHaveCount(1);
+  await notes.getByText('Plan', { exact: true }).click();
+  await notes.getByRole('button', { name: 'The roofline' }).click();
+  await expect(place(page)).toHaveText(/^The roofline, 1 of \d/);
   await notes.getByRole('button', { name: 'End' }).click();
   await expect(bar(page)).toHaveCount(0);
   await expect(notes.getByRole('status').first()).toHaveText('The presentation has ended.');
@@ -186,15 +185,52 @@ test('the code leads to the present step, and the pointer follows the mouse', as
   expect(ring.width).toBeGreaterThan(60);
 });
 
-test('the workshop begins from the list of lessons, with its plan', async ({ page, open }) => {
+test('a workshop has slides and lessons, and Next leads through all of it', async ({ page, open, problems }) => {
   await open();
   await page.getByRole('button', { name: 'Learn', exact: true }).click();
-  await page.getByText('For a class: a 90-minute workshop').click();
-  await expect(page.locator('.plan tbody tr')).toHaveCount(14);
+  await page.getByText('For a class: a workshop of 45, 90 or 180 minutes').click();
+  await expect(page.locator('.plan tbody tr')).toHaveCount(9);
+  await page.getByRole('radio', { name: '45 minutes' }).check({ force: true });
+  await expect(page.locator('.plan tbody tr')).toHaveCount(5);
   await page.getByRole('button', { name: 'Present the workshop' }).click();
+
+  const slide = (name) => page.getByRole('region', { name });
+  const welcome = slide('Kernel fusion: what it saves, and when');
+  await expect(welcome).toBeVisible();
+  await expect(welcome.getByRole('img', { name: 'QR code of the link' })).toBeVisible();
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await expect.poll(() => smallText(page)).toEqual([]);
+  const [notes] = await Promise.all([page.waitForEvent('popup'), page.keyboard.press('n')]);
+  notes.on('pageerror', (error) => problems.push(`uncaught: ${error.message}`));
+  await expect(notes.locator('.speaker-words')).toContainText('Wait until everybody has the page open.');
+  await expect(notes.locator('.speaker-clock')).toContainText('of 0:45 h');
+  await notes.getByText('Plan', { exact: true }).click();
+  await expect(notes.locator('.plan tr[aria-current]')).toContainText('welcome');
+
+  await page.keyboard.press('PageDown');
+  await expect(welcome).toHaveCount(0);
   await expect(place(page)).toHaveText('From ops to kernels, 1 of 6');
+  await page.keyboard.press('PageUp');
+  await expect(welcome).toBeVisible();
+  // The speaker goes to a lesson by the plan, and the workshop goes on from there.
+  await notes.getByRole('button', { name: 'The roofline' }).click();
+  await expect(place(page)).toHaveText(/^The roofline, 1 of \d/);
+  await expect(notes.locator('.plan tr[aria-current]')).toContainText('The roofline');
+  const exercise = slide('Your turn: fuse by hand');
+  const seen = async () => `${await place(page).textContent()} ${await page.locator('.task-verdict').allTextContents()} ${await exercise.count()}`;
+  for (let at = 0; at < 20 && !(await exercise.count()); at += 1) {
+    const before = await seen();
+    await page.keyboard.press('PageDown');
+    await expect.poll(seen).not.toBe(before);
+  }
+  await expect(exercise).toBeVisible();
+  await page.keyboard.press('PageDown');
+  await expect(slide('To take home')).toBeVisible();
+  // The last slide stays.
+  await page.keyboard.press('PageDown');
+  await expect(slide('To take home')).toBeVisible();
   await bar(page).getByRole('button', { name: 'End' }).click();
-  await expect(page.getByRole('region', { name: 'Learn' })).toBeVisible();
+  await expect(slide('To take home')).toHaveCount(0);
 });
 
 test('the bar goes while the mouse rests, and comes with the focus', async ({ page, open }) => {

@@ -128,7 +128,8 @@ test.describe('attention', () => {
 
   test('sliders, boxes, device and program set its sizes, and tiles, bytes and chart follow', async ({ page }) => {
     const tab = panel(page, 'Attention');
-    const chart = tab.locator('svg.chart');
+    const growth = tab.locator('.attention-growth');
+    const chart = growth.locator('svg.chart');
     expect(await accessibilityFindings(page)).toEqual([]);
     await test.step('a slider by keyboard keeps the focus', async () => {
       const before = [await chart.innerHTML(), await bytes(page, 'each tile')];
@@ -181,9 +182,9 @@ test.describe('attention', () => {
       await expect(tab).toContainText('f16, 2 bytes per element. The program has f32, 4 bytes per element.');
     });
     await test.step('the points of the chart have names', async () => {
-      await tab.locator('.chart [tabindex="0"]').focus();
+      await growth.locator('.chart [tabindex="0"]').focus();
       await page.keyboard.press('ArrowRight');
-      await expect(tab.locator('.chart-tip')).toContainText(/N = .*memory traffic/s);
+      await expect(growth.locator('.chart-tip')).toContainText(/N = .*memory traffic/s);
     });
   });
 
@@ -191,8 +192,9 @@ test.describe('attention', () => {
     const tab = panel(page, 'Attention');
     await tab.getByText('Online softmax, step by step').click();
     const steps = tab.getByRole('status');
-    await tab.getByRole('button', { name: 'Next' }).click();
-    await tab.getByRole('button', { name: 'Next' }).press('Enter');
+    const player = tab.getByRole('group', { name: 'Steps of the softmax' });
+    await player.getByRole('button', { name: 'Step forward' }).click();
+    await player.getByRole('button', { name: 'Step forward' }).press('Enter');
     await expect(steps).toContainText('multiply the old sum by exp(1 − 3) = 0.1353');
     await expect(tab).toContainText('exp(12) = 162,755 exceeds the largest f16, 65,504');
     const number = tab.getByRole('spinbutton', { name: 'number 6' });
@@ -201,11 +203,66 @@ test.describe('attention', () => {
     await expect(tab).toContainText('still holds all exponentials');
     await tab.getByRole('radio', { name: 'online, blocks of 4' }).check({ force: true });
     await page.emulateMedia({ reducedMotion: 'reduce' });
-    await tab.getByRole('button', { name: 'Play' }).click();
+    await player.getByRole('button', { name: 'Play' }).click();
     await expect(tab).toContainText('step 3 of 3');
     await expect(tab).toContainText('three passes');
     expect(await accessibilityFindings(page)).toEqual([]);
   });
+});
+
+test('attention and tiles play, pause and go step by step', async ({ page, open }) => {
+  await open();
+  await openTab(page, 'Attention');
+  const walk = page.getByRole('group', { name: 'Tiles of the kernel' });
+  const words = walk.locator('.player-words');
+  await expect(words).toHaveText(/^Tile 1 of \d+ of Q, tile 1 of \d+ of K and V$/);
+  await expect(walk.getByRole('button', { name: 'Step back' })).toHaveAttribute('aria-disabled', 'true');
+  await walk.getByRole('button', { name: 'Step forward' }).click();
+  await expect(words).toHaveText(/^Tile 1 of \d+ of Q, tile 2/);
+  await expect(panel(page, 'Attention').locator('.attention-walk svg')).toContainText('stays');
+  await walk.getByRole('button', { name: 'Play' }).click();
+  await expect(words).not.toHaveText(/tile 2 of/);
+  await walk.getByRole('button', { name: 'Pause' }).click();
+  const paused = await words.textContent();
+  await walk.getByRole('slider').press('End');
+  await expect(words).not.toHaveText(paused);
+  await expect(walk.getByRole('button', { name: 'Step forward' })).toHaveAttribute('aria-disabled', 'true');
+  // Sizes change what is walked through, and the position stays within it.
+  await page.getByRole('spinbutton', { name: 'N, rows of K and V, exact value' }).fill('256');
+  await expect(words).toHaveText(/^Tile (\d+) of \1 of Q/);
+
+  await picker(page, 'GPU').selectOption('h200');
+  await openTab(page, 'Tiling');
+  const tiles = page.getByRole('group', { name: 'Waves and steps along K' });
+  const position = tiles.locator('.player-words');
+  await expect(position).toHaveText(/^\d+ waves? done$/);
+  await tiles.getByRole('slider').press('Home');
+  await expect(position).toHaveText(/^Wave 1 of \d+, step 0 of \d+ along K$/);
+  const waves = page.locator('.tiling-picture .mark-wave');
+  await expect(waves).toHaveCount(0);
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await tiles.getByRole('button', { name: 'Play' }).click();
+  await expect(position).toHaveText(/done$/);
+  await expect(waves.first()).toBeVisible();
+  expect(await accessibilityFindings(page)).toEqual([]);
+});
+
+test('the profiler shows gaps, who launches, and the table of the selected kernel', async ({ page, open }) => {
+  await open();
+  await write(page, 'input x : f16[64, 64]\na = mean(x)\nb = sub(x, a)\nc = relu(b)\n');
+  await policyChoice(page, 'none').check({ force: true });
+  await openTab(page, 'Profiler');
+  const tab = panel(page, 'Profiler');
+  await expect(tab.getByRole('heading', { name: /^The GPU waits for Python \d/ })).toBeVisible();
+  await expect(tab.locator('.mark-idle-gap')).toHaveCount(2);
+  await tab.getByRole('radio', { name: 'a CUDA graph' }).check({ force: true });
+  await expect(tab.locator('.mark-launch-call')).toHaveCount(1);
+  await expect(tab).toContainText('Select a kernel, here or in the graph');
+  await tab.getByRole('button', { name: /^kernel 2: b/ }).first().click();
+  await expect(tab.getByRole('heading', { name: 'Nsight Compute on kernel 2: b' })).toBeVisible();
+  await expect(tab.getByRole('row', { name: /^Block Size/ })).toContainText('128');
+  await expect(tab).toContainText('ncu --set full');
+  expect(await accessibilityFindings(page)).toEqual([]);
 });
 
 test.describe('measured', () => {

@@ -4,7 +4,9 @@ use fuseline_learn::lesson::library::LESSONS;
 use fuseline_learn::lesson::read;
 use fuseline_learn::presenter::command::{Command, KEYS};
 use fuseline_learn::presenter::messages::{FromNotes, FromPage, LessonPlace, Shown};
-use fuseline_learn::presenter::plan::{Activity, PARTS, WORKSHOP_MIN, plan, standing};
+use fuseline_learn::presenter::plan::{
+    Length, SlideKind, Workshop, class_minutes, plan, standing,
+};
 use fuseline_learn::presenter::qr::Code;
 use fuseline_learn::stage::{MAX_PICTURES, Stage};
 use fuseline_view::page::links::listed_lesson_fragment;
@@ -103,54 +105,84 @@ fn each_command_has_keys_of_its_own() {
 }
 
 #[test]
-fn the_plan_has_all_lessons_in_order_in_90_minutes() {
-    let planned = plan();
-    assert_eq!(planned.first().unwrap().minutes.start, 0);
-    assert!(
-        planned
-            .windows(2)
-            .all(|pair| pair[0].minutes.end == pair[1].minutes.start)
-    );
-    assert_eq!(planned.last().unwrap().minutes.end, WORKSHOP_MIN);
-    let lessons: Vec<&str> = PARTS
-        .iter()
-        .filter_map(|part| Some(part.lesson()?.id))
-        .collect();
-    assert_eq!(
-        lessons,
-        LESSONS.iter().map(|listed| listed.id).collect::<Vec<_>>()
-    );
-    for part in PARTS {
-        assert_eq!(part.lesson().is_none(), !part.what.is_empty());
-        match part.lesson() {
-            // A class is not asked to be faster than half of what one needs alone.
-            Some(listed) => {
-                let alone = read(listed.text).0.minutes;
-                assert!((alone / 2..=alone).contains(&part.minutes), "{}", listed.id);
-            }
-            None => assert!(!matches!(part.activity, Activity::Lesson(_))),
-        }
+fn each_plan_adds_up() {
+    for length in Length::iter() {
+        let planned = plan(length);
+        assert_eq!(planned.first().unwrap().minutes.start, 0);
+        assert!(
+            planned
+                .windows(2)
+                .all(|pair| pair[0].minutes.end == pair[1].minutes.start)
+        );
+        // A little is left for questions.
+        let end = planned.last().unwrap().minutes.end;
+        let most = length.minutes();
+        assert!((most - most / 8..=most).contains(&end), "{end} of {most}");
+
+        let slides = planned.iter().filter_map(|planned| planned.part.slide());
+        let kinds: Vec<_> = slides.map(|slide| slide.kind).collect();
+        assert_eq!(kinds.first(), Some(&SlideKind::Welcome));
+        assert_eq!(kinds.last(), Some(&SlideKind::Close));
+        assert!(kinds.contains(&SlideKind::Exercise));
+        let order: Vec<usize> = planned
+            .iter()
+            .filter_map(|planned| {
+                let id = planned.part.lesson()?.id;
+                LESSONS.iter().position(|listed| listed.id == id)
+            })
+            .collect();
+        assert!(order.is_sorted(), "lessons build on each other: {order:?}");
+    }
+    let lessons = |length: Length| {
+        let parts = length.parts().iter();
+        parts.filter(|part| part.lesson().is_some()).count()
+    };
+    assert_eq!(Length::iter().map(lessons).collect::<Vec<_>>(), [2, 4, 7]);
+    let exercises = Length::Min90.parts().iter().filter(|part| {
+        part.slide().is_some_and(|slide| slide.kind == SlideKind::Exercise)
+    });
+    assert_eq!(exercises.count(), 2);
+}
+
+/// Two minutes for each step: reading, thinking, a show of hands, a discussion.
+#[test]
+fn a_lesson_takes_its_time_before_a_class() {
+    for listed in LESSONS {
+        let lesson = read(listed.text).0;
+        let per_step = f64::from(class_minutes(&lesson)) / lesson.steps.len() as f64;
+        assert!((1.5..2.3).contains(&per_step), "{}: {per_step}", listed.id);
     }
 }
 
 #[test]
+fn a_workshop_leads_from_part_to_part() {
+    let begin = Workshop::new(Length::Min90);
+    assert!(begin.present().unwrap().slide().is_some());
+    assert_eq!(begin.moved(-1), None);
+    let second = begin.moved(1).unwrap();
+    assert_eq!(second.present().unwrap().lesson().unwrap().id, "exercise");
+    let roofline = begin.at_lesson("roofline").unwrap();
+    assert_eq!(roofline.part, 2);
+    assert_eq!(begin.at_lesson("precision"), None);
+    let parts = std::iter::successors(Some(begin), |workshop| workshop.moved(1));
+    assert_eq!(parts.count(), Length::Min90.parts().len());
+}
+
+#[test]
 fn a_speaker_is_told_how_far_from_the_plan() {
-    let begin = plan()
-        .into_iter()
-        .find(|planned| planned.part.activity == Activity::Lesson("tiling"));
-    let minutes = begin.unwrap().minutes;
-    let at = |minute: u32| standing("tiling", u64::from(minute) * 60).unwrap();
+    let workshop = Workshop::new(Length::Min180).at_lesson("tiling").unwrap();
+    let minutes = plan(workshop.length)[workshop.part].minutes.clone();
+    let at = |minute: u32| standing(workshop, u64::from(minute) * 60).unwrap();
     assert_eq!(at(minutes.start - 1), "1 min ahead of schedule");
-    assert_eq!(
-        at(minutes.start),
-        format!("on schedule: until minute {}", minutes.end)
-    );
-    assert_eq!(
-        at(minutes.end - 1),
-        format!("on schedule: until minute {}", minutes.end)
-    );
+    for minute in [minutes.start, minutes.end - 1] {
+        assert_eq!(at(minute), format!("on schedule: until minute {}", minutes.end));
+    }
     assert_eq!(at(minutes.end + 4), "4 min behind schedule");
-    assert_eq!(standing("somebody's own", 0), None);
+    let beyond = Workshop {
+        part: 99,
+        ..workshop
+    };
+    assert_eq!(standing(beyond, 0), None);
 }
 
 #[test]
@@ -236,23 +268,6 @@ fn keys_are_commands() {
     assert_eq!(Command::of_key("PageDown"), Some(Command::Next));
     assert_eq!(Command::of_key("4"), Some(Command::Toggle(View::Graph)));
     assert_eq!(Command::of_key("10"), None);
-}
-
-#[test]
-fn a_presenter_is_ahead_of_the_plan_in_time_or_behind() {
-    use fuseline_learn::presenter::plan::standing;
-    assert_eq!(
-        standing("exercise", 5 * 60).as_deref(),
-        Some("on schedule: until minute 10")
-    );
-    assert_eq!(
-        standing("exercise", 13 * 60).as_deref(),
-        Some("3 min behind schedule")
-    );
-    assert_eq!(
-        standing("roofline", 8 * 60).as_deref(),
-        Some("2 min ahead of schedule")
-    );
 }
 
 #[test]

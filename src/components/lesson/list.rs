@@ -4,11 +4,14 @@ use crate::app::learning::Learning;
 use crate::app::presenting::Presenting;
 use crate::app::state::Page;
 use crate::components::presenter::plan::PlanTable;
+use crate::components::radio_button::RadioButton;
 use fuseline_browser as browser;
 use fuseline_learn::lesson::library::{LESSONS, Listed};
 use fuseline_learn::lesson::read;
+use fuseline_learn::presenter::plan::{Length, Workshop as Plan};
 use leptos::ev;
 use leptos::prelude::*;
+use strum::IntoEnumIterator;
 
 /// All lessons of the page, and a way to open one of somebody's own.
 #[component]
@@ -109,9 +112,10 @@ fn Workshop() -> impl IntoView {
     let presenting = Presenting::of_context();
     let learning = Learning::of_context();
     let is_open = RwSignal::new(false);
+    let length = RwSignal::new(Length::default());
     let begin = move |_| {
         if let Some(presenting) = presenting {
-            presenting.begin_workshop();
+            presenting.begin_workshop(length.get_untracked());
         }
     };
     let open = move |id: &'static str| {
@@ -122,12 +126,30 @@ fn Workshop() -> impl IntoView {
     view! {
         // Its table reads every lesson, so it waits until somebody wants it.
         <details class="lesson-plan" on:toggle:target=move |event| is_open.set(event.target().open())>
-            <summary>"For a class: a 90-minute workshop"</summary>
+            <summary>"For a class: a workshop of 45, 90 or 180 minutes"</summary>
             <p class="quiet">
                 "Each step fills the screen. Keys or a remote control go to the next step, and your notes open in a second window. Give the class the link of a lesson (“Copy a link” below each step) or its QR code."
             </p>
+            <fieldset class="workshop-lengths">
+                <legend>"Time"</legend>
+                {Length::iter()
+                    .map(|of| {
+                        view! {
+                            <RadioButton
+                                set="workshop-length"
+                                is_chosen=move || length.get() == of
+                                choose=move || length.set(of)
+                            >
+                                {format!("{} minutes", of.minutes())}
+                            </RadioButton>
+                        }
+                    })
+                    .collect_view()}
+            </fieldset>
             <button type="button" class="is-primary" on:click=begin>"Present the workshop"</button>
-            <Show when=move || is_open.get()><PlanTable open /></Show>
+            <Show when=move || is_open.get()>
+                {move || view! { <PlanTable workshop=Plan::new(length.get()) open /> }}
+            </Show>
         </details>
     }
 }

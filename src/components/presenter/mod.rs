@@ -5,12 +5,14 @@ pub mod notes;
 pub mod plan;
 pub mod pointer;
 pub mod qr_code;
+pub mod slide;
 
 use crate::app::presenting::Presenting;
 use bar::PresenterBar;
 use leptos::prelude::*;
 use pointer::LargePointer;
 use qr_code::QrCodeDialog;
+use slide::WorkshopSlide;
 
 /// The bar with the steps and views, the large pointer, the QR code, and a blank screen.
 #[component]
@@ -20,6 +22,7 @@ pub fn Presenter(
 ) -> impl IntoView {
     view! {
         <Show when=move || presenting.is_on.get()>
+            <WorkshopSlide presenting />
             <PresenterBar presenting />
             <QrCodeDialog presenting />
             <Show when=move || presenting.is_pointing.get()>

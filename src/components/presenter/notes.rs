@@ -12,7 +12,7 @@ use fuseline_learn::presenter::command::{Command, KEYS, Key};
 use fuseline_learn::presenter::messages::{
     FromNotes, FromPage, LessonPlace, NOTES, Shown, channel_name,
 };
-use fuseline_learn::presenter::plan::{WORKSHOP_MIN, clock, standing};
+use fuseline_learn::presenter::plan::{Length, Slide, Workshop, clock, standing};
 use leptos::ev;
 use leptos::prelude::*;
 use std::time::Duration;
@@ -53,6 +53,8 @@ pub fn SpeakerNotes() -> impl IntoView {
         }
     });
     let place = Memo::new(move |_| shown.with(|shown| shown.as_ref()?.place.clone()));
+    let workshop = Memo::new(move |_| shown.with(|shown| shown.as_ref()?.workshop));
+    let slide = move || workshop.get()?.present()?.slide().copied();
     let lesson_text = Memo::new(move |_| {
         place.with(|place| {
             place
@@ -79,24 +81,27 @@ pub fn SpeakerNotes() -> impl IntoView {
         <main class="speaker">
             <h1 class="sr-only">"Speaker's notes"</h1>
             <p class="speaker-state" role="status">{state}</p>
-            <Times shown place />
+            <Times shown workshop />
             <div class="speaker-body">
                 {move || {
                     let place = place.get();
                     let open = open.get();
-                    match place.zip(open) {
-                        Some((place, open)) => step_view(&open, &place).into_any(),
-                        None => shown.get().map(program_view).into_any(),
+                    match (place.zip(open), slide()) {
+                        (Some((place, open)), _) => step_view(&open, &place).into_any(),
+                        (None, Some(slide)) => slide_view(slide).into_any(),
+                        (None, None) => shown.get().map(program_view).into_any(),
                     }
                 }}
             </div>
             <Commands shown send=Callback::new(move |command| send(&FromNotes::Does(command))) />
             <details class="speaker-plan">
-                <summary>"90-minute plan"</summary>
-                <PlanTable
-                    present=Signal::derive(move || place.with(|place| place.as_ref()?.id.clone()))
-                    open=move |id: &'static str| send(&FromNotes::GoTo(id.to_owned(), 0))
-                />
+                <summary>"Plan"</summary>
+                {move || {
+                    let open = move |id: &'static str| send(&FromNotes::GoTo(id.to_owned(), 0));
+                    let is_presented = workshop.get().is_some();
+                    let workshop = workshop.get().unwrap_or(Workshop::new(Length::default()));
+                    view! { <PlanTable workshop is_presented open /> }
+                }}
             </details>
         </main>
     }
@@ -107,8 +112,8 @@ pub fn SpeakerNotes() -> impl IntoView {
 fn Times(
     /// What the class sees.
     shown: RwSignal<Option<Shown>>,
-    /// The step.
-    place: Memo<Option<LessonPlace>>,
+    /// The workshop, if one is presented.
+    workshop: Memo<Option<Workshop>>,
 ) -> impl IntoView {
     let now_ms = RwSignal::new(browser::clock_ms());
     let ticking = set_interval(
@@ -126,15 +131,15 @@ fn Times(
     });
     let elapsed = move || {
         let elapsed = clock(elapsed_s.get()?);
-        Some(format!(
-            "{elapsed} of {} h",
-            clock(u64::from(WORKSHOP_MIN) * 60)
-        ))
+        Some(match workshop.get() {
+            Some(workshop) => {
+                let all = clock(u64::from(workshop.length.minutes()) * 60);
+                format!("{elapsed} of {all} h")
+            }
+            None => format!("{elapsed} h"),
+        })
     };
-    let standing = move || {
-        let lesson = place.with(|place| place.as_ref()?.id.clone())?;
-        standing(&lesson, elapsed_s.get()?)
-    };
+    let standing = move || standing(workshop.get()?, elapsed_s.get()?);
     view! {
         <p class="speaker-times">
             <span class="speaker-clock">{elapsed}</span>
@@ -186,6 +191,17 @@ fn step_view(open: &OpenLesson, place: &LessonPlace) -> impl IntoView + use<> {
         <p class="speaker-next">
             {open.title_after(at).map_or_else(|| "This is the last step.".to_owned(), |next| format!("Next: {next}"))}
         </p>
+    }
+}
+
+/// A slide: what the class reads, and its notes.
+fn slide_view(slide: Slide) -> impl IntoView {
+    let lines = slide.lines.iter().map(|&line| view! { <li>{line}</li> });
+    view! {
+        <h2>{slide.title}</h2>
+        <div class="speaker-words"><p>{slide.notes}</p></div>
+        <ul class="quiet">{lines.collect_view()}</ul>
+        <p class="speaker-next">{format!("{} minutes", slide.minutes)}</p>
     }
 }
 

@@ -1,22 +1,23 @@
 //! The plan of a workshop as a table.
 
 use fuseline_learn::lesson::read;
-use fuseline_learn::presenter::plan::{Activity, Planned, clock, plan};
+use fuseline_learn::presenter::plan::{Part, Planned, Workshop, clock, plan};
 use leptos::prelude::*;
 
 /// When each part begins, and what it is. `open` goes to a lesson.
 #[component]
 pub fn PlanTable(
-    /// The id of the lesson that is presented.
-    #[prop(optional, into)]
-    present: Signal<Option<String>>,
+    /// The workshop, of which the present part is marked while it is presented.
+    workshop: Workshop,
+    /// Whether it is presented.
+    #[prop(optional)]
+    is_presented: bool,
     /// Goes to the lesson of this id.
     #[prop(into)]
     open: Callback<&'static str>,
 ) -> impl IntoView {
-    let row = move |Planned { part, minutes }: Planned| {
-        let id = part.lesson().map(|listed| listed.id);
-        let is_present = move || id.is_some() && present.with(|present| present.as_deref() == id);
+    let row = move |(index, Planned { part, minutes }): (usize, Planned)| {
+        let is_present = is_presented && index == workshop.part;
         let what = match part.lesson() {
             Some(listed) => view! {
                 <button type="button" class="link-button" on:click=move |_| open.run(listed.id)>
@@ -24,26 +25,25 @@ pub fn PlanTable(
                 </button>
             }
             .into_any(),
-            None => part.what.into_any(),
+            None => part.slide().map(|slide| slide.title).into_any(),
         };
-        let kind = match part.activity {
-            Activity::Talk => "talk",
-            Activity::Lesson(_) => "lesson",
-            Activity::OnTheirOwn => "puzzles",
-            Activity::Break => "break",
+        let kind = match part {
+            Part::Lesson(_) => "lesson",
+            Part::Slide(slide) => slide.kind.name(),
         };
         view! {
-            <tr aria-current=move || is_present().then_some("step")>
+            <tr aria-current=is_present.then_some("step")>
                 <td class="number">{clock(u64::from(minutes.start) * 60)}</td>
-                <td class="number">{format!("{} min", part.minutes)}</td>
+                <td class="number">{format!("{} min", minutes.end - minutes.start)}</td>
                 <td>{kind}</td>
                 <td>{what}</td>
             </tr>
         }
     };
+    let rows = plan(workshop.length).into_iter().enumerate().map(row);
     view! {
         <table class="plan">
-            <caption class="sr-only">"A 90-minute workshop"</caption>
+            <caption class="sr-only">{format!("A workshop of {} minutes", workshop.length.minutes())}</caption>
             <thead>
                 <tr>
                     <th scope="col" class="number">"at"</th>
@@ -52,7 +52,7 @@ pub fn PlanTable(
                     <th scope="col"></th>
                 </tr>
             </thead>
-            <tbody>{plan().into_iter().map(row).collect_view()}</tbody>
+            <tbody>{rows.collect_view()}</tbody>
         </table>
     }
 }

@@ -11,6 +11,32 @@ use fuseline_learn::presenter::qr::{Code, is_of_this_machine};
 use leptos::html;
 use leptos::prelude::*;
 
+/// A link as a code, and as text below it; or why there is none.
+#[component]
+pub fn QrCode(
+    /// The link, or the problem.
+    link: Result<String, String>,
+) -> impl IntoView {
+    match link.and_then(|link| Ok((Code::of(&link)?, link))) {
+        Ok((code, link)) => {
+            let hint = is_of_this_machine(&link).then(|| {
+                view! { <p>"This page comes from this machine, so only this machine can open the link. Serve it where the class can reach it."</p> }
+            });
+            let side = code.side;
+            view! {
+                <svg class="qr-code" viewBox=format!("0 0 {side} {side}") role="img" aria-label="QR code of the link">
+                    <rect width=side height=side></rect>
+                    <path d=code.path></path>
+                </svg>
+                <p class="qr-link">{link}</p>
+                {hint}
+            }
+            .into_any()
+        }
+        Err(problem) => view! { <p>{problem}</p> }.into_any(),
+    }
+}
+
 /// A dialog with the QR code, large, and the link below it.
 #[component]
 pub fn QrCodeDialog(
@@ -47,26 +73,6 @@ pub fn QrCodeDialog(
         move || presenting.is_qr_shown.get(),
         move || browser::close_modal(dialog),
     );
-    let content = move || {
-        link.get().map(|link| match link.and_then(|link| Ok((Code::of(&link)?, link))) {
-            Ok((code, link)) => {
-                let hint = is_of_this_machine(&link).then(|| {
-                    view! { <p>"This page comes from this machine, so only this machine can open the link. Serve it where the class can reach it."</p> }
-                });
-                let side = code.side;
-                view! {
-                    <svg class="qr-code" viewBox=format!("0 0 {side} {side}") role="img" aria-label="QR code of the link">
-                        <rect width=side height=side></rect>
-                        <path d=code.path></path>
-                    </svg>
-                    <p class="qr-link">{link}</p>
-                    {hint}
-                }
-                .into_any()
-            }
-            Err(problem) => view! { <p>{problem}</p> }.into_any(),
-        })
-    };
     view! {
         <dialog
             class="qr-dialog"
@@ -83,7 +89,7 @@ pub fn QrCodeDialog(
                 }
             }
         >
-            {content}
+            {move || link.get().map(|link| view! { <QrCode link /> })}
             <button type="button" class="button">"Close"</button>
         </dialog>
     }

@@ -42,7 +42,7 @@ pub fn TilingView(
     let last = Memo::new(move |_| of_tiled(Tiled::positions));
     let player = Player::at_end(last.into(), BEAT);
     let draw = move |(width, _): (f64, _)| {
-        let size = (width, (width * 0.8).clamp(300.0, 520.0));
+        let size = (width, (width * 0.8).clamp(240.0, 520.0));
         let at = player.position();
         report.with(|report| {
             report.as_ref().map_or_else(Scene::default, |report| {
@@ -101,7 +101,10 @@ fn Fields(
         options.get().into_iter().map(option).collect_view()
     };
     let suggested = move || report.with(|report| report.as_ref().map(|r| suggestion(&r.best)));
-    let is_own = move || choice.with(|choice| choice.tile.is_some());
+    let is_library = move || choice.with(|choice| choice.tile.is_none());
+    let best = move || report.with(|report| report.as_ref().map(|report| report.best.tile));
+    let is_best =
+        move || best() == report.with(|report| report.as_ref().map(|report| report.tiled.tile));
     view! {
         <div class="tiling-fields" role="group" aria-label="The matmul and its tile">
             <Picker
@@ -131,13 +134,20 @@ fn Fields(
                     })}
             </fieldset>
             <p class="quiet">{suggested}</p>
-            <p>
+            <p class="tiling-buttons">
                 <button
                     type="button"
-                    aria-disabled=move || (!is_own()).to_string()
-                    on:click=move |_| choice.update(|choice| choice.tile = None)
+                    aria-disabled=move || is_best().to_string()
+                    on:click=move |_| choice.update(|choice| choice.tile = untrack(best))
                 >
                     "Use the suggested tile"
+                </button>
+                <button
+                    type="button"
+                    aria-disabled=move || is_library().to_string()
+                    on:click=move |_| choice.update(|choice| choice.tile = None)
+                >
+                    "Use the library's tile"
                 </button>
             </p>
         </div>

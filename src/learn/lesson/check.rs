@@ -2,7 +2,7 @@
 
 use super::answer::is_near;
 use super::condition::Condition;
-use super::prose::{Part, figures, word_count};
+use super::prose::{Part, figures};
 use super::solve::{first_value, value_before};
 use super::state::{PageState, Seen};
 use super::task::{Kind, Task};
@@ -21,7 +21,7 @@ pub fn check(lesson: &Lesson) -> Vec<Problem> {
 }
 
 fn check_step(step: &Step, states: &StepStates, problems: &mut Vec<Problem>) {
-    let words = word_count(&step.before) + word_count(&step.after);
+    let words = step.word_count();
     if words > MAX_WORDS {
         problems.push(Problem::new(
             step.line,

@@ -30,6 +30,8 @@ pub static LESSONS: &[Listed] = &[
     lesson!("limits"),
     lesson!("precision"),
     lesson!("profiling"),
+    lesson!("another_gpu"),
+    lesson!("training"),
 ];
 
 /// The lesson of this id.

@@ -79,6 +79,13 @@ pub struct Step {
     pub notes: Vec<Part>,
 }
 
+impl Step {
+    /// Number of words that are read, but for the task; a figure is one.
+    pub fn word_count(&self) -> usize {
+        prose::word_count(&self.before) + prose::word_count(&self.after)
+    }
+}
+
 /// The states of the page at one step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepStates {

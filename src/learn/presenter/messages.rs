@@ -1,6 +1,7 @@
 //! What the page and the window with the speaker's notes tell each other.
 
 use super::command::Command;
+use super::plan::Workshop;
 use crate::stage::Stage;
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +36,9 @@ pub enum FromNotes {
 /// What the class sees.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shown {
-    /// The step of a lesson, if one is open.
+    /// The workshop, if one is presented.
+    pub workshop: Option<Workshop>,
+    /// The step of a lesson, if one is open and no slide is over it.
     pub place: Option<LessonPlace>,
     /// The name of the program.
     pub program: String,

@@ -1,76 +1,260 @@
-//! A workshop of 90 minutes: the lessons in their order, presented to a class.
+//! Workshops: lessons in an order, with slides between them. How long a teacher has decides which.
 
 use crate::lesson::library::{Listed, listed};
+use crate::lesson::{Lesson, read};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use strum::EnumIter;
 
-/// How long the workshop takes, in minutes.
-pub const WORKSHOP_MIN: u32 = 90;
-
-/// What a part of the workshop is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Activity {
-    /// The speaker talks.
-    Talk,
-    /// A lesson of the page.
-    Lesson(&'static str),
-    /// Everybody at their own machine.
-    OnTheirOwn,
-    /// A break.
-    Break,
+/// How long a workshop takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, EnumIter, Serialize, Deserialize)]
+pub enum Length {
+    /// A lecture: the first two lessons.
+    Min45,
+    /// The usual one: four lessons.
+    #[default]
+    Min90,
+    /// Half a day: seven lessons.
+    Min180,
 }
 
-/// A part of the workshop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// What it is.
-    pub activity: Activity,
-    /// How long it takes, in minutes.
-    pub minutes: u32,
-    /// What to do, for a part that is no lesson.
-    pub what: &'static str,
-}
+impl Length {
+    /// In minutes. No plan takes longer.
+    pub const fn minutes(self) -> u32 {
+        match self {
+            Self::Min45 => 45,
+            Self::Min90 => 90,
+            Self::Min180 => 180,
+        }
+    }
 
-const fn lesson(id: &'static str, minutes: u32) -> Part {
-    Part {
-        activity: Activity::Lesson(id),
-        minutes,
-        what: "",
+    /// Its parts, in order.
+    pub const fn parts(self) -> &'static [Part] {
+        match self {
+            Self::Min45 => MIN_45,
+            Self::Min90 => MIN_90,
+            Self::Min180 => MIN_180,
+        }
     }
 }
 
-/// The parts, in order. Before a class a lesson is shorter than alone: one screen, one answer by show of hands.
-pub static PARTS: &[Part] = &[
-    Part {
-        activity: Activity::Talk,
-        minutes: 4,
-        what: "Welcome. Show the QR code. Everybody opens the page and drags one slider.",
-    },
-    lesson("exercise", 6),
-    lesson("roofline", 8),
-    lesson("bound", 7),
-    lesson("layernorm_gelu", 8),
-    lesson("torch_compile", 8),
-    Part {
-        activity: Activity::Break,
-        minutes: 5,
-        what: "A break. Anybody who stays can drag the sliders of the transformer.",
-    },
-    lesson("flash_attention", 9),
-    lesson("tiling", 7),
-    lesson("limits", 7),
-    lesson("precision", 6),
-    lesson("profiling", 7),
-    Part {
-        activity: Activity::OnTheirOwn,
-        minutes: 6,
-        what: "Puzzles: everybody solves the first three on their own machine. Compare the distances from par.",
-    },
-    Part {
-        activity: Activity::Talk,
-        minutes: 2,
-        what: "To take home: the link to your own program, and the lessons to read again.",
-    },
+/// A part of a workshop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A lesson of the page, by its id.
+    Lesson(&'static str),
+    /// A slide that fills the screen.
+    Slide(Slide),
+}
+
+/// What stands before the class between lessons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slide {
+    /// What it is for.
+    pub kind: SlideKind,
+    /// How long it stands, in minutes.
+    pub minutes: u32,
+    /// Its title.
+    pub title: &'static str,
+    /// Its lines.
+    pub lines: &'static [&'static str],
+    /// What the speaker says and does.
+    pub notes: &'static str,
+}
+
+/// What a slide is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlideKind {
+    /// The beginning, with the address of the page.
+    Welcome,
+    /// Everybody at their own machine, with the address of what to open.
+    Exercise,
+    /// A break.
+    Break,
+    /// The end, with the address of the page.
+    Close,
+}
+
+impl SlideKind {
+    /// In a word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Welcome => "welcome",
+            Self::Exercise => "exercise",
+            Self::Break => "break",
+            Self::Close => "close",
+        }
+    }
+
+    /// Whether the class opens the page by its address.
+    pub const fn has_address(self) -> bool {
+        !matches!(self, Self::Break)
+    }
+}
+
+const WELCOME: Part = Part::Slide(Slide {
+    kind: SlideKind::Welcome,
+    minutes: 3,
+    title: "Kernel fusion: what it saves, and when",
+    lines: &[
+        "Open the page on your own machine.",
+        "Drag one slider. Which number changes most?",
+        "Nothing that you do leaves your machine.",
+    ],
+    notes: "Wait until everybody has the page open. One minute for the slider, then collect which numbers changed.",
+});
+
+const SLIDERS: Part = Part::Slide(Slide {
+    kind: SlideKind::Exercise,
+    minutes: 5,
+    title: "Your turn: find the bottleneck",
+    lines: &[
+        "Open the example “Transformer block”.",
+        "Find the length S from which the scores of attention are half of the memory traffic.",
+        "Which kernels stay compute-bound?",
+    ],
+    notes: "Three minutes alone, two for the answers. About S = 1920: the lesson on FlashAttention comes back to it.",
+});
+
+const FIRST_PUZZLES: Part = Part::Slide(Slide {
+    kind: SlideKind::Exercise,
+    minutes: 7,
+    title: "Your turn: fuse by hand",
+    lines: &[
+        "Open “Learn” and the first puzzles.",
+        "Merge kernels until the memory traffic is at par.",
+        "Who needs the fewest moves?",
+    ],
+    notes: "Anybody who is done early goes on with the next puzzle. Let one person show a way to par.",
+});
+
+const MORE_PUZZLES: Part = Part::Slide(Slide {
+    kind: SlideKind::Exercise,
+    minutes: 12,
+    title: "Your turn: beat the compiler",
+    lines: &[
+        "Open the puzzles of softmax, layer norm and SwiGLU.",
+        "Be better than torch.compile, then reach par.",
+        "Work in pairs: one says the move, the other one says what it saves.",
+    ],
+    notes: "Ask each pair which merge saved most. Hints are on the page; the optimum is the last way out.",
+});
+
+const BREAK: Part = Part::Slide(Slide {
+    kind: SlideKind::Break,
+    minutes: 5,
+    title: "A break",
+    lines: &["Back in five minutes.", "Until then: what does your own model spend its time on?"],
+    notes: "Leave the slide up.",
+});
+
+const LONG_BREAK: Part = Part::Slide(Slide {
+    kind: SlideKind::Break,
+    minutes: 10,
+    title: "A break",
+    lines: &["Back in ten minutes.", "Until then: what does your own model spend its time on?"],
+    notes: "Leave the slide up.",
+});
+
+const CLOSE: Part = Part::Slide(Slide {
+    kind: SlideKind::Close,
+    minutes: 2,
+    title: "To take home",
+    lines: &[
+        "Every lesson and puzzle stays on this page.",
+        "Bring your own model: the page reads PyTorch and ONNX.",
+        "Profile it, fuse it, measure again.",
+    ],
+    notes: "Ask everybody for one thing that surprised them.",
+});
+
+const MIN_45: &[Part] = &[
+    WELCOME,
+    Part::Lesson("exercise"),
+    Part::Lesson("roofline"),
+    FIRST_PUZZLES,
+    CLOSE,
 ];
+
+const MIN_90: &[Part] = &[
+    WELCOME,
+    Part::Lesson("exercise"),
+    Part::Lesson("roofline"),
+    SLIDERS,
+    Part::Lesson("torch_compile"),
+    BREAK,
+    Part::Lesson("flash_attention"),
+    FIRST_PUZZLES,
+    CLOSE,
+];
+
+const MIN_180: &[Part] = &[
+    WELCOME,
+    Part::Lesson("exercise"),
+    Part::Lesson("roofline"),
+    SLIDERS,
+    Part::Lesson("torch_compile"),
+    LONG_BREAK,
+    Part::Lesson("flash_attention"),
+    Part::Lesson("tiling"),
+    FIRST_PUZZLES,
+    BREAK,
+    Part::Lesson("limits"),
+    Part::Lesson("profiling"),
+    MORE_PUZZLES,
+    CLOSE,
+];
+
+/// Words that a class reads in a minute.
+const WORDS_PER_MIN: usize = 150;
+/// Seconds to think about a task, to answer it by a show of hands and to discuss the answers.
+const TASK_S: usize = 75;
+/// Seconds to get to the next step.
+const STEP_S: usize = 10;
+
+/// How long a lesson takes before a class, in whole minutes: reading, thinking, answering, discussing.
+pub fn class_minutes(lesson: &Lesson) -> u32 {
+    let seconds = lesson.steps.iter().map(|step| {
+        let reading_s = step.word_count() * 60 / WORDS_PER_MIN;
+        let task_s = if step.task.is_some() { TASK_S } else { 0 };
+        reading_s + task_s + STEP_S
+    });
+    u32::try_from(seconds.sum::<usize>().div_ceil(60)).unwrap_or(u32::MAX)
+}
+
+/// Where a workshop is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Workshop {
+    /// How long it takes.
+    pub length: Length,
+    /// The index of its part.
+    pub part: usize,
+}
+
+impl Workshop {
+    /// The beginning.
+    pub const fn new(length: Length) -> Self {
+        Self { length, part: 0 }
+    }
+
+    /// The present part.
+    pub fn present(self) -> Option<&'static Part> {
+        self.length.parts().get(self.part)
+    }
+
+    /// At the part after this one, or before it; `None` beyond its ends.
+    pub fn moved(self, by: isize) -> Option<Self> {
+        let part = self.part.checked_add_signed(by)?;
+        (part < self.length.parts().len()).then_some(Self { part, ..self })
+    }
+
+    /// At the lesson of this id; `None` if it is no part.
+    pub fn at_lesson(self, id: &str) -> Option<Self> {
+        let mut parts = self.length.parts().iter();
+        let part = parts.position(|part| matches!(part, Part::Lesson(of) if *of == id))?;
+        Some(Self { part, ..self })
+    }
+}
 
 /// A part with its place in the workshop.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,30 +268,43 @@ pub struct Planned {
 impl Part {
     /// The lesson, if it is one.
     pub fn lesson(&self) -> Option<&'static Listed> {
-        match self.activity {
-            Activity::Lesson(id) => listed(id),
-            _ => None,
+        match self {
+            Self::Lesson(id) => listed(id),
+            Self::Slide(_) => None,
+        }
+    }
+
+    /// The slide, if it is one.
+    pub const fn slide(&self) -> Option<&Slide> {
+        match self {
+            Self::Slide(slide) => Some(slide),
+            Self::Lesson(_) => None,
+        }
+    }
+
+    fn minutes(&self) -> u32 {
+        match self {
+            Self::Lesson(id) => listed(id).map_or(0, |listed| class_minutes(&read(listed.text).0)),
+            Self::Slide(slide) => slide.minutes,
         }
     }
 }
 
-/// All parts with their minutes.
-pub fn plan() -> Vec<Planned> {
+/// All parts with their minutes. Reads the lessons.
+pub fn plan(length: Length) -> Vec<Planned> {
     let mut begin = 0;
-    let parts = PARTS.iter().map(|part| {
-        let minutes = begin..begin + part.minutes;
+    let parts = length.parts().iter().map(|part| {
+        let minutes = begin..begin + part.minutes();
         begin = minutes.end;
         Planned { part, minutes }
     });
     parts.collect()
 }
 
-/// How far a speaker is from the plan, `elapsed_s` after the beginning, in a lesson of the page: in words for the speaker. `None`
-/// for a lesson that is not in the plan.
-pub fn standing(lesson: &str, elapsed_s: u64) -> Option<String> {
-    let is_it =
-        |planned: &Planned| matches!(planned.part.activity, Activity::Lesson(id) if id == lesson);
-    let minutes = plan().into_iter().find(is_it)?.minutes;
+/// How far a speaker is from the plan, `elapsed_s` after the beginning: in words for the speaker. `None` where there is no such
+/// part.
+pub fn standing(workshop: Workshop, elapsed_s: u64) -> Option<String> {
+    let minutes = plan(workshop.length).into_iter().nth(workshop.part)?.minutes;
     let elapsed_min = u32::try_from(elapsed_s / 60).unwrap_or(u32::MAX);
     Some(if elapsed_min < minutes.start {
         format!("{} min ahead of schedule", minutes.start - elapsed_min)

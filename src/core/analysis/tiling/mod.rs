@@ -86,6 +86,20 @@ impl TiledMatmul {
         })
     }
 
+    /// The tile that a library is expected to take, which the device model and *Limits* assume. `None` where the multiprocessors
+    /// of the device are unknown.
+    pub fn library_tile(&self, device: &Device) -> Option<BlockTile> {
+        let multiprocessors = device.hardware.multiprocessors?.value;
+        let Tile { rows, columns } = self.product.tiling(multiprocessors).tile;
+        let (rows, columns) = (rows as u64, columns as u64);
+        let deep_bytes = self.element_bytes[0] * rows + self.element_bytes[1] * columns;
+        Some(BlockTile {
+            rows,
+            columns,
+            depth: step_depth(deep_bytes, device.on_chip_bytes()),
+        })
+    }
+
     /// FLOPs of all products.
     pub fn flops(&self) -> f64 {
         self.product.flops()

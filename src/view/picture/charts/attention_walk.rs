@@ -28,7 +28,7 @@ const PANEL_HEIGHT: f64 = 272.0;
 const LINE_HEIGHT: f64 = 18.0;
 const BAR_HEIGHT: f64 = 12.0;
 /// The width of the matrices from which the panel stands beside them.
-const LEAST_BESIDE: f64 = 260.0;
+const LEAST_BESIDE: f64 = 190.0;
 
 /// Draws a position of the kernel into a frame of `size` units; a narrow one grows downwards.
 pub fn scene(

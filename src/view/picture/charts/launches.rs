@@ -15,7 +15,7 @@ use fuseline_core::analysis::launches::{
 
 /// Most kernels: of more, a screen shows no single one.
 const MAX_KERNELS: usize = 60;
-const HEIGHT: f64 = 150.0;
+const HEIGHT: f64 = 130.0;
 const MARGINS: Margins = Margins {
     top: 8.0,
     right: 26.0,

@@ -24,7 +24,7 @@ const MOST_LISTED: usize = 500;
 pub struct TilingChoice {
     /// The name of the matmul; `None` for the one of the selected kernel, or the largest.
     pub matmul: Option<String>,
-    /// The tile; `None` for the one that the model suggests.
+    /// The tile; `None` for the library's, which *Limits* and the predicted times assume.
     pub tile: Option<BlockTile>,
     /// Rows of tiles that are taken at a time.
     pub group_rows: u64,
@@ -89,10 +89,10 @@ impl TileSide {
         SIDES.len() - 1
     }
 
-    /// Where its slider stands.
+    /// Where its slider stands: at the next smaller side for a library's tile of another one.
     pub fn place(self, tile: BlockTile) -> usize {
         let value = self.of(tile);
-        SIDES.iter().position(|&side| side == value).unwrap_or(0)
+        SIDES.iter().rposition(|&side| side <= value).unwrap_or(0)
     }
 
     /// The tile after its slider was moved; `None` if no side belongs to the place.
@@ -133,7 +133,10 @@ impl TilingReport {
         let matmul = chosen_matmul(analysis, choice, selected)?;
         let device = &analysis.options.device;
         let best = best(matmul, device)?;
-        let tile = choice.tile.unwrap_or(best.tile);
+        let tile = match choice.tile {
+            Some(tile) => tile,
+            None => matmul.library_tile(device)?,
+        };
         Some(Self {
             tiled: Tiled::new(matmul, tile, choice.group_rows, device)?,
             followers: followers(analysis, &matmul, tile),
