@@ -15,6 +15,7 @@ use fuseline_view::picture::dag::focus::FocusTarget;
 use fuseline_view::picture::dag::looks::Looks;
 use fuseline_view::picture::dag::sight::{Sight, are_edges_many, is_overview, is_small};
 use fuseline_view::picture::dag::viewport::{Size, Viewport};
+use fuseline_view::picture::dag::wrap::{MAX_COLUMNS, MAX_COLUMNS_OF_PAGE};
 use fuseline_view::picture::dag::{Point, Rect};
 use fuseline_view::present::manual::Proposal;
 use leptos::ev::MouseEvent;
@@ -84,8 +85,17 @@ impl Graph {
     /// The state of the graph of a page. `canvas_px` is the size of the canvas, on which paper shows the whole picture, in units of
     /// `unit_px` screen pixels.
     pub(super) fn new(page: Page, canvas_px: Signal<Size>, unit_px: Signal<f64>) -> Self {
-        let placed =
-            shared_memo(move |last| PlacedGraph::of(page.drawing.get(), canvas_px.get(), last));
+        let is_staged = is_staged(View::Graph);
+        // It has the page, and its kernels are all in play.
+        let is_puzzle = move || is_staged() && page.puzzle.with(Option::is_some);
+        let placed = shared_memo(move |last| {
+            let max_columns = if is_puzzle() {
+                MAX_COLUMNS_OF_PAGE
+            } else {
+                MAX_COLUMNS
+            };
+            PlacedGraph::of(page.drawing.get(), canvas_px.get(), max_columns, last)
+        });
         let selection =
             Memo::new(move |_| placed.with(|placed| placed.shown(page.selection.get())));
         let decided_ops = Memo::new(move |_| {
@@ -107,12 +117,11 @@ impl Graph {
         let names = unhurried(looks, move || page.hold.is_dragging());
         let looks = settled(looks);
         let aim = RwSignal::new(None::<ForLayout<Aim>>);
-        let is_staged = is_staged(View::Graph);
         let first_view = Memo::new(move |_| {
             placed.with(|placed| {
                 let (layout, canvas) = (&placed.layout, canvas_px.get());
-                // On a phone a finger moves it, and its type stays legible.
-                let fit = if is_staged() && !browser::shows_sheets() {
+                // On a phone a finger moves it, and its type stays legible. So it does where kernels are dragged.
+                let fit = if is_staged() && !is_puzzle() && !browser::shows_sheets() {
                     Viewport::fit_staged
                 } else {
                     Viewport::fit
