@@ -2,13 +2,17 @@
 
 use fuseline_core::analysis::by_hand::Shown;
 use fuseline_core::analysis::why::Why;
+use fuseline_core::examples::example;
 use fuseline_core::fusion::certificate::Amount;
-use fuseline_core::{KernelId, Objective, Policy};
+use fuseline_core::{Device, KernelId, Objective, Policy};
 use fuseline_learn::lesson::state::Seen;
 use fuseline_learn::puzzle::library::{PUZZLES, listed, next};
 use fuseline_learn::puzzle::progress::Progress;
-use fuseline_learn::puzzle::standing::{Graded, Standing, amount_text};
-use fuseline_learn::puzzle::{Posed, read};
+use fuseline_learn::puzzle::rank::Rank;
+use fuseline_learn::puzzle::source::Source;
+use fuseline_learn::puzzle::standing::{Graded, Maker, Standing, amount_text};
+use fuseline_learn::puzzle::{Posed, Region, make, proposed_words, read};
+use fuseline_view::page::links::SharedState;
 use fuseline_view::present::figure::{Figure, Of, Quantity, explanation};
 use fuseline_view::present::manual::{Change, propose};
 use proptest::prelude::*;
@@ -147,6 +151,11 @@ fn a_merge_that_is_in_the_way_is_cut_again() {
         steps[0]
     );
     assert!(steps[0].hint.contains("in the way"), "{}", steps[0].hint);
+    // The first hint names the kernel, and neither its ops nor the cut.
+    let nudge = &steps[0].nudge;
+    assert!(matches!(nudge.region, Region::Kernel(_)), "{nudge:?}");
+    assert!(nudge.words.contains("in the way"), "{}", nudge.words);
+    assert!(!nudge.words.contains("gate"), "{}", nudge.words);
     let other = merged(posed, &start, ["up", "product"]);
     let cuts = posed
         .way(&other)
@@ -209,18 +218,234 @@ fn a_broken_file_says_what_is_wrong() {
     );
 }
 
+/// Kernels of a puzzle that cost so much more than par.
+fn above(above_pct: f64) -> Graded {
+    let at_par = above_pct == 0.0;
+    Graded {
+        cost: Amount::Bytes(100),
+        above: Amount::Bytes(0),
+        above_pct,
+        gone_pct: 0.0,
+        rank: Some(if at_par { Rank::Optimum } else { Rank::Legal }),
+    }
+}
+
 #[test]
 fn progress_keeps_the_best() {
     let mut progress = Progress::default();
     assert_eq!(progress.above_pct("chain"), None);
-    progress.note("chain", 12.5);
-    progress.note("chain", 40.0);
+    progress.note("chain", &above(12.5), 2);
+    progress.note("chain", &above(40.0), 3);
     assert_eq!(progress.above_pct("chain"), Some(12.5));
-    progress.note("chain", 0.0);
+    assert_eq!(progress.rank("chain"), Some(Rank::Legal));
+    assert_eq!(progress.fewest_moves("chain"), None);
+    progress.note("chain", &above(0.0), 6);
+    progress.note("chain", &above(0.0), 4);
+    progress.note("chain", &above(0.0), 5);
+    progress.note("chain", &above(12.5), 1);
     assert!(progress.is_solved("chain") && !progress.is_solved("diamond"));
+    assert_eq!(progress.rank("chain"), Some(Rank::Optimum));
+    assert_eq!(progress.fewest_moves("chain"), Some(4));
+    assert_eq!(progress.solved(), 1);
+    // Of the puzzles of the page, one is solved.
+    progress.note("own.1f", &above(0.0), 1);
     assert_eq!(progress.solved(), 1);
     assert_eq!(Progress::read(&progress.write()), progress);
     assert_eq!(Progress::read("{"), Progress::default());
+    let old = Progress::read(r#"{"above_pct":{"chain":0.0}}"#);
+    assert_eq!(
+        (old.rank("chain"), old.fewest_moves("chain")),
+        (Some(Rank::Optimum), None)
+    );
+}
+
+#[test]
+fn ranks_are_thresholds_that_kernels_pass_one_after_the_other() {
+    for (id, posed) in POSED.iter() {
+        let ranks = posed.ranks();
+        let names: Vec<_> = ranks.iter().map(|row| row.name).collect();
+        assert_eq!(names[0], "Legal", "{id}");
+        assert!(names.last().unwrap().starts_with("Proven optimum"), "{id}");
+        let mut now = posed.seen().unwrap();
+        let mut reached = vec![graded(posed, &now).rank];
+        for step in posed.way(&now).unwrap() {
+            now = seen(posed, &step.text);
+            reached.push(graded(posed, &now).rank);
+        }
+        assert_eq!(reached[0], None, "{id}: the start saves nothing");
+        assert_eq!(*reached.last().unwrap(), Some(Rank::Optimum), "{id}");
+    }
+    // The compiler leaves something to do in some, and nothing in others.
+    let ranks = |id| {
+        posed(id)
+            .ranks()
+            .into_iter()
+            .map(|row| (row.name, row.costs))
+    };
+    let costs = |costs: &str| costs.to_owned();
+    assert!(ranks("layer_norm").eq([
+        ("Legal", costs("below 407 MB")),
+        ("Better than torch.compile", costs("below 155 MB")),
+        ("Proven optimum", costs("122 MB")),
+    ]));
+    assert!(ranks("two_ops").eq([
+        ("Legal", costs("below 336 MB")),
+        ("Proven optimum, as good as torch.compile", costs("201 MB")),
+    ]));
+}
+
+#[test]
+fn par_says_whose_kernels_reach_it() {
+    let posed = posed("two_ops");
+    let start = posed.seen().unwrap();
+    let solved = graded(posed, &merged(posed, &start, ["sum", "relu"]));
+    let words = |maker| solved.words(posed.start, maker);
+    assert_eq!(
+        words(Maker::Visitor(1)),
+        "Solved in 1 move: 201 MB instead of 336 MB, 1.67× less. No legal kernels cost less."
+    );
+    assert!(words(Maker::Sender).starts_with("Solved by the sender's kernels"));
+    for maker in [Maker::Search, Maker::Other] {
+        assert!(!words(maker).contains("Solved"), "{}", words(maker));
+    }
+    let open = graded(posed, &start);
+    assert_eq!(
+        open.words(posed.start, Maker::Visitor(0)),
+        "134 MB above par, 66.7 %"
+    );
+    // A time is a lower bound.
+    let (id, timed) = (POSED.iter())
+        .find(|(_, posed)| matches!(posed.par, Amount::Seconds(_)))
+        .unwrap();
+    let last = timed.way(&timed.seen().unwrap()).unwrap();
+    let solved = graded(timed, &seen(timed, &last.last().unwrap().text));
+    let words = solved.words(timed.start, Maker::Visitor(last.len()));
+    assert!(words.contains(", at best "), "{id}: {words}");
+}
+
+/// The move is what the second hint names.
+#[test]
+fn a_first_hint_asks_about_a_tensor_and_names_no_kernel_to_merge() {
+    for (id, posed) in POSED.iter() {
+        for step in posed.way(&posed.seen().unwrap()).unwrap() {
+            let words = &step.nudge.words;
+            assert!(words.ends_with('?'), "{id}: {words}");
+            let tells = ["Merging", "merge", "kernels "].map(|word| words.contains(word));
+            assert_eq!(tells, [false; 3], "{id}: {words}");
+        }
+    }
+    let first = |id: &str| posed(id).way(&posed(id).seen().unwrap()).unwrap().remove(0);
+    assert_eq!(
+        first("two_ops").nudge.words,
+        "sum goes to memory and comes back: 67.1 MB written, 67.1 MB read. Which kernel could keep it on chip?"
+    );
+    let readers = first("two_readers").nudge.words;
+    assert!(readers.contains("read"), "{readers}");
+}
+
+#[test]
+fn a_puzzle_of_a_link_is_its_program_without_the_sender_s_kernels() {
+    for (id, posed) in POSED.iter() {
+        let file = &posed.puzzle.page.shared.text;
+        let solved = posed.way(&posed.seen().unwrap()).unwrap();
+        let solved = &solved.last().unwrap().text;
+        assert!(solved.contains("@kernel"), "{id}");
+        let sent = Source::of_link("own", solved).unwrap();
+        assert_eq!(sent.text(), file, "{id}");
+        assert_eq!(sent, Source::own(file), "{id}");
+        assert_eq!(sent.progress_id(), Source::own(file).progress_id(), "{id}");
+    }
+    let listed = Source::of_link("diamond", "").unwrap();
+    assert_eq!(
+        (listed.link_name(), listed.progress_id().as_str()),
+        ("diamond", "diamond")
+    );
+    assert_eq!(Source::of_link("a_later_puzzle", ""), None);
+    assert_ne!(
+        Source::own("a").progress_id(),
+        Source::own("b").progress_id()
+    );
+}
+
+/// What a page shows of an example.
+fn shown(id: &str) -> SharedState {
+    SharedState {
+        text: example(id).unwrap().text.to_owned(),
+        ..SharedState::default()
+    }
+}
+
+#[test]
+fn a_puzzle_of_a_program_reads_back_with_the_same_par() {
+    let mut state = shown("layernorm_gelu");
+    state.fusion.objective = Objective::Time;
+    state.fusion.horizontal = true;
+    state.device = fuseline_core::device("h100").unwrap().clone();
+    let made = make(&state, " My  puzzle ", "device or not:\nthink of the rows.").unwrap();
+    let (puzzle, problems) = read(&made.puzzle.page.shared.text);
+    assert_eq!(problems, []);
+    assert_eq!(puzzle, made.puzzle);
+    assert_eq!(puzzle.title, "My puzzle");
+    assert_eq!(puzzle.about, "device or not: think of the rows.");
+    assert_eq!(puzzle.page.shared.device.id, "h100");
+    assert!(puzzle.page.shared.fusion.horizontal);
+    assert_eq!(Posed::of(puzzle).unwrap().par, made.par);
+    assert!(matches!(made.par, Amount::Seconds(_)));
+    assert!(made.summary().starts_with("Par is "), "{}", made.summary());
+    // A puzzle of a puzzle, with kernels: these are left out.
+    let posed = posed("chain");
+    let solved = posed.way(&posed.seen().unwrap()).unwrap().pop().unwrap();
+    let again = SharedState {
+        text: solved.text,
+        ..posed.puzzle.page.shared.clone()
+    };
+    let [title, goal] = proposed_words(&again.text);
+    let made = make(&again, &title, &goal).unwrap();
+    assert_eq!((made.start, made.par), (posed.start, posed.par));
+    assert_eq!(made.puzzle.title, posed.puzzle.title);
+    assert_eq!(made.puzzle.about, posed.puzzle.about);
+}
+
+#[test]
+fn what_is_no_puzzle_is_refused_with_a_reason() {
+    let refused = |text: &str, device: Option<Device>| {
+        let state = SharedState {
+            text: text.to_owned(),
+            device: device.unwrap_or_else(|| SharedState::default().device),
+            ..SharedState::default()
+        };
+        make(&state, "t", "g").unwrap_err()
+    };
+    assert!(refused("input x : f16[8, 8]\ny = relu(x)\n", None).contains("saves nothing"));
+    assert!(refused("y = relu(\n", None).contains("error"));
+    assert!(refused("", None).contains("no ops"));
+    let long = "input x : f16[8, 8]\nrepeat 500 with h = x {\n  h = relu(h)\n}\n";
+    assert!(
+        refused(long, None).contains("too large"),
+        "{}",
+        refused(long, None)
+    );
+    let custom = Device::custom(1e12, 1e14, 1e13, 1e-6);
+    assert!(refused("y = relu(x)\n", Some(custom)).contains("device"));
+    let state = shown("layernorm_gelu");
+    assert!(make(&state, "", "goal").unwrap_err().contains("title"));
+    // A line of the goal that would be read as something else.
+    let hidden = make(&state, "t", "objective: beauty").unwrap_err();
+    assert!(hidden.contains("beauty"), "{hidden}");
+}
+
+#[test]
+fn the_first_comment_proposes_title_and_goal() {
+    let text = "# Softmax of rows.\n# Each row is read twice.\n\ny = softmax(x)\n";
+    assert_eq!(
+        proposed_words(text),
+        ["Softmax of rows", "Each row is read twice."]
+    );
+    assert_eq!(proposed_words("y = relu(x)\n"), ["", ""]);
+    let text = posed("diamond").puzzle.page.shared.text.as_str();
+    let [title, goal] = proposed_words(text);
+    assert_eq!(title, posed("diamond").puzzle.title);
+    assert_eq!(goal, posed("diamond").puzzle.about);
 }
 
 proptest! {
