@@ -2,28 +2,25 @@
 
 use fuseline_core::analysis::by_hand::Shown;
 use fuseline_core::analysis::why::Why;
-use fuseline_core::examples::example;
 use fuseline_core::fusion::certificate::Amount;
-use fuseline_core::{Device, KernelId, Objective, Policy};
+use fuseline_core::{KernelId, Objective, Policy};
 use fuseline_learn::lesson::state::Seen;
 use fuseline_learn::puzzle::library::{PUZZLES, listed, next};
 use fuseline_learn::puzzle::progress::Progress;
 use fuseline_learn::puzzle::rank::Rank;
-use fuseline_learn::puzzle::source::Source;
 use fuseline_learn::puzzle::standing::{Graded, Maker, Standing, amount_text};
-use fuseline_learn::puzzle::{Posed, Region, make, proposed_words, read};
-use fuseline_view::page::links::SharedState;
+use fuseline_learn::puzzle::{Posed, Region, read};
 use fuseline_view::present::figure::{Figure, Of, Quantity, explanation};
 use fuseline_view::present::manual::{Change, propose};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
-static POSED: LazyLock<Vec<(&str, Posed)>> = LazyLock::new(|| {
+pub(crate) static POSED: LazyLock<Vec<(&str, Posed)>> = LazyLock::new(|| {
     let posed = |text| Posed::of(read(text).0).unwrap();
     (PUZZLES.iter().map(|p| (p.id, posed(p.text)))).collect()
 });
 
-fn posed(id: &str) -> &'static Posed {
+pub(crate) fn posed(id: &str) -> &'static Posed {
     &POSED.iter().find(|(known, _)| *known == id).unwrap().1
 }
 
@@ -341,111 +338,6 @@ fn a_first_hint_asks_about_a_tensor_and_names_no_kernel_to_merge() {
     );
     let readers = first("two_readers").nudge.words;
     assert!(readers.contains("read"), "{readers}");
-}
-
-#[test]
-fn a_puzzle_of_a_link_is_its_program_without_the_sender_s_kernels() {
-    for (id, posed) in POSED.iter() {
-        let file = &posed.puzzle.page.shared.text;
-        let solved = posed.way(&posed.seen().unwrap()).unwrap();
-        let solved = &solved.last().unwrap().text;
-        assert!(solved.contains("@kernel"), "{id}");
-        let sent = Source::of_link("own", solved).unwrap();
-        assert_eq!(sent.text(), file, "{id}");
-        assert_eq!(sent, Source::own(file), "{id}");
-        assert_eq!(sent.progress_id(), Source::own(file).progress_id(), "{id}");
-    }
-    let listed = Source::of_link("diamond", "").unwrap();
-    assert_eq!(
-        (listed.link_name(), listed.progress_id().as_str()),
-        ("diamond", "diamond")
-    );
-    assert_eq!(Source::of_link("a_later_puzzle", ""), None);
-    assert_ne!(
-        Source::own("a").progress_id(),
-        Source::own("b").progress_id()
-    );
-}
-
-/// What a page shows of an example.
-fn shown(id: &str) -> SharedState {
-    SharedState {
-        text: example(id).unwrap().text.to_owned(),
-        ..SharedState::default()
-    }
-}
-
-#[test]
-fn a_puzzle_of_a_program_reads_back_with_the_same_par() {
-    let mut state = shown("layernorm_gelu");
-    state.fusion.objective = Objective::Time;
-    state.fusion.horizontal = true;
-    state.device = fuseline_core::device("h100").unwrap().clone();
-    let made = make(&state, " My  puzzle ", "device or not:\nthink of the rows.").unwrap();
-    let (puzzle, problems) = read(&made.puzzle.page.shared.text);
-    assert_eq!(problems, []);
-    assert_eq!(puzzle, made.puzzle);
-    assert_eq!(puzzle.title, "My puzzle");
-    assert_eq!(puzzle.about, "device or not: think of the rows.");
-    assert_eq!(puzzle.page.shared.device.id, "h100");
-    assert!(puzzle.page.shared.fusion.horizontal);
-    assert_eq!(Posed::of(puzzle).unwrap().par, made.par);
-    assert!(matches!(made.par, Amount::Seconds(_)));
-    assert!(made.summary().starts_with("Par is "), "{}", made.summary());
-    // A puzzle of a puzzle, with kernels: these are left out.
-    let posed = posed("chain");
-    let solved = posed.way(&posed.seen().unwrap()).unwrap().pop().unwrap();
-    let again = SharedState {
-        text: solved.text,
-        ..posed.puzzle.page.shared.clone()
-    };
-    let [title, goal] = proposed_words(&again.text);
-    let made = make(&again, &title, &goal).unwrap();
-    assert_eq!((made.start, made.par), (posed.start, posed.par));
-    assert_eq!(made.puzzle.title, posed.puzzle.title);
-    assert_eq!(made.puzzle.about, posed.puzzle.about);
-}
-
-#[test]
-fn what_is_no_puzzle_is_refused_with_a_reason() {
-    let refused = |text: &str, device: Option<Device>| {
-        let state = SharedState {
-            text: text.to_owned(),
-            device: device.unwrap_or_else(|| SharedState::default().device),
-            ..SharedState::default()
-        };
-        make(&state, "t", "g").unwrap_err()
-    };
-    assert!(refused("input x : f16[8, 8]\ny = relu(x)\n", None).contains("saves nothing"));
-    assert!(refused("y = relu(\n", None).contains("error"));
-    assert!(refused("", None).contains("no ops"));
-    let long = "input x : f16[8, 8]\nrepeat 500 with h = x {\n  h = relu(h)\n}\n";
-    assert!(
-        refused(long, None).contains("too large"),
-        "{}",
-        refused(long, None)
-    );
-    let custom = Device::custom(1e12, 1e14, 1e13, 1e-6);
-    assert!(refused("y = relu(x)\n", Some(custom)).contains("device"));
-    let state = shown("layernorm_gelu");
-    assert!(make(&state, "", "goal").unwrap_err().contains("title"));
-    // A line of the goal that would be read as something else.
-    let hidden = make(&state, "t", "objective: beauty").unwrap_err();
-    assert!(hidden.contains("beauty"), "{hidden}");
-}
-
-#[test]
-fn the_first_comment_proposes_title_and_goal() {
-    let text = "# Softmax of rows.\n# Each row is read twice.\n\ny = softmax(x)\n";
-    assert_eq!(
-        proposed_words(text),
-        ["Softmax of rows", "Each row is read twice."]
-    );
-    assert_eq!(proposed_words("y = relu(x)\n"), ["", ""]);
-    let text = posed("diamond").puzzle.page.shared.text.as_str();
-    let [title, goal] = proposed_words(text);
-    assert_eq!(title, posed("diamond").puzzle.title);
-    assert_eq!(goal, posed("diamond").puzzle.about);
 }
 
 proptest! {

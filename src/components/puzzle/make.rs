@@ -5,7 +5,7 @@ use crate::app::sharing::link_to;
 use crate::app::state::Page;
 use fuseline_browser as browser;
 use fuseline_learn::puzzle::source::Source;
-use fuseline_learn::puzzle::{Posed, proposed_words, read};
+use fuseline_learn::puzzle::{Posed, proposed_goal, read};
 use fuseline_view::page::links::SharedState;
 use leptos::ev;
 use leptos::prelude::*;
@@ -47,11 +47,11 @@ pub fn OwnPuzzles(
             }
         });
     };
-    let [title, goal] = page.text.with_untracked(|text| proposed_words(text));
+    let goal = page.text.with_untracked(|text| proposed_goal(text));
     let making = Making {
         page,
         puzzling,
-        title: RwSignal::new(title),
+        title: RwSignal::new(untrack(|| page.program_name())),
         goal: RwSignal::new(goal),
         made: RwSignal::new(None),
     };
@@ -145,7 +145,7 @@ fn Made(
         });
     };
     let save = move |_| {
-        state.with_value(|state| browser::download("puzzle.fuse", "text/plain", &state.text))
+        state.with_value(|state| browser::download("puzzle.fuse", "text/plain", &state.text));
     };
     view! {
         <p>{posed.summary()}</p>

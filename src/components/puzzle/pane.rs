@@ -49,6 +49,7 @@ fn PuzzleBody(
     let heading = NodeRef::<html::H3>::new();
     // Who opens a puzzle reads it next: with a screen reader, too.
     heading.on_load(move |_| browser::focus(heading));
+    let ranks = posed.ranks();
     let puzzle = &posed.puzzle;
     let device = &puzzle.page.shared.device.name;
     let goal = match puzzle.page.shared.fusion.objective {
@@ -72,12 +73,12 @@ fn PuzzleBody(
                 />
             </span>
         </p>
-        <StandingLine puzzling posed=posed.clone() />
+        <StandingLine puzzling posed />
         <div class="puzzle-help">
             <Hints puzzling />
             <WalkSteps puzzling />
         </div>
-        <Ranks puzzling posed />
+        <Ranks puzzling ranks />
         <PuzzleWays puzzling />
     }
 }

@@ -105,8 +105,8 @@ fn Moves(
 pub fn Ranks(
     /// The puzzles.
     puzzling: Puzzling,
-    /// The open one.
-    posed: Arc<Posed>,
+    /// Those of the open one.
+    ranks: Vec<RankRow>,
 ) -> impl IntoView {
     let page = Page::of_context();
     // Kernels that somebody else made reach none.
@@ -127,7 +127,7 @@ pub fn Ranks(
     };
     view! {
         <ol class="puzzle-ranks" role="list" aria-label="Ranks">
-            {posed.ranks().into_iter().map(row).collect_view()}
+            {ranks.into_iter().map(row).collect_view()}
         </ol>
     }
 }

@@ -54,15 +54,15 @@ pub fn make(shared: &SharedState, title: &str, goal: &str) -> Result<Posed, Stri
     Ok(Posed::of(puzzle)?)
 }
 
-/// The title and the goal that the first comment of a text proposes.
-pub fn proposed_words(text: &str) -> [String; 2] {
+/// The goal that the first comment of a text proposes: all of it but a title.
+pub fn proposed_goal(text: &str) -> String {
     let (Puzzle { about, .. }, _) = read(text);
     let title = own_title(text).unwrap_or_default();
-    // A comment of one sentence is a title.
-    let goal = about
-        .strip_prefix(title)
-        .map_or(about.as_str(), |rest| rest.trim_start_matches('.'));
-    [title.to_owned(), goal.trim().to_owned()]
+    let rest = about.strip_prefix(title).and_then(|rest| match rest {
+        "" => Some(rest),
+        rest => rest.strip_prefix('.'),
+    });
+    rest.unwrap_or(&about).trim().to_owned()
 }
 
 /// The switches of which a puzzle allows more than usual.

@@ -13,7 +13,7 @@ pub mod standing;
 mod way;
 
 pub use crate::lesson::Problem;
-pub use make::{make, proposed_words};
+pub use make::{make, proposed_goal};
 pub use nudge::Region;
 pub use standing::Posed;
 pub use way::Step;
