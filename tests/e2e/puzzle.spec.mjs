@@ -270,6 +270,25 @@ test('on a laptop the graph has the width of the page, and its type can be read'
   }
 });
 
+test('the wheel moves a graph that is larger than the page, and a merge stays in sight', async ({ page, open }) => {
+  await page.setViewportSize({ width: 1366, height: 768 });
+  await open();
+  await openPuzzle(page, 'A Llama block');
+  const canvas = await graph(page).locator('svg.dag').boundingBox();
+  const isIn = (box) => box.y >= canvas.y && box.y + box.height <= canvas.y + canvas.height;
+  await expect(op(page, 'probs')).toBeAttached();
+  expect(isIn(await op(page, 'probs').boundingBox())).toBe(false);
+  await page.mouse.move(canvas.x + 100, canvas.y + 100);
+  for (let turn = 0; turn < 12 && !isIn(await op(page, 'probs').boundingBox()); turn += 1) await page.mouse.wheel(0, 200);
+  expect(isIn(await op(page, 'probs').boundingBox())).toBe(true);
+  await op(page, 'probs').focus();
+  await page.keyboard.press('m');
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('Enter');
+  await expect(figure(page, 'Moves')).toHaveText('1');
+  expect(isIn(await op(page, 'probs').boundingBox())).toBe(true);
+});
+
 for (const [screen, viewport] of Object.entries({ phone: { width: 390, height: 844 }, laptop: { width: 1366, height: 768 } })) {
   test(`${screen}: nothing sticks out, and axe-core finds nothing in light and dark colours`, async ({ page, open }) => {
     await page.setViewportSize(viewport);
