@@ -3,11 +3,13 @@
 use crate::app::puzzling::Puzzling;
 use crate::app::sharing::link_to;
 use crate::app::state::Page;
+use crate::components::open_file::is_too_large;
 use fuseline_browser as browser;
 use fuseline_learn::puzzle::source::Source;
 use fuseline_learn::puzzle::{Posed, proposed_goal, read};
 use fuseline_view::page::links::SharedState;
 use leptos::ev;
+use leptos::html;
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -38,6 +40,10 @@ pub fn OwnPuzzles(
                 page.tell_failure("The browser could not read this file.");
                 return;
             };
+            if is_too_large(page, &text) {
+                return;
+            }
+            let text = text.replace("\r\n", "\n");
             match read(&text).1.first() {
                 None => puzzling.open(&Source::own(&text)),
                 Some(problem) => page.tell_failure(format!(
@@ -89,12 +95,14 @@ fn MakeForm(
         made,
     } = making;
     let name = move || page.program_name();
+    let form = NodeRef::<html::Form>::new();
     let submit = move |event: ev::SubmitEvent| {
         event.prevent_default();
         let posed = (title
             .with_untracked(|title| goal.with_untracked(|goal| puzzling.make(title, goal))))
         .map(Arc::new);
         made.set(Some(posed));
+        browser::after_picture(move || browser::reveal_within(form, "[role='status']"));
     };
     let outcome = move || match made.get() {
         None => ().into_any(),
@@ -102,7 +110,7 @@ fn MakeForm(
         Some(Ok(posed)) => view! { <Made making posed /> }.into_any(),
     };
     view! {
-        <form class="puzzle-make" aria-label="Make a puzzle" on:submit=submit>
+        <form class="puzzle-make" node_ref=form aria-label="Make a puzzle" on:submit=submit>
             <p class="quiet">
                 "The puzzle has the ops, sizes, device and objective of "<strong>{name}</strong>". The search computes par; the link carries the puzzle, and nothing is uploaded."
             </p>
