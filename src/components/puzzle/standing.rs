@@ -119,7 +119,9 @@ pub fn Ranks(
         view! {
             <li class:is-reached=is_reached>
                 <span aria-hidden="true">{move || if is_reached() { "★" } else { "☆" }}</span>
+                " "
                 <span>{row.name}</span>
+                " "
                 <small>{row.costs}</small>
                 <span class="sr-only">{move || if is_reached() { ", reached" } else { ", not reached" }}</span>
             </li>
