@@ -43,6 +43,9 @@ pub struct Choices {
     pub is_fused: bool,
     /// What the sender of a link says about the program.
     pub note: Option<Note>,
+    /// Number of merges and cuts by hand that made the kernels of the text from the start of a puzzle; `None` where something else
+    /// made them, too.
+    pub moves: Option<usize>,
 }
 
 impl Choices {
@@ -78,6 +81,7 @@ impl From<&SharedState> for Choices {
             device: state.device.clone(),
             is_fused: !state.is_unfused_view,
             note: state.note.clone(),
+            moves: state.moves,
         }
     }
 }

@@ -1,28 +1,30 @@
 //! The puzzle that a visitor solves: its par, how far their kernels are from it, hints and the way to the optimum.
 
-use crate::app::history::{Choices, Origin};
+use crate::app::history::{Choices, Origin, Step as PageStep};
 use crate::app::learning::answering::present_seen;
 use crate::app::session::Session;
-use crate::app::sharing::choose;
+use crate::app::sharing::shown;
 use crate::app::state::{Page, Selection, SetIfChanged};
 use crate::app::stored;
 use fuseline_browser as browser;
 use fuseline_core::Policy;
-use fuseline_learn::puzzle::library::{Listed, listed};
 use fuseline_learn::puzzle::progress::Progress;
-use fuseline_learn::puzzle::standing::{Graded, Standing};
-use fuseline_learn::puzzle::{Posed, Step, read};
+use fuseline_learn::puzzle::source::Source;
+use fuseline_learn::puzzle::standing::{Graded, Maker, Standing};
+use fuseline_learn::puzzle::{Posed, Region, Step, make, read};
 use fuseline_view::page::links::SharedState;
 use leptos::prelude::*;
 use std::sync::Arc;
 
 const PROGRESS: &str = "fuseline.puzzles";
+/// Hints to the same kernels: where to look, and the move.
+pub const MAX_HINTS: usize = 2;
 
 /// The way to the optimum, which the visitor goes step by step.
 #[derive(Clone)]
 pub struct Walk {
-    /// The text in front of it.
-    pub before: Arc<str>,
+    /// The page in front of it.
+    before: PageStep,
     /// Its steps.
     pub steps: Arc<Vec<Step>>,
     /// How many of them the page shows.
@@ -33,7 +35,7 @@ impl Walk {
     /// The text that the page shows.
     fn text(&self) -> &str {
         let last = self.at.checked_sub(1).and_then(|at| self.steps.get(at));
-        last.map_or(&*self.before, |step| step.text.as_str())
+        last.map_or(&*self.before.text, |step| step.text.as_str())
     }
 }
 
@@ -42,18 +44,18 @@ impl Walk {
 pub struct Puzzling {
     page: Page,
     session: Session,
-    /// The open puzzle with its par; `None` when none is open.
-    pub posed: Memo<Option<Arc<Posed>>>,
+    /// The open puzzle with its par, or why it has none; `None` when no puzzle is open.
+    pub posed: Memo<Option<Result<Arc<Posed>, String>>>,
     /// How far the kernels of the page are from par.
     pub standing: Memo<Option<Standing>>,
+    /// Whether the last move has reached par.
+    pub has_just_won: RwSignal<bool>,
     /// The hints to the present kernels, in their order.
     pub hints: RwSignal<Vec<String>>,
     /// The way to the optimum, once it was asked for.
     pub walk: RwSignal<Option<Walk>>,
     /// How far the visitor is.
     pub progress: RwSignal<Progress>,
-    /// The text that the puzzle was opened with, which may be somebody else's solution.
-    given: StoredValue<String>,
 }
 
 impl Puzzling {
@@ -61,11 +63,16 @@ impl Puzzling {
     pub fn new(session: Session) -> Self {
         let page = session.page;
         let posed = Memo::new(move |_| {
-            let listed = listed(page.puzzle.get()?)?;
-            Posed::of(read(listed.text).0).map(Arc::new)
+            let source = page.puzzle.get()?;
+            let (puzzle, problems) = read(source.text());
+            let problem = problems.first().map(|problem| problem.what.clone());
+            Some(match problem {
+                Some(what) => Err(format!("This puzzle could not be read: {what}.")),
+                None => Posed::of(puzzle).map(Arc::new).map_err(str::to_owned),
+            })
         });
         let standing = Memo::new(move |_| {
-            let posed = posed.get()?;
+            let posed = posed.get()?.ok()?;
             let seen = present_seen(page)?;
             Some(posed.standing(&seen.analysis, seen.has_error))
         });
@@ -75,10 +82,10 @@ impl Puzzling {
             session,
             posed,
             standing,
+            has_just_won: RwSignal::new(false),
             hints: RwSignal::new(Vec::new()),
             walk: RwSignal::new(None),
             progress: RwSignal::new(stored.unwrap_or_default()),
-            given: StoredValue::new(page.text.get_untracked()),
         };
         puzzling.keep();
         puzzling
@@ -92,12 +99,11 @@ impl Puzzling {
     /// Notes what the visitor reaches, and forgets hints that are about other kernels.
     fn keep(self) {
         let page = self.page;
-        Effect::new(move |before: Option<Option<&str>>| {
+        Effect::new(move |before: Option<Option<Source>>| {
             let puzzle = page.puzzle.get();
-            if puzzle.is_some() && before != Some(puzzle) {
+            if puzzle.is_some() && before.as_ref() != Some(&puzzle) {
                 // A link and the tab's history open puzzles, too.
                 page.is_learning.set_if_changed(true);
-                self.given.set_value(page.text.get_untracked());
             }
             puzzle
         });
@@ -114,10 +120,21 @@ impl Puzzling {
             false,
         );
         Effect::watch(
-            move || self.standing.get(),
-            move |standing, _, _| {
-                if let Some(Standing::Graded(graded)) = standing {
-                    self.note(graded);
+            move || (self.graded(), page.moves(), page.puzzle.get()),
+            move |(graded, moves, puzzle), before, _| {
+                // Only what the visitor did counts, and not what they were given or shown.
+                let own = moves.filter(|&moves| moves > 0);
+                let (Some(graded), Some(moves), Some(puzzle)) = (graded, own, puzzle) else {
+                    self.has_just_won.set_if_changed(false);
+                    return;
+                };
+                let id = puzzle.progress_id();
+                (self.progress).update(|progress| progress.note(&id, graded, moves));
+                let was_open = before.is_some_and(|(before, _, of)| {
+                    of.as_ref() == Some(puzzle) && before.is_some_and(|before| !before.is_solved())
+                });
+                if was_open || !graded.is_solved() {
+                    self.has_just_won.set_if_changed(graded.is_solved());
                 }
             },
             false,
@@ -125,29 +142,42 @@ impl Puzzling {
         stored::follow(PROGRESS, self.progress, Progress::write);
     }
 
-    /// Only what the visitor did counts, and not what they were given or shown.
-    fn note(self, graded: &Graded) {
-        let is_given =
-            (self.given).with_value(|given| self.page.text.with_untracked(|text| text == given));
-        let Some(id) = self.page.puzzle.get_untracked() else {
-            return;
-        };
-        if !is_given && self.walk.with_untracked(Option::is_none) {
-            let above_pct = graded.above_pct;
-            self.progress
-                .update(|progress| progress.note(id, above_pct));
+    /// How far the kernels of the page are, if they are graded. Tracked.
+    pub fn graded(self) -> Option<Graded> {
+        match self.standing.get() {
+            Some(Standing::Graded(graded)) => Some(graded),
+            _ => None,
+        }
+    }
+
+    /// Whether the kernels of the page are at par. Tracked.
+    pub fn is_at_par(self) -> bool {
+        self.graded().is_some_and(|graded| graded.is_solved())
+    }
+
+    /// Who made the kernels of the page. Tracked.
+    pub fn maker(self) -> Maker {
+        let page = self.page;
+        let is_sent = || page.sent.with(|sent| sent.link.is_some()) && !page.differs_from_sent();
+        match page.moves() {
+            Some(moves) => Maker::Visitor(moves),
+            None if self.walk.with(Option::is_some) => Maker::Search,
+            None if is_sent() => Maker::Sender,
+            None => Maker::Other,
         }
     }
 
     /// Opens a puzzle at its start, as one step of undo.
-    pub fn open(self, listed: &'static Listed) {
+    pub fn open(self, source: &Source) {
         let state = SharedState {
-            puzzle: Some(listed.id.to_owned()),
-            ..read(listed.text).0.page.shared
+            puzzle: Some(source.link_name().to_owned()),
+            ..read(source.text()).0.page.shared
         };
-        self.walk.set(None);
-        self.hints.set_if_changed(Vec::new());
-        self.given.set_value(state.text.clone());
+        let is_first = self.page.puzzle.with_untracked(Option::is_none);
+        if let Some(document) = (self.session.document_to_return_to()).filter(|_| is_first) {
+            (self.progress).update(|progress| progress.before = Some(document));
+        }
+        self.forget_help();
         self.session.open_exercise(&state);
         self.page.step.set_if_changed(None);
         self.page.select(Selection::Nothing);
@@ -155,54 +185,84 @@ impl Puzzling {
 
     /// Opens the present puzzle at its start.
     pub fn start_again(self) {
-        if let Some(listed) = self.page.puzzle.get_untracked().and_then(listed) {
-            self.open(listed);
+        if let Some(source) = self.page.puzzle.get_untracked() {
+            self.open(&source);
         }
+    }
+
+    /// The puzzle of the program on the page, with its choices.
+    ///
+    /// # Errors
+    /// Why there is none, a sentence.
+    pub fn make(self, title: &str, goal: &str) -> Result<Posed, String> {
+        make(&shown(self.page), title, goal)
     }
 
     /// Sets policy, options and device as the puzzle has them, and keeps the kernels.
     pub fn restore_choices(self) {
-        let id = self.page.puzzle.get_untracked();
-        if let Some(posed) = self.posed.get_untracked() {
-            let shared = posed.puzzle.page.shared.clone();
-            let puzzle = id.map(str::to_owned);
-            choose(self.page, SharedState { puzzle, ..shared });
+        if let Some(Ok(posed)) = self.posed.get_untracked() {
+            self.page.choose(|choices| {
+                *choices = Choices {
+                    note: choices.note.take(),
+                    moves: choices.moves,
+                    ..Choices::from(&posed.puzzle.page.shared)
+                };
+            });
         }
     }
 
-    /// Closes the puzzle. The page stays as it is.
+    /// Closes the puzzle, brings back the program from before it, and shows the lists.
     pub fn close(self) {
+        self.forget_help();
+        self.page.puzzle.set(None);
+        let before = self.progress.try_update(|progress| progress.before.take());
+        // The program of a link is the visitor's to keep.
+        if self.session.document_to_return_to().is_none() {
+            self.session.return_to(before.flatten().as_deref());
+        }
+        self.page.is_learning.set_if_changed(true);
+    }
+
+    fn forget_help(self) {
         self.walk.set(None);
         self.hints.set_if_changed(Vec::new());
-        self.page.puzzle.set(None);
     }
 
     /// The steps from the present kernels to par.
     fn way(self) -> Option<Vec<Step>> {
-        let posed = self.posed.get_untracked()?;
+        let posed = self.posed.get_untracked()?.ok()?;
         posed.way(&untrack(|| present_seen(self.page))?)
     }
 
-    /// Gives one more hint, and selects the edge that it is about.
+    /// Gives one more hint: first where to look and why, then the move. Selects what it is about.
     pub fn hint(self) {
-        let Some(way) = self.way() else {
+        let Some(step) = self.way().and_then(|way| way.into_iter().next()) else {
             return;
         };
-        let given = self.hints.with_untracked(Vec::len);
-        let Some(step) = way.get(given) else {
-            return;
-        };
-        self.hints.update(|hints| hints.push(step.hint.clone()));
-        let [producer, consumer] = step.edge;
-        let is_edge = (self.page.analysis).with_untracked(|analysis| {
-            let readers = analysis.graph.successors.get(producer);
-            readers.is_some_and(|readers| readers.contains(&consumer))
-        });
-        self.page.select(if is_edge {
-            Selection::Edge { producer, consumer }
-        } else {
-            Selection::Op(consumer)
-        });
+        match self.hints.with_untracked(Vec::len) {
+            0 => {
+                self.hints.update(|hints| hints.push(step.nudge.words));
+                self.page.select(match step.nudge.region {
+                    Region::Op(op) => Selection::Op(op),
+                    Region::Tensor(tensor) => Selection::Tensor(tensor),
+                    Region::Kernel(kernel) => Selection::Kernel(kernel),
+                });
+            }
+            given if given < MAX_HINTS => {
+                self.hints.update(|hints| hints.push(step.hint));
+                let [producer, consumer] = step.edge;
+                let is_edge = (self.page.analysis).with_untracked(|analysis| {
+                    let readers = analysis.graph.successors.get(producer);
+                    readers.is_some_and(|readers| readers.contains(&consumer))
+                });
+                self.page.select(if is_edge {
+                    Selection::Edge { producer, consumer }
+                } else {
+                    Selection::Op(consumer)
+                });
+            }
+            _ => {}
+        }
     }
 
     /// Shows the way to the optimum, from the present kernels if they are legal, else from the start.
@@ -211,7 +271,7 @@ impl Puzzling {
             self.start_again();
         }
         if let Some(steps) = self.way() {
-            let before = self.page.text.get_untracked().into();
+            let before = self.page.present_step();
             let steps = Arc::new(steps);
             let at = 0;
             self.walk.set(Some(Walk { before, steps, at }));
@@ -220,30 +280,40 @@ impl Puzzling {
 
     /// Shows the kernels after this many steps of the way.
     pub fn walk_to(self, at: usize) {
-        let text = self.walk.try_update(|walk| {
+        let shown = self.walk.try_update(|walk| {
             let walk = walk.as_mut()?;
             walk.at = at.min(walk.steps.len());
-            Some(walk.text().to_owned())
+            Some((walk.text().to_owned(), walk.before.clone()))
         });
-        if let Some(text) = text.flatten() {
-            self.put(text);
+        let Some((text, before)) = shown.flatten() else {
+            return;
+        };
+        if text == before.text {
+            self.restore(before);
+            return;
         }
+        let manual = Choices {
+            policy: Policy::Manual,
+            ..self.page.choices_with(&text)
+        };
+        (self.page).replace(text, Origin::Single, before.example, manual);
     }
 
     /// Leaves the way, and brings the kernels back that were there in front of it.
     pub fn end_walk(self) {
         if let Some(walk) = self.walk.get_untracked() {
-            self.put(walk.before.to_string());
+            self.restore(walk.before);
             self.walk.set(None);
         }
     }
 
-    fn put(self, text: String) {
-        let example = self.page.example.get_untracked();
-        let manual = Choices {
-            policy: Policy::Manual,
-            ..self.page.choices_with(&text)
-        };
-        (self.page).replace(text, Origin::Single, example, manual);
+    /// Shows the visitor's own kernels again, which still count.
+    fn restore(self, before: PageStep) {
+        let PageStep {
+            text,
+            example,
+            choices,
+        } = before;
+        (self.page).replace(text, Origin::Single, example, choices);
     }
 }

@@ -67,6 +67,7 @@ impl Beside {
             example: page.example.get_untracked(),
             choices: write_state(&SharedState {
                 note: page.kept_note(),
+                moves: page.choices().moves,
                 ..choices(page)
             })
             .unwrap_or_default(),

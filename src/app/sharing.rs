@@ -4,7 +4,7 @@ use crate::app::state::{OpsView, Page, SetIfChanged, Tab};
 use crate::app::stored;
 use fuseline_browser as browser;
 use fuseline_learn::lesson::open::OpenLesson;
-use fuseline_learn::puzzle::library::listed;
+use fuseline_learn::puzzle::source::Source;
 use fuseline_view::page::links::{
     MAX_LINK_BYTES, MAX_STATE_BYTES, ShareError, SharedState, carries_lesson, fragment_of,
     lesson_fragment_of, listed_lesson_fragment, listed_lesson_in, packed_in, read_state,
@@ -69,7 +69,13 @@ async fn carried(fragment: &str) -> Result<Carried, ShareError> {
         let text = String::from_utf8(unpacked).map_err(|_| ShareError::Damaged)?;
         return Ok(Carried::Lesson(LinkedLesson::Own(text)));
     }
-    Ok(Carried::State(Box::new(read_state(unpacked)?)))
+    // Its kernels are the sender's, whatever it says.
+    let moves = None;
+    let state = SharedState {
+        moves,
+        ..read_state(unpacked)?
+    };
+    Ok(Carried::State(Box::new(state)))
 }
 
 /// A link to a step, from 0, of a lesson of the page; of one of somebody's own it carries the lesson.
@@ -113,11 +119,19 @@ pub async fn link(page: Page) -> Result<String, &'static str> {
 /// # Errors
 /// As [`link`].
 pub async fn link_with_note(page: Page, note: Option<Note>) -> Result<String, &'static str> {
-    let state = SharedState {
+    link_to(&SharedState {
         note,
         ..shown(page)
-    };
-    let fragment = packed(&state).await.map_err(refused)?;
+    })
+    .await
+}
+
+/// A link to a state of the page.
+///
+/// # Errors
+/// As [`link`].
+pub async fn link_to(state: &SharedState) -> Result<String, &'static str> {
+    let fragment = packed(state).await.map_err(refused)?;
     Ok(format!("{}#{fragment}", browser::page_address()))
 }
 
@@ -127,7 +141,7 @@ async fn packed(state: &SharedState) -> Result<String, ShareError> {
 }
 
 /// The state that a link stores, without a note: one that came with a link is not the visitor's to send.
-fn shown(page: Page) -> SharedState {
+pub(super) fn shown(page: Page) -> SharedState {
     let mut state = choices(page);
     state.text = page.text.get_untracked();
     let selection = page.selection.get_untracked();
@@ -149,7 +163,9 @@ pub(super) fn choices(page: Page) -> SharedState {
         open_tab: Some(page.tab.get_untracked())
             .filter(|&tab| tab != Tab::default())
             .map(|tab| <&str>::from(tab).to_owned()),
-        puzzle: page.puzzle.get_untracked().map(str::to_owned),
+        puzzle: (page.puzzle)
+            .with_untracked(|puzzle| Some(puzzle.as_ref()?.link_name().to_owned())),
+        moves: None,
         note: None,
     }
 }
@@ -162,8 +178,9 @@ pub(crate) fn choose(page: Page, state: SharedState) {
 
 /// Opens the puzzle and the tab that the state names.
 pub(super) fn choose_views(page: Page, state: SharedState) {
-    let puzzle = state.puzzle.as_deref().and_then(listed);
-    page.puzzle.set_if_changed(puzzle.map(|puzzle| puzzle.id));
+    // The choices of a document come without its text.
+    let puzzle = (page.text).with_untracked(|text| Source::of_link(state.puzzle.as_deref()?, text));
+    page.puzzle.set_if_changed(puzzle);
     // Once a tab; links still name it.
     if state.open_tab.as_deref() == Some("functions") {
         page.show_ops(OpsView::Functions);

@@ -23,7 +23,7 @@ impl PageStage {
             }
             let is_lesson = learning.open.with(Option::is_some);
             Some(if page.puzzle.with(Option::is_some) {
-                Stage::of_step(&[View::Headline, View::Policies, View::Graph])
+                Stage::of_puzzle()
             } else if is_lesson {
                 Stage::of_step(&learning.look())
             } else {

@@ -69,6 +69,7 @@ pub fn App(
             class:is-presenting=presenting.is_on
             class:has-stage=move || stage.is_set()
             class:has-lesson=move || stage.has_lesson()
+            class:has-puzzle=move || stage.has_lesson() && page.puzzle.with(Option::is_some)
             class:has-no-picture=move || stage.has_pictures(0)
             class:has-two-pictures=move || stage.has_pictures(2)
             class:is-asking=is_asking(page)

@@ -32,6 +32,11 @@ impl Stage {
         }
     }
 
+    /// A puzzle: its bar, and the graph in all the room that is left.
+    pub fn of_puzzle() -> Self {
+        Self::of_step(&[View::Graph])
+    }
+
     /// A step that looks at these views: the lesson, the first two pictures among them, else the graph, and their bands.
     pub fn of_step(look: &[View]) -> Self {
         Self::with_pictures(look, MAX_PICTURES)

@@ -1,7 +1,7 @@
 // Puzzles: fused by hand against par, with hints, the way to the optimum, a link and what the browser remembers.
 
 import { expect, findingsInBothColours, test } from './fixture.mjs';
-import { choosePolicy, headlineBytes, policyChoice, result, stored } from './visitor.mjs';
+import { choosePolicy, editor as textEditor, notice, picker, stored } from './visitor.mjs';
 
 const pane = (page) => page.getByRole('region', { name: 'Learn' });
 const graph = (page) => page.getByRole('region', { name: 'Graph' });
@@ -12,10 +12,13 @@ const button = (page, name) => pane(page).getByRole('button', { name, exact: tru
 // A solved one has a check mark in front of its title.
 const row = (page, title) => pane(page).getByRole('button', { name: new RegExp(`^(✓ ?)?${title}`) });
 const words = (page) => pane(page).locator('.puzzle-words');
+const figure = (page, name) => pane(page).locator('.puzzle-standing dl > div').filter({ hasText: name }).locator('dd');
+const rank = (page, name) => pane(page).getByRole('list', { name: 'Ranks' }).getByRole('listitem').filter({ hasText: name });
+const learn = (page) => page.getByRole('button', { name: 'Learn', exact: true }).click();
 const hints = (page) => pane(page).getByRole('list', { name: 'Hints' }).getByRole('listitem');
 
 async function openPuzzle(page, title) {
-  await page.getByRole('button', { name: 'Learn', exact: true }).click();
+  await learn(page);
   await row(page, title).click();
   await expect(pane(page).getByRole('heading', { name: title })).toBeFocused();
 }
@@ -30,35 +33,67 @@ async function mergeWithNext(page, number) {
   await expect.poll(() => kernels(page)).toHaveLength(before - 1);
 }
 
+async function copiedLink(page, click) {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await click();
+  await expect(notice(page)).toContainText('copied');
+  return page.evaluate(() => navigator.clipboard.readText());
+}
+
 test('a puzzle is solved by keys, and a reload remembers it', async ({ page, open }) => {
   await open();
   await openPuzzle(page, 'Two ops');
   await expect(words(page)).toHaveText('134 MB above par, 66.7 %');
-  await expect(policyChoice(page, 'manual')).toBeChecked();
-  // The optimum is not given away.
-  await expect(result(page)).not.toContainText(/optim|proven/i);
-  const { fused } = await headlineBytes(page);
+  await expect(figure(page, 'Now')).toHaveText('336 MB');
+  await expect(figure(page, 'Moves')).toHaveText('0');
+  await expect(rank(page, 'Legal')).toContainText('not reached');
   await mergeWithNext(page, 1);
-  await expect(words(page)).toContainText('Solved');
-  expect((await headlineBytes(page)).fused).toBeLessThan(fused);
+  await expect(words(page)).toHaveText('Solved in 1 move: 201 MB instead of 336 MB, 1.67× less. No legal kernels cost less.');
+  await expect(figure(page, 'Moves')).toHaveText('1 (best 1 move)');
+  await expect(rank(page, 'Proven optimum')).toContainText(', reached');
+  await expect(page.locator('.has-just-won')).toHaveCount(1);
   await expect.poll(async () => (await stored(page, 'puzzles'))['fuseline.puzzles']).toContain('"two_ops":0');
   await page.reload();
   await expect(pane(page).getByRole('heading', { name: 'Two ops' })).toBeVisible();
-  await expect(words(page)).toContainText('Solved');
+  await expect(words(page)).toContainText('Solved in 1 move');
+  // Joy is for the move, and not for coming back.
+  await expect(page.locator('.has-just-won')).toHaveCount(0);
   await button(page, 'All puzzles').click();
-  await expect(row(page, 'Two ops')).toContainText('solved');
+  await expect(row(page, 'Two ops')).toContainText('solved in 1 move');
   await expect(row(page, 'A chain')).toContainText('unsolved');
   await expect(pane(page)).toContainText('1 of 12 solved');
 });
 
-test('each hint names the next edge with its price, and they go when the kernels change', async ({ page, open }) => {
+test('undo takes a move back, a cut is one more, and a reload keeps the count', async ({ page, open }) => {
+  await open();
+  await openPuzzle(page, 'A chain');
+  await mergeWithNext(page, 1);
+  await mergeWithNext(page, 1);
+  await expect(figure(page, 'Moves')).toHaveText('2');
+  await page.getByRole('button', { name: 'Undo', exact: true }).first().click();
+  await expect(figure(page, 'Moves')).toHaveText('1');
+  await page.getByRole('button', { name: 'Redo', exact: true }).click();
+  await expect(figure(page, 'Moves')).toHaveText('2');
+  await op(page, 'gelu').focus();
+  await page.keyboard.press('x');
+  await page.keyboard.press('x');
+  await expect(figure(page, 'Moves')).toHaveText('3');
+  await page.reload();
+  await expect(figure(page, 'Moves')).toHaveText('3');
+  await button(page, 'Start again').click();
+  await expect(figure(page, 'Moves')).toHaveText('0');
+});
+
+test('the first hint asks, the second names the edge with its price, and they go when the kernels change', async ({ page, open }) => {
   await open();
   await openPuzzle(page, 'Two layers');
   await button(page, 'Hint').click();
-  await expect(hints(page)).toHaveText([/^Look at the edge from up to up_b\. Merging kernels 2 and 3 saves 67\.1 MB/]);
-  await button(page, 'Hint').click();
+  await expect(hints(page)).toHaveText([/^up goes to memory and comes back: 33\.6 MB written, 33\.6 MB read\. Which kernel could keep it on chip\?$/]);
+  await button(page, 'Name the move').click();
   await expect(hints(page)).toHaveCount(2);
-  await expect(hints(page).nth(1)).toContainText('from up_b to act');
+  await expect(hints(page).nth(1)).toHaveText(/^Look at the edge from up to up_b\. Merging kernels 2 and 3 saves 67\.1 MB/);
+  // One move at a time.
+  await expect(button(page, 'Name the move')).toHaveAttribute('aria-disabled', 'true');
   await mergeWithNext(page, 2);
   await expect(hints(page)).toHaveCount(0);
   await button(page, 'All puzzles').click();
@@ -81,7 +116,8 @@ test('a wrong merge stays above par, and the hint says what to cut', async ({ pa
   await expect(graph(page).getByRole('button', { name: /^kernel \d+ of 3: gate.*silu.*product/ })).toHaveCount(1);
   await expect(words(page)).toContainText('above par');
   await button(page, 'Hint').click();
-  await expect(hints(page)).toHaveText([/gate and silu share a kernel that is in the way\. Cutting before silu costs/]);
+  await button(page, 'Name the move').click();
+  await expect(hints(page)).toHaveText([/is in the way/, /gate and silu share a kernel that is in the way\. Cutting before silu costs/]);
 });
 
 test('the optimum is shown as steps, does not count, and gives the own kernels back', async ({ page, open }) => {
@@ -89,66 +125,177 @@ test('the optimum is shown as steps, does not count, and gives the own kernels b
   await openPuzzle(page, 'A chain');
   // The text is hidden behind the puzzle.
   const editor = page.getByRole('textbox', { name: 'Operations as text', includeHidden: true });
+  await mergeWithNext(page, 1);
   const text = await editor.inputValue();
   await button(page, 'Show the optimum').click();
-  await expect(pane(page)).toContainText('Step 0 of 4 to the optimum');
-  for (let step = 1; step <= 4; step += 1) {
+  await expect(pane(page)).toContainText('Step 0 of 3 to the optimum');
+  for (let step = 1; step <= 3; step += 1) {
     await button(page, 'Next step').click();
-    await expect(pane(page)).toContainText(`Step ${step} of 4 to the optimum`);
-    await expect.poll(() => kernels(page)).toHaveLength(5 - step);
+    await expect(pane(page)).toContainText(`Step ${step} of 3 to the optimum`);
+    await expect.poll(() => kernels(page)).toHaveLength(4 - step);
   }
-  await expect(words(page)).toContainText('Solved');
+  await expect(words(page)).toHaveText('At par: these are the kernels that the search found.');
+  await expect(rank(page, 'Legal')).toContainText('not reached');
   await button(page, 'Previous step').click();
   await expect.poll(() => kernels(page)).toHaveLength(2);
-  await button(page, 'Back to my kernels').click();
-  await expect(editor).toHaveValue(text);
+  // The last step is the visitor's, the others are not.
+  await mergeWithNext(page, 1);
+  await expect(words(page)).toContainText('not by your own moves');
+  await page.keyboard.press('Control+z');
+  await page.keyboard.press('Control+z');
+  await expect(words(page)).toContainText('not by your own moves');
+  while (await editor.inputValue() !== text) await page.keyboard.press('Control+z');
   await expect(words(page)).toContainText('above par');
+  await expect(figure(page, 'Moves')).toHaveText('1');
   await button(page, 'Next puzzle').click();
   await expect(pane(page).getByRole('heading', { name: 'Two layers' })).toBeVisible();
   await button(page, 'All puzzles').click();
-  await expect(row(page, 'A chain')).toContainText('unsolved');
+  await expect(row(page, 'A chain')).toContainText(/best: [\d.]+ % above par/);
 });
 
 test('a link opens the puzzle with the solution, which is not the progress of who follows it', async ({ page, open, browser }) => {
-  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await open();
   await openPuzzle(page, 'Two ops');
   await mergeWithNext(page, 1);
-  await button(page, 'Share my solution').click();
-  await expect(page.getByText(/Link to your solution copied/)).toBeVisible();
-  const link = await page.evaluate(() => navigator.clipboard.readText());
+  const link = await copiedLink(page, () => button(page, 'Share my solution').click());
   const other = await (await browser.newContext()).newPage();
   await other.goto(link);
   await expect(pane(other).getByRole('heading', { name: 'Two ops' })).toBeVisible();
-  await expect(words(other)).toContainText('Solved');
+  await expect(words(other)).toHaveText("Solved by the sender's kernels. Start again to solve it yourself.");
   await button(other, 'All puzzles').click();
   await expect(row(other, 'Two ops')).toContainText('unsolved');
   await other.context().close();
 });
 
-test('another policy is not graded, and one button sets the choices again', async ({ page, open }) => {
+test('kernels of another policy are not graded, and marked in the text they are not the visitor\'s moves', async ({ page, open }) => {
   await open();
   await openPuzzle(page, 'Two ops');
-  await mergeWithNext(page, 1);
-  await choosePolicy(page, 'rules');
+  await learn(page);
+  await choosePolicy(page, 'optimal');
+  await learn(page);
   await expect(words(page)).toContainText('These are not your kernels');
   await button(page, "Restore the puzzle's choices").click();
-  await expect(words(page)).toContainText('Solved');
+  await expect(words(page)).toContainText('above par');
+  await learn(page);
+  await choosePolicy(page, 'optimal');
+  await choosePolicy(page, 'manual');
+  await notice(page).getByRole('button', { name: /fewest bytes/ }).click();
+  await learn(page);
+  await expect(words(page)).toContainText('At par, but not by your own moves');
   await button(page, 'Start again').click();
   await expect(words(page)).toContainText('above par');
-  await page.getByRole('button', { name: 'Learn', exact: true }).click();
-  await page.getByRole('combobox', { name: 'Example' }).selectOption('diamond');
-  // An example closes the puzzle.
-  await expect(pane(page)).toHaveCount(0);
-  await page.getByRole('button', { name: 'Learn', exact: true }).click();
+  await button(page, 'All puzzles').click();
+  await expect(row(page, 'Two ops')).toContainText('unsolved');
+});
+
+test('an example closes the puzzle, and closing it brings back the program from before', async ({ page, open }) => {
+  await open();
+  await picker(page, 'Example').selectOption('softmax');
+  const text = await textEditor(page).inputValue();
+  await openPuzzle(page, 'Two ops');
+  await button(page, 'Next puzzle').click();
+  await button(page, 'All puzzles').click();
   await expect(pane(page).getByRole('heading', { name: 'Puzzles' })).toBeVisible();
+  await pane(page).getByRole('button', { name: 'Back to your program' }).click();
+  await expect(textEditor(page)).toHaveValue(text);
+  await openPuzzle(page, 'Two ops');
+  await learn(page);
+  await picker(page, 'Example').selectOption('diamond');
+  await expect(pane(page)).toHaveCount(0);
+  await learn(page);
+  await expect(pane(page).getByRole('heading', { name: 'Puzzles' })).toBeVisible();
+});
+
+test('a teacher makes a puzzle of a program, and its link opens anywhere', async ({ page, open, browser }) => {
+  await open();
+  await picker(page, 'Example').selectOption('softmax');
+  await learn(page);
+  await button(page, 'Make a puzzle of this program').click();
+  const form = pane(page).getByRole('form', { name: 'Make a puzzle' });
+  await form.getByRole('textbox', { name: 'Title' }).fill('Softmax for my class');
+  await form.getByRole('textbox', { name: /^Goal/ }).fill('Which rows are read twice?');
+  await form.getByRole('button', { name: 'Make the puzzle' }).click();
+  await expect(form).toContainText(/Par is [\d.]+ [kMG]B, proven by the search/);
+  const link = await copiedLink(page, () => form.getByRole('button', { name: 'Copy the link' }).click());
+  const other = await (await browser.newContext()).newPage();
+  await other.goto(link);
+  await expect(pane(other).getByRole('heading', { name: 'Softmax for my class' })).toBeVisible();
+  await expect(pane(other)).toContainText('Which rows are read twice?');
+  await expect(figure(other, 'Moves')).toHaveText('0');
+  const count = (await kernels(other)).length;
+  await mergeWithNext(other, 1);
+  await expect(figure(other, 'Moves')).toHaveText('1');
+  await expect(rank(other, 'Legal')).toContainText(', reached');
+  await other.reload();
+  await expect(figure(other, 'Moves')).toHaveText('1');
+  await button(other, 'Start again').click();
+  await expect.poll(() => kernels(other)).toHaveLength(count);
+  await other.context().close();
+});
+
+test('a puzzle file opens, and another file says what is wrong', async ({ page, open }) => {
+  await open();
+  await learn(page);
+  const file = (text) => ({ name: 'mine.fuse', mimeType: 'text/plain', buffer: Buffer.from(text) });
+  const input = pane(page).locator('input[type=file][accept*=fuse]');
+  await input.setInputFiles(file('y = relu(x)\n'));
+  await expect(notice(page)).toContainText('not a puzzle');
+  await input.setInputFiles(file('# title: Mine\n# objective: bytes\n# Think.\ninput x : f16[4096, 4096]\ny = relu(x)\nz = abs(y)\n'));
+  await expect(pane(page).getByRole('heading', { name: 'Mine' })).toBeFocused();
+  await mergeWithNext(page, 1);
+  await expect(words(page)).toContainText('Solved in 1 move');
+});
+
+test('on a laptop the graph has the width of the page, and its type can be read', async ({ page, open }) => {
+  await page.setViewportSize({ width: 1366, height: 768 });
+  await open();
+  for (const [title, isWhole] of [['Layer norm between', true], ['Prologues', true], ['A Llama block', false]]) {
+    await learn(page);
+    if (await pane(page).count() === 0) await learn(page);
+    if (await button(page, 'All puzzles').count() > 0) await button(page, 'All puzzles').first().click();
+    await row(page, title).click();
+    await expect(words(page)).toContainText('above par');
+    const canvas = await graph(page).locator('svg.dag').boundingBox();
+    expect(canvas.width).toBeGreaterThan(1300);
+    expect(canvas.height).toBeGreaterThan(480);
+    const transform = await graph(page).locator('.dag-parts').getAttribute('transform');
+    expect(11 * Number(/scale\(([\d.]+)/.exec(transform)[1]), title).toBeGreaterThanOrEqual(11);
+    if (!isWhole) continue;
+    for (const kernel of await kernels(page)) {
+      const box = await kernel.boundingBox();
+      expect(box.x).toBeGreaterThanOrEqual(canvas.x);
+      expect(box.x + box.width).toBeLessThanOrEqual(canvas.x + canvas.width);
+      expect(box.y + box.height).toBeLessThanOrEqual(canvas.y + canvas.height);
+    }
+  }
+});
+
+test('the wheel moves a graph that is larger than the page, and a merge stays in sight', async ({ page, open }) => {
+  await page.setViewportSize({ width: 1366, height: 768 });
+  await open();
+  await openPuzzle(page, 'A Llama block');
+  const canvas = await graph(page).locator('svg.dag').boundingBox();
+  const isIn = (box) => box.y >= canvas.y && box.y + box.height <= canvas.y + canvas.height;
+  await expect(op(page, 'probs')).toBeAttached();
+  expect(isIn(await op(page, 'probs').boundingBox())).toBe(false);
+  await page.mouse.move(canvas.x + 100, canvas.y + 100);
+  for (let turn = 0; turn < 12 && !isIn(await op(page, 'probs').boundingBox()); turn += 1) await page.mouse.wheel(0, 200);
+  expect(isIn(await op(page, 'probs').boundingBox())).toBe(true);
+  await op(page, 'probs').focus();
+  await page.keyboard.press('m');
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('Enter');
+  await expect(figure(page, 'Moves')).toHaveText('1');
+  expect(isIn(await op(page, 'probs').boundingBox())).toBe(true);
 });
 
 for (const [screen, viewport] of Object.entries({ phone: { width: 390, height: 844 }, laptop: { width: 1366, height: 768 } })) {
   test(`${screen}: nothing sticks out, and axe-core finds nothing in light and dark colours`, async ({ page, open }) => {
     await page.setViewportSize(viewport);
     await open();
-    await page.getByRole('button', { name: 'Learn', exact: true }).click();
+    await learn(page);
+    await button(page, 'Make a puzzle of this program').click();
+    await button(page, 'Make the puzzle').click();
     expect(await findingsInBothColours(page)).toEqual([]);
     await row(page, 'A chain').click();
     await button(page, 'Hint').click();

@@ -8,6 +8,7 @@ use fuseline_core::resolve::resolve;
 use fuseline_core::{Op, Options, Policy, analyze_program};
 use fuseline_import::pt2::Archive;
 use fuseline_learn::lesson::library::LESSONS;
+use fuseline_learn::puzzle::library::PUZZLES;
 use fuseline_view::page::links::{SharedState, write_state};
 use fuseline_view::present::export::OpList;
 use fuseline_view::present::graph_file::model_explorer;
@@ -79,6 +80,10 @@ pub(crate) fn links() -> Vec<Vec<u8>> {
 
 pub(crate) fn lessons() -> Vec<Vec<u8>> {
     LESSONS.iter().map(|lesson| bytes(lesson.text)).collect()
+}
+
+pub(crate) fn puzzles() -> Vec<Vec<u8>> {
+    PUZZLES.iter().map(|puzzle| bytes(puzzle.text)).collect()
 }
 
 pub(crate) fn measured() -> Vec<Vec<u8>> {

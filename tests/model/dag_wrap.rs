@@ -10,7 +10,7 @@ use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, Options, Policy, analyze, analyze_program};
 use fuseline_view::picture::dag::metrics::SMALL_FONT_PX;
 use fuseline_view::picture::dag::viewport::{LEGIBLE_PX, Size, Viewport};
-use fuseline_view::picture::dag::wrap::{in_columns, wrap};
+use fuseline_view::picture::dag::wrap::{MAX_COLUMNS, in_columns, wrap};
 use fuseline_view::picture::dag::{DagLayout, layout};
 use fuseline_view::picture::export::graph;
 use proptest::prelude::*;
@@ -110,7 +110,7 @@ fn text_can_be_read_at_first_sight_on_every_screen() {
     for (name, analysis) in named() {
         let picture = layout(&analysis.graph, &analysis.partition);
         for frame in FRAMES {
-            let wrapped = wrap(&picture, frame);
+            let wrapped = wrap(&picture, frame, MAX_COLUMNS);
             let seen = wrapped.as_ref().unwrap_or(&picture);
             let view = Viewport::fit(seen.size(), seen.start_x(frame.0), frame);
             let text_px = SMALL_FONT_PX * view.scale;
@@ -142,22 +142,22 @@ fn a_chain_that_is_taller_than_its_frame_is_in_columns_where_they_fit() {
     let picture = layout(&analysis.graph, &analysis.partition);
     let [phone, _, projector, full_screen] = FRAMES;
     assert_eq!(
-        wrap(&picture, phone),
+        wrap(&picture, phone, MAX_COLUMNS),
         None,
         "a phone has no room for two columns"
     );
     assert_eq!(
-        wrap(&picture, (full_screen.0, picture.height)),
+        wrap(&picture, (full_screen.0, picture.height), MAX_COLUMNS),
         None,
         "all of it is seen"
     );
     for frame in [projector, full_screen] {
-        let wrapped = wrap(&picture, frame).unwrap();
+        let wrapped = wrap(&picture, frame, MAX_COLUMNS).unwrap();
         assert!(wrapped.height <= frame.1, "all of it is seen in {frame:?}");
     }
     let tall = (projector.0, picture.height / 7.0);
     assert_eq!(
-        wrap(&picture, tall),
+        wrap(&picture, tall, MAX_COLUMNS),
         None,
         "columns of several frames are no help"
     );

@@ -146,6 +146,7 @@ mod pt2_autocast;
 mod pt2_bad;
 mod pt2_files;
 mod puzzles;
+mod puzzles_own;
 mod pytorch;
 mod random_attention;
 mod random_graph;

@@ -7,19 +7,20 @@ use fuseline_core::{KernelId, Objective, Policy};
 use fuseline_learn::lesson::state::Seen;
 use fuseline_learn::puzzle::library::{PUZZLES, listed, next};
 use fuseline_learn::puzzle::progress::Progress;
-use fuseline_learn::puzzle::standing::{Graded, Standing, amount_text};
-use fuseline_learn::puzzle::{Posed, read};
+use fuseline_learn::puzzle::rank::Rank;
+use fuseline_learn::puzzle::standing::{Graded, Maker, Standing, amount_text};
+use fuseline_learn::puzzle::{Posed, Region, read};
 use fuseline_view::present::figure::{Figure, Of, Quantity, explanation};
 use fuseline_view::present::manual::{Change, propose};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
-static POSED: LazyLock<Vec<(&str, Posed)>> = LazyLock::new(|| {
+pub(crate) static POSED: LazyLock<Vec<(&str, Posed)>> = LazyLock::new(|| {
     let posed = |text| Posed::of(read(text).0).unwrap();
     (PUZZLES.iter().map(|p| (p.id, posed(p.text)))).collect()
 });
 
-fn posed(id: &str) -> &'static Posed {
+pub(crate) fn posed(id: &str) -> &'static Posed {
     &POSED.iter().find(|(known, _)| *known == id).unwrap().1
 }
 
@@ -147,6 +148,11 @@ fn a_merge_that_is_in_the_way_is_cut_again() {
         steps[0]
     );
     assert!(steps[0].hint.contains("in the way"), "{}", steps[0].hint);
+    // The first hint names the kernel, and neither its ops nor the cut.
+    let nudge = &steps[0].nudge;
+    assert!(matches!(nudge.region, Region::Kernel(_)), "{nudge:?}");
+    assert!(nudge.words.contains("in the way"), "{}", nudge.words);
+    assert!(!nudge.words.contains("gate"), "{}", nudge.words);
     let other = merged(posed, &start, ["up", "product"]);
     let cuts = posed
         .way(&other)
@@ -209,18 +215,129 @@ fn a_broken_file_says_what_is_wrong() {
     );
 }
 
+/// Kernels of a puzzle that cost so much more than par.
+fn above(above_pct: f64) -> Graded {
+    let at_par = above_pct == 0.0;
+    Graded {
+        cost: Amount::Bytes(100),
+        above: Amount::Bytes(0),
+        above_pct,
+        gone_pct: 0.0,
+        rank: Some(if at_par { Rank::Optimum } else { Rank::Legal }),
+    }
+}
+
 #[test]
 fn progress_keeps_the_best() {
     let mut progress = Progress::default();
     assert_eq!(progress.above_pct("chain"), None);
-    progress.note("chain", 12.5);
-    progress.note("chain", 40.0);
+    progress.note("chain", &above(12.5), 2);
+    progress.note("chain", &above(40.0), 3);
     assert_eq!(progress.above_pct("chain"), Some(12.5));
-    progress.note("chain", 0.0);
+    assert_eq!(progress.rank("chain"), Some(Rank::Legal));
+    assert_eq!(progress.fewest_moves("chain"), None);
+    progress.note("chain", &above(0.0), 6);
+    progress.note("chain", &above(0.0), 4);
+    progress.note("chain", &above(0.0), 5);
+    progress.note("chain", &above(12.5), 1);
     assert!(progress.is_solved("chain") && !progress.is_solved("diamond"));
+    assert_eq!(progress.rank("chain"), Some(Rank::Optimum));
+    assert_eq!(progress.fewest_moves("chain"), Some(4));
+    assert_eq!(progress.solved(), 1);
+    // Of the puzzles of the page, one is solved.
+    progress.note("own.1f", &above(0.0), 1);
     assert_eq!(progress.solved(), 1);
     assert_eq!(Progress::read(&progress.write()), progress);
     assert_eq!(Progress::read("{"), Progress::default());
+    let old = Progress::read(r#"{"above_pct":{"chain":0.0}}"#);
+    assert_eq!(
+        (old.rank("chain"), old.fewest_moves("chain")),
+        (Some(Rank::Optimum), None)
+    );
+}
+
+#[test]
+fn ranks_are_thresholds_that_kernels_pass_one_after_the_other() {
+    for (id, posed) in POSED.iter() {
+        let ranks = posed.ranks();
+        let names: Vec<_> = ranks.iter().map(|row| row.name).collect();
+        assert_eq!(names[0], "Legal", "{id}");
+        assert!(names.last().unwrap().starts_with("Proven optimum"), "{id}");
+        let mut now = posed.seen().unwrap();
+        let mut reached = vec![graded(posed, &now).rank];
+        for step in posed.way(&now).unwrap() {
+            now = seen(posed, &step.text);
+            reached.push(graded(posed, &now).rank);
+        }
+        assert_eq!(reached[0], None, "{id}: the start saves nothing");
+        assert_eq!(*reached.last().unwrap(), Some(Rank::Optimum), "{id}");
+    }
+    // The compiler leaves something to do in some, and nothing in others.
+    let ranks = |id| {
+        posed(id)
+            .ranks()
+            .into_iter()
+            .map(|row| (row.name, row.costs))
+    };
+    let costs = |costs: &str| costs.to_owned();
+    assert!(ranks("layer_norm").eq([
+        ("Legal", costs("below 407 MB")),
+        ("Better than torch.compile", costs("below 155 MB")),
+        ("Proven optimum", costs("122 MB")),
+    ]));
+    assert!(ranks("two_ops").eq([
+        ("Legal", costs("below 336 MB")),
+        ("Proven optimum, as good as torch.compile", costs("201 MB")),
+    ]));
+}
+
+#[test]
+fn par_says_whose_kernels_reach_it() {
+    let posed = posed("two_ops");
+    let start = posed.seen().unwrap();
+    let solved = graded(posed, &merged(posed, &start, ["sum", "relu"]));
+    let words = |maker| solved.words(posed.start, maker);
+    assert_eq!(
+        words(Maker::Visitor(1)),
+        "Solved in 1 move: 201 MB instead of 336 MB, 1.67× less. No legal kernels cost less."
+    );
+    assert!(words(Maker::Sender).starts_with("Solved by the sender's kernels"));
+    for maker in [Maker::Search, Maker::Other] {
+        assert!(!words(maker).contains("Solved"), "{}", words(maker));
+    }
+    let open = graded(posed, &start);
+    assert_eq!(
+        open.words(posed.start, Maker::Visitor(0)),
+        "134 MB above par, 66.7 %"
+    );
+    // A time is a lower bound.
+    let (id, timed) = (POSED.iter())
+        .find(|(_, posed)| matches!(posed.par, Amount::Seconds(_)))
+        .unwrap();
+    let last = timed.way(&timed.seen().unwrap()).unwrap();
+    let solved = graded(timed, &seen(timed, &last.last().unwrap().text));
+    let words = solved.words(timed.start, Maker::Visitor(last.len()));
+    assert!(words.contains(", at best "), "{id}: {words}");
+}
+
+/// The move is what the second hint names.
+#[test]
+fn a_first_hint_asks_about_a_tensor_and_names_no_kernel_to_merge() {
+    for (id, posed) in POSED.iter() {
+        for step in posed.way(&posed.seen().unwrap()).unwrap() {
+            let words = &step.nudge.words;
+            assert!(words.ends_with('?'), "{id}: {words}");
+            let tells = ["Merging", "merge", "kernels "].map(|word| words.contains(word));
+            assert_eq!(tells, [false; 3], "{id}: {words}");
+        }
+    }
+    let first = |id: &str| posed(id).way(&posed(id).seen().unwrap()).unwrap().remove(0);
+    assert_eq!(
+        first("two_ops").nudge.words,
+        "sum goes to memory and comes back: 67.1 MB written, 67.1 MB read. Which kernel could keep it on chip?"
+    );
+    let readers = first("two_readers").nudge.words;
+    assert!(readers.contains("read"), "{readers}");
 }
 
 proptest! {

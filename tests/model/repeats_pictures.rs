@@ -9,7 +9,7 @@ use crate::repeats::{BLOCK, HEAD, POLICIES, TAIL, folded, of_text, program, repe
 use fuseline_core::{Analysis, KernelId, Op, Options, Policy, TensorDecl, TensorRole, analyze};
 use fuseline_view::picture::dag::metrics::SMALL_FONT_PX;
 use fuseline_view::picture::dag::viewport::{LEGIBLE_PX, Viewport};
-use fuseline_view::picture::dag::wrap::{in_columns, wrap};
+use fuseline_view::picture::dag::wrap::{MAX_COLUMNS, in_columns, wrap};
 use fuseline_view::picture::dag::{DagLayout, EdgeEnd, Point, layout};
 use fuseline_view::picture::export::graph;
 use proptest::prelude::*;
@@ -170,7 +170,7 @@ fn the_first_view_of_a_folded_picture_can_be_read_and_cuts_no_tag() {
             (750.0, 790.0),
             (1920.0, 1040.0),
         ] {
-            let wrapped = wrap(&picture, canvas);
+            let wrapped = wrap(&picture, canvas, MAX_COLUMNS);
             let seen = wrapped.as_ref().unwrap_or(&picture);
             let view = Viewport::fit(seen.size(), seen.start_x(canvas.0), canvas);
             assert!(

@@ -60,6 +60,7 @@ fn every_choice_travels() {
                 selected_op: Some("y".to_owned()),
                 open_tab: Some("compare".to_owned()),
                 puzzle: Some("diamond".to_owned()),
+                moves: Some(3),
                 note: Note::of("Look at kernel 3 = the softmax."),
             };
             assert_eq!(there_and_back(&state), Ok(state));

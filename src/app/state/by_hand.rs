@@ -102,6 +102,17 @@ impl Page {
         self.keep_focus();
     }
 
+    /// Number of merges and cuts with which the visitor made the kernels of the open puzzle from its start; `None` without a puzzle,
+    /// and for kernels that are not theirs. Tracked.
+    pub fn moves(self) -> Option<usize> {
+        let is_start = self.puzzle.with(|puzzle| {
+            let start = puzzle.as_ref()?.text();
+            Some(self.text.with(|text| text == start))
+        })?;
+        let moves = self.moves.get();
+        if is_start { Some(0) } else { moves }
+    }
+
     /// Makes a change by hand, selects the merged kernel, or the one that begins behind the cut, and requests the focus for
     /// it: at once, or as soon as the worker knows the effect, unless the visitor has gone on by then. On a phone nothing is
     /// selected.
@@ -144,8 +155,15 @@ impl Page {
             return;
         };
         let example = self.example.get_untracked();
+        let before = untrack(|| match self.policy.get() {
+            Policy::Manual => self.moves(),
+            // Each op as a kernel: the start.
+            Policy::None => self.puzzle.with(Option::is_some).then_some(0),
+            Policy::Rules | Policy::Inductor | Policy::Optimal => None,
+        });
         let manual = Choices {
             policy: Policy::Manual,
+            moves: before.map(|moves| moves + 1),
             ..self.choices()
         };
         let is_changed = self.replace(text.clone(), Origin::Single, example, manual);

@@ -25,6 +25,7 @@ use fuseline_core::{
     Span, default_device,
 };
 use fuseline_import::matching::Matching;
+use fuseline_learn::puzzle::source::Source;
 use fuseline_view::page::note::Note;
 use fuseline_view::page::tab::Tab;
 use fuseline_view::present::badge::{KernelLook, kernel_looks};
@@ -71,7 +72,9 @@ pub struct Page {
     /// The example that the text started from.
     pub example: RwSignal<Option<&'static str>>,
     /// The puzzle whose kernels the visitor makes.
-    pub puzzle: RwSignal<Option<&'static str>>,
+    pub puzzle: RwSignal<Option<Source>>,
+    /// As in [`Choices`](crate::app::history::Choices); [`Page::moves`] knows the start, too.
+    pub(super) moves: RwSignal<Option<usize>>,
     /// The note that came with the link, until another program is opened.
     pub sender_note: RwSignal<Option<Note>>,
     /// The link that was opened.
@@ -230,6 +233,7 @@ impl Page {
             tab: RwSignal::new(Tab::default()),
             example: RwSignal::new(None),
             puzzle: RwSignal::new(None),
+            moves: RwSignal::new(None),
             sender_note: RwSignal::new(None),
             sent: RwSignal::default(),
             notice: RwSignal::new(None),

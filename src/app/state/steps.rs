@@ -102,14 +102,18 @@ impl Page {
             device: self.device.get_untracked(),
             is_fused: self.is_fused.get_untracked(),
             note: self.sender_note.get_untracked(),
+            moves: self.moves.get_untracked(),
         }
     }
 
-    /// The choices that stay when `text` is shown: the sender's note is about the program of the link alone.
+    /// The choices that stay when `text` is shown: the sender's note is about the program of the link alone, and kernels that come
+    /// with another text are not of the visitor's moves.
     pub fn choices_with(self, text: &str) -> Choices {
         let is_another = (self.text).with_untracked(|before| keeps_little(before, text));
         let mut choices = self.choices();
         choices.note = choices.note.filter(|_| !is_another);
+        let is_same = (self.text).with_untracked(|before| before == text);
+        choices.moves = choices.moves.filter(|_| is_same);
         choices
     }
 
@@ -205,6 +209,7 @@ impl Page {
             device,
             is_fused,
             note,
+            moves,
         } = choices;
         if policy == Policy::Manual && self.step.get_untracked().is_some() {
             // Show the kernels that were just changed by hand, not those of an earlier step.
@@ -215,6 +220,7 @@ impl Page {
         self.conventions.set_if_changed(conventions);
         self.device.set_if_changed(device);
         self.is_fused.set_if_changed(is_fused);
+        self.moves.set_if_changed(moves);
         if self.sender_note.with_untracked(|now| *now != note) {
             self.sender_note.set(note);
             self.sent.update(|sent| sent.is_note_hidden = false);

@@ -28,8 +28,14 @@ pub(super) type StoredGraph = StoredValue<Arc<PlacedGraph>>;
 
 impl PlacedGraph {
     /// `last` as long as the canvas has room for as many columns of the same graph, else a new layout.
-    pub(super) fn of(drawn: Arc<Drawn>, canvas: Size, last: Option<&Arc<Self>>) -> Arc<Self> {
-        let layout = wrap(&drawn.layout, canvas).map_or_else(|| drawn.layout.clone(), Arc::new);
+    pub(super) fn of(
+        drawn: Arc<Drawn>,
+        canvas: Size,
+        max_columns: usize,
+        last: Option<&Arc<Self>>,
+    ) -> Arc<Self> {
+        let wrapped = wrap(&drawn.layout, canvas, max_columns);
+        let layout = wrapped.map_or_else(|| drawn.layout.clone(), Arc::new);
         if let Some(last) = last
             && Arc::ptr_eq(&last.drawn, &drawn)
             // Another number of columns has another size.

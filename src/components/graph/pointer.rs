@@ -159,14 +159,24 @@ impl Graph {
         (self.pointers).with_value(|pointers| pointers.is_drag || pointers.is_held)
     }
 
+    fn has_page_of_puzzle(self) -> bool {
+        let page = self.page();
+        page.is_learning.get_untracked() && page.puzzle.with_untracked(Option::is_some)
+    }
+
     /// The wheel turns.
     pub(super) fn wheel(self, event: &WheelEvent) {
-        // Without a key the wheel scrolls the page.
+        let lines = if event.delta_mode() == 0 { 1.0 } else { 24.0 };
         if !(event.ctrl_key() || event.meta_key()) {
+            // Without a key the wheel scrolls the page. That of a puzzle does not scroll, and its graph may be larger.
+            if self.has_page_of_puzzle() && self.is_cut_off.get_untracked() {
+                event.prevent_default();
+                let (dx, dy) = (event.delta_x() * lines, event.delta_y() * lines);
+                self.move_to(self.viewport.get_untracked().panned(-dx, -dy));
+            }
             return;
         }
         event.prevent_default();
-        let lines = if event.delta_mode() == 0 { 1.0 } else { 24.0 };
         let delta = (event.delta_y() * lines).clamp(-240.0, 240.0);
         if let Some(at) = self.point_of(event) {
             self.zoom((-delta * 0.004).exp(), Some(at));

@@ -15,6 +15,7 @@ use fuseline_view::picture::dag::focus::FocusTarget;
 use fuseline_view::picture::dag::looks::Looks;
 use fuseline_view::picture::dag::sight::{Sight, are_edges_many, is_overview, is_small};
 use fuseline_view::picture::dag::viewport::{Size, Viewport};
+use fuseline_view::picture::dag::wrap::{MAX_COLUMNS, MAX_COLUMNS_OF_PAGE};
 use fuseline_view::picture::dag::{Point, Rect};
 use fuseline_view::present::manual::Proposal;
 use leptos::ev::MouseEvent;
@@ -84,8 +85,7 @@ impl Graph {
     /// The state of the graph of a page. `canvas_px` is the size of the canvas, on which paper shows the whole picture, in units of
     /// `unit_px` screen pixels.
     pub(super) fn new(page: Page, canvas_px: Signal<Size>, unit_px: Signal<f64>) -> Self {
-        let placed =
-            shared_memo(move |last| PlacedGraph::of(page.drawing.get(), canvas_px.get(), last));
+        let placed = placed_in(page, canvas_px);
         let selection =
             Memo::new(move |_| placed.with(|placed| placed.shown(page.selection.get())));
         let decided_ops = Memo::new(move |_| {
@@ -107,19 +107,7 @@ impl Graph {
         let names = unhurried(looks, move || page.hold.is_dragging());
         let looks = settled(looks);
         let aim = RwSignal::new(None::<ForLayout<Aim>>);
-        let is_staged = is_staged(View::Graph);
-        let first_view = Memo::new(move |_| {
-            placed.with(|placed| {
-                let (layout, canvas) = (&placed.layout, canvas_px.get());
-                // On a phone a finger moves it, and its type stays legible.
-                let fit = if is_staged() && !browser::shows_sheets() {
-                    Viewport::fit_staged
-                } else {
-                    Viewport::fit
-                };
-                fit(layout.size(), layout.start_x(canvas.0), canvas)
-            })
-        });
+        let first_view = first_view(page, placed, canvas_px);
         let viewport = Memo::new(move |_| {
             let (placed, canvas) = (placed.get(), canvas_px.get());
             let picture = placed.layout.size();
@@ -281,6 +269,46 @@ impl Graph {
     pub(super) fn set_plan(self, plan: Option<Plan>) {
         self.plan.set(plan.map(|plan| self.for_layout(plan)));
     }
+}
+
+/// Whether the graph has the page of a puzzle, whose kernels are all in play. Tracked.
+fn is_of_puzzle(page: Page) -> impl Fn() -> bool + Copy + Send + Sync {
+    let is_staged = is_staged(View::Graph);
+    move || is_staged() && page.puzzle.with(Option::is_some)
+}
+
+/// The layout in columns that the canvas has room for.
+fn placed_in(page: Page, canvas_px: Signal<Size>) -> Memo<Arc<PlacedGraph>> {
+    let is_of_puzzle = is_of_puzzle(page);
+    shared_memo(move |last| {
+        let max_columns = if is_of_puzzle() {
+            MAX_COLUMNS_OF_PAGE
+        } else {
+            MAX_COLUMNS
+        };
+        PlacedGraph::of(page.drawing.get(), canvas_px.get(), max_columns, last)
+    })
+}
+
+/// Where the picture is by default.
+fn first_view(
+    page: Page,
+    placed: Memo<Arc<PlacedGraph>>,
+    canvas_px: Signal<Size>,
+) -> Memo<Viewport> {
+    let (is_staged, is_of_puzzle) = (is_staged(View::Graph), is_of_puzzle(page));
+    Memo::new(move |_| {
+        placed.with(|placed| {
+            let (layout, canvas) = (&placed.layout, canvas_px.get());
+            // Its type stays legible where a finger moves it, and where kernels are dragged.
+            let fit = if is_staged() && !is_of_puzzle() && !browser::shows_sheets() {
+                Viewport::fit_staged
+            } else {
+                Viewport::fit
+            };
+            fit(layout.size(), layout.start_x(canvas.0), canvas)
+        })
+    })
 }
 
 fn look_in<T>(

@@ -1,11 +1,16 @@
 //! The puzzles to choose from, and how far the visitor is in each.
 
+use super::make::OwnPuzzles;
 use crate::app::puzzling::Puzzling;
 use fuseline_learn::puzzle::library::{Listed, PUZZLES};
 use fuseline_learn::puzzle::progress::Progress;
+use fuseline_learn::puzzle::rank::Rank;
 use fuseline_learn::puzzle::read;
+use fuseline_learn::puzzle::source::Source;
 use fuseline_view::present::format::format_percent;
+use fuseline_view::present::names::counted;
 use leptos::prelude::*;
+use strum::VariantArray;
 
 /// All puzzles.
 #[component]
@@ -25,6 +30,7 @@ pub fn PuzzleList() -> impl IntoView {
                 }}
             </p>
             <ol>{PUZZLES.iter().map(|listed| view! { <PuzzleRow listed /> }).collect_view()}</ol>
+            {puzzling.map(|puzzling| view! { <OwnPuzzles puzzling /> })}
         </div>
     }
 }
@@ -39,14 +45,21 @@ fn PuzzleRow(
     let (puzzle, _) = read(listed.text);
     let objective = puzzle.page.shared.fusion.objective.name();
     let above_pct = move || puzzling?.progress.with(|p| p.above_pct(listed.id));
-    let state = move || match above_pct() {
-        None => "unsolved".to_owned(),
-        Some(0.0) => "solved".to_owned(),
-        Some(above) => format!("best: {} above par", format_percent(above)),
+    let moves = move || puzzling?.progress.with(|p| p.fewest_moves(listed.id));
+    let rank = move || puzzling?.progress.with(|p| p.rank(listed.id));
+    let state = move || match (above_pct(), moves()) {
+        (None, _) => "unsolved".to_owned(),
+        (Some(0.0), Some(moves)) => format!("solved in {}", counted(moves, "move")),
+        (Some(0.0), None) => "solved".to_owned(),
+        (Some(above), _) => format!("best: {} above par", format_percent(above)),
+    };
+    let stars = move || {
+        let star = |of: &Rank| if rank() >= Some(*of) { "★" } else { "☆" };
+        rank().map(|_| Rank::VARIANTS.iter().map(star).collect::<String>())
     };
     let open = move |_| {
         if let Some(puzzling) = puzzling {
-            puzzling.open(listed);
+            puzzling.open(&Source::Listed(listed));
         }
     };
     view! {
@@ -54,7 +67,7 @@ fn PuzzleRow(
             <button type="button" on:click=open>
                 <span class="lesson-title">{puzzle.title}</span>
                 <span class="lesson-about">{format!("by {objective}")}</span>
-                <small>{state}</small>
+                <small><span class="puzzle-stars" aria-hidden="true">{stars}</span>" "{state}</small>
             </button>
         </li>
     }

@@ -1,19 +1,16 @@
-//! The open puzzle: its goal, par, how far the kernels are from it, and what helps.
+//! The open puzzle: its goal, par, how far the kernels are from it, and what helps, in a bar above the graph.
 
+use super::standing::{Ranks, StandingLine};
 use super::walk::WalkSteps;
-use crate::app::puzzling::Puzzling;
+use crate::app::puzzling::{MAX_HINTS, Puzzling};
 use crate::app::sharing;
-use crate::app::state::{Page, Told};
-use crate::components::announcer::Announcer;
+use crate::app::state::Page;
 use crate::components::by_pointer::ByPointer;
-use crate::components::number::Number;
 use fuseline_browser as browser;
 use fuseline_core::Objective;
-use fuseline_core::fusion::certificate::Amount;
 use fuseline_learn::puzzle::Posed;
 use fuseline_learn::puzzle::library::next;
-use fuseline_learn::puzzle::standing::{Graded, Standing, amount_text};
-use fuseline_view::present::figure::{Figure, Of, Quantity};
+use fuseline_learn::puzzle::source::Source;
 use leptos::html;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -25,11 +22,16 @@ pub fn PuzzlePane() -> impl IntoView {
         return ().into_any();
     };
     let body = move || match puzzling.posed.get() {
-        Some(posed) => view! { <PuzzleBody puzzling posed /> }.into_any(),
-        None => view! { <p>"This puzzle could not be read."</p> }.into_any(),
+        Some(Ok(posed)) => view! { <PuzzleBody puzzling posed /> }.into_any(),
+        Some(Err(problem)) => view! {
+            <header class="puzzle-title"><AllPuzzles puzzling /></header>
+            <p class="puzzle-about">{problem}</p>
+        }
+        .into_any(),
+        None => ().into_any(),
     };
     view! {
-        <div class="lesson puzzle">
+        <div class="puzzle" class:has-just-won=puzzling.has_just_won>
             {body}
         </div>
     }
@@ -47,96 +49,47 @@ fn PuzzleBody(
     let heading = NodeRef::<html::H3>::new();
     // Who opens a puzzle reads it next: with a screen reader, too.
     heading.on_load(move |_| browser::focus(heading));
+    let ranks = posed.ranks();
     let puzzle = &posed.puzzle;
+    let device = &puzzle.page.shared.device.name;
     let goal = match puzzle.page.shared.fusion.objective {
-        Objective::Bytes => "Bring the memory traffic down to par.",
+        Objective::Bytes => format!("Least memory traffic on {device}."),
         Objective::Time | Objective::Measured => {
-            "Bring the time down to par. The time is the lower bound of the roofline."
+            format!("Least time on {device}, as the lower bound of the roofline.")
         }
     };
-    let device = puzzle.page.shared.device.name.to_string();
-    let words = Memo::new(move |_| match puzzling.standing.get() {
-        Some(Standing::Graded(graded)) => graded.words(),
-        Some(Standing::Ungraded(words)) => words,
-        None => "The text has no program.".to_owned(),
-    });
     view! {
-        <header class="lesson-head">
-            <button type="button" class="link-button" on:click=move |_| puzzling.close()>"All puzzles"</button>
+        <header class="puzzle-title">
+            <AllPuzzles puzzling />
             <h3 node_ref=heading tabindex="-1">{puzzle.title.clone()}</h3>
+            <strong>{goal}</strong>
         </header>
-        <div class="lesson-body">
-            <p>{puzzle.about.clone()}</p>
-            <p><strong>{goal}</strong>{format!(" Device: {device}.")}</p>
-            <Distance puzzling posed=posed.clone() words />
-            <Announcer text=words />
+        <p class="puzzle-about">
+            {puzzle.about.clone()} " "
+            <span class="quiet">
+                <ByPointer
+                    mouse="Drag a kernel onto another to merge them, or select one for its buttons. Keys: M merges, X cuts."
+                    touch="Drag a kernel by its number onto another to merge them, or tap one for its buttons."
+                />
+            </span>
+        </p>
+        <StandingLine puzzling posed />
+        <div class="puzzle-help">
             <Hints puzzling />
             <WalkSteps puzzling />
-            <p class="quiet">
-                <ByPointer
-                    mouse="Drag a kernel of the graph onto another to merge them, or select one for its buttons. By keyboard: M merges, X cuts before an op."
-                    touch="Drag a kernel of the graph by its number onto another to merge them, or tap one for its buttons."
-                />
-            </p>
         </div>
-        <PuzzleFoot puzzling />
+        <Ranks puzzling ranks />
+        <PuzzleWays puzzling />
     }
 }
 
-/// Par, the present figure, and the way between.
+/// The way back to the list.
 #[component]
-fn Distance(
+fn AllPuzzles(
     /// The puzzles.
     puzzling: Puzzling,
-    /// The open one.
-    posed: Arc<Posed>,
-    /// The distance in words.
-    words: Memo<String>,
 ) -> impl IntoView {
-    let graded = move || match puzzling.standing.get() {
-        Some(Standing::Graded(graded)) => Some(graded),
-        _ => None,
-    };
-    let is_ungraded = move || matches!(puzzling.standing.get(), Some(Standing::Ungraded(_)));
-    let is_solved = move || graded().is_some_and(|graded: Graded| graded.is_solved());
-    let is_graded = move || graded().is_some();
-    let now = move || graded().map(|graded| amount_text(graded.cost));
-    let quantity = match posed.par {
-        Amount::Bytes(_) => Quantity::Bytes,
-        Amount::Seconds(_) => Quantity::LowerBound,
-    };
-    let start = StoredValue::new(amount_text(posed.start));
-    let par = amount_text(posed.par);
-    let told_par = Told::own(move || Some(posed.par_explanation()));
-    let gone_pct = move || graded().map_or(0.0, |graded| graded.gone_pct).to_string();
-    view! {
-        <div class="puzzle-standing" class:is-solved=is_solved>
-            <dl>
-                <div>
-                    <dt>"Start"</dt>
-                    <dd>
-                        <Show when=is_graded fallback=move || start.get_value()>
-                            <Number told=Figure::unfused(Of::Program, quantity)>{start.get_value()}</Number>
-                        </Show>
-                    </dd>
-                </div>
-                <div>
-                    <dt>"Now"</dt>
-                    <dd>
-                        <Show when=is_graded fallback=|| "–">
-                            <Number told=Figure::fused(Of::Program, quantity)>{now}</Number>
-                        </Show>
-                    </dd>
-                </div>
-                <div><dt>"Par"</dt><dd><Number told=told_par>{par}</Number></dd></div>
-            </dl>
-            <progress max="100" value=gone_pct aria-label="From the start to par"></progress>
-            <p class="puzzle-words">{words}</p>
-            <Show when=is_ungraded>
-                <button type="button" on:click=move |_| puzzling.restore_choices()>"Restore the puzzle's choices"</button>
-            </Show>
-        </div>
-    }
+    view! { <button type="button" class="link-button" on:click=move |_| puzzling.close()>"All puzzles"</button> }
 }
 
 /// The hints that were asked for.
@@ -154,20 +107,24 @@ fn Hints(
 
 /// What can be done.
 #[component]
-fn PuzzleFoot(
+fn PuzzleWays(
     /// The puzzles.
     puzzling: Puzzling,
 ) -> impl IntoView {
     let page = Page::of_context();
-    let following = move || page.puzzle.get().and_then(next);
-    let is_walking = move || puzzling.walk.with(Option::is_some);
-    let is_done = move || match puzzling.standing.get() {
-        Some(Standing::Graded(graded)) => graded.is_solved(),
-        _ => false,
+    let following = move || {
+        let puzzle = page.puzzle.get()?;
+        next(puzzle.link_name())
     };
-    let has_no_hint = move || !matches!(puzzling.standing.get(), Some(Standing::Graded(graded)) if !graded.is_solved());
+    let is_walking = move || puzzling.walk.with(Option::is_some);
+    let is_done = move || puzzling.is_at_par();
+    let given = move || puzzling.hints.with(Vec::len);
+    let has_no_hint = move || {
+        let is_open = puzzling.graded().is_some_and(|graded| !graded.is_solved());
+        !is_open || given() >= MAX_HINTS
+    };
     let go_on = move |_| match untrack(following) {
-        Some(listed) => puzzling.open(listed),
+        Some(listed) => puzzling.open(&Source::Listed(listed)),
         None => puzzling.close(),
     };
     let share = move |_| {
@@ -176,7 +133,7 @@ fn PuzzleFoot(
                 Err(problem) => page.tell_failure(problem),
                 Ok(link) if browser::copy(&link).await => {
                     page.tell(
-                        "Link to your solution copied. It opens the puzzle with these kernels.",
+                        "Link to these kernels copied. Whoever opens it sees them graded again.",
                     );
                 }
                 Ok(link) => page.tell(format!("Copy this link: {link}")),
@@ -184,30 +141,27 @@ fn PuzzleFoot(
         });
     };
     view! {
-        <footer class="lesson-foot">
-            <div class="lesson-ways">
-                <button
-                    type="button"
-                    aria-disabled=move || has_no_hint().then_some("true")
-                    on:click=move |_| puzzling.hint()
-                >
-                    "Hint"
-                </button>
-                <button
-                    type="button"
-                    aria-expanded=move || is_walking().to_string()
-                    on:click=move |_| if untrack(is_walking) { puzzling.end_walk() } else { puzzling.show_optimum() }
-                >
-                    {move || if is_walking() { "Back to my kernels" } else { "Show the optimum" }}
-                </button>
-                <button type="button" class:is-primary=is_done on:click=go_on>
-                    {move || if following().is_some() { "Next puzzle" } else { "All puzzles" }}
-                </button>
-            </div>
-            <div class="lesson-file">
-                <button type="button" class="link-button" on:click=move |_| puzzling.start_again()>"Start again"</button>
-                <button type="button" class="link-button" on:click=share>"Share my solution"</button>
-            </div>
+        <footer class="puzzle-ways">
+            <button
+                type="button"
+                title="First where to look, then the move"
+                aria-disabled=move || has_no_hint().then_some("true")
+                on:click=move |_| puzzling.hint()
+            >
+                {move || if given() == 0 { "Hint" } else { "Name the move" }}
+            </button>
+            <button type="button" on:click=move |_| puzzling.start_again()>"Start again"</button>
+            <button
+                type="button"
+                aria-expanded=move || is_walking().to_string()
+                on:click=move |_| if untrack(is_walking) { puzzling.end_walk() } else { puzzling.show_optimum() }
+            >
+                {move || if is_walking() { "Back to my kernels" } else { "Show the optimum" }}
+            </button>
+            <button type="button" on:click=share>"Share my solution"</button>
+            <button type="button" class:is-primary=is_done on:click=go_on>
+                {move || if following().is_some() { "Next puzzle" } else { "All puzzles" }}
+            </button>
         </footer>
     }
 }

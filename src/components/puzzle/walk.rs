@@ -1,7 +1,9 @@
 //! The way to the optimum, step by step.
 
 use crate::app::puzzling::{Puzzling, Walk};
+use fuseline_browser as browser;
 use fuseline_learn::puzzle::Step;
+use leptos::html;
 use leptos::prelude::*;
 
 /// The steps to the optimum, once the visitor has asked for them. Each shows the kernels after it.
@@ -32,6 +34,15 @@ pub fn WalkSteps(
         };
         Some(steps?.iter().enumerate().map(row).collect_view())
     };
+    let list = NodeRef::<html::Ol>::new();
+    Effect::watch(
+        move || at.get(),
+        move |_, _, _| {
+            // The bar shows a few steps of many.
+            browser::after_picture(move || browser::reveal_within(list, "[aria-current]"));
+        },
+        false,
+    );
     let place = move || match count.get().unwrap_or_default() {
         0 => "These kernels are at par: there is nothing left to do.".to_owned(),
         count => format!("Step {} of {count} to the optimum", at.get()),
@@ -56,7 +67,7 @@ pub fn WalkSteps(
                         "Next step"
                     </button>
                 </div>
-                <ol>{steps}</ol>
+                <ol node_ref=list>{steps}</ol>
             </section>
         </Show>
     }

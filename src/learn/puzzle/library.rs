@@ -39,7 +39,7 @@ pub fn listed(id: &str) -> Option<&'static Listed> {
     PUZZLES.iter().find(|puzzle| puzzle.id == id)
 }
 
-/// The puzzle after this one; `None` after the last.
+/// The puzzle after this one; `None` after the last, and after one that is not of the page.
 pub fn next(id: &str) -> Option<&'static Listed> {
     let mut rest = PUZZLES.iter().skip_while(|puzzle| puzzle.id != id);
     rest.nth(1)

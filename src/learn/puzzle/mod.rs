@@ -4,11 +4,17 @@
 //! its par, a [`Standing`](standing::Standing) grades the kernels of a text, and [`Posed::way`] leads from them to par.
 
 pub mod library;
+mod make;
+mod nudge;
 pub mod progress;
+pub mod rank;
+pub mod source;
 pub mod standing;
 mod way;
 
 pub use crate::lesson::Problem;
+pub use make::{make, proposed_goal};
+pub use nudge::Region;
 pub use standing::Posed;
 pub use way::Step;
 

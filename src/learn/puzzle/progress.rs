@@ -1,13 +1,23 @@
 //! How far a visitor has come, as the browser keeps it.
 
+use super::library::PUZZLES;
+use super::rank::Rank;
+use super::standing::Graded;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The best that was reached in each puzzle.
+/// The best that was reached in each puzzle, by its id.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Progress {
-    /// For each id by how many percent the best kernels were above par; 0 at par.
+    /// By how many percent the best kernels were above par; 0 at par.
     above_pct: BTreeMap<String, f64>,
+    /// The highest rank.
+    rank: BTreeMap<String, Rank>,
+    /// The fewest moves to par.
+    moves: BTreeMap<String, usize>,
+    /// The document that was open before the puzzle.
+    pub before: Option<String>,
 }
 
 impl Progress {
@@ -26,22 +36,41 @@ impl Progress {
         self.above_pct.get(id).copied()
     }
 
+    /// The highest rank that was reached.
+    pub fn rank(&self, id: &str) -> Option<Rank> {
+        // Stored before there were ranks.
+        let solved = self.is_solved(id).then_some(Rank::Optimum);
+        solved.or_else(|| self.rank.get(id).copied())
+    }
+
+    /// The fewest moves with which par was reached.
+    pub fn fewest_moves(&self, id: &str) -> Option<usize> {
+        self.moves.get(id).copied()
+    }
+
     /// Whether par was reached.
     pub fn is_solved(&self, id: &str) -> bool {
         self.above_pct(id) == Some(0.0)
     }
 
-    /// The number of puzzles at par.
+    /// The number of puzzles of the page at par.
     pub fn solved(&self) -> usize {
-        self.above_pct
-            .values()
-            .filter(|&&above| above == 0.0)
-            .count()
+        let solved = PUZZLES.iter().filter(|puzzle| self.is_solved(puzzle.id));
+        solved.count()
     }
 
-    /// Kernels that are this much above par; keeps the best.
-    pub fn note(&mut self, id: &str, above_pct: f64) {
+    /// Notes kernels that somebody reached with so many moves; keeps the best.
+    pub fn note(&mut self, id: &str, graded: &Graded, moves: usize) {
+        let above_pct = graded.above_pct;
         let best = self.above_pct.entry(id.to_owned()).or_insert(above_pct);
         *best = best.min(above_pct);
+        if let Some(rank) = graded.rank {
+            let best = self.rank.entry(id.to_owned()).or_insert(rank);
+            *best = rank.max(*best);
+        }
+        if graded.is_solved() {
+            let fewest = self.moves.entry(id.to_owned()).or_insert(moves);
+            *fewest = moves.min(*fewest);
+        }
     }
 }

@@ -1,11 +1,18 @@
 //! Par of a puzzle, and how far kernels are from it.
 
 use super::Puzzle;
+use super::rank::Rank;
 use crate::lesson::state::Seen;
 use fuseline_core::fusion::certificate::{Amount, ROUNDING};
+use fuseline_core::notation::parse;
+use fuseline_core::resolve::ops_and_reads;
 use fuseline_core::{Analysis, Graph, IdVec, KernelId, Objective, Op, OpId, Policy};
 use fuseline_view::present::figure::{Explanation, Number, Term};
-use fuseline_view::present::format::{format_bytes, format_percent, format_seconds};
+use fuseline_view::present::format::{format_bytes, format_percent, format_ratio, format_seconds};
+use fuseline_view::present::names::counted;
+
+/// Largest program of a puzzle: some 200 ops, more than anybody merges by hand.
+const MAX_OPS_AND_READS: usize = 600;
 
 /// A puzzle with what the engine has proven about it.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +23,8 @@ pub struct Posed {
     pub start: Amount,
     /// What it costs at best. Nothing legal costs less.
     pub par: Amount,
+    /// What the predicted kernels of torch.compile cost.
+    pub(super) compiled: Amount,
     /// The kernels of the optimum that the search has found; there may be others.
     pub(super) optimum: IdVec<OpId, KernelId>,
     /// The program.
@@ -42,6 +51,8 @@ pub struct Graded {
     pub above_pct: f64,
     /// How much of the way from the start to par is gone, in percent; none for kernels that cost more than the start.
     pub gone_pct: f64,
+    /// The highest rank that they reach; `None` for kernels that save nothing.
+    pub rank: Option<Rank>,
 }
 
 impl Graded {
@@ -50,16 +61,52 @@ impl Graded {
         self.above_pct == 0.0
     }
 
-    /// The distance to par.
-    pub fn words(&self) -> String {
-        if self.is_solved() {
-            return "Solved at par: no legal kernels cost less.".to_owned();
+    /// The distance to par, and at par whether it counts.
+    pub fn words(&self, start: Amount, maker: Maker) -> String {
+        if !self.is_solved() {
+            return format!(
+                "{} above par, {}",
+                amount_text(self.above),
+                format_percent(self.above_pct)
+            );
         }
-        format!(
-            "{} above par, {}",
-            amount_text(self.above),
-            format_percent(self.above_pct)
-        )
+        match maker {
+            Maker::Visitor(moves) => format!(
+                "Solved in {}: {}. No legal kernels cost less.",
+                counted(moves, "move"),
+                saved_words(start, self.cost)
+            ),
+            Maker::Sender => {
+                "Solved by the sender's kernels. Start again to solve it yourself.".to_owned()
+            }
+            Maker::Search => "At par: these are the kernels that the search found.".to_owned(),
+            Maker::Other => {
+                "At par, but not by your own moves. Start again to solve it.".to_owned()
+            }
+        }
+    }
+}
+
+/// Who made the kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Maker {
+    /// The visitor, with so many moves from the start.
+    Visitor(usize),
+    /// The sender of the link.
+    Sender,
+    /// The search, which shows the way to the optimum.
+    Search,
+    /// Something else: another policy, or a text that was pasted.
+    Other,
+}
+
+/// `122 MB instead of 407 MB, 3.3× less`.
+fn saved_words(start: Amount, now: Amount) -> String {
+    let ratio = format_ratio(start.value() / now.value());
+    let [start_text, now_text] = [start, now].map(amount_text);
+    match now {
+        Amount::Bytes(_) => format!("{now_text} instead of {start_text}, {ratio} less"),
+        Amount::Seconds(_) => format!("{now_text} instead of {start_text}, at best {ratio} faster"),
     }
 }
 
@@ -72,18 +119,38 @@ pub fn amount_text(amount: Amount) -> String {
 }
 
 impl Posed {
-    /// Searches the optimum; `None` if the puzzle has no graph, or the search has not proven it.
-    pub fn of(puzzle: Puzzle) -> Option<Self> {
-        let seen = puzzle.page.seen().filter(|seen| !seen.has_error)?;
+    /// Searches the optimum.
+    ///
+    /// # Errors
+    /// Why the program is no puzzle, a sentence.
+    pub fn of(puzzle: Puzzle) -> Result<Self, &'static str> {
+        // Before the analysis: a link may carry a program of 10,000 ops.
+        if ops_and_reads(&parse(&puzzle.page.shared.text).program) > MAX_OPS_AND_READS {
+            return Err(
+                "The program is too large for a puzzle: solving it would take hundreds of merges.",
+            );
+        }
+        let seen = (puzzle.page.seen())
+            .filter(|seen| !seen.has_error && !seen.analysis.graph.ops.is_empty());
+        let seen = seen.ok_or("The program has an error, or no ops.")?;
         let best = seen.under(Policy::Optimal);
-        let is_proven = (best.certificate).is_some_and(|certificate| certificate.is_optimal);
-        is_proven.then(|| Self {
+        if !(best.certificate).is_some_and(|certificate| certificate.is_optimal) {
+            return Err(
+                "The search did not prove an optimum of this program, so the puzzle would have no par. Use fewer ops.",
+            );
+        }
+        let posed = Self {
             start: cost(&seen.analysis),
             par: cost(&best),
+            compiled: cost(&seen.under(Policy::Inductor)),
             optimum: best.partition.kernel_of.clone(),
             graph: seen.analysis.graph.clone(),
             puzzle,
-        })
+        };
+        if posed.is_par(&seen.analysis) {
+            return Err("Fusion saves nothing in this program, so there is nothing to solve.");
+        }
+        Ok(posed)
     }
 
     /// What is told about par. It does not tell the kernels, which are the answer.
@@ -138,7 +205,7 @@ impl Posed {
 
     fn graded(&self, analysis: &Analysis) -> Graded {
         let cost = cost(analysis);
-        let is_par = self.is_par(analysis);
+        let is_par = self.reaches_par(cost);
         let zero = |is_zero: bool, value: f64| if is_zero { 0.0 } else { value };
         let above = match (cost, self.par) {
             (Amount::Bytes(cost), Amount::Bytes(par)) => Amount::Bytes(cost.saturating_sub(par)),
@@ -155,12 +222,18 @@ impl Posed {
             } else {
                 gone.clamp(0.0, 100.0)
             },
+            rank: self.rank_of(cost),
         }
     }
 
     /// Whether kernels cost no more than par.
     pub(super) fn is_par(&self, analysis: &Analysis) -> bool {
-        cost(analysis).value() <= self.par.value() * (1.0 + ROUNDING)
+        self.reaches_par(cost(analysis))
+    }
+
+    /// Whether this is no more than par.
+    pub(super) fn reaches_par(&self, cost: Amount) -> bool {
+        cost.value() <= self.par.value() * (1.0 + ROUNDING)
     }
 
     /// The text of the puzzle with the kernels of its start.

@@ -1,5 +1,6 @@
 //! Ways to par: merges and cuts with their prices.
 
+use super::nudge::{Nudge, nudge};
 use super::standing::{Posed, Standing, cost};
 use crate::lesson::state::Seen;
 use fuseline_core::analysis::by_hand::Shown;
@@ -16,6 +17,8 @@ pub struct Step {
     pub change: Change,
     /// The ops of the edge that is merged or cut: producer and consumer, or two readers of one tensor.
     pub edge: [OpId; 2],
+    /// Where to look, and why.
+    pub nudge: Nudge,
     /// What to do, and its price.
     pub hint: String,
     /// What was done, and its price.
@@ -173,6 +176,7 @@ fn step(now: &Seen, change: Change, edge: [OpId; 2]) -> Option<(Step, Seen)> {
     let step = Step {
         change,
         edge,
+        nudge: nudge(now, &next, change, edge),
         hint,
         done,
         text,

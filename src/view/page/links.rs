@@ -44,6 +44,9 @@ pub struct SharedState {
     pub open_tab: Option<String>,
     /// The puzzle that the text is a solution of.
     pub puzzle: Option<String>,
+    /// Number of merges and cuts that made the kernels from the start of the puzzle. The browser stores it; a link has none, for its
+    /// kernels are somebody else's.
+    pub moves: Option<usize>,
     /// What the sender says about it.
     pub note: Option<Note>,
 }
@@ -60,6 +63,7 @@ impl Default for SharedState {
             selected_op: None,
             open_tab: None,
             puzzle: None,
+            moves: None,
             note: None,
         }
     }
@@ -264,6 +268,9 @@ pub fn write_state(state: &SharedState) -> Result<String, ShareError> {
     if let Some(puzzle) = &state.puzzle {
         put("puzzle", puzzle);
     }
+    if let Some(moves) = state.moves {
+        put("moves", &moves.to_string());
+    }
     if let Some(note) = &state.note {
         put("note", note.as_str());
     }
@@ -340,6 +347,7 @@ pub fn read_state(written: Vec<u8>) -> Result<SharedState, ShareError> {
             "selected" => state.selected_op = Some(value.to_owned()),
             "tab" => state.open_tab = Some(value.to_owned()),
             "puzzle" => state.puzzle = Some(value.to_owned()),
+            "moves" => state.moves = value.parse().ok(),
             "note" => state.note = Note::of(value),
             _ => {
                 if let Ok(switch) = key.parse::<Switch>()

@@ -13,6 +13,8 @@ use fuseline_core::analysis::why::Why;
 use fuseline_core::fusion::record::record;
 use fuseline_core::{Analysis, KernelId, Objective, OpId, Policy, TensorId, analyze_program};
 use fuseline_learn::lesson;
+use fuseline_learn::puzzle::source::Source;
+use fuseline_learn::puzzle::{self, Posed};
 use fuseline_view::picture::charts::{
     by_kernel_scene, roofline, roofline_compare, timeline, traffic_bars,
 };
@@ -338,4 +340,29 @@ pub(super) fn inspection(input: &[u8]) {
 pub(super) fn lessons(input: &[u8]) {
     let (read, _) = lesson::read(&String::from_utf8_lossy(input));
     lesson::check::check(&read);
+}
+
+/// Puzzles of links and files, as the page opens them and as a teacher makes one of them.
+pub(super) fn puzzles(input: &[u8]) {
+    let source = Source::own(&String::from_utf8_lossy(input));
+    let (read, _) = puzzle::read(source.text());
+    // Its program alone, without what its comment says.
+    let made = puzzle::make(
+        &read.page.shared,
+        "title",
+        &puzzle::proposed_goal(source.text()),
+    );
+    for posed in [Posed::of(read).ok(), made.ok()].into_iter().flatten() {
+        let steps = posed.seen().and_then(|seen| posed.way(&seen));
+        let last = steps.and_then(|mut steps| steps.pop());
+        if let Some(last) = last {
+            // What a solver sends is the puzzle again.
+            assert_eq!(
+                Source::own(&last.text).text(),
+                posed.puzzle.page.shared.text
+            );
+        }
+        posed.ranks();
+        posed.summary();
+    }
 }

@@ -9,7 +9,8 @@ mod texts;
 use crate::known::{self, Known};
 use crate::{corpus, searches};
 use answers::{
-    advice, answers, code, figures, inspection, lessons, pictures, policies, sweeps, worker,
+    advice, answers, code, figures, inspection, lessons, pictures, policies, puzzles, sweeps,
+    worker,
 };
 use fuseline::app::jobs::is_quick;
 use fuseline_core::model::options::PAGE_BUDGET_STATES;
@@ -73,6 +74,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
     mutations("code", corpus::notation, code),
     mutations("inspection", corpus::notation, inspection),
     mutations("lessons", corpus::lessons, lessons),
+    mutations("puzzles", corpus::puzzles, puzzles),
     Entry { known: known::ONNX, ..mutations("onnx", corpus::onnx, onnx) },
     Entry { known: known::PT2, ..mutations("pt2", corpus::pt2, pt2) },
     mutations("graphs", corpus::graphs, json),

@@ -26,23 +26,25 @@ use fuseline_core::TensorId;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-/// Columns, at most.
-const MAX_COLUMNS: usize = 3;
+/// Columns beside other panes, at most.
+pub const MAX_COLUMNS: usize = 3;
+/// Columns where the graph has the page and all kernels are compared, at most.
+pub const MAX_COLUMNS_OF_PAGE: usize = 6;
 /// How many times the frame a column may be tall. Who reads longer ones scrolls up again too far.
 const MAX_FRAMES: f64 = 3.0;
 /// Least distance of two columns.
 const COLUMN_GAP: f64 = 56.0;
 
-/// The drawing in as many columns as it takes to see all of it in the frame, or as many as fit beside each other with texts
+/// The drawing in as many of `max_columns` as it takes to see all of it in the frame, or as many as fit beside each other with texts
 /// that can be read; `None` where that is one. It depends on the frame and the drawing only, so nothing moves while a
 /// slider moves. `O(n log n)` in boxes and corners of edges.
-pub fn wrap(layout: &DagLayout, frame: Size) -> Option<DagLayout> {
+pub fn wrap(layout: &DagLayout, frame: Size, max_columns: usize) -> Option<DagLayout> {
     let room = (frame.0 / LEGIBLE_SCALE, frame.1 / LEGIBLE_SCALE);
     if layout.height <= room.1 || room.1 <= 0.0 {
         return None;
     }
     let mut best = None;
-    for columns in 2..=MAX_COLUMNS {
+    for columns in 2..=max_columns {
         if layout.height > columns as f64 * MAX_FRAMES * room.1 {
             continue;
         }

@@ -1,0 +1,99 @@
+//! Makes a puzzle of a program.
+
+use super::source::without_kernels;
+use super::standing::Posed;
+use super::{Puzzle, read};
+use fuseline_core::model::options::Switch;
+use fuseline_core::{FusionOptions, Objective, device};
+use fuseline_view::page::links::SharedState;
+use fuseline_view::present::names::own_title;
+use std::fmt::Write;
+use strum::VariantArray;
+
+/// Longest line of the comment that states the puzzle.
+const LINE_CHARS: usize = 100;
+
+/// The puzzle of the program and the choices of `shared`, with its par. Its kernels are left out.
+///
+/// # Errors
+/// Why there is no such puzzle, a sentence.
+pub fn make(shared: &SharedState, title: &str, goal: &str) -> Result<Posed, String> {
+    let [title, goal] = [title, goal].map(|words| words.split_whitespace().collect::<Vec<_>>());
+    if title.is_empty() || goal.is_empty() {
+        return Err("A puzzle needs a title and a goal.".to_owned());
+    }
+    if device(&shared.device.id).is_none_or(|known| *known != shared.device) {
+        return Err(
+            "A puzzle runs on a device of the list, as it stands there: choose one.".to_owned(),
+        );
+    }
+    let objective = match shared.fusion.objective {
+        Objective::Measured => Objective::Time,
+        objective => objective,
+    };
+    let mut text = format!(
+        "# title: {}\n# objective: {}\n# device: {}\n",
+        title.join(" "),
+        objective.name(),
+        shared.device.id
+    );
+    let allowed: Vec<&str> = allowed(shared.fusion).collect();
+    if !allowed.is_empty() {
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(text, "# allow: {}", allowed.join(", "));
+    }
+    for line in lines(&goal) {
+        let _ = writeln!(text, "# {line}");
+    }
+    let program = without_kernels(&shared.text);
+    let _ = write!(text, "\n{}", program_after_comment(&program));
+    let (puzzle, problems) = read(&text);
+    if let Some(problem) = problems.first() {
+        return Err(format!("The puzzle cannot be written: {}.", problem.what));
+    }
+    Ok(Posed::of(puzzle)?)
+}
+
+/// The goal that the first comment of a text proposes: all of it but a title.
+pub fn proposed_goal(text: &str) -> String {
+    let (Puzzle { about, .. }, _) = read(text);
+    let title = own_title(text).unwrap_or_default();
+    let rest = about.strip_prefix(title).and_then(|rest| match rest {
+        "" => Some(rest),
+        rest => rest.strip_prefix('.'),
+    });
+    rest.unwrap_or(&about).trim().to_owned()
+}
+
+/// The switches of which a puzzle allows more than usual.
+fn allowed(fusion: FusionOptions) -> impl Iterator<Item = &'static str> {
+    let (mut fusion, mut usual) = (fusion, FusionOptions::default());
+    let more = Switch::VARIANTS
+        .iter()
+        .filter(move |switch| *switch.flag(&mut fusion) && !*switch.flag(&mut usual));
+    more.map(|switch| switch.name())
+}
+
+/// The program without the comment at its beginning, which is the puzzle's.
+fn program_after_comment(text: &str) -> &str {
+    let mut rest = text;
+    while rest.starts_with('#') {
+        rest = rest.split_once('\n').map_or("", |(_, rest)| rest);
+    }
+    rest.trim_start_matches(['\n', '\r'])
+}
+
+/// Words in lines of a comment.
+fn lines(words: &[&str]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in words {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + word.chars().count() < LINE_CHARS => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push((*word).to_owned()),
+        }
+    }
+    lines
+}

@@ -1,0 +1,75 @@
+//! How good kernels of a puzzle are, in three ranks.
+
+use super::standing::{Posed, amount_text};
+use fuseline_core::fusion::certificate::{Amount, ROUNDING};
+use serde::{Deserialize, Serialize};
+use strum::VariantArray;
+
+/// How good legal kernels are; a later one is better.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, VariantArray, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Rank {
+    /// They cost less than a kernel for each op.
+    Legal,
+    /// They cost less than the predicted kernels of torch.compile.
+    Compiler,
+    /// They cost no more than par.
+    Optimum,
+}
+
+/// A rank of a puzzle as its bar shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RankRow {
+    /// Which one.
+    pub rank: Rank,
+    /// Its name.
+    pub name: &'static str,
+    /// What kernels of this rank cost: `below 155 MB`.
+    pub costs: String,
+}
+
+impl Posed {
+    /// The ranks of this puzzle, the lowest first. Where torch.compile reaches par, nothing is between it and the optimum.
+    pub fn ranks(&self) -> Vec<RankRow> {
+        let compiler_is_best = self.reaches_par(self.compiled);
+        let row = |&rank: &Rank| {
+            let below = |amount: Amount| format!("below {}", amount_text(amount));
+            let (name, costs) = match rank {
+                Rank::Legal => ("Legal", below(self.start)),
+                Rank::Compiler => ("Better than torch.compile", below(self.compiled)),
+                Rank::Optimum if compiler_is_best => (
+                    "Proven optimum, as good as torch.compile",
+                    amount_text(self.par),
+                ),
+                Rank::Optimum => ("Proven optimum", amount_text(self.par)),
+            };
+            RankRow { rank, name, costs }
+        };
+        let mut ranks: Vec<RankRow> = Rank::VARIANTS.iter().map(row).collect();
+        ranks.retain(|row| row.rank != Rank::Compiler || !compiler_is_best);
+        ranks
+    }
+
+    /// What a teacher wants to know of a puzzle: `Par is 122 MB, proven by the search. The start is 407 MB, torch.compile 155 MB.`
+    pub fn summary(&self) -> String {
+        let [par, start, compiled] = [self.par, self.start, self.compiled].map(amount_text);
+        format!(
+            "Par is {par}, proven by the search. The start is {start}, torch.compile {compiled}."
+        )
+    }
+
+    /// The highest rank that kernels of this cost reach.
+    pub(super) fn rank_of(&self, cost: Amount) -> Option<Rank> {
+        // Times are sums of floats: a smaller difference is rounding.
+        let is_below = |limit: Amount| cost.value() < limit.value() * (1.0 - ROUNDING);
+        if self.reaches_par(cost) {
+            Some(Rank::Optimum)
+        } else if is_below(self.compiled) {
+            Some(Rank::Compiler)
+        } else {
+            is_below(self.start).then_some(Rank::Legal)
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Where an open puzzle comes from: the page, or a link or a file of somebody's own.
+
+use super::library::{Listed, listed};
+use fuseline_core::notation::edit::set_kernel;
+use fuseline_core::notation::parse;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+/// What links call a puzzle that they carry themselves.
+const OWN: &str = "own";
+
+/// An open puzzle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// One of the page.
+    Listed(&'static Listed),
+    /// Somebody's own: its file, in which no kernels are marked.
+    Own(Arc<str>),
+}
+
+impl Source {
+    /// The puzzle of a program whose first comment says what is asked.
+    pub fn own(text: &str) -> Self {
+        Self::Own(without_kernels(text).into())
+    }
+
+    /// The puzzle that a link calls `name`, and of which its text is a solution; `None` if this page does not have it.
+    pub fn of_link(name: &str, text: &str) -> Option<Self> {
+        if name == OWN {
+            return Some(Self::own(text));
+        }
+        listed(name).map(Self::Listed)
+    }
+
+    /// What a link calls it.
+    pub const fn link_name(&self) -> &'static str {
+        match self {
+            Self::Listed(listed) => listed.id,
+            Self::Own(_) => OWN,
+        }
+    }
+
+    /// Its file.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Listed(listed) => listed.text,
+            Self::Own(text) => text,
+        }
+    }
+
+    /// What stored progress calls it: another text is another puzzle.
+    pub fn progress_id(&self) -> String {
+        match self {
+            Self::Listed(listed) => listed.id.to_owned(),
+            Self::Own(text) => {
+                let mut hasher = DefaultHasher::new();
+                text.hash(&mut hasher);
+                format!("{OWN}.{:x}", hasher.finish())
+            }
+        }
+    }
+}
+
+/// The text without kernel marks. `O(marks · text)`.
+pub(super) fn without_kernels(text: &str) -> String {
+    let program = parse(text).program;
+    let marked = (program.ops.iter().enumerate()).filter(|(_, op)| op.kernel.is_some());
+    // From the end, so that what is before keeps its place.
+    let marked = marked.rev();
+    marked.fold(text.to_owned(), |text, (at, _)| {
+        set_kernel(&text, &program, at, None)
+    })
+}
