@@ -72,6 +72,12 @@ fn numbers_and_calculations_are_read() {
         ("3 kernels", Unit::Count, Some(3.0)),
         ("4 * 32 tiles", Unit::Count, Some(128.0)),
         ("-3", Unit::Count, Some(-3.0)),
+        ("41 750", Unit::Count, Some(41_750.0)),
+        ("41\u{202f}750 kB", Unit::Bytes, Some(41_750e3)),
+        ("16 777 216 B", Unit::Bytes, Some(16_777_216.0)),
+        ("1'024 + 2", Unit::Count, Some(1026.0)),
+        ("1.5 100", Unit::Count, None),
+        ("1024 4096", Unit::Count, None),
         ("1,23,4", Unit::Count, None),
         ("three", Unit::Count, None),
     ] {

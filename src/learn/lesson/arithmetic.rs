@@ -84,6 +84,7 @@ impl Written {
     fn read(text: &str, unit: Unit) -> Result<Self, String> {
         let mut tokens = Vec::new();
         let (mut units, mut of_whole) = (0, 1.0);
+        let text = without_group_marks(text);
         let mut rest = text.trim();
         while let Some(first) = rest.chars().next() {
             let after = rest.get(first.len_utf8()..).unwrap_or_default();
@@ -159,6 +160,31 @@ fn number_end(text: &str) -> usize {
         0 => end,
         digits => text.len() - unsigned.len() + digits,
     }
+}
+
+/// A text in which groups of three digits follow each other without the spaces or apostrophes of many countries: `41 750`, `41'750`.
+fn without_group_marks(text: &str) -> String {
+    let characters: Vec<char> = text.chars().collect();
+    let is_digit = |at: usize| characters.get(at).is_some_and(char::is_ascii_digit);
+    let is_group = |from: usize| (from..from + 3).all(is_digit) && !is_digit(from + 3);
+    let mut joined = String::new();
+    // Digits of the group before; none after a decimal point, behind which nobody groups.
+    let mut group = 0;
+    let mut has_point = false;
+    for (at, &c) in characters.iter().enumerate() {
+        let is_mark = matches!(c, ' ' | '\u{a0}' | '\u{2009}' | '\u{202f}' | '\'' | '’');
+        if is_mark && !has_point && (1..=3).contains(&group) && is_group(at + 1) {
+            group = 0;
+            continue;
+        }
+        (group, has_point) = match c {
+            '0'..='9' => (group + 1, has_point),
+            '.' | ',' => (0, true),
+            _ => (0, false),
+        };
+        joined.push(c);
+    }
+    joined
 }
 
 /// Where the unit at the start of a text ends. A bar is part of it before a letter only: `FLOP/B`, but `8 MB/2`.

@@ -14,7 +14,7 @@ pub enum Length {
     /// The usual one: four lessons.
     #[default]
     Min90,
-    /// Half a day: seven lessons.
+    /// Half a day: eight lessons.
     Min180,
 }
 
@@ -118,7 +118,7 @@ const SLIDERS: Part = Part::Slide(Slide {
 
 const FIRST_PUZZLES: Part = Part::Slide(Slide {
     kind: SlideKind::Exercise,
-    minutes: 7,
+    minutes: 8,
     title: "Your turn: fuse by hand",
     lines: &[
         "Open “Learn” and the first puzzles.",
@@ -144,7 +144,10 @@ const BREAK: Part = Part::Slide(Slide {
     kind: SlideKind::Break,
     minutes: 5,
     title: "A break",
-    lines: &["Back in five minutes.", "Until then: what does your own model spend its time on?"],
+    lines: &[
+        "Back in five minutes.",
+        "Until then: what does your own model spend its time on?",
+    ],
     notes: "Leave the slide up.",
 });
 
@@ -152,7 +155,10 @@ const LONG_BREAK: Part = Part::Slide(Slide {
     kind: SlideKind::Break,
     minutes: 10,
     title: "A break",
-    lines: &["Back in ten minutes.", "Until then: what does your own model spend its time on?"],
+    lines: &[
+        "Back in ten minutes.",
+        "Until then: what does your own model spend its time on?",
+    ],
     notes: "Leave the slide up.",
 });
 
@@ -200,6 +206,7 @@ const MIN_180: &[Part] = &[
     FIRST_PUZZLES,
     BREAK,
     Part::Lesson("limits"),
+    Part::Lesson("precision"),
     Part::Lesson("profiling"),
     MORE_PUZZLES,
     CLOSE,
@@ -304,7 +311,10 @@ pub fn plan(length: Length) -> Vec<Planned> {
 /// How far a speaker is from the plan, `elapsed_s` after the beginning: in words for the speaker. `None` where there is no such
 /// part.
 pub fn standing(workshop: Workshop, elapsed_s: u64) -> Option<String> {
-    let minutes = plan(workshop.length).into_iter().nth(workshop.part)?.minutes;
+    let minutes = plan(workshop.length)
+        .into_iter()
+        .nth(workshop.part)?
+        .minutes;
     let elapsed_min = u32::try_from(elapsed_s / 60).unwrap_or(u32::MAX);
     Some(if elapsed_min < minutes.start {
         format!("{} min ahead of schedule", minutes.start - elapsed_min)

@@ -23,12 +23,12 @@ const LEAST_TILE: f64 = 1.5;
 /// Lines between tiles are drawn where they are at least this far apart.
 const LEAST_LINE_SPACING: f64 = 4.0;
 /// Of the panel that says what is on chip, beside the matrices where both fit.
-const PANEL_WIDTH: f64 = 290.0;
+const PANEL_WIDTH: f64 = 270.0;
 const PANEL_HEIGHT: f64 = 272.0;
 const LINE_HEIGHT: f64 = 18.0;
 const BAR_HEIGHT: f64 = 12.0;
 /// The width of the matrices from which the panel stands beside them.
-const LEAST_BESIDE: f64 = 190.0;
+const LEAST_BESIDE: f64 = 150.0;
 
 /// Draws a position of the kernel into a frame of `size` units; a narrow one grows downwards.
 pub fn scene(

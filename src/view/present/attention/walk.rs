@@ -170,7 +170,7 @@ pub fn bytes_so_far(walk: &AttentionWalk) -> Option<[(&'static str, u64, String)
     let standard = bytes.first + 4 * bytes.scores;
     let again = match bytes.again {
         0 => String::new(),
-        again => format!(", and {} from the cache", format_bytes(again)),
+        again => format!(", cache {}", format_bytes(again)),
     };
     Some([
         (
