@@ -24,7 +24,7 @@ pub fn LessonList() -> impl IntoView {
     view! {
         <div class="lesson-list">
             <p class="quiet">
-                "Each lesson takes five to ten minutes. It sets the page up, asks, and lets the page answer. Progress stays in this browser. "
+                "Each lesson takes some ten minutes. It sets the page up, asks, and lets the page answer. Progress stays in this browser. "
                 {leave}
             </p>
             <Workshop />

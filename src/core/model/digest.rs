@@ -9,7 +9,7 @@ impl Graph {
     /// that a measurement is of another program, and equal digits that it most likely is of this one; they are no protection
     /// against anybody. The same in every build. `O(ops + reads)`.
     pub fn digest(&self) -> String {
-        let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+        let mut hash = Fnv::START;
         for (id, op) in self.ops.iter_enumerated() {
             let what = op.function.as_deref().unwrap_or(op.op_type.name());
             let of_op = (
@@ -41,8 +41,20 @@ impl Graph {
     }
 }
 
+/// Sixteen hexadecimal digits of a text, the same in every build. `O(text)`.
+pub fn digest_of_text(text: &str) -> String {
+    let mut hash = Fnv::START;
+    // Writing to a hash cannot fail.
+    let _ = hash.write_str(text);
+    format!("{:016x}", hash.0)
+}
+
 /// FNV-1a of 64 bits. The hashers of std and rustc-hash may differ from version to version.
 struct Fnv(u64);
+
+impl Fnv {
+    const START: Self = Self(0xcbf2_9ce4_8422_2325);
+}
 
 impl std::fmt::Write for Fnv {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {

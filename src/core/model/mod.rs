@@ -8,7 +8,7 @@ pub mod calibration;
 pub mod day;
 pub mod device;
 pub mod diagnostic;
-mod digest;
+pub mod digest;
 pub mod dtype;
 pub mod fix;
 pub mod fixed_sizes;

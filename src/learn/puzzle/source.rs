@@ -1,9 +1,9 @@
 //! Where an open puzzle comes from: the page, or a link or a file of somebody's own.
 
 use super::library::{Listed, listed};
+use fuseline_core::model::digest::digest_of_text;
 use fuseline_core::notation::edit::set_kernel;
 use fuseline_core::notation::parse;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 /// What links call a puzzle that they carry themselves.
@@ -52,11 +52,7 @@ impl Source {
     pub fn progress_id(&self) -> String {
         match self {
             Self::Listed(listed) => listed.id.to_owned(),
-            Self::Own(text) => {
-                let mut hasher = DefaultHasher::new();
-                text.hash(&mut hasher);
-                format!("{OWN}.{:x}", hasher.finish())
-            }
+            Self::Own(text) => format!("{OWN}.{}", digest_of_text(text)),
         }
     }
 }
