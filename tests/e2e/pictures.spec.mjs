@@ -111,7 +111,7 @@ test('charts that have no place are not there, and are up to date when they have
     const charts = page.locator('svg.chart');
     await expect(charts).toHaveCount(3);
     await page.getByRole('tab', { name: 'Attention' }).click();
-    await expect(charts).toHaveCount(4);
+    await expect(charts).toHaveCount(5);
     await page.getByRole('tab', { name: 'Kernels' }).click();
     await expect(charts).toHaveCount(3);
   });
