@@ -3,6 +3,7 @@
 use crate::app::learning::Learning;
 use crate::app::presenting::Presenting;
 use crate::app::state::Page;
+use super::teachers::ForTeachers;
 use crate::components::presenter::plan::PlanTable;
 use crate::components::radio_button::RadioButton;
 use fuseline_browser as browser;
@@ -27,6 +28,7 @@ pub fn LessonList() -> impl IntoView {
                 "Each lesson takes five to ten minutes. It sets the page up, asks, and lets the page answer. Progress stays in this browser. "
                 {leave}
             </p>
+            <ForTeachers />
             <Workshop />
             <ol>{LESSONS.iter().map(|listed| view! { <LessonRow listed /> }).collect_view()}</ol>
             <OwnLesson />
