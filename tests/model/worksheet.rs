@@ -174,10 +174,7 @@ fn a_program_is_listed_once_and_without_its_sliders() {
         unreachable!("{listings:?}")
     };
     assert!(first.contains("param S = 8192"), "{first}");
-    assert!(
-        !first.contains("step"),
-        "ranges are for the page: {first}"
-    );
+    assert!(!first.contains("step"), "ranges are for the page: {first}");
     assert!(!first.contains("\n\n"), "{first}");
     assert_eq!(listings.get(1), Some(&&Listing::Same));
 }
@@ -194,7 +191,14 @@ fn one_text_tells_teachers_all_that_they_can_do() {
         .map(|step| format!("{} {:?}", step.title, step.before));
     let words = words.collect::<String>();
     for topic in [
-        "Present", "notes", "45, 90 and 180", "Worksheet", "Puzzles", "Make a puzzle of this program", "own lessons", "embed",
+        "Present",
+        "notes",
+        "45, 90 and 180",
+        "Worksheet",
+        "Puzzles",
+        "Make a puzzle of this program",
+        "own lessons",
+        "embed",
     ] {
         assert!(words.contains(topic), "{topic}");
     }

@@ -1,9 +1,9 @@
 //! The lessons to choose from, and how far the visitor is in each.
 
+use super::teachers::ForTeachers;
 use crate::app::learning::Learning;
 use crate::app::presenting::Presenting;
 use crate::app::state::Page;
-use super::teachers::ForTeachers;
 use crate::components::presenter::plan::PlanTable;
 use crate::components::radio_button::RadioButton;
 use fuseline_browser as browser;

@@ -50,8 +50,8 @@ fn Sheets(
     }
     let sheets = move || {
         let seed = seed.get();
-        let sheet = (learning.open)
-            .with(|open| Some(Worksheet::new(&open.as_ref()?.lesson, seed)))?;
+        let sheet =
+            (learning.open).with(|open| Some(Worksheet::new(&open.as_ref()?.lesson, seed)))?;
         Some(view! {
             {questions(&sheet, link)}
             {key(&sheet)}

@@ -14,7 +14,7 @@ pub enum Listing {
 }
 
 /// Most lines on paper: with more the questions of a lesson do not fit on two pages.
-const MAX_LINES: usize = 14;
+const MAX_LINES: usize = 28;
 
 impl Listing {
     /// `known` is the program of the question before.

@@ -101,8 +101,21 @@ fn structure_of(analysis: &Analysis) -> (Vec<KernelId>, Vec<Bound>) {
 
 /// Values of a slider within a factor of four, other than the present one.
 fn other_values(param: &Param) -> impl Iterator<Item = (&str, i64)> {
-    /// Factors as fractions, so that the values are the same on every machine.
-    const FACTORS: [(i64, i64); 6] = [(1, 4), (1, 2), (3, 4), (3, 2), (2, 1), (3, 1)];
+    /// Factors as fractions, so that the values are the same on every machine. The answers of two neighbours are so far apart that
+    /// one is not right within the tolerance of the other.
+    const FACTORS: [(i64, i64); 11] = [
+        (1, 4),
+        (3, 8),
+        (1, 2),
+        (5, 8),
+        (3, 4),
+        (5, 4),
+        (3, 2),
+        (7, 4),
+        (2, 1),
+        (5, 2),
+        (3, 1),
+    ];
     // One that divides another size moves with it, and the words may be about both.
     let range = (param.range.as_ref()).filter(|range| range.dividing.is_none());
     let values = range.into_iter().flat_map(|range| {
