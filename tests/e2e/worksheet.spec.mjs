@@ -64,6 +64,9 @@ test('questions fit on two pages and the key on a third, for every lesson', asyn
       // The key alone is one.
       expect.soft(count, `${id}, sheet ${seed}`).toBeGreaterThanOrEqual(2);
     }
+    // The next lesson opens on the same page.
+    await page.keyboard.press('Escape');
+    await expect(dialog(page)).toHaveCount(0);
   }
 });
 

@@ -87,26 +87,22 @@ fn every_task_of_every_lesson_is_a_question_with_a_key() {
 
 #[test]
 fn neighbours_have_other_numbers() {
-    let mut changed = Vec::new();
+    let mut without = Vec::new();
     for (id, lesson) in lessons() {
         let sheets: Vec<Worksheet> = (0..5).map(|seed| Worksheet::new(&lesson, seed)).collect();
-        let texts: Vec<String> = sheets
-            .iter()
-            .map(|sheet| sheet.questions.iter().map(printed).collect())
-            .collect();
-        for (one, two) in [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4)] {
-            if sheets[1].questions.iter().any(|q| q.has_other_sizes) && one == 0 {
-                assert_ne!(texts[one], texts[two], "{id}: sheets {one} and {two}");
-            }
+        let has_numbers = |sheet: &Worksheet| sheet.questions.iter().any(|q| q.has_other_sizes);
+        if !sheets.iter().any(has_numbers) {
+            without.push(id);
+            continue;
         }
-        let kinds: std::collections::BTreeSet<&String> = texts.iter().collect();
-        let count = sheets[1].questions.iter().filter(|q| q.has_other_sizes);
-        changed.push((id, count.count(), kinds.len()));
+        let print = |sheet: &Worksheet| sheet.questions.iter().map(printed).collect::<String>();
+        let texts: Vec<String> = sheets.iter().map(print).collect();
+        for (seed, pair) in texts.windows(2).enumerate() {
+            assert_ne!(pair[0], pair[1], "{id}: sheets {seed} and {}", seed + 1);
+        }
     }
-    println!("{changed:?}");
-    for (id, count, kinds) in changed {
-        assert!(count == 0 || kinds > 2, "{id}: {kinds} kinds of sheets");
-    }
+    // Their questions are about waves, registers and kernels of given sizes.
+    assert_eq!(without, ["tiling", "limits"]);
 }
 
 #[test]
