@@ -52,23 +52,19 @@ test('a worksheet has the questions of the lesson, other numbers on another shee
   await expect(page.getByRole('heading', { name: 'Every op asks memory' })).toBeVisible();
 });
 
-test('questions fit on two pages and the key on a third, for every lesson', async ({ page, open }) => {
-  test.setTimeout(600_000);
-  for (const id of LESSONS) {
+for (const id of LESSONS) {
+  test(`questions fit on two pages and the key on a third: ${id}`, async ({ page, open }) => {
     await open(`#lesson=${id}.1`);
     await openSheet(page);
     for (const seed of [0, 7]) {
       await choose(page, seed);
       const count = await pageCount(page);
-      expect.soft(count, `${id}, sheet ${seed}`).toBeLessThanOrEqual(3);
+      expect(count, `sheet ${seed}`).toBeLessThanOrEqual(3);
       // The key alone is one.
-      expect.soft(count, `${id}, sheet ${seed}`).toBeGreaterThanOrEqual(2);
+      expect(count, `sheet ${seed}`).toBeGreaterThanOrEqual(2);
     }
-    // The next lesson opens on the same page.
-    await page.keyboard.press('Escape');
-    await expect(dialog(page)).toHaveCount(0);
-  }
-});
+  });
+}
 
 test('one page tells teachers all that they can do, as the repository does', async ({ page, open }) => {
   await open();
