@@ -13,7 +13,7 @@ pub fn ForTeachers() -> impl IntoView {
         let sections = lesson
             .steps
             .iter()
-            .map(|step| view! { <h4>{step.title.clone()}</h4> {prose(&step.before, None)} });
+            .map(|step| view! { <h3>{step.title.clone()}</h3> {prose(&step.before, None)} });
         view! { <p>{lesson.about.clone()}</p> {sections.collect_view()} }
     };
     view! {
