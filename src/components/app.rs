@@ -17,6 +17,7 @@ use crate::components::handout::Handout;
 use crate::components::headline::Headline;
 use crate::components::lesson::Learn;
 use crate::components::lesson::editor::LessonEditor;
+use crate::components::lesson::worksheet::WorksheetDialog;
 use crate::components::open_file::open_dropped_files;
 use crate::components::policies::Policies;
 use crate::components::presenter::Presenter;
@@ -93,6 +94,7 @@ pub fn App(
             </Provider>
         </main>
         <Handout />
+        <WorksheetDialog learning />
         <Presenter presenting />
         <ExplanationCard />
     }

@@ -4,3 +4,5 @@ pub mod lesson;
 pub mod presenter;
 pub mod puzzle;
 pub mod stage;
+pub mod teaching;
+pub mod worksheet;

@@ -197,3 +197,4 @@ mod wording;
 mod work;
 mod worked;
 mod workloads;
+mod worksheet;

@@ -44,6 +44,8 @@ pub struct Learning {
     pub progress: RwSignal<Progress>,
     /// Whether the file of the lesson is being edited.
     pub is_edited: RwSignal<bool>,
+    /// Whether the lesson is shown as it prints.
+    pub is_worksheet_open: RwSignal<bool>,
     /// What the engine sees at the step; `None` without a program.
     pub seen: Memo<Option<StepSeen>>,
     /// What a task to do still wants of the page.
@@ -78,6 +80,7 @@ impl Learning {
             again: RwSignal::new(String::new()),
             progress: RwSignal::new(stored.unwrap_or_default()),
             is_edited: RwSignal::new(false),
+            is_worksheet_open: RwSignal::new(false),
             seen,
             wanted: Memo::new(move |_| {
                 Arc::new(wanted(page, open, step, seen).unwrap_or_default())

@@ -1,5 +1,6 @@
 //! The lessons to choose from, and how far the visitor is in each.
 
+use super::teachers::ForTeachers;
 use crate::app::learning::Learning;
 use crate::app::presenting::Presenting;
 use crate::app::state::Page;
@@ -27,6 +28,7 @@ pub fn LessonList() -> impl IntoView {
                 "Each lesson takes some ten minutes. It sets the page up, asks, and lets the page answer. Progress stays in this browser. "
                 {leave}
             </p>
+            <ForTeachers />
             <Workshop />
             <ol>{LESSONS.iter().map(|listed| view! { <LessonRow listed /> }).collect_view()}</ol>
             <OwnLesson />

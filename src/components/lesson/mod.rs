@@ -6,6 +6,8 @@ pub mod list;
 pub mod pane;
 pub mod prose;
 pub mod task;
+pub mod teachers;
+pub mod worksheet;
 
 use crate::app::learning::Learning;
 use crate::app::state::Page;

@@ -211,6 +211,9 @@ fn LessonFoot(
             </div>
             <div class="lesson-file">
                 <button type="button" class="link-button" on:click=share>"Copy a link"</button>
+                <button type="button" class="link-button" title="The questions on paper, with a key" on:click=move |_| learning.is_worksheet_open.set(true)>
+                    "Worksheet"
+                </button>
                 <button type="button" class="link-button" title="The whole page with the program of this step. Learn leads back." on:click=move |_| page.is_learning.set(false)>
                     "Whole page"
                 </button>

@@ -99,7 +99,8 @@ pub fn written_text(parts: &[Part]) -> String {
     text
 }
 
-fn each_inline<'a>(parts: &'a [Part], visit: &mut dyn FnMut(&'a Inline)) {
+/// Visits every part of every line, those that hold others first.
+pub(crate) fn each_inline<'a>(parts: &'a [Part], visit: &mut dyn FnMut(&'a Inline)) {
     // Nested at most as deep as the reader of Markdown allows.
     let mut open: Vec<&Inline> = Vec::new();
     for part in parts {

@@ -75,6 +75,18 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     .of_kernels(&analysis.partition)
 }
 
+/// The roofs of a device without any point, for who draws the points. The ridge has a line but no figure: that is asked for.
+pub fn empty_scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
+    let holds = Held {
+        all: &[],
+        places: &[],
+        axes: None,
+    };
+    let mut frame = RooflineFrame::new(analysis, holds, size, PointLayout::Exact);
+    frame.marks.retain(|mark| mark.role != Role::RidgeText);
+    frame.scene(", without points.")
+}
+
 /// A ring for each kernel of the pinned state, below all other points.
 fn draw_pinned(pinned: &Analysis, frame: &mut RooflineFrame) {
     /// More would hide what they are compared with.

@@ -1,0 +1,235 @@
+//! A lesson on paper: its questions with the program that each needs, and a key. A seed gives each neighbour other numbers.
+
+mod listing;
+mod sizes;
+
+pub use listing::Listing;
+
+use crate::lesson::prose::{Inline, Part};
+use crate::lesson::quantity::Quantity;
+use crate::lesson::state::{PageState, Seen};
+use crate::lesson::task::{By, Kind, Task};
+use crate::lesson::value::Unit;
+use crate::lesson::{Lesson, Step, StepStates};
+use fuseline_core::notation::parse;
+use fuseline_view::present::options::policy_title;
+
+/// The questions of a lesson.
+#[derive(Clone, Debug)]
+pub struct Worksheet {
+    /// Which numbers it has; 0 for those of the lesson.
+    pub seed: u32,
+    /// The title of the lesson.
+    pub title: String,
+    /// One for each step with a task that the engine can answer.
+    pub questions: Vec<Question>,
+}
+
+/// A question on paper.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// Its step, from 0.
+    pub step: usize,
+    /// The title of the step.
+    pub title: String,
+    /// The page that it is about.
+    pub states: StepStates,
+    /// Whether its numbers differ from those of the lesson.
+    pub has_other_sizes: bool,
+    /// What is read first, with the engine's figures as text.
+    pub before: Vec<Part>,
+    /// Fusion policy and GPU, where they differ from those of the question before.
+    pub setting: Vec<String>,
+    /// The program.
+    pub listing: Listing,
+    /// The question, with the engine's figures as text.
+    pub ask: Vec<Inline>,
+    /// Where the answer goes.
+    pub field: Field,
+    /// The right answer and its reason; quoted parts are code.
+    pub key: String,
+}
+
+/// Where an answer goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// A number in this unit.
+    Number(Unit),
+    /// A value of a slider.
+    Param {
+        /// Its param.
+        name: String,
+        /// The values that the slider has.
+        range: String,
+        /// Whether the lesson asks to drag it, so that who has no page calculates instead.
+        is_dragged: bool,
+    },
+    /// A box for each option.
+    Options {
+        /// What each says, with quoted parts as code.
+        labels: Vec<String>,
+        /// Whether one alone is right and the question shows it.
+        is_one: bool,
+    },
+    /// None: it is done on the page.
+    OnPage,
+}
+
+impl Worksheet {
+    /// The questions of a lesson, the same for the same seed. A few analyses for each step, and what the engine needs to do a task
+    /// itself.
+    pub fn new(lesson: &Lesson, seed: u32) -> Self {
+        let all = lesson.states(&mut Vec::new());
+        let mut questions: Vec<Question> = Vec::new();
+        for (at, (step, states)) in lesson.steps.iter().zip(all).enumerate() {
+            let Some(task) = &step.task else { continue };
+            let changed = sizes::changed(step, task, &states, seed, at);
+            let has_other_sizes = changed.is_some();
+            let states = changed.unwrap_or(states);
+            let known = questions.last().map(|question| &question.states.asked);
+            if let Some(mut question) = Question::new(step, task, states, known) {
+                question.step = at;
+                question.has_other_sizes = has_other_sizes;
+                questions.push(question);
+            }
+        }
+        Self {
+            seed,
+            title: lesson.title.clone(),
+            questions,
+        }
+    }
+}
+
+impl Question {
+    /// `known` is the page of the question before.
+    fn new(
+        step: &Step,
+        task: &Task,
+        states: StepStates,
+        known: Option<&PageState>,
+    ) -> Option<Self> {
+        let (asked, answered) = (states.asked.seen()?, states.answered.seen()?);
+        Some(Self {
+            step: 0,
+            title: step.title.clone(),
+            has_other_sizes: false,
+            before: step
+                .before
+                .iter()
+                .map(|part| filled_part(part, &asked))
+                .collect(),
+            setting: setting(&states.asked, &asked, known),
+            listing: Listing::new(
+                &states.asked.shared.text,
+                known.map(|known| &*known.shared.text),
+            ),
+            ask: filled(&task.ask, &asked),
+            field: field(task, &states.asked, &answered)?,
+            key: task.right_answer(&states)?,
+            states,
+        })
+    }
+}
+
+fn field(task: &Task, asked: &PageState, answered: &Seen) -> Option<Field> {
+    let param = |name: &str, is_dragged| {
+        let program = parse(&asked.shared.text).program;
+        let param = program
+            .params
+            .iter()
+            .find(|param| param.name.text == name)?;
+        let range = param.range.as_ref()?;
+        Some(Field::Param {
+            name: name.to_owned(),
+            range: format!("{} to {} in steps of {}", range.min, range.max, range.step),
+            is_dragged,
+        })
+    };
+    match &task.kind {
+        Kind::Number { quantity, .. } => Some(Field::Number(quantity.unit()?)),
+        Kind::First { param: name, .. } => param(name, false),
+        Kind::Do {
+            by: By::Param(name),
+            ..
+        } => param(name, true).or(Some(Field::OnPage)),
+        Kind::Do { .. } => Some(Field::OnPage),
+        Kind::Choose(_) | Kind::Each { .. } => {
+            let options = task.choosables(answered).ok()?;
+            let right = options.iter().filter(|option| option.is_right).count();
+            let are_names = matches!(task.kind, Kind::Each { .. });
+            let labels = options.into_iter().map(|option| {
+                let name = if are_names {
+                    format!("`{}`", option.label)
+                } else {
+                    option.label
+                };
+                match option.about.as_str() {
+                    "" => name,
+                    about => format!("{name} ({about})"),
+                }
+            });
+            Some(Field::Options {
+                labels: labels.collect(),
+                is_one: right == 1 && !are_names,
+            })
+        }
+    }
+}
+
+/// Fusion policy and GPU, without what the question before has in common.
+fn setting(state: &PageState, seen: &Seen, known: Option<&PageState>) -> Vec<String> {
+    let shared = &state.shared;
+    let policy =
+        |state: &PageState| policy_title(state.shared.policy, state.shared.fusion.objective);
+    let mut lines = Vec::new();
+    if known.is_none_or(|known| policy(known) != policy(state)) {
+        lines.push(format!("Fusion policy: {}.", policy(state)));
+    }
+    if known.is_none_or(|known| known.shared.device != shared.device) {
+        let figure = |text: &str, words: &str| {
+            let value = Quantity::parse(text).ok()?.value(seen).ok()?;
+            Some(format!("{}{words}", value.text()))
+        };
+        // The ridge point is what questions ask for.
+        let figures = [
+            figure("bandwidth", " from memory"),
+            figure("matrix", " for f16 matmuls"),
+            figure("vector", " for f32 vector work"),
+            figure("launch", " per launch"),
+        ];
+        let figures: Vec<_> = figures.into_iter().flatten().collect();
+        lines.push(format!(
+            "GPU: {}, {}.",
+            shared.device.name,
+            figures.join(", ")
+        ));
+    }
+    lines
+}
+
+fn filled_part(part: &Part, seen: &Seen) -> Part {
+    match part {
+        Part::Paragraph(line) => Part::Paragraph(filled(line, seen)),
+        Part::List { is_numbered, items } => Part::List {
+            is_numbered: *is_numbered,
+            items: items.iter().map(|item| filled(item, seen)).collect(),
+        },
+        Part::Code(code) => Part::Code(code.clone()),
+    }
+}
+
+/// A line with its figures as text. Nested as deep as its elements on the page are.
+fn filled(line: &[Inline], seen: &Seen) -> Vec<Inline> {
+    let filled_one = |inline: &Inline| match inline {
+        Inline::Figure(figure) => Inline::Text(figure.text(seen).unwrap_or_else(|_| "?".into())),
+        Inline::Emphasis(content) => Inline::Emphasis(filled(content, seen)),
+        Inline::Strong(content) => Inline::Strong(filled(content, seen)),
+        Inline::Link { address, content } => Inline::Link {
+            address: address.clone(),
+            content: filled(content, seen),
+        },
+        Inline::Text(_) | Inline::Code(_) => inline.clone(),
+    };
+    line.iter().map(filled_one).collect()
+}
