@@ -200,10 +200,17 @@ fn field(field: &Field, step: usize) -> AnyView {
 
 fn key(sheet: &Worksheet) -> impl IntoView + use<> {
     let rows = sheet.questions.iter().map(|question| {
+        // What is done on the page can be done in other ways, too.
+        let is_done = match question.field {
+            Field::OnPage => true,
+            Field::Param { is_dragged, .. } => is_dragged,
+            Field::Number(_) | Field::Options { .. } => false,
+        };
+        let others = is_done.then_some(" This is one way of several: the page checks any other.");
         view! {
             <li>
                 <strong>{question.title.clone()}</strong>
-                <p>{sentence(&question.key)}</p>
+                <p>{sentence(&question.key)}{others}</p>
             </li>
         }
     });
