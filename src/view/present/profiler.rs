@@ -226,7 +226,11 @@ fn occupancy(limits: &KernelLimits, of: Of) -> Section {
         metrics: vec![
             limit("Block Limit SM", resident.by_blocks),
             limit("Block Limit Registers", resident.by_registers),
-            limit("Block Limit Shared Mem", resident.by_shared_memory),
+            // A block that needs none is limited by the others alone.
+            limit(
+                "Block Limit Shared Mem",
+                resident.by_shared_memory.min(resident.by_blocks),
+            ),
             limit("Block Limit Warps", resident.by_threads),
             Metric {
                 name: "Theoretical Occupancy",

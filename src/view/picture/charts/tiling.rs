@@ -165,12 +165,16 @@ impl Picture<'_> {
         let tiled = self.tiled;
         let one = tiled.grid.tiles_of_one();
         self.span(Role::Outline, self.places.output());
+        let share = self.progress.steps as f64 / tiled.steps().max(1) as f64;
         for block in self.computed_blocks() {
-            let span = self.places.tiles(&block);
-            let share = self.progress.steps as f64 / tiled.steps().max(1) as f64;
-            // The sums of all tiles of the wave grow with each step.
-            let top = span.bottom - span.height() * share;
-            self.span(Role::WaveStrip, Span { top, ..span });
+            // The sums of all tiles of the wave grow with each step, each tile by itself.
+            for row in block.rows.clone() {
+                let rows = row..row + 1;
+                let columns = block.columns.clone();
+                let span = self.places.tiles(&TileBlock { rows, columns });
+                let top = span.bottom - span.height() * share;
+                self.span(Role::WaveStrip, Span { top, ..span });
+            }
         }
         let waves = one.div_ceil(tiled.wave_tiles).min(self.progress.waves);
         for band in bands(tiled, waves) {
