@@ -139,7 +139,9 @@ impl Presenting {
     fn go_by_parts(self, by: isize) -> bool {
         let workshop = self.workshop.get_untracked();
         let other = workshop.and_then(|workshop| workshop.moved(by));
-        other.into_iter().for_each(|other| self.go_to(other));
+        if let Some(other) = other {
+            self.go_to(other);
+        }
         other.is_some()
     }
 

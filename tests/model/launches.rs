@@ -44,8 +44,8 @@ fn small_kernels_wait_for_python() {
     let small = timeline(256, Launcher::Python);
     assert_eq!(small.kernels.len(), 9);
     for (index, run) in small.kernels.iter().enumerate() {
-        assert_eq!(run.call_s, index as f64 * PYTHON_LAUNCH_S);
-        assert_eq!(run.start_s, run.call_s + LATENCY_S);
+        assert!((run.call_s - index as f64 * PYTHON_LAUNCH_S).abs() < 1e-12);
+        assert!((run.start_s - run.call_s - LATENCY_S).abs() < 1e-12);
     }
     assert!(small.idle_share() > 0.8, "{}", small.idle_share());
     let words = claim(&small, Launcher::Python);
@@ -66,7 +66,7 @@ fn large_kernels_follow_each_other() {
 fn a_graph_has_one_call_and_takes_as_long_as_its_kernels() {
     let analysis = layer_norm(256, Policy::None);
     let graph = launch_timeline(&analysis, Launcher::CudaGraph);
-    assert!(graph.kernels.iter().all(|run| run.call_s == 0.0));
+    assert!(graph.kernels.iter().all(|run| run.call_s < 1e-12));
     // Nine times the launch of the model, 2 µs, and little more.
     assert!((graph.span_s + GAP_S - analysis.time_s()).abs() < 1e-9);
     assert!(graph.span_s < 0.3 * timeline(256, Launcher::Python).span_s);
@@ -93,7 +93,7 @@ fn a_call_takes_about_as_long_as_measured() {
 fn fusion_leaves_one_kernel() {
     let fused = launch_timeline(&layer_norm(256, Policy::Inductor), Launcher::Python);
     assert_eq!(fused.kernels.len(), 1);
-    assert_eq!(fused.idle_share(), 0.0);
+    assert!(fused.idle_share() < 1e-12);
 }
 
 #[test]

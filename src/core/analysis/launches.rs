@@ -60,26 +60,22 @@ impl LaunchTimeline {
 }
 
 /// The timeline of the fused kernels. `O(kernels)`.
-pub fn launch_timeline(analysis: &Analysis, launcher: Launcher) -> LaunchTimeline {
+pub fn launch_timeline(analysis: &Analysis, by: Launcher) -> LaunchTimeline {
     let mut timeline = LaunchTimeline::default();
-    let mut calls: u32 = 0;
-    let mut free_s: f64 = 0.0;
+    let mut launched: u32 = 0;
+    let mut next_s: f64 = 0.0;
     for (kernel, fused) in analysis.fused.kernels.iter_enumerated() {
-        let Some(time_s) = analysis.kernel_time_s(kernel) else {
-            continue;
-        };
-        if fused.is_free {
-            continue;
-        }
-        let call_s = match launcher {
-            Launcher::Python => f64::from(calls) * PYTHON_LAUNCH_S,
+        let time_s = analysis.kernel_time_s(kernel).filter(|_| !fused.is_free);
+        let Some(time_s) = time_s else { continue };
+        let call_s = match by {
+            Launcher::Python => f64::from(launched) * PYTHON_LAUNCH_S,
             Launcher::CudaGraph => 0.0,
         };
-        calls += 1 + analysis.partition.further_launches_of(kernel);
-        let start_s = (call_s + LATENCY_S).max(free_s);
+        launched += 1 + analysis.partition.further_launches_of(kernel);
+        let start_s = (call_s + LATENCY_S).max(next_s);
         // The time of a kernel has the gap in it.
         let end_s = start_s + (time_s - GAP_S).max(0.0);
-        free_s = end_s + GAP_S;
+        next_s = end_s + GAP_S;
         timeline.busy_s += end_s - start_s;
         timeline.kernels.push(LaunchedKernel {
             kernel,
