@@ -143,7 +143,7 @@ fn TileWalk(
         device.with(|device| row_updates(&sizes.get(), device, query_tile.get()))
     });
     let draw = move |(width, _): (f64, _)| {
-        let size = (width, (width * 0.4).clamp(280.0, 420.0));
+        let size = (width, (width * 0.4).clamp(280.0, 370.0));
         walk.with(|walk| {
             let key_tile = usize::try_from(walk.step.key_tile).unwrap_or(usize::MAX);
             updates.with(|updates| attention_walk::scene(walk, updates.get(key_tile), size))
