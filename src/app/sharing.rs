@@ -95,6 +95,21 @@ pub async fn lesson_link(open: &OpenLesson, step: usize) -> Result<String, &'sta
     Ok(format!("{}#{fragment}", browser::address()))
 }
 
+/// Copies a link that is being made, and says `copied`; where the browser copies nothing, it shows the link.
+pub fn copy(
+    page: Page,
+    link: impl Future<Output = Result<String, &'static str>> + 'static,
+    copied: &'static str,
+) {
+    browser::spawn(async move {
+        match link.await {
+            Ok(link) if browser::copy(&link).await => page.tell(copied),
+            Ok(link) => page.tell(format!("Copy this link: {link}")),
+            Err(problem) => page.tell_failure(problem),
+        }
+    });
+}
+
 const TOO_LONG: &str = "The text is too long for a link. Export it as a file instead.";
 
 const fn refused(problem: ShareError) -> &'static str {

@@ -1,14 +1,13 @@
 //! A handout of the program: two sheets that are shown as they print.
 
-use crate::app::covers::closes_on_back;
 use crate::app::state::{Page, SetIfChanged};
+use crate::components::paper::Paper;
 use fuseline_browser as browser;
 use fuseline_view::picture::export::{HandoutPictures, PictureKind};
 use fuseline_view::present::advice::AdviceRow;
 use fuseline_view::present::figure::Saved;
 use fuseline_view::present::handout::{KERNEL_ROWS, SheetRow, largest_kernels};
 use fuseline_view::present::setup::setup;
-use leptos::html;
 use leptos::prelude::*;
 
 /// The sheets, over the page, which is not printed meanwhile. Escape closes it.
@@ -25,14 +24,6 @@ pub fn Handout() -> impl IntoView {
 #[component]
 fn Sheets() -> impl IntoView {
     let page = Page::of_context();
-    let dialog = NodeRef::<html::Dialog>::new();
-    // It is there after the effects of this mount.
-    Effect::new(move || {
-        if dialog.get().is_some() {
-            browser::show_modal(dialog);
-        }
-    });
-    closes_on_back(|| true, move || browser::close_modal(dialog));
     // Until the worker has drawn them, there are words in the place of pictures.
     let pictures = Memo::new(move |_| page.handout_pictures());
     let picture = move |class: &'static str,
@@ -46,19 +37,11 @@ fn Sheets() -> impl IntoView {
         move || (page.shown).with(|shown| setup(&shown.analysis.options, &shown.parsed.program));
     let choice = |(name, value): (&'static str, String)| view! { <dt>{name}</dt> <dd>{value}</dd> };
     view! {
-        <dialog
-            class="handout"
-            node_ref=dialog
-            aria-label="Handout"
-            on:close=move |_| page.is_handout_open.set_if_changed(false)
-            // Escape closes the dialog and does nothing to the page below.
-            on:keydown=move |event| event.stop_propagation()
+        <Paper
+            label="Handout"
+            on_close=move || page.is_handout_open.set_if_changed(false)
+            bar=view! { <p>"Two pages, A4 or Letter"</p> }
         >
-            <header class="handout-bar">
-                <p>"Two pages, A4 or Letter"</p>
-                <button type="button" class="button" on:click=move |_| browser::print()>"Print"</button>
-                <button type="button" class="button" on:click=move |_| browser::close_modal(dialog)>"Close"</button>
-            </header>
             <article class="sheet">
                 <h2>{move || page.program_name()}</h2>
                 <p>{move || page.headline_sentence()}</p>
@@ -78,7 +61,7 @@ fn Sheets() -> impl IntoView {
                 <KernelList />
                 <AdviceList />
             </article>
-        </dialog>
+        </Paper>
     }
 }
 

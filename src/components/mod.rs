@@ -24,6 +24,7 @@ pub mod number;
 pub mod open_file;
 pub mod open_profile;
 pub mod ops;
+pub mod paper;
 pub mod picker;
 pub mod pin;
 pub mod player;

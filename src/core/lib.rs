@@ -43,3 +43,4 @@ pub mod model;
 pub mod notation;
 pub mod resolve;
 pub mod sorted;
+pub mod splitmix;

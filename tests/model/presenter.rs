@@ -171,7 +171,8 @@ fn a_workshop_leads_from_part_to_part() {
 fn a_speaker_is_told_how_far_from_the_plan() {
     let workshop = Workshop::new(Length::Min180).at_lesson("tiling").unwrap();
     let minutes = plan(workshop.length)[workshop.part].minutes.clone();
-    let at = |minute: u32| standing(workshop, u64::from(minute) * 60).unwrap();
+    assert_eq!(workshop.minutes().as_ref(), Some(&minutes));
+    let at = |minute: u32| standing(&minutes, u64::from(minute) * 60);
     assert_eq!(at(minutes.start - 1), "1 min ahead of schedule");
     for minute in [minutes.start, minutes.end - 1] {
         assert_eq!(
@@ -184,7 +185,7 @@ fn a_speaker_is_told_how_far_from_the_plan() {
         part: 99,
         ..workshop
     };
-    assert_eq!(standing(beyond, 0), None);
+    assert_eq!(beyond.minutes(), None);
 }
 
 #[test]

@@ -1,39 +1,23 @@
 //! Numbers that look random and follow from a seed.
-//!
-//! `SplitMix64` (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014), written out: a lesson quotes these
-//! numbers, so they must not change with the version of a crate.
 
+use fuseline_core::model::digest::fnv1a;
+use fuseline_core::splitmix::{STEP, SplitMix64};
 use std::f64::consts::TAU;
 
-pub(super) struct Random {
-    state: u64,
-}
+pub(super) struct Random(SplitMix64);
 
 impl Random {
     /// The numbers of one name under a seed: those of other names do not change when one is added.
     pub(super) fn of(seed: u64, name: &str) -> Self {
-        // FNV-1a, which spreads names well enough to start a generator that mixes.
-        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-        let mut random = Self {
-            state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ hash,
-        };
-        random.next();
-        random
-    }
-
-    fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        // The hash spreads names well enough to start a generator that mixes.
+        let mut numbers = SplitMix64(seed.wrapping_mul(STEP) ^ fnv1a(name));
+        numbers.draw();
+        Self(numbers)
     }
 
     /// From 0 to below 1, evenly.
     pub(super) fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+        (self.0.draw() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// From 0 to below `count`, evenly.
@@ -51,9 +35,9 @@ impl Random {
 
 /// Where the numbers of a name begin under a seed, for [`uniform`].
 pub(crate) fn random_key(seed: u64, name: &str) -> u32 {
-    let mut random = Random::of(seed, name);
+    let Random(mut numbers) = Random::of(seed, name);
     // The upper half of the bits.
-    u32::try_from(random.next() >> 32).unwrap_or_default()
+    u32::try_from(numbers.draw() >> 32).unwrap_or_default()
 }
 
 /// The number from 0 to below 1 of a place under a key, in 24 bits, which f32 holds exactly. It follows from 32-bit arithmetic

@@ -4,7 +4,7 @@ use super::closing::ClosingCard;
 use super::prose::prose;
 use super::task::TaskView;
 use crate::app::learning::Learning;
-use crate::app::sharing::lesson_link;
+use crate::app::sharing::{self, lesson_link};
 use crate::app::state::Page;
 use fuseline_browser as browser;
 use fuseline_learn::lesson::Step;
@@ -178,13 +178,8 @@ fn LessonFoot(
             return;
         };
         let step = learning.step.get_untracked();
-        browser::spawn(async move {
-            match lesson_link(&open, step).await {
-                Ok(link) if browser::copy(&link).await => page.tell("Link to this lesson copied."),
-                Ok(link) => page.tell(format!("Copy this link: {link}")),
-                Err(problem) => page.tell_failure(problem),
-            }
-        });
+        let link = async move { lesson_link(&open, step).await };
+        sharing::copy(page, link, "Link to this lesson copied.");
     };
     let edit = move |_| {
         learning

@@ -2,16 +2,15 @@
 
 use super::prose::{inlines, prose};
 use crate::STYLE_SHEETS;
-use crate::app::covers::closes_on_back;
 use crate::app::learning::Learning;
 use crate::app::sharing::lesson_link;
+use crate::components::paper::Paper;
 use crate::components::presenter::qr_code::QrCode;
 use crate::components::sentence::sentence;
 use fuseline_browser as browser;
 use fuseline_learn::worksheet::{Field, Listing, Question, Worksheet};
 use fuseline_view::picture::charts::roofline::empty_scene;
 use fuseline_view::picture::export::chart;
-use leptos::html;
 use leptos::prelude::*;
 
 /// The sheets of the open lesson, over the page, which is not printed meanwhile. Escape closes them.
@@ -32,14 +31,6 @@ fn Sheets(
     /// The lessons.
     learning: Learning,
 ) -> impl IntoView {
-    let dialog = NodeRef::<html::Dialog>::new();
-    // It is there after the effects of this mount.
-    Effect::new(move || {
-        if dialog.get().is_some() {
-            browser::show_modal(dialog);
-        }
-    });
-    closes_on_back(|| true, move || browser::close_modal(dialog));
     let seed = RwSignal::new(0_u32);
     let link = RwSignal::new(None::<Result<String, String>>);
     if let Some(open) = learning.open.get_untracked() {
@@ -57,16 +48,7 @@ fn Sheets(
             {key(&sheet)}
         })
     };
-    view! {
-        <dialog
-            class="handout worksheet"
-            node_ref=dialog
-            aria-label="Worksheet"
-            on:close=move |_| learning.is_worksheet_open.set(false)
-            // Escape closes the dialog and does nothing to the page below.
-            on:keydown=move |event| event.stop_propagation()
-        >
-            <header class="handout-bar">
+    let bar = view! {
                 <p>"Two pages of questions, and the key on a page of its own. Sheet 0 has the numbers of the lesson, each other sheet has other ones."</p>
                 <label>
                     "Sheet "
@@ -84,11 +66,16 @@ fn Sheets(
                     />
                 </label>
                 <button type="button" class="button" on:click=move |_| seed.update(|seed| *seed = seed.wrapping_add(1))>"Use other numbers"</button>
-                <button type="button" class="button" on:click=move |_| browser::print()>"Print"</button>
-                <button type="button" class="button" on:click=move |_| browser::close_modal(dialog)>"Close"</button>
-            </header>
+    };
+    view! {
+        <Paper
+            label="Worksheet"
+            class="worksheet"
+            on_close=move || learning.is_worksheet_open.set(false)
+            bar
+        >
             {sheets}
-        </dialog>
+        </Paper>
     }
 }
 

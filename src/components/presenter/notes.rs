@@ -139,7 +139,10 @@ fn Times(
             None => format!("{elapsed} h"),
         })
     };
-    let standing = move || standing(workshop.get()?, elapsed_s.get()?);
+    // The plan reads the lessons: once for each part, not each second.
+    let minutes = Memo::new(move |_| workshop.get()?.minutes());
+    let standing =
+        move || minutes.with(|minutes| Some(standing(minutes.as_ref()?, elapsed_s.get()?)));
     view! {
         <p class="speaker-times">
             <span class="speaker-clock">{elapsed}</span>

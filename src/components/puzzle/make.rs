@@ -1,7 +1,7 @@
 //! Puzzles of the visitor's own: from a file, or made of the program on the page.
 
 use crate::app::puzzling::Puzzling;
-use crate::app::sharing::link_to;
+use crate::app::sharing::{self, link_to};
 use crate::app::state::Page;
 use crate::components::open_file::is_too_large;
 use fuseline_browser as browser;
@@ -144,13 +144,8 @@ fn Made(
             puzzle: Some(source().link_name().to_owned()),
             ..state.get_value()
         };
-        browser::spawn(async move {
-            match link_to(&linked).await {
-                Ok(link) if browser::copy(&link).await => page.tell("Link to the puzzle copied."),
-                Ok(link) => page.tell(format!("Copy this link: {link}")),
-                Err(problem) => page.tell_failure(problem),
-            }
-        });
+        let link = async move { link_to(&linked).await };
+        sharing::copy(page, link, "Link to the puzzle copied.");
     };
     let save = move |_| {
         state.with_value(|state| browser::download("puzzle.fuse", "text/plain", &state.text));

@@ -128,17 +128,8 @@ fn PuzzleWays(
         None => puzzling.close(),
     };
     let share = move |_| {
-        browser::spawn(async move {
-            match sharing::link(page).await {
-                Err(problem) => page.tell_failure(problem),
-                Ok(link) if browser::copy(&link).await => {
-                    page.tell(
-                        "Link to these kernels copied. Whoever opens it sees them graded again.",
-                    );
-                }
-                Ok(link) => page.tell(format!("Copy this link: {link}")),
-            }
-        });
+        let copied = "Link to these kernels copied. Whoever opens it sees them graded again.";
+        sharing::copy(page, sharing::link(page), copied);
     };
     view! {
         <footer class="puzzle-ways">

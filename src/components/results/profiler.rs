@@ -9,7 +9,7 @@ use fuseline_view::picture::charts::launches;
 use fuseline_view::picture::charts::scene::Mark;
 use fuseline_view::present::format::format_seconds;
 use fuseline_view::present::names::kernel_ops;
-use fuseline_view::present::profiler::{COMMANDS, Metric, Section, claim, sections};
+use fuseline_view::present::profiler::{COMMANDS, Metric, Section, claim, launcher_name, sections};
 use leptos::prelude::*;
 
 /// The timeline above, the table of a kernel and the commands below.
@@ -39,20 +39,18 @@ pub fn ProfilerView(
                 <h3 id="profiler-claim">{title}</h3>
                 <fieldset class="profiler-launcher">
                     <legend>"Kernels launched by"</legend>
-                    <RadioButton
-                        set="launcher"
-                        is_chosen=move || launcher.get() == Launcher::Python
-                        choose=move || launcher.set(Launcher::Python)
-                    >
-                        "Python, one by one"
-                    </RadioButton>
-                    <RadioButton
-                        set="launcher"
-                        is_chosen=move || launcher.get() == Launcher::CudaGraph
-                        choose=move || launcher.set(Launcher::CudaGraph)
-                    >
-                        "a CUDA graph"
-                    </RadioButton>
+                    {[Launcher::Python, Launcher::CudaGraph]
+                        .map(|of| {
+                            view! {
+                                <RadioButton
+                                    set="launcher"
+                                    is_chosen=move || launcher.get() == of
+                                    choose=move || launcher.set(of)
+                                >
+                                    {launcher_name(of)}
+                                </RadioButton>
+                            }
+                        })}
                 </fieldset>
                 <Chart id="launches" draw selected_kernel=Signal::derive(move || page.selected_kernel()) on_press />
                 <p class="quiet">

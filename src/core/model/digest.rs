@@ -41,12 +41,12 @@ impl Graph {
     }
 }
 
-/// Sixteen hexadecimal digits of a text, the same in every build. `O(text)`.
-pub fn digest_of_text(text: &str) -> String {
+/// FNV-1a of a text, the same in every build. `O(text)`.
+pub fn fnv1a(text: &str) -> u64 {
     let mut hash = Fnv::START;
     // Writing to a hash cannot fail.
     let _ = hash.write_str(text);
-    format!("{:016x}", hash.0)
+    hash.0
 }
 
 /// FNV-1a of 64 bits. The hashers of std and rustc-hash may differ from version to version.

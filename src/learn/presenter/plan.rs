@@ -140,27 +140,31 @@ const MORE_PUZZLES: Part = Part::Slide(Slide {
     notes: "Ask each pair which merge saved most. Hints are on the page; the optimum is the last way out.",
 });
 
-const BREAK: Part = Part::Slide(Slide {
-    kind: SlideKind::Break,
-    minutes: 5,
-    title: "A break",
-    lines: &[
+const BREAK: Part = pause(
+    5,
+    &[
         "Back in five minutes.",
         "Until then: what does your own model spend its time on?",
     ],
-    notes: "Leave the slide up.",
-});
+);
 
-const LONG_BREAK: Part = Part::Slide(Slide {
-    kind: SlideKind::Break,
-    minutes: 10,
-    title: "A break",
-    lines: &[
+const LONG_BREAK: Part = pause(
+    10,
+    &[
         "Back in ten minutes.",
         "Until then: what does your own model spend its time on?",
     ],
-    notes: "Leave the slide up.",
-});
+);
+
+const fn pause(minutes: u32, lines: &'static [&'static str]) -> Part {
+    Part::Slide(Slide {
+        kind: SlideKind::Break,
+        minutes,
+        title: "A break",
+        lines,
+        notes: "Leave the slide up.",
+    })
+}
 
 const CLOSE: Part = Part::Slide(Slide {
     kind: SlideKind::Close,
@@ -249,6 +253,12 @@ impl Workshop {
         self.length.parts().get(self.part)
     }
 
+    /// The minutes of the present part, from the beginning. Reads the lessons.
+    pub fn minutes(self) -> Option<Range<u32>> {
+        let planned = plan(self.length).into_iter().nth(self.part)?;
+        Some(planned.minutes)
+    }
+
     /// At the part after this one, or before it; `None` beyond its ends.
     pub fn moved(self, by: isize) -> Option<Self> {
         let part = self.part.checked_add_signed(by)?;
@@ -308,21 +318,16 @@ pub fn plan(length: Length) -> Vec<Planned> {
     parts.collect()
 }
 
-/// How far a speaker is from the plan, `elapsed_s` after the beginning: in words for the speaker. `None` where there is no such
-/// part.
-pub fn standing(workshop: Workshop, elapsed_s: u64) -> Option<String> {
-    let minutes = plan(workshop.length)
-        .into_iter()
-        .nth(workshop.part)?
-        .minutes;
+/// How far a speaker in a part with these minutes is from the plan, `elapsed_s` after the beginning: in words for the speaker.
+pub fn standing(minutes: &Range<u32>, elapsed_s: u64) -> String {
     let elapsed_min = u32::try_from(elapsed_s / 60).unwrap_or(u32::MAX);
-    Some(if elapsed_min < minutes.start {
+    if elapsed_min < minutes.start {
         format!("{} min ahead of schedule", minutes.start - elapsed_min)
     } else if elapsed_min >= minutes.end {
         format!("{} min behind schedule", elapsed_min - minutes.end)
     } else {
         format!("on schedule: until minute {}", minutes.end)
-    })
+    }
 }
 
 /// A time since the beginning, in hours and minutes.

@@ -1,7 +1,7 @@
 //! Where an open puzzle comes from: the page, or a link or a file of somebody's own.
 
 use super::library::{Listed, listed};
-use fuseline_core::model::digest::digest_of_text;
+use fuseline_core::model::digest::fnv1a;
 use fuseline_core::notation::edit::set_kernel;
 use fuseline_core::notation::parse;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ impl Source {
     pub fn progress_id(&self) -> String {
         match self {
             Self::Listed(listed) => listed.id.to_owned(),
-            Self::Own(text) => format!("{OWN}.{}", digest_of_text(text)),
+            Self::Own(text) => format!("{OWN}.{:016x}", fnv1a(text)),
         }
     }
 }

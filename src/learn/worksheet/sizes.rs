@@ -9,6 +9,7 @@ use crate::lesson::value::Unit;
 use crate::lesson::{Step, StepStates};
 use fuseline_core::model::program::{Param, ParamRange};
 use fuseline_core::notation::parse;
+use fuseline_core::splitmix::SplitMix64;
 use fuseline_core::{Analysis, Bound, KernelId, OpId, Policy};
 
 /// Most sizes that are tried for a question: each takes a few analyses.
@@ -38,8 +39,7 @@ pub(super) fn changed(
     let program = parse(&states.asked.shared.text).program;
     let params = program.params.iter();
     let mut sizes: Vec<(&str, i64)> = params.flat_map(other_values).collect();
-    let mut random = Random::new(seed, at);
-    random.shuffle(&mut sizes);
+    shuffle(&mut sizes, seed, at);
     sizes.into_iter().take(MAX_TRIES).find_map(|(name, value)| {
         let asked = with_param(&states.asked, name, value)?;
         let answered = step.then.applied(&asked, &mut Vec::new());
@@ -164,28 +164,13 @@ fn states_a_number(parts: &[Part]) -> bool {
     found
 }
 
-/// `SplitMix64`: a few lines that give the same numbers on every machine.
-struct Random(u64);
-
-impl Random {
-    fn new(seed: u32, step: usize) -> Self {
-        let mut random = Self(u64::from(seed) << 32 | step as u64);
-        // Neighbouring seeds begin close to each other.
-        random.next();
-        random
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn shuffle<T>(&mut self, items: &mut [T]) {
-        for last in (1..items.len()).rev() {
-            let other = self.next() % (last as u64 + 1);
-            items.swap(last, usize::try_from(other).unwrap_or_default());
-        }
+/// In an order that follows from the seed and the step.
+fn shuffle<T>(items: &mut [T], seed: u32, step: usize) {
+    let mut numbers = SplitMix64(u64::from(seed) << 32 | step as u64);
+    // Neighbouring seeds begin close to each other.
+    numbers.draw();
+    for last in (1..items.len()).rev() {
+        let other = numbers.draw() % (last as u64 + 1);
+        items.swap(last, usize::try_from(other).unwrap_or_default());
     }
 }

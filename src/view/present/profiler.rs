@@ -30,6 +30,14 @@ pub fn claim(timeline: &LaunchTimeline, launcher: Launcher) -> String {
     }
 }
 
+/// Who launches, as a choice.
+pub const fn launcher_name(launcher: Launcher) -> &'static str {
+    match launcher {
+        Launcher::Python => "Python, one by one",
+        Launcher::CudaGraph => "a CUDA graph",
+    }
+}
+
 /// A command line, and what it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {
@@ -83,6 +91,23 @@ pub struct Metric {
     pub figure: Option<Figure>,
 }
 
+impl Metric {
+    const fn new(name: &'static str, unit: &'static str, value: Option<String>) -> Self {
+        Self {
+            name,
+            unit,
+            value,
+            figure: None,
+        }
+    }
+
+    /// The same, as a figure of the page.
+    fn of_resource(self, of: Of, resource: Resource) -> Self {
+        let figure = Some(Figure::fused(of, Quantity::Resource(resource)));
+        Self { figure, ..self }
+    }
+}
+
 /// Nsight Compute's table of a kernel, as predicted: it flushes the cache before each kernel. `None` if the multiprocessors of
 /// the device are unknown. `O(ops + reads)`.
 pub fn sections(analysis: &Analysis, id: KernelId) -> Option<Vec<Section>> {
@@ -90,136 +115,121 @@ pub fn sections(analysis: &Analysis, id: KernelId) -> Option<Vec<Section>> {
     let limits = limits.get(id)?;
     let kernel = analysis.fused.kernels.get(id)?;
     let of = Of::kernel(analysis, id)?;
+    let cold = Cold::new(analysis, id, kernel);
     Some(vec![
-        speed_of_light(analysis, id, kernel),
-        memory(analysis, id, kernel),
+        speed_of_light(analysis, kernel, &cold),
+        memory(&cold),
         launch(analysis, limits, of),
         occupancy(limits, of),
     ])
 }
 
-fn speed_of_light(analysis: &Analysis, id: KernelId, kernel: &Kernel) -> Section {
+/// A kernel that finds nothing in the cache.
+struct Cold {
+    /// Its time where it is predicted, else the lower bound.
+    time_s: Option<f64>,
+    /// Bytes that it reads from DRAM.
+    read_bytes: f64,
+    /// Bytes that it writes.
+    write_bytes: f64,
+}
+
+impl Cold {
+    fn new(analysis: &Analysis, id: KernelId, kernel: &Kernel) -> Self {
+        let time_s = cold_time(analysis, id).or_else(|| analysis.kernel_time_s(id));
+        let counted = device_count(analysis).and_then(|count| count.kernels.get(id).copied());
+        Self {
+            time_s: time_s.filter(|&time_s| time_s > 0.0),
+            read_bytes: counted.unwrap_or(kernel.traffic.bytes_read() as f64),
+            write_bytes: kernel.traffic.bytes_written() as f64,
+        }
+    }
+
+    /// An amount for each second.
+    fn per_s(&self, amount: f64) -> Option<f64> {
+        Some(amount / self.time_s?)
+    }
+
+    fn bytes_per_s(&self) -> Option<f64> {
+        self.per_s(self.read_bytes + self.write_bytes)
+    }
+}
+
+fn speed_of_light(analysis: &Analysis, kernel: &Kernel, cold: &Cold) -> Section {
     let options = &analysis.options;
-    let time_s = measured_time_s(analysis, id);
-    let of_peak = |amount: f64, per_s: f64| {
-        let share = amount / time_s? / per_s;
-        Some(format_digits((share * 100.0).min(100.0), 4))
-    };
-    let (read, written) = dram_bytes(analysis, id, kernel);
+    let percent = |share: f64| format_digits((share * 100.0).min(100.0), 4);
     let bandwidth = options.device.memory_bytes_per_s.value;
+    let memory = cold.bytes_per_s().map(|rate| rate / bandwidth);
     // Which instructions other kernels have is not modelled, and Nsight counts them all.
-    let matrix = peaks(options, kernel.work)
-        .matrix
-        .and_then(|peak| of_peak(kernel.work.matrix_flops as f64, peak.figure.value));
+    let matrix = peaks(options, kernel.work).matrix.and_then(|peak| {
+        let rate = cold.per_s(kernel.work.matrix_flops as f64)?;
+        Some(rate / peak.figure.value)
+    });
+    let duration = cold.time_s.map(|time_s| format_digits(time_s * 1e6, 4));
     Section {
         name: "GPU Speed Of Light Throughput",
         reading: "The larger percentage is the bottleneck. Both low: latency or too few blocks.",
         metrics: vec![
-            Metric {
-                name: "Duration",
-                unit: "us",
-                value: time_s.map(|time_s| format_digits(time_s * 1e6, 4)),
-                figure: None,
-            },
-            Metric {
-                name: "DRAM Throughput",
-                unit: "%",
-                value: of_peak(read + written, bandwidth),
-                figure: None,
-            },
-            Metric {
-                name: "Compute (SM) Throughput",
-                unit: "%",
-                value: matrix,
-                figure: None,
-            },
+            Metric::new("Duration", "us", duration),
+            Metric::new("DRAM Throughput", "%", memory.map(percent)),
+            Metric::new("Compute (SM) Throughput", "%", matrix.map(percent)),
         ],
     }
 }
 
-fn memory(analysis: &Analysis, id: KernelId, kernel: &Kernel) -> Section {
-    let (read, written) = dram_bytes(analysis, id, kernel);
-    let rate = measured_time_s(analysis, id).map(|time_s| (read + written) / time_s);
+fn memory(cold: &Cold) -> Section {
+    let rate = cold.bytes_per_s();
     let megabytes = |bytes: f64| Some(format_digits(bytes / 1e6, 4));
     Section {
         name: "Memory Workload Analysis",
         reading: "More bytes than the operands have: the kernel reads something twice.",
         metrics: vec![
-            Metric {
-                name: "Memory Throughput",
-                unit: "Gbyte/s",
-                value: rate.map(|rate| format_digits(rate / 1e9, 4)),
-                figure: None,
-            },
-            Metric {
-                name: "dram__bytes_read.sum",
-                unit: "Mbyte",
-                value: megabytes(read),
-                figure: None,
-            },
-            Metric {
-                name: "dram__bytes_write.sum",
-                unit: "Mbyte",
-                value: megabytes(written),
-                figure: None,
-            },
+            Metric::new(
+                "Memory Throughput",
+                "Gbyte/s",
+                rate.map(|rate| format_digits(rate / 1e9, 4)),
+            ),
+            Metric::new("dram__bytes_read.sum", "Mbyte", megabytes(cold.read_bytes)),
+            Metric::new(
+                "dram__bytes_write.sum",
+                "Mbyte",
+                megabytes(cold.write_bytes),
+            ),
         ],
     }
 }
 
 fn launch(analysis: &Analysis, limits: &KernelLimits, of: Of) -> Section {
-    let resource = |resource| Some(Figure::fused(of, Quantity::Resource(resource)));
     let multiprocessors = analysis.options.device.hardware.multiprocessors;
     let waves = multiprocessors.map(|count| {
         let at_once = limits.resident.blocks() as f64 * count.value;
         format_digits(limits.blocks as f64 / at_once, 3)
     });
+    let count = |count: u64| Some(format_exact(count.into()));
+    let shared = Some(format_digits(limits.on_chip_bytes as f64 / 1e3, 4));
     Section {
         name: "Launch Statistics",
         reading: "Fewer blocks than multiprocessors: most of the GPU has nothing to do.",
         metrics: vec![
-            Metric {
-                name: "Grid Size",
-                unit: "",
-                value: Some(format_exact(limits.blocks.into())),
-                figure: resource(Resource::Blocks),
-            },
-            Metric {
-                name: "Block Size",
-                unit: "",
-                value: Some(format_exact(limits.threads_per_block.into())),
-                figure: None,
-            },
-            Metric {
-                name: "Registers Per Thread",
-                unit: "register/thread",
-                value: Some(limits.registers_per_thread.to_string()),
-                figure: resource(Resource::Registers),
-            },
-            Metric {
-                name: "Shared Memory Per Block",
-                unit: "Kbyte/block",
-                value: Some(format_digits(limits.on_chip_bytes as f64 / 1e3, 4)),
-                figure: resource(Resource::OnChip),
-            },
-            Metric {
-                name: "Waves Per SM",
-                unit: "",
-                value: waves,
-                figure: None,
-            },
+            Metric::new("Grid Size", "", count(limits.blocks)).of_resource(of, Resource::Blocks),
+            Metric::new("Block Size", "", count(limits.threads_per_block)),
+            Metric::new(
+                "Registers Per Thread",
+                "register/thread",
+                count(limits.registers_per_thread),
+            )
+            .of_resource(of, Resource::Registers),
+            Metric::new("Shared Memory Per Block", "Kbyte/block", shared)
+                .of_resource(of, Resource::OnChip),
+            Metric::new("Waves Per SM", "", waves),
         ],
     }
 }
 
 fn occupancy(limits: &KernelLimits, of: Of) -> Section {
     let resident = limits.resident;
-    let limit = |name, blocks: u64| Metric {
-        name,
-        unit: "block",
-        value: Some(blocks.to_string()),
-        figure: None,
-    };
+    let limit = |name, blocks: u64| Metric::new(name, "block", Some(blocks.to_string()));
+    let share = Some(format_digits(limits.occupancy * 100.0, 4));
     Section {
         name: "Occupancy",
         reading: "The smallest block limit sets it. Read it last: a matmul needs little of it.",
@@ -232,25 +242,7 @@ fn occupancy(limits: &KernelLimits, of: Of) -> Section {
                 resident.by_shared_memory.min(resident.by_blocks),
             ),
             limit("Block Limit Warps", resident.by_threads),
-            Metric {
-                name: "Theoretical Occupancy",
-                unit: "%",
-                value: Some(format_digits(limits.occupancy * 100.0, 4)),
-                figure: Some(Figure::fused(of, Quantity::Resource(Resource::Occupancy))),
-            },
+            Metric::new("Theoretical Occupancy", "%", share).of_resource(of, Resource::Occupancy),
         ],
     }
-}
-
-/// The time with a cold cache where it is predicted, else the lower bound.
-fn measured_time_s(analysis: &Analysis, id: KernelId) -> Option<f64> {
-    let time_s = cold_time(analysis, id).or_else(|| analysis.kernel_time_s(id));
-    time_s.filter(|&time_s| time_s > 0.0)
-}
-
-/// Bytes that a kernel reads from DRAM with a cold cache, and those that it writes.
-fn dram_bytes(analysis: &Analysis, id: KernelId, kernel: &Kernel) -> (f64, f64) {
-    let counted = device_count(analysis).and_then(|count| count.kernels.get(id).copied());
-    let read = counted.unwrap_or(kernel.traffic.bytes_read() as f64);
-    (read, kernel.traffic.bytes_written() as f64)
 }

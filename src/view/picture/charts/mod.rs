@@ -28,6 +28,7 @@ pub mod scene;
 pub mod sweep;
 pub mod tiling;
 mod tiling_places;
+mod tiling_waves;
 pub mod timeline;
 pub mod traffic_bars;
 mod traffic_bars_by_kernel;

@@ -6,6 +6,7 @@ use fuseline_core::fusion::attention::{
     LoopOrder, Running, SoftmaxMethod, SoftmaxPass, TileStep, Tiles, WalkedBytes, softmax_steps,
 };
 use fuseline_core::model::device::Device;
+use fuseline_core::splitmix::{STEP, mixed};
 
 /// A position of the kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,17 +107,10 @@ pub fn row_updates(sizes: &AttentionSizes, device: &Device, query_tile: u64) -> 
 
 /// A number like the scores of a model: most near 0, few far from it. Sums of uniform numbers are near to normal ones.
 fn made_up_score(row: u64, key: u64) -> f64 {
-    // SplitMix64, a generator of which each number follows from its index.
-    let mut bits = (row << 32 ^ key).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^= bits >> 31;
-    let quarters = bits.to_be_bytes();
-    let sum: f64 = quarters
-        .iter()
-        .map(|&byte| f64::from(byte) / 255.0 - 0.5)
-        .sum();
-    2.0 * sum
+    // Each number follows from its index.
+    let bytes = mixed((row << 32 ^ key).wrapping_mul(STEP)).to_be_bytes();
+    let uniform = bytes.iter().map(|&byte| f64::from(byte) / 255.0 - 0.5);
+    2.0 * uniform.sum::<f64>()
 }
 
 /// Where the kernel is, in a sentence.
