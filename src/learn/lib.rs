@@ -3,6 +3,7 @@
 pub mod lesson;
 pub mod presenter;
 pub mod puzzle;
+pub mod results;
 pub mod stage;
 pub mod teaching;
 pub mod worksheet;

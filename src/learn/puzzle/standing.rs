@@ -125,7 +125,7 @@ impl Posed {
     /// Why the program is no puzzle, a sentence.
     pub fn of(puzzle: Puzzle) -> Result<Self, &'static str> {
         // Before the analysis: a link may carry a program of 10,000 ops.
-        if ops_and_reads(&parse(&puzzle.page.shared.text).program) > MAX_OPS_AND_READS {
+        if !is_small(&puzzle.page.shared.text) {
             return Err(
                 "The program is too large for a puzzle: solving it would take hundreds of merges.",
             );
@@ -240,6 +240,11 @@ impl Posed {
     pub fn seen(&self) -> Option<Seen> {
         self.puzzle.page.seen()
     }
+}
+
+/// Whether a program is as small as that of a puzzle.
+pub fn is_small(text: &str) -> bool {
+    ops_and_reads(&parse(text).program) <= MAX_OPS_AND_READS
 }
 
 /// What kernels cost by the objective of their analysis.
