@@ -27,10 +27,7 @@ impl Recording {
     /// The record of earlier visits.
     pub fn new(page: Page) -> Self {
         let stored = browser::load(RESULTS).and_then(|stored| Results::read(&stored).ok());
-        let results = stored.unwrap_or_else(|| Results {
-            id: browser::new_id(),
-            ..Results::default()
-        });
+        let results = stored.unwrap_or_else(|| Results::new(browser::new_id()));
         let recording = Self {
             page,
             results: RwSignal::new(results),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// A lesson: a row for each student who answered in it, a column for each question.
 #[component]
-pub fn LessonTable(
+pub(super) fn LessonTable(
     /// The class.
     classroom: Classroom,
     /// The lessons.
@@ -117,16 +117,16 @@ fn cell(cell: &Cell) -> impl IntoView + use<> {
     }
     let words = (cell.standing != Standing::Untouched).then_some(words);
     view! {
-        <td class=class title=words.clone()>
+        <td class=class title=words>
             <span aria-hidden="true">{mark}{tries.map(|tries| view! { <sub>{tries}</sub> })}</span>
-            <span class="sr-only">{words}</span>
+            <span class="sr-only">{words.clone()}</span>
         </td>
     }
 }
 
 /// A row for each student who tried a puzzle, a column for each puzzle.
 #[component]
-pub fn PuzzleTable(
+pub(super) fn PuzzleTable(
     /// The class.
     classroom: Classroom,
     /// The puzzles.

@@ -101,6 +101,14 @@ pub struct Solution {
 }
 
 impl Results {
+    /// Nothing done yet, in a browser of this chance name.
+    pub fn new(id: String) -> Self {
+        Self {
+            id,
+            ..Self::default()
+        }
+    }
+
     /// What was stored or handed in. Longer text than a page writes is cut.
     ///
     /// # Errors
