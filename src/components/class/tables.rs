@@ -109,10 +109,9 @@ fn cell(cell: &Cell) -> impl IntoView + use<> {
     let tries = (cell.tries > 1).then_some(cell.tries);
     let mut words = standing_words(&cell.standing);
     if cell.tries > 0 {
-        let tries = counted(cell.tries, "try");
         words = format!(
-            "{words}, {tries} in {} s; first: {}",
-            cell.took_s, cell.first
+            "{words}, tries: {}, after {} s, first: {}",
+            cell.tries, cell.took_s, cell.first
         );
     }
     let words = (cell.standing != Standing::Untouched).then_some(words);

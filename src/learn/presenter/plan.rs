@@ -174,6 +174,7 @@ const CLOSE: Part = Part::Slide(Slide {
         "Every lesson and puzzle stays on this page.",
         "Bring your own model: the page reads PyTorch and ONNX.",
         "Profile it, fuse it, measure again.",
+        "Learn, Hand in your results: the class sees what was hard.",
     ],
     notes: "Ask everybody for one thing that surprised them.",
 });
