@@ -130,7 +130,7 @@ const FIRST_PUZZLES: Part = Part::Slide(Slide {
 
 const MORE_PUZZLES: Part = Part::Slide(Slide {
     kind: SlideKind::Exercise,
-    minutes: 12,
+    minutes: 8,
     title: "Your turn: beat the compiler",
     lines: &[
         "Open the puzzles of softmax, layer norm and SwiGLU.",
