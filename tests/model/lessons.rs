@@ -161,7 +161,7 @@ fn the_right_answer_of_each_task_is_judged_right_and_others_are_not() {
                     assert!(
                         wrong.words.starts_with("Not quite. The answer is ")
                             && wrong.words.len()
-                                > right.split(". ").next().map_or(0, str::len) + 60,
+                                > right.split(". ").next().map_or(0, str::len) + 50,
                         "{id}: {wrong:?}"
                     );
                 }

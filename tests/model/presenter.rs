@@ -201,7 +201,7 @@ fn a_code_holds_each_lesson_and_refuses_what_is_too_long() {
     assert_eq!(Code::of(&"a".repeat(2953)).unwrap().side, 177 + 8);
     let refused = Code::of(&"a".repeat(2954)).unwrap_err();
     assert!(
-        refused.contains("2954 bytes") && refused.contains("Share the link"),
+        refused.contains("2,954") && refused.contains("Share the link"),
         "{refused}"
     );
 }

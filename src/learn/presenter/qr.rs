@@ -1,5 +1,6 @@
 //! A link as a QR code (ISO/IEC 18004), for the phones of a class.
 
+use fuseline_view::present::format::format_count;
 use qrcode::{Color, EcLevel, QrCode};
 use std::fmt::Write as _;
 
@@ -23,8 +24,8 @@ impl Code {
     pub fn of(link: &str) -> Result<Self, String> {
         let code = QrCode::with_error_correction_level(link, EcLevel::L).map_err(|_| {
             format!(
-                "A QR code holds 2,953 bytes, and the link has {}. Send the link itself, or a file.",
-                link.len()
+                "A QR code holds 2,953 bytes, and the link has {}. Share the link itself, or a file.",
+                format_count(link.len())
             )
         })?;
         let width = code.width();

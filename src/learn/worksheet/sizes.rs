@@ -164,13 +164,15 @@ fn states_a_number(parts: &[Part]) -> bool {
     found
 }
 
-/// In an order that follows from the seed and the step.
+/// In an order that follows from the step, from a place that follows from the seed: neighbours begin far from each other.
 fn shuffle<T>(items: &mut [T], seed: u32, step: usize) {
-    let mut numbers = SplitMix64(u64::from(seed) << 32 | step as u64);
-    // Neighbouring seeds begin close to each other.
-    numbers.draw();
+    /// Prime, so that the sheets reach every place.
+    const APART: usize = 7;
+    let mut numbers = SplitMix64(step as u64);
     for last in (1..items.len()).rev() {
         let other = numbers.draw() % (last as u64 + 1);
         items.swap(last, usize::try_from(other).unwrap_or_default());
     }
+    let first = (seed as usize).wrapping_mul(APART).checked_rem(items.len());
+    items.rotate_left(first.unwrap_or_default());
 }

@@ -263,7 +263,7 @@ impl Picture<'_> {
         self.named(mark, Label::new(heading, facts));
         let (left, bottom) = (self.places.output().left, self.places.slots().top);
         let then = if joined.is_empty() {
-            "no op can follow on a tile".to_owned()
+            "no op follows on this tile".to_owned()
         } else {
             format!("then, on the same tile: {}", joined.join(", "))
         };
