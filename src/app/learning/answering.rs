@@ -19,7 +19,7 @@ impl Learning {
             return Ok(());
         };
         let seen = self.seen.get_untracked();
-        let seen = seen.ok_or("this step shows no program")?;
+        let seen = seen.ok_or(task.language.step_without_program())?;
         let judged = task.judge(answer, &states.answered, &seen.answered)?;
         let is_first = self.again.with_untracked(String::is_empty);
         if !judged.is_right && is_first {
@@ -41,16 +41,9 @@ impl Learning {
         let (Some(task), Some(states)) = untrack(|| (self.task(), self.states())) else {
             return;
         };
-        let answer = task.right_answer(&states).unwrap_or_default();
+        let given_up = task.given_up(&states);
         self.show(&task.way(&states.asked).unwrap_or(states.answered));
-        self.finish(
-            Judged {
-                is_right: false,
-                words: answer,
-                again: String::new(),
-            },
-            Outcome::Shown,
-        );
+        self.finish(given_up.unwrap_or_default(), Outcome::Shown);
     }
 
     fn finish(self, judged: Judged, outcome: Outcome) {
@@ -67,14 +60,12 @@ impl Learning {
                 .with(|wanted| !wanted.is_empty() && wanted.iter().all(|wanted| wanted.holds));
             // A slider that is held may be on its way elsewhere.
             if is_done && !self.page.hold.is_held() && self.judged.with_untracked(Option::is_none) {
-                self.finish(
-                    Judged {
-                        is_right: true,
-                        words: untrack(|| self.done_words()).unwrap_or_default(),
-                        again: String::new(),
-                    },
-                    Outcome::Right,
-                );
+                let done = untrack(|| self.done());
+                let done = done.unwrap_or(Judged {
+                    is_right: true,
+                    ..Judged::default()
+                });
+                self.finish(done, Outcome::Right);
             }
         });
     }
@@ -100,9 +91,9 @@ impl Learning {
         })
     }
 
-    /// What is said of the present page, in which the task to do is done. Tracked.
-    fn done_words(self) -> Option<String> {
-        Some(self.task()?.done_words(&present_seen(self.page)?))
+    /// The judgement of the present page, in which the task to do is done. Tracked.
+    fn done(self) -> Option<Judged> {
+        self.task()?.done(&present_seen(self.page)?)
     }
 
     /// The present step has ended.
