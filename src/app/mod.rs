@@ -16,6 +16,8 @@ pub mod runner;
 #[cfg(target_arch = "wasm32")]
 pub mod background;
 #[cfg(target_arch = "wasm32")]
+pub mod classroom;
+#[cfg(target_arch = "wasm32")]
 pub mod covers;
 #[cfg(target_arch = "wasm32")]
 pub mod gpu_running;
@@ -25,6 +27,8 @@ pub mod learning;
 pub mod presenting;
 #[cfg(target_arch = "wasm32")]
 pub mod puzzling;
+#[cfg(target_arch = "wasm32")]
+pub mod recording;
 #[cfg(target_arch = "wasm32")]
 pub mod session;
 #[cfg(target_arch = "wasm32")]

@@ -2,6 +2,7 @@
 
 use crate::app::history::{Choices, Origin, Step as PageStep};
 use crate::app::learning::answering::present_seen;
+use crate::app::recording::Recording;
 use crate::app::session::Session;
 use crate::app::sharing::shown;
 use crate::app::state::{Page, Selection, SetIfChanged};
@@ -45,6 +46,7 @@ impl Walk {
 pub struct Puzzling {
     page: Page,
     session: Session,
+    recording: Recording,
     /// The language of its author.
     pub lang: Memo<Tag>,
     /// The open puzzle with its par, or why it has none; `None` when no puzzle is open.
@@ -63,7 +65,7 @@ pub struct Puzzling {
 
 impl Puzzling {
     /// The puzzles, with the one of the document that is open.
-    pub fn new(session: Session) -> Self {
+    pub fn new(session: Session, recording: Recording) -> Self {
         let page = session.page;
         let lang = Memo::new(move |_| {
             let puzzle = page.puzzle.get().map(|source| read(source.text()).0);
@@ -87,6 +89,7 @@ impl Puzzling {
         let puzzling = Self {
             page,
             session,
+            recording,
             lang,
             posed,
             standing,
@@ -137,6 +140,11 @@ impl Puzzling {
                     return;
                 };
                 let id = puzzle.progress_id();
+                let is_best = (self.progress)
+                    .with_untracked(|progress| progress.is_best(&id, &graded, moves));
+                if is_best && let Some(Ok(posed)) = self.posed.get_untracked() {
+                    self.recording.solve(&id, &posed, moves);
+                }
                 (self.progress).update(|progress| progress.note(&id, graded, moves));
                 let was_open = before.is_some_and(|(before, _, of)| {
                     of.as_ref() == Some(puzzle) && before.is_some_and(|before| !before.is_solved())

@@ -14,6 +14,7 @@ use crate::app::state::{Notice, NoticeAction, Page, Sent, SetIfChanged, Theme};
 use crate::app::stored;
 use fuseline_browser::{self as browser, Later};
 use fuseline_core::examples::{START, example, example_of};
+use fuseline_learn::results::handed_in::HandedIn;
 use fuseline_view::page::links::{SharedState, write_state};
 use leptos::ev;
 use leptos::prelude::*;
@@ -358,6 +359,10 @@ impl Session {
             Ok(Carried::Lesson(lesson)) => {
                 self.await_picture(&self.id());
                 self.linked_lesson.set(Some(lesson));
+            }
+            Ok(Carried::Results(results)) => {
+                self.await_picture(&self.id());
+                self.page.handed_in.set(vec![HandedIn::Results(results)]);
             }
             Ok(Carried::State(state)) if is_unfinished(&link.name) => {
                 self.await_picture(&self.id());

@@ -5,10 +5,10 @@ use crate::app::stored;
 use fuseline_browser as browser;
 use fuseline_learn::lesson::open::OpenLesson;
 use fuseline_learn::puzzle::source::Source;
+use fuseline_learn::results::Results;
 use fuseline_view::page::links::{
-    MAX_LINK_BYTES, MAX_STATE_BYTES, ShareError, SharedState, carries_lesson, fragment_of,
-    lesson_fragment_of, listed_lesson_fragment, listed_lesson_in, packed_in, read_state,
-    write_state,
+    MAX_LINK_BYTES, MAX_STATE_BYTES, Payload, ShareError, SharedState, fragment_of,
+    listed_lesson_fragment, listed_lesson_in, packed_in, read_state, write_state,
 };
 use fuseline_view::page::note::Note;
 use leptos::prelude::*;
@@ -29,6 +29,8 @@ pub enum Carried {
     State(Box<SharedState>),
     /// A lesson.
     Lesson(LinkedLesson),
+    /// What a student hands in.
+    Results(Box<Results>),
 }
 
 /// The lesson of a link.
@@ -64,18 +66,46 @@ async fn carried(fragment: &str) -> Result<Carried, ShareError> {
     if let Some((id, step)) = listed_lesson_in(fragment) {
         return Ok(Carried::Lesson(LinkedLesson::Listed(id.to_owned(), step)));
     }
-    let unpacked = browser::unpack(&packed_in(fragment)?, MAX_STATE_BYTES).await?;
-    if carries_lesson(fragment) {
-        let text = String::from_utf8(unpacked).map_err(|_| ShareError::Damaged)?;
-        return Ok(Carried::Lesson(LinkedLesson::Own(text)));
+    let (payload, packed) = packed_in(fragment)?;
+    let unpacked = browser::unpack(&packed, MAX_STATE_BYTES).await?;
+    Ok(match payload {
+        Payload::State => Carried::State(Box::new(SharedState {
+            // Its kernels are the sender's, whatever it says.
+            moves: None,
+            ..read_state(unpacked)?
+        })),
+        Payload::Lesson => {
+            let text = String::from_utf8(unpacked).map_err(|_| ShareError::Damaged)?;
+            Carried::Lesson(LinkedLesson::Own(text))
+        }
+        Payload::Results => {
+            Carried::Results(Box::new(results_of(&unpacked).ok_or(ShareError::Damaged)?))
+        }
+    })
+}
+
+fn results_of(unpacked: &[u8]) -> Option<Results> {
+    Results::read(str::from_utf8(unpacked).ok()?).ok()
+}
+
+/// The code of a student's results, for a message to the teacher.
+///
+/// # Errors
+/// As [`fragment_of`], and where the browser cannot pack it.
+pub async fn results_code(results: &Results) -> Result<String, ShareError> {
+    let packed = browser::pack(results.write().into_bytes(), MAX_LINK_BYTES).await?;
+    fragment_of(Payload::Results, &packed)
+}
+
+/// The results in a code.
+///
+/// # Errors
+/// The code is not complete, or from another version.
+pub async fn results_in(code: &str) -> Result<Results, ShareError> {
+    match carried(code).await? {
+        Carried::Results(results) => Ok(*results),
+        Carried::State(_) | Carried::Lesson(_) => Err(ShareError::NotALink),
     }
-    // Its kernels are the sender's, whatever it says.
-    let moves = None;
-    let state = SharedState {
-        moves,
-        ..read_state(unpacked)?
-    };
-    Ok(Carried::State(Box::new(state)))
 }
 
 /// A link to a step, from 0, of a lesson of the page; of one of somebody's own it carries the lesson.
@@ -88,7 +118,7 @@ pub async fn lesson_link(open: &OpenLesson, step: usize) -> Result<String, &'sta
         None if open.text.len() > MAX_STATE_BYTES => return Err(TOO_LONG),
         None => {
             let packed = browser::pack(open.text.as_bytes().to_vec(), MAX_LINK_BYTES).await;
-            let fragment = packed.and_then(|packed| lesson_fragment_of(&packed));
+            let fragment = packed.and_then(|packed| fragment_of(Payload::Lesson, &packed));
             fragment.map_err(refused)?
         }
     };
@@ -152,7 +182,10 @@ pub async fn link_to(state: &SharedState) -> Result<String, &'static str> {
 
 async fn packed(state: &SharedState) -> Result<String, ShareError> {
     let written = write_state(state)?.into_bytes();
-    fragment_of(&browser::pack(written, MAX_LINK_BYTES).await?)
+    fragment_of(
+        Payload::State,
+        &browser::pack(written, MAX_LINK_BYTES).await?,
+    )
 }
 
 /// The state that a link stores, without a note: one that came with a link is not the visitor's to send.

@@ -1,6 +1,6 @@
 //! What has the screen: the whole page, a lesson with what its step looks at, or what a speaker shows a class.
 
-use crate::app::learning::Learning;
+use crate::app::learning::{Learning, Room};
 use crate::app::presenting::Presenting;
 use crate::app::state::Page;
 use fuseline_learn::stage::Stage;
@@ -22,7 +22,10 @@ impl PageStage {
                 return None;
             }
             let is_lesson = learning.open.with(Option::is_some);
-            Some(if page.puzzle.with(Option::is_some) {
+            let is_listed = learning.room.get() == Room::Lists;
+            Some(if !is_listed {
+                Stage::of_lists()
+            } else if page.puzzle.with(Option::is_some) {
                 Stage::of_puzzle()
             } else if is_lesson {
                 Stage::of_step(&learning.look())

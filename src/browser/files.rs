@@ -5,7 +5,7 @@ use js_sys::{Array, ArrayBuffer, Uint8Array};
 use std::ops::Range;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{
-    Blob, BlobPropertyBag, ClipboardEvent, DragEvent, Event, File, HtmlAnchorElement,
+    Blob, BlobPropertyBag, ClipboardEvent, DragEvent, Event, File, FileList, HtmlAnchorElement,
     HtmlInputElement, Url,
 };
 
@@ -36,13 +36,21 @@ pub(super) fn download_blob(file_name: &str, blob: &Blob) {
     let _ = Url::revoke_object_url(&url);
 }
 
-/// The file that was chosen in the file input of `event`. Clears the input, because choosing the same file again would
-/// otherwise fire no event.
+/// The file that was chosen in the file input of `event`.
 pub fn chosen_file(event: &Event) -> Option<File> {
-    let input: HtmlInputElement = event.target()?.dyn_into().ok()?;
-    let file = input.files()?.get(0);
+    chosen_files(event).into_iter().next()
+}
+
+/// All files that were chosen in the file input of `event`. Clears the input, because choosing the same files again would
+/// otherwise fire no event.
+pub fn chosen_files(event: &Event) -> Vec<File> {
+    let input: Option<HtmlInputElement> = event.target().and_then(|target| target.dyn_into().ok());
+    let Some(input) = input else {
+        return Vec::new();
+    };
+    let files = listed(input.files());
     input.set_value("");
-    file
+    files
 }
 
 /// Whether files are dragged, and not a part of a text.
@@ -51,9 +59,16 @@ pub fn drags_file(event: &DragEvent) -> bool {
     types.is_some_and(|types| types.includes(&"Files".into(), 0))
 }
 
-/// The first file that was dropped.
-pub fn dropped_file(event: &DragEvent) -> Option<File> {
-    event.data_transfer()?.files()?.get(0)
+/// The files that were dropped.
+pub fn dropped_files(event: &DragEvent) -> Vec<File> {
+    listed(event.data_transfer().and_then(|data| data.files()))
+}
+
+fn listed(files: Option<FileList>) -> Vec<File> {
+    let files = files.iter();
+    files
+        .flat_map(|files| (0..files.length()).filter_map(|at| files.get(at)))
+        .collect()
 }
 
 /// The text that is being pasted.

@@ -35,7 +35,8 @@ pub use channel::Channel;
 pub use clipboard::copy;
 pub use fetch::fetch_text;
 pub use files::{
-    chosen_file, download, drags_file, dropped_file, pasted_text, read_file, read_slice,
+    chosen_file, chosen_files, download, drags_file, dropped_files, pasted_text, read_file,
+    read_slice,
 };
 pub use focus::{
     Caret, caret, first_line_in_view, focus, focus_field, focus_svg, has_focus,

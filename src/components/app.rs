@@ -1,10 +1,12 @@
 //! The page as a whole.
 
+use crate::app::classroom::Classroom;
 use crate::app::covers::{Covers, closes_on_back};
 use crate::app::learning::Learning;
 use crate::app::learning::answering::is_asking;
 use crate::app::presenting::Presenting;
 use crate::app::puzzling::Puzzling;
+use crate::app::recording::Recording;
 use crate::app::session::{Session, show_theme};
 use crate::app::sharing::Link;
 use crate::app::stage::PageStage;
@@ -44,12 +46,15 @@ pub fn App(
     provide_context(page);
     EnlargedChart::provide();
     session.keep();
-    let learning = Learning::new(session);
+    let recording = Recording::new(page);
+    provide_context(recording);
+    let learning = Learning::new(session, recording);
     provide_context(learning);
     closes_on_back(move || page.is_learning.get(), move || learning.leave());
     let presenting = Presenting::new(page, learning);
     provide_context(presenting);
-    provide_context(Puzzling::new(session));
+    provide_context(Puzzling::new(session, recording));
+    provide_context(Classroom::new(page, learning));
     let stage = PageStage::new(page, learning, presenting);
     provide_context(stage);
     open_dropped_files(page);

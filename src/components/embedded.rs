@@ -92,9 +92,11 @@ fn page_of(link: Option<Link>) -> Page {
     let page = Page::new(first.to_owned());
     match link.map(|link| link.carried) {
         None => page.example.set(Some(EMBEDDED)),
-        Some(Ok(Carried::Lesson(_))) => {
+        Some(Ok(Carried::Lesson(_) | Carried::Results(_))) => {
             page.example.set(Some(EMBEDDED));
-            page.tell_failure("A lesson needs the whole page: open its link without “?embed=”.");
+            page.tell_failure(
+                "Lessons and results need the whole page: open its link without “?embed=”.",
+            );
         }
         Some(Ok(Carried::State(state))) => {
             let choices = (&*state).into();

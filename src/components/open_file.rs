@@ -13,6 +13,7 @@ use fuseline_core::model::calibration::Calibrations;
 use fuseline_core::model::diagnostic::Code;
 use fuseline_core::notation::edit::paste_lines;
 use fuseline_core::notation::parse;
+use fuseline_learn::results::handed_in::{begins_results, handed_in};
 use fuseline_view::opened::converted;
 use fuseline_view::opened::model_file::{FileKind, ModelFormat, ModelReader, START_BYTES, kind_of};
 use fuseline_view::present::calibration::taken;
@@ -28,7 +29,7 @@ pub fn open_dropped_files(page: Page) {
         }
     });
     browser::on_window(ev::drop, move |event| {
-        if let Some(file) = browser::dropped_file(&event) {
+        if let Some(file) = browser::dropped_files(&event).into_iter().next() {
             event.prevent_default();
             open_file(page, file);
         }
@@ -72,6 +73,10 @@ async fn open_text(page: Page, file: &FileReading) {
         Some(text) if text.trim().is_empty() => {
             page.tell_failure("This file was not opened: it is empty.".to_owned());
         }
+        Some(text) if begins_results(&text) => match handed_in(&text) {
+            Ok(results) => page.handed_in.set(results),
+            Err(problem) => page.tell_failure(problem),
+        },
         Some(text) => open(page, &text),
         None => {}
     }

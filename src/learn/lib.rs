@@ -4,6 +4,7 @@ pub mod language;
 pub mod lesson;
 pub mod presenter;
 pub mod puzzle;
+pub mod results;
 pub mod stage;
 pub mod teaching;
 pub mod worksheet;

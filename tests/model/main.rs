@@ -161,6 +161,7 @@ mod repeats_pictures;
 mod resolve;
 mod resolve_errors;
 mod resolve_undeclared;
+mod results;
 mod round_trip;
 mod scripts;
 mod sdpa;

@@ -7,8 +7,8 @@ use fuseline_core::{
     ReshapeCost,
 };
 use fuseline_view::page::links::{
-    MAX_LINK_BYTES, MAX_STATE_BYTES, ShareError, SharedState, fragment_of, packed_in, read_state,
-    write_state,
+    MAX_LINK_BYTES, MAX_STATE_BYTES, Payload, ShareError, SharedState, fragment_of, packed_in,
+    read_state, write_state,
 };
 use fuseline_view::page::note::Note;
 use proptest::prelude::*;
@@ -186,9 +186,18 @@ fn what_is_no_link_is_named() {
         let shown: String = fragment.chars().take(40).collect();
         assert_eq!(packed_in(fragment), Err(error), "{shown}");
     }
-    assert_eq!(packed_in(&format!("v1.{longest}")), Ok(longest.clone()));
-    assert_eq!(fragment_of(&longest), Ok(format!("v1.{longest}")));
-    assert_eq!(fragment_of(&(longest + "A")), Err(ShareError::TooLarge));
+    assert_eq!(
+        packed_in(&format!("v1.{longest}")),
+        Ok((Payload::State, longest.clone()))
+    );
+    assert_eq!(
+        fragment_of(Payload::State, &longest),
+        Ok(format!("v1.{longest}"))
+    );
+    assert_eq!(
+        fragment_of(Payload::State, &(longest + "A")),
+        Err(ShareError::TooLarge)
+    );
 }
 
 #[test]
@@ -234,9 +243,9 @@ proptest! {
 
     #[test]
     fn any_base64_travels_without_padding(packed in "[A-Za-z0-9+/]{1,200}", padding in "={0,2}") {
-        let fragment = fragment_of(&(packed.clone() + &padding)).unwrap();
+        let fragment = fragment_of(Payload::State, &(packed.clone() + &padding)).unwrap();
         prop_assert!(fragment.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)));
-        prop_assert_eq!(packed_in(&fragment), Ok(packed));
+        prop_assert_eq!(packed_in(&fragment), Ok((Payload::State, packed)));
     }
 
     #[test]
@@ -257,9 +266,12 @@ proptest! {
 
 #[test]
 fn a_fragment_has_only_characters_of_addresses() {
-    use fuseline_view::page::links::{fragment_of, packed_in};
-    assert_eq!(fragment_of("eN+/AA==").unwrap(), "v1.eN-_AA");
-    assert_eq!(packed_in("v1.eN-_AA").unwrap(), "eN+/AA");
+    use fuseline_view::page::links::{Payload, fragment_of, packed_in};
+    assert_eq!(
+        fragment_of(Payload::State, "eN+/AA==").unwrap(),
+        "v1.eN-_AA"
+    );
+    assert_eq!(packed_in("v1.eN-_AA").unwrap().1, "eN+/AA");
 }
 
 #[test]

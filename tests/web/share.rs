@@ -3,8 +3,8 @@
 use fuseline_browser::{pack, unpack};
 use fuseline_core::examples::EXAMPLES;
 use fuseline_view::page::links::{
-    MAX_LINK_BYTES, MAX_STATE_BYTES, ShareError, SharedState, fragment_of, packed_in, read_state,
-    write_state,
+    MAX_LINK_BYTES, MAX_STATE_BYTES, Payload, ShareError, SharedState, fragment_of, packed_in,
+    read_state, write_state,
 };
 use js_sys::Reflect;
 use wasm_bindgen::JsValue;
@@ -14,11 +14,14 @@ use wasm_bindgen_test::wasm_bindgen_test;
 const LINK: &str = "v1.eNpLSS3LTE61zTAyMOAqy0wtty3NSystTk3h4ipILErMVQhWsFUwNTRSyMxTMDSy0NMzNDAyUSguSS0Acbky8wpKSxQqFKwU0gzNooN1FMxMYrkqgVqKUnNKNSo0uQBaGxsi";
 
 async fn encoded(written: &[u8]) -> Result<String, ShareError> {
-    fragment_of(&pack(written.to_vec(), MAX_LINK_BYTES).await?)
+    fragment_of(
+        Payload::State,
+        &pack(written.to_vec(), MAX_LINK_BYTES).await?,
+    )
 }
 
 async fn decoded(fragment: &str) -> Result<SharedState, ShareError> {
-    read_state(unpack(&packed_in(fragment)?, MAX_STATE_BYTES).await?)
+    read_state(unpack(&packed_in(fragment)?.1, MAX_STATE_BYTES).await?)
 }
 
 fn state_of_link() -> SharedState {
@@ -60,7 +63,7 @@ async fn no_cut_no_tail_and_no_changed_bit_passes() {
         let found = decoded(&[LINK, tail].concat()).await;
         assert_eq!(found, Err(ShareError::Damaged), "followed by {tail}");
     }
-    let packed = packed_in(LINK).unwrap();
+    let (_, packed) = packed_in(LINK).unwrap();
     let window = web_sys::window().unwrap();
     let bytes: Vec<char> = window.atob(&packed).unwrap().chars().collect();
     for place in 0..bytes.len() {
@@ -68,7 +71,7 @@ async fn no_cut_no_tail_and_no_changed_bit_passes() {
             let mut damaged = bytes.clone();
             damaged[place] = char::from(u8::try_from(damaged[place]).unwrap() ^ 1 << bit);
             let base64 = window.btoa(&damaged.iter().collect::<String>()).unwrap();
-            let found = decoded(&fragment_of(&base64).unwrap()).await;
+            let found = decoded(&fragment_of(Payload::State, &base64).unwrap()).await;
             assert!(
                 found == Err(ShareError::Damaged) || found == Ok(state_of_link()),
                 "byte {place}, bit {bit}: {found:?}"

@@ -21,6 +21,7 @@ impl Learning {
         let seen = self.seen.get_untracked();
         let seen = seen.ok_or(task.language.step_without_program())?;
         let judged = task.judge(answer, &states.answered, &seen.answered)?;
+        self.record(|open, step| self.recording.answer(open, step, answer));
         let is_first = self.again.with_untracked(String::is_empty);
         if !judged.is_right && is_first {
             self.again.set(judged.again);
@@ -41,9 +42,20 @@ impl Learning {
         let (Some(task), Some(states)) = untrack(|| (self.task(), self.states())) else {
             return;
         };
+        self.record(|open, step| self.recording.ask(open, step));
         let given_up = task.given_up(&states);
         self.show(&task.way(&states.asked).unwrap_or(states.answered));
         self.finish(given_up.unwrap_or_default(), Outcome::Shown);
+    }
+
+    /// Notes what the visitor did at the present step.
+    fn record(self, note: impl FnOnce(&OpenLesson, usize)) {
+        let step = self.step.get_untracked();
+        self.open.with_untracked(|open| {
+            if let Some(open) = open {
+                note(open, step);
+            }
+        });
     }
 
     fn finish(self, judged: Judged, outcome: Outcome) {
@@ -60,6 +72,7 @@ impl Learning {
                 .with(|wanted| !wanted.is_empty() && wanted.iter().all(|wanted| wanted.holds));
             // A slider that is held may be on its way elsewhere.
             if is_done && !self.page.hold.is_held() && self.judged.with_untracked(Option::is_none) {
+                self.record(|open, step| self.recording.make(open, step));
                 let done = untrack(|| self.done());
                 let done = done.unwrap_or(Judged {
                     is_right: true,

@@ -2,6 +2,7 @@
 
 pub mod answering;
 
+use crate::app::recording::Recording;
 use crate::app::session::Session;
 use crate::app::sharing::LinkedLesson;
 use crate::app::state::{Page, SetIfChanged};
@@ -26,11 +27,26 @@ const OWN_LESSON: &str = "fuseline.own-lesson";
 /// A lesson is held against the engine after a pause in its editing.
 const CHECK_PAUSE: Duration = Duration::from_millis(500);
 
+/// What a visitor sees while no lesson and no puzzle is in front.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Room {
+    /// The lists of lessons and puzzles.
+    #[default]
+    Lists,
+    /// What a student hands in.
+    HandIn,
+    /// What a class has handed in.
+    Class,
+}
+
 /// The state of the lessons. Made once at the root and given to all components as context.
 #[derive(Clone, Copy)]
 pub struct Learning {
     page: Page,
     session: Session,
+    recording: Recording,
+    /// What stands where lessons and puzzles are listed.
+    pub room: RwSignal<Room>,
     /// The open lesson.
     pub open: RwSignal<Option<OpenLesson>>,
     /// Its step, from 0.
@@ -58,7 +74,7 @@ pub struct Learning {
 
 impl Learning {
     /// The lessons, with the one that was open at the last visit or that a link names.
-    pub fn new(session: Session) -> Self {
+    pub fn new(session: Session, recording: Recording) -> Self {
         let page = session.page;
         let open = RwSignal::new(None::<OpenLesson>);
         let step = RwSignal::new(0);
@@ -74,6 +90,8 @@ impl Learning {
         let learning = Self {
             page,
             session,
+            recording,
+            room: RwSignal::new(Room::Lists),
             open,
             step,
             is_closing: RwSignal::new(false),
@@ -175,6 +193,7 @@ impl Learning {
     }
 
     fn begin(self, open: OpenLesson, step: usize) {
+        self.room.set_if_changed(Room::Lists);
         self.page.is_learning.set_if_changed(true);
         if let Some(document) = self.session.document_to_return_to() {
             self.progress
@@ -202,6 +221,7 @@ impl Learning {
 
     /// Shows the page as the step begins.
     pub fn show_asked(self) {
+        self.recording.open_step();
         self.judged.set(None);
         self.again.set_if_changed(String::new());
         if let Some(states) = untrack(|| self.states()) {
@@ -237,6 +257,7 @@ impl Learning {
 
     /// Closes what is open, a lesson or the lists, and shows the page from its top with the program from before.
     pub fn leave(self) {
+        self.room.set_if_changed(Room::Lists);
         self.close();
         self.page.is_learning.set_if_changed(false);
         self.page.keep_focus();

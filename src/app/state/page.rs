@@ -26,6 +26,7 @@ use fuseline_core::{
 };
 use fuseline_import::matching::Matching;
 use fuseline_learn::puzzle::source::Source;
+use fuseline_learn::results::handed_in::HandedIn;
 use fuseline_view::page::note::Note;
 use fuseline_view::page::tab::Tab;
 use fuseline_view::present::badge::{KernelLook, kernel_looks};
@@ -79,6 +80,8 @@ pub struct Page {
     pub sender_note: RwSignal<Option<Note>>,
     /// The link that was opened.
     pub sent: RwSignal<Sent>,
+    /// Results of students that a link or a file brought, until the class takes them.
+    pub handed_in: RwSignal<Vec<HandedIn>>,
     /// The latest message.
     pub notice: RwSignal<Option<Notice>>,
     /// Whether the browser has refused to store the visitor's text.
@@ -235,6 +238,7 @@ impl Page {
             puzzle: RwSignal::new(None),
             moves: RwSignal::new(None),
             sender_note: RwSignal::new(None),
+            handed_in: RwSignal::default(),
             sent: RwSignal::default(),
             notice: RwSignal::new(None),
             is_unsaved: RwSignal::new(false),

@@ -1,6 +1,6 @@
 //! The end of a lesson: what the visitor can now say, what to look at again, and what to try.
 
-use crate::app::learning::Learning;
+use crate::app::learning::{Learning, Room};
 use crate::components::sentence::sentence;
 use fuseline_browser as browser;
 use fuseline_learn::lesson::progress::Outcome;
@@ -51,6 +51,7 @@ pub fn ClosingCard(
                 <ul class="lesson-missed">{missed_rows}</ul>
             </Show>
             {(!lesson.try_next.is_empty()).then(|| view! { <p><strong>{words.try_own_program()}</strong><span lang=lesson.lang.as_str().to_owned()>{sentence(&lesson.try_next)}</span></p> })}
+            <button type="button" on:click=move |_| learning.room.set(Room::HandIn)>{words.hand_in()}</button>
         </div>
     }
     .into_any()

@@ -1,7 +1,7 @@
 //! The lessons to choose from, and how far the visitor is in each.
 
 use super::teachers::ForTeachers;
-use crate::app::learning::Learning;
+use crate::app::learning::{Learning, Room};
 use crate::app::presenting::Presenting;
 use crate::app::state::Page;
 use crate::components::presenter::plan::PlanTable;
@@ -28,10 +28,28 @@ pub fn LessonList() -> impl IntoView {
                 "Each lesson takes some ten minutes. It sets the page up, asks, and lets the page answer. Progress stays in this browser. "
                 {leave}
             </p>
+            <Rooms />
             <ForTeachers />
             <Workshop />
             <ol>{LESSONS.iter().map(|listed| view! { <LessonRow listed /> }).collect_view()}</ol>
             <OwnLesson />
+        </div>
+    }
+}
+
+/// The ways to the results, of a student and of a class.
+#[component]
+fn Rooms() -> impl IntoView {
+    let learning = Learning::of_context();
+    let go = move |room: Room| {
+        if let Some(learning) = learning {
+            learning.room.set(room);
+        }
+    };
+    view! {
+        <div class="lesson-own">
+            <button type="button" on:click=move |_| go(Room::HandIn)>"Hand in your results"</button>
+            <button type="button" on:click=move |_| go(Room::Class)>"Results of your class"</button>
         </div>
     }
 }

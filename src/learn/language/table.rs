@@ -150,6 +150,7 @@ table! {
     try_own_program:
         "Try it on your own program. ",
         "Probiere es an deinem eigenen Programm aus. ";
+    hand_in: "Hand in your results", "Ergebnisse abgeben";
 
     // A lesson before a class, and what its speaker reads.
     step_of(step: usize, count: usize): "{step} of {count}", "{step} von {count}";

@@ -12,9 +12,11 @@ use super::value::{Unit, Value, within_text};
 use super::way_words::way_words;
 use super::wording::{clause_of, join_sentences, value_words};
 use fuseline_view::present::words::{capitalized, uncapitalized};
+use serde::{Deserialize, Serialize};
 
 /// What a visitor answers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Answer {
     /// A number, as written.
     Text(String),
@@ -58,6 +60,20 @@ pub struct Wanted {
     pub is_goal: bool,
 }
 
+/// A number that was given, and the right one.
+struct Numbers {
+    given: f64,
+    right: f64,
+    /// By which part of the right one the given one may be off.
+    within: f64,
+}
+
+impl Numbers {
+    fn are_near(&self) -> bool {
+        is_near(self.given, self.right, self.within)
+    }
+}
+
 impl Task {
     /// What to choose among; empty if the task asks for no choice.
     ///
@@ -93,30 +109,21 @@ impl Task {
     /// What is wrong with the answer or the task, so that nothing can be said.
     pub fn judge(&self, answer: &Answer, state: &PageState, seen: &Seen) -> Result<Judged, String> {
         match (&self.kind, answer) {
-            (Kind::Number { quantity, within }, Answer::Text(text)) => {
-                let Value::Number(right, unit) = quantity.value(seen)? else {
-                    return Err(format!("`{quantity}` is not a number"));
+            (Kind::Number { .. } | Kind::First { .. }, Answer::Text(text)) => {
+                let numbers = self.numbers(text, state, seen)?;
+                let again = self.nudge(&numbers, seen);
+                let why = match &self.kind {
+                    Kind::Number { quantity, .. } => reason(quantity, seen),
+                    Kind::First { param, when, .. } => {
+                        // The values of a slider are whole.
+                        #[allow(clippy::cast_possible_truncation, reason = "it comes from an i64")]
+                        let right = numbers.right as i64;
+                        around(state, param, right, when)
+                    }
+                    _ => String::new(),
                 };
-                let is_right = |given: f64| is_near(given, right, *within);
-                let given = answer_in(text, unit, self.language, is_right)?;
-                let value = Value::Number(right, unit).text();
-                let again = self.nudge([given, right], *within, seen);
-                Ok(self.judged(&again, &value, *within, reason(quantity, seen)))
-            }
-            (
-                Kind::First {
-                    param,
-                    when,
-                    within,
-                },
-                Answer::Text(text),
-            ) => {
-                let right = first_value(state, param, when)?;
-                let is_right = |given: f64| is_near(given, right as f64, *within);
-                let given = answer_in(text, Unit::Count, self.language, is_right)?;
-                let again = self.nudge([given, right as f64], *within, seen);
-                let words = around(state, param, right, when);
-                Ok(self.judged(&again, &param_value(param, right), *within, words))
+                let value = self.number_words(numbers.right);
+                Ok(self.judged(&again, &value, numbers.within, why))
             }
             (Kind::Choose(_) | Kind::Each { .. }, Answer::Chosen(chosen)) => {
                 if chosen.is_empty() {
@@ -128,11 +135,84 @@ impl Task {
         }
     }
 
+    /// An answer as the page writes it, so that all spellings of one are the same: `134 MB`, the chosen options.
+    ///
+    /// # Errors
+    /// As [`Self::judge`].
+    pub fn answer_words(
+        &self,
+        answer: &Answer,
+        state: &PageState,
+        seen: &Seen,
+    ) -> Result<String, String> {
+        match (&self.kind, answer) {
+            (Kind::Number { .. } | Kind::First { .. }, Answer::Text(text)) => {
+                let numbers = self.numbers(text, state, seen)?;
+                Ok(self.number_words(if numbers.are_near() {
+                    numbers.right
+                } else {
+                    numbers.given
+                }))
+            }
+            (Kind::Choose(_) | Kind::Each { .. }, Answer::Chosen(chosen)) => {
+                let options = self.choosables(seen)?;
+                let options = options.iter().enumerate();
+                let chosen = options.filter(|(at, _)| chosen.contains(at));
+                Ok(self.labels(chosen.map(|(_, option)| option)))
+            }
+            _ => Err(self.language.other_kind().to_owned()),
+        }
+    }
+
+    /// The number in an answer, and the right one.
+    fn numbers(&self, text: &str, state: &PageState, seen: &Seen) -> Result<Numbers, String> {
+        match &self.kind {
+            Kind::Number { quantity, within } => {
+                let Value::Number(right, unit) = quantity.value(seen)? else {
+                    return Err(format!("`{quantity}` is not a number"));
+                };
+                self.compared(text, unit, right, *within)
+            }
+            Kind::First {
+                param,
+                when,
+                within,
+            } => {
+                let right = first_value(state, param, when)? as f64;
+                self.compared(text, Unit::Count, right, *within)
+            }
+            Kind::Choose(_) | Kind::Each { .. } | Kind::Do { .. } => {
+                Err(self.language.other_kind().to_owned())
+            }
+        }
+    }
+
+    /// The number in an answer, beside the right one in the same unit.
+    fn compared(&self, text: &str, unit: Unit, right: f64, within: f64) -> Result<Numbers, String> {
+        let is_right = |given: f64| is_near(given, right, within);
+        Ok(Numbers {
+            given: answer_in(text, unit, self.language, is_right)?,
+            right,
+            within,
+        })
+    }
+
+    /// A number that is asked for, as the page writes it.
+    fn number_words(&self, number: f64) -> String {
+        let unit = self.kind.unit().unwrap_or(Unit::Count);
+        let value = Value::Number(number, unit).text();
+        match &self.kind {
+            Kind::First { param, .. } => format!("`{param}` = {value}"),
+            _ => value,
+        }
+    }
+
     /// What is said to a first wrong number: the nudge of its mistake, else on which side it is wrong. Empty for a right one.
-    fn nudge(&self, [given, right]: [f64; 2], within: f64, seen: &Seen) -> String {
-        if is_near(given, right, within) {
+    fn nudge(&self, numbers: &Numbers, seen: &Seen) -> String {
+        if numbers.are_near() {
             return String::new();
         }
+        let Numbers { given, right, .. } = *numbers;
         let mut mistakes = self.mistakes.iter();
         let mistake = mistakes.find(|mistake| mistake.is_made_by(given, right, seen));
         let side = if given < right {
@@ -145,6 +225,9 @@ impl Task {
 
     fn judge_choice(&self, chosen: &[usize], seen: &Seen) -> Result<Judged, String> {
         let options = self.choosables(seen)?;
+        if chosen.iter().any(|&at| at >= options.len()) {
+            return Err("the question has no such option".to_owned());
+        }
         let differs = |is_right: bool| {
             let mut options = options.iter().enumerate();
             options
@@ -191,8 +274,11 @@ impl Task {
 
     /// The right options by their labels.
     fn right_labels(&self, options: &[Choosable]) -> String {
-        let right = options.iter().filter(|option| option.is_right);
-        let quoted = right.map(|option| match &self.kind {
+        self.labels(options.iter().filter(|option| option.is_right))
+    }
+
+    fn labels<'a>(&self, options: impl Iterator<Item = &'a Choosable>) -> String {
+        let quoted = options.map(|option| match &self.kind {
             Kind::Each { .. } => format!("`{}`", option.label),
             _ => self.language.option(&option.label),
         });

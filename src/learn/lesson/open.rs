@@ -4,6 +4,7 @@ use super::check::check;
 use super::library::{Listed, listed_after};
 use super::state::Seen;
 use super::{Lesson, Problem, StepStates, read};
+use crate::results::digest;
 use std::sync::Arc;
 
 /// A lesson that is open.
@@ -56,6 +57,12 @@ impl OpenLesson {
         problems.extend(others);
         problems.sort_by_key(|problem| problem.line);
         self.problems = Arc::new(problems);
+    }
+
+    /// What results call it: another text of somebody's own is another lesson.
+    pub fn results_id(&self) -> String {
+        self.id
+            .map_or_else(|| format!("own.{}", digest(&self.text)), str::to_owned)
     }
 
     /// What comes after a step, from 0: the title of the next one, or of the next lesson of the page.

@@ -71,6 +71,21 @@ pub fn figures(parts: &[Part]) -> Vec<&Figure> {
     found
 }
 
+/// A line with its figures as text. Nested as deep as its elements on the page are.
+pub fn filled(line: &[Inline], seen: &Seen) -> Vec<Inline> {
+    let filled_one = |inline: &Inline| match inline {
+        Inline::Figure(figure) => Inline::Text(figure.text(seen).unwrap_or_else(|_| "?".into())),
+        Inline::Emphasis(content) => Inline::Emphasis(filled(content, seen)),
+        Inline::Strong(content) => Inline::Strong(filled(content, seen)),
+        Inline::Link { address, content } => Inline::Link {
+            address: address.clone(),
+            content: filled(content, seen),
+        },
+        Inline::Text(_) | Inline::Code(_) => inline.clone(),
+    };
+    line.iter().map(filled_one).collect()
+}
+
 /// Number of words; a figure is one.
 pub fn word_count(parts: &[Part]) -> usize {
     let mut words = 0;

@@ -21,10 +21,15 @@ const MAX_MERGES: usize = 64;
 /// The state of the page with another value of a param; `None` if the program has no such param.
 pub fn with_param(state: &PageState, param: &str, value: i64) -> Option<PageState> {
     let mut changed = state.clone();
-    let program = parse(&changed.shared.text).program;
-    let at = (program.params.iter()).position(|known| known.name.text == param)?;
-    changed.shared.text = set_param(&changed.shared.text, &program, at, value);
+    changed.shared.text = text_with_param(&state.shared.text, param, value)?;
     Some(changed)
+}
+
+/// The text with another value of a param; `None` if it has no such param.
+pub fn text_with_param(text: &str, param: &str, value: i64) -> Option<String> {
+    let program = parse(text).program;
+    let at = (program.params.iter()).position(|known| known.name.text == param)?;
+    Some(set_param(text, &program, at, value))
 }
 
 /// The values of a param, ascending: those of its slider, of a very long one evenly spread ones.

@@ -23,7 +23,7 @@ impl Code {
     pub fn of(link: &str) -> Result<Self, String> {
         let code = QrCode::with_error_correction_level(link, EcLevel::L).map_err(|_| {
             format!(
-                "The program is too long for a QR code: the link has {} bytes, and a QR code holds 2,953. Share the link itself, or a file.",
+                "A QR code holds 2,953 bytes, and the link has {}. Send the link itself, or a file.",
                 link.len()
             )
         })?;

@@ -15,7 +15,7 @@ mod way;
 pub use crate::lesson::Problem;
 pub use make::{make, proposed_goal};
 pub use nudge::Region;
-pub use standing::Posed;
+pub use standing::{Posed, is_small};
 pub use way::Step;
 
 use crate::language::{Language, Tag};

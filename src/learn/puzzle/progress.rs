@@ -59,6 +59,17 @@ impl Progress {
         solved.count()
     }
 
+    /// Whether kernels that somebody reached with so many moves are better than all before.
+    pub fn is_best(&self, id: &str, graded: &Graded, moves: usize) -> bool {
+        match self.above_pct(id) {
+            None => true,
+            Some(best) if graded.is_solved() && best == 0.0 => {
+                self.fewest_moves(id).is_none_or(|fewest| moves < fewest)
+            }
+            Some(best) => graded.above_pct < best,
+        }
+    }
+
     /// Notes kernels that somebody reached with so many moves; keeps the best.
     pub fn note(&mut self, id: &str, graded: &Graded, moves: usize) {
         let above_pct = graded.above_pct;

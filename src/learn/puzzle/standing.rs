@@ -123,7 +123,7 @@ impl Posed {
     pub fn of(puzzle: Puzzle) -> Result<Self, &'static str> {
         let language = puzzle.language();
         // Before the analysis: a link may carry a program of 10,000 ops.
-        if ops_and_reads(&parse(&puzzle.page.shared.text).program) > MAX_OPS_AND_READS {
+        if !is_small(&puzzle.page.shared.text) {
             return Err(language.puzzle_too_large());
         }
         let seen = (puzzle.page.seen())
@@ -236,6 +236,11 @@ impl Posed {
     pub fn seen(&self) -> Option<Seen> {
         self.puzzle.page.seen()
     }
+}
+
+/// Whether a program is as small as that of a puzzle.
+pub fn is_small(text: &str) -> bool {
+    ops_and_reads(&parse(text).program) <= MAX_OPS_AND_READS
 }
 
 /// What kernels cost by the objective of their analysis.

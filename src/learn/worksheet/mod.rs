@@ -6,7 +6,7 @@ mod sizes;
 pub use listing::Listing;
 
 use crate::language::{Language, Tag};
-use crate::lesson::prose::{Inline, Part};
+use crate::lesson::prose::{Inline, Part, filled};
 use crate::lesson::quantity::Quantity;
 use crate::lesson::state::{PageState, Seen};
 use crate::lesson::task::{By, Kind, Task};
@@ -219,19 +219,4 @@ fn filled_part(part: &Part, seen: &Seen) -> Part {
         },
         Part::Code(code) => Part::Code(code.clone()),
     }
-}
-
-/// A line with its figures as text. Nested as deep as its elements on the page are.
-fn filled(line: &[Inline], seen: &Seen) -> Vec<Inline> {
-    let filled_one = |inline: &Inline| match inline {
-        Inline::Figure(figure) => Inline::Text(figure.text(seen).unwrap_or_else(|_| "?".into())),
-        Inline::Emphasis(content) => Inline::Emphasis(filled(content, seen)),
-        Inline::Strong(content) => Inline::Strong(filled(content, seen)),
-        Inline::Link { address, content } => Inline::Link {
-            address: address.clone(),
-            content: filled(content, seen),
-        },
-        Inline::Text(_) | Inline::Code(_) => inline.clone(),
-    };
-    line.iter().map(filled_one).collect()
 }

@@ -1,5 +1,5 @@
 //! Share links: the state of the page in the fragment of its address, as `v1.` and the compressed state in
-//! URL-safe base64.
+//! URL-safe base64. A lesson of somebody's own begins with `l1.`, the results of a student with `r1.`.
 //!
 //! The state is a header of `key=value` lines, an empty line, and the text. Unknown keys are skipped, so that a
 //! later version can add keys. Browsers implement zlib (RFC 1950) and base64 (RFC 4648), so `browser`
@@ -19,9 +19,29 @@ pub const MAX_LINK_BYTES: usize = 512 * 1024;
 /// ops, which opens in about a second.
 pub const MAX_STATE_BYTES: usize = 256 * 1024;
 
-const VERSION: &str = "v1.";
-const LESSON_VERSION: &str = "l1.";
 const LISTED_LESSON: &str = "lesson=";
+
+/// What the compressed bytes of a link are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
+pub enum Payload {
+    /// A state of the page, for [`read_state`].
+    State,
+    /// The file of a lesson of somebody's own.
+    Lesson,
+    /// What a student did, to hand in.
+    Results,
+}
+
+impl Payload {
+    /// What its links start with.
+    pub const fn version(self) -> &'static str {
+        match self {
+            Self::State => "v1.",
+            Self::Lesson => "l1.",
+            Self::Results => "r1.",
+        }
+    }
+}
 
 /// The state that a link stores.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,20 +125,22 @@ impl ShareError {
     }
 }
 
-/// The fragment (without `#`) for a compressed state in standard base64. `O(base64)`.
+/// The fragment (without `#`) for compressed bytes in standard base64. `O(base64)`.
 ///
 /// # Errors
 /// [`ShareError::TooLarge`] past [`MAX_LINK_BYTES`].
-pub fn fragment_of(base64: &str) -> Result<String, ShareError> {
-    versioned(VERSION, base64)
-}
-
-/// The fragment (without `#`) for a compressed lesson in standard base64. `O(base64)`.
-///
-/// # Errors
-/// As [`fragment_of`].
-pub fn lesson_fragment_of(base64: &str) -> Result<String, ShareError> {
-    versioned(LESSON_VERSION, base64)
+pub fn fragment_of(payload: Payload, base64: &str) -> Result<String, ShareError> {
+    let mut fragment = payload.version().to_owned();
+    fragment.extend(base64.chars().filter_map(|c| match c {
+        '+' => Some('-'),
+        '/' => Some('_'),
+        '=' => None,
+        _ => Some(c),
+    }));
+    if fragment.len() > MAX_LINK_BYTES {
+        return Err(ShareError::TooLarge);
+    }
+    Ok(fragment)
 }
 
 /// The fragment for a step, from 1, of a lesson of the page.
@@ -135,41 +157,22 @@ pub fn listed_lesson_in(fragment: &str) -> Option<(&str, usize)> {
     })
 }
 
-/// Whether a fragment carries a lesson of somebody's own.
-pub fn carries_lesson(fragment: &str) -> bool {
-    fragment.starts_with(LESSON_VERSION)
-}
-
-fn versioned(version: &str, base64: &str) -> Result<String, ShareError> {
-    let mut fragment = version.to_owned();
-    fragment.extend(base64.chars().filter_map(|c| match c {
-        '+' => Some('-'),
-        '/' => Some('_'),
-        '=' => None,
-        _ => Some(c),
-    }));
-    if fragment.len() > MAX_LINK_BYTES {
-        return Err(ShareError::TooLarge);
-    }
-    Ok(fragment)
-}
-
-/// The compressed state of a fragment (without `#`), in standard base64. `O(fragment)`.
+/// What a fragment (without `#`) carries, and its compressed bytes in standard base64. `O(fragment)`.
 ///
 /// # Errors
 /// The fragment is not a complete link of this version.
-pub fn packed_in(fragment: &str) -> Result<String, ShareError> {
+pub fn packed_in(fragment: &str) -> Result<(Payload, String), ShareError> {
     if fragment.len() > MAX_LINK_BYTES {
         return Err(ShareError::TooLarge);
     }
-    let version = if carries_lesson(fragment) {
-        LESSON_VERSION
-    } else {
-        VERSION
-    };
-    let packed = fragment.strip_prefix(version).ok_or_else(|| {
+    let mut payloads = Payload::VARIANTS.iter();
+    let found = payloads.find_map(|&payload| {
+        let packed = fragment.strip_prefix(payload.version())?;
+        Some((payload, packed))
+    });
+    let (payload, packed) = found.ok_or_else(|| {
         let is_other_version = fragment
-            .strip_prefix(['v', 'l'])
+            .strip_prefix(['v', 'l', 'r'])
             .and_then(|rest| rest.split_once('.'))
             .is_some_and(|(version, _)| {
                 !version.is_empty() && version.bytes().all(|b| b.is_ascii_digit())
@@ -187,7 +190,8 @@ pub fn packed_in(fragment: &str) -> Result<String, ShareError> {
         _ => c.is_ascii_alphanumeric().then_some(c),
     });
     let base64 = base64.collect::<Option<String>>();
-    base64.filter(|b| !b.is_empty()).ok_or(ShareError::Damaged)
+    let base64 = base64.filter(|b| !b.is_empty());
+    Ok((payload, base64.ok_or(ShareError::Damaged)?))
 }
 
 /// `state` as text, for [`read_state`]. Only values that differ from the defaults are written, so that most

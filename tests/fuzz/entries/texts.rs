@@ -11,7 +11,7 @@ use fuseline_core::{
     Conventions, DType, Options, Outcome, Span, analyze_program, estimate_memory_traffic,
 };
 use fuseline_view::opened::converted;
-use fuseline_view::page::links::{fragment_of, packed_in, read_state, write_state};
+use fuseline_view::page::links::{Payload, fragment_of, packed_in, read_state, write_state};
 use fuseline_view::picture::code::code_lines;
 use fuseline_view::present::findings::{Shown, finding_rows, findings_summary};
 use fuseline_view::present::manual::{Change, propose};
@@ -72,7 +72,7 @@ pub(super) fn op_lines(input: &[u8]) {
 
 pub(super) fn links(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
-    let _ = packed_in(&text).map(|packed| fragment_of(&packed));
+    let _ = packed_in(&text).map(|(payload, packed)| fragment_of(payload, &packed));
     if let Ok(state) = read_state(input.to_vec()) {
         let again = write_state(&state).map(|written| read_state(written.into_bytes()));
         if let Ok(again) = again {

@@ -1,0 +1,230 @@
+//! The results of a teacher's class: what was handed in, and what the engine says of it.
+
+use crate::app::learning::{Learning, Room};
+use crate::app::sharing::results_in;
+use crate::app::state::{Page, SetIfChanged};
+use crate::app::stored;
+use fuseline_browser::{self as browser, File};
+use fuseline_learn::puzzle::Posed;
+use fuseline_learn::results::Results;
+use fuseline_learn::results::class::{Added, Class, PuzzleColumn};
+use fuseline_learn::results::handed_in::{HandedIn, handed_in};
+use fuseline_learn::results::table::{LessonColumns, table};
+use fuseline_view::present::names::counted;
+use leptos::prelude::*;
+use std::sync::Arc;
+
+const CLASS: &str = "fuseline.class";
+
+/// The class. Made once at the root and given to all components as context.
+#[derive(Clone, Copy)]
+pub struct Classroom {
+    /// What was handed in.
+    pub class: RwSignal<Class>,
+    /// The class before the last removal, which can be undone.
+    removed: RwSignal<Option<Class>>,
+    /// What the engine says of the lessons.
+    pub lessons: RwSignal<Arc<Vec<LessonColumns>>>,
+    /// What it says of the puzzles.
+    pub puzzles: RwSignal<Arc<Vec<PuzzleColumn>>>,
+    /// Whether the engine is still checking.
+    pub is_checking: RwSignal<bool>,
+    /// What became of what was handed in last.
+    pub taken: RwSignal<String>,
+    /// What of it could not be read, a sentence each.
+    pub problems: RwSignal<Vec<String>>,
+    /// The number of the check that goes on: a newer one ends it.
+    check: StoredValue<u32>,
+}
+
+impl Classroom {
+    /// The class of the last visit.
+    pub fn new(page: Page, learning: Learning) -> Self {
+        let stored = browser::load(CLASS).map(|stored| Class::read(&stored));
+        let classroom = Self {
+            class: RwSignal::new(stored.unwrap_or_default()),
+            removed: RwSignal::new(None),
+            lessons: RwSignal::default(),
+            puzzles: RwSignal::default(),
+            is_checking: RwSignal::new(false),
+            taken: RwSignal::new(String::new()),
+            problems: RwSignal::new(Vec::new()),
+            check: StoredValue::new(0),
+        };
+        stored::follow(CLASS, classroom.class, Class::write);
+        // A link and a dropped file hand in, too.
+        Effect::new(move || {
+            let handed_in = page.handed_in.get();
+            if !handed_in.is_empty() {
+                page.handed_in.set(Vec::new());
+                page.is_learning.set_if_changed(true);
+                learning.room.set(Room::Class);
+                browser::spawn(async move { classroom.take(handed_in, Vec::new()).await });
+            }
+        });
+        Effect::new(move || {
+            let is_open = learning.room.get() == Room::Class && page.is_learning.get();
+            classroom.class.track();
+            if is_open {
+                browser::spawn(classroom.check_all());
+            }
+        });
+        classroom
+    }
+
+    /// The class in the context; `None` for a component that is shown alone.
+    pub fn of_context() -> Option<Self> {
+        use_context()
+    }
+
+    /// Takes files: those of students, of a class, of own lessons and puzzles.
+    pub async fn take_files(self, files: Vec<File>) {
+        let (mut taken, mut problems) = (Vec::new(), Vec::new());
+        for file in files {
+            let read = match browser::read_file(&file).await {
+                Some(text) => handed_in(&text),
+                None => Err("The browser could not read it.".to_owned()),
+            };
+            match read {
+                Ok(mut read) => taken.append(&mut read),
+                Err(problem) => problems.push(format!("{}: {problem}", file.name())),
+            }
+        }
+        self.take(taken, problems).await;
+    }
+
+    /// Takes pasted codes and links.
+    pub async fn take_text(self, text: &str) {
+        match handed_in(text) {
+            Ok(taken) => self.take(taken, Vec::new()).await,
+            Err(problem) => self.take(Vec::new(), vec![problem]).await,
+        }
+    }
+
+    async fn take(self, handed_in: Vec<HandedIn>, mut problems: Vec<String>) {
+        let (mut results, mut exercises): (Vec<Results>, Vec<String>) = (Vec::new(), Vec::new());
+        for (at, one) in (1..).zip(handed_in) {
+            match one {
+                HandedIn::Class(class) => {
+                    results.extend(class.students);
+                    exercises.extend(class.exercises);
+                }
+                HandedIn::Results(one) => results.push(*one),
+                HandedIn::Exercise(text) => exercises.push(text),
+                HandedIn::Code(code) => match results_in(&code).await {
+                    Ok(one) => results.push(one),
+                    Err(_) => problems.push(format!(
+                        "Code {at} is not complete, or from another version of the page."
+                    )),
+                },
+            }
+        }
+        let (mut new, mut newer, mut known, mut full) = (0, 0, 0, 0);
+        if !results.is_empty() || !exercises.is_empty() {
+            self.removed.set(None);
+            self.class.update(|class| {
+                for one in results {
+                    match class.add(one) {
+                        Added::New => new += 1,
+                        Added::Newer => newer += 1,
+                        Added::Known => known += 1,
+                        Added::Full => full += 1,
+                    }
+                }
+                exercises.into_iter().for_each(|text| class.teach(text));
+            });
+        }
+        if full > 0 {
+            problems.push(format!(
+                "{} found no room in the class.",
+                counted(full, "student")
+            ));
+        }
+        let told = [(new, "added"), (newer, "updated"), (known, "already there")];
+        let told = told.iter().filter(|(count, _)| *count > 0);
+        let told: Vec<_> = told
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
+        self.taken.set(told.join(", "));
+        self.problems.set(problems);
+    }
+
+    /// Takes a student out of the class.
+    pub fn remove(self, student: usize) {
+        self.removed.set(Some(self.class.get_untracked()));
+        self.taken.set(String::new());
+        self.class.update(|class| {
+            class.students.remove(student);
+        });
+    }
+
+    /// Empties the class.
+    pub fn clear(self) {
+        self.removed.set(Some(self.class.get_untracked()));
+        self.taken.set(String::new());
+        self.problems.set(Vec::new());
+        self.class.set(Class::default());
+    }
+
+    /// Whether somebody was taken out last. Tracked.
+    pub fn can_bring_back(self) -> bool {
+        self.removed.with(Option::is_some)
+    }
+
+    /// Brings back who was taken out last.
+    pub fn bring_back(self) {
+        if let Some(class) = self.removed.try_update(Option::take).flatten() {
+            self.class.set(class);
+        }
+    }
+
+    /// Asks the engine for every answer, question by question, with the page alive in between.
+    async fn check_all(self) {
+        let number = self.check.get_value().wrapping_add(1);
+        self.check.set_value(number);
+        let goes_on = move || self.check.get_value() == number;
+        let class = self.class.get_untracked();
+        self.is_checking.set_if_changed(true);
+        let mut lessons = Vec::new();
+        for (id, open) in class.lessons() {
+            let mut columns = Vec::new();
+            for step in 0..open.lesson.steps.len() {
+                browser::painted().await;
+                if !goes_on() {
+                    return;
+                }
+                columns.extend(class.column(&id, &open, step));
+            }
+            let title = open.lesson.title.clone();
+            lessons.push(LessonColumns { id, title, columns });
+        }
+        let mut puzzles = Vec::new();
+        for (id, puzzle) in class.puzzles() {
+            browser::painted().await;
+            if !goes_on() {
+                return;
+            }
+            if let Ok(posed) = Posed::of(puzzle) {
+                puzzles.push(class.puzzle_column(&id, &posed));
+            }
+        }
+        self.lessons.set(Arc::new(lessons));
+        self.puzzles.set(Arc::new(puzzles));
+        self.is_checking.set(false);
+    }
+
+    /// Saves what the engine says as a table.
+    pub fn save_table(self) {
+        let table = self.class.with_untracked(|class| {
+            let (lessons, puzzles) = (self.lessons.get_untracked(), self.puzzles.get_untracked());
+            table(class, &lessons, &puzzles)
+        });
+        browser::download("class.csv", "text/csv", &table.csv());
+    }
+
+    /// Saves what was handed in, for another machine.
+    pub fn save(self) {
+        let written = self.class.with_untracked(Class::write);
+        browser::download("class.json", "application/json", &written);
+    }
+}

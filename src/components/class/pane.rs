@@ -1,0 +1,127 @@
+//! The results of a class: how they come in, tables of who stands where, and the first guesses.
+
+use super::RoomHead;
+use super::questions::Questions;
+use super::tables::{LessonTable, PuzzleTable};
+use crate::app::classroom::Classroom;
+use crate::app::learning::Learning;
+use fuseline_browser as browser;
+use fuseline_view::present::names::counted;
+use leptos::prelude::*;
+
+/// The class.
+#[component]
+pub fn ClassPane(
+    /// The lessons.
+    learning: Learning,
+    /// The class.
+    classroom: Classroom,
+) -> impl IntoView {
+    let class = classroom.class;
+    let has_students = Memo::new(move |_| class.with(|class| !class.students.is_empty()));
+    let standing = move || {
+        let count = class.with(|class| class.students.len());
+        let checking = if classroom.is_checking.get() {
+            ", checking their answers"
+        } else {
+            ""
+        };
+        format!("{}{checking}.", counted(count, "student"))
+    };
+    let taken = move || {
+        let taken = classroom.taken.get();
+        (!taken.is_empty()).then(|| format!(" {taken}."))
+    };
+    let problems = move || {
+        let problems = classroom.problems.get().into_iter();
+        problems
+            .map(|problem| view! { <li>{problem}</li> })
+            .collect_view()
+    };
+    let missing = move || {
+        let missing = class.with(fuseline_learn::results::class::Class::missing_exercises);
+        (missing > 0).then(|| {
+            let what = counted(missing, "exercise");
+            view! { <p class="quiet">{format!("{what} of your own: open their files here, too, and the answers to them are checked.")}</p> }
+        })
+    };
+    let lessons = move || {
+        let lessons = classroom.lessons.get();
+        let count = lessons.len();
+        (0..count)
+            .map(|at| {
+                let lessons = lessons.clone();
+                view! {
+                    <LessonTable classroom learning lessons=lessons.clone() at />
+                    <Questions lessons at />
+                }
+            })
+            .collect_view()
+    };
+    let drop = move |event: leptos::ev::DragEvent| {
+        let files = browser::dropped_files(&event);
+        if !files.is_empty() {
+            event.prevent_default();
+            event.stop_propagation();
+            browser::spawn(classroom.take_files(files));
+        }
+    };
+    view! {
+        <div class="room class-room" on:drop=drop>
+            <RoomHead learning title="Results of your class" />
+            <p>
+                "Your students choose "<q>"Hand in your results"</q>" and send you a code, a link or a file. This page checks each answer anew, and keeps the class in this browser alone."
+            </p>
+            <TakeIn classroom />
+            <p role="status" class="class-standing">{standing}{taken}</p>
+            <ul class="class-problems" role="alert">{problems}</ul>
+            {missing}
+            <div class="class-ways">
+                <Show when=move || has_students.get()>
+                    <button type="button" disabled=classroom.is_checking on:click=move |_| classroom.save_table()>"Save as CSV"</button>
+                    <button type="button" on:click=move |_| classroom.save()>"Save the class"</button>
+                    <button type="button" on:click=move |_| classroom.clear()>"Remove all students"</button>
+                </Show>
+                <Show when=move || classroom.can_bring_back()>
+                    <button type="button" on:click=move |_| classroom.bring_back()>"Bring back"</button>
+                </Show>
+            </div>
+            {lessons}
+            {move || {
+                let puzzles = classroom.puzzles.get();
+                (!puzzles.is_empty()).then(|| view! { <PuzzleTable classroom puzzles /> })
+            }}
+        </div>
+    }
+}
+
+/// Files, codes and links of students.
+#[component]
+fn TakeIn(
+    /// The class.
+    classroom: Classroom,
+) -> impl IntoView {
+    let codes = RwSignal::new(String::new());
+    let add = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let text = codes.get_untracked();
+        codes.set(String::new());
+        browser::spawn(async move { classroom.take_text(&text).await });
+    };
+    let choose = move |event: leptos::ev::Event| {
+        browser::spawn(classroom.take_files(browser::chosen_files(&event)));
+    };
+    view! {
+        <form class="class-in" on:submit=add>
+            <label class="button open-button">
+                <input type="file" class="sr-only" multiple accept=".json,.txt,.md,.fuse,application/json,text/*" on:change=choose />
+                <span>"Open files…"</span>
+            </label>
+            <label class="class-codes">
+                "Codes or links"
+                <textarea rows="2" spellcheck="false" bind:value=codes></textarea>
+            </label>
+            <button type="submit" disabled=move || codes.with(|codes| codes.trim().is_empty())>"Add"</button>
+        </form>
+    }
+}

@@ -1,0 +1,178 @@
+//! Students by questions, and students by puzzles.
+
+use crate::app::classroom::Classroom;
+use crate::app::learning::Learning;
+use fuseline_learn::lesson::library::listed;
+use fuseline_learn::lesson::progress::Outcome;
+use fuseline_learn::results::check::{Cell, Standing};
+use fuseline_learn::results::class::{PuzzleColumn, Solved};
+use fuseline_learn::results::table::{LessonColumns, standing_words};
+use fuseline_view::present::format::format_percent;
+use fuseline_view::present::names::counted;
+use leptos::prelude::*;
+use std::sync::Arc;
+
+/// A lesson: a row for each student who answered in it, a column for each question.
+#[component]
+pub(super) fn LessonTable(
+    /// The class.
+    classroom: Classroom,
+    /// The lessons.
+    learning: Learning,
+    /// All lessons with answers.
+    lessons: Arc<Vec<LessonColumns>>,
+    /// Which of them.
+    at: usize,
+) -> impl IntoView {
+    let Some(lesson) = lessons.get(at) else {
+        return ().into_any();
+    };
+    let id = lesson.id.clone();
+    let heads = lesson.columns.iter().map(|column| {
+        let step = column.step;
+        let title = format!("Step {}: {}", step + 1, column.title);
+        let number = step + 1;
+        // A lesson of the teacher's own is not in the list of the page.
+        match listed(&id) {
+            Some(listed) => view! {
+                <th scope="col">
+                    <button type="button" class="link-button" title=title.clone() aria-label=title on:click=move |_| learning.open_listed(listed.id, step)>{number}</button>
+                </th>
+            }
+            .into_any(),
+            None => view! { <th scope="col" title=title>{number}</th> }.into_any(),
+        }
+    });
+    let names = classroom.class.with_untracked(|class| {
+        let names = class.names().into_iter();
+        names.zip(class.copies()).collect::<Vec<_>>()
+    });
+    let name_of = |at: usize| names.get(at).map_or("", |(name, _)| name.as_str());
+    let rows = names.iter().enumerate().filter_map(|(student, (name, copy))| {
+        let cells: Vec<_> = (lesson.columns.iter())
+            .filter_map(|column| column.cells.get(student))
+            .collect();
+        let is_there = cells
+            .iter()
+            .any(|cell| cell.standing != Standing::Untouched);
+        let copy = copy.map(|of| format!("the same answers and seconds as {}", name_of(of)));
+        is_there.then(|| {
+            let cells = cells.into_iter().map(cell);
+            view! {
+                <tr>
+                    <th scope="row">{name.clone()} {copy.map(|copy| view! { " " <small>{copy}</small> })}</th>
+                    {cells.collect_view()}
+                    <td>
+                        <button type="button" class="link-button" aria-label=format!("Remove {name}") on:click=move |_| classroom.remove(student)>"Remove"</button>
+                    </td>
+                </tr>
+            }
+        })
+    });
+    let count = |title: &'static str, is_so: fn(&Standing) -> bool| {
+        let cells = lesson.columns.iter().map(|column| {
+            let count = column.count(is_so);
+            view! { <td>{(count > 0).then_some(count)}</td> }
+        });
+        view! { <tr><th scope="row">{title}</th>{cells.collect_view()}<td></td></tr> }
+    };
+    view! {
+        <section class="class-lesson">
+            <h4>{lesson.title.clone()}</h4>
+            <div class="class-scroll" tabindex="0" role="region" aria-label=format!("Students by questions: {}", lesson.title)>
+                <table class="class-table">
+                    <thead><tr><th scope="col">"Student"</th>{heads.collect_view()}<th><span class="sr-only">"Remove"</span></th></tr></thead>
+                    <tbody>{rows.collect_view()}</tbody>
+                    <tfoot>
+                        {count("Right at once", |standing| *standing == Standing::Ended(Outcome::Right))}
+                        {count("Right later", |standing| *standing == Standing::Ended(Outcome::Nudged))}
+                        {count("Shown or skipped", |standing| matches!(standing, Standing::Ended(Outcome::Shown | Outcome::Skipped)))}
+                        {count("Stuck here", |standing| *standing == Standing::Open)}
+                    </tfoot>
+                </table>
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+fn cell(cell: &Cell) -> impl IntoView + use<> {
+    let (mark, class) = match &cell.standing {
+        Standing::Untouched => ("", ""),
+        Standing::Open => ("…", "is-open"),
+        Standing::Ended(Outcome::Right) => ("✓", "is-right"),
+        Standing::Ended(Outcome::Nudged) => ("✓", "is-nudged"),
+        Standing::Ended(Outcome::Shown) => ("→", "is-shown"),
+        Standing::Ended(Outcome::Skipped) => ("–", "is-skipped"),
+        Standing::Refused(_) => ("!", "is-refused"),
+    };
+    let tries = (cell.tries > 1).then_some(cell.tries);
+    let mut words = standing_words(&cell.standing);
+    if cell.tries > 0 {
+        let tries = counted(cell.tries, "try");
+        words = format!(
+            "{words}, {tries} in {} s; first: {}",
+            cell.took_s, cell.first
+        );
+    }
+    let words = (cell.standing != Standing::Untouched).then_some(words);
+    view! {
+        <td class=class title=words>
+            <span aria-hidden="true">{mark}{tries.map(|tries| view! { <sub>{tries}</sub> })}</span>
+            <span class="sr-only">{words.clone()}</span>
+        </td>
+    }
+}
+
+/// A row for each student who tried a puzzle, a column for each puzzle.
+#[component]
+pub(super) fn PuzzleTable(
+    /// The class.
+    classroom: Classroom,
+    /// The puzzles.
+    puzzles: Arc<Vec<PuzzleColumn>>,
+) -> impl IntoView {
+    let heads = puzzles.iter();
+    let heads = heads.map(|puzzle| view! { <th scope="col">{puzzle.title.clone()}</th> });
+    let names = classroom
+        .class
+        .with_untracked(fuseline_learn::results::class::Class::names);
+    let rows = names.into_iter().enumerate().filter_map(|(student, name)| {
+        let cells: Vec<_> = (puzzles.iter())
+            .map(|puzzle| puzzle.cells.get(student).and_then(Option::as_ref))
+            .collect();
+        cells.iter().any(Option::is_some).then(|| {
+            let cells = cells.into_iter().map(solved);
+            view! { <tr><th scope="row">{name}</th>{cells.collect_view()}</tr> }
+        })
+    });
+    view! {
+        <section class="class-lesson">
+            <h4>"Puzzles"</h4>
+            <div class="class-scroll" tabindex="0" role="region" aria-label="Students by puzzles">
+                <table class="class-table is-puzzles">
+                    <thead><tr><th scope="col">"Student"</th>{heads.collect_view()}</tr></thead>
+                    <tbody>{rows.collect_view()}</tbody>
+                </table>
+            </div>
+        </section>
+    }
+}
+
+fn solved(solved: Option<&Solved>) -> impl IntoView + use<> {
+    let (class, words, title) = match solved {
+        None => ("", String::new(), None),
+        Some(Solved::Graded { graded, moves }) if graded.is_solved() => (
+            "is-right",
+            format!("✓ {}", counted(*moves, "move")),
+            Some("at par".to_owned()),
+        ),
+        Some(Solved::Graded { graded, .. }) => (
+            "is-nudged",
+            format!("{} above par", format_percent(graded.above_pct)),
+            None,
+        ),
+        Some(Solved::Refused(why)) => ("is-refused", "! not counted".to_owned(), Some(why.clone())),
+    };
+    view! { <td class=class title=title>{words}</td> }
+}

@@ -1,0 +1,184 @@
+//! What the engine says of the answers to a question, of which nobody's verdict is believed.
+
+use super::{Act, Try};
+use crate::lesson::StepStates;
+use crate::lesson::open::OpenLesson;
+use crate::lesson::progress::Outcome;
+use crate::lesson::prose::{Inline, filled};
+use crate::lesson::state::{PageState, Seen};
+use crate::lesson::task::{Kind, Task};
+use crate::puzzle::is_small;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A question of a lesson, and what the engine has said of answers to it.
+pub struct Question {
+    /// Its step, from 0.
+    pub step: usize,
+    /// The title of the step.
+    pub title: String,
+    task: Task,
+    asked: Arc<Seen>,
+    states: StepStates,
+    answered: Arc<Seen>,
+    /// Students answer alike, and some answers take a search.
+    said: RefCell<BTreeMap<Act, Said>>,
+}
+
+/// What the engine says of a try.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// It is right.
+    Right,
+    /// It is wrong; what the lesson says to who makes this mistake.
+    Wrong(String),
+    /// The student asked for the answer.
+    Asked,
+    /// It is no answer to this question, and why.
+    Unreadable(String),
+}
+
+/// How a student stands at a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// How far they are.
+    pub standing: Standing,
+    /// Number of their answers.
+    pub tries: usize,
+    /// How long they took to the last one, in seconds.
+    pub took_s: u32,
+    /// Their first answer, as the page writes it; empty if they gave none.
+    pub first: String,
+}
+
+/// How far a student is with a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// They have not done anything there.
+    Untouched,
+    /// They gave a wrong answer and no other one.
+    Open,
+    /// They are through.
+    Ended(Outcome),
+    /// What was handed in is no answer to this question, and why.
+    Refused(String),
+}
+
+impl Question {
+    /// The question of a step, from 0; `None` for a step without one.
+    pub fn of(lesson: &OpenLesson, step: usize) -> Option<Self> {
+        let of = lesson.lesson.steps.get(step)?;
+        let seen = lesson.seen(step)?;
+        Some(Self {
+            step,
+            title: of.title.clone(),
+            task: of.task.clone()?,
+            asked: seen.asked,
+            answered: seen.answered,
+            states: lesson.states.get(step)?.clone(),
+            said: RefCell::default(),
+        })
+    }
+
+    /// The question itself, with its figures as text.
+    pub fn ask(&self) -> Vec<Inline> {
+        filled(&self.task.ask, &self.asked)
+    }
+
+    /// The right answer and its reason, with quoted parts as code. Empty for a task to do, of which the engine would search a way.
+    pub fn right_answer(&self) -> String {
+        if matches!(self.task.kind, Kind::Do { .. }) {
+            return String::new();
+        }
+        self.task.right_answer(&self.states).unwrap_or_default()
+    }
+
+    /// What the engine says of a try. An analysis for a task to do, at most a search for others, once for each different one.
+    pub fn say(&self, act: &Act) -> Said {
+        if let Some(said) = self.said.borrow().get(act) {
+            return said.clone();
+        }
+        let said = self.say_anew(act);
+        self.said.borrow_mut().insert(act.clone(), said.clone());
+        said
+    }
+
+    fn say_anew(&self, act: &Act) -> Said {
+        match act {
+            Act::ShowMe => Said::Asked,
+            Act::Answer(answer) => {
+                let judged = (self.task).judge(answer, &self.states.answered, &self.answered);
+                match judged {
+                    Ok(judged) if judged.is_right => Said::Right,
+                    Ok(judged) => Said::Wrong(judged.again),
+                    Err(why) => Said::Unreadable(why),
+                }
+            }
+            Act::Make(made) => {
+                let unreadable = |why: &str| Said::Unreadable(why.to_owned());
+                let Ok(shared) = made.applied(&self.states.asked.shared) else {
+                    return unreadable("its choices cannot be read");
+                };
+                // The page of a lesson may be large, somebody's own text may not be larger.
+                if made.text.is_some() && !is_small(&shared.text) {
+                    return unreadable("its program is too large to check");
+                }
+                let state = PageState {
+                    shared,
+                    ..self.states.asked.clone()
+                };
+                match state.seen() {
+                    Some(seen) if self.task.is_done(&seen) => Said::Right,
+                    Some(_) => unreadable("it does not reach the goal"),
+                    None => unreadable("its program has an error"),
+                }
+            }
+        }
+    }
+
+    /// How a student stands who did this. What cannot be read does not count, unless there is nothing else.
+    pub fn cell(&self, tries: &[Try]) -> Cell {
+        let said = tries.iter().map(|tried| (tried, self.say(&tried.act)));
+        let (refused, read): (Vec<_>, Vec<_>) =
+            said.partition(|(_, said)| matches!(said, Said::Unreadable(_)));
+        let standing = match (read.as_slice(), refused.into_iter().next()) {
+            ([], None) => Standing::Untouched,
+            ([], Some((_, Said::Unreadable(why)))) => Standing::Refused(why),
+            (read, _) => {
+                let said: Vec<_> = read.iter().map(|(_, said)| said).collect();
+                outcome(&said).map_or(Standing::Open, Standing::Ended)
+            }
+        };
+        Cell {
+            standing,
+            tries: read.len(),
+            took_s: read.last().map_or(0, |(tried, _)| tried.after_s),
+            first: (read.first()).map_or_else(String::new, |(tried, _)| self.words(&tried.act)),
+        }
+    }
+
+    /// A try as the page writes it, so that all spellings of one answer are the same.
+    pub fn words(&self, act: &Act) -> String {
+        match act {
+            Act::ShowMe => "asked for the answer".to_owned(),
+            Act::Make(_) => "done on the page".to_owned(),
+            Act::Answer(answer) => {
+                let words = (self.task).answer_words(answer, &self.states.answered, &self.answered);
+                words.unwrap_or_default()
+            }
+        }
+    }
+}
+
+/// How a question ended that was tried so, in this order; `None` while it is open. The page itself follows the same rules: the first
+/// wrong answer gets a nudge, the second one shows the answer.
+fn outcome(said: &[&Said]) -> Option<Outcome> {
+    let is_right = |said: &&Said| **said == Said::Right;
+    match said {
+        [first, ..] if is_right(first) => Some(Outcome::Right),
+        _ if said.iter().any(is_right) => Some(Outcome::Nudged),
+        [_, _, ..] | [Said::Asked] => Some(Outcome::Shown),
+        _ => None,
+    }
+}

@@ -1,0 +1,189 @@
+//! What a student did in lessons and puzzles, to hand in without a server.
+//!
+//! [`Results`] hold answers and no verdicts, so nobody can hand in a verdict: [`check`] asks the engine for each answer anew.
+//! [`handed_in`] finds results in files and pasted text, and a [`Class`](class::Class) puts those of many students together.
+
+pub mod check;
+pub mod class;
+pub mod handed_in;
+pub mod made;
+pub mod table;
+
+use crate::lesson::answer::Answer;
+use fuseline_core::model::digest::fnv1a;
+use made::Made;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Most answers to a question that are kept; the first ones are those of interest.
+const MAX_TRIES: usize = 12;
+/// Longest answer, and longest name, in characters.
+const MAX_CHARS: usize = 80;
+
+/// What a student did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Results {
+    /// Version of this form, under a key by which a file is known.
+    #[serde(rename = "fuseline-results")]
+    version: Version,
+    /// A chance name of the student's browser: who hands in twice is one student.
+    #[serde(default)]
+    pub id: String,
+    /// What the student wants to be called; may be empty.
+    #[serde(default)]
+    pub name: String,
+    /// Answers by the id of the lesson.
+    #[serde(default)]
+    pub lessons: BTreeMap<String, Answers>,
+    /// The best own kernels by the id of the puzzle.
+    #[serde(default)]
+    pub puzzles: BTreeMap<String, Solution>,
+}
+
+/// The only version so far. Another one is an error, so that a page never reads half of newer results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u32", into = "u32")]
+struct Version;
+
+impl TryFrom<u32> for Version {
+    type Error = &'static str;
+
+    fn try_from(version: u32) -> Result<Self, Self::Error> {
+        (version == 1)
+            .then_some(Self)
+            .ok_or("the results come from another version of the page")
+    }
+}
+
+impl From<Version> for u32 {
+    fn from(Version: Version) -> Self {
+        1
+    }
+}
+
+/// The answers to the questions of a lesson.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answers {
+    /// Which text of the lesson asked: another text asks other questions.
+    pub digest: String,
+    /// What was tried at each step, from 0, in its order.
+    pub steps: BTreeMap<usize, Vec<Try>>,
+}
+
+/// An answer, or what stands for one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Try {
+    /// What was done.
+    pub act: Act,
+    /// How long after the step was opened, in seconds.
+    pub after_s: u32,
+}
+
+/// What a student does about a question.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Act {
+    /// Answers it.
+    Answer(Answer),
+    /// Changes the page, as a task to do wants it.
+    Make(Made),
+    /// Asks the page for the answer.
+    ShowMe,
+}
+
+/// Own kernels of a puzzle.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Solution {
+    /// The page with them.
+    pub made: Made,
+    /// Number of merges and cuts from the start.
+    pub moves: usize,
+}
+
+impl Results {
+    /// Nothing done yet, in a browser of this chance name.
+    pub fn new(id: String) -> Self {
+        Self {
+            id,
+            ..Self::default()
+        }
+    }
+
+    /// What was stored or handed in. Longer text than a page writes is cut.
+    ///
+    /// # Errors
+    /// It is something else, or from another version of the page.
+    pub fn read(json: &str) -> Result<Self, serde_json::Error> {
+        let mut read: Self = serde_json::from_str(json)?;
+        read.limit();
+        Ok(read)
+    }
+
+    /// As it is stored and handed in.
+    pub fn write(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Takes what a student does at a step, from 0, of a lesson with this text.
+    pub fn take(&mut self, lesson: &str, text: &str, step: usize, tried: Try) {
+        let digest = digest(text);
+        let answers = self.lessons.entry(lesson.to_owned()).or_default();
+        if answers.digest != digest {
+            *answers = Answers {
+                digest,
+                steps: BTreeMap::new(),
+            };
+        }
+        answers.steps.entry(step).or_default().push(tried);
+        self.limit();
+    }
+
+    /// Sets the name that is handed in.
+    pub fn rename(&mut self, name: &str) {
+        name.clone_into(&mut self.name);
+        self.limit();
+    }
+
+    /// Whether there is nothing to hand in.
+    pub fn is_empty(&self) -> bool {
+        self.lessons.is_empty() && self.puzzles.is_empty()
+    }
+
+    /// Number of questions of a lesson that were tried.
+    pub fn tried_count(&self, lesson: &str) -> usize {
+        (self.lessons.get(lesson)).map_or(0, |answers| answers.steps.len())
+    }
+
+    /// Number of tries and moves in all: of two results of a student the one with more is the later one.
+    pub fn act_count(&self) -> usize {
+        let steps = (self.lessons.values()).flat_map(|answers| answers.steps.values());
+        let moves = self.puzzles.values().map(|solution| solution.moves);
+        steps.map(Vec::len).sum::<usize>() + moves.sum::<usize>()
+    }
+
+    fn limit(&mut self) {
+        cut(&mut self.name);
+        cut(&mut self.id);
+        for answers in self.lessons.values_mut() {
+            for tries in answers.steps.values_mut() {
+                tries.truncate(MAX_TRIES);
+                for tried in tries {
+                    if let Act::Answer(Answer::Text(text)) = &mut tried.act {
+                        cut(text);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A short name for the text of a lesson.
+pub fn digest(text: &str) -> String {
+    format!("{:016x}", fnv1a(text))
+}
+
+fn cut(text: &mut String) {
+    if let Some((end, _)) = text.char_indices().nth(MAX_CHARS) {
+        text.truncate(end);
+    }
+}

@@ -1,0 +1,101 @@
+//! The results of a class as a table to take away.
+
+use super::check::{Cell, Standing};
+use super::class::{Class, Column, PuzzleColumn, Solved};
+use fuseline_view::present::tables::Table;
+
+/// The columns of a lesson, as a class answered it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LessonColumns {
+    /// The id of the lesson.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// A column for each question.
+    pub columns: Vec<Column>,
+}
+
+/// A row for each question that a student tried and each puzzle, with the verdicts of the engine.
+pub fn table(class: &Class, lessons: &[LessonColumns], puzzles: &[PuzzleColumn]) -> Table {
+    let names = class.names();
+    let mut rows = Vec::new();
+    for (at, name) in names.iter().enumerate() {
+        for lesson in lessons {
+            let cells = lesson.columns.iter();
+            let cells = cells.filter_map(|column| Some((column, column.cells.get(at)?)));
+            let tried = cells.filter(|(_, cell)| cell.standing != Standing::Untouched);
+            rows.extend(tried.map(|(column, cell)| {
+                let Cell {
+                    standing,
+                    tries,
+                    took_s,
+                    first,
+                } = cell;
+                vec![
+                    name.clone(),
+                    lesson.title.clone(),
+                    (column.step + 1).to_string(),
+                    column.title.clone(),
+                    standing_words(standing),
+                    tries.to_string(),
+                    first.clone(),
+                    took_s.to_string(),
+                    String::new(),
+                    String::new(),
+                ]
+            }));
+        }
+        for puzzle in puzzles {
+            if let Some(Some(solved)) = puzzle.cells.get(at) {
+                let (words, above, moves) = match solved {
+                    Solved::Graded { graded, moves } => (
+                        "kernels graded".to_owned(),
+                        graded.above_pct.to_string(),
+                        moves.to_string(),
+                    ),
+                    Solved::Refused(why) => {
+                        (format!("not counted: {why}"), String::new(), String::new())
+                    }
+                };
+                let empty = String::new;
+                rows.push(vec![
+                    name.clone(),
+                    format!("Puzzle: {}", puzzle.title),
+                    empty(),
+                    empty(),
+                    words,
+                    empty(),
+                    empty(),
+                    empty(),
+                    above,
+                    moves,
+                ]);
+            }
+        }
+    }
+    Table {
+        head: vec![
+            "student",
+            "lesson or puzzle",
+            "step",
+            "question",
+            "result",
+            "tries",
+            "first answer",
+            "time to the last answer (s)",
+            "above par (%)",
+            "moves",
+        ],
+        rows,
+    }
+}
+
+/// How a student stands at a question, in words.
+pub fn standing_words(standing: &Standing) -> String {
+    match standing {
+        Standing::Untouched => "not tried".to_owned(),
+        Standing::Open => "one wrong answer so far".to_owned(),
+        Standing::Ended(outcome) => outcome.words().to_owned(),
+        Standing::Refused(why) => format!("not counted: {why}"),
+    }
+}
