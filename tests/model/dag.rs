@@ -97,6 +97,21 @@ proptest! {
         prop_assert_eq!(&picture, &layout(&analysis.graph, &analysis.partition));
     }
 
+    /// Results that other ops read have their pills between the ops of their kernel.
+    #[test]
+    fn results_inside_kernels_overlap_nothing(
+        (mut ops, externals) in random_graph::ops(20),
+        is_output in prop::collection::vec(any::<bool>(), 20),
+    ) {
+        for (op, is_output) in ops.iter_mut().zip(is_output) {
+            op.is_output = is_output;
+        }
+        let analysis = analyze(&ops, &externals, &Options::default()).unwrap();
+        let picture = layout(&analysis.graph, &analysis.partition);
+        let faults = faults(&analysis.graph, &analysis.partition, &picture);
+        prop_assert!(faults.is_empty(), "{}", faults.join("; "));
+    }
+
     #[test]
     fn any_kernels_have_no_overlap(
         (ops, externals) in random_graph::ops(30),

@@ -14,7 +14,15 @@ pub(crate) fn faults(graph: &Graph, partition: &Partition, layout: &DagLayout) -
         boxes.push((format!("panel {kernel}"), *panel));
     }
     for (index, pill) in layout.pills.iter_enumerated() {
-        boxes.push((format!("pill {index} ({})", pill.text), pill.rect));
+        // The pill of a result stands below its op, inside the kernel where other ops of it follow.
+        let producer = pill
+            .tensors
+            .first()
+            .and_then(|&t| graph.tensors[t].producer);
+        let panel = producer.map(|op| layout.panels[partition.kernel_of[op]]);
+        if !panel.is_some_and(|panel| contains(panel, pill.rect)) {
+            boxes.push((format!("pill {index} ({})", pill.text), pill.rect));
+        }
     }
     overlaps(&boxes, &mut faults);
 

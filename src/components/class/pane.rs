@@ -1,7 +1,6 @@
 //! The results of a class: how they come in, tables of who stands where, and the first guesses.
 
 use super::RoomHead;
-use super::questions::Questions;
 use super::tables::{LessonTable, PuzzleTable};
 use crate::app::classroom::Classroom;
 use crate::app::learning::Learning;
@@ -51,10 +50,7 @@ pub fn ClassPane(
         (0..count)
             .map(|at| {
                 let lessons = lessons.clone();
-                view! {
-                    <LessonTable classroom learning lessons=lessons.clone() at />
-                    <Questions lessons at />
-                }
+                view! { <LessonTable classroom learning lessons at /> }
             })
             .collect_view()
     };
@@ -74,7 +70,9 @@ pub fn ClassPane(
             </p>
             <TakeIn classroom />
             <p role="status" class="class-standing">{standing}{taken}</p>
-            <ul class="class-problems" role="alert">{problems}</ul>
+            <div role="alert">
+                <ul class="class-problems">{problems}</ul>
+            </div>
             {missing}
             <div class="class-ways">
                 <Show when=move || has_students.get()>
@@ -86,6 +84,9 @@ pub fn ClassPane(
                     <button type="button" on:click=move |_| classroom.bring_back()>"Bring back"</button>
                 </Show>
             </div>
+            <Show when=move || has_students.get()>
+                <p class="quiet">"✓ on green: right at once. ✓: right on a later try. →: the page showed the answer. –: skipped. …: one wrong answer so far. !: not counted. The small number counts the tries."</p>
+            </Show>
             {lessons}
             {move || {
                 let puzzles = classroom.puzzles.get();

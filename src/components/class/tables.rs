@@ -1,5 +1,6 @@
 //! Students by questions, and students by puzzles.
 
+use super::questions::Questions;
 use crate::app::classroom::Classroom;
 use crate::app::learning::Learning;
 use fuseline_learn::lesson::library::listed;
@@ -79,16 +80,17 @@ pub(super) fn LessonTable(
     view! {
         <section class="class-lesson">
             <h4>{lesson.title.clone()}</h4>
+            <Questions lessons=lessons.clone() at />
             <div class="class-scroll" tabindex="0" role="region" aria-label=format!("Students by questions: {}", lesson.title)>
                 <table class="class-table">
                     <thead><tr><th scope="col">"Student"</th>{heads.collect_view()}<th><span class="sr-only">"Remove"</span></th></tr></thead>
-                    <tbody>{rows.collect_view()}</tbody>
-                    <tfoot>
+                    <tbody class="class-counts">
                         {count("Right at once", |standing| *standing == Standing::Ended(Outcome::Right))}
                         {count("Right later", |standing| *standing == Standing::Ended(Outcome::Nudged))}
                         {count("Shown or skipped", |standing| matches!(standing, Standing::Ended(Outcome::Shown | Outcome::Skipped)))}
                         {count("Stuck here", |standing| *standing == Standing::Open)}
-                    </tfoot>
+                    </tbody>
+                    <tbody>{rows.collect_view()}</tbody>
                 </table>
             </div>
         </section>
@@ -109,10 +111,9 @@ fn cell(cell: &Cell) -> impl IntoView + use<> {
     let tries = (cell.tries > 1).then_some(cell.tries);
     let mut words = standing_words(&cell.standing);
     if cell.tries > 0 {
-        let tries = counted(cell.tries, "try");
         words = format!(
-            "{words}, {tries} in {} s; first: {}",
-            cell.took_s, cell.first
+            "{words}, tries: {}, after {} s, first: {}",
+            cell.tries, cell.took_s, cell.first
         );
     }
     let words = (cell.standing != Standing::Untouched).then_some(words);

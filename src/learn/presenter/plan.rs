@@ -130,7 +130,7 @@ const FIRST_PUZZLES: Part = Part::Slide(Slide {
 
 const MORE_PUZZLES: Part = Part::Slide(Slide {
     kind: SlideKind::Exercise,
-    minutes: 12,
+    minutes: 8,
     title: "Your turn: beat the compiler",
     lines: &[
         "Open the puzzles of softmax, layer norm and SwiGLU.",
@@ -174,6 +174,7 @@ const CLOSE: Part = Part::Slide(Slide {
         "Every lesson and puzzle stays on this page.",
         "Bring your own model: the page reads PyTorch and ONNX.",
         "Profile it, fuse it, measure again.",
+        "Learn, Hand in your results: the class sees what was hard.",
     ],
     notes: "Ask everybody for one thing that surprised them.",
 });

@@ -3,7 +3,8 @@
 use super::columns::columns;
 use super::layered::{LayerId, Layered, LinkId, NodeId, Places};
 use super::metrics::{
-    APPROACH, LANE_GAP, OP_GAP, PANEL_PADDING, SIZE_LABEL_HEIGHT, SIZE_LABEL_MARGIN, TRACK_GAP,
+    APPROACH, LANE_GAP, OP_GAP, PANEL_PADDING, PILL_HEIGHT, SIZE_LABEL_HEIGHT, SIZE_LABEL_MARGIN,
+    TRACK_GAP,
 };
 use super::routes::{Routes, routes};
 use super::side::{OpenSides, Side};
@@ -91,6 +92,8 @@ pub(super) struct KernelLayout {
     /// Sorted by op.
     pub(super) entries: IdVec<EntryId, Entry>,
     exits: Vec<Exit>,
+    /// Whether an op of the layer writes a result of the program.
+    has_result: IdVec<LayerId, bool>,
 }
 
 impl KernelLayout {
@@ -110,7 +113,7 @@ impl KernelLayout {
     pub(super) fn gap(&self, layer: LayerId) -> f64 {
         match self.routes.count.get(layer).copied().unwrap_or(0) {
             0 if self.is_at_border(layer) => PANEL_PADDING,
-            0 => ROW_GAP,
+            0 => self.row_gap(layer),
             tracks => self.first_track(layer) + (tracks - 1) as f64 * TRACK_GAP + APPROACH,
         }
     }
@@ -125,7 +128,15 @@ impl KernelLayout {
         if self.is_at_border(layer) {
             PANEL_PADDING
         } else {
-            ROW_GAP + TRACK_GAP / 2.0
+            self.row_gap(layer) + TRACK_GAP / 2.0
+        }
+    }
+
+    /// Height of what stands below the outputs of a row: size labels, or the taller pill of a result that the kernel reads itself.
+    fn row_gap(&self, layer: LayerId) -> f64 {
+        match self.has_result.get(layer) {
+            Some(true) => ROW_GAP + APPROACH + PILL_HEIGHT - SIZE_LABEL_HEIGHT,
+            _ => ROW_GAP,
         }
     }
 }
@@ -157,10 +168,12 @@ pub(super) fn kernel_layout(
     let mut edges = Vec::new();
     let mut entries = IdVec::new();
     let mut exits = Vec::new();
+    let mut has_result = IdVec::from_elem(false, rows + 1);
     for &op in members {
         let OpPosition {
             row, node, access, ..
         } = positions[op];
+        has_result[row.layer()] |= graph.is_final(graph.output[op]);
         let consumers = &graph.successors[op];
         let is_below = |&&to: &&OpId| is_inside(to) && positions[to].row > row;
         let leaves_early = row.index() + 1 < rows && !consumers.iter().all(|&to| is_inside(to));
@@ -230,6 +243,7 @@ pub(super) fn kernel_layout(
         edges,
         entries,
         exits,
+        has_result,
     }
 }
 
