@@ -9,6 +9,7 @@ use crate::app::state::{Page, Selection, SetIfChanged};
 use crate::app::stored;
 use fuseline_browser as browser;
 use fuseline_core::Policy;
+use fuseline_learn::language::{Language, Tag};
 use fuseline_learn::puzzle::progress::Progress;
 use fuseline_learn::puzzle::source::Source;
 use fuseline_learn::puzzle::standing::{Graded, Maker, Standing};
@@ -46,6 +47,8 @@ pub struct Puzzling {
     page: Page,
     session: Session,
     recording: Recording,
+    /// The language of its author.
+    pub lang: Memo<Tag>,
     /// The open puzzle with its par, or why it has none; `None` when no puzzle is open.
     pub posed: Memo<Option<Result<Arc<Posed>, String>>>,
     /// How far the kernels of the page are from par.
@@ -64,12 +67,16 @@ impl Puzzling {
     /// The puzzles, with the one of the document that is open.
     pub fn new(session: Session, recording: Recording) -> Self {
         let page = session.page;
+        let lang = Memo::new(move |_| {
+            let puzzle = page.puzzle.get().map(|source| read(source.text()).0);
+            puzzle.map(|puzzle| puzzle.lang).unwrap_or_default()
+        });
         let posed = Memo::new(move |_| {
             let source = page.puzzle.get()?;
             let (puzzle, problems) = read(source.text());
             let problem = problems.first().map(|problem| problem.what.clone());
             Some(match problem {
-                Some(what) => Err(format!("This puzzle could not be read: {what}.")),
+                Some(what) => Err(puzzle.language().unreadable_puzzle(&what)),
                 None => Posed::of(puzzle).map(Arc::new).map_err(str::to_owned),
             })
         });
@@ -83,6 +90,7 @@ impl Puzzling {
             page,
             session,
             recording,
+            lang,
             posed,
             standing,
             has_just_won: RwSignal::new(false),
@@ -148,6 +156,11 @@ impl Puzzling {
             false,
         );
         stored::follow(PROGRESS, self.progress, Progress::write);
+    }
+
+    /// The fixed strings around the open puzzle. Tracked.
+    pub fn words(self) -> Language {
+        self.lang.with(Tag::language)
     }
 
     /// How far the kernels of the page are, if they are graded. Tracked.

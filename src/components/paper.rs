@@ -2,6 +2,7 @@
 
 use crate::app::covers::closes_on_back;
 use fuseline_browser as browser;
+use fuseline_learn::language::Language;
 use leptos::html;
 use leptos::prelude::*;
 
@@ -13,6 +14,9 @@ pub fn Paper(
     /// Its class, beside that of all paper.
     #[prop(default = "")]
     class: &'static str,
+    /// The language of its buttons, and of what has no other.
+    #[prop(default = Language::English)]
+    words: Language,
     /// Called when it was closed.
     on_close: impl Fn() + 'static,
     /// What stands in the bar in front of *Print* and *Close*.
@@ -33,14 +37,15 @@ pub fn Paper(
             class=format!("handout {class}")
             node_ref=dialog
             aria-label=label
+            lang=words.tag()
             on:close=move |_| on_close()
             // Escape closes the dialog and does nothing to the page below.
             on:keydown=move |event| event.stop_propagation()
         >
             <header class="handout-bar">
                 {bar}
-                <button type="button" class="button" on:click=move |_| browser::print()>"Print"</button>
-                <button type="button" class="button" on:click=move |_| browser::close_modal(dialog)>"Close"</button>
+                <button type="button" class="button" on:click=move |_| browser::print()>{words.print()}</button>
+                <button type="button" class="button" on:click=move |_| browser::close_modal(dialog)>{words.close()}</button>
             </header>
             {children()}
         </dialog>

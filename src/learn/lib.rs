@@ -1,5 +1,6 @@
 //! What is learnt, solved and presented, as data.
 
+pub mod language;
 pub mod lesson;
 pub mod presenter;
 pub mod puzzle;

@@ -86,6 +86,7 @@ mod kernel_pairs;
 mod kernel_print;
 mod kernel_rows;
 mod kernel_run;
+mod languages;
 mod launches;
 mod legality;
 mod legality_rows;

@@ -19,7 +19,7 @@ impl Learning {
             return Ok(());
         };
         let seen = self.seen.get_untracked();
-        let seen = seen.ok_or("this step shows no program")?;
+        let seen = seen.ok_or(task.language.step_without_program())?;
         let judged = task.judge(answer, &states.answered, &seen.answered)?;
         self.record(|open, step| self.recording.answer(open, step, answer));
         let is_first = self.again.with_untracked(String::is_empty);
@@ -43,16 +43,9 @@ impl Learning {
             return;
         };
         self.record(|open, step| self.recording.ask(open, step));
-        let answer = task.right_answer(&states).unwrap_or_default();
+        let given_up = task.given_up(&states);
         self.show(&task.way(&states.asked).unwrap_or(states.answered));
-        self.finish(
-            Judged {
-                is_right: false,
-                words: answer,
-                again: String::new(),
-            },
-            Outcome::Shown,
-        );
+        self.finish(given_up.unwrap_or_default(), Outcome::Shown);
     }
 
     /// Notes what the visitor did at the present step.
@@ -80,14 +73,12 @@ impl Learning {
             // A slider that is held may be on its way elsewhere.
             if is_done && !self.page.hold.is_held() && self.judged.with_untracked(Option::is_none) {
                 self.record(|open, step| self.recording.make(open, step));
-                self.finish(
-                    Judged {
-                        is_right: true,
-                        words: untrack(|| self.done_words()).unwrap_or_default(),
-                        again: String::new(),
-                    },
-                    Outcome::Right,
-                );
+                let done = untrack(|| self.done());
+                let done = done.unwrap_or(Judged {
+                    is_right: true,
+                    ..Judged::default()
+                });
+                self.finish(done, Outcome::Right);
             }
         });
     }
@@ -113,9 +104,9 @@ impl Learning {
         })
     }
 
-    /// What is said of the present page, in which the task to do is done. Tracked.
-    fn done_words(self) -> Option<String> {
-        Some(self.task()?.done_words(&present_seen(self.page)?))
+    /// The judgement of the present page, in which the task to do is done. Tracked.
+    fn done(self) -> Option<Judged> {
+        self.task()?.done(&present_seen(self.page)?)
     }
 
     /// The present step has ended.

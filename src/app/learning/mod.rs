@@ -9,6 +9,7 @@ use crate::app::state::{Page, SetIfChanged};
 use crate::app::stored;
 use answering::wanted;
 use fuseline_browser::{self as browser, Later};
+use fuseline_learn::language::Language;
 use fuseline_learn::lesson::answer::{Judged, Wanted};
 use fuseline_learn::lesson::library::{Listed, listed, listed_after};
 use fuseline_learn::lesson::open::{OpenLesson, StepSeen};
@@ -376,6 +377,19 @@ impl Learning {
     /// The lesson of the page after the open one. Tracked.
     pub fn listed_after(self) -> Option<&'static Listed> {
         self.open.with(|open| listed_after(open.as_ref()?.id?))
+    }
+
+    /// The fixed strings around the open lesson. Tracked.
+    pub fn words(self) -> Language {
+        let of = |open: &OpenLesson| open.lesson.lang.language();
+        self.open
+            .with(|open| open.as_ref().map(of).unwrap_or_default())
+    }
+
+    /// The language of the open lesson's author, for the `lang` attribute of what they wrote. Tracked.
+    pub fn lang(self) -> Option<String> {
+        let of = |open: &OpenLesson| open.lesson.lang.as_str().to_owned();
+        self.open.with(|open| open.as_ref().map(of))
     }
 
     /// The present step. Tracked.

@@ -20,6 +20,7 @@ pub fn ClosingCard(
         return ().into_any();
     };
     let lesson = open.lesson.clone();
+    let words = lesson.lang.language();
     let says = lesson.says.iter();
     let says = says
         .map(|say| view! { <li>{sentence(say)}</li> })
@@ -28,10 +29,10 @@ pub fn ClosingCard(
     let missed = Memo::new(move |_| learning.missed_steps());
     let missed_rows = move || {
         let rows = missed.get().into_iter().map(|(at, title, outcome)| {
-            let how = outcome.map_or("not done", Outcome::words);
+            let how = outcome.map_or(words.not_done(), |outcome: Outcome| outcome.words_in(words));
             view! {
                 <li>
-                    <button type="button" class="link-button" on:click=move |_| learning.go(at)>{format!("Step {}: {title}", at + 1)}</button>
+                    <button type="button" class="link-button" on:click=move |_| learning.go(at)>{words.step(at + 1, &title)}</button>
                     " " <small>{how}</small>
                 </li>
             }
@@ -40,17 +41,17 @@ pub fn ClosingCard(
     };
     view! {
         <div class="lesson-closing">
-            <h4 node_ref=heading tabindex="-1">{format!("The end of “{}”", lesson.title)}</h4>
+            <h4 node_ref=heading tabindex="-1">{words.end_of(&lesson.title)}</h4>
             {has_says.then(|| view! {
-                <p>"You can now say:"</p>
-                <ul>{says}</ul>
+                <p>{words.can_say()}</p>
+                <ul lang=lesson.lang.as_str().to_owned()>{says}</ul>
             })}
-            <Show when=move || missed.with(|missed| !missed.is_empty()) fallback=|| view! { <p>"You answered every step yourself, at the first try."</p> }>
-                <p>"Look again at:"</p>
+            <Show when=move || missed.with(|missed| !missed.is_empty()) fallback=move || view! { <p>{words.all_answered()}</p> }>
+                <p>{words.look_again()}</p>
                 <ul class="lesson-missed">{missed_rows}</ul>
             </Show>
-            {(!lesson.try_next.is_empty()).then(|| view! { <p><strong>"Try it on your own program. "</strong>{sentence(&lesson.try_next)}</p> })}
-            <button type="button" on:click=move |_| learning.room.set(Room::HandIn)>"Hand in your results"</button>
+            {(!lesson.try_next.is_empty()).then(|| view! { <p><strong>{words.try_own_program()}</strong><span lang=lesson.lang.as_str().to_owned()>{sentence(&lesson.try_next)}</span></p> })}
+            <button type="button" on:click=move |_| learning.room.set(Room::HandIn)>{words.hand_in()}</button>
         </div>
     }
     .into_any()

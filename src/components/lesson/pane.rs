@@ -43,14 +43,15 @@ pub fn LessonPane() -> impl IntoView {
         }
     });
     let head = NodeRef::<html::Header>::new();
+    let words = move || learning.words();
     let step = move |Shown { step, .. }| step.map(|step| view! { <StepView learning step head /> });
     view! {
-        <div class="lesson">
+        <div class="lesson" lang=move || words().tag()>
             <header class="lesson-head" node_ref=head>
-                <h3>{title}</h3>
-                <button type="button" class="link-button" on:click=move |_| learning.close()>"All lessons"</button>
-                <button type="button" class="link-button" title="Leaves the lesson. Your program is as you left it." on:click=move |_| learning.leave()>
-                    "Back to your program"
+                <h3 lang=move || learning.lang()>{title}</h3>
+                <button type="button" class="link-button" on:click=move |_| learning.close()>{move || words().all_lessons()}</button>
+                <button type="button" class="link-button" title=move || words().leaves_lesson() on:click=move |_| learning.leave()>
+                    {move || words().back_to_program()}
                 </button>
             </header>
             <StepDots learning />
@@ -98,13 +99,13 @@ fn StepView(
         is_shown.then(|| prose(&parts, seen.as_ref().map(|seen| &*seen.answered)))
     };
     view! {
-        <div class="lesson-prose">
+        <div class="lesson-prose" lang=move || learning.lang()>
             <h4 node_ref=heading tabindex="-1">{step.title}</h4>
             {before}
         </div>
         <div class="lesson-work">
             {task}
-            <div class="lesson-after" node_ref=after_node>{after}</div>
+            <div class="lesson-after" lang=move || learning.lang() node_ref=after_node>{after}</div>
         </div>
     }
 }
@@ -121,9 +122,10 @@ fn StepDots(
             let steps = open.lesson.steps.iter().enumerate().map(|(at, step)| {
                 let id = open.id;
                 let outcome = move || learning.progress.with(|progress| progress.outcome(id?, at));
-                let title = format!("Step {}: {}", at + 1, step.title);
+                let words = open.lesson.lang.language();
+                let title = words.step(at + 1, &step.title);
                 let label = move || match outcome() {
-                    Some(outcome) => format!("{title} ({})", outcome.words()),
+                    Some(outcome) => format!("{title} ({})", outcome.words_in(words)),
                     None => title.clone(),
                 };
                 let is_present = move || learning.step.get() == at && !learning.is_closing.get();
@@ -165,6 +167,7 @@ fn LessonFoot(
     learning: Learning,
 ) -> impl IntoView {
     let page = Page::of_context();
+    let words = move || learning.words();
     let is_first = move || learning.step.get() == 0;
     let next = move |event: ev::MouseEvent| {
         // The second press of a double click would skip a step that nobody has seen.
@@ -179,7 +182,7 @@ fn LessonFoot(
         };
         let step = learning.step.get_untracked();
         let link = async move { lesson_link(&open, step).await };
-        sharing::copy(page, link, "Link to this lesson copied.");
+        sharing::copy(page, link, untrack(words).link_copied());
     };
     let edit = move |_| {
         learning
@@ -189,31 +192,31 @@ fn LessonFoot(
     view! {
         <footer class="lesson-foot">
             <Show when=move || learning.has_page_changed()>
-                <p class="lesson-changed">"You changed the page. "<q>"Reset this step"</q>" goes back to how this step began."</p>
+                <p class="lesson-changed">{move || words().page_changed()}<q>{move || words().reset_step()}</q>{move || words().reset_goes_back()}</p>
             </Show>
             <div class="lesson-ways">
-                <button type="button" disabled=is_first on:click=move |_| learning.go_previous()>"Back"</button>
-                <button type="button" disabled=learning.is_closing on:click=move |_| learning.show_asked()>"Reset this step"</button>
+                <button type="button" disabled=is_first on:click=move |_| learning.go_previous()>{move || words().back()}</button>
+                <button type="button" disabled=learning.is_closing on:click=move |_| learning.show_asked()>{move || words().reset_step()}</button>
                 <button type="button" class:is-primary=move || !learning.has_open_task() on:click=next>
                     {move || match (learning.is_closing.get(), learning.has_open_task()) {
-                        (true, _) if learning.listed_after().is_some() => "Next lesson",
-                        (true, _) => "All lessons",
-                        (false, true) => "Skip",
-                        (false, false) if learning.is_last() => "To the end",
-                        (false, false) => "Next",
+                        (true, _) if learning.listed_after().is_some() => words().next_lesson(),
+                        (true, _) => words().all_lessons(),
+                        (false, true) => words().skip(),
+                        (false, false) if learning.is_last() => words().to_the_end(),
+                        (false, false) => words().next(),
                     }}
                 </button>
             </div>
             <div class="lesson-file">
-                <button type="button" class="link-button" on:click=share>"Copy a link"</button>
-                <button type="button" class="link-button" title="The questions on paper, with a key" on:click=move |_| learning.is_worksheet_open.set(true)>
-                    "Worksheet"
+                <button type="button" class="link-button" on:click=share>{move || words().copy_link()}</button>
+                <button type="button" class="link-button" title=move || words().worksheet_about() on:click=move |_| learning.is_worksheet_open.set(true)>
+                    {move || words().worksheet()}
                 </button>
-                <button type="button" class="link-button" title="The whole page with the program of this step. Learn leads back." on:click=move |_| page.is_learning.set(false)>
-                    "Whole page"
+                <button type="button" class="link-button" title=move || words().whole_page_about() on:click=move |_| page.is_learning.set(false)>
+                    {move || words().whole_page()}
                 </button>
                 <button type="button" class="link-button" aria-expanded=move || learning.is_edited.get().to_string() on:click=edit>
-                    "Edit"
+                    {move || words().edit()}
                 </button>
             </div>
         </footer>

@@ -5,6 +5,7 @@ use crate::app::learning::Learning;
 use crate::app::state::SetIfChanged;
 use crate::components::sentence::sentence;
 use fuseline_browser as browser;
+use fuseline_learn::language::Language;
 use fuseline_learn::lesson::answer::{Answer, Choosable, Judged};
 use fuseline_learn::lesson::task::{Kind, Task};
 use fuseline_learn::lesson::value::Unit;
@@ -22,6 +23,7 @@ pub fn TaskView(
     /// What is said below once it is answered.
     after: NodeRef<html::Div>,
 ) -> impl IntoView {
+    let words = task.language;
     let (task_node, verdict_node) = (NodeRef::<html::Div>::new(), NodeRef::<html::Div>::new());
     let (problem_node, again_node) = (NodeRef::<html::P>::new(), NodeRef::<html::P>::new());
     let (hint_node, form) = (
@@ -71,7 +73,7 @@ pub fn TaskView(
     let field = match &task.kind {
         Kind::Number { .. } | Kind::First { .. } => {
             let unit = task.kind.unit().unwrap_or(Unit::Count);
-            view! { <NumberField unit form answer is_answered=Signal::derive(is_answered) /> }
+            view! { <NumberField words unit form answer is_answered=Signal::derive(is_answered) /> }
                 .into_any()
         }
         Kind::Choose(_) | Kind::Each { .. } => {
@@ -81,10 +83,10 @@ pub fn TaskView(
             let is_one = matches!(task.kind, Kind::Choose(_))
                 && options.iter().filter(|option| option.is_right).count() == 1;
             let are_names = matches!(task.kind, Kind::Each { .. });
-            view! { <Choices options is_one are_names form answer is_answered=Signal::derive(is_answered) /> }
+            view! { <Choices learning words options is_one are_names form answer is_answered=Signal::derive(is_answered) /> }
                 .into_any()
         }
-        Kind::Do { .. } => view! { <ToDo learning /> }.into_any(),
+        Kind::Do { .. } => view! { <ToDo learning words /> }.into_any(),
     };
     let Task { ask, hint, .. } = task;
     let hint = (!hint.is_empty()).then(|| {
@@ -92,21 +94,21 @@ pub fn TaskView(
         let reveal_hint = move |_| browser::reveal_node(hint_node);
         view! {
             <details class="task-hint" node_ref=hint_node on:toggle=reveal_hint>
-                <summary>"Hint"</summary>
-                <p>{hint}</p>
+                <summary>{words.hint()}</summary>
+                <p lang=move || learning.lang()>{hint}</p>
             </details>
         }
     });
     view! {
         <div class="task" class:is-answered=is_answered node_ref=task_node>
-            <p class="task-question" id="task-question">{inlines(&ask, asked.as_deref())}</p>
+            <p class="task-question" id="task-question" lang=move || learning.lang()>{inlines(&ask, asked.as_deref())}</p>
             {field}
             <p class="task-problem" role="alert" node_ref=problem_node>{move || problem.get()}</p>
             // It is about the answer before the one that cannot be read.
             <p class="task-again" role="status" node_ref=again_node>{move || problem.with(String::is_empty).then(|| learning.again.with(|again| sentence(again)))}</p>
             <Show when=move || !is_answered()>
                 <button type="button" class="show-me" on:click=move |_| learning.give_up()>
-                    "Show me"
+                    {words.show_me()}
                 </button>
             </Show>
             {hint}
@@ -114,17 +116,19 @@ pub fn TaskView(
                 {move || learning.judged.with(|judged| judged.as_ref().map(verdict))}
             </div>
             <Show when=move || learning.judged.with(|judged| judged.as_ref().is_some_and(|judged| !judged.is_right))>
-                <button type="button" class="link-button" on:click=try_again>"Try again"</button>
+                <button type="button" class="link-button" on:click=try_again>{words.try_again()}</button>
             </Show>
         </div>
     }
 }
 
 fn verdict(judged: &Judged) -> impl IntoView + use<> {
+    let Judged { words, reason, .. } = judged;
+    let answer = words.strip_suffix(reason.as_str()).unwrap_or(words);
     view! {
         <p class:is-right=judged.is_right>
             <span class="verdict-mark" aria-hidden="true">{if judged.is_right { "✓" } else { "→" }}</span>
-            <span>{sentence(&judged.words)}</span>
+            <span>{sentence(answer)}<span lang="en">{sentence(reason)}</span></span>
         </p>
     }
 }
@@ -132,6 +136,8 @@ fn verdict(judged: &Judged) -> impl IntoView + use<> {
 /// A number to predict.
 #[component]
 fn NumberField(
+    /// The fixed strings.
+    words: Language,
     /// Its unit.
     unit: Unit,
     /// Its form.
@@ -152,11 +158,11 @@ fn NumberField(
                 type="text"
                 aria-labelledby="task-question"
                 autocomplete="off"
-                placeholder=unit.form()
+                placeholder=unit.form_in(words)
                 bind:value=text
                 disabled=is_answered
             />
-            <button type="submit" class="is-primary" disabled=is_answered>"Predict"</button>
+            <button type="submit" class="is-primary" disabled=is_answered>{words.predict()}</button>
         </form>
     }
 }
@@ -164,6 +170,10 @@ fn NumberField(
 /// Options to choose from.
 #[component]
 fn Choices(
+    /// The lessons.
+    learning: Learning,
+    /// The fixed strings.
+    words: Language,
     /// The options.
     options: Vec<Choosable>,
     /// Whether exactly one is right.
@@ -211,8 +221,8 @@ fn Choices(
     });
     view! {
         <form node_ref=form on:submit=submit>
-            <fieldset class="task-options" class:is-names=are_names aria-labelledby="task-question">{options.collect_view()}</fieldset>
-            <button type="submit" class="is-primary" disabled=is_answered>"Answer"</button>
+            <fieldset class="task-options" class:is-names=are_names lang=move || learning.lang() aria-labelledby="task-question">{options.collect_view()}</fieldset>
+            <button type="submit" class="is-primary" disabled=is_answered>{words.answer()}</button>
         </form>
     }
 }
@@ -222,6 +232,8 @@ fn Choices(
 fn ToDo(
     /// The lessons.
     learning: Learning,
+    /// The fixed strings.
+    words: Language,
 ) -> impl IntoView {
     let rows = move || {
         // Once it was done it stays so, whatever the visitor tries next.
@@ -235,7 +247,7 @@ fn ToDo(
             .map(|wanted| {
                 let state = wanted
                     .holds
-                    .then(|| view! { <span class="sr-only">"done: "</span> });
+                    .then(|| view! { <span class="sr-only">{words.goal_done()}</span> });
                 view! {
                     <li class:is-done=wanted.holds>
                         {state}

@@ -8,6 +8,7 @@ use crate::components::paper::Paper;
 use crate::components::presenter::qr_code::QrCode;
 use crate::components::sentence::sentence;
 use fuseline_browser as browser;
+use fuseline_learn::language::Language;
 use fuseline_learn::worksheet::{Field, Listing, Question, Worksheet};
 use fuseline_view::picture::charts::roofline::empty_scene;
 use fuseline_view::picture::export::chart;
@@ -31,6 +32,8 @@ fn Sheets(
     /// The lessons.
     learning: Learning,
 ) -> impl IntoView {
+    // Nothing changes the lesson below the dialog.
+    let words = untrack(|| learning.words());
     let seed = RwSignal::new(0_u32);
     let link = RwSignal::new(None::<Result<String, String>>);
     if let Some(open) = learning.open.get_untracked() {
@@ -49,9 +52,9 @@ fn Sheets(
         })
     };
     let bar = view! {
-                <p>"Two pages of questions, and the key on a page of its own. Sheet 0 has the numbers of the lesson, each other sheet has other ones."</p>
+                <p>{words.sheets_about()}</p>
                 <label>
-                    "Sheet "
+                    {words.sheet()}
                     <input
                         type="number"
                         min="0"
@@ -65,12 +68,13 @@ fn Sheets(
                         }
                     />
                 </label>
-                <button type="button" class="button" on:click=move |_| seed.update(|seed| *seed = seed.wrapping_add(1))>"Use other numbers"</button>
+                <button type="button" class="button" on:click=move |_| seed.update(|seed| *seed = seed.wrapping_add(1))>{words.other_numbers()}</button>
     };
     view! {
         <Paper
-            label="Worksheet"
+            label=words.worksheet()
             class="worksheet"
+            words
             on_close=move || learning.is_worksheet_open.set(false)
             bar
         >
@@ -83,19 +87,21 @@ fn questions(
     sheet: &Worksheet,
     link: RwSignal<Option<Result<String, String>>>,
 ) -> impl IntoView + use<> {
-    let rows = sheet.questions.iter().map(question).collect_view();
+    let words = sheet.lang.language();
+    let lang = sheet.lang.as_str();
+    let rows = sheet.questions.iter();
+    let rows = rows
+        .map(|row| question(row, words, lang.to_owned()))
+        .collect_view();
     let roofline = sheet.questions.first().and_then(|first| {
         let seen = first.states.asked.seen()?;
         // As wide as the paper, so that its words have their size.
         let scene = empty_scene(&seen.analysis, (680.0, 230.0));
         let source = browser::svg_address(&chart(&scene, true).bare_svg(STYLE_SHEETS));
-        let about = format!(
-            "A roofline to draw into: {}, with the roofs for the program of question 1.",
-            seen.analysis.options.device.name
-        );
+        let about = words.roofline_about(&seen.analysis.options.device.name);
         Some(view! {
             <figure class="paper-roofline">
-                <img src=source alt="Empty roofline" />
+                <img src=source alt=words.empty_roofline() />
                 <figcaption class="sheet-key">{about}</figcaption>
             </figure>
         })
@@ -104,11 +110,11 @@ fn questions(
         <article class="sheet paper-questions">
             <header class="paper-head">
                 <div>
-                    <h2>{sheet.title.clone()}</h2>
-                    <p class="paper-name">"Name" <span class="paper-line"></span> "Date" <span class="paper-line"></span></p>
-                    <p class="sheet-key">{format!("Sheet {}. The code on the right opens the lesson.", sheet.seed)}</p>
+                    <h2 lang=lang.to_owned()>{sheet.title.clone()}</h2>
+                    <p class="paper-name">{words.name()} <span class="paper-line"></span> {words.date()} <span class="paper-line"></span></p>
+                    <p class="sheet-key">{words.sheet_opens(sheet.seed)}</p>
                 </div>
-                <aside class="paper-code">{move || link.get().map(|link| view! { <QrCode link /> })}</aside>
+                <aside class="paper-code">{move || link.get().map(|link| view! { <QrCode link words /> })}</aside>
             </header>
             <ol class="paper-list">{rows}</ol>
             {roofline}
@@ -116,44 +122,44 @@ fn questions(
     }
 }
 
-fn question(question: &Question) -> impl IntoView + use<> {
+fn question(question: &Question, words: Language, lang: String) -> impl IntoView + use<> {
     let setting = question.setting.join(" ");
-    let setting = (!setting.is_empty()).then(|| view! { <p class="sheet-key">{setting}</p> });
+    let setting = (!setting.is_empty())
+        .then(|| view! { <p class="sheet-key" lang=words.tag()>{setting}</p> });
     let listing = match &question.listing {
         Listing::Whole(lines) => {
             view! { <pre><code>{lines.clone()}</code></pre> }.into_any()
         }
         Listing::Sizes(lines) => view! {
-            <p class="sheet-key">"The program of the question before, with"</p>
+            <p class="sheet-key" lang=words.tag()>{words.program_before_with()}</p>
             <pre><code>{lines.clone()}</code></pre>
         }
         .into_any(),
         Listing::Same => {
-            view! { <p class="sheet-key">"The program of the question before."</p> }.into_any()
+            view! { <p class="sheet-key" lang=words.tag()>{words.program_before()}</p> }.into_any()
         }
         Listing::OnPage(lines) => view! {
-            <p class="sheet-key">{format!("The program has {lines} lines. The page shows it, in step {}.", question.step + 1)}</p>
+            <p class="sheet-key" lang=words.tag()>{words.long_program(*lines, question.step + 1)}</p>
         }
         .into_any(),
     };
     view! {
-        <li class="paper-question">
+        <li class="paper-question" lang=lang>
             <h3>{question.title.clone()}</h3>
             {prose(&question.before, None)}
             {setting}
             {listing}
             <p class="paper-ask">{inlines(&question.ask, None)}</p>
-            {field(&question.field, question.step)}
+            {field(&question.field, question.step, words)}
         </li>
     }
 }
 
-fn field(field: &Field, step: usize) -> AnyView {
-    let on_page = format!("On the page, in step {}: ☐ done", step + 1);
+fn field(field: &Field, step: usize, words: Language) -> AnyView {
     match field {
         Field::Number(unit) => view! {
             <p class="paper-space"></p>
-            <p class="paper-answer">"Answer" <span class="paper-line"></span> <small>{unit.form()}</small></p>
+            <p class="paper-answer" lang=words.tag()>{words.answer_line()} <span class="paper-line"></span> <small>{unit.form_in(words)}</small></p>
         }
         .into_any(),
         Field::Param {
@@ -161,31 +167,32 @@ fn field(field: &Field, step: usize) -> AnyView {
             range,
             is_dragged,
         } => view! {
-            {is_dragged.then(|| view! { <p class="sheet-key">"On the page, or by calculation:"</p> })}
+            {is_dragged.then(|| view! { <p class="sheet-key" lang=words.tag()>{words.by_calculation()}</p> })}
             <p class="paper-space"></p>
-            <p class="paper-answer">{format!("{name} =")} <span class="paper-line"></span> <small>{range.clone()}</small></p>
+            <p class="paper-answer" lang=words.tag()>{format!("{name} =")} <span class="paper-line"></span> <small>{range.clone()}</small></p>
         }
         .into_any(),
         Field::Options { labels, is_one } => {
             let how = if *is_one {
-                "Tick one."
+                words.tick_one()
             } else {
-                "Tick all that are right."
+                words.tick_all()
             };
             let options = labels
                 .iter()
                 .map(|label| view! { <li>"☐ " {sentence(label)}</li> });
             view! {
-                <p class="sheet-key">{how}</p>
+                <p class="sheet-key" lang=words.tag()>{how}</p>
                 <ul class="paper-options">{options.collect_view()}</ul>
             }
             .into_any()
         }
-        Field::OnPage => view! { <p class="paper-answer">{on_page}</p> }.into_any(),
+        Field::OnPage => view! { <p class="paper-answer" lang=words.tag()>{words.done_on_page(step + 1)}</p> }.into_any(),
     }
 }
 
 fn key(sheet: &Worksheet) -> impl IntoView + use<> {
+    let words = sheet.lang.language();
     let rows = sheet.questions.iter().map(|question| {
         // What is done on the page can be done in other ways, too.
         let is_done = match question.field {
@@ -193,17 +200,18 @@ fn key(sheet: &Worksheet) -> impl IntoView + use<> {
             Field::Param { is_dragged, .. } => is_dragged,
             Field::Number(_) | Field::Options { .. } => false,
         };
-        let others = is_done.then_some(" This is one way of several: the page checks any other.");
+        let others = is_done.then(|| words.one_way_of_several());
         view! {
             <li>
-                <strong>{question.title.clone()}</strong>
-                <p>{sentence(&question.key)}{others}</p>
+                <strong lang=sheet.lang.as_str().to_owned()>{question.title.clone()}</strong>
+                // The engine gives its reasons in English.
+                <p><span lang="en">{sentence(&question.key)}</span>{others}</p>
             </li>
         }
     });
     view! {
         <article class="sheet paper-key">
-            <h2>{format!("Key, sheet {}: {}", sheet.seed, sheet.title)}</h2>
+            <h2>{words.key(sheet.seed, &sheet.title)}</h2>
             <ol class="paper-list">{rows.collect_view()}</ol>
         </article>
     }

@@ -90,12 +90,14 @@ fn Place(
         let step = learning.step.get();
         learning.open.with(|open| {
             let lesson = &open.as_ref()?.lesson;
+            let words = lesson.lang.language();
             let place = if learning.is_closing.get() {
-                "the end".to_owned()
+                words.the_end().to_owned()
             } else {
-                format!("{} of {}", step + 1, lesson.steps.len())
+                words.step_of(step + 1, lesson.steps.len())
             };
-            Some(format!("{}, {place}", lesson.title))
+            let lang = lesson.lang.as_str().to_owned();
+            Some(view! { <span lang=lang>{format!("{}, {place}", lesson.title)}</span> })
         })
     }
 }

@@ -159,6 +159,8 @@ fn step_view(open: &OpenLesson, place: &LessonPlace) -> impl IntoView + use<> {
         ..
     } = *place;
     let steps = &open.lesson.steps;
+    let words = open.lesson.lang.language();
+    let lang = open.lesson.lang.as_str();
     let step = steps.get(at).cloned().unwrap_or_default();
     let seen = open.seen(at);
     let answered = seen.as_ref().map(|seen| &*seen.answered);
@@ -175,24 +177,24 @@ fn step_view(open: &OpenLesson, place: &LessonPlace) -> impl IntoView + use<> {
     let answer = answer.and_then(|(task, states)| task.right_answer(states));
     let task = task.map(|task| {
         view! {
-            <section class="speaker-task">
+            <section class="speaker-task" lang=lang.to_owned()>
                 <p><strong>{inlines(&task.ask, seen.as_ref().map(|seen| &*seen.asked))}</strong></p>
-                {answer.map(|answer| view! { <p>{sentence(&answer)}</p> })}
-                <p class="quiet">{if is_answered { "The class sees the answer." } else { "Next shows the answer to the class." }}</p>
+                {answer.map(|answer| view! { <p lang="en">{sentence(&answer)}</p> })}
+                <p class="quiet" lang=words.tag()>{if is_answered { words.class_sees_answer() } else { words.next_shows_answer() }}</p>
             </section>
         }
     });
     view! {
-        <p class="quiet">{format!("{}, {} of {}", open.lesson.title, at + 1, steps.len())}</p>
-        <h2>{title}</h2>
-        <div class="speaker-words">
-            {if has_notes { prose(&notes, answered).into_any() } else { view! { <p class="quiet">"No notes for this step. The class reads:"</p> }.into_any() }}
+        <p class="quiet" lang=lang.to_owned()>{format!("{}, {}", open.lesson.title, words.step_of(at + 1, steps.len()))}</p>
+        <h2 lang=lang.to_owned()>{title}</h2>
+        <div class="speaker-words" lang=lang.to_owned()>
+            {if has_notes { prose(&notes, answered).into_any() } else { view! { <p class="quiet" lang=words.tag()>{words.no_notes()}</p> }.into_any() }}
         </div>
-        <div class="speaker-read" class:quiet=has_notes>{prose(&before, seen.as_ref().map(|seen| &*seen.asked))}</div>
+        <div class="speaker-read" class:quiet=has_notes lang=lang.to_owned()>{prose(&before, seen.as_ref().map(|seen| &*seen.asked))}</div>
         {task}
-        <div class="quiet">{prose(&after, answered)}</div>
-        <p class="speaker-next">
-            {open.title_after(at).map_or_else(|| "This is the last step.".to_owned(), |next| format!("Next: {next}"))}
+        <div class="quiet" lang=lang.to_owned()>{prose(&after, answered)}</div>
+        <p class="speaker-next" lang=lang.to_owned()>
+            {open.title_after(at).map_or_else(|| words.last_step().to_owned(), |next| words.comes_next(&next))}
         </p>
     }
 }

@@ -6,6 +6,7 @@ use crate::app::presenting::Presenting;
 use crate::app::sharing::{self, lesson_link};
 use crate::app::state::Page;
 use fuseline_browser as browser;
+use fuseline_learn::language::Language;
 use fuseline_learn::presenter::command::Command;
 use fuseline_learn::presenter::qr::{Code, is_of_this_machine};
 use leptos::html;
@@ -16,15 +17,18 @@ use leptos::prelude::*;
 pub fn QrCode(
     /// The link, or the problem.
     link: Result<String, String>,
+    /// The language of the words around it.
+    #[prop(default = Language::English)]
+    words: Language,
 ) -> impl IntoView {
     match link.and_then(|link| Ok((Code::of(&link)?, link))) {
         Ok((code, link)) => {
             let hint = is_of_this_machine(&link).then(|| {
-                view! { <p>"This page comes from this machine, so only this machine can open the link. Serve it where the class can reach it."</p> }
+                view! { <p>{words.only_this_machine()}</p> }
             });
             let side = code.side;
             view! {
-                <svg class="qr-code" viewBox=format!("0 0 {side} {side}") role="img" aria-label="QR code of the link">
+                <svg class="qr-code" viewBox=format!("0 0 {side} {side}") role="img" aria-label=words.qr_code()>
                     <rect width=side height=side></rect>
                     <path d=code.path></path>
                 </svg>

@@ -31,7 +31,7 @@ pub fn PuzzlePane() -> impl IntoView {
         None => ().into_any(),
     };
     view! {
-        <div class="puzzle" class:has-just-won=puzzling.has_just_won>
+        <div class="puzzle" class:has-just-won=puzzling.has_just_won lang=move || puzzling.words().tag()>
             {body}
         </div>
     }
@@ -51,26 +51,23 @@ fn PuzzleBody(
     heading.on_load(move |_| browser::focus(heading));
     let ranks = posed.ranks();
     let puzzle = &posed.puzzle;
+    let words = puzzle.language();
+    let lang = puzzle.lang.as_str().to_owned();
     let device = &puzzle.page.shared.device.name;
     let goal = match puzzle.page.shared.fusion.objective {
-        Objective::Bytes => format!("Least memory traffic on {device}."),
-        Objective::Time | Objective::Measured => {
-            format!("Least time on {device}, as the lower bound of the roofline.")
-        }
+        Objective::Bytes => words.least_traffic(device),
+        Objective::Time | Objective::Measured => words.least_time(device),
     };
     view! {
         <header class="puzzle-title">
             <AllPuzzles puzzling />
-            <h3 node_ref=heading tabindex="-1">{puzzle.title.clone()}</h3>
+            <h3 node_ref=heading tabindex="-1" lang=lang.clone()>{puzzle.title.clone()}</h3>
             <strong>{goal}</strong>
         </header>
         <p class="puzzle-about">
-            {puzzle.about.clone()} " "
+            <span lang=lang>{puzzle.about.clone()}</span> " "
             <span class="quiet">
-                <ByPointer
-                    mouse="Drag a kernel onto another to merge them, or select one for its buttons. Keys: M merges, X cuts."
-                    touch="Drag a kernel by its number onto another to merge them, or tap one for its buttons."
-                />
+                <ByPointer mouse=words.by_mouse() touch=words.by_touch() />
             </span>
         </p>
         <StandingLine puzzling posed />
@@ -89,7 +86,7 @@ fn AllPuzzles(
     /// The puzzles.
     puzzling: Puzzling,
 ) -> impl IntoView {
-    view! { <button type="button" class="link-button" on:click=move |_| puzzling.close()>"All puzzles"</button> }
+    view! { <button type="button" class="link-button" on:click=move |_| puzzling.close()>{move || puzzling.words().all_puzzles()}</button> }
 }
 
 /// The hints that were asked for.
@@ -100,9 +97,12 @@ fn Hints(
 ) -> impl IntoView {
     let rows = move || {
         let hints = puzzling.hints.get().into_iter();
-        hints.map(|hint| view! { <li>{hint}</li> }).collect_view()
+        // The engine gives hints in English.
+        hints
+            .map(|hint| view! { <li lang="en">{hint}</li> })
+            .collect_view()
     };
-    view! { <ol class="puzzle-hints" role="list" aria-label="Hints" aria-live="polite">{rows}</ol> }
+    view! { <ol class="puzzle-hints" role="list" aria-label=move || puzzling.words().hints() aria-live="polite">{rows}</ol> }
 }
 
 /// What can be done.
@@ -112,6 +112,7 @@ fn PuzzleWays(
     puzzling: Puzzling,
 ) -> impl IntoView {
     let page = Page::of_context();
+    let words = move || puzzling.words();
     let following = move || {
         let puzzle = page.puzzle.get()?;
         next(puzzle.link_name())
@@ -128,30 +129,30 @@ fn PuzzleWays(
         None => puzzling.close(),
     };
     let share = move |_| {
-        let copied = "Link to these kernels copied. Whoever opens it sees them graded again.";
+        let copied = untrack(words).solution_copied();
         sharing::copy(page, sharing::link(page), copied);
     };
     view! {
         <footer class="puzzle-ways">
             <button
                 type="button"
-                title="First where to look, then the move"
+                title=move || words().hint_about()
                 aria-disabled=move || has_no_hint().then_some("true")
                 on:click=move |_| puzzling.hint()
             >
-                {move || if given() == 0 { "Hint" } else { "Name the move" }}
+                {move || if given() == 0 { words().hint() } else { words().name_move() }}
             </button>
-            <button type="button" on:click=move |_| puzzling.start_again()>"Start again"</button>
+            <button type="button" on:click=move |_| puzzling.start_again()>{move || words().start_again()}</button>
             <button
                 type="button"
                 aria-expanded=move || is_walking().to_string()
                 on:click=move |_| if untrack(is_walking) { puzzling.end_walk() } else { puzzling.show_optimum() }
             >
-                {move || if is_walking() { "Back to my kernels" } else { "Show the optimum" }}
+                {move || if is_walking() { words().back_to_kernels() } else { words().show_optimum() }}
             </button>
-            <button type="button" on:click=share>"Share my solution"</button>
+            <button type="button" on:click=share>{move || words().share_solution()}</button>
             <button type="button" class:is-primary=is_done on:click=go_on>
-                {move || if following().is_some() { "Next puzzle" } else { "All puzzles" }}
+                {move || if following().is_some() { words().next_puzzle() } else { words().all_puzzles() }}
             </button>
         </footer>
     }

@@ -9,7 +9,6 @@ use fuseline_learn::puzzle::Posed;
 use fuseline_learn::puzzle::rank::RankRow;
 use fuseline_learn::puzzle::standing::{Standing, amount_text};
 use fuseline_view::present::figure::{Figure, Of, Quantity};
-use fuseline_view::present::names::counted;
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -30,21 +29,22 @@ pub fn StandingLine(
     };
     let (start_amount, par) = (posed.start, amount_text(posed.par));
     let start = StoredValue::new(amount_text(start_amount));
+    let language = posed.puzzle.language();
     let told_par = Told::own(move || Some(posed.par_explanation()));
     let gone_pct = move || {
         let graded = puzzling.graded();
         graded.map_or(0.0, |graded| graded.gone_pct).to_string()
     };
     let words = Memo::new(move |_| match puzzling.standing.get() {
-        Some(Standing::Graded(graded)) => graded.words(start_amount, puzzling.maker()),
+        Some(Standing::Graded(graded)) => graded.words_in(language, start_amount, puzzling.maker()),
         Some(Standing::Ungraded(words)) => words,
-        None => "The text has no program.".to_owned(),
+        None => language.text_without_program().to_owned(),
     });
     view! {
         <div class="puzzle-standing" class:is-solved=move || puzzling.is_at_par()>
             <dl>
                 <div>
-                    <dt>"Start"</dt>
+                    <dt>{language.start()}</dt>
                     <dd>
                         <Show when=is_graded fallback=move || start.get_value()>
                             <Number told=Figure::unfused(Of::Program, quantity)>{start.get_value()}</Number>
@@ -52,21 +52,21 @@ pub fn StandingLine(
                     </dd>
                 </div>
                 <div>
-                    <dt>"Now"</dt>
+                    <dt>{language.now()}</dt>
                     <dd>
                         <Show when=is_graded fallback=|| "–">
                             <Number told=Figure::fused(Of::Program, quantity)>{now}</Number>
                         </Show>
                     </dd>
                 </div>
-                <div><dt>"Par"</dt><dd><Number told=told_par>{par}</Number></dd></div>
+                <div><dt>{language.par()}</dt><dd><Number told=told_par>{par}</Number></dd></div>
                 <Moves puzzling />
             </dl>
-            <progress max="100" value=gone_pct aria-label="From the start to par"></progress>
+            <progress max="100" value=gone_pct aria-label=language.start_to_par()></progress>
             <p class="puzzle-words">
                 <span>{words}</span>
                 <Show when=is_ungraded>
-                    <button type="button" on:click=move |_| puzzling.restore_choices()>"Restore the puzzle's choices"</button>
+                    <button type="button" on:click=move |_| puzzling.restore_choices()>{language.restore_choices()}</button>
                 </Show>
             </p>
             <Announcer text=words />
@@ -81,6 +81,7 @@ fn Moves(
     puzzling: Puzzling,
 ) -> impl IntoView {
     let page = Page::of_context();
+    let words = move || puzzling.words();
     let moves = move || {
         let moves = page.moves();
         moves.map_or_else(|| "–".to_owned(), |moves| moves.to_string())
@@ -90,11 +91,11 @@ fn Moves(
             .puzzle
             .with(|puzzle| Some(puzzle.as_ref()?.progress_id()))?;
         let fewest = (puzzling.progress).with(|progress| progress.fewest_moves(&id))?;
-        Some(view! { <small>{format!(" (best {})", counted(fewest, "move"))}</small> })
+        Some(view! { <small>{words().fewest(&words().move_count(fewest))}</small> })
     };
     view! {
-        <div title="Merges and cuts since the start; Undo takes one back">
-            <dt>"Moves"</dt>
+        <div title=move || words().moves_about()>
+            <dt>{move || words().moves()}</dt>
             <dd>{moves} {fewest}</dd>
         </div>
     }
@@ -109,6 +110,7 @@ pub fn Ranks(
     ranks: Vec<RankRow>,
 ) -> impl IntoView {
     let page = Page::of_context();
+    let words = move || puzzling.words();
     // Kernels that somebody else made reach none.
     let reached = move || {
         let graded = puzzling.graded().filter(|_| page.moves().is_some())?;
@@ -123,12 +125,12 @@ pub fn Ranks(
                 <span>{row.name}</span>
                 " "
                 <small>{row.costs}</small>
-                <span class="sr-only">{move || if is_reached() { ", reached" } else { ", not reached" }}</span>
+                <span class="sr-only">{move || if is_reached() { words().rank_reached() } else { words().rank_not_reached() }}</span>
             </li>
         }
     };
     view! {
-        <ol class="puzzle-ranks" role="list" aria-label="Ranks">
+        <ol class="puzzle-ranks" role="list" aria-label=move || words().ranks()>
             {ranks.into_iter().map(row).collect_view()}
         </ol>
     }

@@ -13,6 +13,7 @@ pub fn WalkSteps(
     puzzling: Puzzling,
 ) -> impl IntoView {
     let walk = puzzling.walk;
+    let words = move || puzzling.words();
     let at = Memo::new(move |_| walk.with(|walk| walk.as_ref().map_or(0, |walk| walk.at)));
     let count = Memo::new(move |_| {
         let steps = |walk: &Walk| walk.steps.len();
@@ -26,7 +27,8 @@ pub fn WalkSteps(
             let is_current = move || (at.get() == number).then_some("step");
             view! {
                 <li class:is-ahead=move || { at.get() < number }>
-                    <button type="button" aria-current=is_current on:click=move |_| puzzling.walk_to(number)>
+                    // The engine says in English what it did.
+                    <button type="button" lang="en" aria-current=is_current on:click=move |_| puzzling.walk_to(number)>
                         {step.done.clone()}
                     </button>
                 </li>
@@ -44,12 +46,12 @@ pub fn WalkSteps(
         false,
     );
     let place = move || match count.get().unwrap_or_default() {
-        0 => "These kernels are at par: there is nothing left to do.".to_owned(),
-        count => format!("Step {} of {count} to the optimum", at.get()),
+        0 => words().nothing_left().to_owned(),
+        count => words().step_to_optimum(at.get(), count),
     };
     view! {
         <Show when=move || count.get().is_some()>
-            <section class="puzzle-walk" aria-label="The way to the optimum">
+            <section class="puzzle-walk" aria-label=move || words().way_to_optimum()>
                 <div class="puzzle-walk-head">
                     <p aria-live="polite">{place}</p>
                     <button
@@ -57,14 +59,14 @@ pub fn WalkSteps(
                         aria-disabled=move || (at.get() == 0).then_some("true")
                         on:click=move |_| puzzling.walk_to(at.get_untracked().saturating_sub(1))
                     >
-                        "Previous step"
+                        {move || words().previous_step()}
                     </button>
                     <button
                         type="button"
                         aria-disabled=move || (Some(at.get()) == count.get()).then_some("true")
                         on:click=move |_| puzzling.walk_to(at.get_untracked() + 1)
                     >
-                        "Next step"
+                        {move || words().next_step()}
                     </button>
                 </div>
                 <ol node_ref=list>{steps}</ol>

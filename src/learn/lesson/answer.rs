@@ -2,7 +2,7 @@
 
 use super::StepStates;
 use super::answer_reason::{around, param_value, reason_for_things, reasons_of, things_of};
-use super::arithmetic::{answer_in, number_in};
+use super::arithmetic::answer_in;
 use super::condition::Condition;
 use super::reason::reason;
 use super::solve::first_value;
@@ -11,7 +11,6 @@ use super::task::{By, Kind, Task};
 use super::value::{Unit, Value, within_text};
 use super::way_words::way_words;
 use super::wording::{clause_of, join_sentences, value_words};
-use fuseline_view::present::names::listed;
 use fuseline_view::present::words::{capitalized, uncapitalized};
 use serde::{Deserialize, Serialize};
 
@@ -26,12 +25,14 @@ pub enum Answer {
 }
 
 /// An answer that was looked at.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Judged {
     /// Whether it is right.
     pub is_right: bool,
     /// The right answer and its reason; quoted parts are code.
     pub words: String,
+    /// The reason, with which `words` ends: the engine gives it in English, whatever the language of the lesson is.
+    pub reason: String,
     /// What a first wrong answer gets in their place: where it is wrong and why, but not what is right. Quoted parts are code.
     /// Empty for a right one.
     pub again: String,
@@ -122,15 +123,15 @@ impl Task {
                     _ => String::new(),
                 };
                 let value = self.number_words(numbers.right);
-                Ok(judged(&again, &value, numbers.within, &why))
+                Ok(self.judged(&again, &value, numbers.within, why))
             }
             (Kind::Choose(_) | Kind::Each { .. }, Answer::Chosen(chosen)) => {
                 if chosen.is_empty() {
-                    return Err("choose an answer first".to_owned());
+                    return Err(self.language.choose_first().to_owned());
                 }
                 self.judge_choice(chosen, seen)
             }
-            _ => Err("this task takes another kind of answer".to_owned()),
+            _ => Err(self.language.other_kind().to_owned()),
         }
     }
 
@@ -159,7 +160,7 @@ impl Task {
                 let chosen = options.filter(|(at, _)| chosen.contains(at));
                 Ok(self.labels(chosen.map(|(_, option)| option)))
             }
-            _ => Err("this task takes another kind of answer".to_owned()),
+            _ => Err(self.language.other_kind().to_owned()),
         }
     }
 
@@ -170,27 +171,30 @@ impl Task {
                 let Value::Number(right, unit) = quantity.value(seen)? else {
                     return Err(format!("`{quantity}` is not a number"));
                 };
-                let within = *within;
-                let given = answer_in(text, unit, |given| is_near(given, right, within))?;
-                Ok(Numbers {
-                    given,
-                    right,
-                    within,
-                })
+                self.compared(text, unit, right, *within)
             }
             Kind::First {
                 param,
                 when,
                 within,
-            } => Ok(Numbers {
-                given: number_in(text, Unit::Count)?,
-                right: first_value(state, param, when)? as f64,
-                within: *within,
-            }),
+            } => {
+                let right = first_value(state, param, when)? as f64;
+                self.compared(text, Unit::Count, right, *within)
+            }
             Kind::Choose(_) | Kind::Each { .. } | Kind::Do { .. } => {
-                Err("this task takes another kind of answer".to_owned())
+                Err(self.language.other_kind().to_owned())
             }
         }
+    }
+
+    /// The number in an answer, beside the right one in the same unit.
+    fn compared(&self, text: &str, unit: Unit, right: f64, within: f64) -> Result<Numbers, String> {
+        let is_right = |given: f64| is_near(given, right, within);
+        Ok(Numbers {
+            given: answer_in(text, unit, self.language, is_right)?,
+            right,
+            within,
+        })
     }
 
     /// A number that is asked for, as the page writes it.
@@ -212,9 +216,9 @@ impl Task {
         let mut mistakes = self.mistakes.iter();
         let mistake = mistakes.find(|mistake| mistake.is_made_by(given, right, seen));
         let side = if given < right {
-            "The answer is larger."
+            self.language.larger()
         } else {
-            "The answer is smaller."
+            self.language.smaller()
         };
         mistake.map_or(side, |mistake| &mistake.nudge).to_owned()
     }
@@ -235,18 +239,18 @@ impl Task {
             (false, false) => "",
             (true, true) if is_one && chosen.len() == 1 => {
                 if hint.is_empty() {
-                    "Choose another one."
+                    self.language.choose_another()
                 } else {
                     ""
                 }
             }
-            (true, true) => "Something is wrong, and something is missing.",
-            (true, false) => "Something is wrong.",
-            (false, true) => "Something is missing.",
+            (true, true) => self.language.wrong_and_missing(),
+            (true, false) => self.language.something_wrong(),
+            (false, true) => self.language.something_missing(),
         };
         let again = join_sentences(again, &hint);
         let why = self.why_chosen(&options, chosen, seen);
-        Ok(judged(&again, &self.right_labels(&options), 0.0, &why))
+        Ok(self.judged(&again, &self.right_labels(&options), 0.0, why))
     }
 
     /// Why the first of the wrongly chosen options is wrong. The others are left to the visitor.
@@ -276,9 +280,9 @@ impl Task {
     fn labels<'a>(&self, options: impl Iterator<Item = &'a Choosable>) -> String {
         let quoted = options.map(|option| match &self.kind {
             Kind::Each { .. } => format!("`{}`", option.label),
-            _ => format!("\"{}\"", option.label),
+            _ => self.language.option(&option.label),
         });
-        listed(quoted.collect())
+        self.language.listed(quoted.collect())
     }
 
     /// Why the chosen options are right or not: what was wrongly chosen comes first, then what was left out.
@@ -314,17 +318,33 @@ impl Task {
 
     /// The right answer in a few words: what who gives up is told. `None` where the engine finds none.
     pub fn right_answer(&self, states: &StepStates) -> Option<String> {
+        Some(self.given_up(states)?.words)
+    }
+
+    /// The right answer, which the visitor did not give. `None` where the engine finds none.
+    pub fn given_up(&self, states: &StepStates) -> Option<Judged> {
+        let (answer, reason) = self.answer_and_reason(states)?;
+        Some(Judged {
+            is_right: false,
+            words: join_sentences(&answer, &reason),
+            reason,
+            again: String::new(),
+        })
+    }
+
+    /// The right answer as a sentence, empty of a task to do, and the engine's reason or way.
+    fn answer_and_reason(&self, states: &StepStates) -> Option<(String, String)> {
         let answered = || states.answered.seen();
         match &self.kind {
             Kind::Number { quantity, .. } => {
                 let seen = answered()?;
                 let value = quantity.value(&seen).ok()?.text();
-                Some(format!("{value}. {}", reason(quantity, &seen)))
+                Some((format!("{value}."), reason(quantity, &seen)))
             }
             Kind::First { param, when, .. } => {
                 let right = first_value(&states.answered, param, when).ok()?;
                 let words = around(&states.answered, param, right, when);
-                Some(format!("{}. {words}", param_value(param, right)))
+                Some((format!("{}.", param_value(param, right)), words))
             }
             Kind::Choose(_) | Kind::Each { .. } => {
                 let seen = answered()?;
@@ -332,14 +352,11 @@ impl Task {
                 let right = (options.iter().enumerate()).filter(|(_, option)| option.is_right);
                 let right: Vec<_> = right.map(|(at, _)| at).collect();
                 let why = self.why_chosen(&options, &right, &seen);
-                Some(join_sentences(
-                    &format!("{}.", self.right_labels(&options)),
-                    &why,
-                ))
+                Some((format!("{}.", self.right_labels(&options)), why))
             }
             Kind::Do { .. } => {
                 let way = self.way(&states.asked)?;
-                Some(way_words(&states.asked, &way))
+                Some((String::new(), way_words(&states.asked, &way)))
             }
         }
     }
@@ -352,7 +369,7 @@ impl Task {
         };
         let wanted = until.iter().map(|condition| match condition.holds(seen) {
             Ok(holds) => Wanted {
-                words: wanted_words(condition, seen, holds),
+                words: self.wanted_words(condition, seen, holds),
                 holds,
                 is_goal: !holds || condition.holds(asked) != Ok(true),
             },
@@ -365,7 +382,7 @@ impl Task {
         let mut wanted: Vec<_> = wanted.collect();
         if seen.has_error {
             wanted.push(Wanted {
-                words: "Goal: the text has no errors and all its kernels are legal.".to_owned(),
+                words: self.language.goal_legal().to_owned(),
                 holds: false,
                 is_goal: true,
             });
@@ -376,23 +393,37 @@ impl Task {
     /// What is said when a task to do is done: at which value, and why the page fulfilled it there. It stays true when the page
     /// moves on. Choices that it asks for by name need no reason.
     pub fn done_words(&self, seen: &Seen) -> String {
+        self.done(seen)
+            .map_or_else(String::new, |judged| judged.words)
+    }
+
+    /// The judgement of a task to do that is done; `None` for other tasks.
+    pub fn done(&self, seen: &Seen) -> Option<Judged> {
         let Kind::Do { until, by } = &self.kind else {
-            return String::new();
+            return None;
         };
         let at = match by {
             By::Param(name) => (seen.program().params.iter())
                 .find(|param| param.name.text == *name)
-                .map(|param| format!(" at {}", param_value(name, param.value))),
+                .map(|param| param_value(name, param.value)),
             By::Merge | By::Choices => None,
         };
         let reasons = until.iter().filter(|condition| !condition.is_choice());
         let reasons: Vec<_> = reasons.map(|c| reasons_of(c, seen)).collect();
-        let there = at.as_ref().map_or("", |_| " there,");
-        let reached = format!("You reached the goal{}", at.unwrap_or_default());
-        match reasons.join(" ") {
-            reasons if reasons.is_empty() => format!("{reached}."),
-            reasons => format!("{reached}:{there} {}", uncapitalized(&reasons)),
-        }
+        let reason = uncapitalized(&reasons.join(" "));
+        let language = self.language;
+        let words = match (at, reason.is_empty()) {
+            (None, true) => language.reached().to_owned(),
+            (None, false) => language.reached_for(&reason),
+            (Some(at), true) => language.reached_at(&at),
+            (Some(at), false) => language.reached_at_for(&at, &reason),
+        };
+        Some(Judged {
+            is_right: true,
+            words,
+            reason,
+            again: String::new(),
+        })
     }
 
     /// Whether a task to do is done.
@@ -400,44 +431,40 @@ impl Task {
         let wanted = self.wanted(seen, seen);
         !wanted.is_empty() && wanted.iter().all(|wanted| wanted.holds)
     }
-}
 
-/// `Goal: kernel 1 is memory-bound. Now: compute-bound.`, or what holds already.
-fn wanted_words(condition: &Condition, seen: &Seen, holds: bool) -> String {
-    let wanted = clause_of(condition, seen);
-    if holds {
-        return format!("{}.", capitalized(&wanted));
-    }
-    match (condition, condition.values(seen)) {
-        (Condition::Compare { left, .. }, Ok(Some([now, _]))) => {
-            let now = value_words(left.metric, &now, seen);
-            format!("Goal: {wanted}. Now: {now}.")
+    /// `Goal: kernel 1 is memory-bound. Now: compute-bound.`, or what holds already.
+    fn wanted_words(&self, condition: &Condition, seen: &Seen, holds: bool) -> String {
+        let wanted = clause_of(condition, seen);
+        if holds {
+            return format!("{}.", capitalized(&wanted));
         }
-        _ => format!("Goal: {wanted}."),
+        match (condition, condition.values(seen)) {
+            (Condition::Compare { left, .. }, Ok(Some([now, _]))) => {
+                let now = value_words(left.metric, &now, seen);
+                self.language.goal_now(&wanted, &now)
+            }
+            _ => self.language.goal(&wanted),
+        }
     }
-}
 
-/// An answer is right if there is nothing to say to who tries again.
-fn judged(again: &str, value: &str, within: f64, why: &str) -> Judged {
-    let is_right = again.is_empty();
-    let verdict = if is_right {
-        "Right:"
-    } else {
-        "Not quite. The answer is"
-    };
-    let near = if is_right && within > 0.0 {
-        format!(" (anything within {} counts)", within_text(within))
-    } else {
-        String::new()
-    };
-    Judged {
-        is_right,
-        words: join_sentences(&format!("{verdict} {value}{near}."), why),
-        again: if is_right {
-            String::new()
-        } else {
-            format!("Not quite. {again}")
-        },
+    /// An answer is right if there is nothing to say to who tries again.
+    fn judged(&self, again: &str, value: &str, within: f64, reason: String) -> Judged {
+        let language = self.language;
+        let (is_right, verdict) = match (again.is_empty(), within > 0.0) {
+            (false, _) => (false, language.wrong(value)),
+            (true, false) => (true, language.right(value)),
+            (true, true) => (true, language.right_within(value, &within_text(within))),
+        };
+        Judged {
+            is_right,
+            words: join_sentences(&verdict, &reason),
+            reason,
+            again: if is_right {
+                String::new()
+            } else {
+                language.not_quite(again)
+            },
+        }
     }
 }
 

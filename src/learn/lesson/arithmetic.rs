@@ -9,6 +9,7 @@
 //! A unit belongs to the number before it, and the only one of a text, at its end, to the whole: `2 × 8.39 MB`.
 
 use super::value::{Unit, factor_of, plain_number};
+use crate::language::Language;
 
 /// Parentheses within each other, at most.
 const MAX_DEPTH: usize = 16;
@@ -19,27 +20,51 @@ const MAX_DEPTH: usize = 16;
 /// # Errors
 /// What is wrong and what to write instead.
 pub fn number_in(text: &str, unit: Unit) -> Result<f64, String> {
-    answer_in(text, unit, |_| false)
+    number_of(text, unit, Language::English, &|_| false)
 }
 
-/// The same of an answer. A number without its unit is one with the prefix with which it is right, if there is one.
+/// The same of an answer to a lesson in this language. A number without its unit is one with the prefix with which it is right, if
+/// there is one.
+///
+/// The figures of the page have a point before the decimals in every language. So `1.500` and `1,500` may mean two numbers where the
+/// language has a comma there: it is the right one, if either is.
 ///
 /// # Errors
 /// What is wrong and what to write instead.
 pub(super) fn answer_in(
     text: &str,
     unit: Unit,
+    language: Language,
     is_right: impl Fn(f64) -> bool,
 ) -> Result<f64, String> {
+    let as_on_page = number_of(text, unit, language, &is_right);
+    if !language.has_decimal_comma() || as_on_page.as_ref().is_ok_and(|&number| is_right(number)) {
+        return as_on_page;
+    }
+    let exchanged = text.chars().map(|c| match c {
+        '.' => ',',
+        ',' => '.',
+        other => other,
+    });
+    number_of(&exchanged.collect::<String>(), unit, language, &is_right).or(as_on_page)
+}
+
+fn number_of(
+    text: &str,
+    unit: Unit,
+    language: Language,
+    is_right: &dyn Fn(f64) -> bool,
+) -> Result<f64, String> {
+    let no_number = || language.write_number(unit.sample());
     let Written {
         tokens,
         factor,
         has_unit,
-    } = Written::read(text, unit)?;
+    } = Written::read(text, unit, language)?;
     let is_quotient = tokens.contains(&Token::Over);
     let mut reader = Reader { tokens: &tokens };
     let number = reader.sum(MAX_DEPTH).filter(|_| reader.tokens.is_empty());
-    let number = number.ok_or_else(|| no_number(unit))?;
+    let number = number.ok_or_else(no_number)?;
     let prefixed = || {
         let mut numbers = unit.prefixes().iter().map(|prefix| prefix * number);
         numbers.find(|&number| is_right(number))
@@ -48,16 +73,9 @@ pub(super) fn answer_in(
         _ if has_unit => number * factor,
         Unit::Percent if is_quotient || number.abs() < 1.0 => 100.0 * number,
         _ if unit.may_be_left_out(number) => number,
-        _ => prefixed().ok_or_else(|| format!("write the unit, too, such as {}", unit.sample()))?,
+        _ => prefixed().ok_or_else(|| language.write_unit(unit.sample()))?,
     };
-    value
-        .is_finite()
-        .then_some(value)
-        .ok_or_else(|| no_number(unit))
-}
-
-fn no_number(unit: Unit) -> String {
-    format!("write a number, such as {}", unit.sample())
+    value.is_finite().then_some(value).ok_or_else(no_number)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,7 +99,8 @@ struct Written {
 }
 
 impl Written {
-    fn read(text: &str, unit: Unit) -> Result<Self, String> {
+    fn read(text: &str, unit: Unit, language: Language) -> Result<Self, String> {
+        let no_number = || language.write_number(unit.sample());
         let mut tokens = Vec::new();
         let (mut units, mut of_whole) = (0, 1.0);
         let text = without_group_marks(text);
@@ -115,15 +134,13 @@ impl Written {
                 tokens.push(operator);
             } else if first.is_ascii_digit() || first == '.' {
                 let number = plain_number(part).and_then(|number| number.parse().ok());
-                tokens.push(Token::Number(number.ok_or_else(|| no_number(unit))?));
+                tokens.push(Token::Number(number.ok_or_else(no_number)?));
             } else if !follows_factor {
-                return Err(no_number(unit));
+                return Err(no_number());
             } else {
                 let part = part.trim_end();
-                let factor = factor_of(part, unit).ok_or_else(|| {
-                    let sample = unit.sample();
-                    format!("the unit `{part}` does not fit here: write, for example, {sample}")
-                })?;
+                let factor = factor_of(part, unit)
+                    .ok_or_else(|| language.other_unit(part, unit.sample()))?;
                 units += 1;
                 if rest.is_empty() && units == 1 {
                     of_whole = factor;
@@ -131,7 +148,7 @@ impl Written {
                 }
                 match tokens.last_mut() {
                     Some(Token::Number(number)) => *number *= factor,
-                    _ => return Err(no_number(unit)),
+                    _ => return Err(no_number()),
                 }
             }
         }

@@ -31,6 +31,7 @@ mod wording;
 
 pub use entries::Problem;
 
+use crate::language::{Language, Tag};
 use entries::{Block, entry_of, unknown};
 use markdown::{Piece, pieces, pieces_after};
 use prose::Part;
@@ -44,6 +45,8 @@ pub const MAX_WORDS: usize = 80;
 /// A lesson.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lesson {
+    /// The language of its author.
+    pub lang: Tag,
     /// Its title.
     pub title: String,
     /// What it is about, in a sentence.
@@ -117,7 +120,7 @@ pub fn read(text: &str) -> (Lesson, Vec<Problem>) {
                 )),
             },
             Piece::Block(block) => match lesson.steps.last_mut() {
-                Some(step) => step.read_block(&block, &mut problems),
+                Some(step) => step.read_block(&block, lesson.lang.language(), &mut problems),
                 None => problems.push(Problem::new(
                     block.line,
                     format!("the block `{}` is before the first step", block.kind),
@@ -163,6 +166,14 @@ impl Lesson {
                 "about" => self.about = entry.value,
                 "say" => self.says.push(entry.value),
                 "try" => self.try_next = entry.value,
+                "lang" => match Tag::new(&entry.value) {
+                    Some(lang) => self.lang = lang,
+                    None => problems.push(Problem::new(
+                        line,
+                        format!("`{}` is not a language", entry.value),
+                        Tag::MEND,
+                    )),
+                },
                 "minutes" => match entry.value.parse() {
                     Ok(minutes) => self.minutes = minutes,
                     Err(_) => problems.push(Problem::new(
@@ -175,7 +186,7 @@ impl Lesson {
                     line,
                     "key",
                     key,
-                    &["title", "about", "minutes", "say", "try"],
+                    &["title", "lang", "about", "minutes", "say", "try"],
                 )),
             }
         }
@@ -198,7 +209,8 @@ impl Lesson {
 }
 
 impl Step {
-    fn read_block(&mut self, block: &Block, problems: &mut Vec<Problem>) {
+    /// `language` is that of the lesson.
+    fn read_block(&mut self, block: &Block, language: Language, problems: &mut Vec<Problem>) {
         match block.kind.as_str() {
             "fuse" => self.page.add_program(block),
             "page" => self.page.add(block, problems),
@@ -212,7 +224,7 @@ impl Step {
                         "begin another step with a line `## Title`",
                     ));
                 } else {
-                    self.task = Task::read(block, problems);
+                    self.task = Task::read(block, language, problems);
                 }
             }
             kind => problems.push(unknown(

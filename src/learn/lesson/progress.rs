@@ -1,5 +1,6 @@
 //! How far a visitor is, and how they got there. It stays in their browser.
 
+use crate::language::Language;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,11 +36,16 @@ pub enum Outcome {
 impl Outcome {
     /// What it says of a step, after a dash.
     pub const fn words(self) -> &'static str {
+        self.words_in(Language::English)
+    }
+
+    /// [`Self::words`] in a language.
+    pub const fn words_in(self, language: Language) -> &'static str {
         match self {
-            Self::Skipped => "skipped",
-            Self::Shown => "the page showed the answer",
-            Self::Nudged => "right on a later try",
-            Self::Right => "right at once",
+            Self::Skipped => language.skipped(),
+            Self::Shown => language.shown(),
+            Self::Nudged => language.right_later(),
+            Self::Right => language.right_at_once(),
         }
     }
 }

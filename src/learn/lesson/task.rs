@@ -8,12 +8,15 @@ use super::mistake::Mistake;
 use super::prose::Inline;
 use super::quantity::Quantity;
 use super::value::Unit;
+use crate::language::Language;
 
 /// A task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
     /// Line of its block.
     pub line: usize,
+    /// In which answers are read, and said whether they are right.
+    pub language: Language,
     /// The question.
     pub ask: Vec<Inline>,
     /// What kind of answer it has.
@@ -115,8 +118,8 @@ const fn within_of(unit: Unit) -> f64 {
 }
 
 impl Task {
-    /// Reads a `predict`, `choose` or `do` block. `None` if it misses what it needs, which is told.
-    pub fn read(block: &Block, problems: &mut Vec<Problem>) -> Option<Self> {
+    /// Reads a `predict`, `choose` or `do` block of a lesson in this language. `None` if it misses what it needs, which is told.
+    pub fn read(block: &Block, language: Language, problems: &mut Vec<Problem>) -> Option<Self> {
         let (entries, mut items) = lines_of(block, problems);
         let mut fields = Fields::new(block, entries);
         let ask = fields.needed(
@@ -139,6 +142,7 @@ impl Task {
         });
         Some(Self {
             line: block.line,
+            language,
             ask: inline(&ask.value, ask.line, problems),
             hint: hint.map_or_else(Vec::new, |hint| inline(&hint.value, hint.line, problems)),
             kind,

@@ -1,5 +1,6 @@
 //! Values of quantities: as numbers to compare, as text to read, and as a visitor writes them.
 
+use crate::language::Language;
 use fuseline_core::Bound;
 use fuseline_view::present::format::{
     format_amount, format_bandwidth, format_bytes, format_exact, format_flops, format_intensity,
@@ -47,16 +48,21 @@ impl Unit {
 
     /// What stands in an empty field: the form of an answer, and no number near it.
     pub const fn form(self) -> &'static str {
+        self.form_in(Language::English)
+    }
+
+    /// [`Self::form`] in a language.
+    pub const fn form_in(self, language: Language) -> &'static str {
         match self {
-            Self::Count => "a number",
-            Self::Bytes => "a number with kB, MB or GB",
-            Self::Seconds => "a number with ns, µs or ms",
-            Self::Flops => "a number with GFLOP or TFLOP",
-            Self::Intensity => "a number of FLOP/B",
-            Self::Percent => "a percentage",
-            Self::Ratio => "a factor",
-            Self::FlopsPerSecond => "a number with TFLOP/s",
-            Self::BytesPerSecond => "a number with GB/s or TB/s",
+            Self::Count => language.form_count(),
+            Self::Bytes => language.form_bytes(),
+            Self::Seconds => language.form_seconds(),
+            Self::Flops => language.form_flops(),
+            Self::Intensity => language.form_intensity(),
+            Self::Percent => language.form_percent(),
+            Self::Ratio => language.form_ratio(),
+            Self::FlopsPerSecond => language.form_flops_per_second(),
+            Self::BytesPerSecond => language.form_bytes_per_second(),
         }
     }
 

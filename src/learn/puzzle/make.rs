@@ -3,6 +3,7 @@
 use super::source::without_kernels;
 use super::standing::Posed;
 use super::{Puzzle, read};
+use crate::language::Tag;
 use fuseline_core::model::options::Switch;
 use fuseline_core::{FusionOptions, Objective, device};
 use fuseline_view::page::links::SharedState;
@@ -37,9 +38,13 @@ pub fn make(shared: &SharedState, title: &str, goal: &str) -> Result<Posed, Stri
         objective.name(),
         shared.device.id
     );
+    let lang = read(&shared.text).0.lang;
+    if lang != Tag::default() {
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(text, "# lang: {}", lang.as_str());
+    }
     let allowed: Vec<&str> = allowed(shared.fusion).collect();
     if !allowed.is_empty() {
-        // Writing to a `String` cannot fail.
         let _ = writeln!(text, "# allow: {}", allowed.join(", "));
     }
     for line in lines(&goal) {

@@ -18,6 +18,7 @@ pub use nudge::Region;
 pub use standing::{Posed, is_small};
 pub use way::Step;
 
+use crate::language::{Language, Tag};
 use crate::lesson::state::PageState;
 use fuseline_core::model::options::Switch;
 use fuseline_core::{FusionOptions, Policy, device};
@@ -26,6 +27,8 @@ use fuseline_view::page::links::SharedState;
 /// A puzzle as its file states it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Puzzle {
+    /// The language of its author.
+    pub lang: Tag,
     /// Its title.
     pub title: String,
     /// What to think about, in a few sentences.
@@ -34,12 +37,20 @@ pub struct Puzzle {
     pub page: PageState,
 }
 
+impl Puzzle {
+    /// The language of the fixed strings around it.
+    pub fn language(&self) -> Language {
+        self.lang.language()
+    }
+}
+
 /// Reads a puzzle, and says what in its file is wrong. `O(text)`.
 ///
 /// The comment at its beginning has the lines `title: …`, `objective: bytes` or `time`, `device: …` and, if more than usual is
-/// allowed, `allow: …` with names of switches; the others are prose.
+/// allowed, `allow: …` with names of switches; `lang: …` says its language; the others are prose.
 pub fn read(text: &str) -> (Puzzle, Vec<Problem>) {
     let mut problems = Vec::new();
+    let mut lang = Tag::default();
     let mut title = String::new();
     let mut about = Vec::new();
     let mut shared = SharedState {
@@ -62,6 +73,12 @@ pub fn read(text: &str) -> (Puzzle, Vec<Problem>) {
         };
         match line.split_once(": ") {
             Some(("title", words)) => words.clone_into(&mut title),
+            Some(("lang", tag)) => {
+                let known = Tag::new(tag);
+                let what = format!("`{tag}` is not a language");
+                is_unknown(known.is_some(), what, Tag::MEND);
+                lang = known.unwrap_or_default();
+            }
             Some(("objective", name)) => {
                 let objective = name.parse();
                 has_objective = true;
@@ -107,6 +124,7 @@ pub fn read(text: &str) -> (Puzzle, Vec<Problem>) {
         }
     }
     let puzzle = Puzzle {
+        lang,
         title,
         about: about.join(" "),
         page: PageState {

@@ -33,17 +33,17 @@ pub struct RankRow {
 impl Posed {
     /// The ranks of this puzzle, the lowest first. Where torch.compile reaches par, nothing is between it and the optimum.
     pub fn ranks(&self) -> Vec<RankRow> {
+        let language = self.puzzle.language();
         let compiler_is_best = self.reaches_par(self.compiled);
         let row = |&rank: &Rank| {
-            let below = |amount: Amount| format!("below {}", amount_text(amount));
+            let below = |amount: Amount| language.below(&amount_text(amount));
             let (name, costs) = match rank {
-                Rank::Legal => ("Legal", below(self.start)),
-                Rank::Compiler => ("Better than torch.compile", below(self.compiled)),
-                Rank::Optimum if compiler_is_best => (
-                    "Proven optimum, as good as torch.compile",
-                    amount_text(self.par),
-                ),
-                Rank::Optimum => ("Proven optimum", amount_text(self.par)),
+                Rank::Legal => (language.legal(), below(self.start)),
+                Rank::Compiler => (language.better_than_compiler(), below(self.compiled)),
+                Rank::Optimum if compiler_is_best => {
+                    (language.proven_optimum_of_compiler(), amount_text(self.par))
+                }
+                Rank::Optimum => (language.proven_optimum(), amount_text(self.par)),
             };
             RankRow { rank, name, costs }
         };

@@ -2,6 +2,7 @@
 
 use super::Puzzle;
 use super::rank::Rank;
+use crate::language::Language;
 use crate::lesson::state::Seen;
 use fuseline_core::fusion::certificate::{Amount, ROUNDING};
 use fuseline_core::notation::parse;
@@ -9,7 +10,6 @@ use fuseline_core::resolve::ops_and_reads;
 use fuseline_core::{Analysis, Graph, IdVec, KernelId, Objective, Op, OpId, Policy};
 use fuseline_view::present::figure::{Explanation, Number, Term};
 use fuseline_view::present::format::{format_bytes, format_percent, format_ratio, format_seconds};
-use fuseline_view::present::names::counted;
 
 /// Largest program of a puzzle: some 200 ops, more than anybody merges by hand.
 const MAX_OPS_AND_READS: usize = 600;
@@ -63,26 +63,23 @@ impl Graded {
 
     /// The distance to par, and at par whether it counts.
     pub fn words(&self, start: Amount, maker: Maker) -> String {
+        self.words_in(Language::English, start, maker)
+    }
+
+    /// [`Self::words`] in a language.
+    pub fn words_in(&self, language: Language, start: Amount, maker: Maker) -> String {
         if !self.is_solved() {
-            return format!(
-                "{} above par, {}",
-                amount_text(self.above),
-                format_percent(self.above_pct)
-            );
+            let above = amount_text(self.above);
+            return language.above_par(&above, &format_percent(self.above_pct));
         }
         match maker {
-            Maker::Visitor(moves) => format!(
-                "Solved in {}: {}. No legal kernels cost less.",
-                counted(moves, "move"),
-                saved_words(start, self.cost)
+            Maker::Visitor(moves) => language.solved(
+                &language.move_count(moves),
+                &saved_words(language, start, self.cost),
             ),
-            Maker::Sender => {
-                "Solved by the sender's kernels. Start again to solve it yourself.".to_owned()
-            }
-            Maker::Search => "At par: these are the kernels that the search found.".to_owned(),
-            Maker::Other => {
-                "At par, but not by your own moves. Start again to solve it.".to_owned()
-            }
+            Maker::Sender => language.solved_by_sender().to_owned(),
+            Maker::Search => language.found_by_search().to_owned(),
+            Maker::Other => language.not_by_own_moves().to_owned(),
         }
     }
 }
@@ -101,12 +98,12 @@ pub enum Maker {
 }
 
 /// `122 MB instead of 407 MB, 3.3× less`.
-fn saved_words(start: Amount, now: Amount) -> String {
+fn saved_words(language: Language, start: Amount, now: Amount) -> String {
     let ratio = format_ratio(start.value() / now.value());
     let [start_text, now_text] = [start, now].map(amount_text);
     match now {
-        Amount::Bytes(_) => format!("{now_text} instead of {start_text}, {ratio} less"),
-        Amount::Seconds(_) => format!("{now_text} instead of {start_text}, at best {ratio} faster"),
+        Amount::Bytes(_) => language.less_traffic(&now_text, &start_text, &ratio),
+        Amount::Seconds(_) => language.less_time(&now_text, &start_text, &ratio),
     }
 }
 
@@ -124,20 +121,17 @@ impl Posed {
     /// # Errors
     /// Why the program is no puzzle, a sentence.
     pub fn of(puzzle: Puzzle) -> Result<Self, &'static str> {
+        let language = puzzle.language();
         // Before the analysis: a link may carry a program of 10,000 ops.
         if !is_small(&puzzle.page.shared.text) {
-            return Err(
-                "The program is too large for a puzzle: solving it would take hundreds of merges.",
-            );
+            return Err(language.puzzle_too_large());
         }
         let seen = (puzzle.page.seen())
             .filter(|seen| !seen.has_error && !seen.analysis.graph.ops.is_empty());
-        let seen = seen.ok_or("The program has an error, or no ops.")?;
+        let seen = seen.ok_or(language.puzzle_with_error())?;
         let best = seen.under(Policy::Optimal);
         if !(best.certificate).is_some_and(|certificate| certificate.is_optimal) {
-            return Err(
-                "The search did not prove an optimum of this program, so the puzzle would have no par. Use fewer ops.",
-            );
+            return Err(language.puzzle_not_proven());
         }
         let posed = Self {
             start: cost(&seen.analysis),
@@ -148,7 +142,7 @@ impl Posed {
             puzzle,
         };
         if posed.is_par(&seen.analysis) {
-            return Err("Fusion saves nothing in this program, so there is nothing to solve.");
+            return Err(language.puzzle_saves_nothing());
         }
         Ok(posed)
     }
@@ -171,7 +165,10 @@ impl Posed {
             value: amount_text(self.par),
             formula,
             term: Some(Term::given("", number)),
-            notes: vec!["The button “Show the optimum” shows kernels that reach par.".to_owned()],
+            notes: vec![format!(
+                "The button “{}” shows kernels that reach par.",
+                self.puzzle.language().show_optimum()
+            )],
             conventions: Vec::new(),
             sources: vec!["Proven by a search over all legal kernels of this program.".to_owned()],
         }
@@ -179,26 +176,25 @@ impl Posed {
 
     /// Grades the kernels of a text, which is `has_error` if a kernel in it is not legal.
     pub fn standing(&self, analysis: &Analysis, has_error: bool) -> Standing {
+        let language = self.puzzle.language();
         let ungraded = |words: &str| Standing::Ungraded(words.to_owned());
         if has_error {
-            return ungraded("The text has an error or a kernel that is not legal.");
+            return ungraded(language.illegal_kernels());
         }
         if !is_same_program(&analysis.graph, &self.graph) {
-            return ungraded("The program or its sizes differ from the puzzle's.");
+            return ungraded(language.other_program());
         }
         let mut options = self.puzzle.page.options();
         options.fusion.budget_states = analysis.options.fusion.budget_states;
         if analysis.options.policy != options.policy {
-            return ungraded("These are not your kernels. Set the fusion policy to “by hand”.");
+            return ungraded(language.other_policy());
         }
         if analysis.options.device != options.device {
             let device = &options.device.name;
-            return Standing::Ungraded(format!("The puzzle uses another device: {device}."));
+            return Standing::Ungraded(language.other_device(device));
         }
         if analysis.options != options {
-            return ungraded(
-                "The fusion options or the counting conventions differ from the puzzle's.",
-            );
+            return ungraded(language.other_choices());
         }
         Standing::Graded(self.graded(analysis))
     }

@@ -5,6 +5,7 @@ mod sizes;
 
 pub use listing::Listing;
 
+use crate::language::{Language, Tag};
 use crate::lesson::prose::{Inline, Part, filled};
 use crate::lesson::quantity::Quantity;
 use crate::lesson::state::{PageState, Seen};
@@ -19,6 +20,8 @@ use fuseline_view::present::options::policy_title;
 pub struct Worksheet {
     /// Which numbers it has; 0 for those of the lesson.
     pub seed: u32,
+    /// The language of the lesson.
+    pub lang: Tag,
     /// The title of the lesson.
     pub title: String,
     /// One for each step with a task that the engine can answer.
@@ -95,6 +98,7 @@ impl Worksheet {
         }
         Self {
             seed,
+            lang: lesson.lang.clone(),
             title: lesson.title.clone(),
             questions,
         }
@@ -119,7 +123,7 @@ impl Question {
                 .iter()
                 .map(|part| filled_part(part, &asked))
                 .collect(),
-            setting: setting(&states.asked, &asked, known),
+            setting: setting(task.language, &states.asked, &asked, known),
             listing: Listing::new(
                 &states.asked.shared.text,
                 known.map(|known| &*known.shared.text),
@@ -142,7 +146,7 @@ fn field(task: &Task, asked: &PageState, answered: &Seen) -> Option<Field> {
         let range = param.range.as_ref()?;
         Some(Field::Param {
             name: name.to_owned(),
-            range: format!("{} to {} in steps of {}", range.min, range.max, range.step),
+            range: (task.language).slider_range(range.min, range.max, range.step),
             is_dragged,
         })
     };
@@ -178,32 +182,30 @@ fn field(task: &Task, asked: &PageState, answered: &Seen) -> Option<Field> {
 }
 
 /// Fusion policy and GPU, without what the question before has in common.
-fn setting(state: &PageState, seen: &Seen, known: Option<&PageState>) -> Vec<String> {
+fn setting(
+    language: Language,
+    state: &PageState,
+    seen: &Seen,
+    known: Option<&PageState>,
+) -> Vec<String> {
     let shared = &state.shared;
     let policy =
         |state: &PageState| policy_title(state.shared.policy, state.shared.fusion.objective);
     let mut lines = Vec::new();
     if known.is_none_or(|known| policy(known) != policy(state)) {
-        lines.push(format!("Fusion policy: {}.", policy(state)));
+        lines.push(language.policy(policy(state)));
     }
     if known.is_none_or(|known| known.shared.device != shared.device) {
-        let figure = |text: &str, words: &str| {
-            let value = Quantity::parse(text).ok()?.value(seen).ok()?;
-            Some(format!("{}{words}", value.text()))
-        };
+        let figure = |text: &str| Some(Quantity::parse(text).ok()?.value(seen).ok()?.text());
         // The ridge point is what questions ask for.
         let figures = [
-            figure("bandwidth", " from memory"),
-            figure("matrix", " for f16 matmuls"),
-            figure("vector", " for f32 vector work"),
-            figure("launch", " per launch"),
+            figure("bandwidth").map(|rate| language.from_memory(&rate)),
+            figure("matrix").map(|rate| language.for_matmuls(&rate)),
+            figure("vector").map(|rate| language.for_vectors(&rate)),
+            figure("launch").map(|time| language.per_launch(&time)),
         ];
         let figures: Vec<_> = figures.into_iter().flatten().collect();
-        lines.push(format!(
-            "GPU: {}, {}.",
-            shared.device.name,
-            figures.join(", ")
-        ));
+        lines.push(language.gpu(&shared.device.name, &figures.join(", ")));
     }
     lines
 }
