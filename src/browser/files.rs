@@ -48,7 +48,7 @@ pub fn chosen_files(event: &Event) -> Vec<File> {
     let Some(input) = input else {
         return Vec::new();
     };
-    let files = listed(input.files());
+    let files = listed(input.files().as_ref());
     input.set_value("");
     files
 }
@@ -61,14 +61,12 @@ pub fn drags_file(event: &DragEvent) -> bool {
 
 /// The files that were dropped.
 pub fn dropped_files(event: &DragEvent) -> Vec<File> {
-    listed(event.data_transfer().and_then(|data| data.files()))
+    listed(event.data_transfer().and_then(|data| data.files()).as_ref())
 }
 
-fn listed(files: Option<FileList>) -> Vec<File> {
-    let files = files.iter();
-    files
-        .flat_map(|files| (0..files.length()).filter_map(|at| files.get(at)))
-        .collect()
+fn listed(files: Option<&FileList>) -> Vec<File> {
+    let files = files.map(|files| (0..files.length()).filter_map(|at| files.get(at)));
+    files.into_iter().flatten().collect()
 }
 
 /// The text that is being pasted.

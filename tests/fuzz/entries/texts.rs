@@ -11,7 +11,7 @@ use fuseline_core::{
     Conventions, DType, Options, Outcome, Span, analyze_program, estimate_memory_traffic,
 };
 use fuseline_view::opened::converted;
-use fuseline_view::page::links::{Payload, fragment_of, packed_in, read_state, write_state};
+use fuseline_view::page::links::{fragment_of, packed_in, read_state, write_state};
 use fuseline_view::picture::code::code_lines;
 use fuseline_view::present::findings::{Shown, finding_rows, findings_summary};
 use fuseline_view::present::manual::{Change, propose};
