@@ -131,7 +131,9 @@ impl Classroom {
                         Added::Full => full += 1,
                     }
                 }
-                exercises.into_iter().for_each(|text| class.teach(text));
+                for text in exercises {
+                    class.teach(text);
+                }
             });
         }
         if full > 0 {

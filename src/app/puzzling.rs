@@ -140,8 +140,8 @@ impl Puzzling {
                     return;
                 };
                 let id = puzzle.progress_id();
-                let is_best = (self.progress)
-                    .with_untracked(|progress| progress.is_best(&id, &graded, moves));
+                let is_best =
+                    (self.progress).with_untracked(|progress| progress.is_best(&id, graded, moves));
                 if is_best && let Some(Ok(posed)) = self.posed.get_untracked() {
                     self.recording.solve(&id, &posed, moves);
                 }

@@ -2,7 +2,7 @@
 
 pub mod hand_in;
 pub mod pane;
-mod questions;
+pub mod questions;
 mod tables;
 
 use crate::app::learning::{Learning, Room};

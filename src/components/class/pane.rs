@@ -1,7 +1,7 @@
 //! The results of a class: how they come in, tables of who stands where, and the first guesses.
 
 use super::RoomHead;
-use super::tables::{LessonTable, PuzzleTable};
+use super::tables::{lesson_table, puzzle_table};
 use crate::app::classroom::Classroom;
 use crate::app::learning::Learning;
 use fuseline_browser as browser;
@@ -48,10 +48,7 @@ pub fn ClassPane(
         let lessons = classroom.lessons.get();
         let count = lessons.len();
         (0..count)
-            .map(|at| {
-                let lessons = lessons.clone();
-                view! { <LessonTable classroom learning lessons at /> }
-            })
+            .map(|at| lesson_table(classroom, &learning, &lessons, at))
             .collect_view()
     };
     let drop = move |event: leptos::ev::DragEvent| {
@@ -90,7 +87,7 @@ pub fn ClassPane(
             {lessons}
             {move || {
                 let puzzles = classroom.puzzles.get();
-                (!puzzles.is_empty()).then(|| view! { <PuzzleTable classroom puzzles /> })
+                (!puzzles.is_empty()).then(|| puzzle_table(classroom, &puzzles))
             }}
         </div>
     }

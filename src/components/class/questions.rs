@@ -13,7 +13,7 @@ const MAX_GUESSES: usize = 6;
 
 /// The questions of a lesson with their first guesses, folded until the teacher wants them.
 #[component]
-pub(super) fn Questions(
+pub fn Questions(
     /// All lessons with answers.
     lessons: Arc<Vec<LessonColumns>>,
     /// Which of them.

@@ -14,17 +14,13 @@ use leptos::prelude::*;
 use std::sync::Arc;
 
 /// A lesson: a row for each student who answered in it, a column for each question.
-#[component]
-pub(super) fn LessonTable(
-    /// The class.
+pub(super) fn lesson_table(
     classroom: Classroom,
-    /// The lessons.
-    learning: Learning,
-    /// All lessons with answers.
-    lessons: Arc<Vec<LessonColumns>>,
-    /// Which of them.
+    learning: &Learning,
+    lessons: &Arc<Vec<LessonColumns>>,
     at: usize,
-) -> impl IntoView {
+) -> AnyView {
+    let learning = *learning;
     let Some(lesson) = lessons.get(at) else {
         return ().into_any();
     };
@@ -126,13 +122,10 @@ fn cell(cell: &Cell) -> impl IntoView + use<> {
 }
 
 /// A row for each student who tried a puzzle, a column for each puzzle.
-#[component]
-pub(super) fn PuzzleTable(
-    /// The class.
+pub(super) fn puzzle_table(
     classroom: Classroom,
-    /// The puzzles.
-    puzzles: Arc<Vec<PuzzleColumn>>,
-) -> impl IntoView {
+    puzzles: &[PuzzleColumn],
+) -> impl IntoView + use<> {
     let heads = puzzles.iter();
     let heads = heads.map(|puzzle| view! { <th scope="col">{puzzle.title.clone()}</th> });
     let names = classroom
