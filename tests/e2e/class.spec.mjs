@@ -62,7 +62,7 @@ test('a student hands in a code, a file and a QR code, and the class shows what 
   await expect(students(page)).toHaveCount(1);
   await expect(students(page).first().getByRole('rowheader')).toHaveText('Ann');
   await expect(students(page).first().locator('td').first()).toContainText('right on a later try, tries: 2, after');
-  await pane(page).getByText('First guesses:').click();
+  await pane(page).getByText('First guesses of each question').click();
   await expect(pane(page).locator('.guesses li').first()).toContainText('8.39 MB');
   await expect(pane(page).locator('.class-question').first()).toContainText('Answer: 16.8 MB');
   expect(await findingsInBothColours(page)).toEqual([]);
@@ -109,7 +109,7 @@ test('forty files, broken and forged ones among them, make a class, a table and 
   await expect(row('S1').locator('td').first()).toContainText('one wrong answer so far');
   await expect(row('S3').locator('td').first()).toContainText('not counted');
   await expect(page.locator('.class-counts tr').filter({ hasText: 'Right at once' }).locator('td').first()).toHaveText('10');
-  await pane(page).getByText('First guesses:').click();
+  await pane(page).getByText('First guesses of each question').click();
   await expect(pane(page).locator('.guesses').first().locator('li')).toHaveCount(3);
   await expect(pane(page).locator('.guesses').first()).toContainText('10 students');
   expect(await accessibilityFindings(page)).toEqual([]);

@@ -1,12 +1,12 @@
 // A step has the page: its question, its pictures, the answer and the verdict are in sight, on a laptop, a projector and a phone.
 
+import { readdirSync } from 'node:fs';
 import { expect, test } from './fixture.mjs';
 import { outOfSight } from './stage.mjs';
 import { present } from './visitor.mjs';
 
-const LESSONS = [
-  'exercise', 'roofline', 'bound', 'layernorm_gelu', 'torch_compile', 'flash_attention', 'tiling', 'limits', 'precision', 'profiling',
-];
+const LESSONS = readdirSync(new URL('../../public/lessons/', import.meta.url))
+  .map((name) => name.replace('.md', '')).filter((id) => id !== 'new');
 const ROOMS = [
   { name: 'on a laptop', width: 1366, height: 768 },
   { name: 'on a projector', width: 1920, height: 1080, isPresented: true },

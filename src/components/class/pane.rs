@@ -66,9 +66,11 @@ pub fn ClassPane(
                 "Your students choose "<q>"Hand in your results"</q>" and send you a code, a link or a file. This page checks each answer anew, and keeps the class in this browser alone."
             </p>
             <TakeIn classroom />
-            <p role="status" class="class-standing">{standing}{taken}</p>
-            <div role="alert">
-                <ul class="class-problems">{problems}</ul>
+            <div>
+                <p role="status" class="class-standing">{standing}{taken}</p>
+                <div role="alert">
+                    <ul class="class-problems">{problems}</ul>
+                </div>
             </div>
             {missing}
             <div class="class-ways">

@@ -31,7 +31,7 @@ pub fn Questions(
     };
     view! {
         <details class="class-questions" on:toggle:target=move |event| is_open.set(event.target().open())>
-            <summary>{format!("First guesses: {title}")}</summary>
+            <summary>"First guesses of each question" <span class="sr-only">{format!(": {title}")}</span></summary>
             <Show when=move || is_open.get()>{columns.clone()}</Show>
         </details>
     }
