@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { accessibilityFindings, expect, findingsInBothColours, test } from './fixture.mjs';
 import {
-  chooseExample, choosePolicy, editor, exampleTitles, headlineBytes, kernelButton, kernels, paste, picker, present, result,
+  chooseExample, choosePolicy, editor, exampleTitles, headlineBytes, kernelButton, kernels, paste, picker, policyChoice, present, result,
   roofline, slider, traffic, viewSwitch, write,
 } from './visitor.mjs';
 
@@ -339,4 +339,18 @@ test('works without a network once it is loaded', async ({ page, open, context }
   await expect(traffic(page)).toBeVisible();
   await write(page, `${await editor(page).inputValue()}\n`);
   await context.setOffline(false);
+});
+
+test('every tensor between two ops is a line, also where a kernel computes it again', async ({ page, open }) => {
+  await open();
+  for (const policy of ['none', 'rules', 'inductor', 'optimal']) {
+    await choosePolicy(page, policy);
+    await expect(policyChoice(page, policy)).toBeChecked();
+    const bare = page.locator('svg.dag .dag-edge:not(.is-dram):not(:has(> .dag-on-chip))');
+    await expect(bare).toHaveCount(0);
+  }
+  await open('#lesson=torch_compile.7');
+  await page.getByText('Each of the two kernels computes it').click();
+  await page.getByRole('button', { name: 'Answer', exact: true }).click();
+  await expect(page.locator('svg.dag .dag-on-chip')).toHaveCount(2);
 });

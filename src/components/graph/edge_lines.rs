@@ -73,8 +73,8 @@ pub(super) fn EdgeLines(
     })
 }
 
-/// Only tensors inside a kernel, inputs and outputs of a reshape, which may be a view, and a tensor that another op of the kernel
-/// has read.
+/// Only tensors inside a kernel, those that the kernel of the reader computes again, inputs and outputs of a reshape, which may be a
+/// view, and a tensor that another op of the kernel has read.
 fn may_stay_on_chip(placed: &PlacedGraph, edge: &Edge) -> bool {
     let analysis = &placed.analysis;
     let (from, to) = (edge.from.op(), edge.to.op());
@@ -89,7 +89,11 @@ fn may_stay_on_chip(placed: &PlacedGraph, edge: &Edge) -> bool {
         let mut before = ops.into_iter().flatten().take_while(|other| **other != op);
         before.any(reads)
     };
-    from.zip(to).is_some_and(|(a, b)| kernel(a) == kernel(b))
+    let is_computed_for = |(from, to): (OpId, OpId)| {
+        let reader = kernel(to);
+        reader.is_some_and(|&reader| analysis.partition.computes(reader, from))
+    };
+    from.zip(to).is_some_and(is_computed_for)
         || to.is_some_and(is_read_before)
         || from.is_some_and(is_reshape)
         || to.is_some_and(is_reshape)

@@ -32,7 +32,7 @@ pub(super) fn noun(quantity: &Quantity, seen: &Seen, naming: Naming) -> String {
         // What a kernel is bound by is said of the kernel itself: `kernel 1 is memory-bound`.
         (Metric::Value | Metric::Bound, Some(of)) => of,
         (Metric::Place, Some(of)) => format!("the place of {of}{under}"),
-        (Metric::Reads, Some(of)) => format!("what {of} reads{under}"),
+        (Metric::Reads, Some(of)) => format!("what {of} has to read{under}"),
         (Metric::Writes, Some(of)) => format!("what {of} writes{under}"),
         (Metric::Dram, Some(of)) => format!("what {of} reads from DRAM{under}"),
         (Metric::WaveEfficiency, Some(of)) => {
