@@ -39,6 +39,15 @@ fn an_op_has_its_arithmetic_and_its_bytes_alone() {
 }
 
 #[test]
+fn an_op_says_what_its_kernel_computes_again() {
+    let text = "input x : f16[4096, 4096]\ne = exp(x)\nr = sum(e)\nc = sum(e, axis=0)";
+    let analysis = analysis(text, Policy::Inductor);
+    let runs_in = |op: usize| fact(&inspect_op(&analysis, OpId::new(op)).unwrap(), "runs in");
+    assert_eq!(runs_in(1), "kernel 1 with 1 other op");
+    assert_eq!(runs_in(2), "kernel 2, which computes e again");
+}
+
+#[test]
 fn an_edge_says_where_its_tensor_goes_and_what_can_be_done() {
     let analysis = analysis(TEXT, Policy::Rules);
     let [up, act, norm] = [0, 1, 2].map(OpId::new);

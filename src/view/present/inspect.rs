@@ -128,13 +128,17 @@ pub fn inspect_op(analysis: &Analysis, op: OpId) -> Option<Inspected> {
     };
     let together = analysis.partition.kernels[kernel].len() - 1;
     let mut facts = vec![said("result", tensor_text(graph, graph.output[op]))];
+    let number_of = kernel.number();
+    let again = analysis.partition.recomputed[kernel].iter();
+    let again = joined(again.map(|&op| op_name(graph, op)), [", ", " and "], 4);
     facts.push(said(
         "runs in",
-        match together {
-            0 => format!("kernel {}, alone", kernel.number()),
-            others => format!(
-                "kernel {} with {}",
-                kernel.number(),
+        match (together, again.as_str()) {
+            (0, "") => format!("kernel {number_of}, alone"),
+            (0, again) => format!("kernel {number_of}, which computes {again} again"),
+            (others, "") => format!("kernel {number_of} with {}", counted(others, "other op")),
+            (others, again) => format!(
+                "kernel {number_of} with {}, and computes {again} again",
                 counted(others, "other op")
             ),
         },
