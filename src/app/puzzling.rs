@@ -142,7 +142,12 @@ impl Puzzling {
                 let id = puzzle.progress_id();
                 let is_best =
                     (self.progress).with_untracked(|progress| progress.is_best(&id, graded, moves));
-                if is_best && let Some(Ok(posed)) = self.posed.get_untracked() {
+                // What was solved before there were results is handed in once it is solved again.
+                let is_unrecorded = (self.recording.results)
+                    .with_untracked(|results| !results.puzzles.contains_key(&id));
+                if (is_best || is_unrecorded)
+                    && let Some(Ok(posed)) = self.posed.get_untracked()
+                {
                     self.recording.solve(&id, &posed, moves);
                 }
                 (self.progress).update(|progress| progress.note(&id, graded, moves));

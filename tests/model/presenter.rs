@@ -171,7 +171,25 @@ fn a_workshop_leads_from_part_to_part() {
 fn a_speaker_is_told_how_far_from_the_plan() {
     let workshop = Workshop::new(Length::Min180).at_lesson("tiling").unwrap();
     let minutes = plan(workshop.length)[workshop.part].minutes.clone();
-    assert_eq!(workshop.minutes().as_ref(), Some(&minutes));
+    let steps = read(workshop.present().unwrap().lesson().unwrap().text)
+        .0
+        .steps
+        .len();
+    // The steps fill the minutes of their lesson, one after another.
+    let of_steps: Vec<_> = (0..steps)
+        .map(|step| workshop.minutes(step).unwrap())
+        .collect();
+    assert_eq!(of_steps[0].start, minutes.start);
+    assert_eq!(of_steps[steps - 1].end, minutes.end);
+    assert!(
+        of_steps
+            .windows(2)
+            .all(|pair| pair[0].start < pair[1].start)
+    );
+    assert_eq!(
+        workshop.moved(1).unwrap().present().unwrap().title(),
+        "Your turn: fuse by hand"
+    );
     let at = |minute: u32| standing(&minutes, u64::from(minute) * 60);
     assert_eq!(at(minutes.start - 1), "1 min ahead of schedule");
     for minute in [minutes.start, minutes.end - 1] {
@@ -185,7 +203,7 @@ fn a_speaker_is_told_how_far_from_the_plan() {
         part: 99,
         ..workshop
     };
-    assert_eq!(beyond.minutes(), None);
+    assert_eq!(beyond.minutes(0), None);
 }
 
 #[test]

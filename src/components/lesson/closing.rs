@@ -46,10 +46,13 @@ pub fn ClosingCard(
                 <p>{words.can_say()}</p>
                 <ul lang=lesson.lang.as_str().to_owned()>{says}</ul>
             })}
-            <Show when=move || missed.with(|missed| !missed.is_empty()) fallback=move || view! { <p>{words.all_answered()}</p> }>
-                <p>{words.look_again()}</p>
-                <ul class="lesson-missed">{missed_rows}</ul>
-            </Show>
+            // A class has not answered one by one.
+            <div class="closing-own">
+                <Show when=move || missed.with(|missed| !missed.is_empty()) fallback=move || view! { <p>{words.all_answered()}</p> }>
+                    <p>{words.look_again()}</p>
+                    <ul class="lesson-missed">{missed_rows}</ul>
+                </Show>
+            </div>
             {(!lesson.try_next.is_empty()).then(|| view! { <p><strong>{words.try_own_program()}</strong><span lang=lesson.lang.as_str().to_owned()>{sentence(&lesson.try_next)}</span></p> })}
             <button type="button" on:click=move |_| learning.room.set(Room::HandIn)>{words.hand_in()}</button>
         </div>

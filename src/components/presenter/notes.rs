@@ -87,7 +87,9 @@ pub fn SpeakerNotes() -> impl IntoView {
                     let place = place.get();
                     let open = open.get();
                     match (place.zip(open), slide()) {
-                        (Some((place, open)), _) => step_view(&open, &place).into_any(),
+                        (Some((place, open)), _) => {
+                            step_view(&open, &place, workshop.get()).into_any()
+                        }
                         (None, Some(slide)) => slide_view(slide).into_any(),
                         (None, None) => shown.get().map(program_view).into_any(),
                     }
@@ -139,8 +141,12 @@ fn Times(
             None => format!("{elapsed} h"),
         })
     };
-    // The plan reads the lessons: once for each part, not each second.
-    let minutes = Memo::new(move |_| workshop.get()?.minutes());
+    let step = Memo::new(move |_| {
+        let of = |shown: &Shown| shown.place.as_ref().map_or(0, |place| place.step);
+        shown.with(|shown| shown.as_ref().map_or(0, of))
+    });
+    // The plan reads the lessons: once for each step, not each second.
+    let minutes = Memo::new(move |_| workshop.get()?.minutes(step.get()));
     let standing =
         move || minutes.with(|minutes| Some(standing(minutes.as_ref()?, elapsed_s.get()?)));
     view! {
@@ -152,7 +158,11 @@ fn Times(
 }
 
 /// A step: its notes, the task with its answer, and what comes next.
-fn step_view(open: &OpenLesson, place: &LessonPlace) -> impl IntoView + use<> {
+fn step_view(
+    open: &OpenLesson,
+    place: &LessonPlace,
+    workshop: Option<Workshop>,
+) -> impl IntoView + use<> {
     let LessonPlace {
         step: at,
         is_answered,
@@ -173,6 +183,11 @@ fn step_view(open: &OpenLesson, place: &LessonPlace) -> impl IntoView + use<> {
         ..
     } = step;
     let has_notes = !notes.is_empty();
+    // A workshop goes on otherwise than the list of lessons.
+    let next = match workshop.filter(|_| at + 1 >= steps.len()) {
+        Some(workshop) => (workshop.moved(1)).and_then(|next| Some(next.present()?.title())),
+        None => open.title_after(at),
+    };
     let answer = task.as_ref().zip(open.states.get(at));
     let answer = answer.and_then(|(task, states)| task.right_answer(states));
     let task = task.map(|task| {
@@ -194,7 +209,7 @@ fn step_view(open: &OpenLesson, place: &LessonPlace) -> impl IntoView + use<> {
         {task}
         <div class="quiet" lang=lang.to_owned()>{prose(&after, answered)}</div>
         <p class="speaker-next" lang=lang.to_owned()>
-            {open.title_after(at).map_or_else(|| words.last_step().to_owned(), |next| words.comes_next(&next))}
+            {next.map_or_else(|| words.last_step().to_owned(), |next| words.comes_next(&next))}
         </p>
     }
 }

@@ -1,7 +1,7 @@
 //! Workshops: lessons in an order, with slides between them. How long a teacher has decides which.
 
 use crate::lesson::library::{Listed, listed};
-use crate::lesson::{Lesson, read};
+use crate::lesson::{Lesson, Step, read};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use strum::EnumIter;
@@ -226,7 +226,11 @@ const STEP_S: usize = 10;
 
 /// How long a lesson takes before a class, in whole minutes: reading, thinking, answering, discussing.
 pub fn class_minutes(lesson: &Lesson) -> u32 {
-    let seconds = lesson.steps.iter().map(|step| {
+    minutes_of(&lesson.steps)
+}
+
+fn minutes_of(steps: &[Step]) -> u32 {
+    let seconds = steps.iter().map(|step| {
         let reading_s = step.word_count() * 60 / WORDS_PER_MIN;
         let task_s = if step.task.is_some() { TASK_S } else { 0 };
         reading_s + task_s + STEP_S
@@ -254,10 +258,20 @@ impl Workshop {
         self.length.parts().get(self.part)
     }
 
-    /// The minutes of the present part, from the beginning. Reads the lessons.
-    pub fn minutes(self) -> Option<Range<u32>> {
-        let planned = plan(self.length).into_iter().nth(self.part)?;
-        Some(planned.minutes)
+    /// The minutes of the present slide, or of a step, from 0, of the present lesson, from the beginning. Reads the lessons.
+    pub fn minutes(self, step: usize) -> Option<Range<u32>> {
+        let Planned { part, minutes } = plan(self.length).into_iter().nth(self.part)?;
+        let Some(listed) = part.lesson() else {
+            return Some(minutes);
+        };
+        let steps = read(listed.text).0.steps;
+        let until = |count: usize| {
+            let done = steps.get(..count).unwrap_or(&steps);
+            minutes.start + minutes_of(done)
+        };
+        let start = until(step);
+        // A short step has a minute, too.
+        Some(start..until(step + 1).max(start + 1))
     }
 
     /// At the part after this one, or before it; `None` beyond its ends.
@@ -289,6 +303,14 @@ impl Part {
         match self {
             Self::Lesson(id) => listed(id),
             Self::Slide(_) => None,
+        }
+    }
+
+    /// The title of its lesson or slide.
+    pub fn title(&self) -> String {
+        match self {
+            Self::Lesson(id) => listed(id).map_or_else(String::new, |of| read(of.text).0.title),
+            Self::Slide(slide) => slide.title.to_owned(),
         }
     }
 

@@ -58,7 +58,7 @@ impl Source {
 }
 
 /// The text without kernel marks. `O(marks · text)`.
-pub(super) fn without_kernels(text: &str) -> String {
+pub fn without_kernels(text: &str) -> String {
     let program = parse(text).program;
     let marked = (program.ops.iter().enumerate()).filter(|(_, op)| op.kernel.is_some());
     // From the end, so that what is before keeps its place.

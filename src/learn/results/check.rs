@@ -118,7 +118,7 @@ impl Question {
             Act::Make(made) => {
                 let unreadable = |why: &str| Said::Unreadable(why.to_owned());
                 let Ok(shared) = made.applied(&self.states.asked.shared) else {
-                    return unreadable("its choices cannot be read");
+                    return unreadable("it does not fit this page");
                 };
                 // The page of a lesson may be large, somebody's own text may not be larger.
                 if made.text.is_some() && !is_small(&shared.text) {
@@ -171,14 +171,14 @@ impl Question {
     }
 }
 
-/// How a question ended that was tried so, in this order; `None` while it is open. The page itself follows the same rules: the first
-/// wrong answer gets a nudge, the second one shows the answer.
+/// How a question ended that was tried so, in this order; `None` while it is open. The first wrong answer gets a nudge, the second one
+/// shows the answer. Whoever has seen it and writes it down is no further, so a teacher sees that it was shown.
 fn outcome(said: &[&Said]) -> Option<Outcome> {
-    let is_right = |said: &&Said| **said == Said::Right;
     match said {
-        [first, ..] if is_right(first) => Some(Outcome::Right),
-        _ if said.iter().any(is_right) => Some(Outcome::Nudged),
-        [_, _, ..] | [Said::Asked] => Some(Outcome::Shown),
+        [Said::Right, ..] => Some(Outcome::Right),
+        [Said::Asked, ..] => Some(Outcome::Shown),
+        [_, Said::Right, ..] => Some(Outcome::Nudged),
+        [_, _, ..] => Some(Outcome::Shown),
         _ => None,
     }
 }

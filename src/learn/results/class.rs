@@ -301,7 +301,7 @@ fn solved(posed: &Posed, solution: &Solution) -> Solved {
     let asked = &posed.puzzle.page;
     let refused = |why: &str| Solved::Refused(why.to_owned());
     let Ok(shared) = solution.made.applied(&asked.shared) else {
-        return refused("its choices cannot be read");
+        return refused("it does not fit this puzzle");
     };
     if !is_small(&shared.text) {
         return refused("its program is too large to check");
@@ -313,6 +313,11 @@ fn solved(posed: &Posed, solution: &Solution) -> Solved {
     let Some(seen) = state.seen() else {
         return refused("its program has an error");
     };
+    // Each move makes one kernel less.
+    let least_moves = seen.analysis.graph.ops.len() - seen.analysis.partition.kernels.len();
+    if solution.moves < least_moves {
+        return refused("its kernels take more moves");
+    }
     match posed.standing(&seen.analysis, seen.has_error) {
         Kernels::Graded(graded) => Solved::Graded {
             graded,

@@ -66,8 +66,12 @@ impl Made {
     /// The state of the page with this difference. What it lacks is left out.
     ///
     /// # Errors
-    /// The choices are no choices.
+    /// The choices are no choices, or the kernels are those of another program.
     pub fn applied(&self, asked: &SharedState) -> Result<SharedState, ShareError> {
+        let op_count = parse(&asked.text).program.ops.len();
+        if !self.kernels.is_empty() && self.kernels.len() != op_count {
+            return Err(ShareError::Damaged);
+        }
         let text = self.text_from(&asked.text);
         let Some(choices) = &self.choices else {
             return Ok(SharedState {
@@ -93,7 +97,7 @@ impl Made {
         };
         let program = parse(&text).program;
         // From the end, so that what is before keeps its place.
-        let kernels = self.kernels.iter().take(program.ops.len()).enumerate();
+        let kernels = self.kernels.iter().enumerate();
         kernels.rev().fold(text, |text, (at, &kernel)| {
             set_kernel(&text, &program, at, kernel)
         })

@@ -162,8 +162,11 @@ impl Results {
     }
 
     fn limit(&mut self) {
-        cut(&mut self.name);
-        cut(&mut self.id);
+        for text in [&mut self.name, &mut self.id] {
+            cut(text);
+            // A name is a line of a table.
+            text.retain(|c| !c.is_control());
+        }
         for answers in self.lessons.values_mut() {
             for tries in answers.steps.values_mut() {
                 tries.truncate(MAX_TRIES);

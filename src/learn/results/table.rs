@@ -20,6 +20,7 @@ pub fn table(class: &Class, lessons: &[LessonColumns], puzzles: &[PuzzleColumn])
     let names = class.names();
     let mut rows = Vec::new();
     for (at, name) in names.iter().enumerate() {
+        let name = in_spreadsheet(name);
         for lesson in lessons {
             let cells = lesson.columns.iter();
             let cells = cells.filter_map(|column| Some((column, column.cells.get(at)?)));
@@ -38,7 +39,8 @@ pub fn table(class: &Class, lessons: &[LessonColumns], puzzles: &[PuzzleColumn])
                     column.title.clone(),
                     standing_words(standing),
                     tries.to_string(),
-                    first.clone(),
+                    // A spreadsheet shows marks of code and quotes as they are.
+                    first.replace(['`', '"'], ""),
                     took_s.to_string(),
                     String::new(),
                     String::new(),
@@ -49,8 +51,13 @@ pub fn table(class: &Class, lessons: &[LessonColumns], puzzles: &[PuzzleColumn])
             if let Some(Some(solved)) = puzzle.cells.get(at) {
                 let (words, above, moves) = match solved {
                     Solved::Graded { graded, moves } => (
-                        "kernels graded".to_owned(),
-                        graded.above_pct.to_string(),
+                        if graded.is_solved() {
+                            "at par"
+                        } else {
+                            "above par"
+                        }
+                        .to_owned(),
+                        format!("{:.1}", graded.above_pct),
                         moves.to_string(),
                     ),
                     Solved::Refused(why) => {
@@ -87,6 +94,15 @@ pub fn table(class: &Class, lessons: &[LessonColumns], puzzles: &[PuzzleColumn])
             "moves",
         ],
         rows,
+    }
+}
+
+/// A name as text: a spreadsheet would take one that begins so as a formula.
+fn in_spreadsheet(name: &str) -> String {
+    if name.starts_with(['=', '+', '-', '@']) {
+        format!("'{name}")
+    } else {
+        name.to_owned()
     }
 }
 

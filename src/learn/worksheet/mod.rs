@@ -12,6 +12,8 @@ use crate::lesson::state::{PageState, Seen};
 use crate::lesson::task::{By, Kind, Task};
 use crate::lesson::value::Unit;
 use crate::lesson::{Lesson, Step, StepStates};
+use crate::puzzle::source::without_kernels;
+use fuseline_core::Policy;
 use fuseline_core::notation::parse;
 use fuseline_view::present::options::policy_title;
 
@@ -124,15 +126,21 @@ impl Question {
                 .map(|part| filled_part(part, &asked))
                 .collect(),
             setting: setting(task.language, &states.asked, &asked, known),
-            listing: Listing::new(
-                &states.asked.shared.text,
-                known.map(|known| &*known.shared.text),
-            ),
+            listing: Listing::new(&stated(&states.asked), known.map(stated).as_deref()),
             ask: filled(&task.ask, &asked),
             field: field(task, &states.asked, &answered)?,
             key: task.right_answer(&states)?,
             states,
         })
+    }
+}
+
+/// The program of a page, without kernel marks where another policy decides.
+fn stated(page: &PageState) -> String {
+    let shared = &page.shared;
+    match shared.policy {
+        Policy::Manual => shared.text.clone(),
+        _ => without_kernels(&shared.text),
     }
 }
 
