@@ -156,7 +156,9 @@ impl Classroom {
         self.removed.set(Some(self.class.get_untracked()));
         self.taken.set(String::new());
         self.class.update(|class| {
-            class.students.remove(student);
+            if student < class.students.len() {
+                class.students.remove(student);
+            }
         });
     }
 

@@ -2,6 +2,7 @@
 
 pub mod language;
 pub mod lesson;
+pub mod own;
 pub mod presenter;
 pub mod puzzle;
 pub mod results;

@@ -10,12 +10,13 @@ use fuseline_learn::lesson::progress::Outcome;
 use fuseline_learn::lesson::solve::first_value;
 use fuseline_learn::lesson::task::{Kind, Task};
 use fuseline_learn::lesson::value::Value;
+use fuseline_learn::own::digest;
 use fuseline_learn::results::check::{Cell, Standing};
 use fuseline_learn::results::class::{Added, Class, Column, Solved};
 use fuseline_learn::results::handed_in::{HandedIn, begins_results, handed_in};
 use fuseline_learn::results::made::Made;
 use fuseline_learn::results::table::{LessonColumns, table};
-use fuseline_learn::results::{Act, Results, Solution, Try, digest};
+use fuseline_learn::results::{Act, Results, Solution, Try};
 use fuseline_view::page::links::SharedState;
 use std::sync::LazyLock;
 

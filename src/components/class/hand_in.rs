@@ -41,8 +41,9 @@ pub fn HandInPane(
     pack();
     let rename = move |name: String| results.update(|results| results.rename(&name));
     let copy = move |_| {
-        if let Some(Ok(code)) = code.get_untracked() {
-            browser::spawn(async move {
+        browser::spawn(async move {
+            // A name that was typed a moment ago is not in the shown code yet.
+            if let Ok(code) = results_code(&results.get_untracked()).await {
                 if browser::copy(&code).await {
                     page.tell("Code copied.");
                 } else {
@@ -50,8 +51,8 @@ pub fn HandInPane(
                         "The browser did not copy. Select the code and copy it yourself.",
                     );
                 }
-            });
-        }
+            }
+        });
     };
     let save = move |_| {
         let (name, written) =

@@ -5,6 +5,7 @@ use super::tables::{lesson_table, puzzle_table};
 use crate::app::classroom::Classroom;
 use crate::app::learning::Learning;
 use fuseline_browser as browser;
+use fuseline_learn::results::class::Class;
 use fuseline_view::present::names::counted;
 use leptos::prelude::*;
 
@@ -38,18 +39,26 @@ pub fn ClassPane(
             .collect_view()
     };
     let missing = move || {
-        let missing = class.with(fuseline_learn::results::class::Class::missing_exercises);
+        let missing = class.with(Class::missing_exercises);
         (missing > 0).then(|| {
             let what = counted(missing, "exercise");
             view! { <p class="quiet">{format!("{what} of your own: open their files here, too, and the answers to them are checked.")}</p> }
         })
     };
-    let lessons = move || {
-        let lessons = classroom.lessons.get();
+    // What the engine said is of the class as it is then: names are read with it, and once for all tables.
+    let tables = move || {
+        let (lessons, puzzles) = (classroom.lessons.get(), classroom.puzzles.get());
+        let named = class.with_untracked(|class| {
+            let names = class.names().into_iter();
+            names.zip(class.copies()).collect::<Vec<_>>()
+        });
         let count = lessons.len();
-        (0..count)
-            .map(|at| lesson_table(classroom, &learning, &lessons, at))
-            .collect_view()
+        let lessons = (0..count).map(|at| lesson_table(classroom, &learning, &lessons, at, &named));
+        let puzzles = (!puzzles.is_empty()).then(|| puzzle_table(&puzzles, &named));
+        view! {
+            {lessons.collect_view()}
+            {puzzles}
+        }
     };
     let drop = move |event: leptos::ev::DragEvent| {
         let files = browser::dropped_files(&event);
@@ -86,11 +95,7 @@ pub fn ClassPane(
             <Show when=move || has_students.get()>
                 <p class="quiet">"✓ on green: right at once. ✓: right on a later try. →: the page showed the answer. –: skipped. …: one wrong answer so far. !: not counted. The small number counts the tries."</p>
             </Show>
-            {lessons}
-            {move || {
-                let puzzles = classroom.puzzles.get();
-                (!puzzles.is_empty()).then(|| puzzle_table(classroom, &puzzles))
-            }}
+            {tables}
         </div>
     }
 }

@@ -13,12 +13,16 @@ use fuseline_view::present::names::counted;
 use leptos::prelude::*;
 use std::sync::Arc;
 
+/// What a student is called, and of whom the results are a copy.
+pub(super) type Named = (String, Option<usize>);
+
 /// A lesson: a row for each student who answered in it, a column for each question.
 pub(super) fn lesson_table(
     classroom: Classroom,
     learning: &Learning,
     lessons: &Arc<Vec<LessonColumns>>,
     at: usize,
+    named: &[Named],
 ) -> AnyView {
     let learning = *learning;
     let Some(lesson) = lessons.get(at) else {
@@ -40,12 +44,8 @@ pub(super) fn lesson_table(
             None => view! { <th scope="col" title=title>{number}</th> }.into_any(),
         }
     });
-    let names = classroom.class.with_untracked(|class| {
-        let names = class.names().into_iter();
-        names.zip(class.copies()).collect::<Vec<_>>()
-    });
-    let name_of = |at: usize| names.get(at).map_or("", |(name, _)| name.as_str());
-    let rows = names.iter().enumerate().filter_map(|(student, (name, copy))| {
+    let name_of = |at: usize| named.get(at).map_or("", |(name, _)| name.as_str());
+    let rows = named.iter().enumerate().filter_map(|(student, (name, copy))| {
         let cells: Vec<_> = (lesson.columns.iter())
             .filter_map(|column| column.cells.get(student))
             .collect();
@@ -60,7 +60,7 @@ pub(super) fn lesson_table(
                     <th scope="row">{name.clone()} {copy.map(|copy| view! { " " <small>{copy}</small> })}</th>
                     {cells.collect_view()}
                     <td>
-                        <button type="button" class="link-button" aria-label=format!("Remove {name}") on:click=move |_| classroom.remove(student)>"Remove"</button>
+                        <button type="button" class="link-button" aria-label=format!("Remove {name}") disabled=classroom.is_checking on:click=move |_| classroom.remove(student)>"Remove"</button>
                     </td>
                 </tr>
             }
@@ -122,22 +122,16 @@ fn cell(cell: &Cell) -> impl IntoView + use<> {
 }
 
 /// A row for each student who tried a puzzle, a column for each puzzle.
-pub(super) fn puzzle_table(
-    classroom: Classroom,
-    puzzles: &[PuzzleColumn],
-) -> impl IntoView + use<> {
+pub(super) fn puzzle_table(puzzles: &[PuzzleColumn], named: &[Named]) -> impl IntoView + use<> {
     let heads = puzzles.iter();
     let heads = heads.map(|puzzle| view! { <th scope="col">{puzzle.title.clone()}</th> });
-    let names = classroom
-        .class
-        .with_untracked(fuseline_learn::results::class::Class::names);
-    let rows = names.into_iter().enumerate().filter_map(|(student, name)| {
+    let rows = named.iter().enumerate().filter_map(|(student, (name, _))| {
         let cells: Vec<_> = (puzzles.iter())
             .map(|puzzle| puzzle.cells.get(student).and_then(Option::as_ref))
             .collect();
         cells.iter().any(Option::is_some).then(|| {
             let cells = cells.into_iter().map(solved);
-            view! { <tr><th scope="row">{name}</th>{cells.collect_view()}</tr> }
+            view! { <tr><th scope="row">{name.clone()}</th>{cells.collect_view()}</tr> }
         })
     });
     view! {

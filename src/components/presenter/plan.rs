@@ -1,6 +1,5 @@
 //! The plan of a workshop as a table.
 
-use fuseline_learn::lesson::read;
 use fuseline_learn::presenter::plan::{Part, Planned, Workshop, clock, plan};
 use leptos::prelude::*;
 
@@ -21,11 +20,11 @@ pub fn PlanTable(
         let what = match part.lesson() {
             Some(listed) => view! {
                 <button type="button" class="link-button" on:click=move |_| open.run(listed.id)>
-                    {read(listed.text).0.title}
+                    {part.title()}
                 </button>
             }
             .into_any(),
-            None => part.slide().map(|slide| slide.title).into_any(),
+            None => part.title().into_any(),
         };
         let kind = match part {
             Part::Lesson(_) => "lesson",

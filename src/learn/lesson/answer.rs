@@ -199,11 +199,9 @@ impl Task {
 
     /// A number that is asked for, as the page writes it.
     fn number_words(&self, number: f64) -> String {
-        let unit = self.kind.unit().unwrap_or(Unit::Count);
-        let value = Value::Number(number, unit).text();
         match &self.kind {
-            Kind::First { param, .. } => format!("`{param}` = {value}"),
-            _ => value,
+            Kind::First { param, .. } => param_value(param, number),
+            kind => Value::Number(number, kind.unit().unwrap_or(Unit::Count)).text(),
         }
     }
 
@@ -344,7 +342,7 @@ impl Task {
             Kind::First { param, when, .. } => {
                 let right = first_value(&states.answered, param, when).ok()?;
                 let words = around(&states.answered, param, right, when);
-                Some((format!("{}.", param_value(param, right)), words))
+                Some((format!("{}.", param_value(param, right as f64)), words))
             }
             Kind::Choose(_) | Kind::Each { .. } => {
                 let seen = answered()?;
@@ -405,7 +403,7 @@ impl Task {
         let at = match by {
             By::Param(name) => (seen.program().params.iter())
                 .find(|param| param.name.text == *name)
-                .map(|param| param_value(name, param.value)),
+                .map(|param| param_value(name, param.value as f64)),
             By::Merge | By::Choices => None,
         };
         let reasons = until.iter().filter(|condition| !condition.is_choice());

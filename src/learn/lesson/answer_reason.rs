@@ -133,7 +133,7 @@ pub(super) fn around(state: &PageState, param: &str, right: i64, when: &Conditio
         let is = value_words(left.metric, &left.value(&seen).ok()?, &seen);
         let against = operand_words(left.metric, limit, &seen);
         Some((
-            format!("at {}", param_value(param, value)),
+            format!("at {}", param_value(param, value as f64)),
             is,
             noun(left, &seen, Naming::Number),
             against,
@@ -156,7 +156,7 @@ pub(super) fn around(state: &PageState, param: &str, right: i64, when: &Conditio
 }
 
 /// `S = 1,920`.
-pub(super) fn param_value(param: &str, value: i64) -> String {
-    let value = Value::Number(value as f64, Unit::Count).text();
+pub(super) fn param_value(param: &str, value: f64) -> String {
+    let value = Value::Number(value, Unit::Count).text();
     format!("`{param}` = {value}")
 }

@@ -4,7 +4,7 @@ use super::check::check;
 use super::library::{Listed, listed_after};
 use super::state::Seen;
 use super::{Lesson, Problem, StepStates, read};
-use crate::results::digest;
+use crate::own::own_id;
 use std::sync::Arc;
 
 /// A lesson that is open.
@@ -61,8 +61,7 @@ impl OpenLesson {
 
     /// What results call it: another text of somebody's own is another lesson.
     pub fn results_id(&self) -> String {
-        self.id
-            .map_or_else(|| format!("own.{}", digest(&self.text)), str::to_owned)
+        self.id.map_or_else(|| own_id(&self.text), str::to_owned)
     }
 
     /// What comes after a step, from 0: the title of the next one, or of the next lesson of the page.

@@ -1,13 +1,10 @@
 //! Where an open puzzle comes from: the page, or a link or a file of somebody's own.
 
 use super::library::{Listed, listed};
-use fuseline_core::model::digest::fnv1a;
+use crate::own::{OWN, own_id};
 use fuseline_core::notation::edit::set_kernel;
 use fuseline_core::notation::parse;
 use std::sync::Arc;
-
-/// What links call a puzzle that they carry themselves.
-const OWN: &str = "own";
 
 /// An open puzzle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +49,7 @@ impl Source {
     pub fn progress_id(&self) -> String {
         match self {
             Self::Listed(listed) => listed.id.to_owned(),
-            Self::Own(text) => format!("{OWN}.{:016x}", fnv1a(text)),
+            Self::Own(text) => own_id(text),
         }
     }
 }

@@ -5,18 +5,15 @@ use crate::lesson::StepStates;
 use crate::lesson::open::OpenLesson;
 use crate::lesson::progress::Outcome;
 use crate::lesson::prose::{Inline, filled};
-use crate::lesson::state::{PageState, Seen};
+use crate::lesson::state::Seen;
 use crate::lesson::task::{Kind, Task};
-use crate::puzzle::is_small;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A question of a lesson, and what the engine has said of answers to it.
 pub struct Question {
-    /// Its step, from 0.
-    pub step: usize,
-    /// The title of the step.
+    /// The title of its step.
     pub title: String,
     task: Task,
     asked: Arc<Seen>,
@@ -71,7 +68,6 @@ impl Question {
         let of = lesson.lesson.steps.get(step)?;
         let seen = lesson.seen(step)?;
         Some(Self {
-            step,
             title: of.title.clone(),
             task: of.task.clone()?,
             asked: seen.asked,
@@ -115,25 +111,11 @@ impl Question {
                     Err(why) => Said::Unreadable(why),
                 }
             }
-            Act::Make(made) => {
-                let unreadable = |why: &str| Said::Unreadable(why.to_owned());
-                let Ok(shared) = made.applied(&self.states.asked.shared) else {
-                    return unreadable("it does not fit this page");
-                };
-                // The page of a lesson may be large, somebody's own text may not be larger.
-                if made.text.is_some() && !is_small(&shared.text) {
-                    return unreadable("its program is too large to check");
-                }
-                let state = PageState {
-                    shared,
-                    ..self.states.asked.clone()
-                };
-                match state.seen() {
-                    Some(seen) if self.task.is_done(&seen) => Said::Right,
-                    Some(_) => unreadable("it does not reach the goal"),
-                    None => unreadable("its program has an error"),
-                }
-            }
+            Act::Make(made) => match made.seen(&self.states.asked) {
+                Ok(seen) if self.task.is_done(&seen) => Said::Right,
+                Ok(_) => Said::Unreadable("it does not reach the goal".to_owned()),
+                Err(why) => Said::Unreadable(why.to_owned()),
+            },
         }
     }
 

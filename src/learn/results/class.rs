@@ -1,16 +1,16 @@
 //! The results of a class: who stands where, and what the first guesses were.
 
 use super::check::{Cell, Question, Said, Standing};
-use super::{Results, Solution, Try, digest};
+use super::{Results, Solution, Try};
 use crate::lesson::library::LESSONS;
 use crate::lesson::open::OpenLesson;
 use crate::lesson::progress::Outcome;
 use crate::lesson::prose::Inline;
-use crate::lesson::state::PageState;
+use crate::own::{digest, own_id};
 use crate::puzzle::library::PUZZLES;
 use crate::puzzle::source::Source;
 use crate::puzzle::standing::{Graded, Standing as Kernels};
-use crate::puzzle::{Posed, Puzzle, is_small, read};
+use crate::puzzle::{Posed, Puzzle, read};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -171,38 +171,48 @@ impl Class {
 
     /// The lessons with answers, by their ids in results: those of the page, then the teacher's own. Takes no analysis.
     pub fn lessons(&self) -> Vec<(String, OpenLesson)> {
-        let listed = LESSONS.iter().map(OpenLesson::listed);
-        let own = self.exercises.iter().filter(|text| is_lesson(text));
-        let all = listed.chain(own.map(|text| OpenLesson::own(text)));
-        let all = all.map(|open| (open.results_id(), open));
-        all.filter(|(id, _)| self.has(|student| student.lessons.contains_key(id)))
-            .collect()
+        let tried = self.tried();
+        let listed = LESSONS.iter().filter(|listed| tried.contains(listed.id));
+        let own = self.exercises.iter();
+        let own = own.filter(|text| is_lesson(text) && tried.contains(&*own_id(text)));
+        let all = listed.map(OpenLesson::listed);
+        let all = all.chain(own.map(|text| OpenLesson::own(text)));
+        all.map(|open| (open.results_id(), open)).collect()
     }
 
     /// The puzzles that somebody tried, by their ids in results.
     pub fn puzzles(&self) -> Vec<(String, Puzzle)> {
+        let tried = self.tried();
         let listed = PUZZLES.iter().map(Source::Listed);
         let own = self.exercises.iter().filter(|text| !is_lesson(text));
         let all = listed.chain(own.map(|text| Source::own(text)));
-        let all = all.map(|source| (source.progress_id(), read(source.text()).0));
-        all.filter(|(id, _)| self.has(|student| student.puzzles.contains_key(id)))
+        let all = all.map(|source| (source.progress_id(), source));
+        all.filter(|(id, _)| tried.contains(&**id))
+            .map(|(id, source)| (id, read(source.text()).0))
             .collect()
     }
 
     /// Number of lessons and puzzles that somebody did and this page does not know: their files are missing.
     pub fn missing_exercises(&self) -> usize {
-        let known = self.lessons().into_iter().map(|(id, _)| id);
-        let known: BTreeSet<_> = known
-            .chain(self.puzzles().into_iter().map(|(id, _)| id))
-            .collect();
-        let done = self.students.iter();
-        let done = done.flat_map(|student| student.lessons.keys().chain(student.puzzles.keys()));
-        let missing: BTreeSet<_> = done.filter(|id| !known.contains(*id)).collect();
-        missing.len()
+        let lessons = LESSONS.iter().map(|listed| listed.id.to_owned());
+        let puzzles = PUZZLES.iter().map(|listed| listed.id.to_owned());
+        let own = self.exercises.iter().map(|text| {
+            if is_lesson(text) {
+                own_id(text)
+            } else {
+                Source::own(text).progress_id()
+            }
+        });
+        let known: BTreeSet<_> = lessons.chain(puzzles).chain(own).collect();
+        let tried = self.tried();
+        tried.iter().filter(|id| !known.contains(**id)).count()
     }
 
-    fn has(&self, is_so: impl Fn(&Results) -> bool) -> bool {
-        self.students.iter().any(is_so)
+    /// The ids of all that somebody tried.
+    fn tried(&self) -> BTreeSet<&str> {
+        let students = self.students.iter();
+        let ids = students.flat_map(|student| student.lessons.keys().chain(student.puzzles.keys()));
+        ids.map(String::as_str).collect()
     }
 
     /// How the class answered the question of a step, from 0, of a lesson with this id; `None` for a step without one. An analysis or
@@ -298,25 +308,14 @@ fn first_guess(question: &Question, tries: &[Try]) -> Option<Guess> {
 }
 
 fn solved(posed: &Posed, solution: &Solution) -> Solved {
-    let asked = &posed.puzzle.page;
-    let refused = |why: &str| Solved::Refused(why.to_owned());
-    let Ok(shared) = solution.made.applied(&asked.shared) else {
-        return refused("it does not fit this puzzle");
-    };
-    if !is_small(&shared.text) {
-        return refused("its program is too large to check");
-    }
-    let state = PageState {
-        shared,
-        ..asked.clone()
-    };
-    let Some(seen) = state.seen() else {
-        return refused("its program has an error");
+    let seen = match solution.made.seen(&posed.puzzle.page) {
+        Ok(seen) => seen,
+        Err(why) => return Solved::Refused(why.to_owned()),
     };
     // Each move makes one kernel less.
-    let least_moves = seen.analysis.graph.ops.len() - seen.analysis.partition.kernels.len();
-    if solution.moves < least_moves {
-        return refused("its kernels take more moves");
+    let kernel_count = seen.analysis.partition.kernels.len();
+    if solution.moves + kernel_count < seen.analysis.graph.ops.len() {
+        return Solved::Refused("its kernels take more moves".to_owned());
     }
     match posed.standing(&seen.analysis, seen.has_error) {
         Kernels::Graded(graded) => Solved::Graded {

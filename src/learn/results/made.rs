@@ -1,6 +1,8 @@
 //! What somebody made of a state of the page, as its difference, so that it fits a code.
 
 use crate::lesson::solve::text_with_param;
+use crate::lesson::state::{PageState, Seen};
+use crate::puzzle::is_small;
 use fuseline_core::notation::edit::{main_dtype, set_dtype, set_kernel};
 use fuseline_core::notation::parse;
 use fuseline_core::{DType, Program};
@@ -14,7 +16,7 @@ use std::collections::BTreeMap;
 pub struct Made {
     /// Params with another value.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub sizes: BTreeMap<String, i64>,
+    sizes: BTreeMap<String, i64>,
     /// The element type of the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     element_type: Option<String>,
@@ -81,6 +83,24 @@ impl Made {
         };
         let state = read_state(choices.clone().into())?;
         Ok(SharedState { text, ..state })
+    }
+
+    /// What the engine sees on the page with this difference.
+    ///
+    /// # Errors
+    /// Why it sees nothing.
+    pub fn seen(&self, asked: &PageState) -> Result<Seen, &'static str> {
+        let shared = self.applied(&asked.shared);
+        let shared = shared.map_err(|_| "it does not fit this page")?;
+        // A program of the page may be large, somebody's own may not be larger than that of a puzzle.
+        if self.text.is_some() && !is_small(&shared.text) {
+            return Err("its program is too large to check");
+        }
+        let state = PageState {
+            shared,
+            ..asked.clone()
+        };
+        state.seen().ok_or("its program has an error")
     }
 
     fn text_from(&self, asked: &str) -> String {

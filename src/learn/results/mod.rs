@@ -10,7 +10,7 @@ pub mod made;
 pub mod table;
 
 use crate::lesson::answer::Answer;
-use fuseline_core::model::digest::fnv1a;
+use crate::own::digest;
 use made::Made;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -149,11 +149,6 @@ impl Results {
         self.lessons.is_empty() && self.puzzles.is_empty()
     }
 
-    /// Number of questions of a lesson that were tried.
-    pub fn tried_count(&self, lesson: &str) -> usize {
-        (self.lessons.get(lesson)).map_or(0, |answers| answers.steps.len())
-    }
-
     /// Number of tries and moves in all: of two results of a student the one with more is the later one.
     pub fn act_count(&self) -> usize {
         let steps = (self.lessons.values()).flat_map(|answers| answers.steps.values());
@@ -178,11 +173,6 @@ impl Results {
             }
         }
     }
-}
-
-/// A short name for the text of a lesson.
-pub fn digest(text: &str) -> String {
-    format!("{:016x}", fnv1a(text))
 }
 
 fn cut(text: &mut String) {
