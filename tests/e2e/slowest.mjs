@@ -1,9 +1,13 @@
-// The last lines of a run: its ten slowest tests, and how many passed.
+// The last lines of a run: its ten slowest tests, how many passed, and what the run left out.
 
 const SHOWN = 10;
 
 export default class Slowest {
   tests = [];
+
+  constructor({ lastLine }) {
+    this.lastLine = lastLine;
+  }
 
   onTestEnd(test, { duration }) {
     this.tests.push({ test, duration });
@@ -19,6 +23,7 @@ export default class Slowest {
     const count = (...outcomes) => this.tests.filter(({ test }) => outcomes.includes(test.outcome())).length;
     const skipped = count('skipped');
     console.log(`\n${count('expected')} passed, ${count('unexpected', 'flaky')} failed${skipped ? `, ${skipped} skipped` : ''}`);
+    if (this.lastLine) console.log(this.lastLine);
   }
 
   printsToStdio() {
