@@ -111,9 +111,9 @@ impl Classroom {
                 }
                 HandedIn::Results(one) => results.push(*one),
                 HandedIn::Exercise(text) => exercises.push(text),
-                HandedIn::Code(code) => match results_in(&code).await {
-                    Ok(one) => results.push(one),
-                    Err(_) => problems.push(format!(
+                HandedIn::Code(readings) => match first_results_in(&readings).await {
+                    Some(one) => results.push(one),
+                    None => problems.push(format!(
                         "Code {at} is not complete, or from another version of the page."
                     )),
                 },
@@ -231,4 +231,14 @@ impl Classroom {
         let written = self.class.with_untracked(Class::write);
         browser::download("class.json", "application/json", &written);
     }
+}
+
+/// The results of the first reading of a code that is one.
+async fn first_results_in(readings: &[String]) -> Option<Results> {
+    for reading in readings {
+        if let Ok(results) = results_in(reading).await {
+            return Some(results);
+        }
+    }
+    None
 }

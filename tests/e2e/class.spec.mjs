@@ -53,7 +53,9 @@ test('a student hands in a code, a file and a QR code, and the class shows what 
   await page.reload();
   await learn(page);
   await button(page, 'Results of your class').click();
-  await pane(page).getByRole('textbox', { name: 'Codes or links' }).fill(`Here it is: ${copied}, and a broken one: r1.AAAA`);
+  // A mail program has broken the code into lines.
+  const mailed = copied.replace(/.{60}/g, '$&\n> ');
+  await pane(page).getByRole('textbox', { name: 'Codes or links' }).fill(`Here it is:\n> ${mailed}\n> Ann\nand a broken one: r1.AAAA`);
   await button(page, 'Add').click();
   await expect(pane(page).locator('.class-standing')).toContainText('1 student.');
   await expect(pane(page).locator('.class-problems')).toContainText('Code 2 is not complete');
@@ -80,6 +82,37 @@ test('a student hands in a code, a file and a QR code, and the class shows what 
   await expect(students(page)).toHaveCount(1);
 });
 
+test('first guesses are shown to the class large: what was answered, then what is right', async ({ page, open }) => {
+  await handIn(page, open);
+  const [name, text] = await download(page, 'Save as a file');
+  await button(page, 'Lessons and puzzles').click();
+  await button(page, 'Results of your class').click();
+  const other = JSON.parse(text);
+  other.id = 'other';
+  other.lessons.exercise.steps[1] = [{ act: { answer: { text: '1 GB' } }, after_s: 9 }];
+  await openFiles(page, [file(name, text), file('other.json', JSON.stringify(other))]);
+  await pane(page).getByText('First guesses of each question').click();
+  await button(page, 'Show to the class: Step 1: Every op asks memory').click();
+  const dialog = page.getByRole('dialog', { name: /^First guesses/ });
+  await expect(dialog.getByText('Question 1 of 2')).toBeVisible();
+  await expect(dialog.locator('.guesses li')).toHaveText(['8.39 MB 2 students']);
+  await expect(dialog).not.toContainText('right');
+  await expect(dialog).not.toContainText('Answer');
+  expect(await accessibilityFindings(page)).toEqual([]);
+  // A remote control tells the answer, then goes on.
+  await page.keyboard.press('PageDown');
+  await expect(dialog).toContainText('Answer: 16.8 MB');
+  expect(await findingsInBothColours(page)).toEqual([]);
+  await page.keyboard.press('PageDown');
+  await expect(dialog.getByText('Question 2 of 2')).toBeVisible();
+  await expect(dialog).not.toContainText('Answer');
+  await page.keyboard.press('PageUp');
+  await expect(dialog.getByText('Question 1 of 2')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(dialog).toBeHidden();
+  await expect(button(page, 'Show to the class: Step 1: Every op asks memory')).toBeFocused();
+});
+
 test('forty files, broken and forged ones among them, make a class, a table and a file', async ({ page, open }) => {
   await handIn(page, open);
   const [, text] = await download(page, 'Save as a file');
@@ -100,7 +133,7 @@ test('forty files, broken and forged ones among them, make a class, a table and 
   await expect(pane(page).locator('.class-standing')).toHaveText('40 students. 40 added.');
   const problems = pane(page).locator('.class-problems li');
   await expect(problems).toHaveCount(2);
-  await expect(problems.first()).toContainText('half.json: The results are broken');
+  await expect(problems.first()).toContainText('half.json: The results cannot be read: they end in the middle');
   await expect(students(page)).toHaveCount(40);
   const row = (name) => students(page).filter({ has: page.getByRole('rowheader', { name, exact: true }) });
   await expect(row('S0').locator('td').first()).toContainText('right at once');

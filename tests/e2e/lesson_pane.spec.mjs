@@ -211,7 +211,7 @@ test('a text of one\'s own that a lesson shows, too, keeps its choices', async (
   await expect(policyChoice(page, policy)).toBeChecked();
 });
 
-test('Learn gives the page to the lessons and back, and a lesson to its program', async ({ page, open }) => {
+test('Learn leads to the lists and back, also out of a lesson, and a lesson gives the page to its program', async ({ page, open }) => {
   await open();
   await put(page, 'mine = relu(x) : f16[64]\n');
   await learn(page).click();
@@ -229,6 +229,8 @@ test('Learn gives the page to the lessons and back, and a lesson to its program'
   await expect(editor(page)).toHaveValue(/matmul1/);
   await learn(page).click();
   await expect(heading(page, 'Every op asks memory')).toBeVisible();
+  await learn(page).click();
+  await expect(panel(page).getByRole('heading', { name: 'Puzzles' })).toBeVisible();
   await learn(page).click();
   await expect(panel(page)).toHaveCount(0);
   await expect(editor(page)).toHaveValue('mine = relu(x) : f16[64]\n');

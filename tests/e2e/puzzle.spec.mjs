@@ -170,13 +170,13 @@ test('a link opens the puzzle with the solution, which is not the progress of wh
 test('kernels of another policy are not graded, and marked in the text they are not the visitor\'s moves', async ({ page, open }) => {
   await open();
   await openPuzzle(page, 'Two ops');
-  await learn(page);
+  await button(page, 'Whole page').click();
   await choosePolicy(page, 'optimal');
   await learn(page);
   await expect(words(page)).toContainText('These are not your kernels');
   await button(page, "Restore the puzzle's choices").click();
   await expect(words(page)).toContainText('above par');
-  await learn(page);
+  await button(page, 'Whole page').click();
   await choosePolicy(page, 'optimal');
   await choosePolicy(page, 'manual');
   await notice(page).getByRole('button', { name: /fewest bytes/ }).click();
@@ -188,18 +188,18 @@ test('kernels of another policy are not graded, and marked in the text they are 
   await expect(row(page, 'Two ops')).toContainText('unsolved');
 });
 
-test('an example closes the puzzle, and closing it brings back the program from before', async ({ page, open }) => {
+test('an example closes the puzzle, and closing it brings back the program from before, and Learn leads to the lists', async ({ page, open }) => {
   await open();
   await picker(page, 'Example').selectOption('softmax');
   const text = await textEditor(page).inputValue();
   await openPuzzle(page, 'Two ops');
   await button(page, 'Next puzzle').click();
-  await button(page, 'All puzzles').click();
+  await learn(page);
   await expect(pane(page).getByRole('heading', { name: 'Puzzles' })).toBeVisible();
   await pane(page).getByRole('button', { name: 'Back to your program' }).click();
   await expect(textEditor(page)).toHaveValue(text);
   await openPuzzle(page, 'Two ops');
-  await learn(page);
+  await button(page, 'Whole page').click();
   await picker(page, 'Example').selectOption('diamond');
   await expect(pane(page)).toHaveCount(0);
   await learn(page);
@@ -251,8 +251,6 @@ test('on a laptop the graph has the width of the page, and its type can be read'
   await open();
   for (const [title, isWhole] of [['Layer norm between', true], ['Prologues', true], ['A Llama block', false]]) {
     await learn(page);
-    if (await pane(page).count() === 0) await learn(page);
-    if (await button(page, 'All puzzles').count() > 0) await button(page, 'All puzzles').first().click();
     await row(page, title).click();
     await expect(words(page)).toContainText('above par');
     const canvas = await graph(page).locator('svg.dag').boundingBox();

@@ -309,10 +309,11 @@ fn broken_files_are_named_and_codes_are_found_in_messages() {
     let file = results.write();
     let half = &file[..file.len() / 2];
     for (broken, why) in [
-        (half, "The results are broken"),
+        (half, "they end in the middle"),
         (&*file.replacen(":1,", ":2,", 1), "another version"),
-        (r#"{"fuseline-results":1,"lessons":3}"#, "broken"),
-        (r#"{"fuseline-class":[{"id":"a"}]}"#, "broken"),
+        (&*file.replacen(":1,", ":1,,", 1), "damaged"),
+        (r#"{"fuseline-results":1,"lessons":3}"#, "were changed"),
+        (r#"{"fuseline-class":[{"id":"a"}]}"#, "were changed"),
         ("{}", "no results"),
         ("", "no results"),
         ("Hello, here they are: r2.AAAA", "no results"),
@@ -321,8 +322,20 @@ fn broken_files_are_named_and_codes_are_found_in_messages() {
         assert!(problem.contains(why), "{broken:.60}: {problem}");
     }
     let message = "Ann: r1.eN-_A\nhttps://example.org/fuseline/#r1.BBB, (r1.CC) xr1.no r1.";
-    let codes = ["r1.eN-_A", "r1.BBB", "r1.CC"].map(|code| HandedIn::Code(code.to_owned()));
+    let codes = ["r1.eN-_A", "r1.BBB", "r1.CC"].map(|code| HandedIn::Code(vec![code.to_owned()]));
     assert_eq!(handed_in(message).unwrap(), codes);
+    // A mail program breaks lines, and an answer quotes them. Which lines belong to the code, its checksum tells.
+    let message = "Hi\n> r1.AAA\n> BBB\r\n> CC\n>\n> Ann\n";
+    let readings = ["r1.AAA", "r1.AAABBB", "r1.AAABBBCC"].map(str::to_owned);
+    assert_eq!(
+        handed_in(message).unwrap(),
+        [HandedIn::Code(readings.to_vec())]
+    );
+    let message = "r1.AAA is mine\nBBB";
+    assert_eq!(
+        handed_in(message).unwrap(),
+        [HandedIn::Code(vec!["r1.AAA".to_owned()])]
+    );
 }
 
 #[test]

@@ -1,15 +1,18 @@
-//! The way to the lessons and back.
+//! The way to the lists of lessons and puzzles, and back.
 
-use crate::app::learning::Learning;
+use crate::app::learning::{Learning, Room};
+use crate::app::puzzling::Puzzling;
 use crate::app::state::Page;
 use fuseline_browser as browser;
 use leptos::prelude::*;
 
-/// Gives the page to the lessons or, where they have it, back to the visitor's program.
+/// Leads to the lists, also out of a lesson or a puzzle, and from there back to the visitor's program. On the whole page it leads to
+/// the lesson or the puzzle that is open.
 #[component]
 pub fn LearnButton() -> impl IntoView {
     let page = Page::of_context();
     let learning = Learning::of_context();
+    let puzzling = Puzzling::of_context();
     let is_open = move || page.is_learning.get();
     // Until a lesson was opened it is the one filled button of the bar, and beside *Fuse* there is no other.
     let is_new = move || {
@@ -17,11 +20,18 @@ pub fn LearnButton() -> impl IntoView {
             (learning.progress).with(|progress| progress.open.is_none() && progress.is_empty())
         })
     };
-    let toggle = move |_| match learning {
-        Some(learning) if untrack(is_open) => learning.leave(),
-        _ => {
+    let toggle = move |_| {
+        let Some(learning) = learning.filter(|_| untrack(is_open)) else {
             page.is_learning.set(true);
             browser::scroll_to_top();
+            return;
+        };
+        let has_lists = learning.room.get_untracked() == Room::Lists;
+        let has_lesson = learning.open.with_untracked(Option::is_some);
+        match puzzling.filter(|_| page.puzzle.with_untracked(Option::is_some)) {
+            Some(puzzling) if has_lists => puzzling.close(),
+            None if has_lists && has_lesson => learning.close(),
+            _ => learning.leave(),
         }
     };
     view! {

@@ -1,5 +1,6 @@
 //! Results without a server: what a student hands in, and what a class has handed in.
 
+pub mod discussion;
 pub mod hand_in;
 pub mod pane;
 pub mod questions;

@@ -42,7 +42,7 @@ pub fn ClassPane(
         let missing = class.with(Class::missing_exercises);
         (missing > 0).then(|| {
             let what = counted(missing, "exercise");
-            view! { <p class="quiet">{format!("{what} of your own: open their files here, too, and the answers to them are checked.")}</p> }
+            view! { <p class="quiet">{format!("{what} that this page does not have. If you wrote them, open their files here, too: then the answers to them are checked.")}</p> }
         })
     };
     // What the engine said is of the class as it is then: names are read with it, and once for all tables.

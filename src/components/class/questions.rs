@@ -1,5 +1,6 @@
 //! The first guesses of a class, question by question: what the discussion is about.
 
+use super::discussion::Discussion;
 use crate::components::lesson::prose::inlines;
 use crate::components::sentence::sentence;
 use fuseline_learn::results::class::{Column, Guess};
@@ -20,63 +21,78 @@ pub fn Questions(
     at: usize,
 ) -> impl IntoView {
     let is_open = RwSignal::new(false);
-    let Some(title) = lessons.get(at).map(|lesson| lesson.title.clone()) else {
+    let Some(lesson) = lessons.get(at) else {
         return ().into_any();
     };
-    let columns = move || {
-        let lesson = lessons.get(at)?;
-        let columns = lesson.columns.iter();
-        let columns = columns.filter(|column| !column.guesses.is_empty());
-        Some(columns.map(question).collect_view())
+    let title = lesson.title.clone();
+    let columns = lesson.columns.iter();
+    let columns = columns.filter(|column| !column.guesses.is_empty());
+    let columns = Arc::new(columns.cloned().collect::<Vec<_>>());
+    let shown = RwSignal::new(None::<usize>);
+    let sections = {
+        let columns = columns.clone();
+        move || {
+            let sections = columns.iter().enumerate();
+            let sections = sections.map(|(at, column)| question(column, at, shown));
+            sections.collect_view()
+        }
     };
     view! {
         <details class="class-questions" on:toggle:target=move |event| is_open.set(event.target().open())>
             <summary>"First guesses of each question" <span class="sr-only">{format!(": {title}")}</span></summary>
-            <Show when=move || is_open.get()>{columns.clone()}</Show>
+            <Show when=move || is_open.get()>{sections.clone()}</Show>
         </details>
+        <Discussion title columns shown />
     }
     .into_any()
 }
 
-fn question(column: &Column) -> impl IntoView + use<> {
-    let all: usize = column.guesses.iter().map(|guess| guess.count).sum();
-    let (shown, others) = column
-        .guesses
-        .split_at(column.guesses.len().min(MAX_GUESSES));
-    let right = (!column.right.is_empty())
-        .then(|| view! { <p class="quiet">"Answer: " {sentence(&column.right)}</p> });
-    let rows = shown.iter().map(|guess| bar(guess, all));
-    let others: usize = others.iter().map(|guess| guess.count).sum();
-    let others = (others > 0).then(|| {
-        bar(
-            &Guess {
-                words: "other answers".to_owned(),
-                count: others,
-                is_right: false,
-                nudge: String::new(),
-            },
-            all,
-        )
-    });
+fn question(column: &Column, at: usize, shown: RwSignal<Option<usize>>) -> impl IntoView + use<> {
+    let title = column.full_title();
+    let label = format!("Show to the class: {title}");
     view! {
         <section class="class-question">
-            <h5>{format!("Step {}: {}", column.step + 1, column.title)}</h5>
+            <h5>{title}</h5>
             <p>{inlines(&column.ask, None)}</p>
-            <ul class="guesses">{rows.collect_view()}{others}</ul>
-            {right}
+            {guesses(column, true)}
+            {answer(column)}
+            <button type="button" aria-label=label on:click=move |_| shown.set(Some(at))>"Show to the class"</button>
         </section>
     }
 }
 
-fn bar(guess: &Guess, all: usize) -> impl IntoView + use<> {
+/// The right answer with its reason.
+pub(super) fn answer(column: &Column) -> Option<impl IntoView + use<>> {
+    (!column.right.is_empty())
+        .then(|| view! { <p class="quiet">"Answer: " {sentence(&column.right)}</p> })
+}
+
+/// The first guesses as bars; with the right one marked and what the lesson says to the others where the answer is told.
+pub(super) fn guesses(column: &Column, is_told: bool) -> impl IntoView + use<> {
+    let all: usize = column.guesses.iter().map(|guess| guess.count).sum();
+    let (shown, others) = column
+        .guesses
+        .split_at(column.guesses.len().min(MAX_GUESSES));
+    let others = others.iter().map(|guess| guess.count).sum();
+    let others = (others > 0).then(|| Guess {
+        words: "other answers".to_owned(),
+        count: others,
+        is_right: false,
+        nudge: String::new(),
+    });
+    let rows = shown.iter().chain(&others);
+    let rows = rows.map(|guess| bar(guess, all, is_told)).collect_view();
+    view! { <ul class="guesses">{rows}</ul> }
+}
+
+fn bar(guess: &Guess, all: usize, is_told: bool) -> impl IntoView + use<> {
     let percent = 100.0 * guess.count as f64 / all.max(1) as f64;
-    let right = guess
-        .is_right
-        .then(|| view! { <span class="guess-right">"✓ right"</span> });
-    let nudge =
-        (!guess.nudge.is_empty()).then(|| view! { <small>{sentence(&guess.nudge)}</small> });
+    let is_right = guess.is_right && is_told;
+    let right = is_right.then(|| view! { <span class="guess-right">"✓ right"</span> });
+    let nudge = (!guess.nudge.is_empty() && is_told)
+        .then(|| view! { <small>{sentence(&guess.nudge)}</small> });
     view! {
-        <li class:is-right=guess.is_right>
+        <li class:is-right=is_right>
             <span class="guess-words">{sentence(&guess.words)} " " {right}</span>
             <span class="guess-count">{counted(guess.count, "student")}</span>
             <span class="guess-bar" aria-hidden="true"><span style:width=format!("{percent:.1}%")></span></span>

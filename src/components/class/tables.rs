@@ -31,7 +31,7 @@ pub(super) fn lesson_table(
     let id = lesson.id.clone();
     let heads = lesson.columns.iter().map(|column| {
         let step = column.step;
-        let title = format!("Step {}: {}", step + 1, column.title);
+        let title = column.full_title();
         let number = step + 1;
         // A lesson of the teacher's own is not in the list of the page.
         match listed(&id) {

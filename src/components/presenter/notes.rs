@@ -191,10 +191,11 @@ fn step_view(
     let answer = task.as_ref().zip(open.states.get(at));
     let answer = answer.and_then(|(task, states)| task.right_answer(states));
     let task = task.map(|task| {
+        let others = task.is_done_on_page().then(|| words.one_way_of_several());
         view! {
             <section class="speaker-task" lang=lang.to_owned()>
                 <p><strong>{inlines(&task.ask, seen.as_ref().map(|seen| &*seen.asked))}</strong></p>
-                {answer.map(|answer| view! { <p lang="en">{sentence(&answer)}</p> })}
+                {answer.map(|answer| view! { <p><span lang="en">{sentence(&answer)}</span>{others}</p> })}
                 <p class="quiet" lang=words.tag()>{if is_answered { words.class_sees_answer() } else { words.next_shows_answer() }}</p>
             </section>
         }

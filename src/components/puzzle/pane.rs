@@ -151,6 +151,9 @@ fn PuzzleWays(
                 {move || if is_walking() { words().back_to_kernels() } else { words().show_optimum() }}
             </button>
             <button type="button" on:click=share>{move || words().share_solution()}</button>
+            <button type="button" title=move || words().whole_page_about() on:click=move |_| page.is_learning.set(false)>
+                {move || words().whole_page()}
+            </button>
             <button type="button" class:is-primary=is_done on:click=go_on>
                 {move || if following().is_some() { words().next_puzzle() } else { words().all_puzzles() }}
             </button>

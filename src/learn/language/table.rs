@@ -57,8 +57,8 @@ table! {
     worksheet_about: "The questions on paper, with a key", "Die Fragen auf Papier, mit Lösungen";
     whole_page: "Whole page", "Ganze Seite";
     whole_page_about:
-        "The whole page with the program of this step. Learn leads back.",
-        "Die ganze Seite mit dem Programm dieses Schritts. „Learn“ führt zurück.";
+        "The whole page with this program. Learn leads back.",
+        "Die ganze Seite mit diesem Programm. „Learn“ führt zurück.";
     edit: "Edit", "Bearbeiten";
 
     // A task.
@@ -167,8 +167,8 @@ table! {
 
     // The worksheet.
     sheets_about:
-        "Two pages of questions, and the key on a page of its own. Sheet 0 has the numbers of the lesson, each other sheet has other ones.",
-        "Zwei Seiten mit Fragen, und die Lösungen auf einer eigenen Seite. Blatt 0 hat die Zahlen der Lektion, jedes andere Blatt hat andere.";
+        "Two pages of questions, and the key on a page of its own. Sheet 0 is as in the lesson. Each other sheet has other sizes where the words allow it, and its options in another order.",
+        "Zwei Seiten mit Fragen, und die Lösungen auf einer eigenen Seite. Blatt 0 ist wie die Lektion. Jedes andere Blatt hat andere Größen, wo die Worte es erlauben, und seine Optionen in anderer Reihenfolge.";
     sheet: "Sheet ", "Blatt ";
     other_numbers: "Use other numbers", "Andere Zahlen verwenden";
     print: "Print", "Drucken";

@@ -268,6 +268,11 @@ impl Class {
 }
 
 impl Column {
+    /// The number of its step, from 1, and the title.
+    pub fn full_title(&self) -> String {
+        format!("Step {}: {}", self.step + 1, self.title)
+    }
+
     /// Number of students who stand so.
     pub fn count(&self, is_so: impl Fn(&Standing) -> bool) -> usize {
         let cells = self.cells.iter();

@@ -5,11 +5,14 @@ use super::class::{Class, is_lesson};
 use crate::lesson;
 use crate::puzzle;
 use fuseline_view::page::links::Payload;
+use serde_json::error::Category;
 
 /// How the file of a student begins.
 const STUDENT: &str = r#"{"fuseline-results""#;
 /// How the file of a class begins.
 const CLASS: &str = r#"{"fuseline-class""#;
+/// Most lines of a code that was broken: a code is as long as a link at most, and mail has 60 characters a line or more.
+const MAX_BROKEN_LINES: usize = 200;
 
 /// Something that was handed in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +23,9 @@ pub enum HandedIn {
     Class(Class),
     /// The file of a lesson or a puzzle, to check answers to it.
     Exercise(String),
-    /// A code, which the browser unpacks.
-    Code(String),
+    /// A code, which the browser unpacks: the shortest reading first, then with each line more that a mail program may have broken it
+    /// into.
+    Code(Vec<String>),
 }
 
 /// Whether a file holds results, by how it begins.
@@ -36,7 +40,6 @@ pub fn begins_results(start: &str) -> bool {
 /// There is nothing of the kind, or a file is broken; a sentence.
 pub fn handed_in(text: &str) -> Result<Vec<HandedIn>, String> {
     if begins_results(text) {
-        let broken = |problem| format!("The results are broken: {problem}.");
         let one = if text.trim_start().starts_with(CLASS) {
             HandedIn::Class(read_class(text).map_err(broken)?)
         } else {
@@ -75,16 +78,40 @@ fn is_exercise(text: &str) -> bool {
     text.trim_start().starts_with('#') && puzzle::read(text).1.is_empty()
 }
 
-/// The codes in a text, each in its order.
-fn codes_in(text: &str) -> impl Iterator<Item = String> {
+/// Why results cannot be read, for the teacher who asks the student for them again.
+fn broken(problem: serde_json::Error) -> String {
+    let why = match problem.classify() {
+        Category::Eof => "they end in the middle",
+        Category::Data => "they come from another version of the page, or were changed",
+        Category::Syntax | Category::Io => "something in them is damaged",
+    };
+    format!("The results cannot be read: {why}. Ask for them again.")
+}
+
+/// The readings of each code in a text, in its order.
+fn codes_in(text: &str) -> impl Iterator<Item = Vec<String>> {
     let version = Payload::Results.version();
     let is_of_code = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     text.match_indices(version).filter_map(move |(at, _)| {
         let (before, from) = text.split_at(at);
         let packed = from.strip_prefix(version)?;
         let end = packed.find(|c| !is_of_code(c)).unwrap_or(packed.len());
-        let packed = packed.get(..end)?;
-        let begins = !before.ends_with(is_of_code);
-        (begins && !packed.is_empty()).then(|| format!("{version}{packed}"))
+        let (packed, after) = packed.split_at(end);
+        if packed.is_empty() || before.ends_with(is_of_code) {
+            return None;
+        }
+        let mut lines = after.lines();
+        // What stands after the code in its line ends it.
+        let is_broken = lines.next().is_none_or(|rest| rest.trim_end().is_empty());
+        let lines = lines.map(|line| line.trim_start_matches(['>', ' ']).trim_end());
+        let lines = lines.take_while(|line| !line.is_empty() && line.chars().all(is_of_code));
+        let mut readings = vec![format!("{version}{packed}")];
+        if is_broken {
+            for line in lines.take(MAX_BROKEN_LINES) {
+                let longest = readings.last().map_or("", String::as_str);
+                readings.push(format!("{longest}{line}"));
+            }
+        }
+        Some(readings)
     })
 }

@@ -95,6 +95,7 @@ impl Worksheet {
             if let Some(mut question) = Question::new(step, task, states, known) {
                 question.step = at;
                 question.has_other_sizes = has_other_sizes;
+                question.field.turn(seed);
                 questions.push(question);
             }
         }
@@ -103,6 +104,16 @@ impl Worksheet {
             lang: lesson.lang.clone(),
             title: lesson.title.clone(),
             questions,
+        }
+    }
+}
+
+impl Field {
+    /// Lets the options of another sheet begin with another one: a neighbour's tick stands elsewhere.
+    fn turn(&mut self, seed: u32) {
+        if let Self::Options { labels, .. } = self {
+            let first = (seed as usize).checked_rem(labels.len());
+            labels.rotate_left(first.unwrap_or_default());
         }
     }
 }
