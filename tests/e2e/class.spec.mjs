@@ -102,6 +102,7 @@ test('first guesses are shown to the class large: what was answered, then what i
   // A remote control tells the answer, then goes on.
   await page.keyboard.press('PageDown');
   await expect(dialog).toContainText('Answer: 16.8 MB');
+  await expect(dialog.locator('.guesses small')).toHaveText('That is one crossing. The matmul writes it, and the add reads it.');
   expect(await findingsInBothColours(page)).toEqual([]);
   await page.keyboard.press('PageDown');
   await expect(dialog.getByText('Question 2 of 2')).toBeVisible();

@@ -125,10 +125,10 @@ fn a_german_lesson_judges_in_german_and_gives_the_engine_s_reason_in_english() {
         right.words.strip_suffix(&right.reason),
         Some("Richtig: 4.19 MB (Abweichungen bis 5.00 % zählen als richtig). ")
     );
-    let again = |text: &str| judge_number(&lesson, text).unwrap().again;
-    assert_eq!(again("1 MB"), "Nicht ganz. Die Antwort ist größer.");
-    assert_eq!(again("9 MB"), "Nicht ganz. Die Antwort ist kleiner.");
-    assert!(again("2,1 MB").starts_with("Nicht ganz. Das ist `y` oder `z` allein."));
+    let nudge = |text: &str| judge_number(&lesson, text).unwrap().nudge;
+    assert_eq!(nudge("1 MB"), "Die Antwort ist größer.");
+    assert_eq!(nudge("9 MB"), "Die Antwort ist kleiner.");
+    assert!(nudge("2,1 MB").starts_with("Das ist `y` oder `z` allein."));
     let wrong = judge_number(&lesson, "9 MB").unwrap().words;
     assert!(
         wrong.starts_with("Nicht ganz. Die Antwort ist 4.19 MB. "),
@@ -149,8 +149,8 @@ fn a_german_lesson_judges_in_german_and_gives_the_engine_s_reason_in_english() {
     assert_eq!(choose(&[]), Err("wähle zuerst eine Antwort".to_owned()));
     let wrong = choose(&[0]).unwrap();
     assert_eq!(
-        wrong.again,
-        "Nicht ganz. Woher soll der Kernel `x` sonst bekommen?"
+        wrong.nudge,
+        "Woher soll der Kernel `x` sonst bekommen?"
     );
     let right = choose(&[1]).unwrap().words;
     assert!(
@@ -204,7 +204,7 @@ fn a_language_without_fixed_strings_has_english_ones_and_keeps_its_tag() {
     let lesson = lesson("fr-CA");
     assert_eq!(lesson.lang.as_str(), "fr-CA");
     let wrong = judge_number(&lesson, "1 MB").unwrap();
-    assert_eq!(wrong.again, "Not quite. The answer is larger.");
+    assert_eq!(wrong.nudge, "The answer is larger.");
 }
 
 #[test]

@@ -183,19 +183,19 @@ fn each_number_that_is_asked_for_has_a_common_mistake_with_a_nudge() {
 fn a_common_mistake_gets_its_own_nudge_and_no_other_does() {
     let (task, states) = first_lesson_step(1);
     let seen = states.answered.seen().unwrap_or_else(|| unreachable!());
-    let again = |text: &str| {
+    let nudge = |text: &str| {
         let answer = Answer::Text(text.to_owned());
         let judged = task.judge(&answer, &states.answered, &seen);
-        judged.map_or_else(|why| why, |judged| judged.again)
+        judged.map_or_else(|why| why, |judged| judged.nudge)
     };
-    let half = "Not quite. That is one crossing. The matmul writes it, and the add reads it.";
-    assert_eq!(again("8.39 MB"), half);
-    assert_eq!(again("8 MiB"), half);
-    assert_eq!(again("5 MB"), "Not quite. The answer is larger.");
+    let half = "That is one crossing. The matmul writes it, and the add reads it.";
+    assert_eq!(nudge("8.39 MB"), half);
+    assert_eq!(nudge("8 MiB"), half);
+    assert_eq!(nudge("5 MB"), "The answer is larger.");
     // Without its unit a number is right where one fits, and wrong where none does.
-    assert_eq!(again("16.8"), "");
-    assert_eq!(again("16,777,216"), "");
-    assert_eq!(again("5"), "write the unit, too, such as 1.2 GB");
+    assert_eq!(nudge("16.8"), "");
+    assert_eq!(nudge("16,777,216"), "");
+    assert_eq!(nudge("5"), "write the unit, too, such as 1.2 GB");
 }
 
 #[test]
@@ -233,13 +233,13 @@ fn a_first_wrong_answer_gets_no_right_one() {
             Kind::Do { .. } => {}
             Kind::Number { .. } | Kind::First { .. } => {
                 let unit = task.kind.unit().map_or("", Unit::symbol);
-                for (given, again) in [
-                    ("0", "Not quite. The answer is larger."),
-                    ("1e", "Not quite. The answer is smaller."),
+                for (given, nudge) in [
+                    ("0", "The answer is larger."),
+                    ("1e", "The answer is smaller."),
                 ] {
                     let given = given.replace("1e", "999999999999999999");
                     let judged = judge(&Answer::Text(format!("{given} {unit}")));
-                    assert_eq!(judged.again, again, "{id}");
+                    assert_eq!(judged.nudge, nudge, "{id}");
                 }
             }
             Kind::Choose(_) | Kind::Each { .. } => {
@@ -250,33 +250,32 @@ fn a_first_wrong_answer_gets_no_right_one() {
                     places.map(|(at, _)| at).collect()
                 };
                 let all = judge(&Answer::Chosen((0..options.len()).collect()));
-                let begins = "Not quite. Something is wrong. ";
-                assert!(all.again.starts_with(begins), "{id}: {all:?}");
+                let begins = "Something is wrong. ";
+                assert!(all.nudge.starts_with(begins), "{id}: {all:?}");
                 let wrong = judge(&Answer::Chosen(places(false)[..1].to_vec()));
                 // The reason is that of the first, so others are left to find.
                 let all_wrong = judge(&Answer::Chosen(places(false)));
-                assert_eq!(hint_in(&all_wrong.again), hint_in(&wrong.again), "{id}");
+                assert_eq!(hint_in(&all_wrong.nudge), hint_in(&wrong.nudge), "{id}");
                 for right in places(true) {
                     let label = format!("\"{}\"", options[right].label);
-                    assert!(!wrong.again.contains(&label), "{id}: {wrong:?}");
+                    assert!(!wrong.nudge.contains(&label), "{id}: {wrong:?}");
                 }
                 let Judged {
-                    is_right, again, ..
+                    is_right, nudge, ..
                 } = judge(&Answer::Chosen(places(true)));
-                assert!(is_right && again.is_empty(), "{id}: {again}");
+                assert!(is_right && nudge.is_empty(), "{id}: {nudge}");
             }
         }
     }
 }
 
 /// What a first wrong answer is told beside that it is wrong.
-fn hint_in(again: &str) -> &str {
+fn hint_in(nudge: &str) -> &str {
     let verdicts = [
-        "Not quite. ",
         "Something is wrong, and something is missing. ",
         "Something is wrong. ",
     ];
-    let mut hint = again;
+    let mut hint = nudge;
     for verdict in verdicts {
         hint = hint.strip_prefix(verdict).unwrap_or(hint);
     }
@@ -294,17 +293,17 @@ fn every_wrong_choice_gets_a_hint_of_its_own() {
         let mut told = Vec::new();
         for (at, option) in wrong {
             let judged = task.judge(&Answer::Chosen(vec![at]), &states.answered, &seen);
-            let again = judged
+            let nudge = judged
                 .unwrap_or_else(|why| unreachable!("{id}: {why}"))
-                .again;
-            let hint = hint_in(&again);
+                .nudge;
+            let hint = hint_in(&nudge);
             assert!(
                 hint.len() > 30 && !hint.starts_with("Choose"),
-                "{id}: {} {again}",
+                "{id}: {} {nudge}",
                 option.label
             );
-            assert!(!told.contains(&again), "{id}: {ask:?} says twice: {again}");
-            told.push(again);
+            assert!(!told.contains(&nudge), "{id}: {ask:?} says twice: {nudge}");
+            told.push(nudge);
             hints += 1;
         }
         // What is missing has no option that was chosen to speak of.
@@ -318,15 +317,15 @@ fn every_wrong_choice_gets_a_hint_of_its_own() {
 fn a_wrongly_chosen_tensor_gets_the_reason_why_it_is_wrong() {
     let (task, states) = first_lesson_step(3);
     let seen = states.answered.seen().unwrap_or_else(|| unreachable!());
-    let again = |chosen: &[usize]| {
+    let nudge = |chosen: &[usize]| {
         let judged = task.judge(&Answer::Chosen(chosen.to_vec()), &states.answered, &seen);
-        judged.map_or_else(|why| why, |judged| judged.again)
+        judged.map_or_else(|why| why, |judged| judged.nudge)
     };
     assert_eq!(
-        again(&[0, 1, 2]),
-        "Not quite. Something is wrong. `relu` writes `y3` (8.39 MB), and `matmul2` reads it in another kernel."
+        nudge(&[0, 1, 2]),
+        "Something is wrong. `relu` writes `y3` (8.39 MB), and `matmul2` reads it in another kernel."
     );
-    assert_eq!(again(&[0]), "Not quite. Something is missing.");
+    assert_eq!(nudge(&[0]), "Something is missing.");
 }
 
 /// A step of the page's first lesson, from 1.

@@ -22,9 +22,9 @@ impl Learning {
         let seen = seen.ok_or(task.language.step_without_program())?;
         let judged = task.judge(answer, &states.answered, &seen.answered)?;
         self.record(|open, step| self.recording.answer(open, step, answer));
-        let is_first = self.again.with_untracked(String::is_empty);
+        let is_first = self.nudge.with_untracked(String::is_empty);
         if !judged.is_right && is_first {
-            self.again.set(judged.again);
+            self.nudge.set(judged.nudge);
             return Ok(());
         }
         self.show(&states.answered);
@@ -59,7 +59,7 @@ impl Learning {
     }
 
     fn finish(self, judged: Judged, outcome: Outcome) {
-        self.again.set_if_changed(String::new());
+        self.nudge.set_if_changed(String::new());
         self.judged.set(Some(judged));
         self.end_step(outcome);
     }

@@ -56,7 +56,7 @@ pub struct Learning {
     /// What was said about the answer to the task of the step; `None` until it is answered.
     pub judged: RwSignal<Option<Judged>>,
     /// What a first wrong answer got, which leaves the task open; else empty.
-    pub again: RwSignal<String>,
+    pub nudge: RwSignal<String>,
     /// How far the visitor is.
     pub progress: RwSignal<Progress>,
     /// Whether the file of the lesson is being edited.
@@ -96,7 +96,7 @@ impl Learning {
             step,
             is_closing: RwSignal::new(false),
             judged: RwSignal::new(None),
-            again: RwSignal::new(String::new()),
+            nudge: RwSignal::new(String::new()),
             progress: RwSignal::new(stored.unwrap_or_default()),
             is_edited: RwSignal::new(false),
             is_worksheet_open: RwSignal::new(false),
@@ -223,7 +223,7 @@ impl Learning {
     pub fn show_asked(self) {
         self.recording.open_step();
         self.judged.set(None);
-        self.again.set_if_changed(String::new());
+        self.nudge.set_if_changed(String::new());
         if let Some(states) = untrack(|| self.states()) {
             self.show(&states.asked);
         }
@@ -241,7 +241,7 @@ impl Learning {
     pub fn close(self) {
         self.is_edited.set(false);
         self.judged.set(None);
-        self.again.set_if_changed(String::new());
+        self.nudge.set_if_changed(String::new());
         if self.open.with_untracked(Option::is_none) {
             return;
         }

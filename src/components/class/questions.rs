@@ -64,7 +64,7 @@ fn question(column: &Column, at: usize, shown: RwSignal<Option<usize>>) -> impl 
 /// The right answer with its reason.
 pub(super) fn answer(column: &Column) -> Option<impl IntoView + use<>> {
     (!column.right.is_empty())
-        .then(|| view! { <p class="quiet">"Answer: " {sentence(&column.right)}</p> })
+        .then(|| view! { <p class="class-answer">"Answer: " {sentence(&column.right)}</p> })
 }
 
 /// The first guesses as bars; with the right one marked and what the lesson says to the others where the answer is told.

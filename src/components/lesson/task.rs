@@ -25,7 +25,7 @@ pub fn TaskView(
 ) -> impl IntoView {
     let words = task.language;
     let (task_node, verdict_node) = (NodeRef::<html::Div>::new(), NodeRef::<html::Div>::new());
-    let (problem_node, again_node) = (NodeRef::<html::P>::new(), NodeRef::<html::P>::new());
+    let (problem_node, nudge_node) = (NodeRef::<html::P>::new(), NodeRef::<html::P>::new());
     let (hint_node, form) = (
         NodeRef::<html::Details>::new(),
         NodeRef::<html::Form>::new(),
@@ -33,7 +33,7 @@ pub fn TaskView(
     let asked = learning.seen.get_untracked().map(|seen| seen.asked);
     let problem = RwSignal::new(String::new());
     let is_answered = move || learning.judged.with(Option::is_some);
-    let is_missed = move || learning.again.with(|again| !again.is_empty());
+    let is_missed = move || learning.nudge.with(|nudge| !nudge.is_empty());
     // What a press says comes into view, also what it says a second time. Of parts that find no room together the last one is
     // seen.
     let answer = move |answer: &Answer| {
@@ -49,7 +49,7 @@ pub fn TaskView(
         }
         browser::after_picture(move || {
             browser::reveal_node(task_node);
-            browser::reveal_node(again_node);
+            browser::reveal_node(nudge_node);
             browser::reveal_node(problem_node);
         });
     };
@@ -65,6 +65,12 @@ pub fn TaskView(
         },
         false,
     );
+    // It is about the answer before one that cannot be read.
+    let nudge = move || {
+        let nudge = learning.nudge.get();
+        let is_told = !nudge.is_empty() && problem.with(String::is_empty);
+        is_told.then(|| sentence(&words.not_quite(&nudge)))
+    };
     let try_again = move |_| {
         learning.show_asked();
         // The field is enabled after this handler.
@@ -104,8 +110,7 @@ pub fn TaskView(
             <p class="task-question" id="task-question" lang=move || learning.lang()>{inlines(&ask, asked.as_deref())}</p>
             {field}
             <p class="task-problem" role="alert" node_ref=problem_node>{move || problem.get()}</p>
-            // It is about the answer before the one that cannot be read.
-            <p class="task-again" role="status" node_ref=again_node>{move || problem.with(String::is_empty).then(|| learning.again.with(|again| sentence(again)))}</p>
+            <p class="task-again" role="status" node_ref=nudge_node>{nudge}</p>
             <Show when=move || !is_answered()>
                 <button type="button" class="show-me" on:click=move |_| learning.give_up()>
                     {words.show_me()}

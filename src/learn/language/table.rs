@@ -104,7 +104,7 @@ table! {
     wrong(answer: &str):
         "Not quite. The answer is {answer}.",
         "Nicht ganz. Die Antwort ist {answer}.";
-    not_quite(again: &str): "Not quite. {again}", "Nicht ganz. {again}";
+    not_quite(nudge: &str): "Not quite. {nudge}", "Nicht ganz. {nudge}";
     larger: "The answer is larger.", "Die Antwort ist größer.";
     smaller: "The answer is smaller.", "Die Antwort ist kleiner.";
     choose_another: "Choose another one.", "Wähle eine andere.";

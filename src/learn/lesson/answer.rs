@@ -35,7 +35,7 @@ pub struct Judged {
     pub reason: String,
     /// What a first wrong answer gets in their place: where it is wrong and why, but not what is right. Quoted parts are code.
     /// Empty for a right one.
-    pub again: String,
+    pub nudge: String,
 }
 
 /// An option with the engine's word on it.
@@ -326,7 +326,7 @@ impl Task {
             is_right: false,
             words: join_sentences(&answer, &reason),
             reason,
-            again: String::new(),
+            nudge: String::new(),
         })
     }
 
@@ -420,7 +420,7 @@ impl Task {
             is_right: true,
             words,
             reason,
-            again: String::new(),
+            nudge: String::new(),
         })
     }
 
@@ -446,9 +446,9 @@ impl Task {
     }
 
     /// An answer is right if there is nothing to say to who tries again.
-    fn judged(&self, again: &str, value: &str, within: f64, reason: String) -> Judged {
+    fn judged(&self, nudge: &str, value: &str, within: f64, reason: String) -> Judged {
         let language = self.language;
-        let (is_right, verdict) = match (again.is_empty(), within > 0.0) {
+        let (is_right, verdict) = match (nudge.is_empty(), within > 0.0) {
             (false, _) => (false, language.wrong(value)),
             (true, false) => (true, language.right(value)),
             (true, true) => (true, language.right_within(value, &within_text(within))),
@@ -457,11 +457,7 @@ impl Task {
             is_right,
             words: join_sentences(&verdict, &reason),
             reason,
-            again: if is_right {
-                String::new()
-            } else {
-                language.not_quite(again)
-            },
+            nudge: nudge.to_owned(),
         }
     }
 }

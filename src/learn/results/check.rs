@@ -107,7 +107,7 @@ impl Question {
                 let judged = (self.task).judge(answer, &self.states.answered, &self.answered);
                 match judged {
                     Ok(judged) if judged.is_right => Said::Right,
-                    Ok(judged) => Said::Wrong(judged.again),
+                    Ok(judged) => Said::Wrong(judged.nudge),
                     Err(why) => Said::Unreadable(why),
                 }
             }
