@@ -8,10 +8,12 @@ use crate::random_graph;
 use fuseline_core::examples::EXAMPLES;
 use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, Options, Policy, analyze, analyze_program};
+use fuseline_learn::puzzle::library::PUZZLES;
+use fuseline_learn::puzzle::read;
 use fuseline_view::picture::dag::metrics::SMALL_FONT_PX;
 use fuseline_view::picture::dag::viewport::{LEGIBLE_PX, Size, Viewport};
-use fuseline_view::picture::dag::wrap::{MAX_COLUMNS, in_columns, wrap};
-use fuseline_view::picture::dag::{DagLayout, layout};
+use fuseline_view::picture::dag::wrap::{MAX_COLUMNS, in_columns, wrap, wrap_on_page};
+use fuseline_view::picture::dag::{DagLayout, Rect, layout};
 use fuseline_view::picture::export::graph;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -161,4 +163,46 @@ fn a_chain_that_is_taller_than_its_frame_is_in_columns_where_they_fit() {
         None,
         "columns of several frames are no help"
     );
+}
+
+/// The pages of the puzzles on a laptop and a phone.
+const PAGES: [Size; 2] = [(1348.0, 508.0), (364.0, 500.0)];
+
+#[test]
+fn a_large_puzzle_shows_more_kernels_at_once_in_columns_than_as_one() {
+    let mut broadened = Vec::new();
+    for listed in PUZZLES {
+        let program = parse(&read(listed.text).0.page.shared.text).program;
+        let analysis = analyze_program(&program, &Options::of_policy(Policy::Manual));
+        let analysis = analysis.analysis.unwrap();
+        let picture = layout(&analysis.graph, &analysis.partition);
+        for frame in PAGES {
+            let Some(wrapped) = wrap_on_page(&picture, frame) else {
+                continue;
+            };
+            assert_faultless(listed.id, &analysis, &wrapped);
+            let scale = LEGIBLE_PX / SMALL_FONT_PX;
+            if wrapped.width * scale <= frame.0 {
+                continue;
+            }
+            // The most ops in sight, wherever the drawing is moved to.
+            let in_sight = |picture: &DagLayout| {
+                let (width, height) = (frame.0 / scale, frame.1 / scale);
+                let corners = picture.ops.iter().map(|corner| {
+                    let (left, top) = (corner.rect.x, corner.rect.y);
+                    let is_in = |rect: Rect| {
+                        (left..=left + width - rect.width).contains(&rect.x)
+                            && (top..=top + height - rect.height).contains(&rect.y)
+                    };
+                    picture.ops.iter().filter(|op| is_in(op.rect)).count()
+                });
+                corners.max().unwrap_or_default()
+            };
+            let (one, many) = (in_sight(&picture), in_sight(&wrapped));
+            assert!(many > one, "{} in {frame:?}: {many} for {one}", listed.id);
+            broadened.push((listed.id, frame));
+        }
+    }
+    // Others fit, or have one column that a phone moves up and down.
+    assert_eq!(broadened, [("llama", PAGES[0])]);
 }

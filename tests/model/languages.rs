@@ -148,10 +148,7 @@ fn a_german_lesson_judges_in_german_and_gives_the_engine_s_reason_in_english() {
     let choose = |chosen: &[usize]| judge(&lesson, 2, &Answer::Chosen(chosen.to_vec()));
     assert_eq!(choose(&[]), Err("wähle zuerst eine Antwort".to_owned()));
     let wrong = choose(&[0]).unwrap();
-    assert_eq!(
-        wrong.nudge,
-        "Woher soll der Kernel `x` sonst bekommen?"
-    );
+    assert_eq!(wrong.nudge, "Woher soll der Kernel `x` sonst bekommen?");
     let right = choose(&[1]).unwrap().words;
     assert!(
         right.starts_with("Richtig: „Das Zwischenergebnis y“. "),

@@ -4,7 +4,7 @@ use crate::app::state::{Drawn, Selection};
 use fuseline_core::{Analysis, IdVec, KernelId, OpId};
 use fuseline_view::picture::dag::focus::FocusTarget;
 use fuseline_view::picture::dag::viewport::Size;
-use fuseline_view::picture::dag::wrap::wrap;
+use fuseline_view::picture::dag::wrap::{MAX_COLUMNS, wrap, wrap_on_page};
 use fuseline_view::picture::dag::{DagLayout, Edge};
 use fuseline_view::present::badge::{KernelLook, kernel_looks};
 use leptos::prelude::*;
@@ -31,10 +31,14 @@ impl PlacedGraph {
     pub(super) fn of(
         drawn: Arc<Drawn>,
         canvas: Size,
-        max_columns: usize,
+        has_page: bool,
         last: Option<&Arc<Self>>,
     ) -> Arc<Self> {
-        let wrapped = wrap(&drawn.layout, canvas, max_columns);
+        let wrapped = if has_page {
+            wrap_on_page(&drawn.layout, canvas)
+        } else {
+            wrap(&drawn.layout, canvas, MAX_COLUMNS)
+        };
         let layout = wrapped.map_or_else(|| drawn.layout.clone(), Arc::new);
         if let Some(last) = last
             && Arc::ptr_eq(&last.drawn, &drawn)

@@ -15,7 +15,6 @@ use fuseline_view::picture::dag::focus::FocusTarget;
 use fuseline_view::picture::dag::looks::Looks;
 use fuseline_view::picture::dag::sight::{Sight, are_edges_many, is_overview, is_small};
 use fuseline_view::picture::dag::viewport::{Size, Viewport};
-use fuseline_view::picture::dag::wrap::{MAX_COLUMNS, MAX_COLUMNS_OF_PAGE};
 use fuseline_view::picture::dag::{Point, Rect};
 use fuseline_view::present::manual::Proposal;
 use leptos::ev::MouseEvent;
@@ -281,12 +280,7 @@ fn is_of_puzzle(page: Page) -> impl Fn() -> bool + Copy + Send + Sync {
 fn placed_in(page: Page, canvas_px: Signal<Size>) -> Memo<Arc<PlacedGraph>> {
     let is_of_puzzle = is_of_puzzle(page);
     shared_memo(move |last| {
-        let max_columns = if is_of_puzzle() {
-            MAX_COLUMNS_OF_PAGE
-        } else {
-            MAX_COLUMNS
-        };
-        PlacedGraph::of(page.drawing.get(), canvas_px.get(), max_columns, last)
+        PlacedGraph::of(page.drawing.get(), canvas_px.get(), is_of_puzzle(), last)
     })
 }
 

@@ -196,7 +196,7 @@ impl Viewport {
 }
 
 /// The scale at which the whole picture fills the canvas.
-fn whole_scale(picture: Size, canvas: Size) -> f64 {
+pub(crate) fn whole_scale(picture: Size, canvas: Size) -> f64 {
     (canvas.0 / picture.0.max(1.0)).min(canvas.1 / picture.1.max(1.0))
 }
 

@@ -21,7 +21,7 @@ use super::frames::Frame;
 use super::geometry::{Point, Rect};
 use super::metrics::{FRAME_PADDING, LANE_GAP, MARGIN, TRACK_GAP};
 use super::routes::straighten;
-use super::viewport::{LEGIBLE_SCALE, Size};
+use super::viewport::{LEGIBLE_SCALE, Size, whole_scale};
 use fuseline_core::TensorId;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -29,7 +29,7 @@ use std::ops::RangeInclusive;
 /// Columns beside other panes, at most.
 pub const MAX_COLUMNS: usize = 3;
 /// Columns where the graph has the page and all kernels are compared, at most.
-pub const MAX_COLUMNS_OF_PAGE: usize = 6;
+const MAX_COLUMNS_OF_PAGE: usize = 6;
 /// How many times the frame a column may be tall. Who reads longer ones scrolls up again too far.
 const MAX_FRAMES: f64 = 3.0;
 /// Least distance of two columns.
@@ -59,6 +59,33 @@ pub fn wrap(layout: &DagLayout, frame: Size, max_columns: usize) -> Option<DagLa
         }
     }
     best
+}
+
+/// The same where the graph has the page. A drawing that is broader and taller than the frame is moved both ways anyhow: in columns
+/// more of it is in sight at once.
+pub fn wrap_on_page(layout: &DagLayout, frame: Size) -> Option<DagLayout> {
+    wrap(layout, frame, MAX_COLUMNS_OF_PAGE).or_else(|| {
+        let exceeds = |length: f64, room: f64| length * LEGIBLE_SCALE > room;
+        (exceeds(layout.width, frame.0) && exceeds(layout.height, frame.1))
+            .then(|| largest_whole(layout, frame, MAX_COLUMNS_OF_PAGE))
+            .flatten()
+    })
+}
+
+/// The drawing in the number of columns, up to `max_columns`, at which the whole of it is largest in the frame; `None` where that is
+/// one. `O(n log n)` in boxes and corners of edges, for each number.
+pub fn largest_whole(layout: &DagLayout, frame: Size, max_columns: usize) -> Option<DagLayout> {
+    let mut best = (whole_scale(layout.size(), frame), None);
+    for columns in 2..=max_columns {
+        let Some(wrapped) = in_columns(layout, columns) else {
+            break;
+        };
+        let scale = whole_scale(wrapped.size(), frame);
+        if scale > best.0 {
+            best = (scale, Some(wrapped));
+        }
+    }
+    best.1
 }
 
 /// The drawing in `columns` columns; `None` where it cannot be broken like that.

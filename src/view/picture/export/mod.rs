@@ -15,8 +15,8 @@ pub use styles::StyleSheets;
 use super::charts::{Charted, by_kernel_scene_of, roofline, timeline, traffic_bars};
 use super::dag::DagLayout;
 use super::dag::sight::{Sight, is_overview};
-use super::dag::viewport::Size;
-use super::dag::wrap::in_columns;
+use super::dag::viewport::{Size, whole_scale};
+use super::dag::wrap::largest_whole;
 use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::Analysis;
 use overview::overview;
@@ -147,10 +147,10 @@ impl Pictured<'_> {
         let sized = |ratio: f64| (width, width * ratio);
         match kind {
             PictureKind::Graph => {
-                let wrapped = fitted(layout, format.frame);
+                let wrapped = largest_whole(layout, format.frame, MAX_COLUMNS);
                 let layout = wrapped.as_ref().unwrap_or(layout);
                 let sight = Sight::of(layout, None);
-                let scale = scale(layout.size(), format.frame);
+                let scale = whole_scale(layout.size(), format.frame);
                 if format.is_paper && is_overview(sight.ops.len(), scale) {
                     overview(analysis, layout, &sight, is_fused, scale)
                 } else {
@@ -198,24 +198,4 @@ impl Pictured<'_> {
             traffic: svg(PictureKind::Traffic),
         }
     }
-}
-
-/// The layout in the number of columns at which it is largest in the frame; `None` where that is one.
-fn fitted(layout: &DagLayout, frame: Size) -> Option<DagLayout> {
-    let mut best = (scale(layout.size(), frame), None);
-    for columns in 2..=MAX_COLUMNS {
-        let Some(wrapped) = in_columns(layout, columns) else {
-            break;
-        };
-        let scale = scale(wrapped.size(), frame);
-        if scale > best.0 {
-            best = (scale, Some(wrapped));
-        }
-    }
-    best.1
-}
-
-/// Pixels for each unit of a drawing that is as large as the frame allows.
-fn scale(size: Size, frame: Size) -> f64 {
-    (frame.0 / size.0).min(frame.1 / size.1)
 }
