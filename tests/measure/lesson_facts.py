@@ -1,13 +1,16 @@
 """What lessons say of rounding, number formats, tiles and attention, measured: the table of docs/measurement.md, *Facts in lessons*.
 
-    python tests/measure/lesson_facts.py
+    TORCHINDUCTOR_FORCE_DISABLE_CACHES=1 python tests/measure/lesson_facts.py
 """
+
+import time
 
 import torch
 import torch.nn.functional as F
 import triton
 import triton.language as tl
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.profiler import ProfilerActivity, profile
 from triton.testing import do_bench
 
 GPU = {"device": "cuda"}
@@ -119,6 +122,7 @@ def softmax(x, y, length: tl.constexpr):
 
 def tiles(n=4096):
     a, b, c = (torch.randn(n, n, dtype=torch.float16, **GPU) for _ in range(3))
+    say("matmul of the library", us=time_us(lambda: a @ b))
     for rows, columns, warps, stages in (
         (64, 64, 4, 3), (128, 128, 4, 3), (128, 128, 8, 3), (128, 256, 4, 3), (128, 256, 8, 3), (256, 256, 8, 2),
     ):  # fmt: skip
@@ -140,6 +144,125 @@ def tiles(n=4096):
 
         kernel = launch()
         say(f"softmax of {length}, 4 warps", registers=kernel.n_regs, spills=kernel.n_spills, us=time_us(launch))
+
+
+# --- Programs: what a call takes, what compiling takes, and which result is nearer to f64 ---
+
+
+def linear_relu(x, w, b):
+    return torch.relu(x @ w + b)
+
+
+def linear_norm(x, w, b, r):
+    return F.layer_norm(F.gelu(x @ w + b) + r, (w.shape[1],))
+
+
+def three_gelus(x):
+    return F.gelu(F.gelu(F.gelu(x)))
+
+
+def two_means(c):
+    return c.mean(1), c.mean(0)
+
+
+def wall_us(function, *inputs, calls=300):
+    """Microseconds of one call, where calls follow each other."""
+    for _ in range(20):
+        function(*inputs)
+    torch.cuda.synchronize()
+    started = time.perf_counter()
+    for _ in range(calls):
+        function(*inputs)
+    torch.cuda.synchronize()
+    return (time.perf_counter() - started) / calls * 1e6
+
+
+def kernels_us(function, *inputs, calls=20):
+    """Microseconds that the kernels of one call take."""
+    with profile(activities=[ProfilerActivity.CUDA]) as profiled:
+        for _ in range(calls):
+            function(*inputs)
+        torch.cuda.synchronize()
+    return sum(event.self_device_time_total for event in profiled.key_averages()) / calls
+
+
+def inputs_of_linear_norm(rows):
+    bf16 = {"dtype": torch.bfloat16, **GPU}
+    x, w = torch.randn(rows, 1024, **bf16), torch.randn(1024, 4096, **bf16) / 32
+    return x, w, torch.randn(4096, **bf16), torch.randn(rows, 4096, **bf16)
+
+
+def programs():
+    inputs = inputs_of_linear_norm(4096)
+    linear_norm(*inputs)
+    torch.compiler.reset()
+    started = time.perf_counter()
+    compiled = torch.compile(linear_norm)
+    result = compiled(*inputs)
+    torch.cuda.synchronize()
+    took_s = time.perf_counter() - started
+    eager, exact = linear_norm(*inputs), linear_norm(*(tensor.double() for tensor in inputs))
+    say(
+        "linear layer, GELU, residual, layer norm",
+        first_call_s=took_s,
+        eager_us=kernels_us(linear_norm, *inputs),
+        compiled_us=kernels_us(compiled, *inputs),
+        equal_elements=(eager == result).float().mean().item(),
+        eager_error=(eager.double() - exact).abs().mean().item(),
+        compiled_error=(result.double() - exact).abs().mean().item(),
+    )
+    for rows in (4096, 128):
+        inputs = inputs_of_linear_norm(rows)
+        say(f"the same with {rows} rows", kernels_us=kernels_us(linear_norm, *inputs), wall_us=wall_us(linear_norm, *inputs))
+
+    x = torch.randn(8192, 8192, dtype=torch.bfloat16, **GPU)
+    fused = torch.compile(lambda x: two_means(three_gelus(x)))
+    first, second = torch.compile(three_gelus), torch.compile(two_means)
+    say(
+        "three GELUs, means of rows and of columns, in us",
+        eager=wall_us(lambda: two_means(three_gelus(x))),
+        compiled=wall_us(fused, x),
+        last_gelu_written=wall_us(lambda: second(first(x))),
+    )
+
+    x, w = (torch.randn(4096, 4096, dtype=torch.bfloat16, **GPU) for _ in range(2))
+    b = torch.randn(4096, dtype=torch.bfloat16, **GPU)
+    generated = {"max_autotune_gemm": True, "max_autotune_gemm_backends": "TRITON"}
+    one, two = torch.compile(linear_relu, options=generated), torch.compile(linear_relu)
+    for _ in range(3):
+        times = {"eager": linear_relu, "library_and_a_kernel": two, "one_generated_kernel": one}
+        say("linear layer with ReLU in us", **{name: wall_us(of, x, w, b) for name, of in times.items()})
+
+
+COPY = r"""
+template <int LOADS> __device__ void copy(const float *x, float *y, long n) {
+  long at = (long)blockIdx.x * blockDim.x * LOADS + threadIdx.x;
+  float values[LOADS];
+#pragma unroll
+  for (int i = 0; i < LOADS; i++) values[i] = x[at + (long)i * blockDim.x];
+#pragma unroll
+  for (int i = 0; i < LOADS; i++) y[at + (long)i * blockDim.x] = values[i];
+}
+extern "C" __global__ void copy1(const float *x, float *y, long n) { copy<1>(x, y, n); }
+extern "C" __global__ void copy4(const float *x, float *y, long n) { copy<4>(x, y, n); }
+"""
+
+
+def occupancy(elements=1 << 28):
+    """A copy by blocks of 256 threads, of which shared memory that nobody uses keeps some out: 8, 4 and 2 of them have room."""
+    x, y = torch.randn(elements, **GPU), torch.empty(elements, **GPU)
+    for loads in (1, 4):
+        kernel = torch.cuda._compile_kernel(COPY, f"copy{loads}")
+        times = {}
+        for blocks in (8, 4, 2):
+            shared_bytes = 220 * 1024 // blocks // 1024 * 1024
+            kernel.set_shared_memory_config(shared_bytes)
+
+            def launch():
+                kernel((elements // 256 // loads, 1, 1), (256, 1, 1), (x, y, elements), shared_mem=shared_bytes)
+
+            times[f"occupancy_{blocks * 256 * 100 // 2048}"] = time_us(launch)
+        say(f"copy of {x.nbytes / 1e9:.2f} GB, {loads} loads a thread, in us", **times)
 
 
 # --- Attention: what forward and backward cost ---
@@ -168,12 +291,14 @@ def attention(length, is_causal):
 
 print(torch.__version__, torch.cuda.get_device_name(0))
 torch.manual_seed(0)
+programs()  # first: compiling in a process that has compiled nothing
 for dtype in (torch.bfloat16, torch.float16):
     rounding(dtype)
 accumulators(4096)
 scales()
 formats()
 tiles()
+occupancy()
 for length in (2048, 8192):
     for is_causal in (False, True):
         attention(length, is_causal)

@@ -5,6 +5,7 @@ use super::value::{Unit, Value};
 use super::wording::join_sentences;
 use fuseline_core::analysis::device_model::{Product, device_count};
 use fuseline_core::analysis::limits::{KernelLimits, limits};
+use fuseline_core::analysis::tiling::COMPUTING_THREADS;
 use fuseline_core::model::op_type::OpType;
 use fuseline_core::{Analysis, KernelId};
 use fuseline_view::present::format::format_bytes;
@@ -165,8 +166,8 @@ fn waves(analysis: &Analysis, limits: &KernelLimits) -> String {
 fn registers(limits: &KernelLimits) -> String {
     match limits.tiling {
         Some(tiling) => format!(
-            "The {2} threads of a block share the {0} × {1} sums of its tile. The other registers hold addresses and operands.",
-            tiling.tile.rows, tiling.tile.columns, limits.threads_per_block
+            "The {COMPUTING_THREADS} threads that compute share the {0} × {1} sums of the tile. The other registers hold addresses and operands.",
+            tiling.tile.rows, tiling.tile.columns
         ),
         None => format!(
             "Up to {} tensors are live at once, and a thread holds several elements of each. The other registers hold addresses.",
