@@ -21,6 +21,7 @@ pub fn Discussion(
     /// Which of them is shown.
     shown: RwSignal<Option<usize>>,
 ) -> impl IntoView {
+    let label = format!("First guesses: {title}");
     let dialog = NodeRef::<html::Dialog>::new();
     let is_told = RwSignal::new(false);
     let count = columns.len();
@@ -71,7 +72,7 @@ pub fn Discussion(
         <dialog
             class="discussion"
             node_ref=dialog
-            aria-label=format!("First guesses: {title}")
+            aria-label=label
             on:close=move |_| {
                 is_told.set(false);
                 shown.set(None);
@@ -79,7 +80,7 @@ pub fn Discussion(
             on:keydown=keys
         >
             <header class="lesson-head">
-                <strong>{title.clone()}</strong>
+                <strong>{title}</strong>
                 <span class="quiet">{place}</span>
                 <button type="button" on:click=move |_| browser::close_modal(dialog)>"Close"</button>
             </header>

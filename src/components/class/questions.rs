@@ -4,7 +4,6 @@ use super::discussion::Discussion;
 use crate::components::lesson::prose::inlines;
 use crate::components::sentence::sentence;
 use fuseline_learn::results::class::{Column, Guess};
-use fuseline_learn::results::table::LessonColumns;
 use fuseline_view::present::names::counted;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -15,19 +14,15 @@ const MAX_GUESSES: usize = 6;
 /// The questions of a lesson with their first guesses, folded until the teacher wants them.
 #[component]
 pub fn Questions(
-    /// All lessons with answers.
-    lessons: Arc<Vec<LessonColumns>>,
-    /// Which of them.
-    at: usize,
+    /// The title of the lesson.
+    title: String,
+    /// Its questions.
+    columns: Vec<Column>,
 ) -> impl IntoView {
     let is_open = RwSignal::new(false);
-    let Some(lesson) = lessons.get(at) else {
-        return ().into_any();
-    };
-    let title = lesson.title.clone();
-    let columns = lesson.columns.iter();
+    let columns = columns.into_iter();
     let columns = columns.filter(|column| !column.guesses.is_empty());
-    let columns = Arc::new(columns.cloned().collect::<Vec<_>>());
+    let columns = Arc::new(columns.collect::<Vec<_>>());
     let shown = RwSignal::new(None::<usize>);
     let sections = {
         let columns = columns.clone();
@@ -44,7 +39,6 @@ pub fn Questions(
         </details>
         <Discussion title columns shown />
     }
-    .into_any()
 }
 
 fn question(column: &Column, at: usize, shown: RwSignal<Option<usize>>) -> impl IntoView + use<> {

@@ -76,7 +76,7 @@ pub(super) fn lesson_table(
     view! {
         <section class="class-lesson">
             <h4>{lesson.title.clone()}</h4>
-            <Questions lessons=lessons.clone() at />
+            <Questions title=lesson.title.clone() columns=lesson.columns.clone() />
             <div class="class-scroll" tabindex="0" role="region" aria-label=format!("Students by questions: {}", lesson.title)>
                 <table class="class-table">
                     <thead><tr><th scope="col">"Student"</th>{heads.collect_view()}<th><span class="sr-only">"Remove"</span></th></tr></thead>

@@ -41,9 +41,11 @@ pub fn begins_results(start: &str) -> bool {
 pub fn handed_in(text: &str) -> Result<Vec<HandedIn>, String> {
     if begins_results(text) {
         let one = if text.trim_start().starts_with(CLASS) {
-            HandedIn::Class(read_class(text).map_err(broken)?)
+            HandedIn::Class(read_class(text).map_err(|problem| broken(&problem))?)
         } else {
-            HandedIn::Results(Box::new(Results::read(text).map_err(broken)?))
+            HandedIn::Results(Box::new(
+                Results::read(text).map_err(|problem| broken(&problem))?,
+            ))
         };
         return Ok(vec![one]);
     }
@@ -79,7 +81,7 @@ fn is_exercise(text: &str) -> bool {
 }
 
 /// Why results cannot be read, for the teacher who asks the student for them again.
-fn broken(problem: serde_json::Error) -> String {
+fn broken(problem: &serde_json::Error) -> String {
     let why = match problem.classify() {
         Category::Eof => "they end in the middle",
         Category::Data => "they come from another version of the page, or were changed",
