@@ -408,3 +408,43 @@ fn the_answer_takes_a_good_part_of_the_slider() {
     assert!(done * 5 >= stops.len(), "{done} of {}", stops.len());
     assert!(example("exercise").is_some_and(|example| example.text == text));
 }
+
+#[test]
+fn a_lesson_gives_the_reason_of_what_was_measured_and_the_engine_decides() {
+    let text = |lang: &str, why: &str| {
+        format!(
+            "---\ntitle: Measured\nlang: {lang}\n---\n\n## One\n\n```fuse\ninput x : f16[1024, 1024]\n\ny = relu(x)\nz = abs(y)\n```\n\n```choose\nask: Which took longer?\n{why}- Two kernels :: unfused kernels > kernels\n- One :: unfused kernels < kernels :: It has half the bytes.\n```\n\n```then\npolicy: rules\n```\n"
+        )
+    };
+    let judged = |text: &str, chosen: usize| {
+        let (lesson, problems) = read(text);
+        assert_eq!(problems, []);
+        let states = lesson.states(&mut Vec::new()).remove(0);
+        let seen = states.answered.seen().unwrap_or_else(|| unreachable!());
+        let task = lesson.steps[0]
+            .task
+            .as_ref()
+            .unwrap_or_else(|| unreachable!());
+        let judged = task.judge(&Answer::Chosen(vec![chosen]), &states.answered, &seen);
+        let given_up = task.given_up(&states).unwrap_or_default();
+        (judged.unwrap_or_default(), given_up.words)
+    };
+    let why = "why: Measured, `y` and `z` took 7 µs instead of 4 µs, with `=unfused bytes`.\n";
+    let reason = "Measured, `y` and `z` took 7 µs instead of 4 µs, with 8.39 MB.";
+    let (right, given_up) = judged(&text("en", why), 0);
+    assert!(right.is_right);
+    assert!(right.words.ends_with(reason), "{right:?}");
+    assert_eq!(given_up, format!("\"Two kernels\". {reason}"));
+    assert!(!judged(&text("en", why), 1).0.is_right);
+    // In German, only the reason of the engine is marked as English.
+    assert_eq!(judged(&text("de", why), 0).0.reason, "");
+    let (engine, _) = judged(&text("de", ""), 0);
+    assert!(
+        engine.words.ends_with(&engine.reason) && !engine.reason.is_empty(),
+        "{engine:?}"
+    );
+
+    let (lesson, _) = read(&text("en", "why: `=size of tensor q`\n"));
+    let problems = fuseline_learn::lesson::check::check(&lesson);
+    assert!(!problems.is_empty());
+}

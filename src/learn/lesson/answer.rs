@@ -4,6 +4,7 @@ use super::StepStates;
 use super::answer_reason::{around, param_value, reason_for_things, reasons_of, things_of};
 use super::arithmetic::answer_in;
 use super::condition::Condition;
+use super::prose::quoted;
 use super::reason::reason;
 use super::solve::first_value;
 use super::state::{PageState, Seen};
@@ -31,7 +32,8 @@ pub struct Judged {
     pub is_right: bool,
     /// The right answer and its reason; quoted parts are code.
     pub words: String,
-    /// The reason, with which `words` ends: the engine gives it in English, whatever the language of the lesson is.
+    /// The reason of the engine, with which `words` ends: it is in English, whatever the language of the lesson is. Empty where the
+    /// lesson gives a reason of its own.
     pub reason: String,
     /// What a first wrong answer gets in their place: where it is wrong and why, but not what is right. Quoted parts are code.
     /// Empty for a right one.
@@ -123,7 +125,7 @@ impl Task {
                     _ => String::new(),
                 };
                 let value = self.number_words(numbers.right);
-                Ok(self.judged(&again, &value, numbers.within, why))
+                Ok(self.judged(&again, &value, numbers.within, why, seen))
             }
             (Kind::Choose(_) | Kind::Each { .. }, Answer::Chosen(chosen)) => {
                 if chosen.is_empty() {
@@ -248,7 +250,7 @@ impl Task {
         };
         let again = join_sentences(again, &hint);
         let why = self.why_chosen(&options, chosen, seen);
-        Ok(self.judged(&again, &self.right_labels(&options), 0.0, why))
+        Ok(self.judged(&again, &self.right_labels(&options), 0.0, why, seen))
     }
 
     /// Why the first of the wrongly chosen options is wrong. The others are left to the visitor.
@@ -322,9 +324,10 @@ impl Task {
     /// The right answer, which the visitor did not give. `None` where the engine finds none.
     pub fn given_up(&self, states: &StepStates) -> Option<Judged> {
         let (answer, reason) = self.answer_and_reason(states)?;
+        let (words, reason) = self.with_reason(&answer, reason, &states.answered.seen()?);
         Some(Judged {
             is_right: false,
-            words: join_sentences(&answer, &reason),
+            words,
             reason,
             nudge: String::new(),
         })
@@ -446,19 +449,29 @@ impl Task {
     }
 
     /// An answer is right if there is nothing to say to who tries again.
-    fn judged(&self, nudge: &str, value: &str, within: f64, reason: String) -> Judged {
+    fn judged(&self, nudge: &str, value: &str, within: f64, reason: String, seen: &Seen) -> Judged {
         let language = self.language;
         let (is_right, verdict) = match (nudge.is_empty(), within > 0.0) {
             (false, _) => (false, language.wrong(value)),
             (true, false) => (true, language.right(value)),
             (true, true) => (true, language.right_within(value, &within_text(within))),
         };
+        let (words, reason) = self.with_reason(&verdict, reason, seen);
         Judged {
             is_right,
-            words: join_sentences(&verdict, &reason),
+            words,
             reason,
             nudge: nudge.to_owned(),
         }
+    }
+
+    /// A verdict with its reason, and the reason of the engine in it: that of the lesson stands in its place.
+    fn with_reason(&self, verdict: &str, reason: String, seen: &Seen) -> (String, String) {
+        if self.why.is_empty() {
+            return (join_sentences(verdict, &reason), reason);
+        }
+        let own = quoted(&self.why, seen);
+        (join_sentences(verdict, &own), String::new())
     }
 }
 

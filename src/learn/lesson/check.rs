@@ -44,6 +44,7 @@ fn check_step(step: &Step, states: &StepStates, problems: &mut Vec<Problem>) {
         for line in [&task.ask, &task.hint] {
             check_figures(&[Part::Paragraph(line.clone())], &asked, problems);
         }
+        check_figures(&[Part::Paragraph(task.why.clone())], &answered, problems);
     }
     if let Some(task) = &step.task
         && let Err((line, what, mend)) = check_task(task, states, &asked, &answered)

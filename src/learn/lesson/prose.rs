@@ -86,6 +86,18 @@ pub fn filled(line: &[Inline], seen: &Seen) -> Vec<Inline> {
     line.iter().map(filled_one).collect()
 }
 
+/// A line as text, with its figures, and code between backticks.
+pub(crate) fn quoted(line: &[Inline], seen: &Seen) -> String {
+    let parts = [Part::Paragraph(filled(line, seen))];
+    let mut text = String::new();
+    each_inline(&parts, &mut |inline| match inline {
+        Inline::Text(written) => text.push_str(written),
+        Inline::Code(code) => text.extend(["`", code, "`"]),
+        Inline::Figure(_) | Inline::Emphasis(_) | Inline::Strong(_) | Inline::Link { .. } => {}
+    });
+    text
+}
+
 /// Number of words; a figure is one.
 pub fn word_count(parts: &[Part]) -> usize {
     let mut words = 0;

@@ -23,6 +23,8 @@ pub struct Task {
     pub kind: Kind,
     /// Shown to who asks for it.
     pub hint: Vec<Inline>,
+    /// The reason of the answer where the engine has none, such as a measurement; else empty.
+    pub why: Vec<Inline>,
     /// Wrong numbers that are expected; empty where no number is asked for.
     pub mistakes: Vec<Mistake>,
 }
@@ -128,6 +130,7 @@ impl Task {
             problems,
         )?;
         let hint = fields.take("hint");
+        let why = fields.take("why");
         let kind = match block.kind.as_str() {
             "predict" => predict(&mut fields, problems),
             "choose" => choose(&mut fields, std::mem::take(&mut items), problems),
@@ -145,6 +148,7 @@ impl Task {
             language,
             ask: inline(&ask.value, ask.line, problems),
             hint: hint.map_or_else(Vec::new, |hint| inline(&hint.value, hint.line, problems)),
+            why: why.map_or_else(Vec::new, |why| inline(&why.value, why.line, problems)),
             kind,
             mistakes: mistakes.unwrap_or_default(),
         })
@@ -310,8 +314,8 @@ impl Fields {
 
     fn finish(self, problems: &mut Vec<Problem>) {
         let known: &[&str] = match self.kind.as_str() {
-            "predict" => &["ask", "number", "first", "when", "within", "hint"],
-            "choose" => &["ask", "tensors", "kernels", "hint"],
+            "predict" => &["ask", "number", "first", "when", "within", "hint", "why"],
+            "choose" => &["ask", "tensors", "kernels", "hint", "why"],
             _ => &["ask", "until", "by", "hint"],
         };
         let left = self.entries.iter();

@@ -31,7 +31,7 @@ pub(super) fn changed(
         quantity.unit()?,
         Unit::Bytes | Unit::Flops | Unit::Intensity | Unit::Seconds | Unit::Ratio
     );
-    let ask = [Part::Paragraph(task.ask.clone())];
+    let ask = [task.ask.clone(), task.why.clone()].map(Part::Paragraph);
     if seed == 0 || !follows_sizes || states_a_number(&step.before) || states_a_number(&ask) {
         return None;
     }
