@@ -10,6 +10,7 @@ import torch.nn.functional as F
 import triton
 import triton.language as tl
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 from torch.profiler import ProfilerActivity, profile
 from triton.testing import do_bench
 
@@ -289,6 +290,25 @@ def attention(length, is_causal):
             )
 
 
+def masks(length=8192):
+    """Causal attention by SDPA, which chooses its backend, and by FlexAttention."""
+    q, k, v = (torch.randn(4, 16, length, 64, dtype=torch.bfloat16, **GPU) for _ in range(3))
+    mask = torch.ones(length, length, dtype=torch.bool, **GPU).tril()
+    causal = create_block_mask(lambda b, h, i, j: i >= j, None, None, length, length)
+    flex = torch.compile(flex_attention)
+    say(
+        f"causal attention of 4 x 16 heads of 64, {length} tokens, in us",
+        sdpa=time_us(lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True)),
+        sdpa_mask_tensor=time_us(lambda: F.scaled_dot_product_attention(q, k, v, attn_mask=mask)),
+        flex=time_us(lambda: flex(q, k, v, block_mask=causal)),
+        flex_own_score=time_us(lambda: flex(q, k, v, score_mod=distance, block_mask=causal)),
+    )
+
+
+def distance(score, b, h, i, j):
+    return score + (j - i) * torch.exp2(-0.5 * (h + 1))
+
+
 print(torch.__version__, torch.cuda.get_device_name(0))
 torch.manual_seed(0)
 programs()  # first: compiling in a process that has compiled nothing
@@ -302,3 +322,4 @@ occupancy()
 for length in (2048, 8192):
     for is_causal in (False, True):
         attention(length, is_causal)
+masks()
