@@ -443,7 +443,7 @@ fn a_lesson_gives_the_reason_of_what_was_measured_and_the_engine_decides() {
         engine.words.ends_with(&engine.reason) && !engine.reason.is_empty(),
         "{engine:?}"
     );
-
+    // Its figures are checked like those of the prose.
     let (lesson, _) = read(&text("en", "why: `=size of tensor q`\n"));
     let problems = fuseline_learn::lesson::check::check(&lesson);
     assert!(!problems.is_empty());

@@ -113,7 +113,7 @@ impl Task {
         match (&self.kind, answer) {
             (Kind::Number { .. } | Kind::First { .. }, Answer::Text(text)) => {
                 let numbers = self.numbers(text, state, seen)?;
-                let again = self.nudge(&numbers, seen);
+                let nudge = self.nudge(&numbers, seen);
                 let why = match &self.kind {
                     Kind::Number { quantity, .. } => reason(quantity, seen),
                     Kind::First { param, when, .. } => {
@@ -125,7 +125,7 @@ impl Task {
                     _ => String::new(),
                 };
                 let value = self.number_words(numbers.right);
-                Ok(self.judged(&again, &value, numbers.within, why, seen))
+                Ok(self.judged(&nudge, &value, numbers.within, why, seen))
             }
             (Kind::Choose(_) | Kind::Each { .. }, Answer::Chosen(chosen)) => {
                 if chosen.is_empty() {
@@ -235,7 +235,7 @@ impl Task {
         };
         let is_one = options.iter().filter(|option| option.is_right).count() == 1;
         let hint = self.first_wrong_hint(&options, chosen, seen);
-        let again = match (differs(false), differs(true)) {
+        let verdict = match (differs(false), differs(true)) {
             (false, false) => "",
             (true, true) if is_one && chosen.len() == 1 => {
                 if hint.is_empty() {
@@ -248,9 +248,9 @@ impl Task {
             (true, false) => self.language.something_wrong(),
             (false, true) => self.language.something_missing(),
         };
-        let again = join_sentences(again, &hint);
+        let nudge = join_sentences(verdict, &hint);
         let why = self.why_chosen(&options, chosen, seen);
-        Ok(self.judged(&again, &self.right_labels(&options), 0.0, why, seen))
+        Ok(self.judged(&nudge, &self.right_labels(&options), 0.0, why, seen))
     }
 
     /// Why the first of the wrongly chosen options is wrong. The others are left to the visitor.
