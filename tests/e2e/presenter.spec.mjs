@@ -132,6 +132,17 @@ test('presses that come faster than frames are drawn go through the steps', asyn
   await expect(place(page)).toHaveText(/From ops to kernels, [23] of 6/);
 });
 
+for (const [kind, step, has] of [['is done in several ways', 'exercise.5', true], ['asks for the lowest value', 'tiling.2', false]]) {
+  test(`the notes call the answer one of several where a task ${kind}`, async ({ page, open }) => {
+    await open(`#lesson=${step}`);
+    await begin(page);
+    const [notes] = await Promise.all([page.waitForEvent('popup'), page.keyboard.press('n')]);
+    const task = notes.locator('.speaker-task');
+    await expect(task).toContainText(has ? 'Move the slider to' : '448');
+    await expect(task.getByText('This is one way of several')).toHaveCount(has ? 1 : 0);
+  });
+}
+
 test('a second window has the notes, the answer and the plan, and commands the page', async ({ page, open, problems }) => {
   await open('#lesson=exercise.1');
   await begin(page);

@@ -5,24 +5,13 @@
 
 import json
 import tempfile
-import time
 
 import torch
 from torch.profiler import ProfilerActivity, profile
 
+from timing import call_us
+
 X = torch.randn(256, 256, device="cuda", dtype=torch.bfloat16)
-
-
-def call_us(function, *arguments, calls=200):
-    """Microseconds of one call, where calls follow each other."""
-    for _ in range(30):
-        function(*arguments)
-    torch.cuda.synchronize()
-    start = time.perf_counter()
-    for _ in range(calls):
-        function(*arguments)
-    torch.cuda.synchronize()
-    return (time.perf_counter() - start) / calls * 1e6
 
 
 def chain(op, count):

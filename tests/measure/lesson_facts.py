@@ -14,6 +14,8 @@ from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 from torch.profiler import ProfilerActivity, profile
 from triton.testing import do_bench
 
+from timing import call_us
+
 GPU = {"device": "cuda"}
 
 
@@ -166,18 +168,6 @@ def two_means(c):
     return c.mean(1), c.mean(0)
 
 
-def wall_us(function, *inputs, calls=300):
-    """Microseconds of one call, where calls follow each other."""
-    for _ in range(20):
-        function(*inputs)
-    torch.cuda.synchronize()
-    started = time.perf_counter()
-    for _ in range(calls):
-        function(*inputs)
-    torch.cuda.synchronize()
-    return (time.perf_counter() - started) / calls * 1e6
-
-
 def kernels_us(function, *inputs, calls=20):
     """Microseconds that the kernels of one call take."""
     with profile(activities=[ProfilerActivity.CUDA]) as profiled:
@@ -214,16 +204,16 @@ def programs():
     )
     for rows in (4096, 128):
         inputs = inputs_of_linear_norm(rows)
-        say(f"the same with {rows} rows", kernels_us=kernels_us(linear_norm, *inputs), wall_us=wall_us(linear_norm, *inputs))
+        say(f"the same with {rows} rows", kernels_us=kernels_us(linear_norm, *inputs), wall_us=call_us(linear_norm, *inputs))
 
     x = torch.randn(8192, 8192, dtype=torch.bfloat16, **GPU)
     fused = torch.compile(lambda x: two_means(three_gelus(x)))
     first, second = torch.compile(three_gelus), torch.compile(two_means)
     say(
         "three GELUs, means of rows and of columns, in us",
-        eager=wall_us(lambda: two_means(three_gelus(x))),
-        compiled=wall_us(fused, x),
-        last_gelu_written=wall_us(lambda: second(first(x))),
+        eager=call_us(lambda: two_means(three_gelus(x))),
+        compiled=call_us(fused, x),
+        last_gelu_written=call_us(lambda: second(first(x))),
     )
 
     x, w = (torch.randn(4096, 4096, dtype=torch.bfloat16, **GPU) for _ in range(2))
@@ -232,7 +222,7 @@ def programs():
     one, two = torch.compile(linear_relu, options=generated), torch.compile(linear_relu)
     for _ in range(3):
         times = {"eager": linear_relu, "library_and_a_kernel": two, "one_generated_kernel": one}
-        say("linear layer with ReLU in us", **{name: wall_us(of, x, w, b) for name, of in times.items()})
+        say("linear layer with ReLU in us", **{name: call_us(of, x, w, b) for name, of in times.items()})
 
 
 COPY = r"""

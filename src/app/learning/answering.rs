@@ -2,10 +2,11 @@
 
 use super::{Learning, is_in_lesson};
 use crate::app::state::{Page, SetIfChanged};
-use fuseline_learn::lesson::answer::{Answer, Judged, Wanted};
+use fuseline_learn::lesson::answer::{Answer, Judged};
 use fuseline_learn::lesson::open::{OpenLesson, StepSeen};
 use fuseline_learn::lesson::progress::Outcome;
 use fuseline_learn::lesson::state::Seen;
+use fuseline_learn::lesson::to_do::Wanted;
 use leptos::prelude::*;
 
 impl Learning {

@@ -3,16 +3,14 @@
 use super::StepStates;
 use super::answer_reason::{around, param_value, reason_for_things, reasons_of, things_of};
 use super::arithmetic::answer_in;
-use super::condition::Condition;
 use super::prose::quoted;
 use super::reason::reason;
 use super::solve::first_value;
 use super::state::{PageState, Seen};
-use super::task::{By, Kind, Task};
+use super::task::{Kind, Task};
 use super::value::{Unit, Value, within_text};
 use super::way_words::way_words;
-use super::wording::{clause_of, join_sentences, value_words};
-use fuseline_view::present::words::{capitalized, uncapitalized};
+use super::wording::join_sentences;
 use serde::{Deserialize, Serialize};
 
 /// What a visitor answers.
@@ -49,17 +47,6 @@ pub struct Choosable {
     pub about: String,
     /// Whether it is right.
     pub is_right: bool,
-}
-
-/// A condition of a task to do, as it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
-    /// What is wanted, and what is.
-    pub words: String,
-    /// Whether it holds.
-    pub holds: bool,
-    /// Whether it is to be reached, and did not just hold from the beginning.
-    pub is_goal: bool,
 }
 
 /// A number that was given, and the right one.
@@ -323,8 +310,14 @@ impl Task {
 
     /// The right answer, which the visitor did not give. `None` where the engine finds none.
     pub fn given_up(&self, states: &StepStates) -> Option<Judged> {
-        let (answer, reason) = self.answer_and_reason(states)?;
-        let (words, reason) = self.with_reason(&answer, reason, &states.answered.seen()?);
+        let (words, reason) = if let Kind::Do { .. } = self.kind {
+            let way = way_words(&states.asked, &self.way(&states.asked)?);
+            (way.clone(), way)
+        } else {
+            let seen = states.answered.seen()?;
+            let (answer, reason) = self.answer_and_reason(&states.answered, &seen)?;
+            self.with_reason(&answer, reason, &seen)
+        };
         Some(Judged {
             is_right: false,
             words,
@@ -333,118 +326,26 @@ impl Task {
         })
     }
 
-    /// The right answer as a sentence, empty of a task to do, and the engine's reason or way.
-    fn answer_and_reason(&self, states: &StepStates) -> Option<(String, String)> {
-        let answered = || states.answered.seen();
+    /// The right answer as a sentence, and the engine's reason; `None` for a task to do.
+    fn answer_and_reason(&self, state: &PageState, seen: &Seen) -> Option<(String, String)> {
         match &self.kind {
             Kind::Number { quantity, .. } => {
-                let seen = answered()?;
-                let value = quantity.value(&seen).ok()?.text();
-                Some((format!("{value}."), reason(quantity, &seen)))
+                let value = quantity.value(seen).ok()?.text();
+                Some((format!("{value}."), reason(quantity, seen)))
             }
             Kind::First { param, when, .. } => {
-                let right = first_value(&states.answered, param, when).ok()?;
-                let words = around(&states.answered, param, right, when);
+                let right = first_value(state, param, when).ok()?;
+                let words = around(state, param, right, when);
                 Some((format!("{}.", param_value(param, right as f64)), words))
             }
             Kind::Choose(_) | Kind::Each { .. } => {
-                let seen = answered()?;
-                let options = self.choosables(&seen).ok()?;
+                let options = self.choosables(seen).ok()?;
                 let right = (options.iter().enumerate()).filter(|(_, option)| option.is_right);
                 let right: Vec<_> = right.map(|(at, _)| at).collect();
-                let why = self.why_chosen(&options, &right, &seen);
+                let why = self.why_chosen(&options, &right, seen);
                 Some((format!("{}.", self.right_labels(&options)), why))
             }
-            Kind::Do { .. } => {
-                let way = self.way(&states.asked)?;
-                Some((String::new(), way_words(&states.asked, &way)))
-            }
-        }
-    }
-
-    /// The conditions of a task to do, in the present state of the page; empty for other tasks. `asked` is the page at the
-    /// beginning of the step: what held there is no goal, and is told only once it no longer holds.
-    pub fn wanted(&self, seen: &Seen, asked: &Seen) -> Vec<Wanted> {
-        let Kind::Do { until, .. } = &self.kind else {
-            return Vec::new();
-        };
-        let wanted = until.iter().map(|condition| match condition.holds(seen) {
-            Ok(holds) => Wanted {
-                words: self.wanted_words(condition, seen, holds),
-                holds,
-                is_goal: !holds || condition.holds(asked) != Ok(true),
-            },
-            Err(problem) => Wanted {
-                words: format!("{condition}: {problem}."),
-                holds: false,
-                is_goal: true,
-            },
-        });
-        let mut wanted: Vec<_> = wanted.collect();
-        if seen.has_error {
-            wanted.push(Wanted {
-                words: self.language.goal_legal().to_owned(),
-                holds: false,
-                is_goal: true,
-            });
-        }
-        wanted
-    }
-
-    /// What is said when a task to do is done: at which value, and why the page fulfilled it there. It stays true when the page
-    /// moves on. Choices that it asks for by name need no reason.
-    pub fn done_words(&self, seen: &Seen) -> String {
-        self.done(seen)
-            .map_or_else(String::new, |judged| judged.words)
-    }
-
-    /// The judgement of a task to do that is done; `None` for other tasks.
-    pub fn done(&self, seen: &Seen) -> Option<Judged> {
-        let Kind::Do { until, by } = &self.kind else {
-            return None;
-        };
-        let at = match by {
-            By::Param(name) => (seen.program().params.iter())
-                .find(|param| param.name.text == *name)
-                .map(|param| param_value(name, param.value as f64)),
-            By::Merge | By::Choices => None,
-        };
-        let reasons = until.iter().filter(|condition| !condition.is_choice());
-        let reasons: Vec<_> = reasons.map(|c| reasons_of(c, seen)).collect();
-        let reason = uncapitalized(&reasons.join(" "));
-        let language = self.language;
-        let words = match (at, reason.is_empty()) {
-            (None, true) => language.reached().to_owned(),
-            (None, false) => language.reached_for(&reason),
-            (Some(at), true) => language.reached_at(&at),
-            (Some(at), false) => language.reached_at_for(&at, &reason),
-        };
-        Some(Judged {
-            is_right: true,
-            words,
-            reason,
-            nudge: String::new(),
-        })
-    }
-
-    /// Whether a task to do is done.
-    pub fn is_done(&self, seen: &Seen) -> bool {
-        let wanted = self.wanted(seen, seen);
-        !wanted.is_empty() && wanted.iter().all(|wanted| wanted.holds)
-    }
-
-    /// `Goal: kernel 1 is memory-bound. Now: compute-bound.`, or what holds already.
-    fn wanted_words(&self, condition: &Condition, seen: &Seen, holds: bool) -> String {
-        let wanted = clause_of(condition, seen);
-        if holds {
-            return format!("{}.", capitalized(&wanted));
-        }
-        match (condition, condition.values(seen)) {
-            (Condition::Compare { left, .. }, Ok(Some([now, _]))) => {
-                let now = value_words(left.metric, &now, seen);
-                self.language.goal_now(&wanted, &now)
-            }
-            _ => self.language.goal(&wanted),
+            Kind::Do { .. } => None,
         }
     }
 

@@ -25,6 +25,7 @@ pub mod state;
 pub mod task;
 mod tensor_reason;
 mod time_reason;
+pub mod to_do;
 pub mod value;
 mod way_words;
 mod wording;

@@ -2,6 +2,7 @@
 
 use super::check::{Cell, Question, Said, Standing};
 use super::{Results, Solution, Try};
+use crate::language::Language;
 use crate::lesson::library::LESSONS;
 use crate::lesson::open::OpenLesson;
 use crate::lesson::progress::Outcome;
@@ -270,7 +271,7 @@ impl Class {
 impl Column {
     /// The number of its step, from 1, and the title.
     pub fn full_title(&self) -> String {
-        format!("Step {}: {}", self.step + 1, self.title)
+        Language::English.step(self.step + 1, &self.title)
     }
 
     /// Number of students who stand so.

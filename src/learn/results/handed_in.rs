@@ -41,13 +41,11 @@ pub fn begins_results(start: &str) -> bool {
 pub fn handed_in(text: &str) -> Result<Vec<HandedIn>, String> {
     if begins_results(text) {
         let one = if text.trim_start().starts_with(CLASS) {
-            HandedIn::Class(read_class(text).map_err(|problem| broken(&problem))?)
+            read_class(text).map(HandedIn::Class)
         } else {
-            HandedIn::Results(Box::new(
-                Results::read(text).map_err(|problem| broken(&problem))?,
-            ))
+            Results::read(text).map(|results| HandedIn::Results(Box::new(results)))
         };
-        return Ok(vec![one]);
+        return one.map(|one| vec![one]).map_err(|problem| broken(&problem));
     }
     if is_exercise(text) {
         return Ok(vec![HandedIn::Exercise(text.to_owned())]);

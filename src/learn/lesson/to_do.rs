@@ -1,0 +1,108 @@
+//! Whether a task to do is done, and what it still wants of the page.
+
+use super::answer::Judged;
+use super::answer_reason::{param_value, reasons_of};
+use super::condition::Condition;
+use super::state::Seen;
+use super::task::{By, Kind, Task};
+use super::wording::{clause_of, value_words};
+use fuseline_view::present::words::{capitalized, uncapitalized};
+
+/// A condition of a task to do, as it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// What is wanted, and what is.
+    pub words: String,
+    /// Whether it holds.
+    pub holds: bool,
+    /// Whether it is to be reached, and did not just hold from the beginning.
+    pub is_goal: bool,
+}
+
+impl Task {
+    /// The conditions of a task to do, in the present state of the page; empty for other tasks. `asked` is the page at the
+    /// beginning of the step: what held there is no goal, and is told only once it no longer holds.
+    pub fn wanted(&self, seen: &Seen, asked: &Seen) -> Vec<Wanted> {
+        let Kind::Do { until, .. } = &self.kind else {
+            return Vec::new();
+        };
+        let wanted = until.iter().map(|condition| match condition.holds(seen) {
+            Ok(holds) => Wanted {
+                words: self.wanted_words(condition, seen, holds),
+                holds,
+                is_goal: !holds || condition.holds(asked) != Ok(true),
+            },
+            Err(problem) => Wanted {
+                words: format!("{condition}: {problem}."),
+                holds: false,
+                is_goal: true,
+            },
+        });
+        let mut wanted: Vec<_> = wanted.collect();
+        if seen.has_error {
+            wanted.push(Wanted {
+                words: self.language.goal_legal().to_owned(),
+                holds: false,
+                is_goal: true,
+            });
+        }
+        wanted
+    }
+
+    /// What is said when a task to do is done: at which value, and why the page fulfilled it there. It stays true when the page
+    /// moves on. Choices that it asks for by name need no reason.
+    pub fn done_words(&self, seen: &Seen) -> String {
+        self.done(seen)
+            .map_or_else(String::new, |judged| judged.words)
+    }
+
+    /// The judgement of a task to do that is done; `None` for other tasks.
+    pub fn done(&self, seen: &Seen) -> Option<Judged> {
+        let Kind::Do { until, by } = &self.kind else {
+            return None;
+        };
+        let at = match by {
+            By::Param(name) => (seen.program().params.iter())
+                .find(|param| param.name.text == *name)
+                .map(|param| param_value(name, param.value as f64)),
+            By::Merge | By::Choices => None,
+        };
+        let reasons = until.iter().filter(|condition| !condition.is_choice());
+        let reasons: Vec<_> = reasons.map(|c| reasons_of(c, seen)).collect();
+        let reason = uncapitalized(&reasons.join(" "));
+        let language = self.language;
+        let words = match (at, reason.is_empty()) {
+            (None, true) => language.reached().to_owned(),
+            (None, false) => language.reached_for(&reason),
+            (Some(at), true) => language.reached_at(&at),
+            (Some(at), false) => language.reached_at_for(&at, &reason),
+        };
+        Some(Judged {
+            is_right: true,
+            words,
+            reason,
+            nudge: String::new(),
+        })
+    }
+
+    /// Whether a task to do is done.
+    pub fn is_done(&self, seen: &Seen) -> bool {
+        let wanted = self.wanted(seen, seen);
+        !wanted.is_empty() && wanted.iter().all(|wanted| wanted.holds)
+    }
+
+    /// `Goal: kernel 1 is memory-bound. Now: compute-bound.`, or what holds already.
+    fn wanted_words(&self, condition: &Condition, seen: &Seen, holds: bool) -> String {
+        let wanted = clause_of(condition, seen);
+        if holds {
+            return format!("{}.", capitalized(&wanted));
+        }
+        match (condition, condition.values(seen)) {
+            (Condition::Compare { left, .. }, Ok(Some([now, _]))) => {
+                let now = value_words(left.metric, &now, seen);
+                self.language.goal_now(&wanted, &now)
+            }
+            _ => self.language.goal(&wanted),
+        }
+    }
+}
