@@ -255,6 +255,7 @@ impl Presenting {
                 }
                 self.learning.open_listed(&lesson, step);
             }
+            FromNotes::RestartsClock => self.began_ms.set(browser::clock_ms()),
             FromNotes::Does(_) | FromNotes::GoTo(..) => {}
         }
     }
@@ -281,6 +282,7 @@ impl Presenting {
                 text: open.text.to_string(),
                 step,
                 is_answered,
+                is_closing: self.learning.is_closing.get(),
             })
         });
         Shown {

@@ -14,7 +14,7 @@ use fuseline_learn::puzzle::progress::Progress;
 use fuseline_learn::puzzle::source::Source;
 use fuseline_learn::puzzle::standing::{Graded, Maker, Standing};
 use fuseline_learn::puzzle::{Posed, Region, Step, make, read};
-use fuseline_view::page::links::SharedState;
+use fuseline_view::page::links::{SharedState, read_state, write_state};
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -133,13 +133,18 @@ impl Puzzling {
         Effect::watch(
             move || (self.graded(), page.moves(), page.puzzle.get()),
             move |(graded, moves, puzzle), before, _| {
+                let id = puzzle.as_ref().map(Source::progress_id);
+                if let (Some(id), &Some(moves)) = (&id, moves) {
+                    let kernels = untrack(|| write_state(&own_kernels(page, moves))).ok();
+                    let kernels = kernels.filter(|_| moves > 0);
+                    (self.progress).update(|progress| progress.keep_kernels(id, kernels));
+                }
                 // Only what the visitor did counts, and not what they were given or shown.
                 let own = moves.filter(|&moves| moves > 0);
-                let (Some(graded), Some(moves), Some(puzzle)) = (graded, own, puzzle) else {
+                let (Some(graded), Some(moves), Some(id)) = (graded, own, id) else {
                     self.has_just_won.set_if_changed(false);
                     return;
                 };
-                let id = puzzle.progress_id();
                 let is_best =
                     (self.progress).with_untracked(|progress| progress.is_best(&id, graded, moves));
                 // What was solved before there were results is handed in once it is solved again.
@@ -152,7 +157,7 @@ impl Puzzling {
                 }
                 (self.progress).update(|progress| progress.note(&id, graded, moves));
                 let was_open = before.is_some_and(|(before, _, of)| {
-                    of.as_ref() == Some(puzzle) && before.is_some_and(|before| !before.is_solved())
+                    of == puzzle && before.is_some_and(|before| !before.is_solved())
                 });
                 if was_open || !graded.is_solved() {
                     self.has_just_won.set_if_changed(graded.is_solved());
@@ -193,27 +198,31 @@ impl Puzzling {
         }
     }
 
-    /// Opens a puzzle at its start, as one step of undo.
+    /// Opens a puzzle with the kernels that the visitor left in it, else at its start, as one step of undo.
     pub fn open(self, source: &Source) {
-        let state = SharedState {
-            puzzle: Some(source.link_name().to_owned()),
-            ..read(source.text()).0.page.shared
-        };
-        let is_first = self.page.puzzle.with_untracked(Option::is_none);
-        if let Some(document) = (self.session.document_to_return_to()).filter(|_| is_first) {
-            (self.progress).update(|progress| progress.before = Some(document));
-        }
-        self.forget_help();
-        self.session.open_exercise(&state);
-        self.page.step.set_if_changed(None);
-        self.page.select(Selection::Nothing);
+        let id = source.progress_id();
+        let kept =
+            (self.progress).with_untracked(|progress| progress.kernels(&id).map(String::from));
+        let kept = kept.and_then(|kernels| read_state(kernels.into()).ok());
+        self.open_at(&kept.unwrap_or_else(|| source.start()));
     }
 
     /// Opens the present puzzle at its start.
     pub fn start_again(self) {
         if let Some(source) = self.page.puzzle.get_untracked() {
-            self.open(&source);
+            self.open_at(&source.start());
         }
+    }
+
+    fn open_at(self, state: &SharedState) {
+        let is_first = self.page.puzzle.with_untracked(Option::is_none);
+        if let Some(document) = (self.session.document_to_return_to()).filter(|_| is_first) {
+            (self.progress).update(|progress| progress.before = Some(document));
+        }
+        self.forget_help();
+        self.session.open_exercise(state);
+        self.page.step.set_if_changed(None);
+        self.page.select(Selection::Nothing);
     }
 
     /// The puzzle of the program on the page, with its choices.
@@ -230,6 +239,7 @@ impl Puzzling {
             self.page.choose(|choices| {
                 *choices = Choices {
                     note: choices.note.take(),
+                    puzzle: choices.puzzle.take(),
                     moves: choices.moves,
                     ..Choices::from(&posed.puzzle.page.shared)
                 };
@@ -237,14 +247,15 @@ impl Puzzling {
         }
     }
 
-    /// Closes the puzzle, brings back the program from before it, and shows the lists.
+    /// Closes the puzzle as one step of undo, brings back the program from before it, and shows the lists.
     pub fn close(self) {
         self.forget_help();
-        self.page.puzzle.set(None);
         let before = self.progress.try_update(|progress| progress.before.take());
-        // The program of a link is the visitor's to keep.
         if self.session.document_to_return_to().is_none() {
             self.session.return_to(before.flatten().as_deref());
+        } else {
+            // The program of a link is the visitor's to keep.
+            self.page.choose(|choices| choices.puzzle = None);
         }
         self.page.is_learning.set_if_changed(true);
     }
@@ -341,5 +352,14 @@ impl Puzzling {
             choices,
         } = before;
         (self.page).replace(text, Origin::Single, example, choices);
+    }
+}
+
+/// The kernels of the page, which so many moves of the visitor made, as a link carries them.
+fn own_kernels(page: Page, moves: usize) -> SharedState {
+    SharedState {
+        selected_op: None,
+        moves: Some(moves),
+        ..shown(page)
     }
 }

@@ -108,7 +108,7 @@ impl Session {
             .with_untracked(|text| browser::remember_text(text));
         let open = if let Some((id, document)) = shown {
             page.example.set(document.example());
-            choose(page, document.choices());
+            choose(page, document.state());
             page.resume_sent();
             OpenDocument::stored(id, document)
         } else {
@@ -176,7 +176,7 @@ impl Session {
                 page.puzzle.track();
                 page.sent.track();
             },
-            move |(), _, _| self.store_later(),
+            move |(), _, _| self.follow_choices(),
             false,
         );
         // The link opens another program than the page shows, or by other options.
@@ -273,11 +273,7 @@ impl Session {
             .set_value(OpenDocument::stored(id, &document).opened_again());
         self.name_entry();
         self.await_picture(id);
-        self.show(
-            document.text.clone(),
-            document.example(),
-            document.choices(),
-        );
+        self.show(document.state(), document.example());
         self.page.resume_sent();
     }
 
@@ -384,17 +380,17 @@ impl Session {
         }
     }
 
-    fn show(self, text: String, example: Option<&'static str>, state: SharedState) {
+    fn show(self, state: SharedState, example: Option<&'static str>) {
         self.page.drawing.fold();
-        self.page
-            .replace(text, Origin::Single, example, (&state).into());
+        let choices = (&state).into();
+        (self.page).replace(state.text.clone(), Origin::Single, example, choices);
         choose_views(self.page, state);
     }
 
     /// Shows a state that comes without the name of its example.
     fn show_sent(self, state: &SharedState) {
         let example = example_of(&state.text).map(|example| example.id);
-        self.show(state.text.clone(), example, state.clone());
+        self.show(state.clone(), example);
     }
 
     fn id(self) -> String {
@@ -453,6 +449,15 @@ impl Session {
             }
         });
         self.store_later();
+    }
+
+    /// The choices have changed: of this document, or with the text of another one, which [`Session::follow_text`] opens.
+    fn follow_choices(self) {
+        let is_of_another = (self.page.text)
+            .with_untracked(|text| self.open.with_value(|open| open.is_replaced_by(text)));
+        if !is_of_another {
+            self.store_later();
+        }
     }
 
     fn store_later(self) {

@@ -1,14 +1,15 @@
 //! Share links: reads the one in the address, makes one of what the page shows.
 
-use crate::app::state::{OpsView, Page, SetIfChanged, Tab};
+use crate::app::state::{OpsView, Page, Tab};
 use crate::app::stored;
 use fuseline_browser as browser;
 use fuseline_learn::lesson::open::OpenLesson;
+use fuseline_learn::puzzle::library::listed as puzzle;
 use fuseline_learn::puzzle::source::Source;
 use fuseline_learn::results::Results;
 use fuseline_view::page::links::{
     MAX_LINK_BYTES, MAX_STATE_BYTES, Payload, ShareError, SharedState, fragment_of,
-    listed_lesson_fragment, listed_lesson_in, packed_in, read_state, write_state,
+    listed_lesson_fragment, listed_lesson_in, listed_puzzle_in, packed_in, read_state, write_state,
 };
 use fuseline_view::page::note::Note;
 use leptos::prelude::*;
@@ -65,6 +66,10 @@ impl Link {
 async fn carried(fragment: &str) -> Result<Carried, ShareError> {
     if let Some((id, step)) = listed_lesson_in(fragment) {
         return Ok(Carried::Lesson(LinkedLesson::Listed(id.to_owned(), step)));
+    }
+    if let Some(id) = listed_puzzle_in(fragment) {
+        let listed = puzzle(id).ok_or(ShareError::NotALink)?;
+        return Ok(Carried::State(Box::new(Source::Listed(listed).start())));
     }
     let (payload, packed) = packed_in(fragment)?;
     let unpacked = browser::unpack(&packed, MAX_STATE_BYTES).await?;
@@ -224,11 +229,8 @@ pub(crate) fn choose(page: Page, state: SharedState) {
     choose_views(page, state);
 }
 
-/// Opens the puzzle and the tab that the state names.
+/// Opens the tab that the state names.
 pub(super) fn choose_views(page: Page, state: SharedState) {
-    // The choices of a document come without its text.
-    let puzzle = (page.text).with_untracked(|text| Source::of_link(state.puzzle.as_deref()?, text));
-    page.puzzle.set_if_changed(puzzle);
     // Once a tab; links still name it.
     if state.open_tab.as_deref() == Some("functions") {
         page.show_ops(OpsView::Functions);

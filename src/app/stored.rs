@@ -53,9 +53,12 @@ fn key(id: &str) -> String {
 }
 
 impl Document {
-    /// What was chosen for it.
-    pub(super) fn choices(&self) -> SharedState {
-        read_state(self.choices.clone().into()).unwrap_or_default()
+    /// Its text with what was chosen for it.
+    pub(super) fn state(&self) -> SharedState {
+        SharedState {
+            text: self.text.clone(),
+            ..read_state(self.choices.clone().into()).unwrap_or_default()
+        }
     }
 
     /// The id of the example that it started from.

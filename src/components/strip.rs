@@ -11,7 +11,7 @@ use fuseline_core::{Externals, Severity};
 use leptos::prelude::*;
 use std::time::Duration;
 
-/// How long a message stays that is not about a failure and offers no undo.
+/// How long a message stays that is not about a failure and offers nothing that is not in the bar, too.
 const MESSAGE_TIME: Duration = Duration::from_secs(8);
 
 /// One line. It is always there, so that nothing below it moves.
@@ -21,7 +21,13 @@ pub fn Strip() -> impl IntoView {
     let later = Later::after(MESSAGE_TIME);
     Effect::new(move || {
         later.cancel();
-        let is_passing = |notice: &Notice| !notice.is_failure && notice.action.is_none();
+        // A puzzle tells each move, and has *Undo* in the bar.
+        let has_puzzle = page.puzzle.with(Option::is_some);
+        let is_passing = |notice: &Notice| match notice.action {
+            None => !notice.is_failure,
+            Some(NoticeAction::Undo) => has_puzzle,
+            Some(_) => false,
+        };
         if page
             .notice
             .with(|notice| notice.as_ref().is_some_and(is_passing))

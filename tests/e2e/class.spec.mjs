@@ -95,18 +95,28 @@ test('first guesses are shown to the class large: what was answered, then what i
   await button(page, 'Show to the class: Step 1: Every op asks memory').click();
   const dialog = page.getByRole('dialog', { name: /^First guesses/ });
   await expect(dialog.getByText('Question 1 of 2')).toBeVisible();
-  await expect(dialog.locator('.guesses li')).toHaveText(['8.39 MB 2 students']);
+  await expect(dialog.locator('.guesses li')).toHaveText(['8.39 MB 2 of 2 students']);
   await expect(dialog).not.toContainText('right');
   await expect(dialog).not.toContainText('Answer');
   expect(await accessibilityFindings(page)).toEqual([]);
   // A remote control tells the answer, then goes on.
   await page.keyboard.press('PageDown');
   await expect(dialog).toContainText('Answer: 16.8 MB');
+  await expect(dialog).toContainText('Right later: 2.');
   await expect(dialog.locator('.guesses small')).toHaveText('That is one crossing. The matmul writes it, and the add reads it.');
   expect(await findingsInBothColours(page)).toEqual([]);
   await page.keyboard.press('PageDown');
   await expect(dialog.getByText('Question 2 of 2')).toBeVisible();
   await expect(dialog).not.toContainText('Answer');
+  const [step] = await Promise.all([page.waitForEvent('popup'), dialog.getByRole('link', { name: 'Open the step' }).click()]);
+  await expect(step.getByRole('heading', { name: 'Which ops may share a kernel?' })).toBeVisible();
+  await step.close();
+  await page.bringToFront();
+  // A press too many stays at the last answer.
+  await dialog.getByRole('button', { name: 'Tell the answer' }).focus();
+  for (let press = 0; press < 3; press += 1) await page.keyboard.press('PageDown');
+  await expect(dialog).toContainText('Answer');
+  await expect(dialog.getByRole('button', { name: 'Next question' })).toHaveAttribute('aria-disabled', 'true');
   await page.keyboard.press('PageUp');
   await expect(dialog.getByText('Question 1 of 2')).toBeVisible();
   await page.keyboard.press('Escape');
@@ -143,7 +153,7 @@ test('forty files, broken and forged ones among them, make a class, a table and 
   await expect(page.locator('.class-counts tr').filter({ hasText: 'Right at once' }).locator('td').first()).toHaveText('10');
   await pane(page).getByText('First guesses of each question').click();
   await expect(pane(page).locator('.guesses').first().locator('li')).toHaveCount(3);
-  await expect(pane(page).locator('.guesses').first()).toContainText('10 students');
+  await expect(pane(page).locator('.guesses').first()).toContainText('10 of 30 students');
   expect(await accessibilityFindings(page)).toEqual([]);
 
   const [csvName, csv] = await download(page, 'Save as CSV');

@@ -217,6 +217,7 @@ test('a workshop has slides and lessons, and Next leads through all of it', asyn
   await expect(notes.locator('.speaker-clock')).toContainText('of 0:45 h');
   await notes.getByText('Plan', { exact: true }).click();
   await expect(notes.locator('.plan tr[aria-current]')).toContainText('welcome');
+  await expect(notes.locator('.speaker-next')).toHaveText('Next: From ops to kernels');
 
   await page.keyboard.press('PageDown');
   await expect(welcome).toHaveCount(0);
@@ -229,12 +230,16 @@ test('a workshop has slides and lessons, and Next leads through all of it', asyn
   await expect(notes.locator('.plan tr[aria-current]')).toContainText('The roofline');
   const exercise = slide('Your turn: fuse by hand');
   const seen = async () => `${await place(page).textContent()} ${await page.locator('.task-verdict').allTextContents()} ${await exercise.count()}`;
+  let end = '';
   for (let at = 0; at < 20 && !(await exercise.count()); at += 1) {
+    if (/the end$/.test(await place(page).textContent())) end = await notes.locator('.speaker-body').textContent();
     const before = await seen();
     await page.keyboard.press('PageDown');
     await expect.poll(seen).not.toBe(before);
   }
   await expect(exercise).toBeVisible();
+  expect(end).toMatch(/^The end of “The roofline”Ask the class .*Next: Your turn: fuse by hand$/);
+  await expect(exercise.locator('.qr-link')).toHaveText(/#puzzle=two_ops$/);
   await page.keyboard.press('PageDown');
   await expect(slide('To take home')).toBeVisible();
   // The last slide stays.

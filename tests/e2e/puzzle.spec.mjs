@@ -84,6 +84,57 @@ test('undo takes a move back, a cut is one more, and a reload keeps the count', 
   await expect(figure(page, 'Moves')).toHaveText('0');
 });
 
+test('a puzzle opens where it was left, starts again at its start, and undo leads out of it', async ({ page, open }) => {
+  await open();
+  const text = await textEditor(page).inputValue();
+  await openPuzzle(page, 'A chain');
+  await mergeWithNext(page, 1);
+  await mergeWithNext(page, 1);
+  await learn(page);
+  await row(page, 'Two ops').click();
+  await expect(figure(page, 'Moves')).toHaveText('0');
+  await learn(page);
+  await page.reload();
+  await openPuzzle(page, 'A chain');
+  await expect(figure(page, 'Moves')).toHaveText('2');
+  await expect.poll(() => kernels(page)).toHaveLength(3);
+  await button(page, 'Start again').click();
+  await expect(figure(page, 'Moves')).toHaveText('0');
+  await learn(page);
+  await row(page, 'A chain').click();
+  await expect(figure(page, 'Moves')).toHaveText('0');
+  await page.keyboard.press('Control+z');
+  await expect(pane(page).getByRole('heading', { name: 'Puzzles' })).toBeVisible();
+  await page.keyboard.press('Control+Shift+z');
+  await expect(pane(page).getByRole('heading', { name: 'A chain' })).toBeVisible();
+  await expect(figure(page, 'Moves')).toHaveText('0');
+  await button(page, 'All puzzles').click();
+  await button(page, 'Back to your program').click();
+  await expect(textEditor(page)).toHaveValue(text);
+});
+
+test('a puzzle of the page has a short link', async ({ page, open }) => {
+  await open('#puzzle=softmax');
+  await expect(pane(page).getByRole('heading', { name: 'A softmax that does not fit' })).toBeVisible();
+  await expect(figure(page, 'Moves')).toHaveText('0');
+});
+
+test('what a move comes to is said over the graph, covers no figure, and goes by itself', async ({ page, open }) => {
+  await page.setViewportSize({ width: 1366, height: 768 });
+  await page.clock.install();
+  await open();
+  await openPuzzle(page, 'A Llama block');
+  await mergeWithNext(page, 1);
+  const message = await notice(page).boundingBox();
+  const bar = await pane(page).boundingBox();
+  expect(bar.width).toBeGreaterThan(1300);
+  expect(message.y).toBeGreaterThan(bar.y + bar.height);
+  const buttons = await graph(page).getByRole('button', { name: 'Fit', exact: true }).boundingBox();
+  expect(message.y + message.height).toBeLessThanOrEqual(buttons.y);
+  await page.clock.runFor(9000);
+  await expect(notice(page)).toBeEmpty();
+});
+
 test('the first hint asks, the second names the edge with its price, and they go when the kernels change', async ({ page, open }) => {
   await open();
   await openPuzzle(page, 'Two layers');

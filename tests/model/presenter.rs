@@ -6,8 +6,10 @@ use fuseline_learn::presenter::command::{Command, KEYS};
 use fuseline_learn::presenter::messages::{FromNotes, FromPage, LessonPlace, Shown};
 use fuseline_learn::presenter::plan::{Length, SlideKind, Workshop, class_minutes, plan, standing};
 use fuseline_learn::presenter::qr::Code;
+use fuseline_learn::puzzle::library::listed as puzzle;
+use fuseline_learn::puzzle::read as read_puzzle;
 use fuseline_learn::stage::{MAX_PICTURES, Stage};
-use fuseline_view::page::links::listed_lesson_fragment;
+use fuseline_view::page::links::{listed_lesson_fragment, listed_puzzle_in};
 use fuseline_view::page::view::View;
 use proptest::prelude::*;
 use rqrr::PreparedImage;
@@ -122,6 +124,17 @@ fn each_plan_adds_up() {
         assert_eq!(kinds.first(), Some(&SlideKind::Welcome));
         assert_eq!(kinds.last(), Some(&SlideKind::Close));
         assert!(kinds.contains(&SlideKind::Exercise));
+        for slide in planned.iter().filter_map(|planned| planned.part.slide()) {
+            let puzzle = listed_puzzle_in(slide.opens).and_then(puzzle);
+            assert_eq!(puzzle.is_some(), !slide.opens.is_empty(), "{}", slide.title);
+            if let Some(puzzle) = puzzle {
+                let title = read_puzzle(puzzle.text).0.title;
+                assert!(
+                    slide.lines.iter().any(|line| line.contains(&title)),
+                    "{title}"
+                );
+            }
+        }
         let order: Vec<usize> = planned
             .iter()
             .filter_map(|planned| {
@@ -232,6 +245,7 @@ fn messages_come_back_as_they_were_sent() {
             id: Some("tiling".to_owned()),
             text: "## Step".to_owned(),
             step: 3,
+            is_closing: false,
             is_answered: true,
         }),
         program: "transformer".to_owned(),

@@ -247,6 +247,13 @@ fn progress_keeps_the_best() {
     // Of the puzzles of the page, one is solved.
     progress.note("own.1f", &above(0.0), 1);
     assert_eq!(progress.solved(), 1);
+    progress.keep_kernels("chain", Some("moves=2".to_owned()));
+    progress.keep_kernels("diamond", Some("moves=1".to_owned()));
+    progress.keep_kernels("diamond", None);
+    assert_eq!(
+        (progress.kernels("chain"), progress.kernels("diamond")),
+        (Some("moves=2"), None)
+    );
     assert_eq!(Progress::read(&progress.write()), progress);
     assert_eq!(Progress::read("{"), Progress::default());
     let old = Progress::read(r#"{"above_pct":{"chain":0.0}}"#);

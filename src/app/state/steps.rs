@@ -87,9 +87,12 @@ impl Page {
 
     fn open_with(self, text: String, example: Option<&'static str>, choices: Choices) -> bool {
         self.drawing.fold();
-        self.puzzle.set_if_changed(None);
         // The step of a lesson is about another program.
         self.is_learning.set_if_changed(false);
+        let choices = Choices {
+            puzzle: None,
+            ..choices
+        };
         self.replace(text, Origin::Single, example, choices)
     }
 
@@ -102,6 +105,7 @@ impl Page {
             device: self.device.get_untracked(),
             is_fused: self.is_fused.get_untracked(),
             note: self.sender_note.get_untracked(),
+            puzzle: self.puzzle.get_untracked(),
             moves: self.moves.get_untracked(),
         }
     }
@@ -209,6 +213,7 @@ impl Page {
             device,
             is_fused,
             note,
+            puzzle,
             moves,
         } = choices;
         if policy == Policy::Manual && self.step.get_untracked().is_some() {
@@ -220,6 +225,7 @@ impl Page {
         self.conventions.set_if_changed(conventions);
         self.device.set_if_changed(device);
         self.is_fused.set_if_changed(is_fused);
+        self.puzzle.set_if_changed(puzzle);
         self.moves.set_if_changed(moves);
         if self.sender_note.with_untracked(|now| *now != note) {
             self.sender_note.set(note);

@@ -1,11 +1,14 @@
 //! The first guesses of a question, large, for a room: first what was answered, then what is right.
 
 use super::questions::{answer, guesses};
+use super::tables::STANDINGS;
 use crate::app::covers::closes_on_back;
 use crate::components::lesson::prose::inlines;
 use fuseline_browser as browser;
+use fuseline_learn::lesson::library::Listed;
 use fuseline_learn::presenter::command::Command;
 use fuseline_learn::results::class::Column;
+use fuseline_view::page::links::listed_lesson_fragment;
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
@@ -14,6 +17,8 @@ use std::sync::Arc;
 /// A dialog with a question at a time. A remote control goes on as in a lesson: it tells the answer, then shows the next question.
 #[component]
 pub fn Discussion(
+    /// The lesson, if it is one of the page.
+    listed: Option<&'static Listed>,
     /// The title of the lesson.
     title: String,
     /// Its questions that somebody answered.
@@ -29,11 +34,13 @@ pub fn Discussion(
         is_told.set(false);
         shown.set(Some(at));
     };
-    let is_last = move || shown.get().is_none_or(|at| at + 1 == count);
+    // A disabled button would lose the focus, and with it the keys of the dialog.
+    let is_at_end = move || is_told.get() && shown.get().is_none_or(|at| at + 1 == count);
     let go_on = move || match shown.get_untracked() {
         Some(_) if !is_told.get_untracked() => is_told.set(true),
         Some(at) if at + 1 < count => show(at + 1),
-        _ => browser::close_modal(dialog),
+        // A press too many does not show the class its table with names.
+        _ => {}
     };
     let go_back = move || {
         if let Some(before) = shown.get_untracked().and_then(|at| at.checked_sub(1)) {
@@ -57,6 +64,16 @@ pub fn Discussion(
         }
         event.prevent_default();
     };
+    // The step has the picture that the question is about. One of the teacher's own is in no list.
+    let step_link = {
+        let columns = columns.clone();
+        move || {
+            let step = columns.get(shown.get()?)?.step;
+            let fragment = listed_lesson_fragment(listed?.id, step + 1);
+            let address = format!("{}#{fragment}", browser::page_address());
+            Some(view! { <a href=address target="_blank" rel="noopener">"Open the step"</a> })
+        }
+    };
     let question = move || {
         let column = columns.get(shown.get()?)?;
         let told = is_told.get();
@@ -64,7 +81,7 @@ pub fn Discussion(
             <h2>{column.full_title()}</h2>
             <p>{inlines(&column.ask, None)}</p>
             {guesses(column, told)}
-            {told.then(|| answer(column))}
+            {told.then(|| view! { {answer(column)} <p class="quiet">{standings(column)}</p> })}
         })
     };
     let place = move || Some(format!("Question {} of {count}", shown.get()? + 1));
@@ -82,19 +99,26 @@ pub fn Discussion(
             <header class="lesson-head">
                 <strong>{title}</strong>
                 <span class="quiet">{place}</span>
+                {step_link}
                 <button type="button" on:click=move |_| browser::close_modal(dialog)>"Close"</button>
             </header>
             <div class="discussion-question" aria-live="polite">{question}</div>
             <footer class="lesson-ways">
                 <button type="button" disabled=move || shown.get().is_none_or(|at| at == 0) on:click=move |_| go_back()>"Back"</button>
-                <button type="button" class="is-primary" on:click=move |_| go_on()>
-                    {move || match (is_told.get(), is_last()) {
-                        (false, _) => "Tell the answer",
-                        (true, false) => "Next question",
-                        (true, true) => "To the class",
-                    }}
+                <button type="button" class="is-primary" aria-disabled=move || is_at_end().then_some("true") on:click=move |_| go_on()>
+                    {move || if is_told.get() { "Next question" } else { "Tell the answer" }}
                 </button>
             </footer>
         </dialog>
     }
+}
+
+/// How the students ended up: `Right at once: 4, right later: 9, shown or skipped: 2.`
+fn standings(column: &Column) -> String {
+    let counts = STANDINGS.map(|(title, is_so)| (title, column.count(is_so)));
+    let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+    let counts: Vec<_> = counts
+        .map(|(title, count)| format!("{title}: {count}"))
+        .collect();
+    format!("{}.", counts.join(", "))
 }

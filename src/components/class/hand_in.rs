@@ -59,7 +59,8 @@ pub fn HandInPane(
             results.with_untracked(|results| (file_name(results), results.write()));
         browser::download(&name, "application/json", &written);
     };
-    let is_unnamed = move || results.with(|results| results.name.trim().is_empty());
+    let unnamed =
+        move || results.with(|results| results.name.trim().is_empty().then(|| results.called()));
     let ways = move || {
         let code = code.get()?;
         Some(match code {
@@ -103,7 +104,7 @@ pub fn HandInPane(
                         prop:value=move || results.with(|results| results.name.clone())
                         on:input:target=move |event| rename(event.target().value())
                     />
-                    <small>{move || is_unnamed().then_some("You may leave it empty.")}</small>
+                    <small>{move || unnamed().map(|called| format!("You may leave it empty. Your teacher then sees “{called}”."))}</small>
                 </label>
                 {ways}
             </Show>
@@ -130,14 +131,10 @@ fn summary(results: &Results) -> String {
 
 /// `results-ann.json`; letters and digits of the name alone, so that every system takes it.
 fn file_name(results: &Results) -> String {
-    let plain = results.name.to_lowercase();
+    let plain = results.called().to_lowercase();
     let plain: String = (plain.chars())
         .map(|c| if c.is_alphanumeric() { c } else { '-' })
         .collect();
     let plain = plain.trim_matches('-');
-    if plain.is_empty() {
-        "results.json".to_owned()
-    } else {
-        format!("results-{plain}.json")
-    }
+    format!("results-{plain}.json")
 }

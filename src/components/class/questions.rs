@@ -3,6 +3,7 @@
 use super::discussion::Discussion;
 use crate::components::lesson::prose::inlines;
 use crate::components::sentence::sentence;
+use fuseline_learn::lesson::library::Listed;
 use fuseline_learn::results::class::{Column, Guess};
 use fuseline_view::present::names::counted;
 use leptos::prelude::*;
@@ -14,6 +15,8 @@ const MAX_GUESSES: usize = 6;
 /// The questions of a lesson with their first guesses, folded until the teacher wants them.
 #[component]
 pub fn Questions(
+    /// The lesson, if it is one of the page.
+    listed: Option<&'static Listed>,
     /// The title of the lesson.
     title: String,
     /// Its questions.
@@ -37,7 +40,7 @@ pub fn Questions(
             <summary>"First guesses of each question" <span class="sr-only">{format!(": {title}")}</span></summary>
             <Show when=move || is_open.get()>{sections.clone()}</Show>
         </details>
-        <Discussion title columns shown />
+        <Discussion listed title columns shown />
     }
 }
 
@@ -88,7 +91,7 @@ fn bar(guess: &Guess, all: usize, is_told: bool) -> impl IntoView + use<> {
     view! {
         <li class:is-right=is_right>
             <span class="guess-words">{sentence(&guess.words)} " " {right}</span>
-            <span class="guess-count">{counted(guess.count, "student")}</span>
+            <span class="guess-count">{format!("{} of {}", guess.count, counted(all, "student"))}</span>
             <span class="guess-bar" aria-hidden="true"><span style:width=format!("{percent:.1}%")></span></span>
             {nudge}
         </li>

@@ -16,6 +16,23 @@ use std::sync::Arc;
 /// What a student is called, and of whom the results are a copy.
 pub(super) type Named = (String, Option<usize>);
 
+/// A heading, and who stands so at a question.
+type Counted = (&'static str, fn(&Standing) -> bool);
+
+/// What of a class is counted at each question.
+pub(super) const STANDINGS: [Counted; 4] = [
+    ("Right at once", |standing| {
+        *standing == Standing::Ended(Outcome::Right)
+    }),
+    ("Right later", |standing| {
+        *standing == Standing::Ended(Outcome::Nudged)
+    }),
+    ("Shown or skipped", |standing| {
+        matches!(standing, Standing::Ended(Outcome::Shown | Outcome::Skipped))
+    }),
+    ("Stuck here", |standing| *standing == Standing::Open),
+];
+
 /// A lesson: a row for each student who answered in it, a column for each question.
 pub(super) fn lesson_table(
     classroom: Classroom,
@@ -28,13 +45,13 @@ pub(super) fn lesson_table(
     let Some(lesson) = lessons.get(at) else {
         return ().into_any();
     };
-    let id = lesson.id.clone();
+    // A lesson of the teacher's own is not in the list of the page.
+    let listed = listed(&lesson.id);
     let heads = lesson.columns.iter().map(|column| {
         let step = column.step;
         let title = column.full_title();
         let number = step + 1;
-        // A lesson of the teacher's own is not in the list of the page.
-        match listed(&id) {
+        match listed {
             Some(listed) => view! {
                 <th scope="col">
                     <button type="button" class="link-button" title=title.clone() aria-label=title on:click=move |_| learning.open_listed(listed.id, step)>{number}</button>
@@ -66,7 +83,7 @@ pub(super) fn lesson_table(
             }
         })
     });
-    let count = |title: &'static str, is_so: fn(&Standing) -> bool| {
+    let count = |(title, is_so): Counted| {
         let cells = lesson.columns.iter().map(|column| {
             let count = column.count(is_so);
             view! { <td>{(count > 0).then_some(count)}</td> }
@@ -76,15 +93,12 @@ pub(super) fn lesson_table(
     view! {
         <section class="class-lesson">
             <h4>{lesson.title.clone()}</h4>
-            <Questions title=lesson.title.clone() columns=lesson.columns.clone() />
+            <Questions listed title=lesson.title.clone() columns=lesson.columns.clone() />
             <div class="class-scroll" tabindex="0" role="region" aria-label=format!("Students by questions: {}", lesson.title)>
                 <table class="class-table">
                     <thead><tr><th scope="col">"Student"</th>{heads.collect_view()}<th><span class="sr-only">"Remove"</span></th></tr></thead>
                     <tbody class="class-counts">
-                        {count("Right at once", |standing| *standing == Standing::Ended(Outcome::Right))}
-                        {count("Right later", |standing| *standing == Standing::Ended(Outcome::Nudged))}
-                        {count("Shown or skipped", |standing| matches!(standing, Standing::Ended(Outcome::Shown | Outcome::Skipped)))}
-                        {count("Stuck here", |standing| *standing == Standing::Open)}
+                        {STANDINGS.map(count).collect_view()}
                     </tbody>
                     <tbody>{rows.collect_view()}</tbody>
                 </table>

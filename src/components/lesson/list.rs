@@ -148,7 +148,7 @@ fn Workshop() -> impl IntoView {
         <details class="lesson-plan" on:toggle:target=move |event| is_open.set(event.target().open())>
             <summary>"For a class: a workshop of 45, 90 or 180 minutes"</summary>
             <p class="quiet">
-                "Each step fills the screen. Keys or a remote control go to the next step, and your notes open in a second window. Give the class the link of a lesson (“Copy a link” below each step) or its QR code."
+                "Each step fills the screen. Keys or a remote control go to the next step, and your notes open in a second window. The times have a discussion of each question in them. Give the class the link of a lesson (“Copy a link” below each step) or its QR code."
             </p>
             <fieldset class="workshop-lengths">
                 <legend>"Time"</legend>

@@ -5,6 +5,7 @@ use crate::app::session::{show_theme, stored_theme};
 use crate::components::lesson::prose::{inlines, prose};
 use crate::components::sentence::sentence;
 use fuseline_browser::{self as browser, Channel};
+use fuseline_learn::language::Language;
 use fuseline_learn::lesson::Step;
 use fuseline_learn::lesson::library::listed;
 use fuseline_learn::lesson::open::OpenLesson;
@@ -82,16 +83,19 @@ pub fn SpeakerNotes() -> impl IntoView {
         <main class="speaker">
             <h1 class="sr-only">"Speaker's notes"</h1>
             <p class="speaker-state" role="status">{state}</p>
-            <Times shown workshop />
+            <Times shown workshop restart=Callback::new(move |()| send(&FromNotes::RestartsClock)) />
             <div class="speaker-body">
                 {move || {
                     let place = place.get();
                     let open = open.get();
                     match (place.zip(open), slide()) {
+                        (Some((place, open)), _) if place.is_closing => {
+                            end_view(&open, workshop.get()).into_any()
+                        }
                         (Some((place, open)), _) => {
                             step_view(&open, &place, workshop.get()).into_any()
                         }
-                        (None, Some(slide)) => slide_view(slide).into_any(),
+                        (None, Some(slide)) => slide_view(slide, workshop.get()).into_any(),
                         (None, None) => shown.get().map(program_view).into_any(),
                     }
                 }}
@@ -117,6 +121,8 @@ fn Times(
     shown: RwSignal<Option<Shown>>,
     /// The workshop, if one is presented.
     workshop: Memo<Option<Workshop>>,
+    /// Lets the clock begin again.
+    restart: Callback<()>,
 ) -> impl IntoView {
     let now_ms = RwSignal::new(browser::clock_ms());
     let ticking = set_interval(
@@ -154,6 +160,7 @@ fn Times(
         <p class="speaker-times">
             <span class="speaker-clock">{elapsed}</span>
             <span>{standing}</span>
+            <button type="button" on:click=move |_| restart.run(())>"Restart the clock"</button>
         </p>
     }
 }
@@ -184,10 +191,9 @@ fn step_view(
         ..
     } = step;
     let has_notes = !notes.is_empty();
-    // A workshop goes on otherwise than the list of lessons.
-    let next = match workshop.filter(|_| at + 1 >= steps.len()) {
-        Some(workshop) => (workshop.moved(1)).and_then(|next| Some(next.present()?.title())),
-        None => open.title_after(at),
+    let next = match steps.get(at + 1) {
+        Some(next) => Some(next.title.clone()),
+        None => title_after_lesson(open, workshop),
     };
     let answer = task.as_ref().zip(open.states.get(at));
     let answer = answer.and_then(|(task, states)| task.right_answer(states));
@@ -217,14 +223,45 @@ fn step_view(
     }
 }
 
+/// What comes after a lesson: a workshop goes on otherwise than the list.
+fn title_after_lesson(open: &OpenLesson, workshop: Option<Workshop>) -> Option<String> {
+    match workshop {
+        Some(workshop) => title_after_part(workshop),
+        None => open.title_after(),
+    }
+}
+
+fn title_after_part(workshop: Workshop) -> Option<String> {
+    Some(workshop.moved(1)?.present()?.title())
+}
+
+/// The end of a lesson: what the class can now say.
+fn end_view(open: &OpenLesson, workshop: Option<Workshop>) -> impl IntoView + use<> {
+    let lesson = &open.lesson;
+    let words = lesson.lang.language();
+    let says = lesson.says.iter();
+    let says = says.map(|say| view! { <li>{sentence(say)}</li> });
+    let next = title_after_lesson(open, workshop);
+    view! {
+        <section lang=lesson.lang.as_str().to_owned()>
+            <h2>{words.end_of(&lesson.title)}</h2>
+            <div class="speaker-words"><p>{words.ask_the_class()}</p></div>
+            <ul>{says.collect_view()}</ul>
+            {next.map(|next| view! { <p class="speaker-next">{words.comes_next(&next)}</p> })}
+        </section>
+    }
+}
+
 /// A slide: what the class reads, and its notes.
-fn slide_view(slide: Slide) -> impl IntoView {
+fn slide_view(slide: Slide, workshop: Option<Workshop>) -> impl IntoView {
     let lines = slide.lines.iter().map(|&line| view! { <li>{line}</li> });
+    let next = workshop.and_then(title_after_part);
     view! {
         <h2>{slide.title}</h2>
         <div class="speaker-words"><p>{slide.notes}</p></div>
         <ul class="quiet">{lines.collect_view()}</ul>
-        <p class="speaker-next">{format!("{} minutes", slide.minutes)}</p>
+        <p class="quiet">{format!("{} minutes", slide.minutes)}</p>
+        {next.map(|next| view! { <p class="speaker-next">{Language::English.comes_next(&next)}</p> })}
     }
 }
 

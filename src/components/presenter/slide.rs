@@ -28,7 +28,12 @@ fn SlideView(
     heading.on_load(move |_| browser::focus(heading));
     let lines = slide.lines.iter().map(|&line| view! { <li>{line}</li> });
     let address = slide.kind.has_address().then(|| {
-        view! { <aside class="slide-address"><QrCode link=Ok(browser::page_address()) /></aside> }
+        let page = browser::page_address();
+        let link = match slide.opens {
+            "" => page,
+            fragment => format!("{page}#{fragment}"),
+        };
+        view! { <aside class="slide-address"><QrCode link=Ok(link) /></aside> }
     });
     view! {
         <section class="workshop-slide" aria-labelledby="slide-title">

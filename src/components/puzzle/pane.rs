@@ -124,9 +124,13 @@ fn PuzzleWays(
         let is_open = puzzling.graded().is_some_and(|graded| !graded.is_solved());
         !is_open || given() >= MAX_HINTS
     };
-    let go_on = move |_| match untrack(following) {
-        Some(listed) => puzzling.open(&Source::Listed(listed)),
-        None => puzzling.close(),
+    // *All puzzles* stands at the top.
+    let go_on = move || {
+        let listed = following()?;
+        let open = move |_| puzzling.open(&Source::Listed(listed));
+        Some(view! {
+            <button type="button" class:is-primary=is_done on:click=open>{move || words().next_puzzle()}</button>
+        })
     };
     let share = move |_| {
         let copied = untrack(words).solution_copied();
@@ -154,9 +158,7 @@ fn PuzzleWays(
             <button type="button" title=move || words().whole_page_about() on:click=move |_| page.is_learning.set(false)>
                 {move || words().whole_page()}
             </button>
-            <button type="button" class:is-primary=is_done on:click=go_on>
-                {move || if following().is_some() { words().next_puzzle() } else { words().all_puzzles() }}
-            </button>
+            {go_on}
         </footer>
     }
 }

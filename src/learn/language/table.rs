@@ -162,6 +162,9 @@ table! {
     next_shows_answer:
         "Next shows the answer to the class.",
         "„Next“ zeigt der Klasse die Antwort.";
+    ask_the_class:
+        "Ask the class for each of these sentences before you read it out.",
+        "Frag die Klasse nach jedem dieser Sätze, bevor du ihn vorliest.";
     comes_next(title: &str): "Next: {title}", "Danach: {title}";
     last_step: "This is the last step.", "Das ist der letzte Schritt.";
 

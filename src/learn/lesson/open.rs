@@ -64,11 +64,9 @@ impl OpenLesson {
         self.id.map_or_else(|| own_id(&self.text), str::to_owned)
     }
 
-    /// What comes after a step, from 0: the title of the next one, or of the next lesson of the page.
-    pub fn title_after(&self, step: usize) -> Option<String> {
-        let next = self.lesson.steps.get(step + 1);
-        let next = next.map(|step| step.title.clone());
-        next.or_else(|| Some(read(listed_after(self.id?)?.text).0.title))
+    /// The title of the next lesson of the page.
+    pub fn title_after(&self) -> Option<String> {
+        Some(read(listed_after(self.id?)?.text).0.title)
     }
 
     /// What the engine sees at a step, from 0; `None` for one without a program.

@@ -29,6 +29,8 @@ pub enum FromNotes {
     Opened,
     /// A command of the speaker.
     Does(Command),
+    /// The clock begins again, for the class comes later than the page.
+    RestartsClock,
     /// Goes to a lesson of the page, and to a step of it, from 0.
     GoTo(String, usize),
 }
@@ -65,4 +67,6 @@ pub struct LessonPlace {
     pub step: usize,
     /// Whether its task is answered.
     pub is_answered: bool,
+    /// Whether the class sees the end of the lesson, after its last step.
+    pub is_closing: bool,
 }

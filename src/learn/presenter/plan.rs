@@ -58,6 +58,8 @@ pub struct Slide {
     pub title: &'static str,
     /// Its lines.
     pub lines: &'static [&'static str],
+    /// What the class opens by the address on the slide: the part of a link after `#`. Empty for the page itself.
+    pub opens: &'static str,
     /// What the speaker says and does.
     pub notes: &'static str,
 }
@@ -101,31 +103,34 @@ const WELCOME: Part = Part::Slide(Slide {
         "Drag one slider. Which number changes most?",
         "Nothing that you do leaves your machine.",
     ],
+    opens: "",
     notes: "Wait until everybody has the page open. One minute for the slider, then collect which numbers changed.",
 });
 
 const SLIDERS: Part = Part::Slide(Slide {
     kind: SlideKind::Exercise,
-    minutes: 5,
+    minutes: 4,
     title: "Your turn: find the bottleneck",
     lines: &[
         "Open the example “Transformer block”.",
         "Find the length S from which the scores of attention are half of the memory traffic.",
         "Which kernels stay compute-bound?",
     ],
-    notes: "Three minutes alone, two for the answers. About S = 1920: the lesson on FlashAttention comes back to it.",
+    opens: "",
+    notes: "Two minutes alone, two for the answers. About S = 1920: the lesson on FlashAttention comes back to it.",
 });
 
 const FIRST_PUZZLES: Part = Part::Slide(Slide {
     kind: SlideKind::Exercise,
-    minutes: 8,
+    minutes: 6,
     title: "Your turn: fuse by hand",
     lines: &[
-        "Open “Learn” and the first puzzles.",
-        "Merge kernels until the memory traffic is at par.",
+        "Open the puzzle “Two ops” by this address, or from “Learn”.",
+        "Merge kernels until the memory traffic is at par, then go on to the next puzzle.",
         "Who needs the fewest moves?",
     ],
-    notes: "Anybody who is done early goes on with the next puzzle. Let one person show a way to par.",
+    opens: "puzzle=two_ops",
+    notes: "The first puzzles take a minute each. Let one person show a way to par.",
 });
 
 const MORE_PUZZLES: Part = Part::Slide(Slide {
@@ -133,10 +138,11 @@ const MORE_PUZZLES: Part = Part::Slide(Slide {
     minutes: 8,
     title: "Your turn: beat the compiler",
     lines: &[
-        "Open the puzzles of softmax, layer norm and SwiGLU.",
+        "Open “A softmax that does not fit” by this address, or from “Learn”, then the two puzzles after it.",
         "Be better than torch.compile, then reach par.",
         "Work in pairs: one says the move, the other one says what it saves.",
     ],
+    opens: "puzzle=softmax",
     notes: "Ask each pair which merge saved most. Hints are on the page; the optimum is the last way out.",
 });
 
@@ -162,21 +168,23 @@ const fn pause(minutes: u32, lines: &'static [&'static str]) -> Part {
         minutes,
         title: "A break",
         lines,
+        opens: "",
         notes: "Leave the slide up.",
     })
 }
 
 const CLOSE: Part = Part::Slide(Slide {
     kind: SlideKind::Close,
-    minutes: 2,
+    minutes: 5,
     title: "To take home",
     lines: &[
         "Every lesson and puzzle stays on this page.",
         "Bring your own model: the page reads PyTorch and ONNX.",
         "Profile it, fuse it, measure again.",
-        "Learn, Hand in your results: the class sees what was hard.",
+        "“Learn”, then “Hand in your results”: what you send me shows what was hard. Nothing is sent by itself.",
     ],
-    notes: "Ask everybody for one thing that surprised them.",
+    opens: "",
+    notes: "Three minutes to hand in, by whatever way you agreed on. Meanwhile ask for one thing that surprised somebody. Open the codes under Learn, Results of your class: First guesses has the questions to come back to.",
 });
 
 const MIN_45: &[Part] = &[

@@ -6,7 +6,7 @@ use super::standing::Graded;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The best that was reached in each puzzle, by its id.
+/// The best that was reached in each puzzle, by its id, and where the visitor stopped.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Progress {
@@ -16,6 +16,8 @@ pub struct Progress {
     rank: BTreeMap<String, Rank>,
     /// The fewest moves to par.
     moves: BTreeMap<String, usize>,
+    /// Kernels that the visitor has made and not taken back, as links carry them.
+    kernels: BTreeMap<String, String>,
     /// The document that was open before the puzzle.
     pub before: Option<String>,
 }
@@ -29,6 +31,19 @@ impl Progress {
     /// As it is stored.
     pub fn write(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The kernels that the visitor has made in this puzzle.
+    pub fn kernels(&self, id: &str) -> Option<&str> {
+        self.kernels.get(id).map(String::as_str)
+    }
+
+    /// Keeps kernels that the visitor has made in this puzzle; `None` forgets them.
+    pub fn keep_kernels(&mut self, id: &str, kernels: Option<String>) {
+        match kernels {
+            Some(kernels) => self.kernels.insert(id.to_owned(), kernels),
+            None => self.kernels.remove(id),
+        };
     }
 
     /// By how many percent the best kernels of this puzzle were above par; `None` if nobody has tried it.

@@ -1,9 +1,11 @@
 //! Where an open puzzle comes from: the page, or a link or a file of somebody's own.
 
 use super::library::{Listed, listed};
+use super::read;
 use crate::own::{OWN, own_id};
 use fuseline_core::notation::edit::set_kernel;
 use fuseline_core::notation::parse;
+use fuseline_view::page::links::SharedState;
 use std::sync::Arc;
 
 /// An open puzzle.
@@ -42,6 +44,14 @@ impl Source {
         match self {
             Self::Listed(listed) => listed.text,
             Self::Own(text) => text,
+        }
+    }
+
+    /// The page at its start, before any move.
+    pub fn start(&self) -> SharedState {
+        SharedState {
+            puzzle: Some(self.link_name().to_owned()),
+            ..read(self.text()).0.page.shared
         }
     }
 

@@ -140,16 +140,13 @@ impl Class {
 
     /// What each student is called: the name, with a number where others have it, too.
     pub fn names(&self) -> Vec<String> {
-        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-        let names = self.students.iter().enumerate().map(|(at, student)| {
-            let name = student.name.trim();
-            if name.is_empty() {
-                return format!("Student {}", at + 1);
-            }
-            let count = seen.entry(name).or_default();
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        let names = self.students.iter().map(|student| {
+            let name = student.called();
+            let count = seen.entry(name.clone()).or_default();
             *count += 1;
             match *count {
-                1 => name.to_owned(),
+                1 => name,
                 count => format!("{name} ({count})"),
             }
         });

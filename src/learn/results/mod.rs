@@ -20,6 +20,9 @@ const MAX_TRIES: usize = 12;
 /// Longest answer, and longest name, in characters.
 const MAX_CHARS: usize = 80;
 
+/// Tells the unnamed students of a class apart.
+const SHORT_ID_CHARS: usize = 4;
+
 /// What a student did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Results {
@@ -142,6 +145,20 @@ impl Results {
     pub fn rename(&mut self, name: &str) {
         name.clone_into(&mut self.name);
         self.limit();
+    }
+
+    /// What the student is called: the name, else by the browser's chance name, which the file has, too.
+    pub fn called(&self) -> String {
+        match self.name.trim() {
+            "" => format!("Student {}", self.short_id()),
+            name => name.to_owned(),
+        }
+    }
+
+    /// The beginning of the browser's chance name.
+    pub fn short_id(&self) -> String {
+        let plain = self.id.chars().filter(|c| c.is_alphanumeric());
+        plain.take(SHORT_ID_CHARS).collect()
     }
 
     /// Whether there is nothing to hand in.

@@ -20,6 +20,7 @@ pub const MAX_LINK_BYTES: usize = 512 * 1024;
 pub const MAX_STATE_BYTES: usize = 256 * 1024;
 
 const LISTED_LESSON: &str = "lesson=";
+const LISTED_PUZZLE: &str = "puzzle=";
 
 /// What the compressed bytes of a link are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
@@ -155,6 +156,11 @@ pub fn listed_lesson_in(fragment: &str) -> Option<(&str, usize)> {
         Some((id, step)) => (id, step.parse().unwrap_or(1)),
         None => (name, 1),
     })
+}
+
+/// The puzzle of the page that a fragment names.
+pub fn listed_puzzle_in(fragment: &str) -> Option<&str> {
+    fragment.strip_prefix(LISTED_PUZZLE)
 }
 
 /// What a fragment (without `#`) carries, and its compressed bytes in standard base64. `O(fragment)`.
