@@ -63,6 +63,13 @@ impl Covers {
         depth < was.depth
     }
 
+    /// The page has made an entry itself, as its skip link does: what covers it stays.
+    pub fn stay_over_entry(self) {
+        self.0
+            .try_update_value(|state| state.depth = browser::entry_depth());
+        self.settle_later();
+    }
+
     fn show(self, cover: &mut Option<usize>, close: Callback<()>) {
         *cover = self.0.try_update_value(|state| {
             let id = state.next_id;

@@ -232,18 +232,26 @@ impl Session {
         });
         let covers = Covers::of_context();
         browser::on_window(ev::popstate, move |_| {
-            let has_closed = covers.follow_entry();
-            match browser::entry_name() {
+            // Who follows a link makes an entry without a name. The link is read before what it closes changes the address.
+            let Some(id) = browser::entry_name() else {
+                return;
+            };
+            if covers.follow_entry() {
                 // The document may have changed in what covered the page.
-                Some(_) if has_closed => self.name_entry(),
-                Some(id) => self.open_document(&id),
-                None => {}
+                self.name_entry();
+            } else {
+                self.open_document(&id);
             }
         });
         browser::on_window(ev::hashchange, move |_| {
             browser::spawn(async move {
-                if let Some(link) = Link::in_address().await {
-                    self.open_link(link);
+                let link = Link::in_address().await;
+                match link {
+                    Some(link) => {
+                        covers.follow_entry();
+                        self.open_link(link);
+                    }
+                    None => covers.stay_over_entry(),
                 }
                 // Also the entry that the skip link made.
                 self.name_entry();

@@ -1,7 +1,7 @@
 // Lessons: the page asks and answers; progress stays; a teacher's own file is edited, linked and mended.
 
 import { accessibilityFindings, expect, findingsInBothColours, test } from './fixture.mjs';
-import { copyLink, editor, policyChoice, put } from './visitor.mjs';
+import { copyLink, editor, followLink, policyChoice, put } from './visitor.mjs';
 
 const panel = (page) => page.getByRole('region', { name: 'Learn' });
 const heading = (page, name) => panel(page).getByRole('heading', { level: 4, name });
@@ -125,6 +125,22 @@ test('a link leads to a step', async ({ page, open }) => {
   await open('#lesson=exercise.3');
   await expect(heading(page, 'What vanished')).toBeVisible();
   await expect(panel(page).getByRole('checkbox')).toHaveCount(4);
+});
+
+test('a link to another lesson opens it over the first, and the skip link leaves it open', async ({ page, open }) => {
+  await open('#lesson=tiling.1');
+  await expect(heading(page, 'A matmul in tiles')).toBeVisible();
+  await followLink(page, '#lesson=limits.3');
+  await expect(heading(page, 'Spills')).toBeVisible();
+  await page.getByRole('link', { name: 'Skip to the result' }).focus();
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.evaluate(() => document.activeElement.id)).toBe('main');
+  // A wait for what must not come: the next event of the page is handled.
+  await page.keyboard.press('Tab');
+  await expect(heading(page, 'Spills')).toBeVisible();
+  await page.goBack();
+  await expect(panel(page)).toHaveCount(0);
+  await expect(page.locator('.headline')).toBeVisible();
 });
 
 test('a lesson that the page does not have is told', async ({ page, open }) => {
