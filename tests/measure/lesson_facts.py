@@ -239,6 +239,18 @@ extern "C" __global__ void copy4(const float *x, float *y, long n) { copy<4>(x, 
 """
 
 
+def single_kernels():
+    """The four kernels of the lesson *What limits a kernel*."""
+    few, x, w = (torch.randn(rows, 8192, dtype=torch.float16, **GPU) for rows in (32, 8192, 8192))
+    say(
+        "f16 kernels, in us",
+        square=kernels_us(torch.matmul, x, w),
+        thin=kernels_us(torch.matmul, few, w),
+        add=kernels_us(torch.add, x, w),
+        softmax=kernels_us(lambda t: torch.softmax(t, -1), few),
+    )
+
+
 def occupancy(elements=1 << 28):
     """A copy by blocks of 256 threads, of which shared memory that nobody uses keeps some out: 8, 4 and 2 of them have room."""
     x, y = torch.randn(elements, **GPU), torch.empty(elements, **GPU)
@@ -308,6 +320,7 @@ accumulators(4096)
 scales()
 formats()
 tiles()
+single_kernels()
 occupancy()
 for length in (2048, 8192):
     for is_causal in (False, True):

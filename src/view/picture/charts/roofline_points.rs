@@ -204,11 +204,12 @@ fn hollow_point(analysis: &Analysis, point: &KernelPoint, radii: &Radii) -> Opti
 }
 
 /// A bar at the predicted rate, and the line down to it. The label of the point tells the time.
-fn predicted_marks(point: &KernelPoint, radius: f64) -> Vec<Mark> {
+fn predicted_marks(point: &KernelPoint, ends: f64) -> Vec<Mark> {
     let Some((x, y)) = point.predicted_at else {
         return Vec::new();
     };
-    let half = 2.0 * radius;
+    // Just below the roof the point covers the middle of the bar, but not its ends.
+    let half = point.radius + ends;
     let marks = [
         line(Role::PredictedDrop, &[point.at, (x, y)]),
         line(Role::PredictedRate, &[(x - half, y), (x + half, y)]),
