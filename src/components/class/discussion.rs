@@ -105,7 +105,7 @@ pub fn Discussion(
             <div class="discussion-question" aria-live="polite">{question}</div>
             <footer class="lesson-ways">
                 <button type="button" disabled=move || shown.get().is_none_or(|at| at == 0) on:click=move |_| go_back()>"Back"</button>
-                <button type="button" class="is-primary" aria-disabled=move || is_at_end().then_some("true") on:click=move |_| go_on()>
+                <button type="button" class="is-primary" autofocus aria-disabled=move || is_at_end().then_some("true") on:click=move |_| go_on()>
                     {move || if is_told.get() { "Next question" } else { "Tell the answer" }}
                 </button>
             </footer>

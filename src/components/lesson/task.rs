@@ -94,6 +94,7 @@ pub fn TaskView(
         }
         Kind::Do { .. } => view! { <ToDo learning words /> }.into_any(),
     };
+    let others = task.other_ways();
     let Task { ask, hint, .. } = task;
     let hint = (!hint.is_empty()).then(|| {
         let hint = inlines(&hint, asked.as_deref());
@@ -118,7 +119,7 @@ pub fn TaskView(
             </Show>
             {hint}
             <div role="status" class="task-verdict" node_ref=verdict_node>
-                {move || learning.judged.with(|judged| judged.as_ref().map(verdict))}
+                {move || learning.judged.with(|judged| judged.as_ref().map(|judged| verdict(judged, others)))}
             </div>
             <Show when=move || learning.judged.with(|judged| judged.as_ref().is_some_and(|judged| !judged.is_right))>
                 <button type="button" class="link-button" on:click=try_again>{words.try_again()}</button>
@@ -127,13 +128,14 @@ pub fn TaskView(
     }
 }
 
-fn verdict(judged: &Judged) -> impl IntoView + use<> {
+/// `others` is what stands behind an answer that the page gave.
+fn verdict(judged: &Judged, others: Option<&'static str>) -> impl IntoView + use<> {
     let Judged { words, reason, .. } = judged;
     let answer = words.strip_suffix(reason.as_str()).unwrap_or(words);
     view! {
         <p class:is-right=judged.is_right>
             <span class="verdict-mark" aria-hidden="true">{if judged.is_right { "✓" } else { "→" }}</span>
-            <span>{sentence(answer)}<span lang="en">{sentence(reason)}</span></span>
+            <span>{sentence(answer)}<span lang="en">{sentence(reason)}</span>{others.filter(|_| !judged.is_right)}</span>
         </p>
     }
 }

@@ -9,7 +9,6 @@ use fuseline_learn::language::Language;
 use fuseline_learn::lesson::Step;
 use fuseline_learn::lesson::library::listed;
 use fuseline_learn::lesson::open::OpenLesson;
-use fuseline_learn::lesson::task::Kind;
 use fuseline_learn::presenter::command::{Command, KEYS, Key};
 use fuseline_learn::presenter::messages::{
     FromNotes, FromPage, LessonPlace, NOTES, Shown, channel_name,
@@ -198,8 +197,7 @@ fn step_view(
     let answer = task.as_ref().zip(open.states.get(at));
     let answer = answer.and_then(|(task, states)| task.right_answer(states));
     let task = task.map(|task| {
-        let is_done = matches!(task.kind, Kind::Do { .. });
-        let others = is_done.then(|| words.one_way_of_several());
+        let others = task.other_ways();
         view! {
             <section class="speaker-task" lang=lang.to_owned()>
                 <p><strong>{inlines(&task.ask, seen.as_ref().map(|seen| &*seen.asked))}</strong></p>

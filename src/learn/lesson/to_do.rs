@@ -20,6 +20,11 @@ pub struct Wanted {
 }
 
 impl Task {
+    /// What stands behind the right answer to a task to do: it is one of several.
+    pub fn other_ways(&self) -> Option<&'static str> {
+        matches!(self.kind, Kind::Do { .. }).then(|| self.language.one_way_of_several())
+    }
+
     /// The conditions of a task to do, in the present state of the page; empty for other tasks. `asked` is the page at the
     /// beginning of the step: what held there is no goal, and is told only once it no longer holds.
     pub fn wanted(&self, seen: &Seen, asked: &Seen) -> Vec<Wanted> {
