@@ -26,6 +26,9 @@ pub struct Document {
     /// Whether it is a step of a lesson, whose edits are exercises and no text of the visitor's own.
     #[serde(default)]
     pub is_exercise: bool,
+    /// The step of a lesson of the page whose program it is, as a link names it: *Back* leads to the lesson.
+    #[serde(default)]
+    pub lesson: Option<String>,
     /// Policy, device and the like: the header of a link.
     pub choices: String,
     /// The text.

@@ -2,6 +2,7 @@
 
 use crate::app::learning::{Learning, is_in_lesson};
 use crate::app::state::Page;
+use crate::app::stored;
 use fuseline_browser::{self as browser, Channel};
 use fuseline_learn::presenter::command::Command;
 use fuseline_learn::presenter::messages::{
@@ -10,11 +11,26 @@ use fuseline_learn::presenter::messages::{
 use fuseline_learn::presenter::plan::{Length, Part, Slide, Workshop};
 use fuseline_learn::stage::Stage;
 use fuseline_view::present::headline::headline;
-use leptos::ev::KeyboardEvent;
+use leptos::ev::{self, KeyboardEvent};
 use leptos::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// The smallest type of a graph has 11 units, and before a class the height of the page's small type, which is 12 pixels at scale 1.
 const GRAPH_UNIT_PX: f64 = 12.0 / 11.0;
+
+const LEFT: &str = "fuseline.workshop";
+
+/// Where a workshop was left: by a key, a reload, or a browser that closed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Left {
+    /// The workshop and its part.
+    pub workshop: Workshop,
+    /// The step of its lesson, from 0.
+    step: usize,
+    began_ms: u64,
+    /// As [`Presenting::id`]: the window with the notes may still be open.
+    id: String,
+}
 
 /// The state of presenting. Made once at the root and given to all components as context.
 #[derive(Clone, Copy)]
@@ -33,6 +49,8 @@ pub struct Presenting {
     pub is_qr_shown: RwSignal<bool>,
     /// The workshop and its part, where more than a lesson or a program is presented.
     pub workshop: RwSignal<Option<Workshop>>,
+    /// Where a workshop was left, until its last part.
+    pub left: RwSignal<Option<Left>>,
     /// Whether the open lesson is presented, and not only the program.
     pub has_lesson: Memo<bool>,
     began_ms: RwSignal<u64>,
@@ -47,6 +65,7 @@ impl Presenting {
     pub fn new(page: Page, learning: Learning) -> Self {
         let is_on = RwSignal::new(false);
         let is_in_lesson = is_in_lesson(page);
+        let left = browser::load(LEFT).and_then(|left| serde_json::from_str(&left).ok());
         let presenting = Self {
             page,
             learning,
@@ -56,6 +75,7 @@ impl Presenting {
             is_blank: RwSignal::new(false),
             is_qr_shown: RwSignal::new(false),
             workshop: RwSignal::new(None),
+            left: RwSignal::new(left),
             has_lesson: Memo::new(move |_| is_on.get() && is_in_lesson()),
             began_ms: RwSignal::new(0),
             id: StoredValue::new(browser::new_id()),
@@ -93,6 +113,21 @@ impl Presenting {
             browser::set_root_attribute("data-presenting", is_on.then_some(""));
         });
         Effect::new(move || {
+            if let Some(workshop) = self.workshop.get() {
+                let left = Left {
+                    workshop,
+                    step: self.learning.step.get(),
+                    began_ms: self.began_ms.get(),
+                    id: self.id.get_value(),
+                };
+                self.left.set(workshop.moved(1).map(|_| left));
+            }
+        });
+        stored::follow(LEFT, self.left, |left| {
+            serde_json::to_string(left).unwrap_or_default()
+        });
+        browser::on_window(ev::pagehide, move |_| self.send(&FromPage::Ended));
+        Effect::new(move || {
             if !self.has_notes.get() {
                 return;
             }
@@ -118,7 +153,20 @@ impl Presenting {
     /// Presents a workshop from its first slide.
     pub fn begin_workshop(self, length: Length) {
         self.began_ms.set(browser::clock_ms());
-        self.go_to(Workshop::new(length));
+        self.go_to(Workshop::new(length), 0);
+        self.begin();
+    }
+
+    /// Goes on with a workshop where it was left, and with the window of its notes.
+    pub fn go_on_with_workshop(self) {
+        let Some(left) = self.left.get_untracked() else {
+            return;
+        };
+        self.began_ms.set(left.began_ms);
+        self.id.set_value(left.id);
+        self.channel.set_value(None);
+        self.connect();
+        self.go_to(left.workshop, left.step);
         self.begin();
     }
 
@@ -128,10 +176,11 @@ impl Presenting {
         workshop.present()?.slide().copied()
     }
 
-    fn go_to(self, workshop: Workshop) {
+    /// Goes to a part of a workshop; in a lesson, to a step from 0.
+    fn go_to(self, workshop: Workshop, step: usize) {
         self.workshop.set(Some(workshop));
         if let Some(Part::Lesson(id)) = workshop.present() {
-            self.learning.open_listed(id, 0);
+            self.learning.open_listed(id, step);
         }
     }
 
@@ -140,7 +189,7 @@ impl Presenting {
         let workshop = self.workshop.get_untracked();
         let other = workshop.and_then(|workshop| workshop.moved(by));
         if let Some(other) = other {
-            self.go_to(other);
+            self.go_to(other, 0);
         }
         other.is_some()
     }
@@ -158,6 +207,10 @@ impl Presenting {
     pub fn run(self, command: Command) {
         let toggle = |flag: RwSignal<bool>| flag.update(|is_on| *is_on = !*is_on);
         match command {
+            // Nobody goes on unseen.
+            Command::Next | Command::Previous if self.is_blank.get_untracked() => {
+                self.is_blank.set(false);
+            }
             Command::Next | Command::Previous if untrack(|| self.slide()).is_some() => {
                 self.go_by_parts(if command == Command::Next { 1 } else { -1 });
             }
@@ -223,13 +276,19 @@ impl Presenting {
         }
     }
 
-    fn open_notes(self) {
-        let id = self.id.get_value();
+    /// Opens the way to the window with the notes.
+    fn connect(self) {
         if self.channel.with_value(Option::is_none) {
-            let channel = Channel::open(&channel_name(&id), move |message| self.hear(message));
+            let name = channel_name(&self.id.get_value());
+            let channel = Channel::open(&name, move |message| self.hear(message));
             self.channel.set_value(channel);
             self.has_notes.set(true);
         }
+    }
+
+    fn open_notes(self) {
+        self.connect();
+        let id = self.id.get_value();
         if !browser::open_window(&format!("{NOTES}={id}"), &channel_name(&id)) {
             self.page.tell_failure(
                 "The browser did not open the window with the notes. Allow this page to open windows, and press N again.",

@@ -1,6 +1,6 @@
 //! The puzzle that a visitor solves: its par, how far their kernels are from it, hints and the way to the optimum.
 
-use crate::app::history::{Choices, Origin, Step as PageStep};
+use crate::app::history::{Choices, History, Origin, Step as PageStep};
 use crate::app::learning::answering::present_seen;
 use crate::app::recording::Recording;
 use crate::app::session::Session;
@@ -61,6 +61,8 @@ pub struct Puzzling {
     pub walk: RwSignal<Option<Walk>>,
     /// How far the visitor is.
     pub progress: RwSignal<Progress>,
+    /// The steps of undo from before the puzzle.
+    aside: StoredValue<Option<History>>,
 }
 
 impl Puzzling {
@@ -97,6 +99,7 @@ impl Puzzling {
             hints: RwSignal::new(Vec::new()),
             walk: RwSignal::new(None),
             progress: RwSignal::new(stored.unwrap_or_default()),
+            aside: StoredValue::new(None),
         };
         puzzling.keep();
         puzzling
@@ -198,16 +201,22 @@ impl Puzzling {
         }
     }
 
-    /// Opens a puzzle with the kernels that the visitor left in it, else at its start, as one step of undo.
+    /// Opens a puzzle with the kernels that the visitor left in it, else at its start. Undo ends there until it is closed.
     pub fn open(self, source: &Source) {
         let id = source.progress_id();
         let kept =
             (self.progress).with_untracked(|progress| progress.kernels(&id).map(String::from));
         let kept = kept.and_then(|kernels| read_state(kernels.into()).ok());
+        let is_first = self.page.puzzle.with_untracked(Option::is_none);
+        let before = self.page.set_history_aside();
+        if is_first {
+            self.aside.set_value(Some(before));
+        }
         self.open_at(&kept.unwrap_or_else(|| source.start()));
+        self.page.forget_history();
     }
 
-    /// Opens the present puzzle at its start.
+    /// Opens the present puzzle at its start, as one step of undo.
     pub fn start_again(self) {
         if let Some(source) = self.page.puzzle.get_untracked() {
             self.open_at(&source.start());
@@ -220,7 +229,7 @@ impl Puzzling {
             (self.progress).update(|progress| progress.before = Some(document));
         }
         self.forget_help();
-        self.session.open_exercise(state);
+        self.session.open_exercise(state, None);
         self.page.step.set_if_changed(None);
         self.page.select(Selection::Nothing);
     }
@@ -247,7 +256,7 @@ impl Puzzling {
         }
     }
 
-    /// Closes the puzzle as one step of undo, brings back the program from before it, and shows the lists.
+    /// Closes the puzzle, brings back the program from before it with its steps of undo, and shows the lists.
     pub fn close(self) {
         self.forget_help();
         let before = self.progress.try_update(|progress| progress.before.take());
@@ -256,6 +265,9 @@ impl Puzzling {
         } else {
             // The program of a link is the visitor's to keep.
             self.page.choose(|choices| choices.puzzle = None);
+        }
+        if let Some(history) = self.aside.try_update_value(Option::take).flatten() {
+            self.page.resume_history(history);
         }
         self.page.is_learning.set_if_changed(true);
     }

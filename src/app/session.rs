@@ -48,6 +48,8 @@ pub struct Session {
     /// The lesson of the link that was followed last, until it is opened.
     pub linked_lesson: RwSignal<Option<LinkedLesson>>,
     open: StoredValue<OpenDocument>,
+    /// As [`Document::lesson`], of the exercise that was opened last.
+    lesson: StoredValue<Option<String>>,
     /// Set until the picture of what was opened last is drawn.
     start: StoredValue<Option<Start>>,
     /// What was chosen beside the text when something changed last; `None` once that is stored.
@@ -129,6 +131,7 @@ impl Session {
             page,
             linked_lesson: RwSignal::new(None),
             open: StoredValue::new(open),
+            lesson: StoredValue::new(None),
             start: StoredValue::new(None),
             unstored: StoredValue::new(Some(Beside::of(page))),
             later: Later::after(PAUSE).at_most(LONGEST_WAIT),
@@ -239,8 +242,12 @@ impl Session {
             if covers.follow_entry() {
                 // The document may have changed in what covered the page.
                 self.name_entry();
-            } else {
-                self.open_document(&id);
+            } else if self.id() != id {
+                let document = stored::document(&id);
+                match document.and_then(|document| LinkedLesson::listed_in(&document.lesson?)) {
+                    Some(lesson) => self.linked_lesson.set(Some(lesson)),
+                    None => self.open_document(&id),
+                }
             }
         });
         browser::on_window(ev::hashchange, move |_| {
@@ -291,8 +298,8 @@ impl Session {
     }
 
     /// Shows the program of a step of a lesson with its choices, as one step of undo. What is edited in it is an exercise and not
-    /// kept among the visitor's own texts.
-    pub fn open_exercise(self, state: &SharedState) {
+    /// kept among the visitor's own texts. `lesson` is as in [`Document::lesson`].
+    pub fn open_exercise(self, state: &SharedState, lesson: Option<String>) {
         let is_other = self.page.text.with_untracked(|text| *text != state.text);
         // A text of the same words keeps its own choices, and is not what the exercise edits.
         if is_other || !self.open.with_value(OpenDocument::is_exercise) {
@@ -301,7 +308,9 @@ impl Session {
             self.open.set_value(opened);
             self.name_entry();
         }
+        self.lesson.set_value(lesson);
         self.show_sent(state);
+        self.store_later();
     }
 
     /// The document to return to from a lesson; `None` where a lesson's own program is open.
@@ -498,6 +507,7 @@ impl Session {
                 example: beside.example.map(str::to_owned),
                 is_own,
                 is_exercise: open.is_exercise(),
+                lesson: self.lesson.get_value().filter(|_| open.is_exercise()),
                 choices: beside.choices,
                 text: open.text().to_owned(),
             };

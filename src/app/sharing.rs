@@ -43,6 +43,14 @@ pub enum LinkedLesson {
     Own(String),
 }
 
+impl LinkedLesson {
+    /// The step of a lesson of the page that a fragment names.
+    pub fn listed_in(fragment: &str) -> Option<Self> {
+        let (id, step) = listed_lesson_in(fragment)?;
+        Some(Self::Listed(id.to_owned(), step))
+    }
+}
+
 impl Link {
     /// The link in the fragment of the address (the part after `#`); `None` when there is no fragment, and when this entry of the tab's
     /// history has opened its link: a reload and *Back* show what the visitor has made of it.
@@ -64,8 +72,8 @@ impl Link {
 }
 
 async fn carried(fragment: &str) -> Result<Carried, ShareError> {
-    if let Some((id, step)) = listed_lesson_in(fragment) {
-        return Ok(Carried::Lesson(LinkedLesson::Listed(id.to_owned(), step)));
+    if let Some(lesson) = LinkedLesson::listed_in(fragment) {
+        return Ok(Carried::Lesson(lesson));
     }
     if let Some(id) = listed_puzzle_in(fragment) {
         let listed = puzzle(id).ok_or(ShareError::NotALink)?;

@@ -116,9 +116,13 @@ test('first guesses are shown to the class large: what was answered, then what i
   await dialog.getByRole('button', { name: 'Tell the answer' }).focus();
   for (let press = 0; press < 3; press += 1) await page.keyboard.press('PageDown');
   await expect(dialog).toContainText('Answer');
-  await expect(dialog.getByRole('button', { name: 'Next question' })).toHaveAttribute('aria-disabled', 'true');
+  await expect(dialog.getByRole('button', { name: 'That was the last question' })).toHaveAttribute('aria-disabled', 'true');
+  // It goes back as it came.
+  await page.keyboard.press('PageUp');
+  await expect(dialog).not.toContainText('Answer');
   await page.keyboard.press('PageUp');
   await expect(dialog.getByText('Question 1 of 2')).toBeVisible();
+  await expect(dialog).toContainText('Answer: 16.8 MB');
   await page.keyboard.press('Escape');
   await expect(dialog).toBeHidden();
   await expect(button(page, 'Show to the class: Step 1: Every op asks memory')).toBeFocused();

@@ -128,7 +128,10 @@ test('a link leads to a step', async ({ page, open }) => {
 });
 
 test('a link to another lesson opens it over the first, and the skip link leaves it open', async ({ page, open }) => {
-  await open('#lesson=tiling.1');
+  await open();
+  await put(page, 'x = relu(a)\n');
+  const text = await editor(page).inputValue();
+  await followLink(page, '#lesson=tiling.1');
   await expect(heading(page, 'A matmul in tiles')).toBeVisible();
   await followLink(page, '#lesson=limits.3');
   await expect(heading(page, 'Spills')).toBeVisible();
@@ -138,9 +141,24 @@ test('a link to another lesson opens it over the first, and the skip link leaves
   // A wait for what must not come: the next event of the page is handled.
   await page.keyboard.press('Tab');
   await expect(heading(page, 'Spills')).toBeVisible();
+  // *Back* leads out of the lesson, into it where it was before the skip link, and so on to the one before it.
+  const title = (name) => expect(heading(page, name)).toBeVisible();
+  const program = async () => {
+    await expect(panel(page)).toHaveCount(0);
+    await expect(editor(page)).toHaveValue(text);
+  };
   await page.goBack();
-  await expect(panel(page)).toHaveCount(0);
-  await expect(page.locator('.headline')).toBeVisible();
+  await program();
+  for (const lesson of ['Spills', 'A matmul in tiles']) {
+    await page.goBack();
+    await title(lesson);
+    await page.goBack();
+    await program();
+  }
+  await page.goForward();
+  await title('A matmul in tiles');
+  await button(page, 'Back to your program').click();
+  await program();
 });
 
 test('a lesson that the page does not have is told', async ({ page, open }) => {

@@ -84,10 +84,13 @@ test('undo takes a move back, a cut is one more, and a reload keeps the count', 
   await expect(figure(page, 'Moves')).toHaveText('0');
 });
 
-test('a puzzle opens where it was left, starts again at its start, and undo leads out of it', async ({ page, open }) => {
+test('a puzzle opens where it was left, starts again at its start, and undo ends there', async ({ page, open }) => {
   await open();
+  await picker(page, 'Example').selectOption('softmax');
   const text = await textEditor(page).inputValue();
+  const undo = page.getByRole('button', { name: 'Undo', exact: true }).first();
   await openPuzzle(page, 'A chain');
+  await expect(undo).toBeHidden();
   await mergeWithNext(page, 1);
   await mergeWithNext(page, 1);
   await learn(page);
@@ -100,14 +103,20 @@ test('a puzzle opens where it was left, starts again at its start, and undo lead
   await expect.poll(() => kernels(page)).toHaveLength(3);
   await button(page, 'Start again').click();
   await expect(figure(page, 'Moves')).toHaveText('0');
+  // A press too many of *Start again* loses nothing, and undo does not leave the puzzle.
+  await page.keyboard.press('Control+z');
+  await expect(figure(page, 'Moves')).toHaveText('2');
+  await page.keyboard.press('Control+z');
+  await expect(figure(page, 'Moves')).toHaveText('2');
+  await button(page, 'Start again').click();
   await learn(page);
   await row(page, 'A chain').click();
   await expect(figure(page, 'Moves')).toHaveText('0');
+  // The example that is opened over the puzzle is a step, and so undo brings the puzzle back.
+  await button(page, 'Whole page').click();
+  await picker(page, 'Example').selectOption('diamond');
   await page.keyboard.press('Control+z');
-  await expect(pane(page).getByRole('heading', { name: 'Puzzles' })).toBeVisible();
-  await page.keyboard.press('Control+Shift+z');
   await expect(pane(page).getByRole('heading', { name: 'A chain' })).toBeVisible();
-  await expect(figure(page, 'Moves')).toHaveText('0');
   await button(page, 'All puzzles').click();
   await button(page, 'Back to your program').click();
   await expect(textEditor(page)).toHaveValue(text);

@@ -12,6 +12,7 @@ fn document(changed_ms: u64, is_own: bool) -> Document {
         example: None,
         is_own,
         is_exercise: false,
+        lesson: None,
         choices: String::new(),
         text: format!("y{changed_ms} = relu(x) : f16[8]"),
     }

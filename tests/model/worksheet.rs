@@ -220,3 +220,28 @@ proptest! {
         assert_eq!(print(), print());
     }
 }
+
+/// On paper nobody checks another answer, so the key says which ones are right, too.
+#[test]
+fn the_key_says_up_to_where_a_slider_is_right() {
+    let others = |id: &str, step: usize| {
+        let questions = Worksheet::new(&lesson(id), 0).questions;
+        let question = questions
+            .into_iter()
+            .find(|question| question.step + 1 == step);
+        question
+            .and_then(|question| question.others)
+            .unwrap_or_default()
+    };
+    assert_eq!(
+        others("exercise", 5),
+        " `B` = 176 is right, too, and `B` = 192 no longer."
+    );
+    assert_eq!(
+        others("roofline", 4),
+        " `N` = 8,192, the largest, is right, too."
+    );
+    // Waves are full again and again.
+    assert!(others("tiling", 7).contains("one way of several"));
+    assert_eq!(others("tiling", 2), "");
+}

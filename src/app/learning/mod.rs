@@ -18,6 +18,7 @@ use fuseline_learn::lesson::state::PageState;
 use fuseline_learn::lesson::task::Task;
 use fuseline_learn::lesson::to_do::Wanted;
 use fuseline_learn::lesson::{Lesson, Step, StepStates};
+use fuseline_view::page::links::listed_lesson_fragment;
 use fuseline_view::page::view::View;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -233,7 +234,9 @@ impl Learning {
     fn show(self, state: &PageState) {
         // What was said of the page before does not hold for this one.
         self.page.notice.set(None);
-        self.session.open_exercise(&state.shared);
+        let id = (self.open).with_untracked(|open| open.as_ref()?.id);
+        let lesson = id.map(|id| listed_lesson_fragment(id, self.step.get_untracked() + 1));
+        self.session.open_exercise(&state.shared, lesson);
         self.page.step.set_if_changed(None);
         self.page.select_mark(state.mark.as_ref());
     }

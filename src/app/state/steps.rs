@@ -136,6 +136,18 @@ impl Page {
         self.history.update(History::release);
     }
 
+    /// What is shown is where undo ends, until [`Page::resume_history`] gets the steps before it back.
+    pub fn set_history_aside(self) -> History {
+        (self.history)
+            .try_update(std::mem::take)
+            .unwrap_or_default()
+    }
+
+    /// Goes on with steps that were set aside.
+    pub fn resume_history(self, history: History) {
+        self.history.set(history);
+    }
+
     /// What is shown is where undo ends.
     pub fn forget_history(self) {
         self.history.set(History::default());

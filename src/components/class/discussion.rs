@@ -42,9 +42,13 @@ pub fn Discussion(
         // A press too many does not show the class its table with names.
         _ => {}
     };
+    // As it came: from a question to the answer of the one before.
     let go_back = move || {
-        if let Some(before) = shown.get_untracked().and_then(|at| at.checked_sub(1)) {
-            show(before);
+        if is_told.get_untracked() {
+            is_told.set(false);
+        } else if let Some(before) = shown.get_untracked().and_then(|at| at.checked_sub(1)) {
+            shown.set(Some(before));
+            is_told.set(true);
         }
     };
     let is_open = Memo::new(move |_| shown.with(Option::is_some));
@@ -104,9 +108,13 @@ pub fn Discussion(
             </header>
             <div class="discussion-question" aria-live="polite">{question}</div>
             <footer class="lesson-ways">
-                <button type="button" disabled=move || shown.get().is_none_or(|at| at == 0) on:click=move |_| go_back()>"Back"</button>
+                <button type="button" disabled=move || !is_told.get() && shown.get().is_none_or(|at| at == 0) on:click=move |_| go_back()>"Back"</button>
                 <button type="button" class="is-primary" autofocus aria-disabled=move || is_at_end().then_some("true") on:click=move |_| go_on()>
-                    {move || if is_told.get() { "Next question" } else { "Tell the answer" }}
+                    {move || match (is_told.get(), is_at_end()) {
+                        (false, _) => "Tell the answer",
+                        (true, false) => "Next question",
+                        (true, true) => "That was the last question",
+                    }}
                 </button>
             </footer>
         </dialog>

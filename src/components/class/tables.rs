@@ -123,7 +123,9 @@ fn cell(cell: &Cell) -> impl IntoView + use<> {
     if cell.tries > 0 {
         words = format!(
             "{words}, tries: {}, after {} s, first: {}",
-            cell.tries, cell.took_s, cell.first
+            cell.tries,
+            cell.took_s,
+            cell.first.replace('`', "")
         );
     }
     let words = (cell.standing != Standing::Untouched).then_some(words);

@@ -138,6 +138,14 @@ fn Workshop() -> impl IntoView {
             presenting.begin_workshop(length.get_untracked());
         }
     };
+    let go_on = move || {
+        let presenting = presenting?;
+        let left = presenting.left.get()?;
+        let title = left.workshop.present()?.title();
+        Some(view! {
+            <button type="button" on:click=move |_| presenting.go_on_with_workshop()>{format!("Go on at “{title}”")}</button>
+        })
+    };
     let open = move |id: &'static str| {
         if let Some(learning) = learning {
             learning.open_listed(id, 0);
@@ -166,7 +174,10 @@ fn Workshop() -> impl IntoView {
                     })
                     .collect_view()}
             </fieldset>
-            <button type="button" class="is-primary" on:click=begin>"Present the workshop"</button>
+            <div class="lesson-own">
+                <button type="button" class="is-primary" on:click=begin>"Present the workshop"</button>
+                {go_on}
+            </div>
             <Show when=move || is_open.get()>
                 {move || view! { <PlanTable workshop=Plan::new(length.get()) open /> }}
             </Show>

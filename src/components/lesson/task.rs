@@ -94,7 +94,10 @@ pub fn TaskView(
         }
         Kind::Do { .. } => view! { <ToDo learning words /> }.into_any(),
     };
-    let others = task.other_ways();
+    let others = {
+        let task = task.clone();
+        move || untrack(|| learning.states()).and_then(|states| task.other_ways(&states))
+    };
     let Task { ask, hint, .. } = task;
     let hint = (!hint.is_empty()).then(|| {
         let hint = inlines(&hint, asked.as_deref());
@@ -119,7 +122,7 @@ pub fn TaskView(
             </Show>
             {hint}
             <div role="status" class="task-verdict" node_ref=verdict_node>
-                {move || learning.judged.with(|judged| judged.as_ref().map(|judged| verdict(judged, others)))}
+                {move || learning.judged.with(|judged| judged.as_ref().map(|judged| verdict(judged, &others)))}
             </div>
             <Show when=move || learning.judged.with(|judged| judged.as_ref().is_some_and(|judged| !judged.is_right))>
                 <button type="button" class="link-button" on:click=try_again>{words.try_again()}</button>
@@ -128,14 +131,15 @@ pub fn TaskView(
     }
 }
 
-/// `others` is what stands behind an answer that the page gave.
-fn verdict(judged: &Judged, others: Option<&'static str>) -> impl IntoView + use<> {
+/// `others` says what stands behind an answer that the page gave.
+fn verdict(judged: &Judged, others: &dyn Fn() -> Option<String>) -> impl IntoView + use<> {
     let Judged { words, reason, .. } = judged;
     let answer = words.strip_suffix(reason.as_str()).unwrap_or(words);
+    let others = if judged.is_right { None } else { others() };
     view! {
         <p class:is-right=judged.is_right>
             <span class="verdict-mark" aria-hidden="true">{if judged.is_right { "✓" } else { "→" }}</span>
-            <span>{sentence(answer)}<span lang="en">{sentence(reason)}</span>{others.filter(|_| !judged.is_right)}</span>
+            <span>{sentence(answer)}<span lang="en">{sentence(reason)}</span>{others.map(|others| sentence(&others))}</span>
         </p>
     }
 }

@@ -194,13 +194,7 @@ fn field(field: &Field, step: usize, words: Language) -> AnyView {
 fn key(sheet: &Worksheet) -> impl IntoView + use<> {
     let words = sheet.lang.language();
     let rows = sheet.questions.iter().map(|question| {
-        // What is done on the page can be done in other ways, too.
-        let is_done = match question.field {
-            Field::OnPage => true,
-            Field::Param { is_dragged, .. } => is_dragged,
-            Field::Number(_) | Field::Options { .. } => false,
-        };
-        let others = is_done.then(|| words.one_way_of_several());
+        let others = question.others.as_deref().map(sentence);
         view! {
             <li>
                 <strong lang=sheet.lang.as_str().to_owned()>{question.title.clone()}</strong>

@@ -197,11 +197,11 @@ fn step_view(
     let answer = task.as_ref().zip(open.states.get(at));
     let answer = answer.and_then(|(task, states)| task.right_answer(states));
     let task = task.map(|task| {
-        let others = task.other_ways();
+        let others = open.states.get(at).and_then(|states| task.other_ways(states));
         view! {
             <section class="speaker-task" lang=lang.to_owned()>
                 <p><strong>{inlines(&task.ask, seen.as_ref().map(|seen| &*seen.asked))}</strong></p>
-                {answer.map(|answer| view! { <p><span lang="en">{sentence(&answer)}</span>{others}</p> })}
+                {answer.map(|answer| view! { <p><span lang="en">{sentence(&answer)}</span>{others.map(|others| sentence(&others))}</p> })}
                 <p class="quiet" lang=words.tag()>{if is_answered { words.class_sees_answer() } else { words.next_shows_answer() }}</p>
             </section>
         }

@@ -187,8 +187,8 @@ table! {
         "Diese Seite kommt von diesem Rechner, also kann nur er den Link öffnen. Stelle sie dort bereit, wo die Klasse sie erreicht.";
     empty_roofline: "Empty roofline", "Leere Roofline";
     roofline_about(device: &str):
-        "A roofline to draw into: {device}, with the roofs for the program of question 1.",
-        "Eine Roofline zum Einzeichnen: {device}, mit den Dächern für das Programm von Frage 1.";
+        "Axes to draw a roofline into. Question 1 has the rates of {device}.",
+        "Achsen zum Einzeichnen einer Roofline. Bei Frage 1 stehen die Raten von {device}.";
     policy(policy: &str): "Fusion policy: {policy}.", "Fusionsstrategie: {policy}.";
     gpu(device: &str, figures: &str): "GPU: {device}, {figures}.", "GPU: {device}, {figures}.";
     from_memory(rate: &str): "{rate} from memory", "{rate} aus dem Speicher";
@@ -216,6 +216,13 @@ table! {
     one_way_of_several:
         " This is one way of several: the page checks any other.",
         " Das ist einer von mehreren Wegen: Die Seite prüft jeden anderen.";
+    holds_until(last: &str, beyond: &str):
+        " {last} is right, too, and {beyond} no longer.",
+        " {last} ist auch richtig, {beyond} nicht mehr.";
+    holds_to_the_end(last: &str):
+        " {last}, the largest, is right, too.",
+        " {last}, der größte Wert, ist auch richtig.";
+    holds_alone(beyond: &str): " {beyond} is not right.", " {beyond} ist nicht richtig.";
 
     // The bar of a puzzle.
     all_puzzles: "All puzzles", "Alle Rätsel";

@@ -80,7 +80,36 @@ pub fn first_value(state: &PageState, param: &str, when: &Condition) -> Result<i
     first.ok_or_else(|| format!("`{when}` does not hold at the largest {param}"))
 }
 
+/// The values of a param at which a task is done, where these follow each other.
+pub(super) struct Border {
+    /// The lowest.
+    pub first: i64,
+    /// The highest.
+    pub last: i64,
+    /// The value after it, if there is one.
+    pub beyond: Option<i64>,
+}
+
 impl Task {
+    /// Where the values of a param end at which a task to do is done; `None` if there are none, or others between them. An analysis for
+    /// each value.
+    pub(super) fn border_of(&self, state: &PageState, param: &str) -> Option<Border> {
+        let values = values(state, param)?;
+        let is_done = |&value: &i64| {
+            let seen = with_param(state, param, value).and_then(|state| state.seen());
+            seen.is_some_and(|seen| self.is_done(&seen))
+        };
+        let done: Vec<bool> = values.iter().map(is_done).collect();
+        let first = done.iter().position(|&is_done| is_done)?;
+        let last = done.iter().rposition(|&is_done| is_done)?;
+        let has_no_gap = done.get(first..=last)?.iter().all(|&is_done| is_done);
+        has_no_gap.then(|| Border {
+            first: values[first],
+            last: values[last],
+            beyond: values.get(last + 1).copied(),
+        })
+    }
+
     /// A state of the page in which a task to do is done, found by the engine; `None` if it finds none.
     pub fn way(&self, state: &PageState) -> Option<PageState> {
         let Kind::Do { by, .. } = &self.kind else {

@@ -1,9 +1,11 @@
 //! Whether a task to do is done, and what it still wants of the page.
 
+use super::StepStates;
 use super::answer::Judged;
 use super::answer_reason::{param_value, reasons_of};
 use super::condition::Condition;
-use super::state::Seen;
+use super::solve::Border;
+use super::state::{PageState, Seen};
 use super::task::{By, Kind, Task};
 use super::wording::{clause_of, value_words};
 use fuseline_view::present::words::{capitalized, uncapitalized};
@@ -20,9 +22,32 @@ pub struct Wanted {
 }
 
 impl Task {
-    /// What stands behind the right answer to a task to do: it is one of several.
-    pub fn other_ways(&self) -> Option<&'static str> {
-        matches!(self.kind, Kind::Do { .. }).then(|| self.language.one_way_of_several())
+    /// What stands behind the way that the engine finds to do a task, with quoted parts as code: up to which size others are right,
+    /// too, or that there are others. A few analyses.
+    pub fn other_ways(&self, states: &StepStates) -> Option<String> {
+        let Kind::Do { by, .. } = &self.kind else {
+            return None;
+        };
+        let border = match by {
+            By::Param(param) => self.border(&states.asked, param),
+            By::Merge | By::Choices => None,
+        };
+        Some(border.unwrap_or_else(|| self.language.one_way_of_several().to_owned()))
+    }
+
+    fn border(&self, asked: &PageState, param: &str) -> Option<String> {
+        let words = |value: i64| param_value(param, value as f64);
+        let Border {
+            first,
+            last,
+            beyond,
+        } = self.border_of(asked, param)?;
+        Some(match beyond {
+            None if first == last => return None,
+            None => self.language.holds_to_the_end(&words(last)),
+            Some(beyond) if first == last => self.language.holds_alone(&words(beyond)),
+            Some(beyond) => self.language.holds_until(&words(last), &words(beyond)),
+        })
     }
 
     /// The conditions of a task to do, in the present state of the page; empty for other tasks. `asked` is the page at the

@@ -53,6 +53,8 @@ pub struct Question {
     pub field: Field,
     /// The right answer and its reason; quoted parts are code.
     pub key: String,
+    /// Which other answers to a task to do are right, with quoted parts as code.
+    pub others: Option<String>,
 }
 
 /// Where an answer goes.
@@ -141,6 +143,7 @@ impl Question {
             ask: filled(&task.ask, &asked),
             field: field(task, &states.asked, &answered)?,
             key: task.right_answer(&states)?,
+            others: task.other_ways(&states),
             states,
         })
     }

@@ -75,7 +75,7 @@ pub fn scene_of(charted: Charted<'_>, size: (f64, f64), held: Option<Axes>) -> S
     .of_kernels(&analysis.partition)
 }
 
-/// The roofs of a device without any point, for who draws the points. The ridge has a line but no figure: that is asked for.
+/// The axes alone, for who draws roofs and points: both hold those of the program and its device.
 pub fn empty_scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
     let holds = Held {
         all: &[],
@@ -83,8 +83,14 @@ pub fn empty_scene(analysis: &Analysis, size: (f64, f64)) -> Scene {
         axes: None,
     };
     let mut frame = RooflineFrame::new(analysis, holds, size, PointLayout::Exact);
-    frame.marks.retain(|mark| mark.role != Role::RidgeText);
-    frame.scene(", without points.")
+    let is_axis = |role| {
+        matches!(
+            role,
+            Role::Mesh | Role::Axis | Role::AxisText | Role::AxisTitle
+        )
+    };
+    frame.marks.retain(|mark| is_axis(mark.role));
+    frame.scene(", without roofs and points.")
 }
 
 /// A ring for each kernel of the pinned state, below all other points.
