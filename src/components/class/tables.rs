@@ -62,7 +62,7 @@ pub(super) fn lesson_table(
         }
     });
     let name_of = |at: usize| named.get(at).map_or("", |(name, _)| name.as_str());
-    let rows = named.iter().enumerate().filter_map(|(student, (name, copy))| {
+    let rows = by_name(named).filter_map(|(student, (name, copy))| {
         let cells: Vec<_> = (lesson.columns.iter())
             .filter_map(|column| column.cells.get(student))
             .collect();
@@ -108,6 +108,13 @@ pub(super) fn lesson_table(
     .into_any()
 }
 
+/// The students with their places in the class, as a list is read out.
+fn by_name(named: &[Named]) -> impl Iterator<Item = (usize, &Named)> {
+    let mut students: Vec<_> = named.iter().enumerate().collect();
+    students.sort_by_cached_key(|(_, (name, _))| name.to_lowercase());
+    students.into_iter()
+}
+
 fn cell(cell: &Cell) -> impl IntoView + use<> {
     let (mark, class) = match &cell.standing {
         Standing::Untouched => ("", ""),
@@ -141,7 +148,7 @@ fn cell(cell: &Cell) -> impl IntoView + use<> {
 pub(super) fn puzzle_table(puzzles: &[PuzzleColumn], named: &[Named]) -> impl IntoView + use<> {
     let heads = puzzles.iter();
     let heads = heads.map(|puzzle| view! { <th scope="col">{puzzle.title.clone()}</th> });
-    let rows = named.iter().enumerate().filter_map(|(student, (name, _))| {
+    let rows = by_name(named).filter_map(|(student, (name, _))| {
         let cells: Vec<_> = (puzzles.iter())
             .map(|puzzle| puzzle.cells.get(student).and_then(Option::as_ref))
             .collect();

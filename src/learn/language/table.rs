@@ -233,8 +233,8 @@ table! {
         "Least time on {device}, as the lower bound of the roofline.",
         "Möglichst wenig Zeit auf {device}, als untere Schranke der Roofline.";
     by_mouse:
-        "Drag a kernel onto another to merge them, or select one for its buttons. Keys: M merges, X cuts.",
-        "Ziehe einen Kernel auf einen anderen, um beide zu verbinden, oder wähle einen aus, um seine Schaltflächen zu sehen. Tasten: M verbindet, X trennt.";
+        "Drag a kernel onto another to merge them, or select one for its buttons. Keys: Tab to an op, then M merges and X cuts.",
+        "Ziehe einen Kernel auf einen anderen, um beide zu verbinden, oder wähle einen aus, um seine Schaltflächen zu sehen. Tasten: Tab zu einer Op, dann verbindet M und trennt X.";
     by_touch:
         "Drag a kernel by its number onto another to merge them, or tap one for its buttons.",
         "Ziehe einen Kernel an seiner Nummer auf einen anderen, um beide zu verbinden, oder tippe auf einen, um seine Schaltflächen zu sehen.";
