@@ -8,11 +8,15 @@ use crate::random_graph;
 use fuseline_core::examples::EXAMPLES;
 use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, Options, Policy, analyze, analyze_program};
+use fuseline_learn::lesson::library::LESSONS;
+use fuseline_learn::lesson::read as read_lesson;
 use fuseline_learn::puzzle::library::PUZZLES;
 use fuseline_learn::puzzle::read;
 use fuseline_view::picture::dag::metrics::SMALL_FONT_PX;
 use fuseline_view::picture::dag::viewport::{LEGIBLE_PX, Size, Viewport};
-use fuseline_view::picture::dag::wrap::{MAX_COLUMNS, in_columns, wrap, wrap_on_page};
+use fuseline_view::picture::dag::wrap::{
+    MAX_COLUMNS, in_columns, wrap, wrap_in_step, wrap_on_page,
+};
 use fuseline_view::picture::dag::{DagLayout, Rect, layout};
 use fuseline_view::picture::export::graph;
 use proptest::prelude::*;
@@ -205,4 +209,36 @@ fn a_large_puzzle_shows_more_kernels_at_once_in_columns_than_as_one() {
     }
     // Others fit, or have one column that a phone moves up and down.
     assert_eq!(broadened, [("llama", PAGES[0])]);
+}
+
+/// The graphs of lessons, in units: before a class at 1920x1080, and beside the lesson on a laptop.
+const STEPS: [Size; 2] = [(720.0, 470.0), (780.0, 610.0)];
+
+#[test]
+fn a_step_with_a_tall_graph_shows_the_whole_of_it_larger_in_columns() {
+    let mut wrapped_steps = Vec::new();
+    for listed in LESSONS {
+        let lesson = read_lesson(listed.text).0;
+        for (at, states) in lesson.states(&mut Vec::new()).iter().enumerate() {
+            let Some(seen) = states.asked.seen() else {
+                continue;
+            };
+            let picture = layout(&seen.analysis.graph, &seen.analysis.partition);
+            for frame in STEPS {
+                let whole = |of: &DagLayout| (frame.0 / of.width).min(frame.1 / of.height);
+                let Some(wrapped) = wrap_in_step(&picture, frame) else {
+                    continue;
+                };
+                let name = format!("{} {}", listed.id, at + 1);
+                let through_boxes = |of| crossings(&seen.analysis.partition, of).1;
+                assert!(through_boxes(&wrapped) <= through_boxes(&picture), "{name}");
+                assert!(whole(&wrapped) > whole(&picture), "{name}");
+                wrapped_steps.push((name, frame));
+            }
+        }
+    }
+    let is_wrapped = |name: &str, frame| wrapped_steps.contains(&(name.to_owned(), frame));
+    assert!(is_wrapped("torch_compile 3", STEPS[0]));
+    // Four ops are large enough in one column.
+    assert!(!is_wrapped("exercise 1", STEPS[0]));
 }

@@ -4,7 +4,7 @@ use crate::app::state::{Drawn, Selection};
 use fuseline_core::{Analysis, IdVec, KernelId, OpId};
 use fuseline_view::picture::dag::focus::FocusTarget;
 use fuseline_view::picture::dag::viewport::Size;
-use fuseline_view::picture::dag::wrap::{MAX_COLUMNS, wrap, wrap_on_page};
+use fuseline_view::picture::dag::wrap::{MAX_COLUMNS, wrap, wrap_in_step, wrap_on_page};
 use fuseline_view::picture::dag::{DagLayout, Edge};
 use fuseline_view::present::badge::{KernelLook, kernel_looks};
 use leptos::prelude::*;
@@ -26,18 +26,29 @@ pub(super) struct PlacedGraph {
 /// A graph in the props of the components that show it.
 pub(super) type StoredGraph = StoredValue<Arc<PlacedGraph>>;
 
+/// What a graph stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Room {
+    /// A pane of the page.
+    Pane,
+    /// Beside a lesson, whose step is about all of it.
+    Step,
+    /// The page of a puzzle, whose kernels are all in play.
+    Page,
+}
+
 impl PlacedGraph {
     /// `last` as long as the canvas has room for as many columns of the same graph, else a new layout.
     pub(super) fn of(
         drawn: Arc<Drawn>,
         canvas: Size,
-        has_page: bool,
+        room: Room,
         last: Option<&Arc<Self>>,
     ) -> Arc<Self> {
-        let wrapped = if has_page {
-            wrap_on_page(&drawn.layout, canvas)
-        } else {
-            wrap(&drawn.layout, canvas, MAX_COLUMNS)
+        let wrapped = match room {
+            Room::Pane => wrap(&drawn.layout, canvas, MAX_COLUMNS),
+            Room::Step => wrap_in_step(&drawn.layout, canvas),
+            Room::Page => wrap_on_page(&drawn.layout, canvas),
         };
         let layout = wrapped.map_or_else(|| drawn.layout.clone(), Arc::new);
         if let Some(last) = last

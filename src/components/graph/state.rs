@@ -3,7 +3,7 @@
 use super::aim::{Aim, BeforeReveal};
 use super::by_hand::AwaitedMerge;
 use super::motion::Views;
-use super::placed::{ForLayout, PlacedGraph, TargetName};
+use super::placed::{ForLayout, PlacedGraph, Room, TargetName};
 use super::plan::Plan;
 use super::pressed::PressedPointers;
 use crate::app::stage::is_staged;
@@ -270,18 +270,21 @@ impl Graph {
     }
 }
 
-/// Whether the graph has the page of a puzzle, whose kernels are all in play. Tracked.
-fn is_of_puzzle(page: Page) -> impl Fn() -> bool + Copy + Send + Sync {
+/// What the graph stands in. Tracked.
+fn room(page: Page) -> impl Fn() -> Room + Copy + Send + Sync {
     let is_staged = is_staged(View::Graph);
-    move || is_staged() && page.puzzle.with(Option::is_some)
+    move || match (is_staged(), page.puzzle.with(Option::is_some)) {
+        (true, true) => Room::Page,
+        // Where a finger moves it, its type stays legible.
+        (true, false) if !browser::shows_sheets() => Room::Step,
+        _ => Room::Pane,
+    }
 }
 
 /// The layout in columns that the canvas has room for.
 fn placed_in(page: Page, canvas_px: Signal<Size>) -> Memo<Arc<PlacedGraph>> {
-    let is_of_puzzle = is_of_puzzle(page);
-    shared_memo(move |last| {
-        PlacedGraph::of(page.drawing.get(), canvas_px.get(), is_of_puzzle(), last)
-    })
+    let room = room(page);
+    shared_memo(move |last| PlacedGraph::of(page.drawing.get(), canvas_px.get(), room(), last))
 }
 
 /// Where the picture is by default.
@@ -290,15 +293,14 @@ fn first_view(
     placed: Memo<Arc<PlacedGraph>>,
     canvas_px: Signal<Size>,
 ) -> Memo<Viewport> {
-    let (is_staged, is_of_puzzle) = (is_staged(View::Graph), is_of_puzzle(page));
+    let room = room(page);
     Memo::new(move |_| {
         placed.with(|placed| {
             let (layout, canvas) = (&placed.layout, canvas_px.get());
-            // Its type stays legible where a finger moves it, and where kernels are dragged.
-            let fit = if is_staged() && !is_of_puzzle() && !browser::shows_sheets() {
-                Viewport::fit_staged
-            } else {
-                Viewport::fit
+            let fit = match room() {
+                Room::Step => Viewport::fit_staged,
+                // Its type stays legible where kernels are dragged.
+                Room::Pane | Room::Page => Viewport::fit,
             };
             fit(layout.size(), layout.start_x(canvas.0), canvas)
         })

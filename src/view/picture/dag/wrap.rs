@@ -32,6 +32,8 @@ pub const MAX_COLUMNS: usize = 3;
 const MAX_COLUMNS_OF_PAGE: usize = 6;
 /// How many times the frame a column may be tall. Who reads longer ones scrolls up again too far.
 const MAX_FRAMES: f64 = 3.0;
+/// A drawing is small below this share of the scale at which its texts are easy to read.
+const SMALL_PART: f64 = 0.75;
 /// Least distance of two columns.
 const COLUMN_GAP: f64 = 56.0;
 
@@ -68,6 +70,17 @@ pub fn wrap_on_page(layout: &DagLayout, frame: Size) -> Option<DagLayout> {
         let exceeds = |length: f64, room: f64| length * LEGIBLE_SCALE > room;
         (exceeds(layout.width, frame.0) && exceeds(layout.height, frame.1))
             .then(|| largest_whole(layout, frame, MAX_COLUMNS_OF_PAGE))
+            .flatten()
+    })
+}
+
+/// The same beside a lesson, whose step is about all of the drawing: where that is small, in the columns in which the whole of it is
+/// largest. A drawing of one column is easier to follow, so it stays until then.
+pub fn wrap_in_step(layout: &DagLayout, frame: Size) -> Option<DagLayout> {
+    wrap(layout, frame, MAX_COLUMNS).or_else(|| {
+        let is_small = whole_scale(layout.size(), frame) < SMALL_PART * LEGIBLE_SCALE;
+        is_small
+            .then(|| largest_whole(layout, frame, MAX_COLUMNS))
             .flatten()
     })
 }
