@@ -208,12 +208,11 @@ impl Puzzling {
             (self.progress).with_untracked(|progress| progress.kernels(&id).map(String::from));
         let kept = kept.and_then(|kernels| read_state(kernels.into()).ok());
         let is_first = self.page.puzzle.with_untracked(Option::is_none);
+        self.open_at(&kept.unwrap_or_else(|| source.start()));
         let before = self.page.set_history_aside();
         if is_first {
             self.aside.set_value(Some(before));
         }
-        self.open_at(&kept.unwrap_or_else(|| source.start()));
-        self.page.forget_history();
     }
 
     /// Opens the present puzzle at its start, as one step of undo.
