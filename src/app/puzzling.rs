@@ -258,16 +258,16 @@ impl Puzzling {
     /// Closes the puzzle, brings back the program from before it with its steps of undo, and shows the lists.
     pub fn close(self) {
         self.forget_help();
-        let before = self.progress.try_update(|progress| progress.before.take());
+        let before = (self.progress).with_untracked(|progress| progress.before.clone());
         if self.session.document_to_return_to().is_none() {
-            self.session.return_to(before.flatten().as_deref());
+            self.session.return_to(before.as_deref());
         } else {
             // The program of a link is the visitor's to keep.
             self.page.choose(|choices| choices.puzzle = None);
         }
-        if let Some(history) = self.aside.try_update_value(Option::take).flatten() {
-            self.page.resume_history(history);
-        }
+        // After a reload there are none, and those of the puzzle are no steps of that program.
+        let history = self.aside.try_update_value(Option::take).flatten();
+        self.page.resume_history(history.unwrap_or_default());
         self.page.is_learning.set_if_changed(true);
     }
 

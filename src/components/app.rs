@@ -63,7 +63,7 @@ pub fn App(
     fuseline_browser::keep_place_when_turned();
     on_window(ev::keydown, move |event| {
         if !presenting.press(&event) {
-            press(page, &event);
+            press(page, stage, &event);
         }
     });
     view! {
@@ -106,7 +106,7 @@ pub fn App(
 }
 
 /// The keys that work everywhere. A field that handles Escape or undo itself stops the event.
-fn press(page: Page, event: &ev::KeyboardEvent) {
+fn press(page: Page, stage: PageStage, event: &ev::KeyboardEvent) {
     if event.key() == "Escape" {
         // An explanation closes alone.
         let is_explaining = page.explained.with_untracked(Option::is_some);
@@ -116,6 +116,10 @@ fn press(page: Page, event: &ev::KeyboardEvent) {
         return;
     }
     if !(event.ctrl_key() || event.meta_key()) || event.alt_key() {
+        return;
+    }
+    // Behind the lists nobody sees what changes.
+    if untrack(|| stage.has_pictures(0)) {
         return;
     }
     match (event.key().to_ascii_lowercase().as_str(), event.shift_key()) {

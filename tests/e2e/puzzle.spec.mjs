@@ -112,14 +112,24 @@ test('a puzzle opens where it was left, starts again at its start, and undo ends
   await learn(page);
   await row(page, 'A chain').click();
   await expect(figure(page, 'Moves')).toHaveText('0');
+  // Behind the lists nothing is undone.
+  await learn(page);
+  await page.keyboard.press('Control+z');
+  await row(page, 'A chain').click();
+  await expect(figure(page, 'Moves')).toHaveText('0');
   // The example that is opened over the puzzle is a step, and so undo brings the puzzle back.
   await button(page, 'Whole page').click();
   await picker(page, 'Example').selectOption('diamond');
   await page.keyboard.press('Control+z');
   await expect(pane(page).getByRole('heading', { name: 'A chain' })).toBeVisible();
+  // After a reload, too, the program from before is as it was.
+  await mergeWithNext(page, 1);
+  await page.reload();
   await button(page, 'All puzzles').click();
+  await page.keyboard.press('Control+z');
   await button(page, 'Back to your program').click();
   await expect(textEditor(page)).toHaveValue(text);
+  await expect(undo).toBeHidden();
 });
 
 test('a puzzle of the page has a short link', async ({ page, open }) => {

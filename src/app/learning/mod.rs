@@ -251,10 +251,7 @@ impl Learning {
         }
         self.is_closing.set_if_changed(false);
         self.open.set(None);
-        let before = self
-            .progress
-            .try_update(|progress| progress.before.take())
-            .flatten();
+        let before = (self.progress).with_untracked(|progress| progress.before.clone());
         self.session.return_to(before.as_deref());
         self.page.is_learning.set_if_changed(true);
     }

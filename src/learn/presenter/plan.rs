@@ -117,7 +117,7 @@ const SLIDERS: Part = Part::Slide(Slide {
         "Which kernels are memory-bound in both?",
     ],
     opens: "",
-    notes: "Two minutes alone, two for the answers, which stand in Kernels. On an H100 with torch.compile: at 512 the two large matmuls, ffn_up and ffn_down, at 8192 attention; all three by arithmetic. GELU and the layer norms are memory-bound in both.",
+    notes: "Two minutes alone, two for the answers, which stand in Kernels. On an H100 with torch.compile: at 512 the two large matmuls, up and down, at 8192 attention, all limited by the matrix units. The two with a layer norm are memory-bound in both; GELU only at 8192: at 512 its error functions take longer.",
 });
 
 const FIRST_PUZZLES: Part = Part::Slide(Slide {

@@ -75,13 +75,12 @@ pub fn wrap_on_page(layout: &DagLayout, frame: Size) -> Option<DagLayout> {
 }
 
 /// The same beside a lesson, whose step is about all of the drawing: where that is small, in the columns in which the whole of it is
-/// largest. A drawing of one column is easier to follow, so it stays until then.
+/// largest, unless that is small, too. A drawing of one column is easier to follow.
 pub fn wrap_in_step(layout: &DagLayout, frame: Size) -> Option<DagLayout> {
     wrap(layout, frame, MAX_COLUMNS).or_else(|| {
-        let is_small = whole_scale(layout.size(), frame) < SMALL_PART * LEGIBLE_SCALE;
-        is_small
-            .then(|| largest_whole(layout, frame, MAX_COLUMNS))
-            .flatten()
+        let is_small = |of: &DagLayout| whole_scale(of.size(), frame) < SMALL_PART * LEGIBLE_SCALE;
+        let wrapped = is_small(layout).then(|| largest_whole(layout, frame, MAX_COLUMNS));
+        wrapped.flatten().filter(|wrapped| !is_small(wrapped))
     })
 }
 
