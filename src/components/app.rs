@@ -50,10 +50,19 @@ pub fn App(
     provide_context(recording);
     let learning = Learning::new(session, recording);
     provide_context(learning);
-    closes_on_back(move || page.is_learning.get(), move || learning.leave());
+    let puzzling = Puzzling::new(session, recording);
+    provide_context(puzzling);
+    closes_on_back(
+        move || page.is_learning.get(),
+        move || {
+            if page.puzzle.with_untracked(Option::is_some) {
+                puzzling.close();
+            }
+            learning.leave();
+        },
+    );
     let presenting = Presenting::new(page, learning);
     provide_context(presenting);
-    provide_context(Puzzling::new(session, recording));
     provide_context(Classroom::new(page, learning));
     let stage = PageStage::new(page, learning, presenting);
     provide_context(stage);

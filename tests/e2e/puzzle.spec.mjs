@@ -122,6 +122,12 @@ test('a puzzle opens where it was left, starts again at its start, and undo ends
   await picker(page, 'Example').selectOption('diamond');
   await page.keyboard.press('Control+z');
   await expect(pane(page).getByRole('heading', { name: 'A chain' })).toBeVisible();
+  // *Back* leads to the program, and *Forward* to the puzzle as it was.
+  await page.goBack();
+  await expect(pane(page)).toHaveCount(0);
+  await expect(textEditor(page)).toHaveValue(text);
+  await page.goForward();
+  await expect(pane(page).getByRole('heading', { name: 'A chain' })).toBeVisible();
   // After a reload, too, the program from before is as it was.
   await mergeWithNext(page, 1);
   await page.reload();
