@@ -131,10 +131,14 @@ test('a link to another lesson opens it over the first, and the skip link leaves
   await open();
   await put(page, 'x = relu(a)\n');
   const text = await editor(page).inputValue();
+  // What covers the page gets its entry a moment later.
+  const covers = (count) => expect.poll(() => page.evaluate(() => history.state)).toMatch(new RegExp(`/${count}$`));
   await followLink(page, '#lesson=tiling.1');
   await expect(heading(page, 'A matmul in tiles')).toBeVisible();
+  await covers(1);
   await followLink(page, '#lesson=limits.3');
   await expect(heading(page, 'Spills')).toBeVisible();
+  await covers(1);
   await page.getByRole('link', { name: 'Skip to the result' }).focus();
   await page.keyboard.press('Enter');
   await expect.poll(() => page.evaluate(() => document.activeElement.id)).toBe('main');
@@ -142,11 +146,16 @@ test('a link to another lesson opens it over the first, and the skip link leaves
   await page.keyboard.press('Tab');
   await expect(heading(page, 'Spills')).toBeVisible();
   // *Back* leads out of the lesson, into it where it was before the skip link, and so on to the one before it.
-  const title = (name) => expect(heading(page, name)).toBeVisible();
+  const title = async (name) => {
+    await expect(heading(page, name)).toBeVisible();
+    await covers(1);
+  };
   const program = async () => {
     await expect(panel(page)).toHaveCount(0);
     await expect(editor(page)).toHaveValue(text);
+    await covers(0);
   };
+  await covers(1);
   await page.goBack();
   await program();
   for (const lesson of ['Spills', 'A matmul in tiles']) {
