@@ -85,6 +85,8 @@ pub struct OpenDocument {
     is_changed: bool,
     /// As [`Document::is_exercise`].
     is_exercise: bool,
+    /// As [`Document::lesson`].
+    pub lesson: Option<String>,
 }
 
 /// What a tab does with its document.
@@ -109,6 +111,7 @@ impl OpenDocument {
             stored_ms: None,
             is_changed: true,
             is_exercise: false,
+            lesson: None,
         }
     }
 
@@ -129,6 +132,7 @@ impl OpenDocument {
             stored_ms: Some(document.changed_ms),
             is_changed: false,
             is_exercise: document.is_exercise,
+            lesson: document.lesson.clone(),
         }
     }
 

@@ -138,8 +138,8 @@ impl Puzzling {
             move |(graded, moves, puzzle), before, _| {
                 let id = puzzle.as_ref().map(Source::progress_id);
                 if let (Some(id), &Some(moves)) = (&id, moves) {
-                    let kernels = untrack(|| write_state(&own_kernels(page, moves))).ok();
-                    let kernels = kernels.filter(|_| moves > 0);
+                    let written = || untrack(|| write_state(&own_kernels(page, moves))).ok();
+                    let kernels = (moves > 0).then(written).flatten();
                     (self.progress).update(|progress| progress.keep_kernels(id, kernels));
                 }
                 // Only what the visitor did counts, and not what they were given or shown.
@@ -208,6 +208,9 @@ impl Puzzling {
             (self.progress).with_untracked(|progress| progress.kernels(&id).map(String::from));
         let kept = kept.and_then(|kernels| read_state(kernels.into()).ok());
         let is_first = self.page.puzzle.with_untracked(Option::is_none);
+        if let Some(document) = (self.session.document_to_return_to()).filter(|_| is_first) {
+            (self.progress).update(|progress| progress.before = Some(document));
+        }
         self.open_at(&kept.unwrap_or_else(|| source.start()));
         let before = self.page.set_history_aside();
         if is_first {
@@ -223,10 +226,6 @@ impl Puzzling {
     }
 
     fn open_at(self, state: &SharedState) {
-        let is_first = self.page.puzzle.with_untracked(Option::is_none);
-        if let Some(document) = (self.session.document_to_return_to()).filter(|_| is_first) {
-            (self.progress).update(|progress| progress.before = Some(document));
-        }
         self.forget_help();
         self.session.open_exercise(state, None);
         self.page.step.set_if_changed(None);

@@ -1,7 +1,7 @@
 // Lessons: the page asks and answers; progress stays; a teacher's own file is edited, linked and mended.
 
 import { accessibilityFindings, expect, findingsInBothColours, test } from './fixture.mjs';
-import { copyLink, editor, followLink, policyChoice, put } from './visitor.mjs';
+import { copyLink, covered, editor, followLink, policyChoice, put } from './visitor.mjs';
 
 const panel = (page) => page.getByRole('region', { name: 'Learn' });
 const heading = (page, name) => panel(page).getByRole('heading', { level: 4, name });
@@ -131,14 +131,12 @@ test('a link to another lesson opens it over the first, and the skip link leaves
   await open();
   await put(page, 'x = relu(a)\n');
   const text = await editor(page).inputValue();
-  // What covers the page gets its entry a moment later.
-  const covers = (count) => expect.poll(() => page.evaluate(() => history.state)).toMatch(new RegExp(`/${count}$`));
   await followLink(page, '#lesson=tiling.1');
   await expect(heading(page, 'A matmul in tiles')).toBeVisible();
-  await covers(1);
+  await covered(page, 1);
   await followLink(page, '#lesson=limits.3');
   await expect(heading(page, 'Spills')).toBeVisible();
-  await covers(1);
+  await covered(page, 1);
   await page.getByRole('link', { name: 'Skip to the result' }).focus();
   await page.keyboard.press('Enter');
   await expect.poll(() => page.evaluate(() => document.activeElement.id)).toBe('main');
@@ -148,14 +146,14 @@ test('a link to another lesson opens it over the first, and the skip link leaves
   // *Back* leads out of the lesson, into it where it was before the skip link, and so on to the one before it.
   const title = async (name) => {
     await expect(heading(page, name)).toBeVisible();
-    await covers(1);
+    await covered(page, 1);
   };
   const program = async () => {
     await expect(panel(page)).toHaveCount(0);
     await expect(editor(page)).toHaveValue(text);
-    await covers(0);
+    await covered(page, 0);
   };
-  await covers(1);
+  await covered(page, 1);
   await page.goBack();
   await program();
   for (const lesson of ['Spills', 'A matmul in tiles']) {

@@ -1,7 +1,7 @@
 // Puzzles: fused by hand against par, with hints, the way to the optimum, a link and what the browser remembers.
 
 import { expect, findingsInBothColours, test } from './fixture.mjs';
-import { choosePolicy, editor as textEditor, notice, picker, stored } from './visitor.mjs';
+import { choosePolicy, covered, editor as textEditor, notice, picker, stored } from './visitor.mjs';
 
 const pane = (page) => page.getByRole('region', { name: 'Learn' });
 const graph = (page) => page.getByRole('region', { name: 'Graph' });
@@ -123,13 +123,11 @@ test('a puzzle opens where it was left, starts again at its start, and undo ends
   await page.keyboard.press('Control+z');
   await expect(pane(page).getByRole('heading', { name: 'A chain' })).toBeVisible();
   // *Back* leads to the program, and *Forward* to the puzzle as it was.
-  // What covers the page gets its entry a moment later.
-  const covers = (count) => expect.poll(() => page.evaluate(() => history.state)).toMatch(new RegExp(`/${count}$`));
-  await covers(1);
+  await covered(page, 1);
   await page.goBack();
   await expect(pane(page)).toHaveCount(0);
   await expect(textEditor(page)).toHaveValue(text);
-  await covers(0);
+  await covered(page, 0);
   await page.goForward();
   await expect(pane(page).getByRole('heading', { name: 'A chain' })).toBeVisible();
   // After a reload, too, the program from before is as it was.

@@ -101,6 +101,9 @@ export const fragmentOf = (state) => `#v1.${deflateSync(Buffer.from(state)).toSt
 /** Follows a link while the page is open. */
 export const followLink = (page, fragment) => page.evaluate((hash) => { location.hash = hash; }, fragment);
 
+/** Waits until so many dialogs, sheets and the like cover the page: each gets its entry of the tab's history a moment later. */
+export const covered = (page, count) => expect.poll(() => page.evaluate(() => history.state)).toMatch(new RegExp(`/${count}$`));
+
 /** As the browser pastes into what has the focus. */
 export const paste = (page, pasted) => page.evaluate((text) => {
   const data = new DataTransfer();

@@ -30,15 +30,15 @@ pub fn Discussion(
     let dialog = NodeRef::<html::Dialog>::new();
     let is_told = RwSignal::new(false);
     let count = columns.len();
-    let show = move |at: usize| {
-        is_told.set(false);
+    let show = move |at: usize, with_answer: bool| {
+        is_told.set(with_answer);
         shown.set(Some(at));
     };
     // A disabled button would lose the focus, and with it the keys of the dialog.
     let is_at_end = move || is_told.get() && shown.get().is_none_or(|at| at + 1 == count);
     let go_on = move || match shown.get_untracked() {
         Some(_) if !is_told.get_untracked() => is_told.set(true),
-        Some(at) if at + 1 < count => show(at + 1),
+        Some(at) if at + 1 < count => show(at + 1, false),
         // A press too many does not show the class its table with names.
         _ => {}
     };
@@ -47,8 +47,7 @@ pub fn Discussion(
         if is_told.get_untracked() {
             is_told.set(false);
         } else if let Some(before) = shown.get_untracked().and_then(|at| at.checked_sub(1)) {
-            shown.set(Some(before));
-            is_told.set(true);
+            show(before, true);
         }
     };
     let is_open = Memo::new(move |_| shown.with(Option::is_some));

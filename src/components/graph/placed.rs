@@ -28,7 +28,7 @@ pub(super) type StoredGraph = StoredValue<Arc<PlacedGraph>>;
 
 /// What a graph stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Room {
+pub(super) enum GraphRoom {
     /// A pane of the page.
     Pane,
     /// Beside a lesson, whose step is about all of it.
@@ -42,13 +42,13 @@ impl PlacedGraph {
     pub(super) fn of(
         drawn: Arc<Drawn>,
         canvas: Size,
-        room: Room,
+        room: GraphRoom,
         last: Option<&Arc<Self>>,
     ) -> Arc<Self> {
         let wrapped = match room {
-            Room::Pane => wrap(&drawn.layout, canvas, MAX_COLUMNS),
-            Room::Step => wrap_in_step(&drawn.layout, canvas),
-            Room::Page => wrap_on_page(&drawn.layout, canvas),
+            GraphRoom::Pane => wrap(&drawn.layout, canvas, MAX_COLUMNS),
+            GraphRoom::Step => wrap_in_step(&drawn.layout, canvas),
+            GraphRoom::Page => wrap_on_page(&drawn.layout, canvas),
         };
         let layout = wrapped.map_or_else(|| drawn.layout.clone(), Arc::new);
         if let Some(last) = last

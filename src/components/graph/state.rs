@@ -3,7 +3,7 @@
 use super::aim::{Aim, BeforeReveal};
 use super::by_hand::AwaitedMerge;
 use super::motion::Views;
-use super::placed::{ForLayout, PlacedGraph, Room, TargetName};
+use super::placed::{ForLayout, GraphRoom, PlacedGraph, TargetName};
 use super::plan::Plan;
 use super::pressed::PressedPointers;
 use crate::app::stage::is_staged;
@@ -271,13 +271,13 @@ impl Graph {
 }
 
 /// What the graph stands in. Tracked.
-fn room(page: Page) -> impl Fn() -> Room + Copy + Send + Sync {
+fn room(page: Page) -> impl Fn() -> GraphRoom + Copy + Send + Sync {
     let is_staged = is_staged(View::Graph);
     move || match (is_staged(), page.puzzle.with(Option::is_some)) {
-        (true, true) => Room::Page,
+        (true, true) => GraphRoom::Page,
         // Where a finger moves it, its type stays legible.
-        (true, false) if !browser::shows_sheets() => Room::Step,
-        _ => Room::Pane,
+        (true, false) if !browser::shows_sheets() => GraphRoom::Step,
+        _ => GraphRoom::Pane,
     }
 }
 
@@ -298,9 +298,9 @@ fn first_view(
         placed.with(|placed| {
             let (layout, canvas) = (&placed.layout, canvas_px.get());
             let fit = match room() {
-                Room::Step => Viewport::fit_staged,
+                GraphRoom::Step => Viewport::fit_staged,
                 // Its type stays legible where kernels are dragged.
-                Room::Pane | Room::Page => Viewport::fit,
+                GraphRoom::Pane | GraphRoom::Page => Viewport::fit,
             };
             fit(layout.size(), layout.start_x(canvas.0), canvas)
         })

@@ -147,18 +147,16 @@ impl Results {
         self.limit();
     }
 
-    /// What the student is called: the name, else by the browser's chance name, which the file has, too.
+    /// What the student is called: the name, else the beginning of the browser's chance name, which the file has, too.
     pub fn called(&self) -> String {
         match self.name.trim() {
-            "" => format!("Student {}", self.short_id()),
+            "" => {
+                let plain = self.id.chars().filter(|c| c.is_alphanumeric());
+                let short: String = plain.take(SHORT_ID_CHARS).collect();
+                format!("Student {short}")
+            }
             name => name.to_owned(),
         }
-    }
-
-    /// The beginning of the browser's chance name.
-    pub fn short_id(&self) -> String {
-        let plain = self.id.chars().filter(|c| c.is_alphanumeric());
-        plain.take(SHORT_ID_CHARS).collect()
     }
 
     /// Whether there is nothing to hand in.
