@@ -12,7 +12,7 @@ use fuseline_core::resolve::ops_and_reads;
 use fuseline_core::{
     Code, Diagnostic, KernelId, OpId, Options, Plan, Program, TextEdit, edited, notation,
 };
-use fuseline_view::picture::dag::DagLayout;
+use fuseline_view::picture::dag::{DagLayout, Folding};
 use fuseline_view::picture::export::HandoutPictures;
 use fuseline_view::present::advice::AdviceRow;
 use fuseline_view::present::format::format_exact;
@@ -119,8 +119,8 @@ pub enum Task {
     Picture {
         /// Number of decisions.
         step: Option<usize>,
-        /// Whether all rounds of a repeat are drawn, and not one of them.
-        is_unfolded: bool,
+        /// What the picture leaves out.
+        folding: Folding,
     },
     /// The kernels alone, to compare policies.
     Plan,
@@ -168,8 +168,8 @@ pub enum Question {
     Handout {
         /// Whether the kernels are shown, or every op by itself.
         is_fused: bool,
-        /// Whether all rounds of a repeat are drawn, and not one of them.
-        is_unfolded: bool,
+        /// What the picture leaves out.
+        folding: Folding,
     },
 }
 

@@ -13,7 +13,7 @@ use fuseline_core::{
     Analysis, Diagnostic, Graph, IdVec, OpId, Options, Partition, Plan, Program,
     analyze_program_with, build_graph, notation, plan,
 };
-use fuseline_view::picture::dag::{DagLayout, has_same_picture, layout_of};
+use fuseline_view::picture::dag::{DagLayout, Folding, has_same_picture, layout_of};
 use fuseline_view::picture::export::Pictured;
 use fuseline_view::present::advice::advice_rows;
 use fuseline_view::present::manual::{Proposal, propose};
@@ -39,7 +39,7 @@ impl Runner {
     pub fn run(&mut self, job: &Job, at: &mut dyn FnMut(Stage)) -> Answer {
         at(Stage::Reading);
         match job.task {
-            Task::Picture { step, is_unfolded } => {
+            Task::Picture { step, folding } => {
                 let subject = self.subject(job);
                 let graph = subject.graph();
                 at(Stage::Fusing);
@@ -51,7 +51,7 @@ impl Runner {
                     None => subject.plan(&graph).clone(),
                 };
                 at(Stage::Placing);
-                let layout = self.layout(graph, &plan.partition, is_unfolded);
+                let layout = self.layout(graph, &plan.partition, folding);
                 Answer::Picture { plan, layout }
             }
             // Of another policy than that of the next job, so the subject stays.
@@ -88,19 +88,19 @@ impl Runner {
         &mut self,
         graph: Graph,
         partition: &Partition,
-        is_unfolded: bool,
+        folding: Folding,
     ) -> Option<Arc<DagLayout>> {
         let last = self.pictured.take();
-        let same = last.filter(|last| last.is_of(&graph, partition, is_unfolded));
+        let same = last.filter(|last| last.is_of(&graph, partition, folding));
         let is_same = same.is_some();
         let layout = match same {
             Some(last) => last.layout,
-            None => Arc::new(layout_of(&graph, partition, is_unfolded)),
+            None => Arc::new(layout_of(&graph, partition, folding)),
         };
         self.pictured = Some(LastPicture {
             graph,
             partition: partition.clone(),
-            is_unfolded,
+            folding,
             layout: layout.clone(),
         });
         (!is_same).then_some(layout)
@@ -119,14 +119,14 @@ fn subject_of<'s>(subject: &'s mut Option<Subject>, job: &Job) -> &'s mut Subjec
 struct LastPicture {
     graph: Graph,
     partition: Partition,
-    is_unfolded: bool,
+    folding: Folding,
     layout: Arc<DagLayout>,
 }
 
 impl LastPicture {
     /// Whether these kernels look the same.
-    fn is_of(&self, graph: &Graph, partition: &Partition, is_unfolded: bool) -> bool {
-        self.is_unfolded == is_unfolded
+    fn is_of(&self, graph: &Graph, partition: &Partition, folding: Folding) -> bool {
+        self.folding == folding
             && has_same_picture((&self.graph, &self.partition), (graph, partition))
             && self.layout.repeats.still_hold(graph)
     }
@@ -230,16 +230,13 @@ impl Subject {
                     .map(|shown| Table::new(kind, shown).csv());
                 Answer::Table(csv.unwrap_or_default())
             }
-            Question::Handout {
-                is_fused,
-                is_unfolded,
-            } => {
+            Question::Handout { is_fused, folding } => {
                 at(Stage::Placing);
                 let drawn = kernels.analysis.as_ref().map(|analysis| {
                     let (graph, partition) = (&analysis.graph, &analysis.partition);
-                    let known = last.filter(|last| last.is_of(graph, partition, is_unfolded));
+                    let known = last.filter(|last| last.is_of(graph, partition, folding));
                     let layout = known.map_or_else(
-                        || Arc::new(layout_of(graph, partition, is_unfolded)),
+                        || Arc::new(layout_of(graph, partition, folding)),
                         |last| last.layout.clone(),
                     );
                     let pictured = Pictured {

@@ -2,7 +2,7 @@
 
 use super::Analysed;
 use fuseline_core::notation::import::{Form, form_of};
-use fuseline_view::picture::dag::layout_of;
+use fuseline_view::picture::dag::{Folding, layout_of};
 use fuseline_view::picture::export::{PictureKind, Pictured, SCREEN, StyleSheets};
 use fuseline_view::present::caption::Caption;
 use fuseline_view::present::names::title;
@@ -21,7 +21,7 @@ pub(super) fn svg(
         analysis,
         ..
     } = analysed;
-    let layout = layout_of(&analysis.graph, &analysis.partition, false);
+    let layout = layout_of(&analysis.graph, &analysis.partition, Folding::Rounds);
     // The first line of JSON is no title.
     let name = match form_of(text) {
         Form::Notation => title(text),

@@ -206,7 +206,7 @@ fn a_free_view_is_no_kernel_and_carries_no_bytes() {
         assert_eq!(ways("q"), [Way::Dram]);
         let label = |name: &str| looks.size_label(op(name), 200.0).text;
         assert_eq!([label("q_proj"), label("q")], ["", "16.8 MB"]);
-        let name = looks.op_name(op("k_t"));
+        let name = looks.op_name(op("k_t"), &[]);
         assert!(
             name.ends_with("a view of the bytes that it reads"),
             "{name}"

@@ -4,7 +4,7 @@ use crate::families::{Reads, chain, reads_all, text_of};
 use fuseline::STYLE_SHEETS;
 use fuseline_core::examples::EXAMPLES;
 use fuseline_core::{Analysis, Options, analyze_program, notation};
-use fuseline_view::picture::dag::layout_of;
+use fuseline_view::picture::dag::{Folding, layout_of};
 use fuseline_view::picture::export::{Format, PAPER, PictureKind, Pictured, SCREEN};
 use roxmltree::{Document, Node};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ fn analysis(text: &str) -> Arc<Analysis> {
 }
 
 fn bare(analysis: &Arc<Analysis>, kind: PictureKind, format: Format, is_fused: bool) -> String {
-    let layout = layout_of(&analysis.graph, &analysis.partition, true);
+    let layout = layout_of(&analysis.graph, &analysis.partition, Folding::Nothing);
     let pictured = Pictured {
         analysis,
         layout: &layout,
@@ -72,7 +72,7 @@ fn the_paths_have_all_boxes_and_all_edges() {
     let data: Vec<&str> = paths.filter_map(|path| path.attribute("d")).collect();
     let parts = |sign: char| -> usize { data.iter().map(|d| d.matches(sign).count()).sum() };
     let analysis = analysis(&text_of(&reads));
-    let layout = layout_of(&analysis.graph, &analysis.partition, true);
+    let layout = layout_of(&analysis.graph, &analysis.partition, Folding::Nothing);
     let boxes = layout.ops.len() + layout.panels.len() + layout.pills.len();
     assert_eq!(parts('Z'), boxes);
     assert_eq!(parts('M'), boxes + layout.edges.len());
@@ -85,7 +85,7 @@ fn words_stay_where_they_can_be_read_or_enlarged() {
     let largest = ["gpt2_layers", "llama", "resnet_bottleneck"];
     for example in EXAMPLES.iter().filter(|e| largest.contains(&e.id)) {
         let analysis = analysis(example.text);
-        let layout = layout_of(&analysis.graph, &analysis.partition, false);
+        let layout = layout_of(&analysis.graph, &analysis.partition, Folding::Rounds);
         let pictured = Pictured {
             analysis: &analysis,
             layout: &layout,

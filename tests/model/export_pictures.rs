@@ -5,7 +5,7 @@ use fuseline::STYLE_SHEETS;
 use fuseline_core::examples::EXAMPLES;
 use fuseline_core::notation::{Parsed, parse};
 use fuseline_core::{Analysis, Options, analyze_program};
-use fuseline_view::picture::dag::layout_of;
+use fuseline_view::picture::dag::{Folding, layout_of};
 use fuseline_view::picture::export::{PictureKind, Pictured, SCREEN};
 use fuseline_view::present::caption::Caption;
 use roxmltree::{Document, Node};
@@ -20,7 +20,7 @@ fn of_text(text: &str) -> (Parsed, Arc<Analysis>) {
 
 fn svg(text: &str, kind: PictureKind, is_fused: bool) -> String {
     let (parsed, analysis) = of_text(text);
-    let layout = layout_of(&analysis.graph, &analysis.partition, false);
+    let layout = layout_of(&analysis.graph, &analysis.partition, Folding::Rounds);
     let pictured = Pictured {
         analysis: &analysis,
         layout: &layout,
@@ -156,7 +156,7 @@ fn colours_are_the_light_ones_of_the_style_sheets() {
 fn a_name_is_text_whatever_it_holds() {
     let name = "</text><script>alert(1)</script>\u{1b}\u{0}&\"'";
     let (parsed, analysis) = of_text(EXAMPLES[0].text);
-    let layout = layout_of(&analysis.graph, &analysis.partition, false);
+    let layout = layout_of(&analysis.graph, &analysis.partition, Folding::Rounds);
     let pictured = Pictured {
         analysis: &analysis,
         layout: &layout,

@@ -3,15 +3,16 @@
 use fuseline::app::job_queue::{JobQueue, OUTDATED, Rest};
 use fuseline::app::jobs::{Job, Question, Task};
 use fuseline_core::{KernelId, OpId, Options, Policy};
+use fuseline_view::picture::dag::Folding;
 use fuseline_view::present::manual::Change;
 
 const ALL: Task = Task::Picture {
     step: None,
-    is_unfolded: false,
+    folding: Folding::Rounds,
 };
 const FIRST: Task = Task::Picture {
     step: Some(0),
-    is_unfolded: false,
+    folding: Folding::Rounds,
 };
 const REPORT: Task = Task::Ask {
     step: None,

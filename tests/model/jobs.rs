@@ -21,7 +21,7 @@ use fuseline_core::{
     Analysis, Code, DEVICES, KernelId, OpId, Options, Policy, analyze_program,
     analyze_program_with, notation,
 };
-use fuseline_view::picture::dag::layout_of;
+use fuseline_view::picture::dag::{Folding, layout_of};
 use fuseline_view::picture::export::Pictured;
 use fuseline_view::present::manual::{Change, Proposal, propose};
 use fuseline_view::present::merges::merge_offers;
@@ -38,7 +38,7 @@ use strum::VariantArray;
 /// The kernels after all decisions.
 const WHOLE: Task = Task::Picture {
     step: None,
-    is_unfolded: false,
+    folding: Folding::Rounds,
 };
 
 /// What the page gets from a worker: job and answer travel as bytes.
@@ -78,7 +78,7 @@ fn pictured(runner: &mut Runner, text: &str, options: &Options) -> Option<Analys
     if let Some(placed) = placed {
         assert_eq!(
             *placed,
-            layout_of(&analysis.graph, &analysis.partition, false)
+            layout_of(&analysis.graph, &analysis.partition, Folding::Rounds)
         );
     }
     Some(analysis)
@@ -124,7 +124,7 @@ fn every_answer_is_what_the_page_computes_itself() {
                 &options,
                 Task::Picture {
                     step,
-                    is_unfolded: false,
+                    folding: Folding::Rounds,
                 },
             )
             else {
@@ -134,7 +134,7 @@ fn every_answer_is_what_the_page_computes_itself() {
             if let Some(placed) = placed {
                 assert_eq!(
                     *placed,
-                    layout_of(&halfway.graph, &halfway.partition, false)
+                    layout_of(&halfway.graph, &halfway.partition, Folding::Rounds)
                 );
             }
         }
@@ -235,22 +235,20 @@ fn the_pictures_of_a_handout_are_those_of_the_shown_kernels() {
         let text = EXAMPLES.iter().find(|e| e.id == id).unwrap().text;
         let options = page_options(Policy::Rules);
         let whole = pictured(runner, text, &options).unwrap();
-        for (step, is_fused, is_unfolded) in [
-            (None, true, false),
-            (Some(2), true, false),
-            (None, false, true),
+        for (step, is_fused, folding) in [
+            (None, true, Folding::Rounds),
+            (Some(2), true, Folding::Rounds),
+            (None, false, Folding::Nothing),
+            (None, true, Folding::Kernels),
         ] {
             let analysis = Arc::new(after(whole.clone(), step));
-            let layout = layout_of(&analysis.graph, &analysis.partition, is_unfolded);
+            let layout = layout_of(&analysis.graph, &analysis.partition, folding);
             let pictured = Pictured {
                 analysis: &analysis,
                 layout: &layout,
                 is_fused,
             };
-            let question = Question::Handout {
-                is_fused,
-                is_unfolded,
-            };
+            let question = Question::Handout { is_fused, folding };
             let expected = Answer::Handout(Arc::new(pictured.handout(STYLE_SHEETS)));
             let answer = ask(runner, text, &options, Task::Ask { step, question });
             assert_eq!(answer, expected, "{id} {step:?}");
@@ -286,7 +284,7 @@ fn questions_about_no_kernels_are_answered() {
         assert_eq!(answer(Question::Merges(kernel)), Answer::Merges(Vec::new()));
         let handout = Question::Handout {
             is_fused: true,
-            is_unfolded: false,
+            folding: Folding::Rounds,
         };
         assert!(matches!(answer(handout), Answer::Handout(_)));
     }

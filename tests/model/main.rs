@@ -73,6 +73,7 @@ mod inductor_order;
 mod inductor_programs;
 mod inductor_rules;
 mod input;
+mod inside;
 mod inspect;
 mod interpret;
 mod interpret_functions;

@@ -65,10 +65,10 @@ async fn one_round_is_shown_and_its_tag_unfolds_all() {
     root.press(".dag-repeat-tag [role]", "Enter").await;
     assert_eq!(op_count(&root), 5 * BLOCKS + 2);
     assert!(root.all(".dag-repeat-tag").is_empty());
-    let button = root.one(".dag-rounds");
+    let button = root.one(".dag-fold");
     assert_eq!(button.text_content().unwrap(), "Fold");
     assert_eq!(button.get_attribute("aria-expanded").unwrap(), "true");
-    root.click(".dag-rounds").await;
+    root.click(".dag-fold").await;
     assert_eq!(op_count(&root), 7);
     root.click(".dag-repeat-tag [role]").await;
     assert_eq!(op_count(&root), 5 * BLOCKS + 2);
@@ -115,7 +115,7 @@ async fn a_slider_moves_the_figures_of_the_tag_and_nothing_else() {
 async fn a_small_program_has_no_tag_no_button_and_no_field() {
     let (root, _) = over(crate::components::TEXT, |_| view! { <GraphPanel /> }).await;
     assert!(root.all(".dag-repeat-tag, .graph-search").is_empty());
-    assert!(root.one(".dag-rounds").has_attribute("hidden"));
+    assert!(root.one(".dag-fold").has_attribute("hidden"));
 }
 
 #[wasm_bindgen_test]

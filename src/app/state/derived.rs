@@ -29,6 +29,7 @@ use fuseline_core::notation::Parsed;
 use fuseline_core::{
     Analysis, Conventions, Device, Diagnostic, Fix, FusionOptions, Options, Partition, Policy,
 };
+use fuseline_view::picture::dag::Folding;
 use fuseline_view::present::findings::Shown;
 use fuseline_view::present::steps::Steps;
 use leptos::prelude::*;
@@ -76,7 +77,7 @@ pub(super) fn wanted_picture(
     text: Memo<Arc<str>>,
     parsed: Memo<Arc<Parsed>>,
     options: Memo<Options>,
-    is_unfolded: RwSignal<bool>,
+    folding: Memo<Folding>,
 ) -> Memo<Option<Job>> {
     Memo::new(move |_| {
         let is_quick = parsed.with(|parsed| is_quick(&parsed.program));
@@ -85,7 +86,7 @@ pub(super) fn wanted_picture(
             options: options.get(),
             task: Task::Picture {
                 step: None,
-                is_unfolded: is_unfolded.get(),
+                folding: folding.get(),
             },
         })
     })
@@ -200,7 +201,7 @@ pub(super) fn last_good(
     has_error: Memo<bool>,
     is_computing: Memo<bool>,
     options: Memo<Options>,
-    is_unfolded: RwSignal<bool>,
+    folding: Memo<Folding>,
     worker: Background,
 ) -> Memo<Arc<AnalysedText>> {
     shared_memo(move |last| {
@@ -215,7 +216,7 @@ pub(super) fn last_good(
             if is_computing.get() || last.analysis.options == options {
                 return last.clone();
             }
-            let analysed = analysed_under(last, &options, is_unfolded.get(), worker);
+            let analysed = analysed_under(last, &options, folding.get(), worker);
             return analysed.unwrap_or_else(|| last.clone());
         }
         let analysed = understood.with(|understood| understood.analysed.clone());
@@ -232,7 +233,7 @@ pub(super) fn last_good(
 fn analysed_under(
     last: &AnalysedText,
     options: &Options,
-    is_unfolded: bool,
+    folding: Folding,
     worker: Background,
 ) -> Option<Arc<AnalysedText>> {
     let source = Source {
@@ -246,7 +247,7 @@ fn analysed_under(
         options: options.clone(),
         ..last.job(Task::Picture {
             step: None,
-            is_unfolded,
+            folding,
         })
     })?;
     source.understood_with(options, &answer)?.analysed
@@ -259,7 +260,7 @@ pub(super) fn shown(
     record: Memo<Option<Arc<Record>>>,
     steps: Memo<Option<Arc<Steps>>>,
     step: RwSignal<Option<usize>>,
-    is_unfolded: RwSignal<bool>,
+    folding: Memo<Folding>,
     worker: Background,
 ) -> Memo<Arc<AnalysedText>> {
     // The tab opens at the end, where the kernels are known.
@@ -277,7 +278,7 @@ pub(super) fn shown(
     let job = Memo::new(move |_| {
         let task = Task::Picture {
             step: Some(earlier_step.get()?),
-            is_unfolded: is_unfolded.get(),
+            folding: folding.get(),
         };
         last_good.with(|last_good| last_good.is_long().then(|| last_good.job(task)))
     });

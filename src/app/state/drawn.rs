@@ -5,27 +5,63 @@ use super::memos::{in_next_task, shared_memo, shared_option};
 use super::page::SetIfChanged;
 use fuseline_core::Analysis;
 use fuseline_import::matching::Matching;
-use fuseline_view::picture::dag::layout_of;
-use fuseline_view::picture::dag::repeats::Repeats;
-use fuseline_view::picture::dag::{DagLayout, has_same_picture};
+use fuseline_view::picture::dag::{DagLayout, Folding, has_same_picture, layout_of};
 use leptos::prelude::*;
 use std::sync::Arc;
 
-/// Where the shown program is drawn, with one round of what is repeated or with all of them.
+/// What the picture of a large program leaves out.
+#[derive(Clone, Copy)]
+pub(super) struct Fold {
+    /// Whether the visitor wants to see all of it.
+    is_unfolded: RwSignal<bool>,
+    /// What is left out unless they do.
+    usual: Memo<Folding>,
+    /// What is left out.
+    pub(super) folding: Memo<Folding>,
+}
+
+impl Fold {
+    /// Kernels are folded where they are moved as wholes.
+    pub(super) fn new(moves_kernels: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        let is_unfolded = RwSignal::new(false);
+        let usual = Memo::new(move |_| {
+            if moves_kernels() {
+                Folding::Kernels
+            } else {
+                Folding::Rounds
+            }
+        });
+        let folding = Memo::new(move |_| {
+            if is_unfolded.get() {
+                Folding::Nothing
+            } else {
+                usual.get()
+            }
+        });
+        Self {
+            is_unfolded,
+            usual,
+            folding,
+        }
+    }
+}
+
+/// Where the shown program is drawn, folded or in full.
 #[derive(Clone, Copy)]
 pub struct Drawing(StoredValue<Signals>);
 
 #[derive(Clone, Copy)]
 struct Signals {
-    is_unfolded: RwSignal<bool>,
+    fold: Fold,
     drawn: Memo<Arc<Drawn>>,
 }
 
 impl Drawing {
-    pub(super) fn new(shown: Memo<Arc<AnalysedText>>, is_unfolded: RwSignal<bool>) -> Self {
-        let drawn =
-            shared_memo(move |last| shown.with(|shown| Drawn::of(shown, is_unfolded.get(), last)));
-        Self(StoredValue::new(Signals { is_unfolded, drawn }))
+    pub(super) fn new(shown: Memo<Arc<AnalysedText>>, fold: Fold) -> Self {
+        let drawn = shared_memo(move |last| {
+            shown.with(|shown| Drawn::of(shown, fold.folding.get(), fold.usual.get(), last))
+        });
+        Self(StoredValue::new(Signals { fold, drawn }))
     }
 
     /// The present layout. Tracked.
@@ -38,20 +74,31 @@ impl Drawing {
         self.0.get_value().drawn.with(|drawn| of(drawn))
     }
 
-    /// Whether all rounds are drawn. Tracked.
-    pub fn is_unfolded(self) -> bool {
-        self.0.get_value().is_unfolded.get()
+    /// What is left out. Tracked.
+    pub fn folding(self) -> Folding {
+        self.0.get_value().fold.folding.get()
     }
 
-    /// Draws all rounds, or one of them again.
-    pub fn toggle_rounds(self) {
-        let is_unfolded = self.0.get_value().is_unfolded;
+    /// What is left out unless the visitor unfolds it. Tracked.
+    pub fn usual_folding(self) -> Folding {
+        self.0.get_value().fold.usual.get()
+    }
+
+    /// Whether all is drawn at the visitor's wish. Tracked.
+    pub fn is_unfolded(self) -> bool {
+        self.0.get_value().fold.is_unfolded.get()
+    }
+
+    /// Draws all, or folds it again.
+    pub fn toggle_fold(self) {
+        let is_unfolded = self.0.get_value().fold.is_unfolded;
         is_unfolded.update(|is_unfolded| *is_unfolded = !*is_unfolded);
     }
 
-    /// Draws one round of what is repeated.
+    /// Folds what can be folded.
     pub fn fold(self) {
-        self.0.get_value().is_unfolded.set_if_changed(false);
+        let is_unfolded = self.0.get_value().fold.is_unfolded;
+        is_unfolded.set_if_changed(false);
     }
 }
 
@@ -92,43 +139,44 @@ pub struct Drawn {
     pub analysis: Arc<Analysis>,
     /// The layout, by the page itself or by the worker.
     pub layout: Arc<DagLayout>,
-    /// Whether something is repeated, be one round of it drawn or all.
+    /// Whether something is left out, or is only because the visitor wants to see it.
     pub is_foldable: bool,
-    is_unfolded: bool,
+    folding: Folding,
+    usual: Folding,
 }
 
 impl Drawn {
     /// `last` as long as only sizes have changed, else a new layout. What is folded stays so until sizes make it unequal.
     pub(super) fn of(
         shown: &AnalysedText,
-        is_unfolded: bool,
+        folding: Folding,
+        usual: Folding,
         last: Option<&Arc<Self>>,
     ) -> Arc<Self> {
         let (graph, partition) = (&shown.analysis.graph, &shown.analysis.partition);
-        if let Some(last) = last.filter(|last| last.is_of(shown, is_unfolded)) {
+        if let Some(last) = last.filter(|last| last.usual == usual && last.is_of(shown, folding)) {
             return last.clone();
         }
         let layout = (shown.layout.clone())
-            .unwrap_or_else(|| Arc::new(layout_of(graph, partition, is_unfolded)));
-        let is_foldable = !layout.repeats.is_empty()
-            || is_unfolded && !Repeats::of_large(graph, partition).is_empty();
+            .unwrap_or_else(|| Arc::new(layout_of(graph, partition, folding)));
+        let is_foldable = layout.shown_op_count() < graph.ops.len()
+            || folding != usual && usual.leaves_out(graph, partition);
         Arc::new(Self {
             analysis: shown.analysis.clone(),
             layout,
             is_foldable,
-            is_unfolded,
+            folding,
+            usual,
         })
     }
 
-    fn is_of(&self, shown: &AnalysedText, is_unfolded: bool) -> bool {
+    fn is_of(&self, shown: &AnalysedText, folding: Folding) -> bool {
         let analysis = &shown.analysis;
         let before = (&self.analysis.graph, &self.analysis.partition);
         let is_same_layout = match &shown.layout {
             // It is the worker's, and may be older than the choice.
             Some(layout) => Arc::ptr_eq(layout, &self.layout) || *layout == self.layout,
-            None => {
-                self.is_unfolded == is_unfolded && self.layout.repeats.still_hold(&analysis.graph)
-            }
+            None => self.folding == folding && self.layout.repeats.still_hold(&analysis.graph),
         };
         is_same_layout && has_same_picture(before, (&analysis.graph, &analysis.partition))
     }

@@ -27,7 +27,7 @@ mod taking;
 
 pub use analysed::AnalysedText;
 pub use choices::{FocusRequest, Notice, NoticeAction, OpsView, Theme};
-pub use drawn::Drawn;
+pub use drawn::{Drawing, Drawn};
 pub use explained::{Explained, Told};
 pub use fuseline_view::page::tab::Tab;
 pub use hold::Turn;

@@ -2,7 +2,7 @@
 
 use super::analysed::AnalysedText;
 use super::choices::{FocusRequest, Notice, OpsView, Theme};
-use super::drawn::{Charted, Drawing, charted};
+use super::drawn::{Charted, Drawing, Fold, charted};
 use super::explained::Explained;
 use super::hold::Hold;
 use super::memos::unhurried;
@@ -178,8 +178,11 @@ impl Page {
         let worker = Background::start();
         let parsed = derived::parsed(text);
         let shared_text = derived::shared_text(text);
-        let is_unfolded = RwSignal::new(false);
-        let wanted_picture = derived::wanted_picture(shared_text, parsed, options, is_unfolded);
+        let is_learning = RwSignal::new(false);
+        let puzzle = RwSignal::new(None);
+        let fold = Fold::new(move || is_learning.get() && puzzle.with(Option::is_some));
+        let folding = fold.folding;
+        let wanted_picture = derived::wanted_picture(shared_text, parsed, options, folding);
         let by_worker =
             derived::understood_by_worker(shared_text, parsed, options, wanted_picture, worker);
         let is_computing = Memo::new(move |_| {
@@ -195,16 +198,16 @@ impl Page {
             has_error,
             is_computing,
             options,
-            is_unfolded,
+            folding,
             worker,
         );
         let record = tabs::record_of(last_good);
         let steps = tabs::steps_of(last_good, record, worker);
-        let shown = derived::shown(last_good, record, steps, step, is_unfolded, worker);
+        let shown = derived::shown(last_good, record, steps, step, folding, worker);
         let steps = tabs::of_shown(steps, last_good, shown);
         let record = tabs::of_shown(record, last_good, shown);
         let analysis = derived::analysis(shown);
-        let drawing = Drawing::new(shown, is_unfolded);
+        let drawing = Drawing::new(shown, fold);
         clear_when_quick(worker, wanted_picture);
         let is_fused = RwSignal::new(true);
         let pinned = RwSignal::new(None);
@@ -232,10 +235,10 @@ impl Page {
             theme: RwSignal::new(Theme::default()),
             ops_view: RwSignal::new(OpsView::default()),
             is_ops_open: RwSignal::new(true),
-            is_learning: RwSignal::new(false),
+            is_learning,
             tab: RwSignal::new(Tab::default()),
             example: RwSignal::new(None),
-            puzzle: RwSignal::new(None),
+            puzzle,
             moves: RwSignal::new(None),
             sender_note: RwSignal::new(None),
             handed_in: RwSignal::default(),

@@ -71,7 +71,7 @@ impl Page {
         let is_fused = self.is_fused.get();
         let question = Question::Handout {
             is_fused,
-            is_unfolded: self.drawing.is_unfolded(),
+            folding: self.drawing.folding(),
         };
         self.ask(
             question,

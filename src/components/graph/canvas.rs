@@ -6,8 +6,9 @@ use super::picture::Picture;
 use super::state::Graph;
 use crate::app::covers::closes_on_back;
 use crate::app::presenting::graph_unit_px;
-use crate::app::state::{Page, Selection};
+use crate::app::state::{Drawing, Page, Selection};
 use fuseline_browser::{self as browser, content_size};
+use fuseline_view::picture::dag::Folding;
 use fuseline_view::picture::dag::viewport::Size;
 use fuseline_view::present::names::counted;
 use leptos::html;
@@ -15,8 +16,6 @@ use leptos::prelude::*;
 
 /// The part of a sheet of paper that the graph may take below the result, in the units in which it is drawn on the screen.
 const PAPER_PX: Size = (1000.0, 800.0);
-const FOLD: &str = "Show one iteration of each repeat";
-const UNFOLD: &str = "Show all iterations of each repeat";
 
 /// The graph of the page, fused or unfused, in the same layout.
 ///
@@ -67,10 +66,12 @@ pub fn GraphCanvas(
             (graph.placed).with(|placed| (placed.layout.panels.len(), placed.shown_ops));
         let (ops, kernels) = (counted(op_count(), "operation"), counted(kernels, "kernel"));
         let folded = if shown < op_count() {
-            format!(
-                "; with equal kernels folded it draws {}",
-                counted(shown, "operation")
-            )
+            let what = match page.drawing.folding() {
+                Folding::Kernels => "kernels",
+                Folding::Rounds | Folding::Nothing => "equal kernels",
+            };
+            let shown = counted(shown, "operation");
+            format!("; with {what} folded it draws {shown}")
         } else {
             String::new()
         };
@@ -158,16 +159,26 @@ fn Tools(
             </button>
             <button
                 type="button"
-                class="dag-rounds"
+                class="dag-fold"
                 aria-expanded=move || drawing.is_unfolded().to_string()
-                title=move || if drawing.is_unfolded() { FOLD } else { UNFOLD }
+                title=move || fold_title(drawing)
                 hidden=move || !drawing.with(|drawn| drawn.is_foldable)
-                on:click=move |_| drawing.toggle_rounds()
+                on:click=move |_| drawing.toggle_fold()
             >
                 {move || if drawing.is_unfolded() { "Fold" } else { "Unfold" }}
             </button>
             {panel.filter(|_| browser::can_fill_screen()).map(|panel| view! { <FullScreen panel /> })}
         </div>
+    }
+}
+
+/// What the button *Fold* or *Unfold* does. Tracked.
+fn fold_title(drawing: Drawing) -> &'static str {
+    match (drawing.usual_folding(), drawing.is_unfolded()) {
+        (Folding::Kernels, true) => "Show of each kernel only what it writes",
+        (Folding::Kernels, false) => "Show all operations inside the kernels",
+        (_, true) => "Show one iteration of each repeat",
+        (_, false) => "Show all iterations of each repeat",
     }
 }
 

@@ -6,6 +6,7 @@ use super::state::Graph;
 use fuseline_core::OpId;
 use fuseline_view::picture::dag::focus::FocusTarget;
 use leptos::prelude::*;
+use std::sync::Arc;
 
 /// A button in the shape of the box, under words that may be cut off. The name of the button has them in full.
 #[component]
@@ -24,8 +25,12 @@ pub(super) fn OpBox(
     let (rect, middle) = (place.rect, place.rect.center());
     let target = FocusTarget::Op(op);
     let number = placed.number;
-    let look = graph.look(number, move |looks| looks.op(op, rect.width));
-    let name = graph.name(number, move |looks| looks.op_name(op));
+    let inside: Arc<[OpId]> = placed.layout.inside(op).into();
+    let look = graph.look(number, {
+        let inside = inside.clone();
+        move |looks| looks.op(op, &inside, rect.width)
+    });
+    let name = graph.name(number, move |looks| looks.op_name(op, &inside));
     let is_selected = move || graph.is_selected(target);
     let is_decided = move || graph.decided_ops.with(|ops| ops.contains(&op));
     let role = move || graph.merge_role(target);
@@ -70,7 +75,7 @@ pub(super) fn OpBox(
                     <tspan class="dag-label" dx="6">{place.label}</tspan>
                 </text>
                 <text class="dag-shape" x=middle.x y=middle.y + 11.5>
-                    {move || look.with(|look| look.shape.clone())}
+                    {move || look.with(|look| look.second_line.clone())}
                 </text>
             </g>
         </g>

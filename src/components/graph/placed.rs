@@ -70,14 +70,15 @@ impl PlacedGraph {
 
     /// The part of the picture that shows a selection, or stands for it.
     pub(super) fn shown(&self, selection: Selection) -> Selection {
-        let repeats = &self.layout.repeats;
+        let DagLayout { repeats, .. } = &*self.layout;
+        let shown_op = |op| self.layout.shown_op(op);
         match selection {
             Selection::Nothing => Selection::Nothing,
-            Selection::Op(op) => Selection::Op(repeats.shown_op(op)),
+            Selection::Op(op) => Selection::Op(shown_op(op)),
             Selection::Kernel(kernel) => Selection::Kernel(repeats.shown_kernel(kernel)),
             Selection::Edge { producer, consumer } => Selection::Edge {
-                producer: repeats.shown_op(producer),
-                consumer: repeats.shown_op(consumer),
+                producer: shown_op(producer),
+                consumer: shown_op(consumer),
             },
             Selection::Tensor(tensor) => {
                 Selection::Tensor(repeats.shown_tensor(&self.analysis.graph, tensor))
@@ -87,13 +88,14 @@ impl PlacedGraph {
 
     /// Whether an edge starts or ends at the selection.
     pub(super) fn touches(&self, edge: &Edge, selection: Selection) -> bool {
-        let mut ends = [edge.from.op(), edge.to.op()].into_iter().flatten();
+        let [from, to] = [edge.from, edge.to].map(|end| Some(self.layout.shown_op(end.op()?)));
+        let mut ends = [from, to].into_iter().flatten();
         let kernel_of = &self.analysis.partition.kernel_of;
         match selection {
             Selection::Nothing | Selection::Tensor(_) => false,
             Selection::Op(op) => ends.any(|end| end == op),
             Selection::Edge { producer, consumer } => {
-                edge.from.op() == Some(producer) && edge.to.op() == Some(consumer)
+                (from, to) == (Some(producer), Some(consumer))
             }
             Selection::Kernel(kernel) => ends.any(|end| kernel_of.get(end) == Some(&kernel)),
         }

@@ -88,7 +88,7 @@ impl Graph {
         let selection =
             Memo::new(move |_| placed.with(|placed| placed.shown(page.selection.get())));
         let decided_ops = Memo::new(move |_| {
-            let shown = |&op: &OpId| placed.with(|placed| placed.layout.repeats.shown_op(op));
+            let shown = |&op: &OpId| placed.with(|placed| placed.layout.shown_op(op));
             (page.decided_ops).with(|ops| ops.iter().map(shown).collect::<Vec<_>>())
         });
         let looks = shared_memo(move |last: Option<&Arc<ForLayout<Looks>>>| {

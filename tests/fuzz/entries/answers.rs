@@ -18,8 +18,8 @@ use fuseline_learn::puzzle::{self, Posed};
 use fuseline_view::picture::charts::{
     by_kernel_scene, roofline, roofline_compare, timeline, traffic_bars,
 };
-use fuseline_view::picture::dag::layout;
 use fuseline_view::picture::dag::looks::Looks;
+use fuseline_view::picture::dag::{Folding, layout_of};
 use fuseline_view::present::advice::advice_rows;
 use fuseline_view::present::figure::{Figure, Of, Quantity, Resource, explanation};
 use fuseline_view::present::headline::headline;
@@ -57,12 +57,14 @@ pub(super) fn pictures(input: &[u8]) {
         assert_eq!(keys.len(), scene.marks.len());
     }
     let analysis = Arc::new(analysis);
-    let picture = layout(&analysis.graph, &analysis.partition);
+    let folding = one(&mut rng, Folding::VARIANTS);
+    let picture = layout_of(&analysis.graph, &analysis.partition, folding);
     assert!(picture.width.is_finite() && picture.height.is_finite());
     let looks = Looks::new(Arc::clone(&analysis), rng.random_bool(0.5));
     for (id, op) in picture.ops.iter_enumerated() {
-        looks.op(id, op.rect.width);
-        looks.op_name(id);
+        let inside = picture.inside(id);
+        looks.op(id, &inside, op.rect.width);
+        looks.op_name(id, &inside);
     }
     for edge in &picture.edges {
         looks.edge(edge);
@@ -180,7 +182,7 @@ pub(super) fn worker(input: &[u8]) {
         let task = match rng.random_range(0..8_u32) {
             0 => Task::Picture {
                 step,
-                is_unfolded: rng.random_bool(0.5),
+                folding: one(&mut rng, Folding::VARIANTS),
             },
             1 => Task::Plan,
             2 => Task::Steps,

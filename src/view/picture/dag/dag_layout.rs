@@ -2,6 +2,7 @@
 
 use super::frames::Frame;
 use super::geometry::{Point, Rect};
+use super::inside::Inside;
 use super::metrics::MARGIN;
 use super::repeats::Repeats;
 use super::viewport::Size;
@@ -34,6 +35,8 @@ pub struct DagLayout {
     pub size_labels: IdVec<OpId, Option<Rect>>,
     /// What is repeated and drawn once. The places of what is hidden are those of what is shown in its stead.
     pub repeats: Repeats,
+    /// What is drawn in the box of another op.
+    pub inside: Inside,
     /// Around the shown round of each repeat.
     pub frames: Vec<Frame>,
 }
@@ -59,8 +62,19 @@ impl DagLayout {
 
     /// Number of ops that are drawn.
     pub fn shown_op_count(&self) -> usize {
-        let shown = (self.ops.ids()).filter(|&op| self.repeats.shows_op(op));
+        let shown = (self.ops.ids()).filter(|&op| self.shows_op(op));
         shown.count()
+    }
+
+    /// The op that is drawn in place of this one: itself, unless it is in a later round or inside a kernel that is drawn as what it
+    /// writes.
+    pub fn shown_op(&self, op: OpId) -> OpId {
+        self.inside.box_of(self.repeats.shown_op(op))
+    }
+
+    /// Whether this op has a box of its own.
+    pub fn shows_op(&self, op: OpId) -> bool {
+        self.shown_op(op) == op
     }
 
     /// Whether an edge starts at the pill of a weight.

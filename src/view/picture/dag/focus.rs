@@ -32,7 +32,7 @@ impl DagLayout {
     /// What is shown in place of an op or a kernel.
     pub fn shown(&self, target: FocusTarget) -> FocusTarget {
         match target {
-            FocusTarget::Op(op) => FocusTarget::Op(self.repeats.shown_op(op)),
+            FocusTarget::Op(op) => FocusTarget::Op(self.shown_op(op)),
             FocusTarget::Kernel(kernel) => FocusTarget::Kernel(self.repeats.shown_kernel(kernel)),
         }
     }
@@ -56,7 +56,7 @@ impl DagLayout {
 
     /// The next shown op in execution order, or the one before.
     fn op_beside(&self, op: OpId, is_back: bool) -> Option<OpId> {
-        beside(self.ops.ids(), op, is_back, |id| self.repeats.shows_op(id))
+        beside(self.ops.ids(), op, is_back, |id| self.shows_op(id))
     }
 
     /// The kernel whose panel holds a point.
@@ -84,7 +84,7 @@ pub fn target_of_key(
     from: FocusTarget,
     key: &str,
 ) -> Option<FocusTarget> {
-    let mut ops = (layout.ops.ids()).filter(|&op| layout.repeats.shows_op(op));
+    let mut ops = (layout.ops.ids()).filter(|&op| layout.shows_op(op));
     if matches!(from, FocusTarget::Op(op) if layout.ops.get(op).is_none()) {
         return None;
     }
@@ -118,13 +118,14 @@ pub fn target_of_key(
                 .edges
                 .iter()
                 .filter(|edge| edge.from == EdgeEnd::Op(op));
-            nearest(layout, op, below.filter_map(|edge| edge.to.op()))
+            let readers = below.filter_map(|edge| edge.to.op());
+            nearest(layout, op, readers.map(|reader| layout.shown_op(reader)))
         }
         ("ArrowUp", FocusTarget::Op(op)) => {
             let above = layout
                 .edges
                 .iter()
-                .filter(|edge| edge.to == EdgeEnd::Op(op));
+                .filter(|edge| edge.to.op().map(|reader| layout.shown_op(reader)) == Some(op));
             nearest(layout, op, above.filter_map(|edge| edge.from.op()))
         }
         _ => None,

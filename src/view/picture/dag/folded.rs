@@ -1,42 +1,83 @@
-//! The layout with one round of each repeat: a smaller graph is laid out, and its places are given to the whole one.
+//! The layout with one round of each repeat, or with kernels as what they write: a smaller graph is laid out, and its places are
+//! given to the whole one.
 
 use super::dag_layout::{DagLayout, EdgeEnd, OpBox};
 use super::frames::Body;
 use super::geometry::Rect;
+use super::inside::{BoxRead, Inside};
 use super::repeats::{Repeat, Repeats};
 use super::{framed_layout, layout};
+use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::{
     Graph, IdVec, KernelId, Op, OpId, Partition, TensorDecl, TensorId, TensorRole, build_graph,
 };
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
+use strum::VariantArray;
+
+/// Ops up to which a puzzle shows all of them: so many are in sight on a laptop.
+const ALL_IN_SIGHT_OPS: usize = 20;
+
+/// What the picture of a large program leaves out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray, BorshSerialize, BorshDeserialize)]
+pub enum Folding {
+    /// Nothing.
+    Nothing,
+    /// All but one round of what is repeated.
+    Rounds,
+    /// The ops inside kernels, as in a puzzle, where whole kernels are moved.
+    Kernels,
+}
+
+impl Folding {
+    /// Whether it leaves anything out of a program. `O(n log n)` in ops and reads.
+    pub fn leaves_out(self, graph: &Graph, partition: &Partition) -> bool {
+        let (repeats, inside) = self.left_out(graph, partition);
+        !repeats.is_empty() || !inside.is_empty()
+    }
+
+    fn left_out(self, graph: &Graph, partition: &Partition) -> (Repeats, Inside) {
+        match self {
+            Self::Rounds => (Repeats::of_large(graph, partition), Inside::default()),
+            Self::Kernels if graph.ops.len() > ALL_IN_SIGHT_OPS => {
+                (Repeats::default(), Inside::of(graph, partition))
+            }
+            Self::Nothing | Self::Kernels => (Repeats::default(), Inside::default()),
+        }
+    }
+}
+
+/// The layout of a program, without what `folding` leaves out of a large one.
+pub fn layout_of(graph: &Graph, partition: &Partition, folding: Folding) -> DagLayout {
+    let (repeats, inside) = folding.left_out(graph, partition);
+    layout_without(graph, partition, repeats, inside)
+}
 
 /// Places the ops of `graph` that `repeats` shows, with the ops of each kernel in one panel and each shown round in a
 /// frame. What reads the last round is drawn as reading the shown one.
 ///
 /// `O(n log n)` in ops and reads, most of it for what is shown only.
 pub fn folded_layout(graph: &Graph, partition: &Partition, repeats: Repeats) -> DagLayout {
-    if repeats.is_empty() {
+    layout_without(graph, partition, repeats, Inside::default())
+}
+
+fn layout_without(
+    graph: &Graph,
+    partition: &Partition,
+    repeats: Repeats,
+    inside: Inside,
+) -> DagLayout {
+    if repeats.is_empty() && inside.is_empty() {
         return layout(graph, partition);
     }
-    match Shown::of(graph, partition, &repeats) {
+    match Shown::of(graph, partition, &repeats, &inside) {
         Some(shown) => {
             let bodies = repeats.runs().iter().map(|run| shown.body(run)).collect();
             let drawn = framed_layout(&shown.graph, &shown.partition, bodies);
-            shown.in_whole(drawn, repeats)
+            shown.in_whole(drawn, repeats, inside)
         }
         None => layout(graph, partition),
     }
-}
-
-/// The layout of a program, with one round of what is repeated or with all of them.
-pub fn layout_of(graph: &Graph, partition: &Partition, is_unfolded: bool) -> DagLayout {
-    let repeats = if is_unfolded {
-        Repeats::default()
-    } else {
-        Repeats::of_large(graph, partition)
-    };
-    folded_layout(graph, partition, repeats)
 }
 
 /// What is shown as a graph of its own.
@@ -49,6 +90,8 @@ struct Shown<'a> {
     ops: IdVec<OpId, OpId>,
     /// The kernels of the whole graph, ascending.
     kernels: IdVec<KernelId, KernelId>,
+    /// What each op reads, by the ids of the whole graph and in the order of its inputs.
+    reads: IdVec<OpId, Vec<BoxRead>>,
     /// For each tensor one of the whole graph.
     tensors: IdVec<TensorId, TensorId>,
     /// The tensors from outside that are shown, by those of the whole graph; and the outputs of ops.
@@ -56,11 +99,17 @@ struct Shown<'a> {
 }
 
 impl<'a> Shown<'a> {
-    fn of(whole: &'a Graph, whole_partition: &'a Partition, repeats: &Repeats) -> Option<Self> {
+    fn of(
+        whole: &'a Graph,
+        whole_partition: &'a Partition,
+        repeats: &Repeats,
+        inside: &Inside,
+    ) -> Option<Self> {
         let outputs = drawn_outputs(whole, whole_partition, repeats);
         let ids: Vec<OpId> = (whole.ops.ids())
-            .filter(|&op| repeats.shows_op(op))
+            .filter(|&op| repeats.shows_op(op) && inside.box_of(op) == op)
             .collect();
+        let reads: Vec<Vec<BoxRead>> = ids.iter().map(|&op| inside.reads(whole, op)).collect();
         let drawn_name = |tensor: TensorId| {
             let producer = whole.tensors[tensor].producer;
             let drawn = producer.map_or(tensor, |producer| outputs[repeats.shown_op(producer)]);
@@ -69,8 +118,8 @@ impl<'a> Shown<'a> {
         let mut declared: HashSet<TensorId, FxBuildHasher> = HashSet::default();
         let mut externals = Vec::new();
         let mut ops = Vec::with_capacity(ids.len());
-        for &id in &ids {
-            for &tensor in &whole.inputs[id] {
+        for (&id, reads) in ids.iter().zip(&reads) {
+            for &BoxRead { tensor, .. } in reads {
                 let is_weight = whole.tensors[tensor].role == TensorRole::Weight;
                 if is_weight && whole.tensors[tensor].is_external() && declared.insert(tensor) {
                     externals.push(TensorDecl {
@@ -83,10 +132,7 @@ impl<'a> Shown<'a> {
             let drawn = whole.tensors[outputs[id]].producer.unwrap_or(id);
             let op = &whole.ops[id];
             ops.push(Op {
-                inputs: whole.inputs[id]
-                    .iter()
-                    .map(|&tensor| drawn_name(tensor))
-                    .collect(),
+                inputs: reads.iter().map(|read| drawn_name(read.tensor)).collect(),
                 output: drawn_name(whole.output[id]),
                 is_output: whole.ops[drawn].is_output,
                 ..op.clone()
@@ -95,6 +141,9 @@ impl<'a> Shown<'a> {
         let graph = build_graph(ops, &externals).ok()?;
         let ops: IdVec<OpId, OpId> = (graph.listed_at.iter())
             .map(|&listed| ids.get(listed).copied().unwrap_or_default())
+            .collect();
+        let reads: IdVec<OpId, Vec<BoxRead>> = (graph.listed_at.iter())
+            .map(|&listed| reads.get(listed).cloned().unwrap_or_default())
             .collect();
         let kernels: IdVec<KernelId, KernelId> = (whole_partition.kernels.ids())
             .filter(|&kernel| repeats.shows_kernel(kernel))
@@ -109,10 +158,10 @@ impl<'a> Shown<'a> {
         for (op, &id) in ops.iter_enumerated() {
             tensors[graph.output[op]] = outputs[id];
             drawn_as.insert(whole.output[id], graph.output[op]);
-            for (&tensor, &in_whole) in graph.inputs[op].iter().zip(&whole.inputs[id]) {
+            for (&tensor, read) in graph.inputs[op].iter().zip(&reads[op]) {
                 if graph.tensors[tensor].is_external() {
-                    tensors[tensor] = in_whole;
-                    drawn_as.insert(in_whole, tensor);
+                    tensors[tensor] = read.tensor;
+                    drawn_as.insert(read.tensor, tensor);
                 }
             }
         }
@@ -123,6 +172,7 @@ impl<'a> Shown<'a> {
             partition,
             ops,
             kernels,
+            reads,
             tensors,
             drawn_as,
         })
@@ -151,7 +201,7 @@ impl<'a> Shown<'a> {
     }
 
     /// The layout by the ids of the whole graph.
-    fn in_whole(&self, drawn: DagLayout, repeats: Repeats) -> DagLayout {
+    fn in_whole(&self, drawn: DagLayout, repeats: Repeats, inside: Inside) -> DagLayout {
         let mut ops = IdVec::from_elem(OpBox::default(), self.whole.ops.len());
         let mut size_labels = IdVec::from_elem(None, self.whole.ops.len());
         for ((&op, place), label) in self.ops.iter().zip(drawn.ops).zip(drawn.size_labels) {
@@ -162,9 +212,6 @@ impl<'a> Shown<'a> {
         for (&kernel, place) in self.kernels.iter().zip(drawn.panels) {
             panels[kernel] = place;
         }
-        for op in self.whole.ops.ids().filter(|&op| !repeats.shows_op(op)) {
-            ops[op].rect = ops[repeats.shown_op(op)].rect;
-        }
         for kernel in self.whole_partition.kernels.ids() {
             panels[kernel] = panels[repeats.shown_kernel(kernel)];
         }
@@ -174,37 +221,47 @@ impl<'a> Shown<'a> {
         }
         let mut edges = drawn.edges;
         for edge in &mut edges {
-            edge.tensor = match edge.to {
-                EdgeEnd::Op(reader) => self.read_tensor(reader, edge.tensor),
+            if let EdgeEnd::Op(producer) = &mut edge.from {
+                *producer = self.ops[*producer];
+            }
+            edge.tensor = match &mut edge.to {
+                EdgeEnd::Op(reader) => {
+                    let read = self.read(*reader, edge.tensor);
+                    *reader = read.by;
+                    read.tensor
+                }
                 EdgeEnd::Pill(_) => self.tensors[edge.tensor],
             };
-            for end in [&mut edge.from, &mut edge.to] {
-                if let EdgeEnd::Op(op) = end {
-                    *op = self.ops[*op];
-                }
-            }
         }
         edges.sort_by_key(|edge| (edge.from, edge.to));
-        DagLayout {
+        let mut layout = DagLayout {
             ops,
             panels,
             pills,
             edges,
             size_labels,
             repeats,
+            inside,
             ..drawn
+        };
+        for op in self.whole.ops.ids() {
+            layout.ops[op].rect = layout.ops[layout.shown_op(op)].rect;
         }
+        layout
     }
 
-    /// The tensor of the whole graph that an op really reads where it is drawn to read `tensor`: that of the last round
-    /// where a shown one stands for it.
-    fn read_tensor(&self, reader: OpId, tensor: TensorId) -> TensorId {
-        let reads = self.graph.inputs[reader]
-            .iter()
-            .zip(&self.whole.inputs[self.ops[reader]]);
-        let mut same = reads.filter(|(drawn, _)| **drawn == tensor);
-        same.next_back()
-            .map_or(self.tensors[tensor], |(_, &read)| read)
+    /// What the whole graph really reads where an op is drawn to read `tensor`: where a shown round stands for the last one, the
+    /// tensor of that.
+    fn read(&self, reader: OpId, tensor: TensorId) -> BoxRead {
+        let mut reads = self.graph.inputs[reader].iter().zip(&self.reads[reader]);
+        let read = reads.rfind(|(drawn, _)| **drawn == tensor);
+        read.map_or(
+            BoxRead {
+                tensor: self.tensors[tensor],
+                by: self.ops[reader],
+            },
+            |(_, &read)| read,
+        )
     }
 }
 

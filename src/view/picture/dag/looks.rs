@@ -6,7 +6,7 @@ use super::metrics::{BOLD, OP_PADDING, PILL_WIDTHS, SMALL_FONT_PX, fit_text, tex
 use super::repeats::{Repeat, Repeats};
 use crate::present::format::format_count;
 use crate::present::format::{format_bytes, format_exact, format_percent};
-use crate::present::names::{joined, lone_number, short_name};
+use crate::present::names::{counted, joined, lone_number, short_name};
 use fuseline_core::analysis::Execution;
 use fuseline_core::model::op::shape_text;
 use fuseline_core::{Analysis, IdVec, KernelId, OpId, SizeSource, TensorId};
@@ -22,8 +22,8 @@ const SPOKEN_NAME_CHARS: usize = 120;
 /// An op's box.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpLook {
-    /// Shape of the output, cut to the box.
-    pub shape: String,
+    /// Shape of the output, cut to the box, or for how many more ops of its kernel the box stands.
+    pub second_line: String,
     /// The number of its kernel where it runs alone.
     pub lone_number: String,
 }
@@ -206,17 +206,31 @@ impl Looks {
                 .all(|&reader| self.analysis.is_free_view(reader))
     }
 
-    /// An op whose box has this width.
-    pub fn op(&self, op: OpId, width: f64) -> OpLook {
-        let shape = shape_text(&self.analysis.graph.ops[op].shape);
+    /// An op whose box has this width and stands for the ops `inside`, too.
+    pub fn op(&self, op: OpId, inside: &[OpId], width: f64) -> OpLook {
+        let second_line = if inside.is_empty() {
+            shape_text(&self.analysis.graph.ops[op].shape)
+        } else {
+            format!("with {}", counted(inside.len(), "more op"))
+        };
         OpLook {
             lone_number: lone_number(&self.analysis, op),
-            shape: fit_text(&shape, width - 2.0 * OP_PADDING, SMALL_FONT_PX),
+            second_line: fit_text(&second_line, width - 2.0 * OP_PADDING, SMALL_FONT_PX),
         }
     }
 
-    /// The name of an op for screen readers.
-    pub fn op_name(&self, op: OpId) -> String {
+    /// The name of an op for screen readers, with those of the ops `inside`, for which its box stands, too.
+    pub fn op_name(&self, op: OpId, inside: &[OpId]) -> String {
+        let name = self.lone_op_name(op);
+        if inside.is_empty() {
+            return name;
+        }
+        let names = (inside.iter()).map(|&op| spoken(&self.analysis.graph.ops[op].name));
+        let inside = joined(names, [", ", " and "], 4);
+        format!("{name}; with {inside}")
+    }
+
+    fn lone_op_name(&self, op: OpId) -> String {
         let definition = &self.analysis.graph.ops[op];
         let tensor = self.analysis.graph.output[op];
         let function = definition.operator();

@@ -21,6 +21,7 @@
 //! A drawing that is taller than its frame is broken into columns (`wrap`).
 //!
 //! Of equal kernels that follow each other again and again (`repeats`) one round is drawn (`folded`), in a frame (`frames`).
+//! In a large puzzle a kernel is drawn as what it writes (`inside`).
 //!
 //! The layout depends on names, ranks, reads and kernels only, never on sizes: nothing moves while a slider moves,
 //! and the unfused view uses the layout of the fused one.
@@ -36,6 +37,7 @@ mod folded;
 pub mod frames;
 mod geometry;
 mod heights;
+mod inside;
 pub mod intervals;
 mod kernel_layers;
 mod kernel_layout;
@@ -64,7 +66,7 @@ pub mod wrap;
 use builder::LayoutBuilder;
 use columns::columns;
 pub use dag_layout::{DagLayout, Edge, EdgeEnd, OpBox, Pill, PillId, PillKind};
-pub use folded::{folded_layout, layout_of};
+pub use folded::{Folding, folded_layout, layout_of};
 use frames::Body;
 use fuseline_core::{Graph, Partition};
 pub use geometry::{Point, Rect};

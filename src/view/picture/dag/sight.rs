@@ -61,7 +61,7 @@ impl Sight {
         let is_edge_in = |edge: &Edge| region.is_none_or(|region| passes(edge, &region));
         Self {
             ops: ids_of(&layout.ops, |op, place| {
-                layout.repeats.shows_op(op) && is_in(&place.rect)
+                layout.shows_op(op) && is_in(&place.rect)
             }),
             kernels: ids_of(&layout.panels, |kernel, panel| {
                 layout.repeats.shows_kernel(kernel) && is_in(panel)

@@ -41,13 +41,23 @@ const COLUMN_GAP: f64 = 56.0;
 /// that can be read; `None` where that is one. It depends on the frame and the drawing only, so nothing moves while a
 /// slider moves. `O(n log n)` in boxes and corners of edges.
 pub fn wrap(layout: &DagLayout, frame: Size, max_columns: usize) -> Option<DagLayout> {
+    wrap_in(layout, frame, max_columns, MAX_FRAMES)
+}
+
+/// The same with columns of at most `max_frames` times the frame.
+fn wrap_in(
+    layout: &DagLayout,
+    frame: Size,
+    max_columns: usize,
+    max_frames: f64,
+) -> Option<DagLayout> {
     let room = (frame.0 / LEGIBLE_SCALE, frame.1 / LEGIBLE_SCALE);
     if layout.height <= room.1 || room.1 <= 0.0 {
         return None;
     }
     let mut best = None;
     for columns in 2..=max_columns {
-        if layout.height > columns as f64 * MAX_FRAMES * room.1 {
+        if layout.height > columns as f64 * max_frames * room.1 {
             continue;
         }
         let wrapped = in_columns(layout, columns).filter(|wrapped| wrapped.width <= room.0);
@@ -63,10 +73,10 @@ pub fn wrap(layout: &DagLayout, frame: Size, max_columns: usize) -> Option<DagLa
     best
 }
 
-/// The same where the graph has the page. A drawing that is broader and taller than the frame is moved both ways anyhow: in columns
-/// more of it is in sight at once.
+/// The same where the graph has the page: the more columns, the more is in sight at once, however long they are. A drawing that is broader and taller than the frame is moved both
+/// ways anyhow.
 pub fn wrap_on_page(layout: &DagLayout, frame: Size) -> Option<DagLayout> {
-    wrap(layout, frame, MAX_COLUMNS_OF_PAGE).or_else(|| {
+    wrap_in(layout, frame, MAX_COLUMNS_OF_PAGE, f64::INFINITY).or_else(|| {
         let exceeds = |length: f64, room: f64| length * LEGIBLE_SCALE > room;
         (exceeds(layout.width, frame.0) && exceeds(layout.height, frame.1))
             .then(|| largest_whole(layout, frame, MAX_COLUMNS_OF_PAGE))

@@ -39,19 +39,20 @@ pub fn graph(analysis: &Arc<Analysis>, layout: &DagLayout, is_fused: bool) -> Dr
     let edges = (layout.edges.iter()).map(|edge| edge_line(layout, edge, &looks));
     let ops = layout.ops.iter_enumerated();
     let ops = ops
-        .filter(|&(op, _)| repeats.shows_op(op))
+        .filter(|&(op, _)| layout.shows_op(op))
         .map(|(op, place)| {
-            let look = looks.op(op, place.rect.width);
+            let inside = layout.inside(op);
+            let look = looks.op(op, &inside, place.rect.width);
             let middle = place.rect.center();
             let words = text(middle.x, middle.y - 3.0)
                 .holding(span("dag-function", &place.function))
                 .holding(span("dag-label", &place.label).with("dx", 6));
             let shape = Element {
-                text: look.shape,
+                text: look.second_line,
                 ..text(middle.x, middle.y + 11.5).with("class", "dag-shape")
             };
             Element::of_class("g", format!("dag-op {}", look_of(op).class()))
-                .holding(Element::words("title", looks.op_name(op)))
+                .holding(Element::words("title", looks.op_name(op, &inside)))
                 .holding(rect(place.rect, 7.0))
                 .holding(words)
                 .holding(shape)
