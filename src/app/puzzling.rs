@@ -4,7 +4,7 @@ use crate::app::history::{Choices, History, Origin, Step as PageStep};
 use crate::app::learning::answering::present_seen;
 use crate::app::recording::Recording;
 use crate::app::session::Session;
-use crate::app::sharing::shown;
+use crate::app::sharing::{LinkedPuzzle, shown};
 use crate::app::state::{Page, Selection, SetIfChanged};
 use crate::app::stored;
 use fuseline_browser as browser;
@@ -116,10 +116,16 @@ impl Puzzling {
         Effect::new(move |before: Option<Option<Source>>| {
             let puzzle = page.puzzle.get();
             if puzzle.is_some() && before.as_ref() != Some(&puzzle) {
-                // A link and the tab's history open puzzles, too.
+                // A reload and undo open puzzles, too.
                 page.is_learning.set_if_changed(true);
             }
             puzzle
+        });
+        Effect::new(move || {
+            if let Some(linked) = self.session.linked_puzzle.get() {
+                self.session.linked_puzzle.set(None);
+                untrack(|| self.open_linked(linked));
+            }
         });
         Effect::watch(
             move || page.text.get(),
@@ -207,15 +213,31 @@ impl Puzzling {
         let kept =
             (self.progress).with_untracked(|progress| progress.kernels(&id).map(String::from));
         let kept = kept.and_then(|kernels| read_state(kernels.into()).ok());
+        self.enter(|| self.open_at(&kept.unwrap_or_else(|| source.start())));
+    }
+
+    /// Opens what an address or the tab's history leads to.
+    fn open_linked(self, linked: LinkedPuzzle) {
+        match linked {
+            LinkedPuzzle::Listed(source) => self.open(&source),
+            LinkedPuzzle::Stored(id) => self.enter(|| self.session.open_document(&id)),
+            LinkedPuzzle::Sent(state, name) => {
+                self.enter(|| self.session.open_state(&state, &name));
+            }
+        }
+    }
+
+    /// Shows a puzzle in place of the visitor's own program. Undo ends there until it is closed.
+    fn enter(self, open: impl FnOnce()) {
         let is_first = self.page.puzzle.with_untracked(Option::is_none);
-        if let Some(document) = (self.session.document_to_return_to()).filter(|_| is_first) {
-            (self.progress).update(|progress| progress.before = Some(document));
-        }
-        self.open_at(&kept.unwrap_or_else(|| source.start()));
-        let before = self.page.set_history_aside();
         if is_first {
-            self.aside.set_value(Some(before));
+            if let Some(document) = self.session.document_to_return_to() {
+                (self.progress).update(|progress| progress.before = Some(document));
+            }
+            self.aside.set_value(Some(self.page.set_history_aside()));
         }
+        open();
+        self.page.forget_history();
     }
 
     /// Opens the present puzzle at its start, as one step of undo.
@@ -261,7 +283,7 @@ impl Puzzling {
         if self.session.document_to_return_to().is_none() {
             self.session.return_to(before.as_deref());
         } else {
-            // The program of a link is the visitor's to keep.
+            // Undo may bring a puzzle back with a document that is the visitor's own.
             self.page.choose(|choices| choices.puzzle = None);
         }
         // After a reload there are none, and those of the puzzle are no steps of that program.

@@ -28,6 +28,8 @@ pub struct Link {
 pub enum Carried {
     /// A state of the page.
     State(Box<SharedState>),
+    /// A puzzle of the page.
+    Puzzle(Source),
     /// A lesson.
     Lesson(LinkedLesson),
     /// What a student hands in.
@@ -41,6 +43,17 @@ pub enum LinkedLesson {
     Listed(String, usize),
     /// The file of somebody's own.
     Own(String),
+}
+
+/// A puzzle to which the address or the tab's history leads.
+#[derive(Clone)]
+pub enum LinkedPuzzle {
+    /// A puzzle of the page, as in its list.
+    Listed(Source),
+    /// The stored document of one.
+    Stored(String),
+    /// The kernels that somebody sent, and the name of their link.
+    Sent(Box<SharedState>, String),
 }
 
 impl LinkedLesson {
@@ -77,7 +90,7 @@ async fn carried(fragment: &str) -> Result<Carried, ShareError> {
     }
     if let Some(id) = listed_puzzle_in(fragment) {
         let listed = puzzle(id).ok_or(ShareError::NotALink)?;
-        return Ok(Carried::State(Box::new(Source::Listed(listed).start())));
+        return Ok(Carried::Puzzle(Source::Listed(listed)));
     }
     let (payload, packed) = packed_in(fragment)?;
     let unpacked = browser::unpack(&packed, MAX_STATE_BYTES).await?;
@@ -117,7 +130,7 @@ pub async fn results_code(results: &Results) -> Result<String, ShareError> {
 pub async fn results_in(code: &str) -> Result<Results, ShareError> {
     match carried(code).await? {
         Carried::Results(results) => Ok(*results),
-        Carried::State(_) | Carried::Lesson(_) => Err(ShareError::NotALink),
+        Carried::State(_) | Carried::Puzzle(_) | Carried::Lesson(_) => Err(ShareError::NotALink),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::components::results::kernels::KernelsTable;
 use crate::components::sliders::Sliders;
 use fuseline_browser::{self as browser, Later, Reply};
 use fuseline_core::examples::{EMBEDDED, example, example_of};
+use fuseline_view::page::links::SharedState;
 use leptos::html;
 use leptos::prelude::*;
 use std::time::Duration;
@@ -98,21 +99,23 @@ fn page_of(link: Option<Link>) -> Page {
                 "Lessons and results need the whole page: open its link without “?embed=”.",
             );
         }
-        Some(Ok(Carried::State(state))) => {
-            let choices = (&*state).into();
-            let example = example_of(&state.text).map(|example| example.id);
-            page.replace(state.text.clone(), Origin::Single, example, choices);
-            if let Some(op) = state.selected_op.clone() {
-                page.select_named(&op);
-            }
-            sharing::choose(page, *state);
-        }
+        Some(Ok(Carried::Puzzle(source))) => show(page, source.start()),
+        Some(Ok(Carried::State(state))) => show(page, *state),
         Some(Err(problem)) => {
             page.example.set(Some(EMBEDDED));
             page.tell_failure(problem.message());
         }
     }
     page
+}
+
+fn show(page: Page, state: SharedState) {
+    let example = example_of(&state.text).map(|example| example.id);
+    page.replace(state.text.clone(), Origin::Single, example, (&state).into());
+    if let Some(op) = &state.selected_op {
+        page.select_named(op);
+    }
+    sharing::choose(page, state);
 }
 
 /// The link to the whole page with what is shown.

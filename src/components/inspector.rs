@@ -88,9 +88,12 @@ fn Card(
         let notes = notes.iter().map(|note| view! { <p>{sentence(note)}</p> });
         notes.collect_view()
     };
+    // A puzzle asks for the reason, and the text and the tabs are out of sight.
+    let tells_all = move || !page.plays_puzzle();
     view! {
         <section
             class="inspector"
+            class:is-short=move || !tells_all()
             aria-labelledby="inspector-title"
             style=("--card-share", CARD_SHARE.to_string())
         >
@@ -108,9 +111,13 @@ fn Card(
                     children=move |place, fact| view! { <FactLine fact=row_at(facts, place, fact) /> }
                 />
             </dl>
-            <Reason of />
+            <Show when=tells_all>
+                <Reason of />
+            </Show>
             {notes}
-            <ul class="inspector-worked">{worked}</ul>
+            <Show when=tells_all>
+                <ul class="inspector-worked">{worked}</ul>
+            </Show>
             <Actions of />
         </section>
     }
@@ -178,7 +185,7 @@ fn Actions(
             page.keep_focus();
             page.follow(Advice::Attention);
         };
-        is_attention.get().then(|| {
+        (is_attention.get() && !page.plays_puzzle()).then(|| {
             view! {
                 <button type="button" on:click=follow>
                     "Call "<code>"scaled_dot_product_attention"</code>
@@ -202,7 +209,7 @@ fn Actions(
         Some(view! { <button type="button" on:click=make>{words}</button> })
     };
     let in_text = move || {
-        let op = op_of(selection.get())?;
+        let op = op_of(selection.get()).filter(|_| !page.plays_puzzle())?;
         let show = move |_| {
             if let Some(span) = untrack(|| page.span_of_op(op)) {
                 enlarged.close();
@@ -215,6 +222,9 @@ fn Actions(
         let Selection::Kernel(kernel) = selection.get() else {
             return None;
         };
+        if page.plays_puzzle() {
+            return None;
+        }
         let open = move |_| {
             enlarged.close();
             page.tab.set_if_changed(Tab::Kernels);

@@ -5,10 +5,12 @@ use super::new_version::NewVersion;
 use super::work_line::WorkLine;
 use crate::app::session::Session;
 use crate::app::state::{Notice, NoticeAction, Page};
-use fuseline_browser::Later;
+use fuseline_browser::{self as browser, Later};
 use fuseline_core::examples::{Example, example};
 use fuseline_core::{Externals, Severity};
+use fuseline_view::page::links::SharedState;
 use leptos::prelude::*;
+use leptos::{ev, html};
 use std::time::Duration;
 
 /// How long a message stays that is not about a failure and offers nothing that is not in the bar, too.
@@ -19,20 +21,32 @@ const MESSAGE_TIME: Duration = Duration::from_secs(8);
 pub fn Strip() -> impl IntoView {
     let page = Page::of_context();
     let later = Later::after(MESSAGE_TIME);
-    Effect::new(move || {
-        later.cancel();
+    let is_passing = move || {
         // A puzzle tells each move, and has *Undo* in the bar.
         let has_puzzle = page.puzzle.with(Option::is_some);
-        let is_passing = |notice: &Notice| match notice.action {
-            None => !notice.is_failure,
-            Some(NoticeAction::Undo) => has_puzzle,
-            Some(_) => false,
-        };
-        if page
-            .notice
-            .with(|notice| notice.as_ref().is_some_and(is_passing))
-        {
+        page.notice.with(|notice| match notice {
+            None => false,
+            Some(notice) => match notice.action {
+                None => !notice.is_failure,
+                Some(NoticeAction::Undo) => has_puzzle,
+                Some(_) => false,
+            },
+        })
+    };
+    Effect::new(move || {
+        later.cancel();
+        if is_passing() {
+            page.notice.track();
             later.call(move || page.notice.set(None));
+        }
+    });
+    let live = NodeRef::<html::Div>::new();
+    // It stands over the graph, where the next move of a puzzle may be.
+    browser::on_window(ev::pointerdown, move |event| {
+        let is_at_message =
+            (live.get_untracked()).is_some_and(|live| browser::is_within(&event, &live));
+        if !is_at_message && untrack(|| page.plays_puzzle() && is_passing()) {
+            page.notice.set(None);
         }
     });
     let notice = move || {
@@ -43,7 +57,7 @@ pub fn Strip() -> impl IntoView {
     view! {
         <div class="strip">
             // Always mounted: a screen reader reads out what is later added to a live region.
-            <div class="notice" role="status" aria-live="polite">{notice}</div>
+            <div class="notice" role="status" aria-live="polite" node_ref=live>{notice}</div>
             <NewVersion />
             <div class="work" role="status" aria-live="polite"><WorkLine /></div>
             <div class="strip-standing"><Standing /></div>
@@ -98,7 +112,9 @@ fn ActionButton(
         NoticeAction::StateKernels { kernels, text } => {
             session.page.state_kernels(kernels, text.clone());
         }
-        NoticeAction::OpenLink { state, name } => session.open_state(state, name),
+        NoticeAction::OpenLink { state, name } => {
+            session.open_sent(SharedState::clone(state), name)
+        }
         NoticeAction::OpenDocument { id, .. } => session.open_document(id),
     };
     view! { <button type="button" on:click=act>{label}</button> }

@@ -1,44 +1,8 @@
 // Puzzles: fused by hand against par, with hints, the way to the optimum, a link and what the browser remembers.
 
 import { expect, findingsInBothColours, test } from './fixture.mjs';
+import { button, copiedLink, figure, graph, hints, kernelPanel, kernels, learn, mergeWithNext, op, openPuzzle, pane, rank, row, words } from './puzzles.mjs';
 import { choosePolicy, covered, editor as textEditor, notice, picker, stored } from './visitor.mjs';
-
-const pane = (page) => page.getByRole('region', { name: 'Learn' });
-const graph = (page) => page.getByRole('region', { name: 'Graph' });
-const kernels = (page) => graph(page).getByRole('button', { name: /^kernel \d+ of/ }).all();
-const kernelPanel = (page, number) => graph(page).getByRole('button', { name: new RegExp(`^kernel ${number} of`) });
-const op = (page, name) => graph(page).getByRole('button', { name: new RegExp(`^${name},`) });
-const button = (page, name) => pane(page).getByRole('button', { name, exact: true });
-// A solved one has a check mark in front of its title.
-const row = (page, title) => pane(page).getByRole('button', { name: new RegExp(`^(✓ ?)?${title}`) });
-const words = (page) => pane(page).locator('.puzzle-words');
-const figure = (page, name) => pane(page).locator('.puzzle-standing dl > div').filter({ hasText: name }).locator('dd');
-const rank = (page, name) => pane(page).getByRole('list', { name: 'Ranks' }).getByRole('listitem').filter({ hasText: name });
-const learn = (page) => page.getByRole('button', { name: 'Learn', exact: true }).click();
-const hints = (page) => pane(page).getByRole('list', { name: 'Hints' }).getByRole('listitem');
-
-async function openPuzzle(page, title) {
-  await learn(page);
-  await row(page, title).click();
-  await expect(pane(page).getByRole('heading', { name: title })).toBeFocused();
-}
-
-/** Merges a kernel with the one that the right arrow finds next, by keys. */
-async function mergeWithNext(page, number) {
-  const before = (await kernels(page)).length;
-  await kernelPanel(page, number).focus();
-  await page.keyboard.press('m');
-  await page.keyboard.press('ArrowRight');
-  await page.keyboard.press('Enter');
-  await expect.poll(() => kernels(page)).toHaveLength(before - 1);
-}
-
-async function copiedLink(page, click) {
-  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await click();
-  await expect(notice(page)).toContainText('copied');
-  return page.evaluate(() => navigator.clipboard.readText());
-}
 
 test('a puzzle is solved by keys, and a reload remembers it', async ({ page, open }) => {
   await open();
@@ -138,12 +102,6 @@ test('a puzzle opens where it was left, starts again at its start, and undo ends
   await button(page, 'Back to your program').click();
   await expect(textEditor(page)).toHaveValue(text);
   await expect(undo).toBeHidden();
-});
-
-test('a puzzle of the page has a short link', async ({ page, open }) => {
-  await open('#puzzle=softmax');
-  await expect(pane(page).getByRole('heading', { name: 'A softmax that does not fit' })).toBeVisible();
-  await expect(figure(page, 'Moves')).toHaveText('0');
 });
 
 test('what a move comes to is said over the graph, covers no figure, and goes by itself', async ({ page, open }) => {

@@ -9,7 +9,7 @@ mod opening;
 use crate::app::covers::Covers;
 use crate::app::documents::{Document, OpenDocument, Stored, Storing, newest, outdated, own_texts};
 use crate::app::measured_devices::{read_devices, write_devices};
-use crate::app::sharing::{Link, LinkedLesson, choices, choose};
+use crate::app::sharing::{Link, LinkedLesson, LinkedPuzzle, choices, choose};
 use crate::app::starts::{self, Start, is_unfinished};
 use crate::app::state::{Notice, NoticeAction, Page, SetIfChanged, Theme};
 use crate::app::stored;
@@ -47,6 +47,8 @@ pub struct Session {
     pub page: Page,
     /// The lesson of the link that was followed last, until it is opened.
     pub linked_lesson: RwSignal<Option<LinkedLesson>>,
+    /// The same for a puzzle.
+    pub linked_puzzle: RwSignal<Option<LinkedPuzzle>>,
     open: StoredValue<OpenDocument>,
     /// Set until the picture of what was opened last is drawn.
     start: StoredValue<Option<Start>>,
@@ -128,6 +130,7 @@ impl Session {
         let session = Self {
             page,
             linked_lesson: RwSignal::new(None),
+            linked_puzzle: RwSignal::new(None),
             open: StoredValue::new(open),
             start: StoredValue::new(None),
             unstored: StoredValue::new(Some(Beside::of(page))),
@@ -240,11 +243,7 @@ impl Session {
                 // The document may have changed in what covered the page.
                 self.name_entry();
             } else if self.id() != id {
-                let document = stored::document(&id);
-                match document.and_then(|document| LinkedLesson::listed_in(&document.lesson?)) {
-                    Some(lesson) => self.linked_lesson.set(Some(lesson)),
-                    None => self.open_document(&id),
-                }
+                self.go_to_document(&id);
             }
         });
         browser::on_window(ev::hashchange, move |_| {

@@ -3,7 +3,7 @@
 use super::Session;
 use crate::app::documents::OpenDocument;
 use crate::app::history::Origin;
-use crate::app::sharing::{Carried, Link, choose_views};
+use crate::app::sharing::{Carried, Link, LinkedLesson, LinkedPuzzle, choose_views};
 use crate::app::starts::is_unfinished;
 use crate::app::state::{Notice, NoticeAction, Sent, SetIfChanged};
 use crate::app::stored;
@@ -29,6 +29,22 @@ impl Session {
         self.await_picture(id);
         self.show(document.state(), document.example());
         self.page.resume_sent();
+    }
+
+    /// Opens a stored document, with the lesson or the puzzle whose program it is.
+    pub(super) fn go_to_document(self, id: &str) {
+        let Some(document) = stored::document(id) else {
+            return;
+        };
+        let lesson = document.lesson.as_deref();
+        if let Some(lesson) = lesson.and_then(LinkedLesson::listed_in) {
+            self.linked_lesson.set(Some(lesson));
+        } else if document.state().puzzle.is_some() {
+            self.linked_puzzle
+                .set(Some(LinkedPuzzle::Stored(id.to_owned())));
+        } else {
+            self.open_document(id);
+        }
     }
 
     /// Removes a stored document for good.
@@ -66,18 +82,31 @@ impl Session {
         }
     }
 
+    /// Opens the state of a link, as one step of undo; a puzzle as any other one.
+    pub fn open_sent(self, state: SharedState, name: &str) {
+        if state.puzzle.is_some() {
+            self.await_picture(&self.id());
+            (self.linked_puzzle).set(Some(LinkedPuzzle::Sent(state.into(), name.to_owned())));
+        } else {
+            self.open_state(&state, name);
+        }
+    }
+
     /// Opens the state of a link, as one step of undo.
-    pub fn open_state(self, state: &SharedState, name: &str) {
+    pub(in crate::app) fn open_state(self, state: &SharedState, name: &str) {
         let page = self.page;
         self.store();
         let is_other = page.text.with_untracked(|text| *text != state.text);
         let own = (self.open).with_value(|open| open.is_own().then(|| open.id.clone()));
-        if is_other {
+        let is_puzzle = state.puzzle.is_some();
+        if is_puzzle {
+            (self.open).set_value(OpenDocument::exercise(browser::new_id(), &state.text));
+        } else if is_other {
             let opened = OpenDocument::new(browser::new_id(), &state.text, true);
             self.open.set_value(opened);
         }
         self.await_picture(name);
-        if state.puzzle.is_none() {
+        if !is_puzzle {
             // The step of a lesson is about another program.
             self.page.is_learning.set_if_changed(false);
         }
@@ -93,7 +122,8 @@ impl Session {
         {
             page.select_named(name);
         }
-        if let Some(id) = own.filter(|_| is_other) {
+        // A puzzle is closed by its own button.
+        if let Some(id) = own.filter(|_| is_other && !is_puzzle) {
             page.notice.set(Some(Notice {
                 text: "Opened from a link. Your own text is stored.".to_owned(),
                 is_failure: false,
@@ -112,6 +142,10 @@ impl Session {
                 self.await_picture(&self.id());
                 self.linked_lesson.set(Some(lesson));
             }
+            Ok(Carried::Puzzle(source)) => {
+                self.await_picture(&self.id());
+                self.linked_puzzle.set(Some(LinkedPuzzle::Listed(source)));
+            }
             Ok(Carried::Results(results)) => {
                 self.await_picture(&self.id());
                 self.page.handed_in.set(vec![HandedIn::Results(results)]);
@@ -128,7 +162,7 @@ impl Session {
                     }),
                 }));
             }
-            Ok(Carried::State(state)) => self.open_state(&state, &link.name),
+            Ok(Carried::State(state)) => self.open_sent(*state, &link.name),
             Err(problem) => {
                 self.await_picture(&self.id());
                 self.page.tell_failure(problem.message());

@@ -156,6 +156,11 @@ impl Page {
         self.select_and(selection, true);
     }
 
+    /// Whether the graph has the page for a puzzle, whose kernels the visitor moves. Tracked.
+    pub fn plays_puzzle(self) -> bool {
+        self.is_learning.get() && self.puzzle.with(Option::is_some)
+    }
+
     /// What the visitor has clicked and wants to know about. Tracked.
     pub fn inspected(self) -> Selection {
         if self.selected.with(|named| named.is_inspected) {

@@ -7,6 +7,7 @@ use crate::app::state::Selection;
 use crate::components::inspector::CARD_SHARE;
 use fuseline_browser as browser;
 use fuseline_view::picture::dag::focus::FocusTarget;
+use fuseline_view::picture::dag::minimap::Minimap;
 use fuseline_view::picture::dag::viewport::{Size, Viewport};
 use fuseline_view::picture::dag::{Point, Rect};
 use leptos::prelude::*;
@@ -118,9 +119,27 @@ impl Graph {
 
     /// Moves the picture until `rect` is in view.
     pub(super) fn reveal(self, rect: Rect) {
-        let viewport = self.viewport.get_untracked();
-        let viewport = viewport.revealing(rect, self.uncovered_px());
-        self.aim_at_part(viewport, untrack(|| self.is_moved_by_visitor()));
+        let canvas = self.uncovered_px();
+        let is_by_visitor = untrack(|| self.is_moved_by_visitor());
+        let mut viewport = self.viewport.get_untracked().revealing(rect, canvas);
+        if self.is_below_minimap(rect, viewport, is_by_visitor) {
+            let at = viewport.on_canvas(rect.center());
+            viewport = viewport.panned(canvas.0 / 2.0 - at.x, canvas.1 / 2.0 - at.y);
+        }
+        self.aim_at_part(viewport, is_by_visitor);
+    }
+
+    /// Whether the minimap would cover `rect`.
+    fn is_below_minimap(self, rect: Rect, viewport: Viewport, is_by_visitor: bool) -> bool {
+        let canvas = self.canvas_px.get_untracked();
+        let first_view = self.first_view.get_untracked();
+        self.placed.with_untracked(|placed| {
+            Minimap::of(placed.layout.size(), viewport, canvas).is_some_and(|map| {
+                let corner = map.free_corner(&placed.layout, first_view, canvas);
+                let covered = map.covered(corner.unwrap_or_default(), viewport, canvas);
+                (corner.is_some() || is_by_visitor) && covered.meets(&rect)
+            })
+        })
     }
 
     /// Whether the visitor has moved the picture, and not a selection or the focus alone. Tracked.

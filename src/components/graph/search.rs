@@ -70,8 +70,13 @@ fn Field(
         "Escape" if query.with_untracked(|query| !query.is_empty()) => {
             event.prevent_default();
             event.stop_propagation();
+            if matches.with_untracked(Vec::is_empty) {
+                page.select(Selection::Nothing);
+            } else {
+                // As where a browser finds text, what was found has the focus.
+                page.focus_request.set(Some(FocusRequest::Graph));
+            }
             clear();
-            page.select(Selection::Nothing);
         }
         _ => {}
     };
@@ -87,7 +92,7 @@ fn Field(
                 type="search"
                 aria-label="Find an operation or tensor"
                 placeholder="Find by name"
-                title="Enter: next, Shift+Enter: previous, Escape: clear"
+                title="Enter: next, Shift+Enter: previous, Escape: to the graph"
                 autocomplete="off"
                 spellcheck="false"
                 node_ref=field

@@ -74,26 +74,28 @@ impl Minimap {
         viewport: Viewport,
         canvas: Size,
     ) -> Option<Corner> {
-        let in_picture = |corner: Corner| {
-            let side = |is_far: bool, length: f64, room: f64| {
-                let length = length + 2.0 * GAP_PX;
-                let start = if is_far { room - length } else { 0.0 };
-                (start, start + length)
-            };
-            let (left, right) = side(!corner.is_left, self.size.0, canvas.0);
-            let (top, bottom) = side(corner.is_bottom, self.size.1, canvas.1);
-            let [from, to] =
-                [(left, top), (right, bottom)].map(|(x, y)| viewport.in_picture(Point::new(x, y)));
-            Rect::between(from, to)
-        };
         CORNERS.into_iter().find(|&corner| {
-            let covered = in_picture(corner);
+            let covered = self.covered(corner, viewport, canvas);
             let mut labels = layout.size_labels.iter().flatten();
             !layout.panels.iter().any(|panel| panel.meets(&covered))
                 && !layout.pills.iter().any(|pill| pill.rect.meets(&covered))
                 && !labels.any(|label| label.meets(&covered))
                 && !layout.frames.iter().any(|frame| frame.tag.meets(&covered))
         })
+    }
+
+    /// The part of the picture that it covers in a corner.
+    pub fn covered(&self, corner: Corner, viewport: Viewport, canvas: Size) -> Rect {
+        let side = |is_far: bool, length: f64, room: f64| {
+            let length = length + 2.0 * GAP_PX;
+            let start = if is_far { room - length } else { 0.0 };
+            (start, start + length)
+        };
+        let (left, right) = side(!corner.is_left, self.size.0, canvas.0);
+        let (top, bottom) = side(corner.is_bottom, self.size.1, canvas.1);
+        let [from, to] =
+            [(left, top), (right, bottom)].map(|(x, y)| viewport.in_picture(Point::new(x, y)));
+        Rect::between(from, to)
     }
 
     fn for_canvas(picture: Size, canvas: Size) -> Self {
