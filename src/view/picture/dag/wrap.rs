@@ -41,23 +41,13 @@ const COLUMN_GAP: f64 = 56.0;
 /// that can be read; `None` where that is one. It depends on the frame and the drawing only, so nothing moves while a
 /// slider moves. `O(n log n)` in boxes and corners of edges.
 pub fn wrap(layout: &DagLayout, frame: Size, max_columns: usize) -> Option<DagLayout> {
-    wrap_in(layout, frame, max_columns, MAX_FRAMES)
-}
-
-/// The same with columns of at most `max_frames` times the frame.
-fn wrap_in(
-    layout: &DagLayout,
-    frame: Size,
-    max_columns: usize,
-    max_frames: f64,
-) -> Option<DagLayout> {
     let room = (frame.0 / LEGIBLE_SCALE, frame.1 / LEGIBLE_SCALE);
     if layout.height <= room.1 || room.1 <= 0.0 {
         return None;
     }
     let mut best = None;
     for columns in 2..=max_columns {
-        if layout.height > columns as f64 * max_frames * room.1 {
+        if layout.height > columns as f64 * MAX_FRAMES * room.1 {
             continue;
         }
         let wrapped = in_columns(layout, columns).filter(|wrapped| wrapped.width <= room.0);
@@ -73,15 +63,39 @@ fn wrap_in(
     best
 }
 
-/// The same where the graph has the page: the more columns, the more is in sight at once, however long they are. A drawing that is broader and taller than the frame is moved both
-/// ways anyhow.
+/// The drawing in the number of columns in which most kernels are in sight at once, where the graph has the page for a puzzle; `None`
+/// where that is one. `O(n^2)` in kernels, for each number.
 pub fn wrap_on_page(layout: &DagLayout, frame: Size) -> Option<DagLayout> {
-    wrap_in(layout, frame, MAX_COLUMNS_OF_PAGE, f64::INFINITY).or_else(|| {
-        let exceeds = |length: f64, room: f64| length * LEGIBLE_SCALE > room;
-        (exceeds(layout.width, frame.0) && exceeds(layout.height, frame.1))
-            .then(|| largest_whole(layout, frame, MAX_COLUMNS_OF_PAGE))
-            .flatten()
-    })
+    let is_across = |of: &DagLayout| of.width * LEGIBLE_SCALE > frame.0;
+    let mut best = (most_in_sight(layout, frame), None);
+    for columns in 2..=MAX_COLUMNS_OF_PAGE {
+        let Some(wrapped) = in_columns(layout, columns) else {
+            break;
+        };
+        let count = most_in_sight(&wrapped, frame);
+        // To be moved across, and not only down, has to be worth it.
+        let is_harder = is_across(&wrapped) && !is_across(layout);
+        let most = if is_harder { best.0 * 3 / 2 } else { best.0 };
+        if count > most {
+            best = (count, Some(wrapped));
+        }
+    }
+    best.1
+}
+
+/// How many kernels the frame shows at most, with texts that can be read.
+fn most_in_sight(layout: &DagLayout, frame: Size) -> usize {
+    let room = (frame.0 / LEGIBLE_SCALE, frame.1 / LEGIBLE_SCALE);
+    let from = layout.panels.iter().map(|corner| {
+        let is_in = |panel: &&Rect| {
+            panel.x >= corner.x
+                && panel.y >= corner.y
+                && panel.right() <= corner.x + room.0
+                && panel.bottom() <= corner.y + room.1
+        };
+        layout.panels.iter().filter(is_in).count()
+    });
+    from.max().unwrap_or_default()
 }
 
 /// The same beside a lesson, whose step is about all of the drawing: where that is small, in the columns in which the whole of it is
