@@ -36,7 +36,6 @@ pub fn Strip() -> impl IntoView {
     Effect::new(move || {
         later.cancel();
         if is_passing() {
-            page.notice.track();
             later.call(move || page.notice.set(None));
         }
     });
@@ -113,7 +112,7 @@ fn ActionButton(
             session.page.state_kernels(kernels, text.clone());
         }
         NoticeAction::OpenLink { state, name } => {
-            session.open_sent(SharedState::clone(state), name)
+            session.open_sent(SharedState::clone(state), name);
         }
         NoticeAction::OpenDocument { id, .. } => session.open_document(id),
     };

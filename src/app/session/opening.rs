@@ -82,7 +82,7 @@ impl Session {
         }
     }
 
-    /// Opens the state of a link, as one step of undo; a puzzle as any other one.
+    /// Opens the state of a link, a puzzle as one that is chosen from the list.
     pub fn open_sent(self, state: SharedState, name: &str) {
         if state.puzzle.is_some() {
             self.await_picture(&self.id());
@@ -92,7 +92,8 @@ impl Session {
         }
     }
 
-    /// Opens the state of a link, as one step of undo.
+    /// Opens the state of a link, as one step of undo. For a puzzle, [`Puzzling`](crate::app::puzzling::Puzzling) keeps what was
+    /// open before.
     pub(in crate::app) fn open_state(self, state: &SharedState, name: &str) {
         let page = self.page;
         self.store();

@@ -180,7 +180,9 @@ impl Page {
         let shared_text = derived::shared_text(text);
         let is_learning = RwSignal::new(false);
         let puzzle = RwSignal::new(None);
-        let fold = Fold::new(move || is_learning.get() && puzzle.with(Option::is_some));
+        let is_fused = RwSignal::new(true);
+        let fold =
+            Fold::new(move || is_learning.get() && puzzle.with(Option::is_some) && is_fused.get());
         let folding = fold.folding;
         let wanted_picture = derived::wanted_picture(shared_text, parsed, options, folding);
         let by_worker =
@@ -209,7 +211,6 @@ impl Page {
         let analysis = derived::analysis(shown);
         let drawing = Drawing::new(shown, fold);
         clear_when_quick(worker, wanted_picture);
-        let is_fused = RwSignal::new(true);
         let pinned = RwSignal::new(None);
         let opened = RwSignal::new(None);
         let matching = profile::matching(opened, analysis, move || hold.is_held());
