@@ -197,10 +197,21 @@ pub fn end_of_change(before: &str, after: &str) -> usize {
     end
 }
 
-/// Whether `after` keeps less than half of `before`, and so is another program rather than an edit of it.
+/// Whether `after` keeps less than half of `before`, and so is another program rather than an edit of it. Kernel marks do not count:
+/// one merge may number all of them anew.
 pub fn keeps_little(before: &str, after: &str) -> bool {
-    let (head, tail) = common_ends(before, after);
-    (head + tail) * 2 < before.len()
+    let is_little = |before: &str, after: &str| {
+        let (head, tail) = common_ends(before, after);
+        (head + tail) * 2 < before.len()
+    };
+    is_little(before, after) && is_little(&unmarked(before), &unmarked(after))
+}
+
+/// A text with its lines cut off before their kernel marks.
+fn unmarked(text: &str) -> String {
+    let lines = text.lines();
+    let lines = lines.map(|line| line.split("@kernel").next().unwrap_or(line).trim_end());
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The example that a text counts as after an edit: the one from before as long as most of it stays, else the one that it now is.

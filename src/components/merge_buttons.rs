@@ -37,8 +37,14 @@ pub fn MergeButtons(
             </button>
         }
     };
+    // A puzzle does not say why.
+    let has_none = move || {
+        let is_empty = offers.with(|(kernel, offers)| kernel.is_some() && offers.is_empty());
+        is_empty && page.plays_puzzle()
+    };
     move || {
         let offers = offers.with(|(_, offers)| offers.clone());
-        offers.into_iter().map(button).collect_view()
+        let none = has_none().then(|| view! { <span>"No merge with a neighbour is legal."</span> });
+        (offers.into_iter().map(button).collect_view(), none)
     }
 }

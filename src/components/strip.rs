@@ -44,7 +44,8 @@ pub fn Strip() -> impl IntoView {
     browser::on_window(ev::pointerdown, move |event| {
         let is_at_message =
             (live.get_untracked()).is_some_and(|live| browser::is_within(&event, &live));
-        if !is_at_message && untrack(|| page.plays_puzzle() && is_passing()) {
+        let is_told = || page.notice.with_untracked(Option::is_some);
+        if is_told() && !is_at_message && untrack(|| page.plays_puzzle()) {
             page.notice.set(None);
         }
     });

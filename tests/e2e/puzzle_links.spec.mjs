@@ -68,6 +68,20 @@ test('the steps of the own program are there after the way back', async ({ page,
   await expect(picker(page, 'Example')).toHaveValue('softmax');
 });
 
+test('a lesson, too, leaves the steps of the own program', async ({ page, open }) => {
+  const text = await ownProgram(page, open);
+  await follow(page, '#lesson=roofline.2');
+  await expect(heading(page, 'The roofline')).toBeVisible();
+  await covered(page, 1);
+  await page.goBack();
+  await expectOwn(page, text);
+  await page.keyboard.press('Control+z');
+  await expect(textEditor(page)).not.toHaveValue(text);
+  await expect(picker(page, 'Example')).toHaveValue('softmax');
+  await page.keyboard.press('Control+Shift+z');
+  await expectOwn(page, text);
+});
+
 test('over a lesson it leads back to the own program, too', async ({ page, open }) => {
   const text = await ownProgram(page, open);
   await follow(page, '#lesson=roofline.2');

@@ -48,6 +48,27 @@ fn the_steps_of_a_long_lesson_leave_the_program_from_before_it() {
 }
 
 #[test]
+fn a_merge_that_marks_all_lines_anew_is_an_edit_of_the_same_program() {
+    let ops: Vec<String> = (0..9)
+        .map(|at| format!("y{} = relu(y{at})", at + 1))
+        .collect();
+    let text = |lines: Vec<String>| format!("input y0 : f16[8]\n{}", lines.join("\n"));
+    let marked = |first: usize| {
+        let lines = ops.iter().enumerate();
+        text(
+            lines
+                .map(|(at, op)| format!("{op} @kernel {}", first + at))
+                .collect(),
+        )
+    };
+    let open = OpenDocument::new("a".to_owned(), &marked(1), true);
+    assert!(!open.is_replaced_by(&marked(11)));
+    assert!(!open.is_replaced_by(&text(ops.clone())));
+    let other = text(vec!["z = abs(y0) @kernel 1".to_owned(); 9]);
+    assert!(open.is_replaced_by(&other));
+}
+
+#[test]
 fn the_title_is_the_first_line_with_something_on_it() {
     assert_eq!(title("\n\n# My block\ninput x"), "My block");
     assert_eq!(title("##\ninput x : f16[8]\n"), "input x : f16[8]");

@@ -182,7 +182,7 @@ fn a_refusal_within_an_attention_says_what_does_it() {
     let refused = proposal(text, Policy::Rules, Change::Merge(last[0], last[1])).words;
     assert!(refused.contains("is not possible"), "{refused}");
     assert!(
-        refused.ends_with("switch on fused attention under Options."),
+        refused.ends_with("that is the option fused attention."),
         "{refused}"
     );
 }

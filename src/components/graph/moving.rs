@@ -19,6 +19,8 @@ impl Graph {
         let is_canvas_known = Memo::new(move |_| self.canvas_px.get().0 > 0.0);
         Effect::new(move || {
             let (placed, selection) = (self.placed.get(), self.selection.get());
+            // The card about what is selected covers a part of the canvas.
+            self.page().inspected();
             if is_canvas_known.get() {
                 self.bring_into_sight(&placed, selection);
             }
@@ -83,7 +85,13 @@ impl Graph {
         {
             let place = self.place_before_reveal();
             let aim = place.map_or_else(|| self.aim.get_untracked(), |place| place.aim);
-            self.reveal(first.with(&last));
+            let both = first.with(&last);
+            let from = match selection {
+                // Who merges two kernels has to see both.
+                Selection::Edge { .. } => viewport.fitting(both, canvas),
+                _ => viewport,
+            };
+            self.reveal_from(from, both);
             let revealed = self.viewport.get_untracked();
             (self.before_reveal).set_value(Some(BeforeReveal { aim, revealed }));
         }
@@ -119,9 +127,13 @@ impl Graph {
 
     /// Moves the picture until `rect` is in view.
     pub(super) fn reveal(self, rect: Rect) {
+        self.reveal_from(self.viewport.get_untracked(), rect);
+    }
+
+    fn reveal_from(self, viewport: Viewport, rect: Rect) {
         let canvas = self.uncovered_px();
         let is_by_visitor = untrack(|| self.is_moved_by_visitor());
-        let mut viewport = self.viewport.get_untracked().revealing(rect, canvas);
+        let mut viewport = viewport.revealing(rect, canvas);
         if self.is_below_minimap(rect, viewport, is_by_visitor) {
             let at = viewport.on_canvas(rect.center());
             viewport = viewport.panned(canvas.0 / 2.0 - at.x, canvas.1 / 2.0 - at.y);

@@ -4,7 +4,9 @@ use crate::app::state::{Drawn, Selection};
 use fuseline_core::{Analysis, IdVec, KernelId, OpId};
 use fuseline_view::picture::dag::focus::FocusTarget;
 use fuseline_view::picture::dag::viewport::Size;
-use fuseline_view::picture::dag::wrap::{MAX_COLUMNS, wrap, wrap_in_step, wrap_on_page};
+use fuseline_view::picture::dag::wrap::{
+    MAX_COLUMNS, columns_on_page, in_columns, wrap, wrap_in_step,
+};
 use fuseline_view::picture::dag::{DagLayout, Edge};
 use fuseline_view::present::badge::{KernelLook, kernel_looks};
 use leptos::prelude::*;
@@ -21,6 +23,11 @@ pub(super) struct PlacedGraph {
     /// Number of ops that are drawn.
     pub(super) shown_ops: usize,
     drawn: Arc<Drawn>,
+    room: GraphRoom,
+    /// Width of the canvas.
+    width: f64,
+    /// Number of columns of a puzzle.
+    columns: Option<usize>,
 }
 
 /// A graph in the props of the components that show it.
@@ -38,17 +45,33 @@ pub(super) enum GraphRoom {
 }
 
 impl PlacedGraph {
-    /// `last` as long as the canvas has room for as many columns of the same graph, else a new layout.
+    /// `last` as long as the canvas has room for as many columns of the same graph, else a new layout. In a puzzle the height does not
+    /// matter: nothing moves when a hint comes above the graph.
     pub(super) fn of(
         drawn: Arc<Drawn>,
         canvas: Size,
         room: GraphRoom,
         last: Option<&Arc<Self>>,
     ) -> Arc<Self> {
+        let last_of_page = last.filter(|last| [last.room, room] == [GraphRoom::Page; 2]);
+        if let Some(last) = last_of_page
+            && Arc::ptr_eq(&last.drawn, &drawn)
+            && last.width == canvas.0
+        {
+            return last.clone();
+        }
+        let mut columns = None;
         let wrapped = match room {
             GraphRoom::Pane => wrap(&drawn.layout, canvas, MAX_COLUMNS),
             GraphRoom::Step => wrap_in_step(&drawn.layout, canvas),
-            GraphRoom::Page => wrap_on_page(&drawn.layout, canvas),
+            GraphRoom::Page => {
+                let before = last_of_page.and_then(|last| last.columns);
+                let count = columns_on_page(&drawn.layout, canvas, before);
+                columns = Some(count);
+                (count > 1)
+                    .then(|| in_columns(&drawn.layout, count))
+                    .flatten()
+            }
         };
         let layout = wrapped.map_or_else(|| drawn.layout.clone(), Arc::new);
         if let Some(last) = last
@@ -65,6 +88,9 @@ impl PlacedGraph {
             layout,
             kernel_looks: kernel_looks(&drawn.analysis.partition),
             drawn,
+            room,
+            width: canvas.0,
+            columns,
         })
     }
 

@@ -103,7 +103,7 @@ fn unchanged_text(graph: &Graph, (change, making): (Change, &str), why: &Unchang
             let words = reason_text(graph, reason);
             if *are_in_attention {
                 let name = switch_name(Switch::Attention);
-                format!("{words}. A fused attention kernel can: switch on {name} under Options")
+                format!("{words}. A fused attention kernel can: that is the option {name}")
             } else {
                 words
             }

@@ -9,7 +9,7 @@ use crate::present::format::{format_bytes, format_exact, format_percent};
 use crate::present::names::{counted, joined, lone_number, short_name};
 use fuseline_core::analysis::Execution;
 use fuseline_core::model::op::shape_text;
-use fuseline_core::{Analysis, IdVec, KernelId, OpId, SizeSource, TensorId};
+use fuseline_core::{Analysis, IdVec, KernelId, OpId, OpType, SizeSource, TensorId};
 use std::sync::Arc;
 
 /// Width of a size label beyond that of its text.
@@ -208,15 +208,37 @@ impl Looks {
 
     /// An op whose box has this width and stands for the ops `inside`, too.
     pub fn op(&self, op: OpId, inside: &[OpId], width: f64) -> OpLook {
+        let room = width - 2.0 * OP_PADDING;
         let second_line = if inside.is_empty() {
-            shape_text(&self.analysis.graph.ops[op].shape)
+            let shape = shape_text(&self.analysis.graph.ops[op].shape);
+            fit_text(&shape, room, SMALL_FONT_PX)
         } else {
-            format!("with {}", counted(inside.len(), "more op"))
+            self.inside_words(inside, room)
         };
         OpLook {
             lone_number: lone_number(&self.analysis, op),
-            second_line: fit_text(&second_line, width - 2.0 * OP_PADDING, SMALL_FONT_PX),
+            second_line,
         }
+    }
+
+    /// The functions inside a box, as many as there is room for, and how many more. A matmul comes first: its kernel
+    /// is known by it.
+    fn inside_words(&self, inside: &[OpId], room: f64) -> String {
+        let graph = &self.analysis.graph;
+        let mut ops: Vec<_> = inside.iter().map(|&op| &graph.ops[op]).collect();
+        ops.sort_by_key(|op| op.op_type != OpType::Matmul);
+        let text = |shown: usize| {
+            let functions = ops.iter().take(shown).map(|op| op.operator());
+            let more = ops.len() - shown;
+            let more = (more > 0).then(|| format!("{more} more"));
+            let words = functions.map(str::to_owned).chain(more);
+            format!("with {}", words.collect::<Vec<_>>().join(", "))
+        };
+        let mut texts = (1..=ops.len()).rev().map(text);
+        let fits = |text: &String| text_width(text, SMALL_FONT_PX) <= room;
+        texts
+            .find(fits)
+            .unwrap_or_else(|| format!("with {}", counted(ops.len(), "more op")))
     }
 
     /// The name of an op for screen readers, with those of the ops `inside`, for which its box stands, too.

@@ -16,6 +16,8 @@ pub const LEGIBLE_PX: f64 = 11.0;
 pub(super) const LEGIBLE_SCALE: f64 = LEGIBLE_PX / SMALL_FONT_PX;
 /// Beside a lesson the whole picture is worth type of this part of the legible size.
 const STAGED_PART: f64 = 0.45;
+/// Distance of what is revealed from the border. Less than the margin of the picture: a press on what is in sight moves nothing.
+const BORDER: f64 = 12.0;
 /// Least part of the picture that stays on the canvas, in screen pixels.
 const KEPT: f64 = 48.0;
 
@@ -114,8 +116,6 @@ impl Viewport {
     /// Moved as little as needed to show `rect` of the picture.
     #[must_use]
     pub fn revealing(self, rect: Rect, canvas: Size) -> Self {
-        // Less than the margin of the picture: a press on what is in sight moves nothing.
-        const BORDER: f64 = 12.0;
         let shift = |from: f64, length: f64, room: f64| {
             let to = from + length;
             if length + 2.0 * BORDER > room || from < BORDER {
@@ -137,6 +137,17 @@ impl Viewport {
             canvas.1,
         );
         self.panned(dx, dy)
+    }
+
+    /// As small as it takes for all of `rect` to fit into the canvas beside a border.
+    #[must_use]
+    pub fn fitting(self, rect: Rect, canvas: Size) -> Self {
+        let room = [canvas.0, canvas.1].map(|length| (length - 2.0 * BORDER).max(1.0));
+        let scale = (room[0] / rect.width).min(room[1] / rect.height);
+        if scale >= self.scale {
+            return self;
+        }
+        self.zoomed(scale / self.scale, Point::new(0.0, 0.0))
     }
 
     /// Whether the canvas shows a point of the picture.

@@ -63,24 +63,32 @@ pub fn wrap(layout: &DagLayout, frame: Size, max_columns: usize) -> Option<DagLa
     best
 }
 
-/// The drawing in the number of columns in which most kernels are in sight at once, where the graph has the page for a puzzle; `None`
-/// where that is one. `O(n^2)` in kernels, for each number.
-pub fn wrap_on_page(layout: &DagLayout, frame: Size) -> Option<DagLayout> {
+/// The number of columns in which most kernels are in sight at once, where the graph has the page for a puzzle: the one from `before`
+/// a move unless another shows clearly more. `O(n^2)` in kernels, for each number.
+pub fn columns_on_page(layout: &DagLayout, frame: Size, before: Option<usize>) -> usize {
     let is_across = |of: &DagLayout| of.width * LEGIBLE_SCALE > frame.0;
-    let mut best = (most_in_sight(layout, frame), None);
+    let of_one = most_in_sight(layout, frame);
+    let mut counts = vec![of_one];
+    let mut best = (1, of_one);
     for columns in 2..=MAX_COLUMNS_OF_PAGE {
         let Some(wrapped) = in_columns(layout, columns) else {
             break;
         };
         let count = most_in_sight(&wrapped, frame);
+        counts.push(count);
         // To be moved across, and not only down, has to be worth it.
         let is_harder = is_across(&wrapped) && !is_across(layout);
-        let most = if is_harder { best.0 * 3 / 2 } else { best.0 };
+        let most = if is_harder { best.1 * 3 / 2 } else { best.1 };
         if count > most {
-            best = (count, Some(wrapped));
+            best = (columns, count);
         }
     }
-    best.1
+    // What moves to another column is searched for.
+    let kept = before.filter(|&before| {
+        let count = before.checked_sub(1).and_then(|at| counts.get(at));
+        count.is_some_and(|count| count * 3 / 2 >= best.1)
+    });
+    kept.unwrap_or(best.0)
 }
 
 /// How many kernels the frame shows at most, with texts that can be read.
