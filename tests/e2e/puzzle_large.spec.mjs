@@ -1,7 +1,7 @@
 // The largest puzzle of the page: what is merged takes the room of one op, names are found, and nothing covers the next move.
 
 import { expect, test } from './fixture.mjs';
-import { button, figure, graph, hints, kernelPanel, learn, mergeWithNext, op, openPuzzle, pane } from './puzzles.mjs';
+import { button, figure, graph, hints, kernelPanel, learn, mergeWithNext, op, openPuzzle, pane, row } from './puzzles.mjs';
 import { notice, picker } from './visitor.mjs';
 
 const LAPTOP = { width: 1366, height: 768 };
@@ -146,4 +146,20 @@ test('the card of an op that was found at the lower edge does not cover it', asy
     return box.y + box.height <= above.y;
   };
   await expect.poll(isApart).toBe(true);
+  // Who has gone on there is not led back.
+  await page.keyboard.press('Escape');
+  await expect(card).toHaveCount(0);
+  const canvas = await graph(page).locator('svg.dag').boundingBox();
+  const { y, height } = await op(page, 'square2').boundingBox();
+  expect(y).toBeGreaterThan(canvas.y);
+  expect(y + height).toBeLessThan(canvas.y + canvas.height);
+});
+
+test('a small puzzle that is opened after it has one column', async ({ page, open }) => {
+  await openLlama(page, open);
+  await learn(page);
+  await row(page, 'A chain').click();
+  await expect(boxes(page)).toHaveCount(5);
+  const columns = await boxes(page).locator('rect').evaluateAll((rects) => new Set(rects.map((rect) => rect.getAttribute('x'))).size);
+  expect(columns).toBe(1);
 });

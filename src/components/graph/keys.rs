@@ -21,6 +21,8 @@ impl Graph {
         }
         match (self.plan_now(), target) {
             (None, _) => {
+                // Who goes on where a selection led is not led back.
+                self.before_reveal.set_value(None);
                 self.toggle(target);
                 self.reveal_clicked();
             }

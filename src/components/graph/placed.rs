@@ -65,7 +65,8 @@ impl PlacedGraph {
             GraphRoom::Pane => wrap(&drawn.layout, canvas, MAX_COLUMNS),
             GraphRoom::Step => wrap_in_step(&drawn.layout, canvas),
             GraphRoom::Page => {
-                let before = last_of_page.and_then(|last| last.columns);
+                let before = last_of_page.filter(|last| last.has_ops_of(&drawn));
+                let before = before.and_then(|last| last.columns);
                 let count = columns_on_page(&drawn.layout, canvas, before);
                 columns = Some(count);
                 (count > 1)
@@ -92,6 +93,12 @@ impl PlacedGraph {
             width: canvas.0,
             columns,
         })
+    }
+
+    /// Whether it is the graph of the same ops, whatever their kernels.
+    fn has_ops_of(&self, drawn: &Drawn) -> bool {
+        let [own, other] = [&self.analysis, &drawn.analysis].map(|of| of.graph.ops.iter());
+        own.map(|op| &op.name).eq(other.map(|op| &op.name))
     }
 
     /// The part of the picture that shows a selection, or stands for it.

@@ -106,7 +106,7 @@ fn most_in_sight(layout: &DagLayout, frame: Size) -> usize {
     from.max().unwrap_or_default()
 }
 
-/// The same beside a lesson, whose step is about all of the drawing: where that is small, in the columns in which the whole of it is
+/// As [`wrap`] beside a lesson, whose step is about all of the drawing: where that is small, in the columns in which the whole of it is
 /// largest, unless that is small, too. A drawing of one column is easier to follow.
 pub fn wrap_in_step(layout: &DagLayout, frame: Size) -> Option<DagLayout> {
     wrap(layout, frame, MAX_COLUMNS).or_else(|| {
