@@ -12,6 +12,9 @@ use fuseline_view::present::badge::{KernelLook, kernel_looks};
 use leptos::prelude::*;
 use std::sync::Arc;
 
+/// A canvas that is wider or narrower by less is as wide as before.
+const LEAST_CHANGE_PX: f64 = 1.0;
+
 /// A graph with its layout, in as many columns as suit the canvas.
 pub(super) struct PlacedGraph {
     /// Number of layouts before this one.
@@ -56,7 +59,7 @@ impl PlacedGraph {
         let last_of_page = last.filter(|last| [last.room, room] == [GraphRoom::Page; 2]);
         if let Some(last) = last_of_page
             && Arc::ptr_eq(&last.drawn, &drawn)
-            && last.width == canvas.0
+            && (last.width - canvas.0).abs() < LEAST_CHANGE_PX
         {
             return last.clone();
         }
