@@ -1,6 +1,6 @@
 //! The puzzle that a visitor solves: its par, how far their kernels are from it, hints and the way to the optimum.
 
-use crate::app::history::{Choices, History, Origin, Step as PageStep};
+use crate::app::history::{Choices, Origin, Step as PageStep};
 use crate::app::learning::answering::present_seen;
 use crate::app::recording::Recording;
 use crate::app::session::Session;
@@ -61,8 +61,6 @@ pub struct Puzzling {
     pub walk: RwSignal<Option<Walk>>,
     /// How far the visitor is.
     pub progress: RwSignal<Progress>,
-    /// The steps of undo from before the puzzle.
-    aside: StoredValue<Option<History>>,
 }
 
 impl Puzzling {
@@ -99,7 +97,6 @@ impl Puzzling {
             hints: RwSignal::new(Vec::new()),
             walk: RwSignal::new(None),
             progress: RwSignal::new(stored.unwrap_or_default()),
-            aside: StoredValue::new(None),
         };
         puzzling.keep();
         puzzling
@@ -230,11 +227,8 @@ impl Puzzling {
     /// Shows a puzzle in place of the visitor's own program. Undo ends there until it is closed.
     fn enter(self, open: impl FnOnce()) {
         let is_first = self.page.puzzle.with_untracked(Option::is_none);
-        if is_first {
-            if let Some(document) = self.session.document_to_return_to() {
-                (self.progress).update(|progress| progress.before = Some(document));
-            }
-            self.aside.set_value(Some(self.page.set_history_aside()));
+        if is_first && let Some(document) = self.session.set_own_aside() {
+            (self.progress).update(|progress| progress.before = Some(document));
         }
         open();
         self.page.forget_history();
@@ -285,10 +279,8 @@ impl Puzzling {
         } else {
             // Undo may bring a puzzle back with a document that is the visitor's own.
             self.page.choose(|choices| choices.puzzle = None);
+            self.session.resume_steps();
         }
-        // After a reload there are none, and those of the puzzle are no steps of that program.
-        let history = self.aside.try_update_value(Option::take).flatten();
-        self.page.resume_history(history.unwrap_or_default());
         self.page.is_learning.set_if_changed(true);
     }
 

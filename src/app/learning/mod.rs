@@ -2,7 +2,6 @@
 
 pub mod answering;
 
-use crate::app::history::History;
 use crate::app::recording::Recording;
 use crate::app::session::Session;
 use crate::app::sharing::LinkedLesson;
@@ -73,8 +72,6 @@ pub struct Learning {
     check_later: Later,
     /// Whether the heading of the step shall get the focus when it is shown.
     wants_focus: StoredValue<bool>,
-    /// The steps of undo from before the lesson.
-    aside: StoredValue<Option<History>>,
 }
 
 impl Learning {
@@ -111,7 +108,6 @@ impl Learning {
             }),
             check_later: Later::after(CHECK_PAUSE),
             wants_focus: StoredValue::new(false),
-            aside: StoredValue::new(None),
         };
         learning.resume();
         learning.keep();
@@ -201,18 +197,14 @@ impl Learning {
     fn begin(self, open: OpenLesson, step: usize) {
         self.room.set_if_changed(Room::Lists);
         self.page.is_learning.set_if_changed(true);
-        if let Some(document) = self.session.document_to_return_to() {
+        let is_first = self.open.with_untracked(Option::is_none);
+        if is_first && let Some(document) = self.session.set_own_aside() {
             self.progress
                 .update(|progress| progress.before = Some(document));
-        }
-        let is_first = self.open.with_untracked(Option::is_none);
-        if is_first {
-            self.aside.set_value(Some(self.page.set_history_aside()));
         }
         self.open.set(Some(open));
         self.go(step);
         if is_first {
-            // The visitor's own program is no step of the lesson.
             self.page.forget_history();
         }
     }
@@ -265,9 +257,6 @@ impl Learning {
         self.open.set(None);
         let before = (self.progress).with_untracked(|progress| progress.before.clone());
         self.session.return_to(before.as_deref());
-        // After a reload there are none, and those of the lesson are no steps of that program.
-        let history = self.aside.try_update_value(Option::take).flatten();
-        self.page.resume_history(history.unwrap_or_default());
         self.page.is_learning.set_if_changed(true);
     }
 

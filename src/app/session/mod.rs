@@ -8,6 +8,7 @@ mod opening;
 
 use crate::app::covers::Covers;
 use crate::app::documents::{Document, OpenDocument, Stored, Storing, newest, outdated, own_texts};
+use crate::app::history::History;
 use crate::app::measured_devices::{read_devices, write_devices};
 use crate::app::sharing::{Link, LinkedLesson, LinkedPuzzle, choices, choose};
 use crate::app::starts::{self, Start, is_unfinished};
@@ -50,6 +51,8 @@ pub struct Session {
     /// The same for a puzzle.
     pub linked_puzzle: RwSignal<Option<LinkedPuzzle>>,
     open: StoredValue<OpenDocument>,
+    /// The steps of undo of the visitor's own program, while a lesson or a puzzle is open.
+    aside: StoredValue<Option<History>>,
     /// Set until the picture of what was opened last is drawn.
     start: StoredValue<Option<Start>>,
     /// What was chosen beside the text when something changed last; `None` once that is stored.
@@ -132,6 +135,7 @@ impl Session {
             linked_lesson: RwSignal::new(None),
             linked_puzzle: RwSignal::new(None),
             open: StoredValue::new(open),
+            aside: StoredValue::new(None),
             start: StoredValue::new(None),
             unstored: StoredValue::new(Some(Beside::of(page))),
             later: Later::after(PAUSE).at_most(LONGEST_WAIT),

@@ -68,18 +68,37 @@ impl Session {
         self.store_later();
     }
 
+    /// Makes room for a lesson or a puzzle: the visitor's own program is no step of its undo. Returns the document to return to; `None`
+    /// where an exercise is open already.
+    pub fn set_own_aside(self) -> Option<String> {
+        let history = self.page.set_history_aside();
+        let document = self.document_to_return_to();
+        if document.is_some() {
+            self.aside.set_value(Some(history));
+        }
+        document
+    }
+
     /// The document to return to from a lesson; `None` where a lesson's own program is open.
     pub fn document_to_return_to(self) -> Option<String> {
         self.open
             .with_value(|open| (!open.is_exercise()).then(|| open.id.clone()))
     }
 
-    /// Opens the document from before a lesson, as one step of undo; the example of a first visit where it was not stored.
+    /// Opens the document from before a lesson with its steps of undo; the example of a first visit where it was not stored.
     pub fn return_to(self, id: Option<&str>) {
         match id.filter(|id| stored::document(id).is_some()) {
             Some(id) => self.open_document(id),
             None => self.page.open_start(),
         }
+        self.resume_steps();
+    }
+
+    /// Brings the steps of undo back that were set aside. After a reload there are none, and those of an exercise are no steps of the own
+    /// program.
+    pub fn resume_steps(self) {
+        let history = self.aside.try_update_value(Option::take).flatten();
+        self.page.resume_history(history.unwrap_or_default());
     }
 
     /// Opens the state of a link, a puzzle as one that is chosen from the list.

@@ -12,6 +12,9 @@ use fuseline_view::picture::dag::viewport::{Size, Viewport};
 use fuseline_view::picture::dag::{Point, Rect};
 use leptos::prelude::*;
 
+/// Height of the lower part of a puzzle's graph over which each move is told.
+const MESSAGE_PX: f64 = 56.0;
+
 impl Graph {
     /// Moves what is selected in another view into sight, an edge with both ends. An effect and not a memo: where the picture
     /// moves depends on where it was before.
@@ -117,12 +120,17 @@ impl Graph {
         browser::after_picture(move || browser::reveal_within(canvas, ".dag-op-box.is-selected"));
     }
 
-    /// The part of the canvas that the card about what was clicked leaves free. Untracked.
+    /// The part of the canvas that the card about what was clicked leaves free, or in a puzzle the message of a move. Untracked.
     fn uncovered_px(self) -> (f64, f64) {
         let (width, height) = self.canvas_px.get_untracked();
-        let has_card = untrack(|| self.page().inspected()) != Selection::Nothing;
-        let free = if has_card { 1.0 - CARD_SHARE } else { 1.0 };
-        (width, height * free)
+        let page = self.page();
+        if untrack(|| page.inspected()) != Selection::Nothing {
+            (width, height * (1.0 - CARD_SHARE))
+        } else if untrack(|| page.plays_puzzle()) {
+            (width, (height - MESSAGE_PX).max(height / 2.0))
+        } else {
+            (width, height)
+        }
     }
 
     /// Moves the picture until `rect` is in view.
