@@ -179,6 +179,11 @@ impl Puzzling {
         self.lang.with(Tag::language)
     }
 
+    /// Whether hints are shown. Tracked.
+    pub fn has_hints(self) -> bool {
+        self.hints.with(|hints| !hints.is_empty())
+    }
+
     /// How far the kernels of the page are, if they are graded. Tracked.
     pub fn graded(self) -> Option<Graded> {
         match self.standing.get() {

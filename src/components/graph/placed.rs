@@ -26,11 +26,12 @@ pub(super) struct PlacedGraph {
     /// Number of ops that are drawn.
     pub(super) shown_ops: usize,
     drawn: Arc<Drawn>,
-    room: GraphRoom,
     /// Width of the canvas.
     width: f64,
     /// Number of columns of a puzzle.
     columns: Option<usize>,
+    /// The same before the last move.
+    before: Option<usize>,
 }
 
 /// A graph in the props of the components that show it.
@@ -44,32 +45,33 @@ pub(super) enum GraphRoom {
     /// Beside a lesson, whose step is about all of it.
     Step,
     /// The page of a puzzle, whose kernels are all in play.
-    Page,
+    Page {
+        /// A hint stands above it. It takes room, and what it names must not move.
+        has_hint: bool,
+    },
 }
 
 impl PlacedGraph {
-    /// `last` as long as the canvas has room for as many columns of the same graph, else a new layout. In a puzzle the height does not
-    /// matter: nothing moves when a hint comes above the graph.
+    /// `last` as long as the canvas has room for as many columns of the same graph, else a new layout.
     pub(super) fn of(
         drawn: Arc<Drawn>,
         canvas: Size,
         room: GraphRoom,
         last: Option<&Arc<Self>>,
     ) -> Arc<Self> {
-        let last_of_page = last.filter(|last| [last.room, room] == [GraphRoom::Page; 2]);
-        if let Some(last) = last_of_page
+        if let Some(last) = last
+            && matches!(room, GraphRoom::Page { has_hint: true })
             && Arc::ptr_eq(&last.drawn, &drawn)
             && (last.width - canvas.0).abs() < LEAST_CHANGE_PX
         {
             return last.clone();
         }
-        let mut columns = None;
+        let (mut before, mut columns) = (None, None);
         let wrapped = match room {
             GraphRoom::Pane => wrap(&drawn.layout, canvas, MAX_COLUMNS),
             GraphRoom::Step => wrap_in_step(&drawn.layout, canvas),
-            GraphRoom::Page => {
-                let before = last_of_page.filter(|last| last.has_ops_of(&drawn));
-                let before = before.and_then(|last| last.columns);
+            GraphRoom::Page { .. } => {
+                before = last.and_then(|last| last.columns_before(&drawn));
                 let count = columns_on_page(&drawn.layout, canvas, before);
                 columns = Some(count);
                 (count > 1)
@@ -92,16 +94,21 @@ impl PlacedGraph {
             layout,
             kernel_looks: kernel_looks(&drawn.analysis.partition),
             drawn,
-            room,
             width: canvas.0,
             columns,
+            before,
         })
     }
 
-    /// Whether it is the graph of the same ops, whatever their kernels.
-    fn has_ops_of(&self, drawn: &Drawn) -> bool {
+    /// The number of columns before the last move; `None` at the start of a puzzle. The frame may not have its size yet, so what was
+    /// chosen for these kernels before does not count.
+    fn columns_before(&self, drawn: &Arc<Drawn>) -> Option<usize> {
+        if Arc::ptr_eq(&self.drawn, drawn) {
+            return self.before;
+        }
         let [own, other] = [&self.analysis, &drawn.analysis].map(|of| of.graph.ops.iter());
-        own.map(|op| &op.name).eq(other.map(|op| &op.name))
+        let is_same_program = own.map(|op| &op.name).eq(other.map(|op| &op.name));
+        self.columns.filter(|_| is_same_program)
     }
 
     /// The part of the picture that shows a selection, or stands for it.

@@ -6,6 +6,7 @@ use super::motion::Views;
 use super::placed::{ForLayout, GraphRoom, PlacedGraph, TargetName};
 use super::plan::Plan;
 use super::pressed::PressedPointers;
+use crate::app::puzzling::Puzzling;
 use crate::app::stage::is_staged;
 use crate::app::state::{Page, Selection, Turn, settled, shared_memo, unhurried};
 use fuseline_browser::{self as browser, LONG_PRESS, Later};
@@ -273,8 +274,12 @@ impl Graph {
 /// What the graph stands in. Tracked.
 fn room(page: Page) -> impl Fn() -> GraphRoom + Copy + Send + Sync {
     let is_staged = is_staged(View::Graph);
+    let puzzling = Puzzling::of_context();
+    let has_hint = move || puzzling.is_some_and(|puzzling| puzzling.has_hints());
     move || match (is_staged(), page.puzzle.with(Option::is_some)) {
-        (true, true) => GraphRoom::Page,
+        (true, true) => GraphRoom::Page {
+            has_hint: has_hint(),
+        },
         // Where a finger moves it, its type stays legible.
         (true, false) if !browser::shows_sheets() => GraphRoom::Step,
         _ => GraphRoom::Pane,
@@ -300,7 +305,7 @@ fn first_view(
             let fit = match room() {
                 GraphRoom::Step => Viewport::fit_staged,
                 // Its type stays legible where kernels are dragged.
-                GraphRoom::Pane | GraphRoom::Page => Viewport::fit,
+                GraphRoom::Pane | GraphRoom::Page { .. } => Viewport::fit,
             };
             fit(layout.size(), layout.start_x(canvas.0), canvas)
         })

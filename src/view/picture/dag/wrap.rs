@@ -64,46 +64,71 @@ pub fn wrap(layout: &DagLayout, frame: Size, max_columns: usize) -> Option<DagLa
 }
 
 /// The number of columns in which most kernels are in sight at once, where the graph has the page for a puzzle: the one from `before`
-/// a move unless another shows clearly more. `O(n^2)` in kernels, for each number.
+/// a move unless another shows all or clearly more. `O(n^3)` in kernels, for each number.
 pub fn columns_on_page(layout: &DagLayout, frame: Size, before: Option<usize>) -> usize {
-    let is_across = |of: &DagLayout| of.width * LEGIBLE_SCALE > frame.0;
-    let of_one = most_in_sight(layout, frame);
-    let mut counts = vec![of_one];
-    let mut best = (1, of_one);
+    let seen_in = |columns: usize, of: &DagLayout| Seen {
+        columns,
+        kernels: most_in_sight(of, frame),
+        is_across: of.width * LEGIBLE_SCALE > frame.0,
+    };
+    let mut best = seen_in(1, layout);
+    let mut all = vec![best];
     for columns in 2..=MAX_COLUMNS_OF_PAGE {
         let Some(wrapped) = in_columns(layout, columns) else {
             break;
         };
-        let count = most_in_sight(&wrapped, frame);
-        counts.push(count);
+        let seen = seen_in(columns, &wrapped);
+        all.push(seen);
         // To be moved across, and not only down, has to be worth it.
-        let is_harder = is_across(&wrapped) && !is_across(layout);
-        let most = if is_harder { best.1 * 3 / 2 } else { best.1 };
-        if count > most {
-            best = (columns, count);
+        let is_harder = seen.is_across && !best.is_across;
+        let least = best.kernels * if is_harder { 3 } else { 2 } / 2;
+        if seen.kernels > least {
+            best = seen;
         }
     }
-    // What moves to another column is searched for.
-    let kept = before.filter(|&before| {
-        let count = before.checked_sub(1).and_then(|at| counts.get(at));
-        count.is_some_and(|count| count * 3 / 2 >= best.1)
-    });
-    kept.unwrap_or(best.0)
+    // What moves to another column has to be found again.
+    let is_good = |seen: &&Seen| {
+        let is_whole = best.kernels == layout.panels.len();
+        let is_harder = seen.is_across && !best.is_across;
+        !is_whole && !is_harder && seen.kernels * 5 / 4 >= best.kernels
+    };
+    let kept = all.iter().find(|seen| Some(seen.columns) == before);
+    kept.filter(is_good).unwrap_or(&best).columns
 }
 
-/// How many kernels the frame shows at most, with texts that can be read.
+/// What is seen of a drawing in columns.
+#[derive(Clone, Copy)]
+struct Seen {
+    columns: usize,
+    /// Kernels in sight at once, at most.
+    kernels: usize,
+    /// It is broader than the frame.
+    is_across: bool,
+}
+
+/// How many kernels the frame shows at most, wherever the drawing is moved to, with texts that can be read.
 fn most_in_sight(layout: &DagLayout, frame: Size) -> usize {
     let room = (frame.0 / LEGIBLE_SCALE, frame.1 / LEGIBLE_SCALE);
-    let from = layout.panels.iter().map(|corner| {
+    let sides = |side: fn(&Rect) -> f64| {
+        let mut sides: Vec<f64> = layout.panels.iter().map(side).collect();
+        sides.sort_by(f64::total_cmp);
+        sides.dedup();
+        sides
+    };
+    let tops = sides(|panel| panel.y);
+    let in_sight = |left: f64, top: f64| {
         let is_in = |panel: &&Rect| {
-            panel.x >= corner.x
-                && panel.y >= corner.y
-                && panel.right() <= corner.x + room.0
-                && panel.bottom() <= corner.y + room.1
+            panel.x >= left
+                && panel.y >= top
+                && panel.right() <= left + room.0
+                && panel.bottom() <= top + room.1
         };
         layout.panels.iter().filter(is_in).count()
-    });
-    from.max().unwrap_or_default()
+    };
+    let lefts = sides(|panel| panel.x).into_iter();
+    let counts = lefts.flat_map(|left| tops.iter().map(move |&top| (left, top)));
+    let most = counts.map(|(left, top)| in_sight(left, top)).max();
+    most.unwrap_or_default()
 }
 
 /// As [`wrap`] beside a lesson, whose step is about all of the drawing: where that is small, in the columns in which the whole of it is
