@@ -275,7 +275,7 @@ impl Graph {
 fn room(page: Page) -> impl Fn() -> GraphRoom + Copy + Send + Sync {
     let is_staged = is_staged(View::Graph);
     let puzzling = Puzzling::of_context();
-    let has_hint = move || puzzling.is_some_and(|puzzling| puzzling.has_hints());
+    let has_hint = move || puzzling.is_some_and(Puzzling::has_hints);
     move || match (is_staged(), page.puzzle.with(Option::is_some)) {
         (true, true) => GraphRoom::Page {
             has_hint: has_hint(),
