@@ -12,23 +12,24 @@ pub fn MergeButtons(
     kernel: Memo<Option<KernelId>>,
 ) -> impl IntoView {
     let page = Page::of_context();
-    let offers = Memo::new(move |last: Option<&(Option<KernelId>, Vec<Offer>)>| {
-        let kernel = kernel.get();
-        match last {
-            // Under a slider what was possible stays so, and its effect is told when the slider is released.
-            Some((of, offers)) if *of == kernel && page.hold.is_held() => {
-                let untold = |offer: &Offer| Offer {
-                    effect: String::new(),
-                    ..offer.clone()
-                };
-                (kernel, offers.iter().map(untold).collect())
+    // `None` while they are computed.
+    let offers = Memo::new(
+        move |last: Option<&(Option<KernelId>, Option<Vec<Offer>>)>| {
+            let kernel = kernel.get();
+            match last {
+                // Under a slider what was possible stays so, and its effect is told when the slider is released.
+                Some((of, offers)) if *of == kernel && page.hold.is_held() => {
+                    let untold = |offer: &Offer| Offer {
+                        effect: String::new(),
+                        ..offer.clone()
+                    };
+                    let offers = offers.as_ref();
+                    (kernel, offers.map(|all| all.iter().map(untold).collect()))
+                }
+                _ => (kernel, kernel.and_then(|kernel| page.merge_offers(kernel))),
             }
-            _ => {
-                let offers = kernel.and_then(|kernel| page.merge_offers(kernel));
-                (kernel, offers.unwrap_or_default())
-            }
-        }
-    });
+        },
+    );
     let button = move |offer: Offer| {
         let make = move |_| page.make(offer.change, FocusRequest::GraphKernel);
         view! {
@@ -39,11 +40,11 @@ pub fn MergeButtons(
     };
     // A puzzle does not say why.
     let has_none = move || {
-        let is_empty = offers.with(|(kernel, offers)| kernel.is_some() && offers.is_empty());
-        is_empty && page.plays_puzzle()
+        let is_empty = offers.with(|(_, offers)| offers.as_ref().is_some_and(Vec::is_empty));
+        is_empty && page.plays_puzzle() && !page.is_computing.get()
     };
     move || {
-        let offers = offers.with(|(_, offers)| offers.clone());
+        let offers = offers.with(|(_, offers)| offers.clone().unwrap_or_default());
         let none = has_none().then(|| view! { <span>"No merge with a neighbour is legal."</span> });
         (offers.into_iter().map(button).collect_view(), none)
     }

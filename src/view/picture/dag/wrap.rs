@@ -79,18 +79,19 @@ pub fn columns_on_page(layout: &DagLayout, frame: Size, before: Option<usize>) -
         };
         let seen = seen_in(columns, &wrapped);
         all.push(seen);
-        // To be moved across, and not only down, has to be worth it.
-        let is_harder = seen.is_across && !best.is_across;
-        let least = best.kernels * if is_harder { 3 } else { 2 } / 2;
-        if seen.kernels > least {
+        let worth = if seen.is_harder_than(best) {
+            best.kernels * 3 / 2
+        } else {
+            best.kernels
+        };
+        if seen.kernels > worth {
             best = seen;
         }
     }
     // What moves to another column has to be found again.
+    let shows_all = best.kernels == layout.panels.len();
     let is_good = |seen: &&Seen| {
-        let is_whole = best.kernels == layout.panels.len();
-        let is_harder = seen.is_across && !best.is_across;
-        !is_whole && !is_harder && seen.kernels * 5 / 4 >= best.kernels
+        !shows_all && !seen.is_harder_than(best) && seen.kernels * 5 / 4 >= best.kernels
     };
     let kept = all.iter().find(|seen| Some(seen.columns) == before);
     kept.filter(is_good).unwrap_or(&best).columns
@@ -104,6 +105,13 @@ struct Seen {
     kernels: usize,
     /// It is broader than the frame.
     is_across: bool,
+}
+
+impl Seen {
+    /// Whether it has to be moved across, and not only down as another one.
+    const fn is_harder_than(self, other: Self) -> bool {
+        self.is_across && !other.is_across
+    }
 }
 
 /// How many kernels the frame shows at most, wherever the drawing is moved to, with texts that can be read.
