@@ -44,7 +44,7 @@ pub(super) fn attentions(analysis: &Analysis) -> Vec<AttentionReport<'_>> {
                 shape,
                 tiles,
                 bytes_once: shape.compulsory_bytes(),
-                bytes_tiled: shape.forward_bytes(tiles, LoopOrder::default()),
+                bytes_tiled: shape.forward_bytes(&tiles, LoopOrder::default()),
                 counted: "bytes_once",
                 key_value_bytes_of_head: head_bytes,
                 fits_cache: cache.map(|cache| head_bytes as f64 <= cache.value),

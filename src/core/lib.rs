@@ -41,6 +41,7 @@ pub mod input;
 pub mod json;
 pub mod model;
 pub mod notation;
+pub mod numeral;
 pub mod resolve;
 pub mod sorted;
 pub mod splitmix;

@@ -251,12 +251,12 @@ fn bytes_of_the_first_paper() {
         head_size: 64,
         bytes_per_element: 2,
     };
-    let tiles = Tiles::new(&shape, 192 << 10);
+    let tiles: Tiles = Tiles::new(&shape, 192 << 10);
     assert_eq!(
         (tiles.key_rows, tiles.query_rows, tiles.key_tiles),
         (384, 64, 3)
     );
-    let forward = shape.forward_bytes(tiles, LoopOrder::Keys);
+    let forward = shape.forward_bytes(&tiles, LoopOrder::Keys);
     let backward = shape.backward_bytes(tiles);
     assert_eq!(forward, 2 * 1024 * 800_768);
     assert_eq!(forward + backward, 4_336_910_336);
@@ -273,10 +273,10 @@ fn bytes_of_the_second_paper() {
         head_size: 64,
         bytes_per_element: 2,
     };
-    let tiles = Tiles::new(&shape, 192 << 10);
+    let tiles: Tiles = Tiles::new(&shape, 192 << 10);
     let elements = 2 * 65_536 + 16 * 2 * 65_536 + 1024;
     assert_eq!(
-        shape.forward_bytes(tiles, LoopOrder::default()),
+        shape.forward_bytes(&tiles, LoopOrder::default()),
         2 * elements
     );
 }
@@ -308,7 +308,7 @@ fn grouped_queries_read_their_keys_once() {
     let kernel = analysis.partition.kernel_of[attention.ops[0]];
     let bytes = 2 * (2 * 32 + 2 * 8) * 2048 * 128;
     assert_eq!(analysis.fused.kernels[kernel].bytes(), bytes);
-    assert_eq!(attention.shape.compulsory_bytes(), bytes);
+    assert_eq!(attention.shape.compulsory_bytes::<u64>(), bytes);
     let at_its_length = growth_at(2048, &attention.shape);
     assert_eq!(at_its_length.compulsory_bytes, bytes);
     assert!(at_its_length.tiled_bytes > bytes);
@@ -344,9 +344,9 @@ fn extreme_sizes_saturate() {
         head_size: u64::MAX,
         bytes_per_element: 0,
     };
-    let tiles = Tiles::new(&shape, 0);
-    assert_eq!(shape.standard_bytes(), 0);
-    let forward = shape.forward_bytes(tiles, LoopOrder::Keys);
+    let tiles: Tiles = Tiles::new(&shape, 0);
+    assert_eq!(shape.standard_bytes::<u64>(), 0);
+    let forward = shape.forward_bytes(&tiles, LoopOrder::Keys);
     assert_eq!((forward, shape.backward_bytes(tiles)), (0, 0));
     assert_eq!(shape.rescaling(tiles).vector_flops, u128::MAX);
 }

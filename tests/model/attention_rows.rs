@@ -104,12 +104,12 @@ fn all_rows_count_two_lengths() {
                 };
                 let mut sizes = AttentionSizes::default().of_program(typed_f16(shape));
                 sizes.order = order;
-                let cut = Tiles::new(&shape, sizes.on_chip_bytes(default_device()));
+                let cut: Tiles = Tiles::new(&shape, sizes.on_chip_bytes(default_device()));
                 for (count, bytes) in [
                     (AttentionCount::ScoresInMemory, shape.standard_bytes()),
                     (
                         AttentionCount::TilesFetchedAnew,
-                        shape.forward_bytes(cut, order),
+                        shape.forward_bytes(&cut, order),
                     ),
                     (AttentionCount::TensorsOnce, shape.compulsory_bytes()),
                 ] {
@@ -145,8 +145,8 @@ fn figures_are_those_of_the_papers() {
     assert_eq!(tiled.bytes.formula, "2Nd + T_r · 2Nd + N");
     sizes.order = LoopOrder::Keys;
     let tiled = byte_row(&sizes, AttentionCount::TilesFetchedAnew);
-    let cut = Tiles::new(&sizes.shape, 192 * 1024);
-    let forward = sizes.shape.forward_bytes(cut, LoopOrder::Keys);
+    let cut: Tiles = Tiles::new(&sizes.shape, 192 * 1024);
+    let forward = sizes.shape.forward_bytes(&cut, LoopOrder::Keys);
     assert!(tiled.bytes.formula.ends_with("T_c (3Nd + 4N)"), "{tiled:?}");
     assert_eq!(tiled.bytes.value, format_bytes(forward));
     let standard = byte_row(&sizes, AttentionCount::ScoresInMemory);

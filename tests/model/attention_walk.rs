@@ -111,12 +111,12 @@ proptest! {
         queries in 1..3000_u64, keys in 1..3000_u64, head_size in 1..200_u64, on_chip in 1000..200_000_u64,
     ) {
         let shape = shape(queries, keys, head_size);
-        let tiles = Tiles::new(&shape, on_chip);
+        let tiles: Tiles = Tiles::new(&shape, on_chip);
         let end = tiles.walked_bytes(&shape, u64::MAX);
         let row_sums = queries * 2;
-        prop_assert_eq!(end.first + end.again + row_sums, shape.forward_bytes(tiles, LoopOrder::Queries));
-        prop_assert_eq!(end.first, shape.compulsory_bytes());
-        prop_assert_eq!(end.first + 4 * end.scores, shape.standard_bytes());
+        prop_assert_eq!(end.first + end.again + row_sums, shape.forward_bytes(&tiles, LoopOrder::Queries));
+        prop_assert_eq!(end.first, shape.compulsory_bytes::<u64>());
+        prop_assert_eq!(end.first + 4 * end.scores, shape.standard_bytes::<u64>());
         let mut before = tiles.walked_bytes(&shape, 0);
         for step in 1..tiles.steps().min(200) {
             let after = tiles.walked_bytes(&shape, step);

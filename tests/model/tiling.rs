@@ -68,14 +68,14 @@ fn a_square_matmul_by_hand() {
     assert_eq!(square.tiles_of_wave(7), 924..1024);
     assert!((square.tiling.wave_efficiency - 1024.0 / 1056.0).abs() < 1e-12);
     assert!((square.tiling.tile_efficiency - 1.0).abs() < 1e-12);
-    assert_eq!(square.bytes_of(square.tile_strips()), 256 * 4096 * 2);
+    assert_eq!(square.bytes_of(square.tile_strips::<u64>()), 256 * 4096 * 2);
     assert!((square.tile_intensity() - 64.0).abs() < 1e-12);
     assert_eq!(
-        square.bytes_of(square.separate_strips()),
+        square.bytes_of(square.separate_strips::<u64>()),
         1024 * 256 * 4096 * 2
     );
     assert_eq!(
-        square.bytes_of(square.compulsory_strips()),
+        square.bytes_of(square.compulsory_strips::<u64>()),
         2 * 4096 * 4096 * 2
     );
     assert_eq!(
@@ -103,9 +103,12 @@ fn tiles_at_the_edge_read_what_there_is() {
     assert_eq!((edge.grid.rows, edge.grid.columns, edge.waves()), (4, 8, 1));
     assert!((edge.tiling.tile_efficiency - 1e6 / (1024.0 * 1024.0)).abs() < 1e-12);
     // One wave reads every operand once, for its tiles share the strips.
-    assert_eq!(edge.strips_of_waves(), Some(edge.compulsory_strips()));
     assert_eq!(
-        edge.bytes_of(edge.separate_strips()),
+        edge.strips_of_waves(),
+        Some(edge.compulsory_strips::<u64>())
+    );
+    assert_eq!(
+        edge.bytes_of(edge.separate_strips::<u64>()),
         (8 + 4) * 1000 * 512 * 2
     );
     // The last tile has 232 rows and 104 columns.
@@ -136,7 +139,7 @@ fn each_product_of_a_batch_reads_its_own_operands() {
     );
     assert_eq!((tiled.grid.tiles(), tiled.waves()), (192, 2));
     assert_eq!(
-        tiled.bytes_of(tiled.compulsory_strips()),
+        tiled.bytes_of(tiled.compulsory_strips::<u64>()),
         12 * 2 * 512 * 64 * 2
     );
     // Eight products and a quarter: one column of tiles, which needs all rows.
@@ -356,8 +359,8 @@ proptest! {
         let text = matmul_text(Some(batch), [m, k, n], "f16");
         let tiled = tiled(&text, tile(rows, columns, 32), group);
         let waves = tiled.bytes_of(tiled.strips_of_waves().unwrap());
-        prop_assert!(tiled.bytes_of(tiled.compulsory_strips()) <= waves);
-        prop_assert!(waves <= tiled.bytes_of(tiled.separate_strips()));
+        prop_assert!(tiled.bytes_of(tiled.compulsory_strips::<u64>()) <= waves);
+        prop_assert!(waves <= tiled.bytes_of(tiled.separate_strips::<u64>()));
         for share in [tiled.tiling.tile_efficiency, tiled.tiling.wave_efficiency] {
             prop_assert!(share > 0.0 && share <= 1.0);
         }
@@ -371,13 +374,13 @@ proptest! {
         let text = matmul_text(None, [m, k, n], "f16");
         let read = |side| {
             let tiled = tiled(&text, tile(side, side, 32), 8);
-            tiled.bytes_of(tiled.separate_strips())
+            tiled.bytes_of(tiled.separate_strips::<u64>())
         };
         for pair in SIDES.windows(2) {
             prop_assert!(read(pair[1]) <= read(pair[0]));
         }
         let whole = tiled(&text, tile(256, 256, 32), 8);
-        prop_assert_eq!(whole.separate_strips(), whole.compulsory_strips());
-        prop_assert_eq!(whole.strips_of_waves(), Some(whole.compulsory_strips()));
+        prop_assert_eq!(whole.separate_strips::<u64>(), whole.compulsory_strips());
+        prop_assert_eq!(whole.strips_of_waves(), Some(whole.compulsory_strips::<u64>()));
     }
 }

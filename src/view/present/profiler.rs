@@ -202,7 +202,7 @@ fn memory(cold: &Cold) -> Section {
 fn launch(analysis: &Analysis, limits: &KernelLimits, of: Of) -> Section {
     let multiprocessors = analysis.options.device.hardware.multiprocessors;
     let waves = multiprocessors.map(|count| {
-        let at_once = limits.resident.blocks() as f64 * count.value;
+        let at_once = limits.launch.resident_blocks::<f64>() * count.value;
         format_digits(limits.blocks as f64 / at_once, 3)
     });
     let count = |count: u64| Some(format_exact(count.into()));
@@ -227,21 +227,22 @@ fn launch(analysis: &Analysis, limits: &KernelLimits, of: Of) -> Section {
 }
 
 fn occupancy(limits: &KernelLimits, of: Of) -> Section {
-    let resident = limits.resident;
+    let launch = limits.launch;
+    let most = launch.multiprocessor.blocks.into();
     let limit = |name, blocks: u64| Metric::new(name, "block", Some(blocks.to_string()));
     let share = Some(format_digits(limits.occupancy * 100.0, 4));
     Section {
         name: "Occupancy",
         reading: "The smallest block limit sets it. Read it last: a matmul needs little of it.",
         metrics: vec![
-            limit("Block Limit SM", resident.by_blocks),
-            limit("Block Limit Registers", resident.by_registers),
+            limit("Block Limit SM", most),
+            limit("Block Limit Registers", launch.blocks_by_registers()),
             // A block that needs none is limited by the others alone.
             limit(
                 "Block Limit Shared Mem",
-                resident.by_shared_memory.min(resident.by_blocks),
+                (launch.blocks_by_shared_memory()).map_or(most, |blocks: u64| blocks.min(most)),
             ),
-            limit("Block Limit Warps", resident.by_threads),
+            limit("Block Limit Warps", launch.blocks_by_threads()),
             Metric::new("Theoretical Occupancy", "%", share).of_resource(of, Resource::Occupancy),
         ],
     }

@@ -4,6 +4,7 @@ use crate::analysis::device_model::ramp;
 use crate::cost::work::matmul_k;
 use crate::model::graph::Graph;
 use crate::model::ids::OpId;
+use crate::numeral::Numeral;
 use serde::Serialize;
 
 /// `batch` products of `[rows, inner]` by `[inner, columns]`.
@@ -32,6 +33,12 @@ pub struct Tile {
     /// Its columns.
     #[serde(rename = "tile_columns")]
     pub columns: f64,
+}
+
+impl Tile {
+    fn sides<N: Numeral>(self) -> [N; 2] {
+        [N::whole("(BM)", self.rows), N::whole("(BN)", self.columns)]
+    }
 }
 
 const fn tile(rows: f64, columns: f64) -> Tile {
@@ -126,19 +133,57 @@ impl Product {
         2.0 * self.batch * self.rows * self.inner * self.columns
     }
 
+    /// Tiles of this size that cover the output of all products.
+    pub fn tiles<N: Numeral>(&self, tile: Tile) -> N {
+        let [[rows, columns], [tile_rows, tile_columns]] = [self.sides(), tile.sides()];
+        let down = N::ceiling("from top to bottom", rows, tile_rows);
+        let across = N::ceiling("from left to right", columns, tile_columns);
+        let factors = [down, across].into_iter().chain(self.products());
+        N::product("tiles", factors).by("⌈M / BM⌉ × ⌈N / BN⌉ × products")
+    }
+
+    /// Rounds of one tile for each multiprocessor.
+    pub fn waves<N: Numeral>(&self, tile: Tile, multiprocessors: f64) -> N {
+        let slots = N::whole("multiprocessors", multiprocessors);
+        let waves = N::ceiling("waves", self.tiles(tile), slots);
+        (waves.at_least(1)).by("⌈tiles / multiprocessors⌉, one tile per multiprocessor")
+    }
+
+    /// Share of the slots of all waves that hold a tile.
+    pub fn wave_efficiency<N: Numeral>(&self, tile: Tile, multiprocessors: f64) -> N::Share {
+        let slots = N::whole("multiprocessors", multiprocessors);
+        let slots = N::product("slots", [self.waves(tile, multiprocessors), slots]);
+        N::share(self.tiles(tile), slots, "tiles / (waves × multiprocessors)")
+    }
+
+    /// Share of the elements of all tiles that are inside the output.
+    pub fn tile_efficiency<N: Numeral>(&self, tile: Tile) -> N::Share {
+        let outputs = self.sides().into_iter().chain(self.products());
+        let [tile_rows, tile_columns] = tile.sides();
+        let computed = N::product("in all tiles", [self.tiles(tile), tile_rows, tile_columns]);
+        let outputs = N::product("elements", outputs);
+        N::share(outputs, computed, "M × N × products / (tiles × BM × BN)")
+    }
+
+    fn sides<N: Numeral>(&self) -> [N; 2] {
+        [N::whole("(M)", self.rows), N::whole("(N)", self.columns)]
+    }
+
+    /// The products of a batch, as a factor; none for one product.
+    #[expect(clippy::float_cmp, reason = "whole numbers")]
+    fn products<N: Numeral>(&self) -> Option<N> {
+        (self.batch != 1.0).then(|| N::whole("products", self.batch))
+    }
+
     /// This product in tiles of one size.
     pub fn cut(&self, tile: Tile, multiprocessors: f64) -> Tiling {
-        let tiles =
-            (self.rows / tile.rows).ceil() * (self.columns / tile.columns).ceil() * self.batch;
-        let waves = (tiles / multiprocessors).ceil().max(1.0);
-        let outputs = self.batch * self.rows * self.columns;
         Tiling {
             tile,
             wave_rows: None,
-            tiles,
-            waves,
-            wave_efficiency: tiles / (waves * multiprocessors),
-            tile_efficiency: outputs / (tiles * tile.rows * tile.columns),
+            tiles: self.tiles(tile),
+            waves: self.waves(tile, multiprocessors),
+            wave_efficiency: self.wave_efficiency::<f64>(tile, multiprocessors),
+            tile_efficiency: self.tile_efficiency::<f64>(tile),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::live::Live;
 use crate::analysis::device_model::{Product, Tiling};
-use crate::analysis::tiling::{COMPUTING_THREADS, registers_per_thread, stages, step_depth};
+use crate::analysis::tiling::{BlockTile, COMPUTING_THREADS, step_depth};
 use crate::analysis::{Analysis, Kernel};
 use crate::fusion::attention::{AttentionShape, Tiles};
 use crate::model::device::Multiprocessor;
@@ -18,8 +18,6 @@ const ROW_THREADS: u64 = 512;
 const ROW_ELEMENTS: u64 = 8;
 /// Bytes that one thread of an elementwise kernel loads at once.
 const LOAD_BYTES: u64 = 16;
-/// Registers that the address of one operand takes.
-pub const ADDRESS_REGISTERS: u64 = 2;
 
 /// How a kernel is divided into blocks, with the figures from which its resources are estimated. Compared with a compiler's
 /// kernels in `docs/measurement.md`.
@@ -38,10 +36,10 @@ pub enum Estimate {
         product: Product,
         /// Its tiles.
         tiling: Tiling,
-        /// Bytes of one step along K.
-        step_bytes: u64,
-        /// Steps in flight, as many as fit.
-        stages: u64,
+        /// The same tile, with the step along K that a block takes.
+        tile: BlockTile,
+        /// Bytes of one element of the operands.
+        element_bytes: u64,
     },
     /// A kernel with a reduction: a block for each row.
     Rows {
@@ -51,8 +49,6 @@ pub enum Estimate {
         row_elements: u64,
         /// Values of which one row is kept on chip.
         kept_values: u64,
-        /// Bytes of these rows.
-        kept_row_bytes: u64,
         /// Elements of each value that a thread holds at once.
         elements_per_thread: u64,
         /// Tensors that it reads or writes.
@@ -91,14 +87,18 @@ impl Estimate {
         let matmul = has_type(OpType::Matmul);
         if let Some(product) = matmul.and_then(|&op| Product::of_op(graph, op)) {
             let tiling = product.tiling(multiprocessors);
-            let sides = tiling.tile.rows as u64 + tiling.tile.columns as u64;
-            let deep_bytes = sides * product.element_bytes as u64;
-            let step_bytes = step_depth(deep_bytes, on_chip_bytes) * deep_bytes;
+            let [rows, columns] = [tiling.tile.rows as u64, tiling.tile.columns as u64];
+            let element_bytes = product.element_bytes as u64;
+            let tile = BlockTile {
+                rows,
+                columns,
+                depth: step_depth((rows + columns) * element_bytes, on_chip_bytes),
+            };
             return Self::Matmul {
                 product,
                 tiling,
-                step_bytes,
-                stages: stages(step_bytes, on_chip_bytes),
+                tile,
+                element_bytes,
             };
         }
         let outputs = kernel.ops.iter().map(|&op| &graph.ops[op]);
@@ -114,7 +114,6 @@ impl Estimate {
                 elements,
                 row_elements: live.row_elements.max(1),
                 kept_values: live.kept_values,
-                kept_row_bytes: live.kept_row_bytes,
                 elements_per_thread: ROW_ELEMENTS,
                 operands,
             };
@@ -143,69 +142,6 @@ impl Estimate {
             }
             Self::Rows { .. } => ROW_THREADS,
             Self::Elements { .. } => POINTWISE_THREADS,
-        }
-    }
-
-    /// Registers of one thread with this many live values.
-    pub(super) const fn registers_per_thread(&self, live_values: u64) -> u64 {
-        match *self {
-            Self::Attention { shape, tiles } => {
-                registers_per_thread(tiles.query_rows, shape.head_size)
-            }
-            Self::Matmul { tiling, .. } => {
-                registers_per_thread(tiling.tile.rows as u64, tiling.tile.columns as u64)
-            }
-            Self::Rows {
-                elements_per_thread,
-                operands,
-                ..
-            }
-            | Self::Elements {
-                elements_per_thread,
-                operands,
-                ..
-            } => live_values * elements_per_thread + operands * ADDRESS_REGISTERS,
-        }
-    }
-
-    /// Blocks of the kernel.
-    pub(super) fn blocks(&self) -> u64 {
-        let blocks = match *self {
-            Self::Attention { shape, tiles } => shape.heads.saturating_mul(tiles.query_tiles),
-            Self::Matmul { tiling, .. } => tiling.tiles as u64,
-            Self::Rows {
-                elements,
-                row_elements,
-                ..
-            } => elements / row_elements,
-            Self::Elements {
-                elements,
-                elements_per_thread,
-                ..
-            } => elements.div_ceil(POINTWISE_THREADS * elements_per_thread),
-        };
-        blocks.max(1)
-    }
-
-    /// On-chip bytes that one block needs: the tiles of attention take no more than there is.
-    pub(super) fn on_chip_bytes(&self, available_bytes: u64) -> u64 {
-        match *self {
-            Self::Attention { .. } => self.tile_bytes().min(available_bytes),
-            Self::Matmul {
-                step_bytes, stages, ..
-            } => step_bytes * stages,
-            Self::Rows { kept_row_bytes, .. } => kept_row_bytes,
-            Self::Elements { .. } => 0,
-        }
-    }
-
-    /// Bytes of the tiles of Q, K, V and the result of an attention; 0 for any other kernel.
-    pub const fn tile_bytes(&self) -> u64 {
-        match *self {
-            Self::Attention { shape, tiles } => (tiles.query_rows + tiles.key_rows)
-                .saturating_mul(2 * shape.head_size)
-                .saturating_mul(shape.bytes_per_element as u64),
-            _ => 0,
         }
     }
 }

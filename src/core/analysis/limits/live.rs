@@ -19,8 +19,6 @@ pub(super) struct Live {
     pub(super) reduced_elements: u64,
     /// Full-width values of which one row is kept on chip.
     pub(super) kept_values: u64,
-    /// Bytes of one row of each of these, as legality counts them.
-    pub(super) kept_row_bytes: u64,
 }
 
 impl Live {
@@ -32,7 +30,6 @@ impl Live {
             row_elements: kept.map_or(1, |kept| kept.rows.width),
             reduced_elements: kept.map_or(0, |kept| kept.rows.full_elements()),
             kept_values: kept.map_or(0, |kept| kept.values as u64),
-            kept_row_bytes: kept.map_or(0, |kept| kept.bytes()),
         }
     }
 }

@@ -9,13 +9,12 @@
 )]
 
 mod estimate;
+mod launch;
 mod live;
-mod resident;
 mod warning;
 
-pub use crate::analysis::limits::estimate::ADDRESS_REGISTERS;
 pub use crate::analysis::limits::estimate::Estimate;
-pub use crate::analysis::limits::resident::Resident;
+pub use crate::analysis::limits::launch::Launch;
 pub use crate::analysis::limits::warning::Warning;
 
 use crate::analysis::Analysis;
@@ -23,7 +22,6 @@ use crate::analysis::device_model::Tiling;
 use crate::analysis::limits::live::live_values;
 use crate::analysis::limits::warning::warnings;
 use crate::cost::work::op_work;
-use crate::model::device::Multiprocessor;
 use crate::model::ids::{IdVec, KernelId};
 use serde::Serialize;
 
@@ -49,12 +47,9 @@ pub struct KernelLimits {
     pub waves: u64,
     /// Tiles of a matmul.
     pub tiling: Option<Tiling>,
-    /// How it is divided into blocks, and from what its resources are estimated.
+    /// How it is divided into blocks, from which its resources follow.
     #[serde(skip)]
-    pub estimate: Estimate,
-    /// Blocks that a multiprocessor holds at once.
-    #[serde(skip)]
-    pub resident: Resident,
+    pub launch: Launch,
     /// FLOPs of ops that it computes again instead of reading them.
     #[serde(skip)]
     pub recomputed_flops: u128,
@@ -89,57 +84,37 @@ pub fn limits(analysis: &Analysis) -> Option<IdVec<KernelId, KernelLimits>> {
     Some(
         kernels
             .map(|(id, kernel)| {
-                let estimate = Estimate::of(analysis, kernel, &live[id], multiprocessors);
+                let launch = Launch {
+                    estimate: Estimate::of(analysis, kernel, &live[id], multiprocessors),
+                    live_values: live[id].at_once,
+                    on_chip_available_bytes: analysis.options.device.on_chip_bytes(),
+                    multiprocessor,
+                    multiprocessors,
+                };
                 let mut limits = KernelLimits {
                     is_fused: kernel.ops.len() > 1 || !analysis.partition.recomputed[id].is_empty(),
-                    ..of_kernel(analysis, estimate, live[id].at_once, &multiprocessor)
+                    ..of_kernel(launch)
                 };
                 recompute(analysis, id, &mut limits);
-                let count = multiprocessors as u64;
-                limits.warnings = warnings(analysis, id, &limits, &multiprocessor, count);
+                limits.warnings = warnings(analysis, id, &limits);
                 limits
             })
             .collect(),
     )
 }
 
-fn of_kernel(
-    analysis: &Analysis,
-    estimate: Estimate,
-    live_values: u64,
-    multiprocessor: &Multiprocessor,
-) -> KernelLimits {
-    let (hardware, available) = (
-        &analysis.options.device.hardware,
-        analysis.options.device.on_chip_bytes(),
-    );
-    let on_chip_bytes = estimate.on_chip_bytes(available);
-    let registers_per_thread = estimate.registers_per_thread(live_values);
-    let threads_per_block = estimate.threads_per_block(multiprocessor);
-    let resident = Resident::new(
-        multiprocessor,
-        threads_per_block,
-        registers_per_thread,
-        on_chip_bytes,
-    );
-    let multiprocessors = hardware
-        .multiprocessors
-        .map_or(1, |count| count.value as u64);
-    let at_once = resident.blocks().saturating_mul(multiprocessors).max(1);
-    let blocks = estimate.blocks();
+fn of_kernel(launch: Launch) -> KernelLimits {
     KernelLimits {
-        on_chip_bytes,
-        on_chip_available_bytes: available,
-        live_values,
-        registers_per_thread,
-        threads_per_block,
-        blocks,
-        occupancy: (resident.blocks() * threads_per_block) as f64
-            / f64::from(multiprocessor.threads),
-        waves: blocks.div_ceil(at_once),
-        tiling: estimate.tiling(),
-        estimate,
-        resident,
+        on_chip_bytes: launch.on_chip_bytes(),
+        on_chip_available_bytes: launch.on_chip_available_bytes,
+        live_values: launch.live_values,
+        registers_per_thread: launch.registers_per_thread(),
+        threads_per_block: launch.threads_per_block(),
+        blocks: launch.blocks(),
+        occupancy: launch.occupancy::<u64>(),
+        waves: launch.waves(),
+        tiling: launch.estimate.tiling(),
+        launch,
         recomputed_flops: 0,
         recomputed_saved_bytes: 0,
         is_fused: false,

@@ -2,10 +2,9 @@
 
 use crate::analysis::device_model::PredictedTimes;
 use crate::analysis::limits::live::Live;
-use crate::analysis::limits::{Estimate, KernelLimits};
+use crate::analysis::limits::{Estimate, KernelLimits, Launch};
 use crate::analysis::{Analysis, Kernel};
 use crate::model::bound::Bound;
-use crate::model::device::Multiprocessor;
 use crate::model::ids::{KernelId, OpId};
 
 /// Why fusion may cost time, or gain little.
@@ -71,9 +70,9 @@ pub(super) fn warnings(
     analysis: &Analysis,
     kernel: KernelId,
     limits: &KernelLimits,
-    multiprocessor: &Multiprocessor,
-    multiprocessors: u64,
 ) -> Vec<Warning> {
+    let Launch { multiprocessor, .. } = limits.launch;
+    let multiprocessors = limits.launch.multiprocessors as u64;
     let device = &analysis.options.device;
     let before = &analysis.comparisons[kernel];
     let predicted = (analysis.predicted.as_ref()).and_then(|all| all.kernels.get(kernel));
@@ -105,7 +104,7 @@ pub(super) fn warnings(
         if limits.tiling.is_none()
             && limits.blocks < multiprocessors
             && let Some((slowest, slowest_blocks)) =
-                slowest_alone(analysis, kernel, predicted, multiprocessors)
+                slowest_alone(analysis, kernel, predicted, limits.launch)
             && slowest_blocks > limits.blocks
         {
             found.push(Warning::LostParallelism {
@@ -145,13 +144,16 @@ fn slowest_alone(
     analysis: &Analysis,
     kernel: &Kernel,
     predicted: Option<&PredictedTimes>,
-    multiprocessors: u64,
+    launch: Launch,
 ) -> Option<(OpId, u64)> {
     let alone = |op: OpId| analysis.unfused.of_lone_op(op);
     let with_blocks = |op: OpId| {
         let live = Live::of_rows(&analysis.graph, &[op]);
-        let estimate = Estimate::of(analysis, alone(op), &live, multiprocessors as f64);
-        (op, estimate.blocks())
+        let launch = Launch {
+            estimate: Estimate::of(analysis, alone(op), &live, launch.multiprocessors),
+            ..launch
+        };
+        (op, launch.blocks::<u64>())
     };
     if let Some(predicted) = predicted {
         return predicted.slowest_op.map(with_blocks);

@@ -17,16 +17,15 @@ mod resources;
 pub use best::{Best, TimeLimit, best};
 pub use follow::{Follower, Needs, followers};
 pub use grid::{TileBlock, TileGrid, merged};
-pub use resources::{
-    BlockResources, COMPUTING_THREADS, LEAST_STAGES, MOST_STAGES, OTHER_REGISTERS,
-};
-pub(crate) use resources::{registers_per_thread, stages, step_depth};
+pub(crate) use resources::step_depth;
+pub use resources::{BlockResources, COMPUTING_THREADS, registers_per_thread};
 
 use crate::analysis::device_model::{Product, Tile, Tiling};
 use crate::model::device::Device;
 use crate::model::graph::Graph;
 use crate::model::ids::OpId;
 use crate::model::op_type::OpType;
+use crate::numeral::Numeral;
 use std::ops::Range;
 
 /// Sides of tiles to choose from.
@@ -112,6 +111,14 @@ impl TiledMatmul {
             columns: self.columns.saturating_mul(products),
         }
     }
+
+    /// All rows, and all columns, of all its products, as factors.
+    fn strips_once<N: Numeral>(&self) -> [impl Iterator<Item = N>; 2] {
+        [("(M)", self.rows), ("(N)", self.columns)].map(|(letter, side)| {
+            let products = (self.batch != 1).then(|| N::count("products", self.batch));
+            [N::count(letter, side)].into_iter().chain(products)
+        })
+    }
 }
 
 /// How far a matmul is.
@@ -125,11 +132,11 @@ pub struct Progress {
 
 /// Strips of the operands along all of K.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Strips {
+pub struct Strips<N = u64> {
     /// Rows of the left operand.
-    pub rows: u64,
+    pub rows: N,
     /// Columns of the right operand.
-    pub columns: u64,
+    pub columns: N,
 }
 
 impl Strips {
@@ -213,7 +220,7 @@ impl Tiled {
 
     /// Steps along K that each tile takes.
     pub fn steps(&self) -> u64 {
-        self.matmul.inner.div_ceil(self.tile.depth.max(1))
+        self.step_count()
     }
 
     /// Positions of the walk through all waves, each in its steps along K; the last one is the end.
@@ -231,28 +238,71 @@ impl Tiled {
         }
     }
 
+    /// Tiles of all products.
+    pub fn tile_count<N: Numeral>(&self) -> N {
+        self.matmul.product.tiles(self.tiling.tile)
+    }
+
+    /// Waves of all tiles, with one tile per multiprocessor.
+    pub fn wave_count<N: Numeral>(&self) -> N {
+        let Self { matmul, tiling, .. } = self;
+        (matmul.product).waves(tiling.tile, self.wave_tiles as f64)
+    }
+
+    /// Share of the slots of all waves that hold a tile.
+    pub fn wave_efficiency<N: Numeral>(&self) -> N::Share {
+        let Self { matmul, tiling, .. } = self;
+        (matmul.product).wave_efficiency::<N>(tiling.tile, self.wave_tiles as f64)
+    }
+
+    /// Share of the elements of all tiles that are inside the output.
+    pub fn tile_efficiency<N: Numeral>(&self) -> N::Share {
+        let Self { matmul, tiling, .. } = self;
+        matmul.product.tile_efficiency::<N>(tiling.tile)
+    }
+
+    /// Steps along K that each tile takes.
+    pub fn step_count<N: Numeral>(&self) -> N {
+        let [inner, depth] = [("(K)", self.matmul.inner), ("(BK)", self.tile.depth)];
+        N::ceiling("", N::count(inner.0, inner.1), N::count(depth.0, depth.1)).by("⌈K / BK⌉")
+    }
+
     /// What one tile inside the output reads.
-    pub fn tile_strips(&self) -> Strips {
+    pub fn tile_strips<N: Numeral>(&self) -> Strips<N> {
+        // Where the output is smaller, the letters of the tile would be wrong.
+        let side = |letter, tile: u64, output: u64| {
+            N::count(if tile <= output { letter } else { "" }, tile.min(output))
+        };
         Strips {
-            rows: self.tile.rows.min(self.matmul.rows),
-            columns: self.tile.columns.min(self.matmul.columns),
+            rows: side("(BM)", self.tile.rows, self.matmul.rows),
+            columns: side("(BN)", self.tile.columns, self.matmul.columns),
         }
     }
 
     /// What all tiles read, each by itself: every row of the left operand once for each column of tiles, every column of
     /// the right one once for each row of tiles.
-    pub const fn separate_strips(&self) -> Strips {
-        let Self { matmul, grid, .. } = self;
-        let once = matmul.strips_of_products(matmul.batch);
+    pub fn separate_strips<N: Numeral>(&self) -> Strips<N> {
+        let [rows, columns] = self.matmul.strips_once();
+        let for_each = |name, tiles| [N::count(name, tiles)];
         Strips {
-            rows: once.rows.saturating_mul(grid.columns),
-            columns: once.columns.saturating_mul(grid.rows),
+            rows: N::product(
+                "rows",
+                rows.chain(for_each("columns of tiles", self.grid.columns)),
+            ),
+            columns: N::product(
+                "columns",
+                columns.chain(for_each("rows of tiles", self.grid.rows)),
+            ),
         }
     }
 
     /// Each operand once.
-    pub const fn compulsory_strips(&self) -> Strips {
-        self.matmul.strips_of_products(self.matmul.batch)
+    pub fn compulsory_strips<N: Numeral>(&self) -> Strips<N> {
+        let [rows, columns] = self.matmul.strips_once();
+        Strips {
+            rows: N::product("rows", rows),
+            columns: N::product("columns", columns),
+        }
     }
 
     /// Rows of the left and columns of the right operand that these tiles read if they share strips, each strip once.
@@ -298,17 +348,23 @@ impl Tiled {
         })
     }
 
-    /// Bytes of strips.
-    pub const fn bytes_of(&self, strips: Strips) -> u64 {
+    /// Bytes of strips along K, one operand after the other.
+    pub fn bytes_of<N: Numeral>(&self, strips: Strips<N>) -> N {
+        let operand = |name, strips, element_bytes| {
+            let inner = N::count("(K)", self.matmul.inner);
+            N::product(name, [strips, inner, N::bytes("", element_bytes)])
+        };
         let [left, right] = self.matmul.element_bytes;
-        let left_bytes = strips.rows.saturating_mul(left);
-        let deep_bytes = left_bytes.saturating_add(strips.columns.saturating_mul(right));
-        deep_bytes.saturating_mul(self.matmul.inner)
+        let operands = [
+            operand("A", strips.rows, left),
+            operand("B", strips.columns, right),
+        ];
+        N::sum("", operands)
     }
 
     /// FLOPs of a tile inside the output for each byte that it reads.
     pub fn tile_intensity(&self) -> f64 {
-        let strips = self.tile_strips();
+        let strips = self.tile_strips::<u64>();
         let elements = strips.rows as f64 * strips.columns as f64;
         2.0 * elements * self.matmul.inner as f64 / self.bytes_of(strips).max(1) as f64
     }

@@ -1,18 +1,19 @@
 //! What one block of a matmul needs on a multiprocessor. The formulas are estimates; `docs/tiling.md` has their sources.
 
 use super::BlockTile;
+use crate::numeral::Numeral;
 
 /// The threads of a matmul's block that compute. Some GPUs have [others that
 /// load](crate::model::device::Multiprocessor::loading_threads).
 pub const COMPUTING_THREADS: u64 = 256;
 /// Registers of a matmul's thread beside its part of the tile: descriptors, counters, the epilogue.
-pub const OTHER_REGISTERS: u64 = 40;
+const OTHER_REGISTERS: u64 = 40;
 /// Depths of a tile's step along K. The deepest of which two fit is used: one step loads while another computes.
 const STEP_DEPTHS: [u64; 3] = [64, 32, 16];
 /// Fewest steps in flight: one loads while another computes.
-pub const LEAST_STAGES: u64 = 2;
+const LEAST_STAGES: u64 = 2;
 /// Most steps in flight; more gain nothing.
-pub const MOST_STAGES: u64 = 4;
+const MOST_STAGES: u64 = 4;
 
 /// What one block needs, and what it may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,17 +41,13 @@ impl BlockResources {
         shared_available_bytes: u64,
         registers_available: u64,
     ) -> Self {
-        let [left, right] = element_bytes;
-        let deep_bytes = (tile.rows * left).saturating_add(tile.columns * right);
-        let step_bytes = tile.depth.saturating_mul(deep_bytes);
-        let stages = stages(step_bytes, shared_available_bytes);
         Self {
-            step_bytes,
-            stages,
-            shared_bytes: stages.saturating_mul(step_bytes),
+            step_bytes: tile.step_bytes(element_bytes),
+            stages: tile.stages(element_bytes, shared_available_bytes),
+            shared_bytes: tile.shared_bytes(element_bytes, shared_available_bytes),
             shared_available_bytes,
-            sums_per_thread: sums_per_thread(tile.rows, tile.columns),
-            registers_per_thread: registers_per_thread(tile.rows, tile.columns),
+            sums_per_thread: sums_per_thread(tile.sides()),
+            registers_per_thread: registers_per_thread(tile.sides()),
             registers_available,
         }
     }
@@ -71,18 +68,58 @@ impl BlockResources {
     }
 }
 
-const fn sums_per_thread(rows: u64, columns: u64) -> u64 {
-    (rows * columns).div_ceil(COMPUTING_THREADS)
+impl BlockTile {
+    /// Rows and columns.
+    pub fn sides<N: Numeral>(&self) -> [N; 2] {
+        [N::count("(BM)", self.rows), N::count("(BN)", self.columns)]
+    }
+
+    /// Bytes of one step along K: a piece of each operand.
+    pub fn step_bytes<N: Numeral>(&self, [left, right]: [u64; 2]) -> N {
+        let piece = |name, side, element_bytes| {
+            let depth = N::count("(BK)", self.depth);
+            N::product(name, [side, depth, N::bytes("", element_bytes)])
+        };
+        let [rows, columns] = self.sides();
+        N::sum(
+            "per step",
+            [piece("A", rows, left), piece("B", columns, right)],
+        )
+    }
+
+    /// Steps in flight: as many as fit, but two at least and four at most.
+    pub fn stages<N: Numeral>(&self, element_bytes: [u64; 2], available_bytes: u64) -> N {
+        // A reader of the derivation finds the step beside it, so the quotient names its result alone.
+        let step_bytes = N::bytes("per step", self.step_bytes(element_bytes));
+        let fit = N::floor("fit", N::bytes("per block", available_bytes), step_bytes);
+        let least = N::count("at least", LEAST_STAGES);
+        let most = N::count("at most", MOST_STAGES);
+        N::between("stages", fit, least, most)
+    }
+
+    /// Shared memory of all steps in flight.
+    pub fn shared_bytes<N: Numeral>(&self, element_bytes: [u64; 2], available_bytes: u64) -> N {
+        let stages = self.stages(element_bytes, available_bytes);
+        let bytes = N::product("", [stages, self.step_bytes(element_bytes)]);
+        bytes.by(
+            "stages × (BM + BN) × BK × bytes per element, with two to four stages, as many as fit",
+        )
+    }
 }
 
-/// Registers of a computing thread: its part of the tile, and 40 beside it.
-pub(crate) const fn registers_per_thread(rows: u64, columns: u64) -> u64 {
-    sums_per_thread(rows, columns) + OTHER_REGISTERS
+fn sums_per_thread<N: Numeral>(sides: [N; 2]) -> N {
+    let sums = N::product("of the tile", sides);
+    N::ceiling(
+        "sums",
+        sums,
+        N::count("computing threads", COMPUTING_THREADS),
+    )
 }
 
-/// Steps in flight: as many as fit, but two at least.
-pub(crate) fn stages(step_bytes: u64, available_bytes: u64) -> u64 {
-    (available_bytes / step_bytes.max(1)).clamp(LEAST_STAGES, MOST_STAGES)
+/// Registers of a computing thread: its part of the sums of a tile with these sides, and 40 beside it.
+pub fn registers_per_thread<N: Numeral>(sides: [N; 2]) -> N {
+    let others = N::count("addresses, counters and the epilogue", OTHER_REGISTERS);
+    N::sum("", [sums_per_thread(sides), others]).by("⌈tile rows × tile columns / 256⌉ + 40")
 }
 
 /// The depth of a step, given the bytes of one element along K: the deepest of which two fit.

@@ -1,34 +1,95 @@
 //! Bytes that attention moves, from its sizes and the on-chip memory.
 
 use crate::fusion::attention::AttentionShape;
+use crate::numeral::Numeral;
 use serde::Serialize;
 
 /// How Q, K and V are cut into tiles of rows, so that four tiles fit on chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Tiles {
+pub struct Tiles<N = u64> {
     /// Rows of Q in a tile, `B_r = min(B_c, d)`.
-    pub query_rows: u64,
+    pub query_rows: N,
     /// Rows of K and V in a tile, `B_c = ceil(M / 4d)` for M elements on chip.
-    pub key_rows: u64,
+    pub key_rows: N,
     /// Tiles of Q, `T_r = ceil(N / B_r)`.
-    pub query_tiles: u64,
+    pub query_tiles: N,
     /// Tiles of K and V, `T_c = ceil(N / B_c)`.
-    pub key_tiles: u64,
+    pub key_tiles: N,
 }
 
-impl Tiles {
+impl<N: Numeral> Tiles<N> {
     /// The tiles of the papers for `on_chip_bytes` of memory in one block; a tile has at least one row.
     pub fn new(shape: &AttentionShape, on_chip_bytes: u64) -> Self {
-        let elements = on_chip_bytes / u64::from(shape.bytes_per_element.max(1));
-        let head_size = shape.head_size.max(1);
-        let key_rows = elements.div_ceil(head_size.saturating_mul(4)).max(1);
-        let query_rows = key_rows.min(head_size);
+        let sizes = Sizes::<N>::of(shape);
+        let elements = N::floor(
+            "elements (M)",
+            N::bytes("on chip", on_chip_bytes),
+            sizes.element_bytes,
+        );
+        let four_rows = N::product("(4d)", [N::count("", 4), sizes.head_size.clone()]);
+        let key_rows = N::ceiling("rows (B_c)", elements, four_rows).at_least(1);
+        let query_rows = [key_rows.clone(), sizes.head_size];
+        let query_rows = N::smallest("rows (B_r)", query_rows).at_least(1);
         Self {
+            key_tiles: N::ceiling("tiles (T_c)", sizes.keys, key_rows.clone()),
+            query_tiles: N::ceiling("tiles (T_r)", sizes.queries, query_rows.clone()),
             key_rows,
             query_rows,
-            key_tiles: shape.keys.div_ceil(key_rows),
-            query_tiles: shape.queries.div_ceil(query_rows),
         }
+    }
+}
+
+/// The sizes of an attention by the letters of the papers.
+struct Sizes<N> {
+    queries: N,
+    keys: N,
+    head_size: N,
+    heads: N,
+    element_bytes: N,
+}
+
+impl<N: Numeral> Sizes<N> {
+    fn of(shape: &AttentionShape) -> Self {
+        Self {
+            queries: N::count(
+                if shape.is_square() { "(N)" } else { "(N_q)" },
+                shape.queries,
+            ),
+            keys: N::count("(N)", shape.keys),
+            head_size: N::count("(d)", shape.head_size),
+            heads: N::count("heads", shape.heads),
+            element_bytes: N::bytes("", shape.bytes_per_element.into()),
+        }
+    }
+
+    /// Bytes of a tensor of Q's shape, so many times in all heads.
+    fn of_queries(&self, name: &'static str, times: u64) -> N {
+        self.tensor(
+            name,
+            [
+                N::count("", times),
+                self.queries.clone(),
+                self.head_size.clone(),
+            ],
+        )
+    }
+
+    /// Bytes of a tensor of K's shape, so many times in all heads.
+    fn of_keys(&self, name: &'static str, times: u64) -> N {
+        self.tensor(
+            name,
+            [
+                N::count("", times),
+                self.keys.clone(),
+                self.head_size.clone(),
+            ],
+        )
+    }
+
+    /// Bytes of so many elements in each head.
+    fn tensor(&self, name: &'static str, elements: impl IntoIterator<Item = N>) -> N {
+        let of_all = [self.heads.clone(), self.element_bytes.clone()];
+        N::product(name, elements.into_iter().chain(of_all))
     }
 }
 
@@ -44,41 +105,72 @@ pub enum LoopOrder {
 }
 
 impl AttentionShape {
+    /// Whether there are as many queries as keys, as in self-attention.
+    pub const fn is_square(&self) -> bool {
+        self.queries == self.keys
+    }
+
     /// Compulsory traffic: Q, K and V are read once and the result is written once. A head of K and V that a
     /// group of heads shares counts once.
-    pub fn compulsory_bytes(&self) -> u64 {
-        let (of_queries, of_keys) = self.elements();
-        let shared = Self {
-            heads: self.heads.div_ceil(self.group.max(1)),
-            ..*self
+    pub fn compulsory_bytes<N: Numeral>(&self) -> N {
+        N::sum("", self.each_once())
+    }
+
+    fn each_once<N: Numeral>(&self) -> [N; 2] {
+        let sizes = Sizes::<N>::of(self);
+        let of_queries = sizes.of_queries("Q and the result", 2);
+        let heads_of_keys = match self.group {
+            0 | 1 => sizes.heads,
+            group => {
+                let group = N::count("share K and V (g)", group);
+                N::ceiling("heads of K and V", sizes.heads, group)
+            }
         };
-        self.bytes_of(of_queries.saturating_mul(2))
-            .saturating_add(shared.bytes_of(of_keys.saturating_mul(2)))
+        let sizes = Sizes {
+            heads: heads_of_keys,
+            ..sizes
+        };
+        [of_queries, sizes.of_keys("K and V", 2)]
     }
 
     /// Bytes through memory without a cache: a tile is loaded each time it is needed, by each head of a group
     /// for itself. With N queries and N keys, one head moves
     /// - over Q: `2Nd + T_r * 2Nd + N`,
     /// - over K and V: `2Nd + T_c (3Nd + 4N)` plus `Nd + 2N` at the start.
-    pub fn forward_bytes(&self, tiles: Tiles, order: LoopOrder) -> u64 {
-        let (of_queries, of_keys) = self.elements();
-        let elements = match order {
-            LoopOrder::Queries => of_queries
-                .saturating_mul(2)
-                .saturating_add(tiles.query_tiles.saturating_mul(2).saturating_mul(of_keys))
-                .saturating_add(self.queries),
-            LoopOrder::Keys => {
-                let each = of_queries
-                    .saturating_mul(3)
-                    .saturating_add(self.queries.saturating_mul(4));
-                let first = of_queries.saturating_add(self.queries.saturating_mul(2));
-                of_keys
-                    .saturating_mul(2)
-                    .saturating_add(tiles.key_tiles.saturating_mul(each))
-                    .saturating_add(first)
-            }
+    pub fn forward_bytes<N: Numeral>(&self, tiles: &Tiles<N>, order: LoopOrder) -> N {
+        let sizes = Sizes::<N>::of(self);
+        let (q, n, d) = (&sizes.queries, &sizes.keys, &sizes.head_size);
+        let times = |factor| N::count("", factor);
+        let rows = |name, factors: &[N]| {
+            let factors = factors.iter().chain([q]).cloned();
+            sizes.tensor(name, factors)
         };
-        self.bytes_of(elements)
+        match order {
+            LoopOrder::Queries => {
+                let keys = [&tiles.query_tiles, &times(2), n, d].map(Clone::clone);
+                let terms = [
+                    sizes.of_queries("Q and the result", 2),
+                    sizes.tensor("K and V, once per tile of Q", keys),
+                    rows("one number per row for the backward pass", &[]),
+                ];
+                N::sum("", terms)
+            }
+            LoopOrder::Keys => {
+                let results = [&tiles.key_tiles, &times(3), q, d].map(Clone::clone);
+                let of_rows = [tiles.key_tiles.clone(), times(4)];
+                let terms = [
+                    sizes.of_keys("K and V", 2),
+                    sizes.tensor("Q once and the result twice, per tile of K", results),
+                    rows(
+                        "maximum and sum of each row, read and written per tile of K",
+                        &of_rows,
+                    ),
+                    sizes.tensor("the result, set to 0", [q.clone(), d.clone()]),
+                    rows("maximum and sum of each row, set at the start", &[times(2)]),
+                ];
+                N::sum("", terms)
+            }
+        }
     }
 
     /// Bytes of K and V of one head. While a cache holds them, tiles that are loaded again do not come from
@@ -94,7 +186,7 @@ impl AttentionShape {
         if self.head_bytes() as f64 <= cache_bytes {
             return 0;
         }
-        self.forward_bytes(tiles, LoopOrder::Queries)
+        self.forward_bytes(&tiles, LoopOrder::Queries)
             .saturating_sub(self.compulsory_bytes())
     }
 
@@ -114,10 +206,11 @@ impl AttentionShape {
 
     /// Bytes of the three kernels without the rewrite (scores, softmax, product with V): `4Nd + 4N^2` elements, fewer
     /// where heads share K and V.
-    pub fn standard_bytes(&self) -> u64 {
-        let scores = self.queries.saturating_mul(self.keys).saturating_mul(4);
-        self.bytes_of(scores)
-            .saturating_add(self.compulsory_bytes())
+    pub fn standard_bytes<N: Numeral>(&self) -> N {
+        let sizes = Sizes::<N>::of(self);
+        let elements = [N::count("", 4), sizes.queries.clone(), sizes.keys.clone()];
+        let scores = sizes.tensor("scores and probabilities, written and read", elements);
+        N::sum("", self.each_once().into_iter().chain([scores]))
     }
 
     /// Elements of Q and of K in one head.
@@ -156,7 +249,7 @@ impl Growth {
         Self {
             length: shape.keys,
             standard_bytes: shape.standard_bytes(),
-            tiled_bytes: shape.forward_bytes(Tiles::new(shape, on_chip_bytes), order),
+            tiled_bytes: shape.forward_bytes(&Tiles::new(shape, on_chip_bytes), order),
             compulsory_bytes: shape.compulsory_bytes(),
         }
     }

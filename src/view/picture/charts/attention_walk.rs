@@ -313,7 +313,7 @@ fn push_panel(
         group: 1,
         ..walk.sizes.shape
     };
-    let most = one.standard_bytes().max(1) as f64;
+    let most = one.standard_bytes::<u64>().max(1) as f64;
     for ((name, bytes, words), role) in bars.into_iter().zip([Role::TileStep, Role::TileStrip]) {
         let bar_top = line_top - FONT_PX;
         let length = (bytes as f64 / most * (width - 8.0)).max(1.0);

@@ -1,9 +1,9 @@
 //! Tiles and bytes of attention, each with its formula and its figures.
 
 use super::{AttentionCount, AttentionSizes, loop_words};
-use crate::present::figure::{Convention, Explanation, How, Number, Term, Worked, hardware_source};
+use crate::present::figure::{Convention, Explanation, Number, Term, Worked, hardware_source};
 use crate::present::format::format_exact;
-use fuseline_core::fusion::attention::{AttentionShape, Growth, LoopOrder, Tiles};
+use fuseline_core::fusion::attention::{AttentionShape, Tiles};
 use fuseline_core::model::device::{Device, OnChip};
 use strum::IntoEnumIterator;
 
@@ -43,25 +43,33 @@ pub fn tile_rows(sizes: &AttentionSizes, device: &Device) -> [TileRow; 2] {
             rows: attention.told(
                 "rows in a tile of K and V",
                 "⌈M / 4d⌉",
-                attention.key_rows(),
+                attention.tiles.key_rows.clone(),
             ),
-            count: attention.told("tiles of K and V", "⌈N / B_c⌉", attention.key_tiles()),
+            count: attention.told(
+                "tiles of K and V",
+                "⌈N / B_c⌉",
+                attention.tiles.key_tiles.clone(),
+            ),
         },
         TileRow {
-            of: if sizes.is_self {
+            of: if sizes.shape.is_square() {
                 "Q: B_r = min(B_c, d), T_r = ⌈N / B_r⌉"
             } else {
                 "Q: B_r = min(B_c, d), T_r = ⌈N_q / B_r⌉"
             },
-            rows: attention.told("rows in a tile of Q", "min(B_c, d)", attention.query_rows()),
+            rows: attention.told(
+                "rows in a tile of Q",
+                "min(B_c, d)",
+                attention.tiles.query_rows.clone(),
+            ),
             count: attention.told(
                 "tiles of Q",
-                if sizes.is_self {
+                if sizes.shape.is_square() {
                     "⌈N / B_r⌉"
                 } else {
                     "⌈N_q / B_r⌉"
                 },
-                attention.query_tiles(),
+                attention.tiles.query_tiles.clone(),
             ),
         },
     ]
@@ -82,8 +90,7 @@ pub fn byte_rows(sizes: &AttentionSizes, device: &Device) -> Vec<ByteRow> {
 struct Attention<'a> {
     sizes: &'a AttentionSizes,
     device: &'a Device,
-    tiles: Tiles,
-    growth: Growth,
+    tiles: Tiles<Term>,
 }
 
 impl<'a> Attention<'a> {
@@ -92,7 +99,6 @@ impl<'a> Attention<'a> {
             sizes,
             device,
             tiles: Tiles::new(&sizes.shape, sizes.on_chip_bytes(device)),
-            growth: sizes.growth_at(sizes.shape.keys, device),
         }
     }
 
@@ -123,57 +129,12 @@ impl<'a> Attention<'a> {
         } = self.sizes.shape;
         let [heads, queries, keys, size] =
             [heads, queries, keys, head_size].map(|count| format_exact(count.into()));
-        let queries = if self.sizes.is_self {
+        let queries = if self.sizes.shape.is_square() {
             String::new()
         } else {
             format!("N_q = {queries}, ")
         };
         format!("attention with {queries}N = {keys}, d = {size}, heads = {heads}")
-    }
-
-    /// Rows of K and V.
-    fn keys(&self) -> Term {
-        Term::count("(N)", self.sizes.shape.keys)
-    }
-
-    /// Rows of Q.
-    fn queries(&self) -> Term {
-        let letter = if self.sizes.is_self { "(N)" } else { "(N_q)" };
-        Term::count(letter, self.sizes.shape.queries)
-    }
-
-    fn head_size(&self) -> Term {
-        Term::count("(d)", self.sizes.shape.head_size)
-    }
-
-    fn key_rows(&self) -> Term {
-        let bytes = self.sizes.on_chip_bytes(self.device);
-        let width = u64::from(self.sizes.shape.bytes_per_element);
-        let [bytes_term, width_term] = [("on chip", bytes), ("", width)]
-            .map(|(name, bytes)| Term::given(name, Number::Bytes(bytes)));
-        let elements = Term::worked(
-            "elements (M)",
-            Number::Count(bytes / width.max(1)),
-            Worked::new(How::RoundedDown, vec![bytes_term, width_term]),
-        );
-        let four_rows = Term::product("(4d)", vec![Term::count("", 4), self.head_size()]);
-        let rows = Worked::new(How::RoundedUp, vec![elements, four_rows]);
-        Term::worked("rows (B_c)", Number::Count(self.tiles.key_rows), rows)
-    }
-
-    fn query_rows(&self) -> Term {
-        let rows = Worked::new(How::Smallest, vec![self.key_rows(), self.head_size()]);
-        Term::worked("rows (B_r)", Number::Count(self.tiles.query_rows), rows)
-    }
-
-    fn key_tiles(&self) -> Term {
-        let tiles = Worked::new(How::RoundedUp, vec![self.keys(), self.key_rows()]);
-        Term::worked("tiles (T_c)", Number::Count(self.tiles.key_tiles), tiles)
-    }
-
-    fn query_tiles(&self) -> Term {
-        let tiles = Worked::new(How::RoundedUp, vec![self.queries(), self.query_rows()]);
-        Term::worked("tiles (T_r)", Number::Count(self.tiles.query_tiles), tiles)
     }
 
     fn bytes_told(&self, count: AttentionCount) -> Explanation {
@@ -225,91 +186,11 @@ impl<'a> Attention<'a> {
 
     /// The bytes of a count, tensor by tensor.
     fn bytes(&self, count: AttentionCount) -> Term {
-        let shape = &self.sizes.shape;
-        let (q, n, d) = (self.queries(), self.keys(), self.head_size());
-        let times = |factor| Term::count("", factor);
-        let all = Term::count("heads", shape.heads);
-        let of_keys = match shape.group {
-            0 | 1 => all.clone(),
-            group => {
-                let shared = vec![all.clone(), Term::count("share K and V (g)", group)];
-                let heads = shape.heads.div_ceil(group);
-                let worked = Worked::new(How::RoundedUp, shared);
-                Term::worked("heads of K and V", Number::Count(heads), worked)
-            }
-        };
-        let once = [
-            (
-                "Q and the result",
-                vec![times(2), q.clone(), d.clone(), all.clone()],
-            ),
-            ("K and V", vec![times(2), n.clone(), d.clone(), of_keys]),
-        ];
-        let terms = match (count, self.sizes.order) {
-            (AttentionCount::ScoresInMemory, _) => {
-                let scores = (
-                    "scores and probabilities, written and read",
-                    vec![times(4), q, n, all],
-                );
-                once.into_iter().chain([scores]).collect()
-            }
-            (AttentionCount::TensorsOnce, _) => once.to_vec(),
-            (AttentionCount::TilesFetchedAnew, LoopOrder::Queries) => vec![
-                (
-                    "Q and the result",
-                    vec![times(2), q.clone(), d.clone(), all.clone()],
-                ),
-                (
-                    "K and V, once per tile of Q",
-                    vec![self.query_tiles(), times(2), n, d, all.clone()],
-                ),
-                ("one number per row for the backward pass", vec![q, all]),
-            ],
-            (AttentionCount::TilesFetchedAnew, LoopOrder::Keys) => vec![
-                ("K and V", vec![times(2), n, d.clone(), all.clone()]),
-                (
-                    "Q once and the result twice, per tile of K",
-                    vec![
-                        self.key_tiles(),
-                        times(3),
-                        q.clone(),
-                        d.clone(),
-                        all.clone(),
-                    ],
-                ),
-                (
-                    "maximum and sum of each row, read and written per tile of K",
-                    vec![self.key_tiles(), times(4), q.clone(), all.clone()],
-                ),
-                ("the result, set to 0", vec![q.clone(), d, all.clone()]),
-                (
-                    "maximum and sum of each row, set at the start",
-                    vec![times(2), q, all],
-                ),
-            ],
-        };
-        // Sizes of a billion billion bytes are not written out.
-        let terms: Option<Vec<Term>> = (terms.into_iter())
-            .map(|(name, factors)| self.tensor(name, factors))
-            .collect();
-        let bytes = count.bytes(&self.growth);
-        Term {
-            worked: (terms.filter(|_| bytes < u64::MAX)).map(|terms| Worked::new(How::Sum, terms)),
-            ..Term::given("", Number::Bytes(bytes))
+        let AttentionSizes { shape, order, .. } = self.sizes;
+        match count {
+            AttentionCount::ScoresInMemory => shape.standard_bytes(),
+            AttentionCount::TilesFetchedAnew => shape.forward_bytes(&self.tiles, *order),
+            AttentionCount::TensorsOnce => shape.compulsory_bytes(),
         }
-    }
-
-    /// Bytes of so many elements; `None` beyond 64 bits.
-    fn tensor(&self, name: &str, mut factors: Vec<Term>) -> Option<Term> {
-        let width = u64::from(self.sizes.shape.bytes_per_element);
-        let bytes = factors
-            .iter()
-            .try_fold(width, |product, factor| match factor.number {
-                Number::Count(count) => product.checked_mul(count),
-                _ => None,
-            })?;
-        factors.push(Term::given("", Number::Bytes(width)));
-        let product = Worked::new(How::Product, factors);
-        Some(Term::worked(name, Number::Bytes(bytes), product))
     }
 }

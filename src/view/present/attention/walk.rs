@@ -24,7 +24,7 @@ pub struct AttentionWalk {
 impl AttentionWalk {
     /// The position `at` of its steps.
     pub fn new(sizes: AttentionSizes, device: &Device, at: u64) -> Self {
-        let tiles = Tiles::new(&sizes.shape, sizes.on_chip_bytes(device));
+        let tiles: Tiles = Tiles::new(&sizes.shape, sizes.on_chip_bytes(device));
         let is_over_queries = sizes.order == LoopOrder::Queries;
         Self {
             step: tiles.step(sizes.order, at),
@@ -89,7 +89,7 @@ impl RowUpdate {
 /// What each tile of K and V does to the first row of a tile of Q, whose scores are made up: the same ones for each visit.
 /// `O(keys)`.
 pub fn row_updates(sizes: &AttentionSizes, device: &Device, query_tile: u64) -> Vec<RowUpdate> {
-    let tiles = Tiles::new(&sizes.shape, sizes.on_chip_bytes(device));
+    let tiles: Tiles = Tiles::new(&sizes.shape, sizes.on_chip_bytes(device));
     let scores: Vec<f64> = (0..sizes.shape.keys)
         .map(|key| made_up_score(query_tile, key))
         .collect();

@@ -35,7 +35,6 @@ pub(super) fn peak(analysis: &Analysis, run: Run) -> Found {
     let is_assumed = execution.kernels.iter().any(has_assumed_size);
     let number = Number::Bytes(peak.bytes);
     Found {
-        formula: None,
         value: total_memory(analysis, execution),
         notes: notes.into_iter().collect(),
         term: Some(Term::worked("", number, Worked::sum(terms)).assumed(is_assumed)),

@@ -21,7 +21,6 @@ mod worked;
 pub use self::explanation::Explanation;
 pub use self::measured::{MeasuredFigure, measured_explanation};
 pub use self::part::Part;
-pub(super) use self::resources::registers_of_tile;
 use self::said::Counted;
 pub use self::said::{Convention, f32_matmul, hardware_source};
 pub use self::saved::{Saved, advice_explanation, merge_explanation};
@@ -188,8 +187,6 @@ impl Figure {
 /// A figure before words are added.
 struct Found {
     value: String,
-    /// Where it is not the same for all of its quantity.
-    formula: Option<&'static str>,
     term: Option<Term>,
     notes: Vec<String>,
 }
@@ -199,7 +196,6 @@ impl Found {
     fn new(term: Term) -> Self {
         Self {
             value: term.text(),
-            formula: None,
             term: Some(term),
             notes: Vec::new(),
         }
@@ -252,11 +248,12 @@ fn counted(of: Of, analysis: &Analysis) -> Option<Counted<'_>> {
 }
 
 fn told(figure: Figure, found: Found, counted: Counted<'_>, analysis: &Analysis) -> Explanation {
+    let own_formula = found.term.as_ref().and_then(|term| term.formula);
     Explanation {
         title: title(figure, analysis),
         subject: subject(figure.of, analysis),
         value: found.value,
-        formula: found.formula.unwrap_or_else(|| formula(figure, analysis)),
+        formula: own_formula.unwrap_or_else(|| formula(figure, analysis)),
         term: found.term,
         notes: found.notes,
         conventions: said::conventions(figure, counted),

@@ -226,7 +226,6 @@ pub(super) fn of_kernel(analysis: &Analysis, id: KernelId) -> Found {
         format!("Its lower bound is {bound}, which uses the rates of the data sheet.")
     });
     Found {
-        formula: None,
         value: text.time,
         notes: (text.outside.map(outside_text).into_iter())
             .chain(slower_than_alone(analysis, id))
@@ -266,7 +265,6 @@ pub(super) fn bound_of_kernel(analysis: &Analysis, id: KernelId) -> Found {
         ..Term::given("", number).assumed(has_assumed_size(kernel))
     };
     Found {
-        formula: None,
         value: text.bound.unwrap_or(text.time),
         term: Some(term),
         notes,
@@ -299,7 +297,6 @@ pub(super) fn limit(analysis: &Analysis, id: KernelId) -> Found {
     };
     let worked = Worked::new(How::Longest, terms);
     Found {
-        formula: None,
         value: bottleneck_name(analysis, id).to_owned(),
         term: (!kernel.is_free).then(|| Term::worked("", number, worked)),
         notes: notes(analysis, kernel),
@@ -322,7 +319,6 @@ fn limit_of(breakdown: &Breakdown, analysis: &Analysis, id: KernelId) -> Found {
         bound_name(kernel.placement.bound)
     );
     Found {
-        formula: None,
         value: bottleneck_name(analysis, id).to_owned(),
         term: Some(Term::worked("", longest, Worked::new(How::Longest, terms))),
         notes: (notes(analysis, kernel).into_iter())

@@ -13,6 +13,7 @@ use fuseline_core::model::ids::{KernelId, OpId};
 use fuseline_core::model::op::Op;
 use fuseline_core::model::op_type::OpType;
 use fuseline_core::model::work::Work;
+use fuseline_core::numeral::Numeral;
 
 /// A figure of the whole program; `None` if it has none of this quantity.
 pub(super) fn found(analysis: &Analysis, quantity: Quantity, run: Run) -> Option<Found> {
@@ -159,10 +160,7 @@ fn launches(analysis: &Analysis, run: Run) -> Found {
         }
     };
     let total = Number::Count(execution.launches as u64);
-    let found = Found {
-        formula: Some(formula),
-        ..Found::new(Term::worked("", total, worked))
-    };
+    let found = Found::new(Term::worked("", total, worked).by(formula));
     found.noted(copies_note(analysis, execution))
 }
 
@@ -243,7 +241,6 @@ fn time(analysis: &Analysis, run: Run) -> Found {
         of_kernel,
     );
     Found {
-        formula: None,
         value: text.time,
         term: Some(term),
         notes: (std::iter::once("The program runs once, on one GPU.".to_owned()))
@@ -279,7 +276,6 @@ fn bound(analysis: &Analysis, run: Run) -> Found {
         )
     });
     Found {
-        formula: None,
         value: text.bound.unwrap_or(text.time),
         term: Some(term),
         notes: missing

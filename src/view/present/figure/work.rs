@@ -107,7 +107,6 @@ fn unknown(analysis: &Analysis, kernel: &Kernel) -> Found {
         ("–", Some(why.to_owned()))
     };
     Found {
-        formula: None,
         value: value.to_owned(),
         term: None,
         notes: note.into_iter().map(|note| format!("{note}.")).collect(),

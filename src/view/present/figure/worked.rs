@@ -6,6 +6,7 @@ use crate::present::format::{
     format_scientific, format_seconds,
 };
 use crate::present::names::counted;
+use fuseline_core::numeral::Numeral;
 
 /// Most terms of a sum that are listed.
 const MAX_TERMS: usize = 8;
@@ -141,6 +142,8 @@ pub struct Term {
     pub is_assumed: bool,
     /// How it is found.
     pub worked: Option<Worked>,
+    /// Its formula in symbols, where that is not the one of its quantity.
+    pub formula: Option<&'static str>,
 }
 
 impl Term {
@@ -151,6 +154,7 @@ impl Term {
             number,
             is_assumed: false,
             worked: None,
+            formula: None,
         }
     }
 
@@ -165,37 +169,6 @@ impl Term {
     /// A number of things.
     pub fn count(name: impl Into<String>, count: u64) -> Self {
         Self::given(name, Number::Count(count))
-    }
-
-    /// A product of numbers of things. Beyond 64 bits its factors do not come to it and are left out.
-    pub fn product(name: impl Into<String>, factors: Vec<Self>) -> Self {
-        let product = factors
-            .iter()
-            .try_fold(1_u64, |product, factor| match factor.number {
-                Number::Count(count) => product.checked_mul(count),
-                _ => None,
-            });
-        Self {
-            worked: product.map(|_| Worked::new(How::Product, factors)),
-            ..Self::count(name, product.unwrap_or(u64::MAX))
-        }
-    }
-
-    /// One number of things over another, rounded up.
-    pub(crate) fn rounded_up(
-        name: impl Into<String>,
-        number: u64,
-        above: Self,
-        below: Self,
-    ) -> Self {
-        let worked = Worked::new(How::RoundedUp, vec![above, below]);
-        Self::worked(name, Number::Count(number), worked)
-    }
-
-    /// A part of a whole, in percent.
-    pub(crate) fn share(of_one: f64, above: Self, below: Self) -> Self {
-        let worked = Worked::new(How::Percent, vec![above, below]);
-        Self::worked("", Number::Percent(of_one * 100.0), worked)
     }
 
     /// The same under another name.
@@ -220,6 +193,123 @@ impl Term {
     pub fn text(&self) -> String {
         let mark = if self.is_assumed { "~" } else { "" };
         format!("{mark}{}", self.number.text())
+    }
+}
+
+impl Term {
+    /// The whole number that it is, of things or bytes.
+    fn whole_number(&self) -> u64 {
+        match self.number {
+            Number::Count(count) | Number::Bytes(count) => count,
+            _ => 0,
+        }
+    }
+
+    /// A whole number that is computed from whole numbers: of bytes if one of them is.
+    fn of_whole(name: &str, how: How, terms: Vec<Self>, number: u64) -> Self {
+        let is_bytes = |term: &Self| matches!(term.number, Number::Bytes(_));
+        let number = if terms.iter().any(is_bytes) {
+            Number::Bytes(number)
+        } else {
+            Number::Count(number)
+        };
+        Self::worked(name, number, Worked::new(how, terms))
+    }
+
+    /// Without a derivation beyond 64 bits, where the terms do not give the number.
+    fn exact(self) -> Self {
+        let is_exact = self.whole_number() < u64::MAX;
+        Self {
+            worked: self.worked.filter(|_| is_exact),
+            ..self
+        }
+    }
+}
+
+/// Each number is the one that the same formula gives with plain numbers, and keeps the terms that it was computed from.
+impl Numeral for Term {
+    type Share = Self;
+
+    fn count(name: &'static str, count: u64) -> Self {
+        Self::given(name, Number::Count(count))
+    }
+
+    fn bytes(name: &'static str, bytes: u64) -> Self {
+        Self::given(name, Number::Bytes(bytes))
+    }
+
+    fn whole(name: &'static str, count: f64) -> Self {
+        <Self as Numeral>::count(name, u64::whole("", count))
+    }
+
+    fn sum(name: &'static str, terms: impl IntoIterator<Item = Self>) -> Self {
+        let terms: Vec<Self> = terms.into_iter().collect();
+        let sum = u64::sum("", terms.iter().map(Self::whole_number));
+        Self::of_whole(name, How::Sum, terms, sum).exact()
+    }
+
+    fn product(name: &'static str, factors: impl IntoIterator<Item = Self>) -> Self {
+        let factors: Vec<Self> = factors.into_iter().collect();
+        let product = u64::product("", factors.iter().map(Self::whole_number));
+        Self::of_whole(name, How::Product, factors, product).exact()
+    }
+
+    fn ceiling(name: &'static str, above: Self, below: Self) -> Self {
+        let number = u64::ceiling("", above.whole_number(), below.whole_number());
+        let worked = Worked::new(How::RoundedUp, vec![above, below]);
+        Self::worked(name, Number::Count(number), worked)
+    }
+
+    fn floor(name: &'static str, above: Self, below: Self) -> Self {
+        let number = u64::floor("", above.whole_number(), below.whole_number());
+        let worked = Worked::new(How::RoundedDown, vec![above, below]);
+        Self::worked(name, Number::Count(number), worked)
+    }
+
+    fn smallest(name: &'static str, terms: impl IntoIterator<Item = Self>) -> Self {
+        let terms: Vec<Self> = terms.into_iter().collect();
+        let number = u64::smallest("", terms.iter().map(Self::whole_number));
+        Self::of_whole(name, How::Smallest, terms, number)
+    }
+
+    fn between(name: &'static str, number: Self, least: Self, most: Self) -> Self {
+        let [value, low, high] = [&number, &least, &most].map(Self::whole_number);
+        let terms = vec![number, least, most];
+        Self::of_whole(
+            name,
+            How::Between,
+            terms,
+            u64::between("", value, low, high),
+        )
+    }
+
+    fn share(above: Self, below: Self, formula: &'static str) -> Self {
+        let share = u64::share(above.whole_number(), below.whole_number(), "");
+        let worked = Worked::new(How::Percent, vec![above, below]);
+        Self::worked("", Number::Percent(share * 100.0), worked).by(formula)
+    }
+
+    fn at_least(self, count: u64) -> Self {
+        if self.whole_number() >= count {
+            return self;
+        }
+        // What the formula gives is not what counts.
+        Self {
+            worked: None,
+            number: Number::Count(count),
+            ..self
+        }
+    }
+
+    fn named(self, name: &'static str) -> Self {
+        self.called(name)
+    }
+
+    fn by(self, formula: &'static str) -> Self {
+        Self {
+            formula: Some(formula),
+            ..self
+        }
     }
 }
 

@@ -61,14 +61,14 @@ struct Figures<'a> {
 }
 
 impl Figures<'_> {
-    fn told(self, title: &str, formula: &'static str, term: Term, source: &str) -> Explanation {
+    fn told(self, title: &str, term: Term, source: &str) -> Explanation {
         let Tiled { matmul, tile, .. } = self.tiled;
         let name = op_name(&self.analysis.graph, matmul.op);
         let sizes = sizes_text(matmul);
         let subject = format!("{name}: {sizes}, in tiles of {}", tile_text(*tile));
         Explanation {
             sources: vec![source.to_owned()],
-            ..Explanation::of(title, subject, formula, term)
+            ..Explanation::of(title, subject, term.formula.unwrap_or_default(), term)
         }
     }
 

@@ -6,6 +6,7 @@ use crate::present::format::format_intensity;
 use crate::present::tiling::{exact, order_words};
 use fuseline_core::analysis::tiling::{MOST_WAVES, Strips, Tiled};
 use fuseline_core::model::dtype::DType;
+use fuseline_core::numeral::Numeral;
 use fuseline_core::ridge_point;
 
 const STRIPS: &str = "CUTLASS, Efficient GEMM in CUDA: a block reads a strip of each operand.";
@@ -39,7 +40,7 @@ impl Figures<'_> {
         let note = "The tile is larger than the output and reads only what exists.";
         Explanation {
             notes: is_clipped.then(|| note.to_owned()).into_iter().collect(),
-            ..self.told("one tile", formula, self.tile_bytes(), STRIPS)
+            ..self.told("one tile", self.tile_bytes().by(formula), STRIPS)
         }
         .into()
     }
@@ -47,28 +48,17 @@ impl Figures<'_> {
     fn first_wave(self) -> FigureRow {
         let strips = self.tiled.shared_strips(self.tiled.tiles_of_wave(0));
         let formula = "its rows of A, its columns of B, each once";
-        let bytes = self.bytes("", strips, strip_terms(strips));
+        let [rows, columns] = [("rows", strips.rows), ("columns", strips.columns)]
+            .map(|(name, count)| Term::count(name, count));
+        let bytes = self.tiled.bytes_of(Strips { rows, columns });
         self.shared("first wave, strips shared", formula, bytes)
             .into()
     }
 
     fn all_tiles(self) -> FigureRow {
-        let grid = &self.tiled.grid;
-        let mut each = self.once();
-        for (term, of_tiles, count) in [
-            (0, "columns of tiles", grid.columns),
-            (1, "rows of tiles", grid.rows),
-        ] {
-            each[term].push(Term::count(of_tiles, count));
-        }
-        let [rows, columns] = each;
-        let sides = [
-            Term::product("rows", rows),
-            Term::product("columns", columns),
-        ];
-        let bytes = self.bytes("all tiles", self.tiled.separate_strips(), sides);
+        let bytes: Term = self.tiled.bytes_of(self.tiled.separate_strips());
         let formula = "A once per column of tiles, B once per row of tiles";
-        let told = self.told("all tiles, no sharing", formula, bytes, STRIPS);
+        let told = self.told("all tiles, no sharing", bytes.by(formula), STRIPS);
         self.beside_once(
             told,
             "This is the traffic between the cache and the multiprocessors.",
@@ -89,19 +79,13 @@ impl Figures<'_> {
     }
 
     fn compulsory(self) -> FigureRow {
-        self.told(
-            "compulsory traffic",
-            "A and B once",
-            self.once_bytes(),
-            ONCE,
-        )
-        .into()
+        let bytes = self.once_bytes().by("A and B once");
+        self.told("compulsory traffic", bytes, ONCE).into()
     }
 
     fn tile_intensity(self) -> FigureRow {
         let Tiled { matmul, tile, .. } = self.tiled;
-        let strips = self.tiled.tile_strips();
-        let [rows, columns] = self.strips_of_tile(strips);
+        let Strips { rows, columns } = self.tiled.tile_strips();
         let factors = vec![Term::count("", 2), rows, columns, self.inner()];
         let intensity = intensity_term(self.tiled.tile_intensity(), factors, self.tile_bytes());
         let formula = "2 · BM · BN · K / bytes of one tile";
@@ -109,7 +93,11 @@ impl Figures<'_> {
         let note = "K cancels: only the tile and the bytes per element matter.";
         Explanation {
             notes: is_whole.then(|| note.to_owned()).into_iter().collect(),
-            ..counts_twice(self.told("arithmetic intensity of a tile", formula, intensity, STRIPS))
+            ..counts_twice(self.told(
+                "arithmetic intensity of a tile",
+                intensity.by(formula),
+                STRIPS,
+            ))
         }
         .into()
     }
@@ -128,7 +116,7 @@ impl Figures<'_> {
             Term::count("(N)", matmul.columns),
             self.inner(),
         ];
-        factors.extend(self.products());
+        factors.extend((matmul.batch > 1).then(|| Term::count("products", matmul.batch)));
         let told = self.shared(title, formula, intensity_term(intensity, factors, bytes));
         let told = counts_twice(told);
         let options = &self.analysis.options;
@@ -166,7 +154,7 @@ impl Figures<'_> {
         Explanation {
             notes: vec![note.to_owned()],
             conventions: vec![Convention::of_words("Order of the tiles:", words)],
-            ..self.told(title, formula, term, ORDER)
+            ..self.told(title, term.by(formula), ORDER)
         }
     }
 
@@ -201,83 +189,27 @@ impl Figures<'_> {
     }
 
     fn tile_bytes(self) -> Term {
-        let strips = self.tiled.tile_strips();
-        self.bytes("one tile", strips, self.strips_of_tile(strips))
+        let bytes: Term = self.tiled.bytes_of(self.tiled.tile_strips());
+        bytes.named("one tile")
     }
 
     fn once_bytes(self) -> Term {
-        let [rows, columns] = self.once();
-        let sides = [
-            Term::product("rows", rows),
-            Term::product("columns", columns),
-        ];
-        self.bytes("compulsory traffic", self.tiled.compulsory_strips(), sides)
+        let bytes: Term = self.tiled.bytes_of(self.tiled.compulsory_strips());
+        bytes.named("compulsory traffic")
     }
 
     fn waves_bytes(self) -> Option<Term> {
         let strips = self.tiled.strips_of_waves()?;
-        let term = |name, count| Term::count(name, count);
-        let sides = [
-            term("rows in all waves", strips.rows),
-            term("columns in all waves", strips.columns),
-        ];
-        Some(self.bytes("all waves", strips, sides))
-    }
-
-    /// All rows and columns of all products, as factors.
-    fn once(self) -> [Vec<Term>; 2] {
-        let matmul = &self.tiled.matmul;
-        [("(M)", matmul.rows), ("(N)", matmul.columns)].map(|(name, size)| {
-            let mut factors = vec![Term::count(name, size)];
-            factors.extend(self.products());
-            factors
-        })
-    }
-
-    /// The sides of a tile, or of the output where that is smaller.
-    fn strips_of_tile(self, strips: Strips) -> [Term; 2] {
-        let tile = self.tiled.tile;
-        let name = |side, tile_side, letter| if side == tile_side { letter } else { "" };
-        [
-            Term::count(name(strips.rows, tile.rows, "(BM)"), strips.rows),
-            Term::count(name(strips.columns, tile.columns, "(BN)"), strips.columns),
-        ]
+        let bytes = self.tiled.bytes_of(Strips {
+            rows: Term::count("rows in all waves", strips.rows),
+            columns: Term::count("columns in all waves", strips.columns),
+        });
+        Some(bytes.named("all waves"))
     }
 
     fn inner(self) -> Term {
         Term::count("(K)", self.tiled.matmul.inner)
     }
-
-    /// Bytes of strips along K, one operand after the other.
-    fn bytes(self, name: &str, strips: Strips, [rows, columns]: [Term; 2]) -> Term {
-        let tiled = self.tiled;
-        let [left, right] = tiled.matmul.element_bytes;
-        let operand = |name: &str, strips, side, element_bytes| {
-            let factors = vec![
-                side,
-                self.inner(),
-                Term::given("", Number::Bytes(element_bytes)),
-            ];
-            let number = Number::Bytes(tiled.bytes_of(strips));
-            Term::worked(name, number, Worked::new(How::Product, factors))
-        };
-        let of_rows = Strips {
-            columns: 0,
-            ..strips
-        };
-        let of_columns = Strips { rows: 0, ..strips };
-        let terms = vec![
-            operand("A", of_rows, rows, left),
-            operand("B", of_columns, columns, right),
-        ];
-        let number = Number::Bytes(tiled.bytes_of(strips));
-        Term::worked(name, number, Worked::new(How::Sum, terms))
-    }
-}
-
-fn strip_terms(strips: Strips) -> [Term; 2] {
-    [("rows", strips.rows), ("columns", strips.columns)]
-        .map(|(name, count)| Term::count(name, count))
 }
 
 /// FLOPs, which are a product, for each byte.
