@@ -1,7 +1,7 @@
 //! Kernels as text: CUDA, the bytes of each line, and the lines that fusion removed.
 
 use fuseline_codegen::code_bytes::code_bytes;
-use fuseline_codegen::kernel_code::{Code, CodeLanguage, Kernel, of_program};
+use fuseline_codegen::kernel_code::{Code, CodeLanguage, CodegenError, Kernel, of_program};
 use fuseline_core::examples::EXAMPLES;
 use fuseline_core::notation::parse;
 use fuseline_core::{
@@ -223,7 +223,7 @@ fn what_has_no_code_is_a_sentence() {
         )
     };
     let sorted = "input x : f16[64, 64]\ny = sort(x)\n";
-    let reason = "no kernel is generated for `sort`".to_owned();
+    let reason = CodegenError::NoKernel("sort");
     assert_eq!(
         shown(sorted, ReshapeCost::Copy),
         KernelCode::Refused(reason)

@@ -195,12 +195,12 @@ fn it_has_no_value_and_no_script() {
     let outcome = analyze_program(&program, &Options::default());
     let analysis = outcome.analysis.unwrap();
     let ran = interpret(&program, &analysis.partition, &Setup::default()).unwrap();
-    let reasons: Vec<&str> = ran.refused.iter().map(|r| r.reason.as_str()).collect();
+    let reasons: Vec<String> = ran.refused.iter().map(|r| r.reason.to_string()).collect();
     let predicted = "the operator `aten.fft_rfft` is unknown";
     assert_eq!(reasons, [predicted]);
     let unwritable = script("", &program, &analysis, &outcome.statement_of_op).unwrap_err();
     assert_eq!(unwritable.len(), 1);
-    assert_eq!(unwritable[0].reason, predicted);
+    assert_eq!(unwritable[0].reason.to_string(), predicted);
 }
 
 #[test]

@@ -291,7 +291,7 @@ fn what_pytorch_cannot_run_is_named() {
         let unwritable = script_of(text).unwrap_err();
         unwritable
             .into_iter()
-            .map(|u| (u.name, u.reason))
+            .map(|u| (u.name, u.reason.to_string()))
             .collect::<Vec<_>>()
     };
     let of_bare = reasons("input x : f16[8]\ny = elementwise(x) : f16[8]\nz = relu(y)\n");

@@ -1,5 +1,6 @@
 //! What a statement says beside its inputs, as numbers.
 
+use super::error::EvaluationError;
 use fuseline_core::model::ids::{IdVec, OpId};
 use fuseline_core::model::program::{Attribute, AttributeValue, BinaryOp, Expr, ExprKind, Program};
 use fuseline_core::resolve::attributes_in_numbers;
@@ -103,9 +104,9 @@ impl Call {
     /// A number without which the op has no meaning.
     ///
     /// # Errors
-    /// The end of a sentence about the op: which attribute to state.
-    pub fn stated(&self, name: &str) -> Result<f64, String> {
-        (self.number(name)).ok_or_else(|| format!("it has no number: give one with `{name}=`"))
+    /// Which attribute to state.
+    pub fn stated(&self, name: &'static str) -> Result<f64, EvaluationError> {
+        self.number(name).ok_or(EvaluationError::NoNumber(name))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::array::{Array, walk};
 use super::call::Call;
+use super::error::EvaluationError;
 use super::evaluate::{Task, unfit};
 use super::number::Arithmetic;
 use super::random::{random_key, uniform};
@@ -16,7 +17,10 @@ const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
 const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
 
 /// The value of an elementwise function.
-pub(super) fn elementwise(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, String> {
+pub(super) fn elementwise(
+    task: &Task<'_>,
+    inputs: &[Array<'_>],
+) -> Result<Vec<f64>, EvaluationError> {
     let (name, call, arithmetic) = (task.function, task.call, task.arithmetic);
     match (name, inputs) {
         ("full", []) => Ok(vec![call.stated("value")?; task.elements()]),
@@ -78,17 +82,17 @@ pub(super) fn elementwise(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f
 fn broadcast<'a>(
     task: &Task<'_>,
     input: &'a Array<'_>,
-) -> Result<std::borrow::Cow<'a, [f64]>, String> {
+) -> Result<std::borrow::Cow<'a, [f64]>, EvaluationError> {
     (input.broadcast(task.shape)).ok_or_else(|| unfit(task, std::slice::from_ref(input)))
 }
 
 fn unary(
-    name: &str,
+    name: &'static str,
     call: &Call,
     arithmetic: Arithmetic,
-) -> Result<Box<dyn Fn(f64) -> f64>, String> {
+) -> Result<Box<dyn Fn(f64) -> f64>, EvaluationError> {
     let r = move |value: f64| arithmetic.round(value);
-    let number = |attribute: &str| call.stated(attribute).map(r);
+    let number = |attribute: &'static str| call.stated(attribute).map(r);
     // Beyond 20 the sum is x, as in PyTorch.
     let softplus = move |x: f64| {
         if x > 20.0 {
@@ -183,7 +187,7 @@ fn unary(
             let (min, max) = (bound("min", f64::NEG_INFINITY), bound("max", f64::INFINITY));
             Box::new(move |x| smaller(larger(x, min), max))
         }
-        _ => return Err(format!("`{name}` cannot run with one input")),
+        _ => return Err(EvaluationError::OneInput(name)),
     })
 }
 
@@ -238,7 +242,7 @@ fn by_diagonal(
     task: &Task<'_>,
     x: &Array<'_>,
     each: impl Fn(i64, i64, f64, i64) -> f64,
-) -> Result<Vec<f64>, String> {
+) -> Result<Vec<f64>, EvaluationError> {
     let x = broadcast(task, x)?;
     let (rows, columns) = match *task.shape {
         [.., rows, columns] => (rows, columns),
@@ -256,10 +260,10 @@ fn by_diagonal(
 }
 
 /// Elements are dropped by the seed and the name of the output, so that all runs drop the same.
-fn dropout(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, String> {
+fn dropout(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, EvaluationError> {
     let p = task.call.number("p").unwrap_or(0.5);
     if !(0.0..=1.0).contains(&p) {
-        return Err(format!("`p` is {p}, which is not a probability"));
+        return Err(EvaluationError::NoProbability(p));
     }
     let key = random_key(task.seed, task.output);
     let factor = task.arithmetic.round(1.0 / (1.0 - p));
@@ -277,11 +281,15 @@ fn dropout(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, String> {
 }
 
 /// The halves of each row turned by the angles of its place.
-fn rotary(task: &Task<'_>, x: &Array<'_>, [cos, sin]: [&Array<'_>; 2]) -> Result<Vec<f64>, String> {
+fn rotary(
+    task: &Task<'_>,
+    x: &Array<'_>,
+    [cos, sin]: [&Array<'_>; 2],
+) -> Result<Vec<f64>, EvaluationError> {
     let r = |value: f64| task.arithmetic.round(value);
     let size = task.shape.last().copied().unwrap_or(1);
     if size % 2 != 0 {
-        return Err(format!("the last dimension is {size}, which is odd"));
+        return Err(EvaluationError::OddRow(size as u64));
     }
     let (cos, sin) = (broadcast(task, cos)?, broadcast(task, sin)?);
     let own = broadcast(task, x)?;
@@ -297,7 +305,11 @@ fn rotary(task: &Task<'_>, x: &Array<'_>, [cos, sin]: [&Array<'_>; 2]) -> Result
 }
 
 /// `x * scale + shift`, or with mean and variance of each channel.
-fn batch_norm(task: &Task<'_>, x: &Array<'_>, factors: &[Array<'_>]) -> Result<Vec<f64>, String> {
+fn batch_norm(
+    task: &Task<'_>,
+    x: &Array<'_>,
+    factors: &[Array<'_>],
+) -> Result<Vec<f64>, EvaluationError> {
     let r = |value: f64| task.arithmetic.round(value);
     let x = broadcast(task, x)?;
     let channels = task.shape.get(1).copied().unwrap_or(0);

@@ -1,8 +1,9 @@
 //! The value of one op.
 
-use super::array::{Array, count, shape_words};
+use super::array::{Array, count};
 use super::call::Call;
 use super::elementwise::elementwise;
+use super::error::EvaluationError;
 use super::layout::layout;
 use super::number::Arithmetic;
 use super::opaque::opaque;
@@ -12,7 +13,6 @@ use fuseline_core::model::dtype::DType;
 use fuseline_core::model::functions::{self, Function};
 use fuseline_core::model::op::Op;
 use fuseline_core::model::op_type::OpType;
-use fuseline_core::notation::spelling::quoted;
 
 /// An op with all that its value depends on beside its inputs.
 #[derive(Clone, Copy)]
@@ -20,7 +20,7 @@ pub(super) struct Task<'a> {
     pub(super) op: &'a Op,
     pub(super) call: &'a Call,
     /// The name of its function.
-    pub(super) function: &'a str,
+    pub(super) function: &'static str,
     /// Shape of the output.
     pub(super) shape: &'a [usize],
     pub(super) arithmetic: Arithmetic,
@@ -43,8 +43,8 @@ impl Task<'_> {
 /// The elements of the output, before they are rounded to its element type.
 ///
 /// # Errors
-/// Why the op has no value, as a clause about it.
-pub(super) fn evaluate(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, String> {
+/// Why the op has no value.
+pub(super) fn evaluate(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, EvaluationError> {
     let function = function_of(task.op)?;
     let values = match function.op_type {
         OpType::Elementwise => elementwise(task, inputs),
@@ -61,53 +61,31 @@ pub(super) fn evaluate(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>
 }
 
 /// Why an operator that is not known has no value.
-pub fn unknown_operator(op: &Op) -> String {
-    let named = op.unknown.as_ref().and_then(|own| own.name.as_deref());
-    match named {
-        Some(name) => format!("the operator {} is unknown", quoted(name)),
-        None => "an opaque op computes an unknown function".to_owned(),
-    }
+pub fn unknown_operator(op: &Op) -> EvaluationError {
+    let named = op.unknown.as_ref().and_then(|own| own.name.clone());
+    EvaluationError::UnknownOperator(named)
 }
 
 /// The function of an op. A matmul without one multiplies its operands as they are, and a reshape keeps the order.
 ///
 /// # Errors
 /// What an op of a bare type computes is not known.
-pub fn function_of(op: &Op) -> Result<&'static Function, String> {
+pub fn function_of(op: &Op) -> Result<&'static Function, EvaluationError> {
     let name = match (op.function.as_deref(), op.op_type) {
         (Some(name), _) => name,
         (None, OpType::Matmul) => "matmul",
         (None, OpType::Reshape) => "reshape",
         (None, OpType::Opaque) => "opaque",
-        (None, op_type) => {
-            return Err(format!(
-                "`{}` does not say what it computes: use a function such as `{}`",
-                op_type.name(),
-                if op_type == OpType::Elementwise {
-                    "relu"
-                } else {
-                    "sum"
-                }
-            ));
-        }
+        (None, op_type) => return Err(EvaluationError::BareType(op_type)),
     };
-    functions::find(name).ok_or_else(|| format!("there is no function {}", quoted(name)))
+    functions::find(name).ok_or_else(|| EvaluationError::NoFunction(name.to_owned()))
 }
 
 /// The reason of an op whose inputs do not have the shapes that its function takes.
-pub(super) fn unfit(task: &Task<'_>, inputs: &[Array<'_>]) -> String {
-    let shapes: Vec<String> = inputs
-        .iter()
-        .map(|input| shape_words(&input.shape))
-        .collect();
-    format!(
-        "`{}` of {} does not give {}",
-        task.function,
-        if shapes.is_empty() {
-            "nothing".to_owned()
-        } else {
-            shapes.join(" and ")
-        },
-        shape_words(task.shape)
-    )
+pub(super) fn unfit(task: &Task<'_>, inputs: &[Array<'_>]) -> EvaluationError {
+    EvaluationError::Shapes {
+        function: task.function,
+        inputs: inputs.iter().map(|input| input.shape.to_vec()).collect(),
+        output: task.shape.to_vec(),
+    }
 }

@@ -2,13 +2,14 @@
 
 use super::array::{Array, count, walk};
 use super::elementwise::truth;
+use super::error::EvaluationError;
 use super::evaluate::{Task, unfit};
 use super::resample::interpolated;
 use fuseline_core::model::operand_parts::{Heads, heads_between};
 use fuseline_core::resolve::dimension_of;
 
 /// The elements in their new order.
-pub(super) fn layout(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, String> {
+pub(super) fn layout(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, EvaluationError> {
     let refuse = || unfit(task, inputs);
     match (task.function, inputs) {
         ("reshape" | "contiguous", [x]) => kept(task, x).ok_or_else(refuse),
@@ -208,7 +209,11 @@ fn one_hot(task: &Task<'_>, index: &Array<'_>) -> Option<Vec<f64>> {
 }
 
 /// `x[i, j, ..]`
-fn indexed(task: &Task<'_>, x: &Array<'_>, indices: &[Array<'_>]) -> Result<Vec<f64>, String> {
+fn indexed(
+    task: &Task<'_>,
+    x: &Array<'_>,
+    indices: &[Array<'_>],
+) -> Result<Vec<f64>, EvaluationError> {
     let refuse = || unfit(task, std::slice::from_ref(x));
     let (along, behind) = x.shape.split_at_checked(indices.len()).ok_or_else(refuse)?;
     let outer = task.shape.len().checked_sub(behind.len());
@@ -262,16 +267,18 @@ fn padded(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
     clippy::cast_sign_loss,
     reason = "its range is checked"
 )]
-pub(super) fn place_of(index: f64, size: usize) -> Result<usize, String> {
+pub(super) fn place_of(index: f64, size: usize) -> Result<usize, EvaluationError> {
     if index >= 0.0 && index < size as f64 {
         return Ok(index as usize);
     }
-    Err(format!(
-        "an index is {index}, but the dimension has size {size}"
-    ))
+    Err(EvaluationError::Index { index, size })
 }
 
-fn embedded(task: &Task<'_>, index: &Array<'_>, table: &Array<'_>) -> Result<Vec<f64>, String> {
+fn embedded(
+    task: &Task<'_>,
+    index: &Array<'_>,
+    table: &Array<'_>,
+) -> Result<Vec<f64>, EvaluationError> {
     let refuse = || unfit(task, &[index.clone(), table.clone()]);
     let &[rows, width] = &*table.shape else {
         return Err(refuse());
@@ -288,7 +295,11 @@ fn embedded(task: &Task<'_>, index: &Array<'_>, table: &Array<'_>) -> Result<Vec
     }
 }
 
-fn gathered(task: &Task<'_>, x: &Array<'_>, index: &Array<'_>) -> Result<Vec<f64>, String> {
+fn gathered(
+    task: &Task<'_>,
+    x: &Array<'_>,
+    index: &Array<'_>,
+) -> Result<Vec<f64>, EvaluationError> {
     let refuse = || unfit(task, &[x.clone(), index.clone()]);
     let axis = task
         .op

@@ -12,6 +12,7 @@
 mod array;
 mod call;
 mod elementwise;
+mod error;
 mod evaluate;
 mod externals;
 mod layout;
@@ -26,6 +27,7 @@ mod run;
 mod sizes;
 
 pub use call::{Call, calls};
+pub use error::EvaluationError;
 pub use evaluate::{function_of, unknown_operator};
 pub use externals::{Kind, kind_of, type_of as external_type};
 pub use number::{FloatFormat, rounded};
@@ -62,7 +64,8 @@ pub struct Setup {
 }
 
 /// Why a program is not run, and what to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct NotRun {
     /// What is wrong.
     pub message: String,
@@ -80,12 +83,12 @@ impl NotRun {
 }
 
 /// An op that has no value. Neither have those that depend on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Refused {
     /// The op.
     pub op: OpId,
-    /// Why, as a clause about it.
-    pub reason: String,
+    /// Why.
+    pub reason: EvaluationError,
 }
 
 /// How far a tensor is from its exact value.

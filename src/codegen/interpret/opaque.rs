@@ -2,13 +2,14 @@
 
 use super::array::{Array, count, offset, walk};
 use super::elementwise::larger;
+use super::error::EvaluationError;
 use super::evaluate::{Task, unfit, unknown_operator};
 use super::layout::{axis_of, place_of};
 use fuseline_core::model::dtype::DType;
 use std::cmp::Ordering;
 
 /// The value of an opaque op.
-pub(super) fn opaque(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, String> {
+pub(super) fn opaque(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, EvaluationError> {
     match (task.function, inputs) {
         ("opaque", _) => Err(unknown_operator(task.op)),
         ("sdpa", [q, k, v, mask @ ..]) => {
@@ -161,7 +162,10 @@ fn sorted(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
 }
 
 /// `x` with elements of the source written, or added, where the index says along an axis; the last one written stays.
-fn scattered(task: &Task<'_>, [x, index, source]: [&Array<'_>; 3]) -> Result<Vec<f64>, String> {
+fn scattered(
+    task: &Task<'_>,
+    [x, index, source]: [&Array<'_>; 3],
+) -> Result<Vec<f64>, EvaluationError> {
     let refuse = || unfit(task, &[x.clone(), index.clone(), source.clone()]);
     let axis = task.op.indexing.as_ref().map(|indexing| indexing.axis);
     let axis = axis

@@ -1,6 +1,7 @@
 //! Matrix products and convolutions. Sums are taken in the order of K, each step a multiply-add with one rounding.
 
 use super::array::{Array, count, offset, walk};
+use super::error::EvaluationError;
 use super::evaluate::{Task, unfit};
 use super::number::Arithmetic;
 use fuseline_core::model::operand_parts::{Sides, packed_parts};
@@ -91,7 +92,7 @@ impl<'a> Matrices<'a> {
 }
 
 /// The value of a matmul, a linear layer or a convolution.
-pub(super) fn product(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, String> {
+pub(super) fn product(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, EvaluationError> {
     let refuse = || unfit(task, inputs);
     match (task.function, inputs) {
         ("matmul", [_, ..]) if task.call.has("k") => packed(task, inputs),
@@ -212,18 +213,12 @@ fn add_row(sums: &mut [f64], factor: f64, row: &[f64], round: impl Fn(f64) -> f6
 }
 
 /// A matmul that states its K, so that its operands may hold more than it reads.
-fn packed(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, String> {
-    let refuse = || {
-        let operands = unfit(task, inputs);
-        format!("{operands}, and `k=` does not say which part of an operand the op reads")
-    };
+fn packed(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, EvaluationError> {
+    let refuse = || EvaluationError::PartOfOperand(Box::new(unfit(task, inputs)));
     let (&[.., rows, columns], [left, rest @ ..]) = (task.shape, inputs) else {
         return Err(refuse());
     };
-    let k = task
-        .op
-        .k
-        .ok_or_else(|| "its contraction length K is unknown".to_owned())?;
+    let k = task.op.k.ok_or(EvaluationError::UnknownK)?;
     let (right, is_same) = match rest {
         [] => (left, true),
         [right] => (right, task.reads_one_tensor),

@@ -1,6 +1,7 @@
 //! Images of another size: interpolation, and pools whose windows cover an image.
 
 use super::array::{Array, walk};
+use super::error::EvaluationError;
 use super::evaluate::{Task, unfit};
 use super::rows::pooled;
 
@@ -59,7 +60,7 @@ pub(super) fn interpolated(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
 }
 
 /// A pool of as many windows as the output has elements.
-pub(super) fn adaptive(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, String> {
+pub(super) fn adaptive(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, EvaluationError> {
     let refuse = || unfit(task, std::slice::from_ref(x));
     let [from, to] = sizes(task, x).ok_or_else(refuse)?;
     let r = |value: f64| task.arithmetic.round(value);

@@ -2,6 +2,7 @@
 
 use super::array::{Array, count, walk};
 use super::elementwise::{larger, smaller};
+use super::error::EvaluationError;
 use super::evaluate::{Task, unfit};
 use super::resample::adaptive;
 use std::borrow::Cow;
@@ -83,7 +84,10 @@ impl Rows {
 }
 
 /// The value of a reduction.
-pub(super) fn reduction(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, String> {
+pub(super) fn reduction(
+    task: &Task<'_>,
+    inputs: &[Array<'_>],
+) -> Result<Vec<f64>, EvaluationError> {
     let [x, factors @ ..] = inputs else {
         return Err(unfit(task, inputs));
     };
@@ -110,7 +114,7 @@ fn reduced(
     rows: &Rows,
     x: &[f64],
     factors: &[Array<'_>],
-) -> Result<Vec<f64>, String> {
+) -> Result<Vec<f64>, EvaluationError> {
     let r = |value: f64| task.arithmetic.round(value);
     let length = rows.length as f64;
     let sum = |values: &[f64]| rows.fold(values, 0.0, |sum, x| r(sum + x));
@@ -175,12 +179,16 @@ fn reduced(
                 })
                 .collect()
         }
-        name => return Err(format!("`{name}` cannot run on numbers")),
+        name => return Err(EvaluationError::NoNumbers(name)),
     })
 }
 
 /// A norm of groups of channels, which stand one behind the other.
-fn grouped(task: &Task<'_>, x: &Array<'_>, factors: &[Array<'_>]) -> Result<Vec<f64>, String> {
+fn grouped(
+    task: &Task<'_>,
+    x: &Array<'_>,
+    factors: &[Array<'_>],
+) -> Result<Vec<f64>, EvaluationError> {
     let refuse = || unfit(task, std::slice::from_ref(x));
     let groups = task.call.size("groups").unwrap_or(1);
     let groups = usize::try_from(groups).ok().filter(|&groups| groups > 0);
@@ -210,7 +218,7 @@ fn weighted(
     task: &Task<'_>,
     mut values: Vec<f64>,
     factors: &[Array<'_>],
-) -> Result<Vec<f64>, String> {
+) -> Result<Vec<f64>, EvaluationError> {
     let r = |value: f64| task.arithmetic.round(value);
     for (place, factor) in factors.iter().enumerate() {
         let factor: Cow<'_, [f64]> = factor
@@ -233,7 +241,7 @@ fn by_channel(
     rows: &Rows,
     mut values: Vec<f64>,
     factors: &[Array<'_>],
-) -> Result<Vec<f64>, String> {
+) -> Result<Vec<f64>, EvaluationError> {
     let r = |value: f64| task.arithmetic.round(value);
     for (place, factor) in factors.iter().enumerate() {
         if factor.values.len() != rows.count {
@@ -251,7 +259,7 @@ fn by_channel(
 }
 
 /// A pool over windows of height and width.
-fn pool(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, String> {
+fn pool(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, EvaluationError> {
     let refuse = || unfit(task, std::slice::from_ref(x));
     let window = (task.op.indexing.as_ref())
         .and_then(|indexing| indexing.window)

@@ -2,6 +2,7 @@
 
 use super::array::Array;
 use super::call::Call;
+use super::error::EvaluationError;
 use super::evaluate::{Task, evaluate, function_of};
 use super::number::{Arithmetic, exactly, in_register, rounded};
 use super::{Error, Refused, SHOWN_ELEMENTS, Stored};
@@ -132,7 +133,7 @@ impl Prepared<'_> {
         op: OpId,
         arithmetic: impl Fn(OpId) -> Arithmetic,
         value_of: impl Fn(TensorId) -> Option<&'v [f64]>,
-    ) -> Option<Result<Vec<f64>, String>> {
+    ) -> Option<Result<Vec<f64>, EvaluationError>> {
         let graph = self.graph;
         let definition = &graph.ops[op];
         let (call, inputs) = (&self.calls[op], &graph.inputs[op]);

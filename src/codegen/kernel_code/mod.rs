@@ -6,6 +6,7 @@
 //! matrix product with what follows it. Printers write that form and decide nothing.
 
 mod define;
+mod error;
 mod expression;
 mod index;
 mod print;
@@ -13,6 +14,7 @@ mod removed;
 mod schedule;
 mod statements;
 
+pub use error::CodegenError;
 pub use expression::{Binary, Expr, ExprId, Expressions, Fold, SharedId, Unary};
 pub use index::{Atom, Index, IndexId, Variable, VariableId};
 pub use print::{
@@ -197,8 +199,8 @@ pub struct RightOperand {
 }
 
 /// A kernel; `None` for one that runs nothing, of views alone, and for one that only computes again what another one writes;
-/// or why it has no code, as a clause.
-pub type Coded = Result<Option<Kernel>, String>;
+/// or why it has no code.
+pub type Coded = Result<Option<Kernel>, CodegenError>;
 
 /// The kernels of a partition of a program's graph, each of whose ops comes from one of its statements. `views_are_free` is
 /// the convention that a view is another way to read the same bytes.

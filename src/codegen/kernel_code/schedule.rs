@@ -10,6 +10,7 @@ use super::define::Definitions;
 use super::expression::{Expr, ExprId, Expressions, MAX_VARIABLES};
 use super::{Argument, Grid, Kernel, SharedId, Statement};
 use crate::interpret::Call;
+use crate::kernel_code::error::CodegenError;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{IdVec, OpId, TensorId};
 use fuseline_core::model::op::{Op, element_count};
@@ -47,15 +48,15 @@ struct Scheduled {
 /// A kernel of these ops, ascending, that writes these tensors.
 ///
 /// # Errors
-/// Why it has no code, as a clause.
+/// Why it has no code.
 pub(super) fn kernel(
     graph: &Graph,
     calls: &IdVec<OpId, Call>,
     ops: &[OpId],
     written: &[TensorId],
-) -> Result<Kernel, String> {
+) -> Result<Kernel, CodegenError> {
     if ops.len() > MAX_OPS {
-        return Err(format!("it has more than {MAX_OPS} ops"));
+        return Err(CodegenError::TooManyOps);
     }
     let definitions = || Definitions::new(graph, calls, ops);
     let scheduled = match tiles::schedule(definitions, ops, written)? {
@@ -66,7 +67,7 @@ pub(super) fn kernel(
         },
     };
     if scheduled.expressions.variables.len() > MAX_VARIABLES {
-        return Err("it has too many loops".to_owned());
+        return Err(CodegenError::TooManyLoops);
     }
     let arguments = arguments(&Definitions::new(graph, calls, ops), &scheduled)?;
     Ok(Kernel {
@@ -83,7 +84,7 @@ pub(super) fn kernel(
 fn arguments(
     definitions: &Definitions<'_>,
     scheduled: &Scheduled,
-) -> Result<Vec<Argument>, String> {
+) -> Result<Vec<Argument>, CodegenError> {
     let (mut read, mut written) = (Vec::new(), Vec::new());
     visit(&scheduled.body, &mut |statement| match statement {
         Statement::Let(expr) => {
@@ -102,7 +103,7 @@ fn arguments(
         .chain(writes)
         .map(|(tensor, is_written)| {
             let (shape, dtype) = definitions.type_of(tensor)?;
-            let elements = element_count(&shape).ok_or("a tensor is too large")?;
+            let elements = element_count(&shape).ok_or(CodegenError::TensorTooLarge)?;
             Ok(Argument {
                 tensor,
                 dtype,

@@ -2,12 +2,12 @@
 
 use super::format::format_bytes;
 use fuseline_codegen::code_bytes::code_bytes;
-use fuseline_codegen::kernel_code::{CodeLanguage, Line, of_kernel};
+use fuseline_codegen::kernel_code::{CodeLanguage, CodegenError, Line, of_kernel};
 use fuseline_core::model::program::Program;
 use fuseline_core::{Analysis, IdVec, KernelId, OpId, ReshapeCost, TensorId};
 
 /// What is shown of a kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum KernelCode {
     /// It runs.
     Lines {
@@ -16,8 +16,8 @@ pub enum KernelCode {
         /// The same line by line, with those that fusion removed.
         lines: Vec<CodeLine>,
     },
-    /// It has no code; why, as a clause.
-    Refused(String),
+    /// It has no code.
+    Refused(CodegenError),
     /// Nothing runs.
     Nothing,
 }
@@ -55,7 +55,7 @@ impl KernelCode {
 }
 
 /// The sentence for a kernel that is refused.
-pub fn no_code(reason: &str) -> String {
+pub fn no_code(reason: &CodegenError) -> String {
     format!("This kernel has no code: {reason}.")
 }
 

@@ -1,6 +1,7 @@
 //! Functions of single elements.
 
 use super::{Defined, Definition, Definitions, Operand};
+use crate::interpret::EvaluationError;
 use crate::interpret::random_key;
 use crate::kernel_code::expression::{Binary, Expr, ExprId, Unary};
 use std::f64::consts::FRAC_1_SQRT_2;
@@ -153,7 +154,7 @@ impl Definitions<'_> {
                 }
                 value
             }
-            name => return Err(format!("`{name}` cannot run with one input")),
+            name => return Err(EvaluationError::OneInput(name).into()),
         })
     }
 
@@ -289,7 +290,7 @@ impl Definitions<'_> {
     fn dropout(&mut self, definition: &Definition<'_>, x: Operand) -> Defined {
         let p = definition.call.number("p").unwrap_or(0.5);
         if !(0.0..=1.0).contains(&p) {
-            return Err(format!("`p` is {p}, which is not a probability"));
+            return Err(EvaluationError::NoProbability(p).into());
         }
         let x = self.aligned(definition, x)?;
         let place = self.expressions.ravel(&definition.op.shape, definition.at);
@@ -309,7 +310,7 @@ impl Definitions<'_> {
             return Err(definition.unfit());
         };
         if size % 2 != 0 {
-            return Err(format!("the last dimension is {size}, which is odd"));
+            return Err(EvaluationError::OddRow(size).into());
         }
         // Half a row further, around its end.
         #[allow(clippy::cast_possible_wrap, reason = "sizes of tensors are below 2^63")]

@@ -1,6 +1,7 @@
 //! Ops that move elements: where the element of the output stands in the input.
 
 use super::{Defined, Definition, Definitions, Operand};
+use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::{Binary, Expr};
 use crate::kernel_code::index::IndexId;
 use fuseline_core::model::operand_parts::{Heads, heads_between};
@@ -12,7 +13,7 @@ impl Definitions<'_> {
         match (definition.function, &operands[..]) {
             ("reshape" | "contiguous", &[x]) => self.kept(definition, x),
             ("rearrange", &[x]) => self.rearranged(definition, x),
-            ("rearrange", _) => Err("it does not say how its elements move".to_owned()),
+            ("rearrange", _) => Err(CodegenError::UnknownOrder),
             ("concat", operands) => self.concatenated(definition, operands),
             ("expand", &[x]) => self.aligned(definition, x),
             ("pad", &[x]) => self.padded(definition, x),
@@ -85,7 +86,11 @@ impl Definitions<'_> {
 
     /// Where the element stands in the input, for ops whose elements each come from one place.
     #[allow(clippy::cast_possible_wrap, reason = "sizes of tensors are below 2^63")]
-    fn source(&mut self, definition: &Definition<'_>, x: Operand) -> Result<Vec<IndexId>, String> {
+    fn source(
+        &mut self,
+        definition: &Definition<'_>,
+        x: Operand,
+    ) -> Result<Vec<IndexId>, CodegenError> {
         let refuse = || definition.unfit();
         let shape = self.shape_of_operand(x)?;
         let rank = shape.len();
@@ -141,7 +146,7 @@ impl Definitions<'_> {
                 let shifted = self.expressions.shifted(*own, size as i64 - back);
                 *own = self.expressions.remainder(shifted, size);
             }
-            name => return Err(format!("no kernel is generated for `{name}`")),
+            name => return Err(CodegenError::NoKernel(name)),
         }
         Ok(at)
     }
@@ -205,7 +210,7 @@ impl Definitions<'_> {
         index: Operand,
         at: &[IndexId],
         size: Option<u64>,
-    ) -> Result<IndexId, String> {
+    ) -> Result<IndexId, CodegenError> {
         let size = size.ok_or_else(|| definition.unfit())?;
         let value = self.element(definition, index, at)?;
         Ok(self.expressions.index_of(value, size))

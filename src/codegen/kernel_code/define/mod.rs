@@ -9,13 +9,14 @@ mod product;
 mod reduction;
 mod resample;
 
+use super::error::CodegenError;
 use super::expression::{Binary, Expr, ExprId, Expressions, Fold, Unary};
 use super::index::{IndexId, VariableId};
 use crate::interpret::{Call, external_type, function_of, unknown_operator};
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{IdVec, OpId, TensorId};
-use fuseline_core::model::op::{Op, element_count, shape_text};
+use fuseline_core::model::op::{Op, element_count};
 use fuseline_core::model::op_type::OpType;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -53,17 +54,16 @@ struct Definition<'a> {
 }
 
 impl Definition<'_> {
-    fn unfit(&self) -> String {
-        format!(
-            "the input shapes of `{}` do not give {}",
-            self.function,
-            shape_text(&self.op.shape)
-        )
+    fn unfit(&self) -> CodegenError {
+        CodegenError::Shapes {
+            function: self.function,
+            output: self.op.shape.clone(),
+        }
     }
 }
 
-/// Why an expression has no definition, as a clause about its op.
-pub(super) type Defined = Result<ExprId, String>;
+/// An expression, or why an op has no definition.
+pub(super) type Defined = Result<ExprId, CodegenError>;
 
 impl<'a> Definitions<'a> {
     pub(super) fn new(graph: &'a Graph, calls: &'a IdVec<OpId, Call>, ops: &'a [OpId]) -> Self {
@@ -84,7 +84,7 @@ impl<'a> Definitions<'a> {
     }
 
     /// Shape and element type of a tensor.
-    pub(super) fn type_of(&self, tensor: TensorId) -> Result<(Vec<u64>, DType), String> {
+    pub(super) fn type_of(&self, tensor: TensorId) -> Result<(Vec<u64>, DType), CodegenError> {
         let graph = self.graph;
         let of = match graph.tensors[tensor].producer {
             Some(op) => {
@@ -93,10 +93,10 @@ impl<'a> Definitions<'a> {
             }
             None => external_type(graph, tensor),
         };
-        of.ok_or_else(|| "the size of an input is unknown".to_owned())
+        of.ok_or(CodegenError::UnknownInput)
     }
 
-    fn shape_of(&self, tensor: TensorId) -> Result<Vec<u64>, String> {
+    fn shape_of(&self, tensor: TensorId) -> Result<Vec<u64>, CodegenError> {
         Ok(self.type_of(tensor)?.0)
     }
 
@@ -168,9 +168,9 @@ impl<'a> Definitions<'a> {
             OpType::Reduction => self.reduction(&definition),
             OpType::Matmul => self.product(&definition),
             OpType::Reshape => self.layout(&definition),
-            OpType::Opaque if function.name == "opaque" => Err(unknown_operator(op)),
+            OpType::Opaque if function.name == "opaque" => Err(unknown_operator(op).into()),
             OpType::Opaque if function.name == "sdpa" => self.attention(&definition),
-            OpType::Opaque => Err(format!("no kernel is generated for `{}`", function.name)),
+            OpType::Opaque => Err(CodegenError::NoKernel(function.name)),
         }
     }
 
@@ -184,7 +184,7 @@ impl<'a> Definitions<'a> {
         operands
     }
 
-    fn shape_of_operand(&self, operand: Operand) -> Result<Vec<u64>, String> {
+    fn shape_of_operand(&self, operand: Operand) -> Result<Vec<u64>, CodegenError> {
         match operand {
             Operand::Tensor(tensor) => self.shape_of(tensor),
             Operand::Literal(_) => Ok(Vec::new()),
@@ -283,7 +283,7 @@ impl<'a> Definitions<'a> {
     }
 
     /// Elements of a shape.
-    fn count(definition: &Definition<'_>, shape: &[u64]) -> Result<u64, String> {
+    fn count(definition: &Definition<'_>, shape: &[u64]) -> Result<u64, CodegenError> {
         element_count(shape).ok_or_else(|| definition.unfit())
     }
 }

@@ -1,6 +1,8 @@
 //! Matrix products, convolutions and attention, as sums over K.
 
 use super::{Defined, Definition, Definitions, Operand};
+use crate::interpret::EvaluationError;
+use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::{Binary, Expr, ExprId, Fold, Unary};
 use crate::kernel_code::index::IndexId;
 use fuseline_core::model::dtype::DType;
@@ -137,16 +139,8 @@ impl Definitions<'_> {
 
     /// A matmul that states its K, so that its operands may hold more than it reads.
     fn packed(&mut self, definition: &Definition<'_>, operands: &[Operand]) -> Defined {
-        let refuse = || {
-            format!(
-                "{}, and `k=` does not say which part of an operand the op reads",
-                definition.unfit()
-            )
-        };
-        let k = definition
-            .op
-            .k
-            .ok_or_else(|| "its contraction length K is unknown".to_owned())?;
+        let refuse = || CodegenError::PartOfOperand(Box::new(definition.unfit()));
+        let k = definition.op.k.ok_or(EvaluationError::UnknownK)?;
         let (left, right, is_same) = match *operands {
             [one] => (one, one, true),
             [left, right] => {
@@ -158,7 +152,7 @@ impl Definitions<'_> {
         };
         let flags = ["transpose_a", "transpose_b"].map(|flag| definition.call.is_set(flag));
         if flags != [false, false] {
-            return Err("no kernel is generated for a partly read transposed operand".to_owned());
+            return Err(CodegenError::TransposedPart);
         }
         let mut sides = Vec::with_capacity(2);
         for operand in [left, right] {
@@ -207,7 +201,7 @@ impl Definitions<'_> {
             } else {
                 pair.to_vec()
             };
-            Ok::<_, String>(
+            Ok::<_, CodegenError>(
                 sizes
                     .into_iter()
                     .map(|size| size as u64)

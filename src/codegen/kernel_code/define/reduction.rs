@@ -1,6 +1,7 @@
 //! Reductions, normalizations and pools, as folds over the elements of a row.
 
 use super::{Defined, Definition, Definitions, Operand};
+use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::{Binary, Expr, ExprId, Fold, Unary};
 use crate::kernel_code::index::{IndexId, VariableId};
 
@@ -126,11 +127,11 @@ impl Definitions<'_> {
                 let squares = self.squares(definition, rows, mean)?;
                 self.with(Binary::Divide, squares, rows.width as f64 - 1.0)
             }
-            name => return Err(format!("no kernel is generated for `{name}`")),
+            name => return Err(CodegenError::NoKernel(name)),
         })
     }
 
-    fn rows(&mut self, definition: &Definition<'_>, x: Operand) -> Result<Rows, String> {
+    fn rows(&mut self, definition: &Definition<'_>, x: Operand) -> Result<Rows, CodegenError> {
         let mut shape = self.shape_of_operand(x)?;
         let out = &definition.op.shape;
         let mut at = definition.at.to_vec();

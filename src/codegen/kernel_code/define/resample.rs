@@ -1,6 +1,7 @@
 //! Images of another size: interpolation, and pools whose windows cover an image.
 
 use super::{Defined, Definition, Definitions, Operand};
+use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::{Binary, Expr, ExprId, Unary};
 use crate::kernel_code::index::IndexId;
 
@@ -20,7 +21,7 @@ impl Definitions<'_> {
         &self,
         definition: &Definition<'_>,
         x: Operand,
-    ) -> Result<([IndexId; 2], [Axis; 2]), String> {
+    ) -> Result<([IndexId; 2], [Axis; 2]), CodegenError> {
         let shape = self.shape_of_operand(x)?;
         let (&[_, _, rows, columns], &[_, _, height, width], &[image, channel, row, column]) =
             (&shape[..], &definition.op.shape[..], definition.at)

@@ -7,6 +7,7 @@ use super::names::{Names, Naming, written_name};
 use super::scalar::{Launch, Printer, Threads, launch, shared_arrays};
 use super::text::Language;
 use super::{Code, Line};
+use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::{Binary, Fold, Unary};
 use crate::kernel_code::{Argument, Kernel};
 use fuseline_core::model::dtype::DType;
@@ -20,12 +21,11 @@ const MOST_BLOCKS: u64 = (1 << 31) - 1;
 /// A kernel as CUDA C++, with the headers and the functions that it needs, and its launch as a comment.
 ///
 /// # Errors
-/// What of it a launch cannot do, as a clause.
-pub fn cuda(graph: &Graph, kernel: &Kernel) -> Result<Code, String> {
-    let too_many = "it has more blocks than a launch takes";
-    let Launch { groups, threads } = launch(kernel).ok_or(too_many)?;
+/// What of it a launch cannot do.
+pub fn cuda(graph: &Graph, kernel: &Kernel) -> Result<Code, CodegenError> {
+    let Launch { groups, threads } = launch(kernel).ok_or(CodegenError::TooManyBlocks)?;
     if groups > MOST_BLOCKS {
-        return Err(too_many.to_owned());
+        return Err(CodegenError::TooManyBlocks);
     }
     let is_f64 = |argument: &Argument| argument.dtype == DType::F64;
     let language = Cuda {
@@ -37,9 +37,10 @@ pub fn cuda(graph: &Graph, kernel: &Kernel) -> Result<Code, String> {
     let values: u64 = arrays.iter().map(|array| array.1).sum::<u64>() + threads;
     let shared_bytes = values.saturating_mul(if language.is_double { 8 } else { 4 });
     if shared_bytes > SHARED_BYTES {
-        return Err(format!(
-            "its threads share {shared_bytes} bytes, and a block of CUDA has {SHARED_BYTES} without asking for more"
-        ));
+        return Err(CodegenError::SharedByBlock {
+            bytes: shared_bytes,
+            most: SHARED_BYTES,
+        });
     }
     let mut names = Names::new(graph, kernel, WORDS, "_data", Naming::Program);
     let name = names.other(&format!("fused_{}", written_name(graph, kernel)));

@@ -14,6 +14,7 @@ pub use triton::triton;
 pub use wgsl::{LONGEST_SHARED_ROW, Shader, wgsl};
 
 use crate::kernel_code::Kernel;
+use crate::kernel_code::error::CodegenError;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::TensorId;
 use strum::{EnumString, IntoStaticStr, VariantArray};
@@ -57,8 +58,8 @@ impl CodeLanguage {
     /// A kernel in this language.
     ///
     /// # Errors
-    /// What of it the language cannot do, as a clause.
-    pub fn code(self, graph: &Graph, kernel: &Kernel) -> Result<Code, String> {
+    /// What of it the language cannot do.
+    pub fn code(self, graph: &Graph, kernel: &Kernel) -> Result<Code, CodegenError> {
         match self {
             Self::Triton => triton(graph, kernel),
             Self::Cuda => cuda(graph, kernel),

@@ -7,6 +7,7 @@ mod tile;
 use super::Code;
 use super::names::{Names, Naming, written_name};
 use super::text::Texts;
+use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::{Expr, Fold};
 use crate::kernel_code::index::VariableId;
 use crate::kernel_code::schedule::visit;
@@ -23,13 +24,10 @@ const MOST_ELEMENTS: u64 = 1 << 20;
 /// A kernel as a module of Python with a function `launch` of its tensors.
 ///
 /// # Errors
-/// What of it has no form in Triton, as a clause.
-pub fn triton(graph: &Graph, kernel: &Kernel) -> Result<Code, String> {
+/// What of it has no form in Triton.
+pub fn triton(graph: &Graph, kernel: &Kernel) -> Result<Code, CodegenError> {
     if !kernel.shared.is_empty() {
-        return Err(
-            "its threads read what others of the same row computed, and a block of Triton has no such access"
-                .to_owned(),
-        );
+        return Err(CodegenError::SharedRow);
     }
     let words = include_str!("triton_words.txt");
     let language = Triton {
@@ -80,7 +78,7 @@ impl Printer<'_> {
             .clone()
     }
 
-    fn module(&mut self) -> Result<(), String> {
+    fn module(&mut self) -> Result<(), CodegenError> {
         let kernel = self.texts.kernel;
         for line in [
             "import triton",
@@ -192,7 +190,7 @@ impl Printer<'_> {
         extent.div_ceil(block)
     }
 
-    fn rows(&mut self, row: VariableId) -> Result<u64, String> {
+    fn rows(&mut self, row: VariableId) -> Result<u64, CodegenError> {
         let kernel = self.texts.kernel;
         let name = self.name(row);
         let program = self.program();
@@ -210,9 +208,10 @@ impl Printer<'_> {
             let (name, extent) = (self.name(column), self.extent(column));
             let block = extent.next_power_of_two();
             if block > MOST_ELEMENTS {
-                return Err(format!(
-                    "a row of {extent} elements is longer than a block of Triton, {MOST_ELEMENTS}"
-                ));
+                return Err(CodegenError::RowTooLong {
+                    elements: extent,
+                    most: MOST_ELEMENTS,
+                });
             }
             self.line(format!("{name} = tl.arange(0, {block})"));
             if block != extent {

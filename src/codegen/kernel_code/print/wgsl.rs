@@ -7,6 +7,7 @@ use super::Code;
 use super::names::{Names, Naming};
 use super::scalar::{Launch, Printer, THREADS, Threads, launch, shared_arrays};
 use super::text::Language;
+use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::{Binary, Fold, Unary};
 use crate::kernel_code::{Grid, Kernel};
 use fuseline_core::model::dtype::DType;
@@ -34,24 +35,23 @@ pub struct Shader {
 /// A kernel as a shader.
 ///
 /// # Errors
-/// What of it WebGPU cannot do, as a clause.
-pub fn wgsl(graph: &Graph, kernel: &Kernel, naming: Naming) -> Result<Shader, String> {
+/// What of it WebGPU cannot do.
+pub fn wgsl(graph: &Graph, kernel: &Kernel, naming: Naming) -> Result<Shader, CodegenError> {
     for argument in &kernel.arguments {
         let name = graph.tensor_name(argument.tensor);
         if argument.dtype == DType::F64 {
-            return Err(format!("`{name}` is f64, which WebGPU does not have"));
+            return Err(CodegenError::F64InWebGpu(name.to_owned()));
         }
         if i32::try_from(argument.elements).is_err() {
-            return Err(format!(
-                "`{name}` has more elements than an index of WebGPU reaches"
-            ));
+            return Err(CodegenError::BeyondIndex(name.to_owned()));
         }
     }
     let shared_bytes = 4 * (kernel.shared.iter().sum::<u64>() + THREADS);
     if shared_bytes > SHARED_BYTES {
-        return Err(format!(
-            "its threads share {shared_bytes} bytes, and WebGPU gives {SHARED_BYTES} on every GPU"
-        ));
+        return Err(CodegenError::SharedByWorkgroup {
+            bytes: shared_bytes,
+            most: SHARED_BYTES,
+        });
     }
     let names = Names::new(graph, kernel, WORDS, "_data", naming);
     let mut printer = Printer::new(graph, kernel, Wgsl, names);
@@ -68,8 +68,7 @@ pub fn wgsl(graph: &Graph, kernel: &Kernel, naming: Naming) -> Result<Shader, St
         );
         printer.line(line);
     }
-    let too_many = || "it has too many groups of threads".to_owned();
-    let Launch { groups, threads } = launch(kernel).ok_or_else(too_many)?;
+    let Launch { groups, threads } = launch(kernel).ok_or(CodegenError::TooManyWorkgroups)?;
     if matches!(kernel.grid, Grid::Rows(_)) {
         printer.line(format!("var<workgroup> partial: array<f32, {threads}>;"));
     }
@@ -98,9 +97,9 @@ pub fn wgsl(graph: &Graph, kernel: &Kernel, naming: Naming) -> Result<Shader, St
     }
     let down = groups.div_ceil(MOST_GROUPS);
     let across = groups.div_ceil(down.max(1));
-    let size = |groups: u64| u32::try_from(groups).map_err(|_| too_many());
+    let size = |groups: u64| u32::try_from(groups).map_err(|_| CodegenError::TooManyWorkgroups);
     if down > MOST_GROUPS {
-        return Err(too_many());
+        return Err(CodegenError::TooManyWorkgroups);
     }
     Ok(Shader {
         code: printer.code,

@@ -3,6 +3,7 @@
 use super::{Output, Scheduled};
 use crate::kernel_code::Grid;
 use crate::kernel_code::define::Definitions;
+use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::{Expr, bit};
 use crate::kernel_code::statements::Known;
 use fuseline_core::model::ids::{IdVec, TensorId};
@@ -11,11 +12,11 @@ use fuseline_core::model::op::element_count;
 pub(super) fn schedule(
     mut definitions: Definitions<'_>,
     written: &[TensorId],
-) -> Result<Scheduled, String> {
+) -> Result<Scheduled, CodegenError> {
     let mut sizes = Vec::with_capacity(written.len());
     for &tensor in written {
         let shape = definitions.type_of(tensor)?.0;
-        let elements = element_count(&shape).ok_or("a tensor is too large")?;
+        let elements = element_count(&shape).ok_or(CodegenError::TensorTooLarge)?;
         sizes.push((tensor, shape, elements));
     }
     let largest = sizes.iter().map(|size| size.2).max().unwrap_or(1);
@@ -25,7 +26,7 @@ pub(super) fn schedule(
         let place = definitions.expressions.place(element);
         let end = definitions
             .expressions
-            .constant(i64::try_from(elements).map_err(|_| "a tensor is too large")?);
+            .constant(i64::try_from(elements).map_err(|_| CodegenError::TensorTooLarge)?);
         // Tensors of several sizes: the last threads have no element of a smaller one.
         let only_if =
             (elements < largest).then(|| definitions.expressions.expr(Expr::Below(place, end)));

@@ -4,6 +4,7 @@ use super::places::{Place, Places, follow};
 use super::stages::Stages;
 use super::{Output, Scheduled, reduces_rows};
 use crate::kernel_code::define::Definitions;
+use crate::kernel_code::error::CodegenError;
 use fuseline_core::model::ids::{OpId, TensorId};
 use fuseline_core::model::op::element_count;
 use fuseline_core::model::op_type::OpType;
@@ -22,7 +23,7 @@ pub(super) fn schedule(
     mut definitions: Definitions<'_>,
     ops: &[OpId],
     written: &[TensorId],
-) -> Result<Option<Scheduled>, String> {
+) -> Result<Option<Scheduled>, CodegenError> {
     let Some((anchor, tensor)) = anchor(&definitions, ops) else {
         return Ok(None);
     };

@@ -3,6 +3,7 @@
 use super::places::{Place, Places, follow};
 use super::{Output, Scheduled, reduces_rows};
 use crate::kernel_code::define::Definitions;
+use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::{Binary, Expr, ExprId, Expressions, Fold, bit};
 use crate::kernel_code::index::{IndexId, VariableId};
 use crate::kernel_code::statements::Known;
@@ -23,7 +24,7 @@ pub(super) fn schedule<'a>(
     definitions: impl Fn() -> Definitions<'a>,
     ops: &[OpId],
     written: &[TensorId],
-) -> Result<Option<Scheduled>, String> {
+) -> Result<Option<Scheduled>, CodegenError> {
     let first = definitions();
     let graph = first.graph;
     let is_product = |&op: &OpId| graph.ops[op].op_type == OpType::Matmul;
@@ -77,7 +78,7 @@ fn with_columns(
     written: &[TensorId],
     product: OpId,
     distance: Option<u64>,
-) -> Result<Option<Scheduled>, String> {
+) -> Result<Option<Scheduled>, CodegenError> {
     let graph = definitions.graph;
     let Some((variables, elements)) = tile_places(&mut definitions, &graph.ops[product], distance)
     else {

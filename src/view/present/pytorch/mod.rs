@@ -7,7 +7,7 @@ mod names;
 use self::expression::expression;
 use self::names::Names;
 use crate::present::names::{joined, op_name};
-use fuseline_codegen::interpret::{Kind, calls, external_type, kind_of};
+use fuseline_codegen::interpret::{EvaluationError, Kind, calls, external_type, kind_of};
 use fuseline_core::Analysis;
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::graph::Graph;
@@ -26,21 +26,40 @@ pub const SCRIPT_NAME: &str = "bench.py";
 pub type Script = Result<String, Vec<Unwritable>>;
 
 /// An op or an input that has no counterpart in PyTorch.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{name}: {reason}")]
 pub struct Unwritable {
     /// Its name.
     pub name: String,
-    /// Why, as a clause.
-    pub reason: String,
+    /// Why.
+    pub reason: ScriptError,
+}
+
+/// Why a script cannot have an op or an input, as a clause about it.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ScriptError {
+    /// The op has no value.
+    #[error(transparent)]
+    Evaluation(#[from] EvaluationError),
+    /// PyTorch has the function, but not for these shapes.
+    #[error("a script cannot write `{0}` with these shapes")]
+    Shapes(&'static str),
+    /// A matmul of f8.
+    #[error("PyTorch multiplies f8 only with explicit scales")]
+    ScaledProduct,
+    /// An op without a shape.
+    #[error("its shape is unknown")]
+    UnknownShape,
+    /// An input without a shape or an element type.
+    #[error("its shape or its element type is unknown")]
+    UnknownInput,
 }
 
 /// Why there is no script, in a sentence.
 pub fn refusal(unwritable: &[Unwritable]) -> String {
     /// Ops that the sentence names.
     const NAMED: usize = 2;
-    let each = unwritable
-        .iter()
-        .map(|Unwritable { name, reason }| format!("{name}: {reason}"));
+    let each = unwritable.iter().map(Unwritable::to_string);
     let each = joined(each, ["; ", " and "], NAMED);
     format!("This program has no PyTorch script. {each}.")
 }
@@ -59,7 +78,7 @@ pub fn script(
     let names = Names::of(graph);
     let unknown = graph.unknown_ops.iter().map(|name| Unwritable {
         name: name.clone(),
-        reason: "its shape is unknown".to_owned(),
+        reason: ScriptError::UnknownShape,
     });
     let mut unwritable: Vec<Unwritable> = unknown.collect();
     let mut inputs = String::new();
@@ -144,9 +163,8 @@ fn results(graph: &Graph) -> Vec<OpId> {
 }
 
 /// How the script draws an input or a weight.
-fn input(graph: &Graph, tensor: TensorId) -> Result<String, String> {
-    let (shape, dtype) = external_type(graph, tensor)
-        .ok_or_else(|| "its shape or its element type is unknown".to_owned())?;
+fn input(graph: &Graph, tensor: TensorId) -> Result<String, ScriptError> {
+    let (shape, dtype) = external_type(graph, tensor).ok_or(ScriptError::UnknownInput)?;
     let sizes: Vec<usize> = (shape.iter())
         .map(|&size| usize::try_from(size).unwrap_or(usize::MAX))
         .collect();

@@ -2,6 +2,7 @@
 
 use super::Printer;
 use super::language::type_of;
+use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::{Expr, ExprId};
 use crate::kernel_code::index::VariableId;
 use crate::kernel_code::{RightOperand, Statement, Tile};
@@ -16,7 +17,7 @@ impl Printer<'_> {
     pub(super) fn tile(
         &mut self,
         [batch, row, column]: [VariableId; 3],
-    ) -> Result<(u64, &'static str), String> {
+    ) -> Result<(u64, &'static str), CodegenError> {
         let kernel = self.texts.kernel;
         let Some(Tile {
             over,
@@ -25,7 +26,7 @@ impl Printer<'_> {
             rest,
         }) = kernel.tile()
         else {
-            return Err("it has no product".to_owned());
+            return Err(CodegenError::NoProduct);
         };
         let own = self.operand_type(left);
         let is_same = |right: &RightOperand| self.operand_type(right.value) == own;

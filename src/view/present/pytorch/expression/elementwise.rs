@@ -2,10 +2,11 @@
 
 use super::super::{shape_of, torch_dtype};
 use super::{Task, number_of};
+use crate::present::pytorch::ScriptError;
 use fuseline_core::model::dtype::DType;
 
 impl Task<'_> {
-    pub(super) fn elementwise(&self) -> Result<String, String> {
+    pub(super) fn elementwise(&self) -> Result<String, ScriptError> {
         let name = self.function.name;
         let binary = |sign: &str| Ok(format!("{} {sign} {}", self.operand(0)?, self.operand(1)?));
         let called = |function: &str| Ok(format!("{function}({})", self.operands.join(", ")));
@@ -113,7 +114,7 @@ impl Task<'_> {
     }
 
     /// Above the diagonal minus infinity. The last row sees all columns.
-    fn causal(&self) -> Result<String, String> {
+    fn causal(&self) -> Result<String, ScriptError> {
         let x = self.operand(0)?;
         let (rows, columns) = match self.op.shape[..] {
             [.., rows, columns] => (rows, columns),
@@ -127,7 +128,7 @@ impl Task<'_> {
     }
 
     /// The larger or the smaller of two, one of which may be a number.
-    fn bounded(&self) -> Result<String, String> {
+    fn bounded(&self) -> Result<String, ScriptError> {
         let name = self.function.name;
         let bound = if name == "maximum" { "min" } else { "max" };
         match (&self.operands[..], &self.call.literals[..]) {

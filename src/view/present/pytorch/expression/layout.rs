@@ -2,11 +2,12 @@
 
 use super::super::shape_of;
 use super::Task;
+use crate::present::pytorch::ScriptError;
 use fuseline_core::model::op::Indexing;
 use fuseline_core::model::operand_parts::{Heads, heads_between};
 
 impl Task<'_> {
-    pub(super) fn layout(&self) -> Result<String, String> {
+    pub(super) fn layout(&self) -> Result<String, ScriptError> {
         let name = self.function.name;
         let x = self.operand(0)?;
         let shape = shape_of(&self.op.shape);
@@ -102,7 +103,7 @@ impl Task<'_> {
     }
 
     /// Columns split over heads, or heads brought together; else the elements in their order.
-    fn rearranged(&self) -> Result<String, String> {
+    fn rearranged(&self) -> Result<String, ScriptError> {
         let shape = shape_of(&self.op.shape);
         let [x] = &self.operands[..] else {
             let flat: Vec<String> = self

@@ -7,7 +7,7 @@ mod products;
 mod rows;
 
 use super::names::Names;
-use super::torch_dtype;
+use super::{ScriptError, torch_dtype};
 use fuseline_codegen::interpret::{Call, function_of};
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::functions::Function;
@@ -30,13 +30,13 @@ struct Task<'a> {
 /// The value of an op, of the element type of its output.
 ///
 /// # Errors
-/// Why PyTorch has no such op, as a clause about it.
+/// Why PyTorch has no such op.
 pub(super) fn expression(
     graph: &Graph,
     names: &Names,
     id: OpId,
     call: &Call,
-) -> Result<String, String> {
+) -> Result<String, ScriptError> {
     let op = &graph.ops[id];
     let function = function_of(op)?;
     let operand = |&tensor: &TensorId| {
@@ -68,7 +68,7 @@ pub(super) fn expression(
         operands,
     };
     if task.is_scaled_product() {
-        return Err("PyTorch multiplies f8 only with explicit scales".to_owned());
+        return Err(ScriptError::ScaledProduct);
     }
     let value = match task.function.op_type {
         OpType::Elementwise => task.elementwise(),
@@ -92,14 +92,11 @@ fn number_of(value: f64) -> String {
 }
 
 impl Task<'_> {
-    fn refuse(&self) -> String {
-        format!(
-            "a script cannot write `{}` with these shapes",
-            self.function.name
-        )
+    fn refuse(&self) -> ScriptError {
+        ScriptError::Shapes(self.function.name)
     }
 
-    fn operand(&self, place: usize) -> Result<&str, String> {
+    fn operand(&self, place: usize) -> Result<&str, ScriptError> {
         self.operands
             .get(place)
             .map(String::as_str)
@@ -161,7 +158,7 @@ impl Task<'_> {
     }
 
     /// An operand of a product in the element type of the output, which PyTorch wants of both.
-    fn factor(&self, place: usize) -> Result<String, String> {
+    fn factor(&self, place: usize) -> Result<String, ScriptError> {
         let operand = self.operand(place)?;
         let dtype = self.op.element_type();
         match dtype {
@@ -172,11 +169,11 @@ impl Task<'_> {
         }
     }
 
-    fn number(&self, attribute: &str) -> Result<String, String> {
-        self.call.stated(attribute).map(number_of)
+    fn number(&self, attribute: &'static str) -> Result<String, ScriptError> {
+        Ok(number_of(self.call.stated(attribute)?))
     }
 
-    fn indexing(&self) -> Result<&Indexing, String> {
+    fn indexing(&self) -> Result<&Indexing, ScriptError> {
         self.op.indexing.as_deref().ok_or_else(|| self.refuse())
     }
 }

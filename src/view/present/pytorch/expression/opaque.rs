@@ -1,14 +1,15 @@
 //! Kernels of libraries, and operators that are not known.
 
 use super::{Task, number_of};
+use crate::present::pytorch::ScriptError;
 use fuseline_codegen::interpret::unknown_operator;
 use fuseline_core::model::dtype::DType;
 
 impl Task<'_> {
-    pub(super) fn opaque(&self) -> Result<String, String> {
+    pub(super) fn opaque(&self) -> Result<String, ScriptError> {
         let name = self.function.name;
         match name {
-            "opaque" => Err(unknown_operator(self.op)),
+            "opaque" => Err(unknown_operator(self.op).into()),
             "sdpa" => self.attention(),
             "topk" | "topk_indices" => {
                 let axis = self.indexing()?.axis;
@@ -43,7 +44,7 @@ impl Task<'_> {
         }
     }
 
-    fn attention(&self) -> Result<String, String> {
+    fn attention(&self) -> Result<String, ScriptError> {
         let factors: Vec<String> = (0..3)
             .map(|place| self.factor(place))
             .collect::<Result<_, _>>()?;

@@ -1,11 +1,12 @@
 //! Matrix products and convolutions.
 
 use super::Task;
+use crate::present::pytorch::ScriptError;
 use fuseline_core::model::operand_parts::{Sides, packed_parts};
 use std::ops::Range;
 
 impl Task<'_> {
-    pub(super) fn product(&self) -> Result<String, String> {
+    pub(super) fn product(&self) -> Result<String, ScriptError> {
         let name = self.function.name;
         match name {
             "matmul" => self.matmul(),
@@ -35,7 +36,7 @@ impl Task<'_> {
         }
     }
 
-    fn matmul(&self) -> Result<String, String> {
+    fn matmul(&self) -> Result<String, ScriptError> {
         let turned = |operand: String, attribute: &str| {
             if self.call.is_set(attribute) {
                 format!("{operand}.mT")
@@ -53,7 +54,7 @@ impl Task<'_> {
     }
 
     /// Operands that may hold more than the matmul reads.
-    fn packed(&self, left: String, right: String, last: usize) -> Result<String, String> {
+    fn packed(&self, left: String, right: String, last: usize) -> Result<String, ScriptError> {
         let refuse = || self.refuse();
         let sides = |shape: &[u64], attribute: &str| match *shape {
             [.., rows, columns] if self.call.is_set(attribute) => Some(Sides {
@@ -118,7 +119,7 @@ impl Task<'_> {
         }
     }
 
-    fn factors(&self) -> Result<String, String> {
+    fn factors(&self) -> Result<String, ScriptError> {
         let factors = (0..self.operands.len()).map(|place| self.factor(place));
         let factors: Vec<String> = factors.collect::<Result<_, _>>()?;
         Ok(factors.join(", "))

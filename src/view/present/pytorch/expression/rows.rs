@@ -2,6 +2,7 @@
 
 use super::super::shape_of;
 use super::Task;
+use crate::present::pytorch::ScriptError;
 
 impl Task<'_> {
     /// The dimensions that are reduced.
@@ -11,7 +12,7 @@ impl Task<'_> {
         self.op.reduced_axes(rank)
     }
 
-    pub(super) fn reduction(&self) -> Result<String, String> {
+    pub(super) fn reduction(&self) -> Result<String, ScriptError> {
         let name = self.function.name;
         let x = self.operand(0)?;
         let axes = self.axes();

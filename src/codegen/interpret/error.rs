@@ -1,0 +1,74 @@
+//! Why an op has no value.
+
+use super::array::shape_words;
+use fuseline_core::model::op_type::OpType;
+use fuseline_core::notation::spelling::quoted;
+
+/// Why an op cannot be evaluated, as a clause about it.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum EvaluationError {
+    /// An operator that Fuseline does not know; its name, where the text has one.
+    #[error("{}", match .0 {
+        Some(name) => format!("the operator {} is unknown", quoted(name)),
+        None => "an opaque op computes an unknown function".to_owned(),
+    })]
+    UnknownOperator(Option<String>),
+    /// An op of a bare type that may compute anything.
+    #[error(
+        "`{}` does not say what it computes: use a function such as `{}`",
+        .0.name(),
+        if *.0 == OpType::Elementwise { "relu" } else { "sum" }
+    )]
+    BareType(OpType),
+    /// No function has this name.
+    #[error("there is no function {}", quoted(.0))]
+    NoFunction(String),
+    /// The shapes of the inputs are not those that the function takes.
+    #[error(
+        "`{function}` of {} does not give {}",
+        if inputs.is_empty() {
+            "nothing".to_owned()
+        } else {
+            let shapes: Vec<String> = inputs.iter().map(|shape| shape_words(shape)).collect();
+            shapes.join(" and ")
+        },
+        shape_words(output)
+    )]
+    Shapes {
+        /// What the op computes.
+        function: &'static str,
+        /// The shapes of its inputs.
+        inputs: Vec<Vec<usize>>,
+        /// The shape of its output.
+        output: Vec<usize>,
+    },
+    /// A matmul whose operands are larger than its contraction, and nothing says which part it reads.
+    #[error("{0}, and `k=` does not say which part of an operand the op reads")]
+    PartOfOperand(Box<Self>),
+    /// A matmul without a contraction length.
+    #[error("its contraction length K is unknown")]
+    UnknownK,
+    /// An attribute that the function needs is missing.
+    #[error("it has no number: give one with `{0}=`")]
+    NoNumber(&'static str),
+    /// The function takes another number of inputs.
+    #[error("`{0}` cannot run with one input")]
+    OneInput(&'static str),
+    /// The function has no values.
+    #[error("`{0}` cannot run on numbers")]
+    NoNumbers(&'static str),
+    /// Dropout outside 0 to 1.
+    #[error("`p` is {0}, which is not a probability")]
+    NoProbability(f64),
+    /// Rows that have no halves.
+    #[error("the last dimension is {0}, which is odd")]
+    OddRow(u64),
+    /// An index that points outside its dimension.
+    #[error("an index is {index}, but the dimension has size {size}")]
+    Index {
+        /// Which one.
+        index: f64,
+        /// The size of the dimension.
+        size: usize,
+    },
+}
