@@ -1,9 +1,8 @@
 //! `--limits`: the resources that each kernel needs of a multiprocessor, and warnings where fusing costs time.
 
-use fuseline_core::Analysis;
-use fuseline_core::analysis::device_model::Tiling;
 use fuseline_core::analysis::limits::{KernelLimits, limits};
-use fuseline_view::present::format::{format_bytes, format_percent};
+use fuseline_core::{Analysis, KernelId};
+use fuseline_view::present::quantity::{Figure, Quantity, Subject, Unit, Values};
 use fuseline_view::present::warnings::warning_text;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -28,46 +27,63 @@ pub(super) fn limits_report(analysis: &Analysis) -> Option<Vec<LimitsReport>> {
     Some(limits(analysis)?.into_iter().map(of_kernel).collect())
 }
 
+/// The columns behind the number of the kernel: head, width, quantities.
+const COLUMNS: [(&str, usize, &[Quantity]); 7] = [
+    (
+        "on chip, available",
+        20,
+        &[Quantity::OnChip, Quantity::OnChipAvailable],
+    ),
+    ("registers", 9, &[Quantity::Registers]),
+    ("blocks", 8, &[Quantity::Blocks]),
+    ("occupancy", 9, &[Quantity::Occupancy]),
+    ("waves", 5, &[Quantity::Waves]),
+    ("wave efficiency", 15, &[Quantity::WaveEfficiency]),
+    ("tile efficiency", 15, &[Quantity::TileEfficiency]),
+];
+
 /// One line for each kernel, and one for each warning.
 pub(super) fn limits_table(analysis: &Analysis) -> String {
-    let Some(all) = limits(analysis) else {
+    if analysis.options.device.hardware.multiprocessor().is_none() {
         return "\nno limits: the number of multiprocessors of this device is unknown\n".to_owned();
-    };
-    let mut text = format!(
-        "\n{:>3}  {:>20}  {:>9}  {:>8}  {:>9}  {:>5}  {:>15}  {:>15}\n",
-        "#",
-        "on chip, available",
-        "registers",
-        "blocks",
-        "occupancy",
-        "waves",
-        "wave efficiency",
-        "tile efficiency"
-    );
-    for (index, kernel) in all.iter().enumerate() {
-        let on_chip = format!(
-            "{}, {}",
-            format_bytes(kernel.on_chip_bytes),
-            format_bytes(kernel.on_chip_available_bytes)
-        );
-        let efficiency = |part: fn(Tiling) -> f64| {
-            let part = kernel.tiling.map(part);
-            part.map_or_else(|| "-".to_owned(), |part| format_percent(part * 100.0))
-        };
-        let _ = writeln!(
-            text,
-            "{:>3}  {on_chip:>20}  {:>9}  {:>8}  {:>9}  {:>5}  {:>15}  {:>15}",
-            index + 1,
-            kernel.registers_per_thread,
-            kernel.blocks,
-            format_percent(kernel.occupancy * 100.0),
-            kernel.waves,
-            efficiency(|tiling| tiling.wave_efficiency),
-            efficiency(|tiling| tiling.tile_efficiency)
-        );
-        for warning in &kernel.warnings {
+    }
+    let values = Values::new(analysis);
+    let mut text = format!("\n{:>3}", "#");
+    for (head, width, _) in COLUMNS {
+        let _ = write!(text, "  {head:>width$}");
+    }
+    text.push('\n');
+    for id in analysis.fused.kernels.ids() {
+        let _ = write!(text, "{:>3}", id.number());
+        for (_, width, quantities) in COLUMNS {
+            let cell = cell(analysis, &values, id, quantities);
+            let _ = write!(text, "  {cell:>width$}");
+        }
+        text.push('\n');
+        let warnings = values.limits(id).map_or(&[][..], |limits| &limits.warnings);
+        for warning in warnings {
             let _ = writeln!(text, "     {}", warning_text(&analysis.graph, warning));
         }
     }
     text
+}
+
+fn cell(
+    analysis: &Analysis,
+    values: &Values<'_>,
+    kernel: KernelId,
+    quantities: &[Quantity],
+) -> String {
+    let text = |&quantity| {
+        let of = Subject::kernel(analysis, kernel)?;
+        let value = values.of(Figure::fused(of, quantity))?;
+        // Other programs read the columns, and commas between digits would be in their way.
+        Some(match quantity.unit() {
+            Some(Unit::Count) => value.digits(),
+            _ => value.text(),
+        })
+    };
+    let texts = quantities.iter().map(text);
+    let texts = texts.map(|text| text.unwrap_or_else(|| "-".to_owned()));
+    texts.collect::<Vec<_>>().join(", ")
 }

@@ -1,6 +1,7 @@
 //! The analysis as a table of text.
 
 use fuseline_core::Analysis;
+use fuseline_view::present::bottleneck_names::bound_name;
 use fuseline_view::present::certificates::certificate_sentence;
 use fuseline_view::present::explain::{total_accesses, total_memory};
 use fuseline_view::present::figure::Part;
@@ -10,7 +11,7 @@ use fuseline_view::present::format::{
 use fuseline_view::present::headline;
 use fuseline_view::present::memory::{memory_text, memory_warning};
 use fuseline_view::present::names::{launches_note, short_kernel_ops};
-use fuseline_view::present::times::{TimeKind, bound_name, kernel_time, missing_total};
+use fuseline_view::present::times::{TimeKind, kernel_time, missing_total};
 use std::fmt::Write as _;
 
 /// Longest name in the table, in characters.

@@ -3,7 +3,8 @@
 use crate::app::covers::closes_on_back;
 use crate::app::state::Page;
 use fuseline_browser::{self as browser, on_window};
-use fuseline_view::present::figure::{Convention, Explanation, Term, Worked};
+use fuseline_view::present::derivation::{Derivation, Term};
+use fuseline_view::present::figure::{Convention, Explanation};
 use leptos::prelude::*;
 use leptos::{ev, html};
 
@@ -95,8 +96,13 @@ fn Card(
         let exact = told.with(|told| told.as_ref()?.exact());
         exact.map(|exact| view! { <span class="quiet">"= " {exact}</span> })
     };
-    let worked =
-        move || told.with(|told| Some(worked_view(told.as_ref()?.term.as_ref()?.worked.as_ref()?)));
+    let worked = move || {
+        told.with(|told| {
+            Some(worked_view(
+                told.as_ref()?.term.as_ref()?.derivation.as_ref()?,
+            ))
+        })
+    };
     let notes = move || {
         told.with(|told| {
             let notes = told.iter().flat_map(|told| &told.notes);
@@ -164,14 +170,14 @@ fn Card(
 }
 
 /// A calculation: on one line, or a line for each term. Below stands how a term is found.
-fn worked_view(worked: &Worked) -> AnyView {
+fn worked_view(worked: &Derivation) -> AnyView {
     let worked = worked.simplest();
     let line = worked.line();
     let is_listed = line.is_none();
     let terms = worked
         .terms
         .iter()
-        .filter(|term| is_listed || term.worked.is_some());
+        .filter(|term| is_listed || term.derivation.is_some());
     let terms = terms.map(term_view).collect_view();
     view! {
         {line.map(|line| view! { <p class="explanation-line">"= " {line}</p> })}
@@ -182,10 +188,10 @@ fn worked_view(worked: &Worked) -> AnyView {
 
 fn term_view(term: &Term) -> impl IntoView + use<> {
     // A term without a name is called by its calculation.
-    let line = term.worked.as_ref().and_then(Worked::line);
+    let line = term.derivation.as_ref().and_then(Derivation::line);
     let (name, found) = match line.filter(|_| term.name.is_empty()) {
         Some(line) => (line, None),
-        None => (term.name.clone(), term.worked.as_ref().map(worked_view)),
+        None => (term.name.clone(), term.derivation.as_ref().map(worked_view)),
     };
     view! {
         <li>

@@ -12,9 +12,10 @@ use fuseline_browser as browser;
 use fuseline_view::page::view::View;
 use fuseline_view::present::bottleneck::Bottleneck;
 use fuseline_view::present::claim::{claim, counting_claim};
-use fuseline_view::present::figure::{Figure, Of, Part, Quantity};
+use fuseline_view::present::figure::Part;
 use fuseline_view::present::headline::{Headline as Figures, SearchResult, headline};
 use fuseline_view::present::prediction_error::unverified;
+use fuseline_view::present::quantity::{Figure, Quantity, Subject};
 use fuseline_view::present::times::outside_text;
 use leptos::html;
 use leptos::prelude::*;
@@ -132,13 +133,13 @@ fn FigureLine(
     let pair = move |quantity, before: fn(&Figures) -> &String, after: fn(&Figures) -> &String| {
         view! {
             <span class="before">
-                <Number told=Figure::unfused(Of::Program, quantity)>{text(before)}</Number>
+                <Number told=Figure::unfused(Subject::Program, quantity)>{text(before)}</Number>
             </span>
             <Show when=move || is_fused.get()>
                 <span class="arrow" aria-hidden="true">"→"</span>
                 <span class="sr-only">"becomes"</span>
                 <strong>
-                    <Number told=Figure::fused(Of::Program, quantity)>{text(after)}</Number>
+                    <Number told=Figure::fused(Subject::Program, quantity)>{text(after)}</Number>
                 </strong>
             </Show>
         }

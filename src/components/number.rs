@@ -2,7 +2,8 @@
 
 use crate::app::state::{Page, Told};
 use fuseline_browser as browser;
-use fuseline_view::present::figure::{Explanation, Figure, Part};
+use fuseline_view::present::figure::{Explanation, Part};
+use fuseline_view::present::quantity::Figure;
 use leptos::context::Provider;
 use leptos::either::Either;
 use leptos::prelude::*;

@@ -3,8 +3,8 @@
 use super::announcer::Announcer;
 use crate::app::state::Page;
 use crate::components::number::Number;
-use fuseline_view::present::figure::{Figure, Of, Quantity};
 use fuseline_view::present::pinned::{Against, HeadlineAgainst};
+use fuseline_view::present::quantity::{Figure, Quantity, Subject};
 use leptos::prelude::*;
 
 /// *Pin*; while a state is pinned, what it is, the figures against it, and the ways to leave it.
@@ -48,7 +48,7 @@ fn PinnedLine() -> impl IntoView {
     let has_other_ops = Memo::new(move |_| page.pins_other_ops());
     let spoken = Memo::new(move |_| against.get().map_or_else(String::new, |all| all.sentence()));
     let figure = move |what: &'static str, quantity, part: fn(&HeadlineAgainst) -> &Against| {
-        let of = Figure::fused(Of::Program, quantity);
+        let of = Figure::fused(Subject::Program, quantity);
         let text = move |text: fn(&Against) -> &String| {
             move || against.with(|all| all.as_ref().map(|all| text(part(all)).clone()))
         };

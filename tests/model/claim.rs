@@ -5,9 +5,11 @@ use fuseline_core::analysis::compare::compare;
 use fuseline_core::examples::{EXAMPLES, Example, NEXT, example};
 use fuseline_core::{Analysis, Options, Policy, analyze_program, device, notation};
 use fuseline_view::present::claim::{claim, counting_claim, page_title};
-use fuseline_view::present::figure::{Figure, Number, Of, Part, Quantity, explanation};
+use fuseline_view::present::derivation::Number;
+use fuseline_view::present::figure::{Part, explanation};
 use fuseline_view::present::format::format_percent;
 use fuseline_view::present::policy_bars::policy_bars;
+use fuseline_view::present::quantity::{Figure, Quantity, Subject};
 use strum::VariantArray;
 
 fn analysis(text: &str, policy: Policy) -> Analysis {
@@ -236,8 +238,8 @@ fn a_negative_saving_says_why() {
                 Some((percent, told.notes))
             };
             let kernels = analysis.fused.kernels.ids();
-            let kernels = kernels.filter_map(|kernel| Of::kernel(&analysis, kernel));
-            for (at, of) in [Of::Program].into_iter().chain(kernels).enumerate() {
+            let kernels = kernels.filter_map(|kernel| Subject::kernel(&analysis, kernel));
+            for (at, of) in [Subject::Program].into_iter().chain(kernels).enumerate() {
                 let Some((percent, notes)) = saved(of) else {
                     continue;
                 };

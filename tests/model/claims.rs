@@ -17,11 +17,12 @@ use fuseline_import::matching::match_kernels;
 use fuseline_import::profile::{MeasuredKernel, MeasuredRun};
 use fuseline_view::present::certificates::{certificate_sentence, certificate_text};
 use fuseline_view::present::claim::claim;
-use fuseline_view::present::figure::{Figure, Of, Part, Quantity, explanation};
+use fuseline_view::present::figure::{Part, explanation};
 use fuseline_view::present::format::format_seconds;
 use fuseline_view::present::headline::headline;
 use fuseline_view::present::kernels::kernel_figures;
 use fuseline_view::present::profile::{ProfileFigure, RowOf, profile_explanation, profile_rows};
+use fuseline_view::present::quantity::{Figure, Quantity, Subject};
 use fuseline_view::present::sweep::sweep_rows;
 use fuseline_view::present::times::{kernel_time, outside_text, time_lines, time_note};
 use proptest::prelude::*;
@@ -365,7 +366,7 @@ fn a_ratio_of_unverified_times_is_marked_and_its_card_says_why() {
             "{ratio}"
         );
         let parts = claim(&analysis, true);
-        let speedup = Figure::fused(Of::Program, Quantity::Speedup);
+        let speedup = Figure::fused(Subject::Program, Quantity::Speedup);
         let shown = parts
             .iter()
             .find(|part| part.figure == Some(speedup))

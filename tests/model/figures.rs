@@ -11,15 +11,14 @@ use fuseline_core::{
 };
 use fuseline_view::present::compare::policy_rows;
 use fuseline_view::present::explain::ledger;
-use fuseline_view::present::figure::{
-    Explanation, Figure, Of, Quantity, Resource, Run, explanation, explanation_of_policy,
-};
+use fuseline_view::present::figure::{Explanation, explanation, explanation_of_policy};
 use fuseline_view::present::headline::headline;
 use fuseline_view::present::inspect::{inspect_kernel, inspect_op, inspect_tensor};
 use fuseline_view::present::kernel_details::kernel_details;
 use fuseline_view::present::kernels::{kernel_rows, kernel_total};
-use fuseline_view::present::limits::limit_rows;
+use fuseline_view::present::limits::{COLUMNS, limit_rows};
 use fuseline_view::present::memory::memory_sentence;
+use fuseline_view::present::quantity::{Figure, Quantity, Run, Subject};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -45,7 +44,7 @@ const QUANTITIES: [Quantity; 25] = [
     Quantity::Launches,
     Quantity::Flops,
     Quantity::Intensity,
-    Quantity::LimitedBy,
+    Quantity::Bottleneck,
     Quantity::Ridge,
     Quantity::Time,
     Quantity::LowerBound,
@@ -55,29 +54,29 @@ const QUANTITIES: [Quantity; 25] = [
     Quantity::Differing,
     Quantity::DeviceMemory,
     Quantity::BytesVanished,
-    Quantity::Resource(Resource::OnChip),
-    Quantity::Resource(Resource::OnChipAvailable),
-    Quantity::Resource(Resource::Registers),
-    Quantity::Resource(Resource::Occupancy),
-    Quantity::Resource(Resource::Blocks),
-    Quantity::Resource(Resource::Waves),
-    Quantity::Resource(Resource::WaveEfficiency),
-    Quantity::Resource(Resource::TileEfficiency),
+    Quantity::OnChip,
+    Quantity::OnChipAvailable,
+    Quantity::Registers,
+    Quantity::Occupancy,
+    Quantity::Blocks,
+    Quantity::Waves,
+    Quantity::WaveEfficiency,
+    Quantity::TileEfficiency,
 ];
 
 /// Every explanation of an analysis.
 fn explanations(analysis: &Analysis) -> Vec<Explanation> {
     let kernels = analysis.fused.kernels.iter();
-    let kernels = kernels.filter_map(|kernel| Some(Of::Kernel(*kernel.ops.first()?)));
-    let ops = analysis.graph.ops.ids().map(Of::Op);
-    let tensors = analysis.graph.tensors.ids().map(Of::Tensor);
+    let kernels = kernels.filter_map(|kernel| Some(Subject::Kernel(*kernel.ops.first()?)));
+    let ops = analysis.graph.ops.ids().map(Subject::Op);
+    let tensors = analysis.graph.tensors.ids().map(Subject::Tensor);
     let moved = analysis.fused.kernels.iter_enumerated();
     let moved = moved.flat_map(|(id, kernel)| {
         let first = kernel.ops.first().copied();
         let tensors = ledger(analysis, id).into_iter();
-        tensors.filter_map(move |row| Some(Of::TensorAt(first?, row.tensor)))
+        tensors.filter_map(move |row| Some(Subject::TensorAt(first?, row.tensor)))
     });
-    let of = [Of::Program]
+    let of = [Subject::Program]
         .into_iter()
         .chain(kernels)
         .chain(ops)
@@ -147,7 +146,7 @@ fn figures_of_the_headline_are_those_that_are_told() {
                 Figure {
                     quantity,
                     run,
-                    of: Of::Program,
+                    of: Subject::Program,
                 },
             )
         };
@@ -212,13 +211,13 @@ fn figures_of_the_table_of_kernels_are_those_that_are_told() {
             assert_eq!(told(Quantity::BytesWritten), shown.bytes_written, "{id}");
             assert_eq!(told(Quantity::Flops), shown.flops, "{id}");
             assert_eq!(told(Quantity::Intensity), shown.intensity, "{id}");
-            assert_eq!(told(Quantity::LimitedBy), shown.bottleneck, "{id}");
+            assert_eq!(told(Quantity::Bottleneck), shown.bottleneck, "{id}");
             assert_eq!(told(Quantity::Time), shown.time.time, "{id}");
             let bound = shown.time.bound.as_ref().unwrap_or(&shown.time.time);
             assert_eq!(told(Quantity::LowerBound), *bound, "{id}");
         }
         let shown = kernel_total(analysis);
-        let told = |quantity| value(analysis, Figure::fused(Of::Program, quantity));
+        let told = |quantity| value(analysis, Figure::fused(Subject::Program, quantity));
         assert_eq!(told(Quantity::Bytes), shown.fused_bytes, "{id}");
         assert_eq!(told(Quantity::BytesRead), shown.bytes_read, "{id}");
         assert_eq!(told(Quantity::BytesWritten), shown.bytes_written, "{id}");
@@ -234,7 +233,7 @@ fn figures_of_the_comparison_are_those_that_are_told() {
             let chosen = analysis(example.text, Policy::Rules, device_id);
             let compared = compare(&chosen);
             for shown in policy_rows(&compared, Policy::Rules, Objective::Bytes) {
-                let of = Of::Policy(shown.policy);
+                let of = Subject::Policy(shown.policy);
                 let own = compared
                     .iter()
                     .find(|one| one.policy == shown.policy)
@@ -289,25 +288,14 @@ fn numbers_on_cards_are_those_that_are_told() {
 fn figures_of_the_table_of_limits_are_those_that_are_told() {
     each_analysis(|id, analysis| {
         for row in limit_rows(analysis, 30).unwrap() {
-            let of = Of::Kernel(row.first_op);
-            let told = |resource| {
-                let figure = Figure::fused(of, Quantity::Resource(resource));
+            let of = Subject::Kernel(row.first_op);
+            let told = |quantity| {
+                let figure = Figure::fused(of, quantity);
                 explanation(figure, analysis).map(|told| told.value)
             };
-            let some = |text: &str| (text != "–").then(|| text.to_owned());
-            let [wave, tile] = row.efficiency.map_or([None, None], |both| both.map(Some));
-            let available = row.on_chip_available;
-            for (resource, shown) in [
-                (Resource::OnChip, some(&row.on_chip)),
-                (Resource::OnChipAvailable, available),
-                (Resource::Registers, some(&row.registers)),
-                (Resource::Occupancy, some(&row.occupancy)),
-                (Resource::Blocks, some(&row.blocks)),
-                (Resource::Waves, some(&row.waves)),
-                (Resource::WaveEfficiency, wave),
-                (Resource::TileEfficiency, tile),
-            ] {
-                assert_eq!(told(resource), shown, "{id}: {resource:?} of {}", row.ops);
+            for quantity in COLUMNS.iter().flat_map(|column| column.quantities) {
+                let shown = row.number(*quantity).map(str::to_owned);
+                assert_eq!(told(*quantity), shown, "{id}: {quantity:?} of {}", row.ops);
             }
         }
         for part in memory_sentence(analysis) {
@@ -347,30 +335,30 @@ fn what_is_told_of_the_transformer_block() {
         .unwrap()
         .text;
     let analysis = analysis(text, Policy::Rules, "a100-80");
-    let told = explanation(Figure::fused(Of::Program, Quantity::Saving), &analysis).unwrap();
+    let told = explanation(Figure::fused(Subject::Program, Quantity::Saving), &analysis).unwrap();
     assert_eq!(told.value, "−14.6 %");
     assert_eq!(told.subject, "the whole program");
-    let worked = told.term.unwrap().worked.unwrap();
+    let worked = told.term.unwrap().derivation.unwrap();
     assert_eq!(worked.line().unwrap(), "336 MB saved / 2.30 GB unfused");
-    let saved = worked.terms[0].worked.as_ref().unwrap();
+    let saved = worked.terms[0].derivation.as_ref().unwrap();
     assert_eq!(saved.line().unwrap(), "2.30 GB unfused − 1.96 GB fused");
 
-    let kernel = Of::Kernel(OpId::new(0));
+    let kernel = Subject::Kernel(OpId::new(0));
     let told = explanation(Figure::fused(kernel, Quantity::Flops), &analysis).unwrap();
-    let terms = told.term.unwrap().worked.unwrap().terms;
+    let terms = told.term.unwrap().derivation.unwrap().terms;
     assert_eq!(terms[0].name, "qkv_proj");
-    let line = terms[0].worked.as_ref().unwrap().line().unwrap();
+    let line = terms[0].derivation.as_ref().unwrap().line().unwrap();
     assert_eq!(line, "2 × 2,048 × 12,288 × 4,096 (K)");
 
     let told = explanation(Figure::fused(kernel, Quantity::BytesRead), &analysis).unwrap();
-    let terms = told.term.clone().unwrap().worked.unwrap().terms;
+    let terms = told.term.clone().unwrap().derivation.unwrap().terms;
     let lines: Vec<_> = terms
         .iter()
         .map(|term| {
             format!(
                 "{}: {}",
                 term.name,
-                term.worked.as_ref().unwrap().line().unwrap()
+                term.derivation.as_ref().unwrap().line().unwrap()
             )
         })
         .collect();
@@ -394,7 +382,7 @@ fn what_is_told_of_the_transformer_block() {
 fn a_long_sum_is_cut_and_still_comes_out() {
     let text = EXAMPLES.iter().find(|e| e.id == "gpt2").unwrap().text;
     let analysis = analysis(text, Policy::None, "a100-80");
-    let told = explanation(Figure::fused(Of::Program, Quantity::Bytes), &analysis).unwrap();
+    let told = explanation(Figure::fused(Subject::Program, Quantity::Bytes), &analysis).unwrap();
     let term = told.term.unwrap();
     comes_out(&term).unwrap();
     let last = term.terms().last().unwrap();
@@ -415,11 +403,11 @@ fn a_kernel_that_is_gone_explains_nothing() {
     let rules = analysis(text, Policy::Rules, "a100-80");
     // The second op runs in the kernel of the first.
     assert_eq!(rules.partition.kernel_of[OpId::new(1)], KernelId::new(0));
-    let figure = Figure::fused(Of::Kernel(OpId::new(1)), Quantity::Bytes);
+    let figure = Figure::fused(Subject::Kernel(OpId::new(1)), Quantity::Bytes);
     assert_eq!(explanation(figure, &rules), None);
     let alone = analysis(text, Policy::None, "a100-80");
     assert!(explanation(figure, &alone).is_some());
-    let beyond = Figure::fused(Of::Kernel(OpId::new(1000)), Quantity::Bytes);
+    let beyond = Figure::fused(Subject::Kernel(OpId::new(1000)), Quantity::Bytes);
     assert_eq!(explanation(beyond, &rules), None);
 }
 
@@ -460,7 +448,7 @@ fn the_formula_of_the_number_of_kernels_names_its_rows() {
                 let program = parse(example.text).program;
                 let analysis = analyze_program(&program, &options).analysis.unwrap();
                 for figure in [Figure::fused, Figure::unfused] {
-                    let figure = figure(Of::Program, Quantity::Launches);
+                    let figure = figure(Subject::Program, Quantity::Launches);
                     let told = explanation(figure, &analysis).unwrap();
                     let term = told.term.unwrap();
                     let rows = term.terms().iter().map(|term| &*term.name);
@@ -488,11 +476,11 @@ fn the_formula_of_the_number_of_kernels_names_its_rows() {
 #[test]
 fn the_number_of_kernels_says_which_of_them_only_copy() {
     let program = parse(example("transformer_block").unwrap().text).program;
-    let told = |policy, reshape, run: fn(Of, Quantity) -> Figure| {
+    let told = |policy, reshape, run: fn(Subject, Quantity) -> Figure| {
         let mut options = Options::of_policy(policy);
         options.conventions.reshape = reshape;
         let analysis = analyze_program(&program, &options).analysis.unwrap();
-        explanation(run(Of::Program, Quantity::Launches), &analysis).unwrap()
+        explanation(run(Subject::Program, Quantity::Launches), &analysis).unwrap()
     };
     let unfused = told(Policy::Rules, ReshapeCost::Copy, Figure::unfused);
     assert_eq!(unfused.title, "kernels, unfused");
@@ -520,7 +508,7 @@ fn a_kernel_that_fusing_makes_slower_says_why() {
     let text = example("transformer_block").unwrap().text;
     let analysis = analysis(text, Policy::Rules, "h100");
     let kernel = analysis.partition.kernel_of[analysis.graph.op_named("probs").unwrap()];
-    let of = Of::kernel(&analysis, kernel).unwrap();
+    let of = Subject::kernel(&analysis, kernel).unwrap();
     let told = |quantity| explanation(Figure::fused(of, quantity), &analysis).unwrap();
     let times = analysis.predicted.as_ref().unwrap().kernels[kernel];
     assert!(times.unfused_s < times.time_s, "{times:?}");
@@ -530,7 +518,7 @@ fn a_kernel_that_fusing_makes_slower_says_why() {
             .any(|note| note.starts_with("Unfused it takes 270 µs: ")),
         "{time:?}"
     );
-    let limit = told(Quantity::LimitedBy);
+    let limit = told(Quantity::Bottleneck);
     assert_eq!(limit.value, "running statistics");
     let on_roofline = "which the roofline shows, it is: memory.";
     assert!(
@@ -540,7 +528,7 @@ fn a_kernel_that_fusing_makes_slower_says_why() {
     );
     // A norm takes no longer.
     let norm = analysis.partition.kernel_of[analysis.graph.op_named("norm1").unwrap()];
-    let of = Of::kernel(&analysis, norm).unwrap();
+    let of = Subject::kernel(&analysis, norm).unwrap();
     let notes = explanation(Figure::fused(of, Quantity::Time), &analysis)
         .unwrap()
         .notes;

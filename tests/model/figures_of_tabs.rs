@@ -13,11 +13,13 @@ use fuseline_core::examples::{EXAMPLES, example};
 use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, IdVec, OpId, Options, Policy, analyze_program, device};
 use fuseline_view::present::advice::{advice_rows, set_words};
+use fuseline_view::present::derivation::{Number, Operation};
 use fuseline_view::present::figure::{
-    Explanation, Figure, How, MeasuredFigure, Number, Of, Quantity, Saved, advice_explanation,
-    explanation, measured_explanation, swept_explanation,
+    Explanation, MeasuredFigure, Saved, advice_explanation, explanation, measured_explanation,
+    swept_explanation,
 };
 use fuseline_view::present::measured::{Quantity as MeasuredQuantity, table_rows};
+use fuseline_view::present::quantity::{Figure, Quantity, Subject};
 use fuseline_view::present::reasons::said_verdict;
 use fuseline_view::present::sweep::{sweep_rows, swept_params};
 use fuseline_view::present::why::{EdgeOrder, EdgeRow, WhyNot, edge_explanation};
@@ -59,7 +61,7 @@ fn check(told: Option<Explanation>, shown: &str) -> Explanation {
 
 /// What the whole program moves or takes, as the headline explains it.
 fn of_program(analysis: &Analysis, quantity: Quantity) -> Number {
-    let told = explanation(Figure::fused(Of::Program, quantity), analysis).unwrap();
+    let told = explanation(Figure::fused(Subject::Program, quantity), analysis).unwrap();
     told.term.unwrap().number
 }
 
@@ -85,7 +87,8 @@ fn check_row(row: &EdgeRow, analysis: &Analysis) {
                 Saved::Bytes => Quantity::Bytes,
                 Saved::Time | Saved::Share => Quantity::Time,
             };
-            let own = explanation(Figure::fused(Of::Kernel(first), quantity), analysis).unwrap();
+            let own =
+                explanation(Figure::fused(Subject::Kernel(first), quantity), analysis).unwrap();
             let own = own.term.unwrap().number.value();
             assert!(
                 (of_kernel.number.value() - own).abs() <= 1e-12 * own,
@@ -283,7 +286,7 @@ fn each_value_of_a_sweep_is_told() {
                 for (&policy, shown) in sweep.policies.iter().zip(&row.figures) {
                     let told = swept_explanation(&sweep, row.value, policy, measure, &analysis);
                     let told = check(told, shown);
-                    let has_terms = told.term.is_some_and(|term| term.worked.is_some());
+                    let has_terms = told.term.is_some_and(|term| term.derivation.is_some());
                     assert_eq!(has_terms, measure == Measure::Intensity);
                     assert!(
                         told.notes.iter().any(|note| note.contains(&row.text)),
@@ -320,7 +323,8 @@ fn a_value_that_is_set_has_the_terms_of_the_sweep() {
         (Measure::Kernels, Quantity::Launches),
     ] {
         let told = swept_explanation(&swept, value, Policy::Rules, measure, &before).unwrap();
-        let of_headline = explanation(Figure::fused(Of::Program, quantity), &analysis).unwrap();
+        let of_headline =
+            explanation(Figure::fused(Subject::Program, quantity), &analysis).unwrap();
         assert_eq!(told.value, of_headline.value);
         assert_eq!(told.formula, of_headline.formula);
         assert_eq!(told.conventions, of_headline.conventions);
@@ -341,15 +345,15 @@ fn each_number_of_the_measurements_is_told() {
                     check(told, shown)
                 };
                 let error = told(MeasuredFigure::Error, &shown.error);
-                let worked = error.term.unwrap().worked.unwrap();
-                assert_eq!(worked.how, How::RelativeError);
+                let worked = error.term.unwrap().derivation.unwrap();
+                assert_eq!(worked.operation, Operation::RelativeError);
                 assert!(worked.line().unwrap().ends_with("measured − 1"));
                 let expected = told(MeasuredFigure::Predicted, &shown.predicted);
                 let measured = told(MeasuredFigure::Measured, &shown.measured);
                 assert!(measured.sources[0].contains(&file.note), "{measured:#?}");
                 let is_speedup = quantity == MeasuredQuantity::Speedup;
                 for (told, is_worked) in [(expected, true), (measured, is_speedup)] {
-                    assert_eq!(told.term.unwrap().worked.is_some(), is_worked);
+                    assert_eq!(told.term.unwrap().derivation.is_some(), is_worked);
                 }
                 let [launches, ran] = &shown.kernels;
                 told(MeasuredFigure::PredictedKernels, launches);
@@ -371,7 +375,7 @@ fn a_compiled_run_is_told_beside_its_eager_one() {
     let told =
         |figure| measured_explanation(&file, row, MeasuredQuantity::Speedup, figure).unwrap();
     let measured = told(MeasuredFigure::Measured);
-    let line = measured.term.unwrap().worked.unwrap().line().unwrap();
+    let line = measured.term.unwrap().derivation.unwrap().line().unwrap();
     assert!(
         line.contains(" eager / ") && line.ends_with(" in this run"),
         "{line}"

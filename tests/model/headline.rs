@@ -4,9 +4,10 @@ use crate::measured;
 use fuseline_core::examples::{NEXT, START, example};
 use fuseline_core::model::bound::Bound;
 use fuseline_core::{Analysis, Options, Policy, analyze_program, device, notation};
-use fuseline_view::present::figure::{Figure, Of, Quantity, explanation};
+use fuseline_view::present::figure::explanation;
 use fuseline_view::present::format::{format_percent, format_seconds};
 use fuseline_view::present::headline::{Headline, headline};
+use fuseline_view::present::quantity::{Figure, Quantity, Subject};
 use std::path::Path;
 
 pub(crate) const TEXT: &str = "\
@@ -262,7 +263,11 @@ fn a_program_that_fusing_slows_names_the_kernel_that_loses() {
     let analysis = outcome.analysis.unwrap();
     let predicted = analysis.predicted.as_ref().unwrap();
     assert!(predicted.speedup() < 0.9);
-    let told = explanation(Figure::fused(Of::Program, Quantity::Speedup), &analysis).unwrap();
+    let told = explanation(
+        Figure::fused(Subject::Program, Quantity::Speedup),
+        &analysis,
+    )
+    .unwrap();
     assert!(
         told.notes.iter().any(|note| {
             note.starts_with("Kernel 10 (down + resid2) takes 103 µs")

@@ -8,10 +8,11 @@ use fuseline_core::{
     Analysis, KernelId, OpId, Options, Policy, ReshapeCost, analyze, analyze_program, device,
     notation,
 };
-use fuseline_view::present::figure::{Figure, Of, Quantity, explanation};
+use fuseline_view::present::figure::explanation;
 use fuseline_view::present::inspect::inspect_kernel;
 use fuseline_view::present::kernels::{kernel_rows, kernel_total};
 use fuseline_view::present::limits::harms;
+use fuseline_view::present::quantity::{Figure, Quantity, Subject};
 use std::collections::HashSet;
 use strum::VariantArray;
 
@@ -39,7 +40,7 @@ fn a_row_for_each_kernel_with_its_bytes_before_and_after() {
     assert_eq!(names, ["up + act", "norm"]);
     assert_eq!(
         (rows[1].kernel, rows[1].of),
-        (KernelId::new(1), Of::Kernel(OpId::new(2)))
+        (KernelId::new(1), Subject::Kernel(OpId::new(2)))
     );
     let figures = &rows[0].figures;
     // x, w, y and y, z; fused x, w, z; each of 256 * 256 * 2 bytes.
@@ -111,10 +112,10 @@ fn a_kernel_that_only_computes_an_op_once_more_has_a_row_a_name_and_figures() {
         .unwrap();
     let rows = kernel_rows(&analysis, usize::MAX);
     assert_eq!(rows.len(), analysis.fused.kernels.len());
-    let keys: HashSet<Of> = rows.iter().map(|row| row.of).collect();
+    let keys: HashSet<Subject> = rows.iter().map(|row| row.of).collect();
     assert_eq!(keys.len(), rows.len());
     let again: Vec<_> = (rows.iter())
-        .filter(|row| matches!(row.of, Of::Again(_)))
+        .filter(|row| matches!(row.of, Subject::Again(_)))
         .collect();
     let names: Vec<&str> = again.iter().map(|row| row.ops.as_str()).collect();
     assert_eq!(

@@ -4,7 +4,7 @@ use crate::lesson_words::tasks;
 use fuseline_learn::lesson::answer::Answer;
 use fuseline_learn::lesson::arithmetic::number_in;
 use fuseline_learn::lesson::task::Kind;
-use fuseline_learn::lesson::value::{Unit, Value};
+use fuseline_learn::lesson::value::{AnswerUnit, Unit, Value};
 use proptest::prelude::*;
 
 fn near(read: Option<f64>, expected: Option<f64>) -> bool {

@@ -6,14 +6,15 @@ use fuseline_core::{Options, Policy, device};
 use fuseline_learn::lesson::answer::Answer;
 use fuseline_learn::lesson::check::check;
 use fuseline_learn::lesson::library::LESSONS;
+use fuseline_learn::lesson::named_figure::NamedFigure;
 use fuseline_learn::lesson::prose::figures;
-use fuseline_learn::lesson::quantity::{Metric, Quantity};
 use fuseline_learn::lesson::read;
 use fuseline_learn::lesson::state::Seen;
 use fuseline_learn::lesson::value::{Unit, Value};
 use fuseline_view::page::view::View;
 use fuseline_view::picture::charts::roofline;
 use fuseline_view::present::format::{format_flops, format_seconds};
+use fuseline_view::present::quantity::Quantity;
 
 fn seen(id: &str, policy: Policy) -> Seen {
     let text = example(id).map_or("", |example| example.text);
@@ -25,7 +26,7 @@ fn seen(id: &str, policy: Policy) -> Seen {
 }
 
 fn value(quantity: &str, seen: &Seen) -> Value {
-    let parsed = Quantity::parse(quantity).unwrap_or_else(|why| unreachable!("{why}"));
+    let parsed = NamedFigure::parse(quantity).unwrap_or_else(|why| unreachable!("{why}"));
     let value = parsed.value(seen);
     value.unwrap_or_else(|why| unreachable!("{quantity}: {why}"))
 }
@@ -72,13 +73,15 @@ fn resources_are_those_of_the_tab_limits() {
         alone < kernel.registers_per_thread as f64,
         "a ReLU alone: {alone}"
     );
-    assert!(Quantity::parse("tile-rows of kernel y").is_ok_and(|q| q.unit() == Some(Unit::Count)));
+    assert!(
+        NamedFigure::parse("tile-rows of kernel y").is_ok_and(|q| q.unit() == Some(Unit::Count))
+    );
 }
 
 #[test]
 fn a_kernel_without_a_matmul_has_no_tile() {
     let seen = seen("layernorm_gelu", Policy::Inductor);
-    let quantity = Quantity::parse("tile-rows of kernel gelu");
+    let quantity = NamedFigure::parse("tile-rows of kernel gelu");
     assert!(quantity.is_ok_and(|quantity| quantity.value(&seen).is_err()));
 }
 
@@ -283,7 +286,10 @@ fn a_ridge_point_in_prose_is_that_of_the_chart() {
                 let seen = state.seen().unwrap_or_else(|| unreachable!());
                 let chart = roofline::scene(&seen.analysis, (600.0, 400.0), None);
                 for figure in figures(parts) {
-                    if matches!(figure.quantity.metric, Metric::Ridge | Metric::VectorRidge) {
+                    if matches!(
+                        figure.quantity.quantity,
+                        Quantity::Ridge | Quantity::VectorRidge
+                    ) {
                         let ridge = figure.text(&seen).unwrap_or_default();
                         let in_chart = format!("ridge point at {ridge}");
                         let description = &chart.description;

@@ -3,8 +3,8 @@
 use fuseline_core::analysis::measured::{Measurements, Row, Variant};
 use fuseline_learn::lesson::check::check;
 use fuseline_learn::lesson::library::LESSONS;
+use fuseline_learn::lesson::named_figure::NamedFigure;
 use fuseline_learn::lesson::prose::Part;
-use fuseline_learn::lesson::quantity::Quantity;
 use fuseline_learn::lesson::read;
 
 const DOCUMENT: &str = include_str!("../../docs/lessons.md");
@@ -137,7 +137,7 @@ fn offered(message: &str) -> Vec<&str> {
 fn the_document_names_all_keys_and_figures() {
     let named = |name: &str| DOCUMENT.contains(&format!("`{name}`"));
     assert!(!named("colour"), "the check can fail");
-    let figures = Quantity::parse("zzz").err().unwrap_or_default();
+    let figures = NamedFigure::parse("zzz").err().unwrap_or_default();
     let figures = offered(&figures);
     assert!(figures.len() > 20, "{figures:?}");
     for figure in figures {

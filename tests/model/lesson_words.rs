@@ -5,12 +5,13 @@ use fuseline_core::examples::example;
 use fuseline_core::fusion::reason::Reason;
 use fuseline_core::notation::parse;
 use fuseline_core::{OpType, Policy};
+use fuseline_learn::language::Language;
 use fuseline_learn::lesson::answer::{Answer, Judged};
 use fuseline_learn::lesson::arithmetic::number_in;
 use fuseline_learn::lesson::library::{LESSONS, listed};
 use fuseline_learn::lesson::solve::with_param;
 use fuseline_learn::lesson::task::{By, Kind, Task};
-use fuseline_learn::lesson::value::{Unit, Value};
+use fuseline_learn::lesson::value::{AnswerUnit, Unit, Value};
 use fuseline_learn::lesson::{Lesson, StepStates, read};
 use fuseline_view::present::reasons::reason_text;
 use fuseline_view::present::sliders::slider_rows;
@@ -201,7 +202,11 @@ fn a_common_mistake_gets_its_own_nudge_and_no_other_does() {
 #[test]
 fn no_form_of_an_answer_gives_the_answer_away() {
     for unit in UNITS {
-        assert!(!unit.form().contains(char::is_numeric), "{}", unit.form());
+        assert!(
+            !unit.form_in(Language::English).contains(char::is_numeric),
+            "{}",
+            unit.form_in(Language::English)
+        );
     }
     for (id, task, states) in tasks() {
         let Kind::Number { quantity, .. } = &task.kind else {

@@ -390,8 +390,9 @@ fn the_best_end_of_a_step_counts_and_right_at_once_only_at_once() {
 
 #[test]
 fn a_quantity_names_its_kernels_and_its_tensor() {
-    use fuseline_learn::lesson::quantity::{Metric, Quantity, Subject};
-    let quantity = Quantity::parse("unfused bytes of tensor scores").unwrap();
-    assert_eq!(quantity.metric, Metric::Bytes);
-    assert_eq!(quantity.subject, Subject::Tensor("scores".into()));
+    use fuseline_learn::lesson::named_figure::{NamedFigure, NamedSubject};
+    use fuseline_view::present::quantity::Quantity;
+    let quantity = NamedFigure::parse("unfused bytes of tensor scores").unwrap();
+    assert_eq!(quantity.quantity, Quantity::Bytes);
+    assert_eq!(quantity.subject, NamedSubject::Tensor("scores".into()));
 }

@@ -6,6 +6,7 @@ use fuseline_core::{
     Analysis, Device, KernelId, Options, Policy, analyze, analyze_program, device,
 };
 use fuseline_view::present::limits::{LimitRow, harms, limit_rows, unknown_device};
+use fuseline_view::present::quantity::Quantity;
 
 /// The sum of each row has a block alone, the GELU as many as it likes.
 pub(crate) const FEW_ROWS: &str = "input x : f16[16, 16384]\ny = gelu(x)\nz = sum(y)\n";
@@ -33,11 +34,11 @@ fn a_row_for_each_kernel_in_order() {
         assert_eq!((row.kernel, row.first_op), (kernel, first_op(kernel)));
         // The limit of a block on this device. A free view is not launched and needs no resources.
         assert!(
-            row.on_chip_available.as_deref() == Some("232 kB") || row.on_chip == "–",
+            row.number(Quantity::OnChipAvailable) == Some("232 kB") || row.numbers.is_empty(),
             "{row:?}"
         );
     }
-    assert!(rows.iter().any(|row| row.on_chip != "–"));
+    assert!(rows.iter().any(|row| !row.numbers.is_empty()));
     assert_eq!(limit_rows(&analysis, 3).unwrap(), rows[..3]);
 }
 

@@ -6,7 +6,7 @@ use fuseline_core::device;
 use fuseline_core::model::device::DEVICES;
 use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, FusionOptions, KernelId, Options, Policy, analyze_program};
-use fuseline_view::present::times::bound_name;
+use fuseline_view::present::bottleneck_names::bound_name;
 use fuseline_view::present::warnings::warning_text;
 use serde_json::Value;
 

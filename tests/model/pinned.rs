@@ -6,12 +6,12 @@ use fuseline_core::notation::edit::set_param;
 use fuseline_core::{Analysis, KernelId, Options, Policy, analyze_program, device, notation};
 use fuseline_view::picture::charts::scene::{Mark, Role, Scene, Shape};
 use fuseline_view::picture::charts::{Charted, roofline, traffic_bars};
-use fuseline_view::present::figure::{
-    Figure, Of, Quantity, Term, explanation_of_change, explanation_of_pinned,
-};
+use fuseline_view::present::derivation::Term;
+use fuseline_view::present::figure::{explanation_of_change, explanation_of_pinned};
 use fuseline_view::present::pinned::{
     KernelAgainst, gone_kernels, has_same_ops, headline_against, kernels_against, pinned_title,
 };
+use fuseline_view::present::quantity::{Figure, Quantity, Subject};
 use proptest::prelude::*;
 
 /// The transformer block with this length.
@@ -83,8 +83,8 @@ fn another_size_changes_bytes_and_time_of_the_same_kernels() {
     assert!(time.starts_with('+'), "{time}");
 
     // What is told about a change are the figures of both states.
-    let now = Of::Kernel(long.fused.kernels[kernel].ops[0]);
-    let states = [(Of::Kernel(*first_op), &short), (now, &long)];
+    let now = Subject::Kernel(long.fused.kernels[kernel].ops[0]);
+    let states = [(Subject::Kernel(*first_op), &short), (now, &long)];
     for (quantity, change) in [(Quantity::Bytes, bytes), (Quantity::Time, time)] {
         let states = states.map(|(of, analysis)| (Figure::fused(of, quantity), analysis));
         let told = explanation_of_change(states, change.clone()).unwrap();
@@ -95,7 +95,7 @@ fn another_size_changes_bytes_and_time_of_the_same_kernels() {
     }
     let bytes = states.map(|(of, analysis)| (Figure::fused(of, Quantity::Bytes), analysis));
     let term = explanation_of_change(bytes, String::new()).unwrap().term;
-    let line = |term: &Term| term.worked.as_ref().unwrap().line().unwrap();
+    let line = |term: &Term| term.derivation.as_ref().unwrap().line().unwrap();
     let term = term.unwrap();
     assert_eq!(line(&term), "−1.61 GB saved / 537 MB pinned");
     assert_eq!(line(&term.terms()[0]), "537 MB pinned − 2.15 GB now");
@@ -110,7 +110,7 @@ fn the_pinned_line_explains_its_figures() {
         (Quantity::Launches, &against.kernels),
         (Quantity::Time, &against.time),
     ] {
-        let figure = Figure::fused(Of::Program, quantity);
+        let figure = Figure::fused(Subject::Program, quantity);
         let pinned = explanation_of_pinned(figure, &none).unwrap();
         assert_eq!(pinned.value, shown.pinned);
         assert!(

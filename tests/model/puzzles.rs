@@ -10,8 +10,9 @@ use fuseline_learn::puzzle::progress::Progress;
 use fuseline_learn::puzzle::rank::Rank;
 use fuseline_learn::puzzle::standing::{Graded, Maker, Standing, amount_text};
 use fuseline_learn::puzzle::{Posed, Region, read};
-use fuseline_view::present::figure::{Figure, Of, Quantity, explanation};
+use fuseline_view::present::figure::explanation;
 use fuseline_view::present::manual::{Change, propose};
+use fuseline_view::present::quantity::{Figure, Quantity, Subject};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
@@ -387,11 +388,11 @@ fn start_and_par_explain_themselves_and_par_tells_no_kernels() {
             Amount::Bytes(_) => Quantity::Bytes,
             Amount::Seconds(_) => Quantity::LowerBound,
         };
-        let told = explanation(Figure::unfused(Of::Program, quantity), &start).unwrap();
+        let told = explanation(Figure::unfused(Subject::Program, quantity), &start).unwrap();
         assert_eq!(told.value, amount_text(posed.start), "{id}");
         let told = posed.par_explanation();
         assert_eq!(told.value, amount_text(posed.par), "{id}");
         let term = told.term.unwrap();
-        assert_eq!((term.text(), term.worked), (told.value, None), "{id}");
+        assert_eq!((term.text(), term.derivation), (told.value, None), "{id}");
     }
 }

@@ -12,7 +12,8 @@ use fuseline_core::{
     Analysis, DEVICES, Device, Options, Partition, Policy, analyze_program, device,
 };
 use fuseline_view::present::attention::{AttentionSize, AttentionSizes, byte_rows, tile_rows};
-use fuseline_view::present::figure::{Explanation, Term};
+use fuseline_view::present::derivation::Term;
+use fuseline_view::present::figure::Explanation;
 use fuseline_view::present::precision::{number_rows, precision_rows};
 use fuseline_view::present::tiling::{FigureRow, TilingChoice, TilingReport, figure_groups};
 use proptest::prelude::*;
@@ -142,7 +143,7 @@ fn what_is_told_of_the_tiles_of_attention() {
     let tiled = &numbers[6];
     assert_eq!(tiled.conventions[0].choice, "Outer loop over Q");
     let terms = tiled.term.as_ref().unwrap().terms();
-    let line = terms[1].worked.as_ref().unwrap().line().unwrap();
+    let line = terms[1].derivation.as_ref().unwrap().line().unwrap();
     assert_eq!(
         line,
         "32 tiles (T_r) × 2 × 2,048 (N) × 64 (d) × 16 heads × 2 B"
@@ -173,7 +174,7 @@ fn what_is_told_of_a_square_matmul() {
                 "{} {} = {}",
                 term.name,
                 term.text(),
-                term.worked.as_ref()?.line()?
+                term.derivation.as_ref()?.line()?
             ))
         });
         lines.extend(below);

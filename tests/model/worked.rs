@@ -1,6 +1,7 @@
 //! Whether the terms of an explanation come to its number.
 
-use fuseline_view::present::figure::{Explanation, How, Number, Term};
+use fuseline_view::present::derivation::{Number, Operation, Term};
+use fuseline_view::present::figure::Explanation;
 
 /// Whole numbers, where the number is one.
 fn whole(number: Number) -> Option<i128> {
@@ -14,7 +15,7 @@ fn whole(number: Number) -> Option<i128> {
 
 /// Whether the terms of a number come to it, and theirs to each of them.
 pub(crate) fn comes_out(term: &Term) -> Result<(), String> {
-    let Some(worked) = &term.worked else {
+    let Some(worked) = &term.derivation else {
         return Ok(());
     };
     worked.terms.iter().try_for_each(comes_out)?;
@@ -24,26 +25,33 @@ pub(crate) fn comes_out(term: &Term) -> Result<(), String> {
         .iter()
         .map(|term| term.number.value())
         .collect();
-    let is_equal = match (whole(term.number), exact, worked.how) {
-        (Some(number), Some(terms), How::Sum) => terms.iter().sum::<i128>() == number,
-        (Some(number), Some(terms), How::Product) => terms.iter().product::<i128>() == number,
-        (Some(number), Some(terms), How::Difference) => terms[0] - terms[1] == number,
-        (Some(number), Some(terms), How::RoundedUp) => {
+    let is_equal = match (whole(term.number), exact, worked.operation) {
+        (Some(number), Some(terms), Operation::Sum) => terms.iter().sum::<i128>() == number,
+        (Some(number), Some(terms), Operation::Product) => terms.iter().product::<i128>() == number,
+        (Some(number), Some(terms), Operation::Difference) => terms[0] - terms[1] == number,
+        (Some(number), Some(terms), Operation::RoundedUp) => {
             terms[0].div_euclid(terms[1]) + i128::from(terms[0] % terms[1] > 0) == number
         }
-        (Some(number), Some(terms), How::RoundedDown) => terms[0].div_euclid(terms[1]) == number,
-        (Some(number), Some(terms), How::Smallest) => terms.iter().min() == Some(&number),
-        (Some(number), Some(terms), How::Between) => terms[0].clamp(terms[1], terms[2]) == number,
+        (Some(number), Some(terms), Operation::RoundedDown) => {
+            terms[0].div_euclid(terms[1]) == number
+        }
+        (Some(number), Some(terms), Operation::Smallest) => terms.iter().min() == Some(&number),
+        (Some(number), Some(terms), Operation::Between) => {
+            terms[0].clamp(terms[1], terms[2]) == number
+        }
         (_, _, how) => {
             let result = match how {
-                How::Sum => values.iter().sum(),
-                How::Difference => values[0] - values[1],
-                How::Product => values.iter().product(),
-                How::Quotient => values[0] / values[1],
-                How::Percent => values[0] / values[1] * 100.0,
-                How::RelativeError => values[0] / values[1] - 1.0,
-                How::Longest => values.iter().copied().fold(0.0, f64::max),
-                How::RoundedUp | How::RoundedDown | How::Smallest | How::Between => f64::NAN,
+                Operation::Sum => values.iter().sum(),
+                Operation::Difference => values[0] - values[1],
+                Operation::Product => values.iter().product(),
+                Operation::Quotient => values[0] / values[1],
+                Operation::Percent => values[0] / values[1] * 100.0,
+                Operation::RelativeError => values[0] / values[1] - 1.0,
+                Operation::Longest => values.iter().copied().fold(0.0, f64::max),
+                Operation::RoundedUp
+                | Operation::RoundedDown
+                | Operation::Smallest
+                | Operation::Between => f64::NAN,
             };
             (result - term.number.value()).abs() <= 1e-9 * result.abs().max(1e-30)
         }

@@ -2,7 +2,8 @@
 
 use super::page::Page;
 use fuseline_browser::{Event, Opener};
-use fuseline_view::present::figure::{Explanation, Figure, explanation, explanation_of_policy};
+use fuseline_view::present::figure::{Explanation, explanation, explanation_of_policy};
+use fuseline_view::present::quantity::Figure;
 use leptos::prelude::*;
 
 /// What is told about a number.

@@ -7,10 +7,11 @@ use crate::app::history::{Choices, Origin};
 use fuseline_core::notation::Parsed;
 use fuseline_core::{Analysis, IdVec, KernelId};
 use fuseline_view::page::links::SharedState;
-use fuseline_view::present::figure::{Figure, explanation_of_change, explanation_of_pinned};
+use fuseline_view::present::figure::{explanation_of_change, explanation_of_pinned};
 use fuseline_view::present::pinned::{
     HeadlineAgainst, KernelAgainst, has_same_ops, headline_against, kernels_against, pinned_title,
 };
+use fuseline_view::present::quantity::Figure;
 use leptos::prelude::*;
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ use fuseline_browser as browser;
 use fuseline_learn::language::Language;
 use fuseline_learn::lesson::answer::{Answer, Choosable, Judged};
 use fuseline_learn::lesson::task::{Kind, Task};
-use fuseline_learn::lesson::value::Unit;
+use fuseline_learn::lesson::value::{AnswerUnit, Unit};
 use leptos::ev::SubmitEvent;
 use leptos::html;
 use leptos::prelude::*;

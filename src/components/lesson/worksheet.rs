@@ -9,6 +9,7 @@ use crate::components::presenter::qr_code::QrCode;
 use crate::components::sentence::sentence;
 use fuseline_browser as browser;
 use fuseline_learn::language::Language;
+use fuseline_learn::lesson::value::AnswerUnit;
 use fuseline_learn::worksheet::{Field, Listing, Question, Worksheet};
 use fuseline_view::picture::charts::roofline::empty_scene;
 use fuseline_view::picture::export::chart;

@@ -8,7 +8,7 @@ use fuseline_core::fusion::certificate::Amount;
 use fuseline_learn::puzzle::Posed;
 use fuseline_learn::puzzle::rank::RankRow;
 use fuseline_learn::puzzle::standing::{Standing, amount_text};
-use fuseline_view::present::figure::{Figure, Of, Quantity};
+use fuseline_view::present::quantity::{Figure, Quantity, Subject};
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub fn StandingLine(
                     <dt>{language.start()}</dt>
                     <dd>
                         <Show when=is_graded fallback=move || start.get_value()>
-                            <Number told=Figure::unfused(Of::Program, quantity)>{start.get_value()}</Number>
+                            <Number told=Figure::unfused(Subject::Program, quantity)>{start.get_value()}</Number>
                         </Show>
                     </dd>
                 </div>
@@ -55,7 +55,7 @@ pub fn StandingLine(
                     <dt>{language.now()}</dt>
                     <dd>
                         <Show when=is_graded fallback=|| "–">
-                            <Number told=Figure::fused(Of::Program, quantity)>{now}</Number>
+                            <Number told=Figure::fused(Subject::Program, quantity)>{now}</Number>
                         </Show>
                     </dd>
                 </div>

@@ -13,8 +13,8 @@ use fuseline_core::{Objective, Policy};
 use fuseline_view::picture::charts::roofline_compare::scene;
 use fuseline_view::picture::charts::scene::{Mark, Role};
 use fuseline_view::present::compare::{PolicyRow, policy_rows};
-use fuseline_view::present::figure::{Figure, Of, Quantity};
 use fuseline_view::present::options::{policy_summary, policy_title};
+use fuseline_view::present::quantity::{Figure, Quantity, Subject};
 use fuseline_view::present::times::TimeKind;
 use leptos::prelude::*;
 
@@ -128,7 +128,7 @@ fn Row(
 ) -> impl IntoView {
     let page = Page::of_context();
     let text = move |part: fn(&PolicyRow) -> &String| move || row.with(|row| part(row).clone());
-    let of = Of::Policy(policy);
+    let of = Subject::Policy(policy);
     let number = move |quantity, part: fn(&PolicyRow) -> &String| {
         view! { <Number told=Figure::fused(of, quantity)>{text(part)}</Number> }
     };

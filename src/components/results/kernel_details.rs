@@ -6,12 +6,12 @@ use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable};
 use crate::components::results::kernel_code::KernelCodePanel;
 use fuseline_browser as browser;
-use fuseline_view::present::figure::{Figure, Of, Quantity};
 use fuseline_view::present::format::format_count;
 use fuseline_view::present::kernel_details::{
     KernelDetails, OnChipEdge, TensorRow, kernel_details,
 };
 use fuseline_view::present::manual::Change;
+use fuseline_view::present::quantity::{Figure, Quantity, Subject};
 use fuseline_view::present::why::EdgeOps;
 use leptos::html;
 use leptos::prelude::*;
@@ -154,7 +154,7 @@ fn Tensors(
 #[component]
 fn TensorLine(
     /// The tensor in its kernel.
-    of: Of,
+    of: Subject,
     /// The text of the row.
     row: Memo<TensorRow>,
 ) -> impl IntoView {

@@ -2,26 +2,27 @@
 
 use crate::app::state::{Page, Selection};
 use fuseline_core::KernelId;
-use fuseline_view::present::figure::Of;
+use fuseline_view::present::quantity::Subject;
 use leptos::html;
 use leptos::prelude::*;
 
 /// Which kernel is selected. A change runs only the two rows that it concerns, not all.
 #[derive(Clone, Copy)]
-pub struct SelectedKernel(StoredValue<Selector<Option<Of>>>);
+pub struct SelectedKernel(StoredValue<Selector<Option<Subject>>>);
 
 impl SelectedKernel {
     /// The selected kernel of the page.
     pub fn of(page: Page) -> Self {
         let of = move || {
             let kernel = page.selected_kernel()?;
-            page.analysis.with(|analysis| Of::kernel(analysis, kernel))
+            page.analysis
+                .with(|analysis| Subject::kernel(analysis, kernel))
         };
         Self(StoredValue::new(Selector::new(of)))
     }
 
     /// Whether this kernel is selected.
-    pub fn is(self, of: Of) -> Signal<bool> {
+    pub fn is(self, of: Subject) -> Signal<bool> {
         Signal::derive(move || self.0.with_value(|selector| selector.selected(&Some(of))))
     }
 }

@@ -9,9 +9,9 @@ use crate::components::show_more::ShowMore;
 use fuseline_browser as browser;
 use fuseline_core::KernelId;
 use fuseline_view::present::explain::has_assumed_size;
-use fuseline_view::present::figure::{Figure, Of, Quantity};
 use fuseline_view::present::kernels::{Figures, KernelRow, kernel_rows, kernel_total};
 use fuseline_view::present::pinned::{KernelAgainst, gone_kernels};
+use fuseline_view::present::quantity::{Figure, Quantity, Subject};
 use fuseline_view::present::times::{TimeKind, time_note};
 use leptos::html;
 use leptos::prelude::*;
@@ -106,7 +106,7 @@ pub fn KernelsTable(
                         <td></td>
                         <th scope="row">"total"</th>
                         // Made after the rows, so that the first row has the tab stop.
-                        {move || figure_cells(Of::Program, total)}
+                        {move || figure_cells(Subject::Program, total)}
                         <Show when=is_pinned>
                             <td class="number" data-label="change from pinned">{total_against}</td>
                         </Show>
@@ -180,7 +180,7 @@ fn AgainstPinned(
     /// The kernel.
     kernel: Memo<KernelId>,
     /// The same by its first op.
-    of: Of,
+    of: Subject,
 ) -> impl IntoView {
     let page = Page::of_context();
     let against = Memo::new(move |_| {
@@ -202,7 +202,7 @@ fn AgainstPinned(
     });
     let number = move |quantity: Quantity, change: Memo<Option<String>>, what: &'static str| {
         let figures = Memo::new(move |_| {
-            let pinned = Of::Kernel(first_op.get()?);
+            let pinned = Subject::Kernel(first_op.get()?);
             Some([pinned, of].map(|of| Figure::fused(of, quantity)))
         });
         view! {
@@ -231,13 +231,13 @@ fn harm_sign(harm: &str) -> Option<impl IntoView + use<>> {
 }
 
 /// The cells after the names of the ops.
-fn figure_cells(of: Of, figures: Memo<Figures>) -> impl IntoView {
+fn figure_cells(of: Subject, figures: Memo<Figures>) -> impl IntoView {
     let text = move |part: fn(&Figures) -> &String| move || figures.with(|all| part(all).clone());
     let number = move |quantity, part: fn(&Figures) -> &String| {
         view! { <Number told=Figure::fused(of, quantity)>{text(part)}</Number> }
     };
     // The sum has neither intensity nor bound.
-    let is_kernel = of != Of::Program;
+    let is_kernel = of != Subject::Program;
     let bound = move || figures.with(|all| all.bottleneck);
     let roofline_bound = Memo::new(move |_| figures.with(|all| all.roofline_bound));
     view! {
@@ -253,7 +253,7 @@ fn figure_cells(of: Of, figures: Memo<Figures>) -> impl IntoView {
         <td class="number" data-label="writes">{number(Quantity::BytesWritten, |all| &all.bytes_written)}</td>
         <td class="number" data-label=is_kernel.then_some("intensity")>{is_kernel.then(|| number(Quantity::Intensity, |all| &all.intensity))}</td>
         <td title=move || figures.with(|all| all.missing.clone())>
-            {is_kernel.then(|| view! { <Number told=Figure::fused(of, Quantity::LimitedBy)>{bound}</Number> })}
+            {is_kernel.then(|| view! { <Number told=Figure::fused(of, Quantity::Bottleneck)>{bound}</Number> })}
             {move || roofline_bound.get().map(|name| view! { <small class="bound">{format!("roofline: {name}")}</small> })}
         </td>
         <td class="number" title=text(|all| &all.times)>

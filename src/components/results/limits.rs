@@ -4,10 +4,10 @@ use super::kernel_rows::{KernelTableRow, SelectedKernel};
 use crate::app::state::Page;
 use crate::components::keyed_rows::row_at;
 use crate::components::number::{Number, NumberTable, Parts};
-use fuseline_view::present::figure::{Figure, Of, Quantity, Resource};
-use fuseline_view::present::limits::{LimitRow, limit_rows, unknown_device};
+use fuseline_view::present::limits::{COLUMNS, Column, LimitRow, limit_rows, unknown_device};
 use fuseline_view::present::memory::memory_sentence;
 use fuseline_view::present::names::counted;
+use fuseline_view::present::quantity::{Figure, Quantity, Subject};
 use leptos::prelude::*;
 
 /// Number of rows that are listed.
@@ -52,18 +52,7 @@ fn Table(
                 <tr>
                     <th scope="col">"#"</th>
                     <th scope="col">"ops"</th>
-                    <th scope="col" class="number" title="what one block needs / what it may use">"on chip"</th>
-                    <th scope="col" class="number" title="estimate per thread, before spills">"registers"</th>
-                    <th scope="col" class="number" title="resident threads / threads that a multiprocessor can hold">"occupancy"</th>
-                    <th scope="col" class="number">"blocks"</th>
-                    <th scope="col" class="number" title="how many times the blocks fill the device">"waves"</th>
-                    <th
-                        scope="col"
-                        class="number"
-                        title="wave efficiency: the share of the slots of all waves that compute; tile efficiency: the share of the tiles that lies inside the output"
-                    >
-                        "wave · tile efficiency"
-                    </th>
+                    {COLUMNS.iter().map(head).collect_view()}
                     <th scope="col">"worth knowing"</th>
                 </tr>
             </thead>
@@ -72,7 +61,7 @@ fn Table(
                     each=move || rows.get()
                     key=|row| row.first_op
                     children=move |place, row| {
-                        let is_selected = selected.is(Of::Kernel(row.first_op));
+                        let is_selected = selected.is(Subject::Kernel(row.first_op));
                         view! { <Row row=row_at(rows, place, row) is_selected /> }
                     }
                 />
@@ -92,38 +81,48 @@ fn Row(
     let kernel = Memo::new(move |_| row.with(|row| row.kernel));
     let label =
         move || row.with(|row| format!("limits of kernel {}: {}", row.kernel.number(), row.ops));
-    let text =
-        move |part: fn(&LimitRow) -> Option<&String>| move || row.with(|row| part(row).cloned());
-    let has = move |part: fn(&LimitRow) -> bool| row.with(part);
-    let of = Of::Kernel(row.with_untracked(|row| row.first_op));
-    let number = move |resource, part: fn(&LimitRow) -> Option<&String>| {
-        let figure = Figure::fused(of, Quantity::Resource(resource));
-        view! { <Number told=figure>{text(part)}</Number> }
-    };
+    let text = move |part: fn(&LimitRow) -> &String| move || row.with(|row| part(row).clone());
     view! {
         <KernelTableRow kernel is_selected label=Signal::derive(label)>
-            <td class="op-names">{text(|row| Some(&row.ops))}</td>
-            <td class="number" data-label="on chip">
-                {number(Resource::OnChip, |row| Some(&row.on_chip))}
-                <Show when=move || has(|row| row.on_chip_available.is_some())>
-                    " / "
-                    {number(Resource::OnChipAvailable, |row| row.on_chip_available.as_ref())}
-                </Show>
-            </td>
-            <td class="number" data-label="registers" title=move || row.with(|row| row.live_values.clone())>
-                {number(Resource::Registers, |row| Some(&row.registers))}
-            </td>
-            <td class="number" data-label="occupancy">{number(Resource::Occupancy, |row| Some(&row.occupancy))}</td>
-            <td class="number" data-label="blocks">{number(Resource::Blocks, |row| Some(&row.blocks))}</td>
-            <td class="number" data-label="waves">{number(Resource::Waves, |row| Some(&row.waves))}</td>
-            <td class="number" data-label="wave · tile efficiency">
-                <Show when=move || has(|row| row.efficiency.is_some()) fallback=|| "–">
-                    {number(Resource::WaveEfficiency, |row| row.efficiency.as_ref().map(|[wave, _]| wave))}
-                    " · "
-                    {number(Resource::TileEfficiency, |row| row.efficiency.as_ref().map(|[_, tile]| tile))}
-                </Show>
-            </td>
-            <td class="limit-warnings">{text(|row| Some(&row.warnings))}</td>
+            <td class="op-names">{text(|row| &row.ops)}</td>
+            {COLUMNS.iter().map(|&column| view! { <Cell row column /> }).collect_view()}
+            <td class="limit-warnings">{text(|row| &row.warnings)}</td>
         </KernelTableRow>
+    }
+}
+
+fn head(column: &Column) -> impl IntoView + use<> {
+    let explanation = (!column.explanation.is_empty()).then_some(column.explanation);
+    view! { <th scope="col" class="number" title=explanation>{column.title}</th> }
+}
+
+/// The numbers of a column.
+#[component]
+fn Cell(
+    /// The row.
+    row: Memo<LimitRow>,
+    /// The column.
+    column: Column,
+) -> impl IntoView {
+    let of = Subject::Kernel(row.with_untracked(|row| row.first_op));
+    let number_of = move |quantity| move || row.with(|row| row.number(quantity).map(str::to_owned));
+    let number = move |(place, &quantity): (usize, &'static Quantity)| {
+        let text = number_of(quantity);
+        view! {
+            <Show when=move || text().is_some() fallback=move || (place == 0).then_some("–")>
+                {(place > 0).then_some(column.separator)}
+                <Number told=Figure::fused(of, quantity)>{text}</Number>
+            </Show>
+        }
+    };
+    // How many values are live explains the registers.
+    let live_values = move || {
+        let is_registers = column.quantities == [Quantity::Registers];
+        is_registers.then(|| row.with(|row| row.live_values.clone()))
+    };
+    view! {
+        <td class="number" data-label=column.title title=live_values>
+            {column.quantities.iter().enumerate().map(number).collect_view()}
+        </td>
     }
 }

@@ -1,7 +1,7 @@
 //! A time, and the lower bound beside an expected one.
 
 use crate::components::number::Number;
-use fuseline_view::present::figure::{Figure, Of, Quantity};
+use fuseline_view::present::quantity::{Figure, Quantity, Subject};
 use fuseline_view::present::times::TimeText;
 use leptos::prelude::*;
 
@@ -9,7 +9,7 @@ use leptos::prelude::*;
 #[component]
 pub fn Time(
     /// Of what.
-    of: Of,
+    of: Subject,
     /// Both in words.
     time: Memo<TimeText>,
 ) -> impl IntoView {

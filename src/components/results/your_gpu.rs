@@ -9,11 +9,11 @@ use fuseline_codegen::own_gpu::{Failure, Outcome};
 use fuseline_core::KernelId;
 use fuseline_core::model::device::DeviceProbe;
 use fuseline_view::picture::charts::gpu_times::{Rows, scene};
-use fuseline_view::present::figure::Of;
 use fuseline_view::present::own_gpu::{
     NOT_MEASURED, TimePair, TimeRow, check_rows, failure_text, headline, notes, rates_text,
     sum_row, time_rows, tolerance_note, total_row,
 };
+use fuseline_view::present::quantity::Subject;
 use leptos::either::{Either, EitherOf4};
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -266,7 +266,7 @@ fn Row(
     let page = Page::of_context();
     let is_selected = row
         .first_op
-        .map(|first_op| selected.is(Of::Kernel(first_op)));
+        .map(|first_op| selected.is(Subject::Kernel(first_op)));
     let is_selected = Signal::derive(move || {
         is_shown.get() && is_selected.is_some_and(|is_selected| is_selected.get())
     });

@@ -12,12 +12,13 @@ use fuseline_browser as browser;
 use fuseline_core::analysis::why::RoundsPrice;
 use fuseline_core::{Analysis, KernelId};
 use fuseline_import::matching::{Counted, Matching, SHORT_LAUNCHES, short_neighbours};
-use fuseline_view::present::figure::{Figure, Of, Quantity, Saved, merge_explanation};
+use fuseline_view::present::figure::{Saved, merge_explanation};
 use fuseline_view::present::format::format_seconds;
 use fuseline_view::present::profile::{
     NeighbourRow, Note, ProfileFigure, ProfileRow, RowOf, bytes_title, found_sentence,
     neighbour_rows, notes, profile_explanation, profile_rows, profile_totals, run_title,
 };
+use fuseline_view::present::quantity::{Figure, Quantity, Subject};
 use fuseline_view::present::times::TimeKind;
 use leptos::either::Either;
 use leptos::prelude::*;
@@ -289,7 +290,7 @@ fn Row(
 ) -> impl IntoView {
     let page = seen.page;
     let (of, first_op) = row.with_untracked(|row| (row.of, row.first_op));
-    let is_selected = first_op.map(|first_op| selected.is(Of::Kernel(first_op)));
+    let is_selected = first_op.map(|first_op| selected.is(Subject::Kernel(first_op)));
     let is_selected =
         Signal::derive(move || is_selected.is_some_and(|is_selected| is_selected.get()));
     let toggle = move || {
@@ -334,8 +335,8 @@ fn cells(&seen: &Seen, row: Memo<ProfileRow>) -> impl IntoView + use<> {
     let of = row.with_untracked(|row| row.of);
     let first_op = row.with_untracked(|row| row.first_op);
     let figure_of = match of {
-        RowOf::Kernel(_) => first_op.map(Of::Kernel),
-        RowOf::Total => Some(Of::Program),
+        RowOf::Kernel(_) => first_op.map(Subject::Kernel),
+        RowOf::Total => Some(Subject::Program),
         RowOf::Unmatched(_) | RowOf::Found => None,
     };
     let text = move |part: fn(&ProfileRow) -> &String| move || row.with(|row| part(row).clone());

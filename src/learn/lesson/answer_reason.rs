@@ -1,7 +1,7 @@
 //! Why an answer is right, from both sides of the condition that it is held against.
 
 use super::condition::{Condition, Operand};
-use super::quantity::{Metric, Quantity, Subject, kernel_names, tensor_named};
+use super::named_figure::{NamedFigure, NamedSubject, kernel_names, tensor_named};
 use super::reason::{of_ops, reason};
 use super::solve::{value_before, with_param};
 use super::state::{PageState, Seen};
@@ -10,6 +10,7 @@ use super::tensor_reason::of_tensors;
 use super::value::{Unit, Value};
 use super::wording::{Naming, join_sentences, noun, operand_words, relation_words, value_words};
 use fuseline_core::{Graph, OpId, TensorId};
+use fuseline_view::present::quantity::Quantity;
 use fuseline_view::present::words::capitalized;
 
 /// A tensor or a kernel that may be chosen.
@@ -20,7 +21,7 @@ pub(super) struct Thing {
     /// the name says it.
     pub about: String,
     /// What a condition is asked about.
-    pub subject: Subject,
+    pub subject: NamedSubject,
 }
 
 /// The things of a kind.
@@ -33,7 +34,7 @@ pub(super) fn things_of(things: Things, seen: &Seen) -> Vec<Thing> {
                 let name = graph.tensor_name(id).to_owned();
                 Thing {
                     about: way_of(graph, id),
-                    subject: Subject::Tensor(name.clone()),
+                    subject: NamedSubject::Tensor(name.clone()),
                     name,
                 }
             })
@@ -48,7 +49,9 @@ pub(super) fn things_of(things: Things, seen: &Seen) -> Vec<Thing> {
                     function.filter(|&function| kernel.ops.len() == 1 && !name.contains(function));
                 Thing {
                     about: about.unwrap_or_default().to_owned(),
-                    subject: Subject::Kernel(first.map_or_else(String::new, |op| op.name.clone())),
+                    subject: NamedSubject::Kernel(
+                        first.map_or_else(String::new, |op| op.name.clone()),
+                    ),
                     name,
                 }
             });
@@ -74,12 +77,12 @@ fn way_of(graph: &Graph, tensor: TensorId) -> String {
 const MAX_REASONS: usize = 2;
 
 pub(super) fn reason_for_things(
-    subjects: &[Subject],
+    subjects: &[NamedSubject],
     condition: &Condition,
     seen: &Seen,
 ) -> String {
     let tensors = subjects.iter().filter_map(|subject| match subject {
-        Subject::Tensor(name) => tensor_named(&seen.analysis, name).ok(),
+        NamedSubject::Tensor(name) => tensor_named(&seen.analysis, name).ok(),
         _ => None,
     });
     let tensors: Vec<TensorId> = tensors.collect();
@@ -98,23 +101,23 @@ pub(super) fn reasons_of(condition: &Condition, seen: &Seen) -> String {
         Condition::Compare { left, right, .. } => (left, right),
     };
     let other = match right {
-        Operand::Quantity { quantity, .. } => sided(quantity, seen),
+        Operand::Figure { figure, .. } => sided(figure, seen),
         Operand::Value(_) => String::new(),
     };
     join_sentences(&sided(left, seen), &other)
 }
 
 /// A quantity with its value and its reason.
-fn sided(quantity: &Quantity, seen: &Seen) -> String {
-    let Ok(value) = quantity.value(seen) else {
+fn sided(figure: &NamedFigure, seen: &Seen) -> String {
+    let Ok(value) = figure.value(seen) else {
         return String::new();
     };
-    let why = reason(quantity, seen);
-    if matches!(quantity.metric, Metric::Place) {
+    let why = reason(figure, seen);
+    if matches!(figure.quantity, Quantity::Place) {
         return why;
     }
-    let value = value_words(quantity.metric, &value, seen);
-    let named = noun(quantity, seen, Naming::Ops);
+    let value = value_words(figure.quantity, &value, seen);
+    let named = noun(figure, seen, Naming::Ops);
     join_sentences(&format!("{} is {value}.", capitalized(&named)), &why)
 }
 
@@ -130,8 +133,8 @@ pub(super) fn around(state: &PageState, param: &str, right: i64, when: &Conditio
     };
     let at = |value: i64| {
         let seen = with_param(state, param, value)?.seen()?;
-        let is = value_words(left.metric, &left.value(&seen).ok()?, &seen);
-        let against = operand_words(left.metric, limit, &seen);
+        let is = value_words(left.quantity, &left.value(&seen).ok()?, &seen);
+        let against = operand_words(left.quantity, limit, &seen);
         Some((
             format!("at {}", param_value(param, value as f64)),
             is,

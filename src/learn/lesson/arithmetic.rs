@@ -8,7 +8,7 @@
 //!
 //! A unit belongs to the number before it, and the only one of a text, at its end, to the whole: `2 × 8.39 MB`.
 
-use super::value::{Unit, factor_of, plain_number};
+use super::value::{AnswerUnit, Unit, factor_of, plain_number};
 use crate::language::Language;
 
 /// Parentheses within each other, at most.

@@ -1,9 +1,10 @@
 //! Conditions on a page's state: `bytes < 1.2 GB`, `share of tensor scores > 50 %`, `one kernel: softmax, scale`.
 
 use super::arithmetic::number_in;
-use super::quantity::{Metric, Quantity, Subject, op_named};
+use super::named_figure::{NamedFigure, NamedSubject, op_named};
 use super::state::Seen;
-use super::value::{Unit, Value, is_number};
+use super::value::{AnswerUnit, Unit, Value, is_number};
+use fuseline_view::present::quantity::Quantity;
 use std::fmt;
 
 /// Something that a state of the page fulfils or not.
@@ -12,7 +13,7 @@ pub enum Condition {
     /// A quantity compares with another, or with a value.
     Compare {
         /// The left side.
-        left: Quantity,
+        left: NamedFigure,
         /// How.
         relation: Relation,
         /// The right side.
@@ -45,11 +46,11 @@ pub enum Operand {
     /// A number or a word.
     Value(Value),
     /// Another quantity, times a factor.
-    Quantity {
+    Figure {
         /// The factor: `50 % of bytes` is a half.
         factor: f64,
-        /// The quantity.
-        quantity: Quantity,
+        /// The other quantity.
+        figure: NamedFigure,
     },
 }
 
@@ -87,7 +88,7 @@ impl Condition {
             "a condition compares with <, <=, =, !=, >= or >, with spaces around it: `bytes < 1.2 GB`"
                 .to_owned()
         })?;
-        let left = Quantity::parse(&text[..at])?;
+        let left = NamedFigure::parse(&text[..at])?;
         let right = Operand::parse(text[at + len..].trim(), left.unit())?;
         Ok(Self::Compare {
             left,
@@ -98,17 +99,17 @@ impl Condition {
 
     /// The same about `subject` wherever it says no other.
     #[must_use]
-    pub fn about(&self, subject: &Subject) -> Self {
+    pub fn about(&self, subject: &NamedSubject) -> Self {
         let mut about = self.clone();
         if let Self::Compare { left, right, .. } = &mut about {
-            if left.subject == Subject::Program {
+            if left.subject == NamedSubject::Program {
                 left.subject = subject.clone();
             }
-            if let Operand::Quantity { quantity, factor } = right
-                && quantity.subject == Subject::Program
+            if let Operand::Figure { figure, factor } = right
+                && figure.subject == NamedSubject::Program
                 && (*factor - 1.0).abs() < EQUAL
             {
-                quantity.subject = subject.clone();
+                figure.subject = subject.clone();
             }
         }
         about
@@ -138,7 +139,7 @@ impl Condition {
 
     /// Whether it names a choice of the visitor: a policy, or the value of a param.
     pub(super) fn is_choice(&self) -> bool {
-        matches!(self, Self::Compare { left, .. } if matches!(left.metric, Metric::Policy | Metric::Value))
+        matches!(self, Self::Compare { left, .. } if matches!(left.quantity, Quantity::Policy | Quantity::Param))
     }
 
     /// Both sides with their values: `bytes 1.31 GB, 1.20 GB`.
@@ -170,10 +171,10 @@ impl fmt::Display for Operand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Value(value) => f.write_str(&value.text()),
-            Self::Quantity { quantity, .. } if self.is_whole() => write!(f, "{quantity}"),
-            Self::Quantity { factor, quantity } => write!(
+            Self::Figure { figure, .. } if self.is_whole() => write!(f, "{figure}"),
+            Self::Figure { factor, figure } => write!(
                 f,
-                "{} of {quantity}",
+                "{} of {figure}",
                 Value::Number(100.0 * factor, Unit::Percent).text()
             ),
         }
@@ -192,7 +193,7 @@ fn relation_in(text: &str) -> Option<(usize, usize, Relation)> {
 impl Operand {
     /// Whether it is a quantity itself and no part of one.
     pub(super) fn is_whole(&self) -> bool {
-        matches!(self, Self::Quantity { factor, .. } if (factor - 1.0).abs() < EQUAL)
+        matches!(self, Self::Figure { factor, .. } if (factor - 1.0).abs() < EQUAL)
     }
 
     pub(super) fn parse(text: &str, unit: Option<Unit>) -> Result<Self, String> {
@@ -200,17 +201,17 @@ impl Operand {
             return Self::word(text);
         };
         if let Some((percent, quantity)) = text.split_once("% of ") {
-            return Ok(Self::Quantity {
+            return Ok(Self::Figure {
                 factor: number_in(percent, Unit::Percent)? / 100.0,
-                quantity: Quantity::parse(quantity)?,
+                figure: NamedFigure::parse(quantity)?,
             });
         }
         if is_number(text) {
             return Ok(Self::Value(Value::Number(number_in(text, unit)?, unit)));
         }
-        Ok(Self::Quantity {
+        Ok(Self::Figure {
             factor: 1.0,
-            quantity: Quantity::parse(text)?,
+            figure: NamedFigure::parse(text)?,
         })
     }
 
@@ -226,7 +227,7 @@ impl Operand {
     pub(super) fn value(&self, seen: &Seen) -> Result<Value, String> {
         match self {
             Self::Value(value) => Ok(value.clone()),
-            Self::Quantity { factor, quantity } => match quantity.value(seen)? {
+            Self::Figure { factor, figure } => match figure.value(seen)? {
                 Value::Number(number, unit) => Ok(Value::Number(number * factor, unit)),
                 Value::Word(word) => Ok(Value::Word(word)),
             },

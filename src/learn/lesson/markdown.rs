@@ -1,8 +1,8 @@
 //! Markdown into the pieces of a lesson: front matter, titles of steps, prose and fenced blocks.
 
 use super::entries::{Block, Problem};
+use super::named_figure::NamedFigure;
 use super::prose::{Figure, Inline, Part};
-use super::quantity::Quantity;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 /// A piece of a lesson's file.
@@ -142,7 +142,7 @@ impl Reader {
             self.put(Inline::Code(code.to_owned()));
             return;
         };
-        match Quantity::parse(quantity) {
+        match NamedFigure::parse(quantity) {
             Ok(quantity) => {
                 let line = self.line_of(at);
                 self.put(Inline::Figure(Figure { quantity, line }));

@@ -1,6 +1,6 @@
 //! The prose of a step: Markdown as data, so that components show it as elements and never as markup.
 
-use super::quantity::Quantity;
+use super::named_figure::NamedFigure;
 use super::state::Seen;
 
 /// A part of the prose that stands below others.
@@ -45,7 +45,7 @@ pub enum Inline {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// Which quantity.
-    pub quantity: Quantity,
+    pub quantity: NamedFigure,
     /// Its line in the file.
     pub line: usize,
 }

@@ -1,6 +1,8 @@
 //! Why a quantity has its value, in the words that the page uses elsewhere.
 
-use super::quantity::{Kernels, Metric, Quantity, Subject, kernel_names, op_named, tensor_named};
+use super::named_figure::{
+    Kernels, NamedFigure, NamedSubject, is_of_launch, kernel_names, op_named, tensor_named,
+};
 use super::resources;
 use super::state::Seen;
 use super::tensor_reason::{name_and_size, of_tensor, product};
@@ -9,11 +11,12 @@ use super::wording::join_sentences;
 use fuseline_core::cost::traffic::Access;
 use fuseline_core::{Analysis, IdVec, Kernel, KernelId, OpId};
 use fuseline_view::present::explain::flops_text;
-use fuseline_view::present::figure::{self, Figure, Of, explanation};
+use fuseline_view::present::figure::explanation;
 use fuseline_view::present::format::{
     format_bandwidth, format_bytes, format_flops, format_rate, format_seconds,
 };
 use fuseline_view::present::names::{joined, listed, op_names};
+use fuseline_view::present::quantity::{Figure, Quantity, Subject};
 use fuseline_view::present::why::{EdgeOrder, WhyNot};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -24,14 +27,14 @@ const MAX_NAMES: usize = 6;
 const MAX_EDGES: usize = 2;
 
 /// Why a quantity has its value: sentences, or nothing where there is nothing to tell.
-pub(super) fn reason(quantity: &Quantity, seen: &Seen) -> String {
-    let analysis = quantity.analysis(seen);
-    let is_unfused = quantity.kernels == Kernels::Unfused;
-    match &quantity.subject {
-        Subject::Program => {
-            of_program(quantity.metric, analysis, &seen.statement_of_op, is_unfused)
+pub(super) fn reason(figure: &NamedFigure, seen: &Seen) -> String {
+    let analysis = figure.analysis(seen);
+    let is_unfused = figure.kernels == Kernels::Unfused;
+    match &figure.subject {
+        NamedSubject::Program => {
+            of_program(figure.quantity, analysis, &seen.statement_of_op, is_unfused)
         }
-        Subject::Kernel(name) => {
+        NamedSubject::Kernel(name) => {
             let op = op_named(&analysis, name).ok();
             let kernel = op.and_then(|op| analysis.partition.kernel_of.get(op).copied());
             let of = if is_unfused {
@@ -39,38 +42,38 @@ pub(super) fn reason(quantity: &Quantity, seen: &Seen) -> String {
             } else {
                 of_kernel
             };
-            kernel.map_or_else(String::new, |kernel| of(&analysis, kernel, quantity.metric))
+            kernel.map_or_else(String::new, |kernel| of(&analysis, kernel, figure.quantity))
         }
-        Subject::Op(name) => op_named(&analysis, name).map_or_else(
+        NamedSubject::Op(name) => op_named(&analysis, name).map_or_else(
             |_| String::new(),
-            |op| of_op(&analysis, op, quantity.metric),
+            |op| of_op(&analysis, op, figure.quantity),
         ),
-        Subject::Tensor(name) => tensor_named(&analysis, name).map_or_else(
+        NamedSubject::Tensor(name) => tensor_named(&analysis, name).map_or_else(
             |_| String::new(),
-            |tensor| match quantity.metric {
-                Metric::Size => product(&analysis, tensor),
-                Metric::Bytes => join_sentences(
+            |tensor| match figure.quantity {
+                Quantity::TensorSize => product(&analysis, tensor),
+                Quantity::Bytes => join_sentences(
                     &product(&analysis, tensor),
                     &of_tensor(&analysis, tensor, &format!("`{name}`")),
                 ),
                 _ => of_tensor(&analysis, tensor, &name_and_size(&analysis, tensor)),
             },
         ),
-        Subject::Param(_) => String::new(),
+        NamedSubject::Param(_) => String::new(),
     }
 }
 
 fn of_program(
-    metric: Metric,
+    quantity: Quantity,
     analysis: Arc<Analysis>,
     statement_of_op: &IdVec<OpId, usize>,
     is_unfused: bool,
 ) -> String {
     let (unfused, fused) = (&analysis.unfused.traffic, &analysis.fused.traffic);
-    match metric {
-        Metric::Kernels if is_unfused => "Unfused, each op is a kernel of its own.".to_owned(),
-        Metric::Kernels => kernels(analysis, statement_of_op),
-        Metric::Bytes | Metric::Reads | Metric::Writes => {
+    match quantity {
+        Quantity::Launches if is_unfused => "Unfused, each op is a kernel of its own.".to_owned(),
+        Quantity::Launches => kernels(analysis, statement_of_op),
+        Quantity::Bytes | Quantity::BytesRead | Quantity::BytesWritten => {
             let traffic = if is_unfused { unfused } else { fused };
             let run = if is_unfused {
                 &analysis.unfused
@@ -87,20 +90,20 @@ fn of_program(
                 format_bytes(traffic.bytes_written)
             )
         }
-        Metric::Saved | Metric::Saving => format!(
+        Quantity::SavedBytes | Quantity::Saving => format!(
             "Memory traffic: {} unfused, {} fused.",
             format_bytes(unfused.total),
             format_bytes(fused.total)
         ),
-        Metric::Speedup => speedup(&analysis),
-        Metric::Ridge => calculation(&analysis, Of::Program, figure::Quantity::Ridge),
-        Metric::Time => {
+        Quantity::Speedup => speedup(&analysis),
+        Quantity::Ridge => calculation(&analysis, Subject::Program, Quantity::Ridge),
+        Quantity::Time => {
             let kernels = analysis.fused.kernels.iter_enumerated();
             let slowest = kernels
                 .max_by(|(_, a), (_, b)| a.placement.time_s.total_cmp(&b.placement.time_s))
                 .map(|(id, _)| id);
             slowest.map_or_else(String::new, |id| {
-                let words = of_kernel(&analysis, id, Metric::Time);
+                let words = of_kernel(&analysis, id, Quantity::Time);
                 let kernel = analysis.fused.kernels.get(id);
                 match (analysis.fused.launches, kernel) {
                     (2.., Some(kernel)) => {
@@ -111,7 +114,7 @@ fn of_program(
                 }
             })
         }
-        Metric::Flops | Metric::Intensity => {
+        Quantity::Flops | Quantity::Intensity => {
             let kernels = if is_unfused {
                 &analysis.unfused
             } else {
@@ -120,13 +123,13 @@ fn of_program(
             let flops = kernels.kernels.iter().map(|kernel| kernel.work.flops());
             work_and_bytes("The program has", flops.sum(), kernels.traffic.total)
         }
-        Metric::VectorRidge => vector_ridge(&analysis),
-        metric => resources::reason(&analysis, None, metric),
+        Quantity::VectorRidge => vector_ridge(&analysis),
+        quantity => resources::reason(&analysis, None, quantity),
     }
 }
 
 /// The calculation of a figure on one line, as the page tells it.
-fn calculation(analysis: &Analysis, of: Of, quantity: figure::Quantity) -> String {
+fn calculation(analysis: &Analysis, of: Subject, quantity: Quantity) -> String {
     let told = explanation(Figure::fused(of, quantity), analysis);
     let line = told.and_then(|told| told.line());
     line.map_or_else(String::new, |line| format!("{line}."))
@@ -193,23 +196,25 @@ fn kernels(analysis: Arc<Analysis>, statement_of_op: &IdVec<OpId, usize>) -> Str
     words
 }
 
-fn of_kernel(analysis: &Analysis, id: KernelId, metric: Metric) -> String {
+fn of_kernel(analysis: &Analysis, id: KernelId, quantity: Quantity) -> String {
     let Some(kernel) = analysis.fused.kernels.get(id) else {
         return String::new();
     };
-    match metric {
-        Metric::Bytes | Metric::Reads | Metric::Writes | Metric::Share | Metric::Saved => {
-            accesses(analysis, kernel)
-        }
-        Metric::Intensity => work_and_bytes("It has", kernel.work.flops(), kernel.bytes()),
-        Metric::Bound => limits_words(analysis, kernel),
-        Metric::Reached => reached_words(analysis, id, kernel),
-        Metric::Time => time_words(analysis, id, kernel),
-        Metric::Flops => {
+    match quantity {
+        Quantity::Bytes
+        | Quantity::BytesRead
+        | Quantity::BytesWritten
+        | Quantity::Share
+        | Quantity::SavedBytes => accesses(analysis, kernel),
+        Quantity::Intensity => work_and_bytes("It has", kernel.work.flops(), kernel.bytes()),
+        Quantity::RooflineBound => limits_words(analysis, kernel),
+        Quantity::Reached => reached_words(analysis, id, kernel),
+        Quantity::Time => time_words(analysis, id, kernel),
+        Quantity::Flops => {
             let ops = kernel.ops.iter().map(|&op| flops_text(&analysis.graph, op));
             format!("{}.", joined(ops, ["; ", "; "], MAX_NAMES))
         }
-        metric => resources::reason(analysis, Some(id), metric),
+        quantity => resources::reason(analysis, Some(id), quantity),
     }
 }
 
@@ -224,9 +229,9 @@ fn reached_words(analysis: &Analysis, id: KernelId, kernel: &Kernel) -> String {
 }
 
 /// The ops of a kernel, each as a kernel of its own.
-fn of_unfused_ops(analysis: &Analysis, id: KernelId, metric: Metric) -> String {
-    if metric.is_of_device() {
-        return of_kernel(analysis, id, metric);
+fn of_unfused_ops(analysis: &Analysis, id: KernelId, quantity: Quantity) -> String {
+    if is_of_launch(quantity) {
+        return of_kernel(analysis, id, quantity);
     }
     let kernels = (analysis.fused.kernels.get(id)).zip(analysis.comparisons.get(id));
     kernels.map_or_else(String::new, |(kernel, before)| {
@@ -244,16 +249,16 @@ fn work_and_bytes(it_has: &str, flops: u128, bytes: u64) -> String {
     )
 }
 
-fn of_op(analysis: &Analysis, op: OpId, metric: Metric) -> String {
-    match metric {
-        Metric::Intensity | Metric::Bound | Metric::Time => {
+fn of_op(analysis: &Analysis, op: OpId, quantity: Quantity) -> String {
+    match quantity {
+        Quantity::Intensity | Quantity::RooflineBound | Quantity::Time => {
             let alone = analysis.unfused.of_lone_op(op);
-            match metric {
-                Metric::Intensity => work_and_bytes("It has", alone.work.flops(), alone.bytes()),
+            match quantity {
+                Quantity::Intensity => work_and_bytes("It has", alone.work.flops(), alone.bytes()),
                 _ => limits_words(analysis, alone),
             }
         }
-        Metric::Flops => format!("{}.", flops_text(&analysis.graph, op)),
+        Quantity::Flops => format!("{}.", flops_text(&analysis.graph, op)),
         _ => accesses(analysis, analysis.unfused.of_lone_op(op)),
     }
 }

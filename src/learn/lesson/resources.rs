@@ -1,6 +1,5 @@
 //! What kernels ask of a device: registers, blocks, bytes that its memory really has to read.
 
-use super::quantity::Metric;
 use super::value::{Unit, Value};
 use super::wording::join_sentences;
 use fuseline_core::analysis::device_model::{Product, device_count};
@@ -10,109 +9,39 @@ use fuseline_core::model::op_type::OpType;
 use fuseline_core::{Analysis, KernelId};
 use fuseline_view::present::format::format_bytes;
 use fuseline_view::present::names::listed;
+use fuseline_view::present::quantity::{Kind, Quantity};
 use fuseline_view::present::warnings::warning_text;
 
-/// A figure of the whole program on its device. `None` where the metric is none of these, or the device is not known well enough.
-pub(super) fn of_program(analysis: &Analysis, metric: Metric) -> Option<Value> {
-    let hardware = &analysis.options.device.hardware;
-    Some(match metric {
-        Metric::Multiprocessors => Value::Number(hardware.multiprocessors?.value, Unit::Count),
-        Metric::Onchip => Value::bytes(analysis.options.device.on_chip_bytes()),
-        Metric::Dram => Value::Number(device_count(analysis)?.dram_read_bytes, Unit::Bytes),
-        Metric::Warnings => {
-            let limits = limits(analysis)?;
-            Value::count(limits.iter().map(hurting).sum())
-        }
-        Metric::Recomputed => {
-            Value::count(analysis.partition.recomputed.iter().map(<[_]>::len).sum())
-        }
-        _ => return None,
-    })
-}
-
-/// A figure of a kernel on its device, as [`of_program`].
-pub(super) fn of_kernel(analysis: &Analysis, id: KernelId, metric: Metric) -> Option<Value> {
-    match metric {
-        Metric::Dram => {
-            let bytes = device_count(analysis)?.kernels.get(id).copied()?;
-            return Some(Value::Number(bytes, Unit::Bytes));
-        }
-        Metric::Recomputed => {
-            return Some(Value::count(analysis.partition.recomputed.get(id)?.len()));
-        }
-        metric if is_of_launch(metric) || metric == Metric::Warnings => {}
-        _ => return None,
-    }
-    let limits = limits(analysis)?;
-    let limits = limits.get(id)?;
-    let count = |count: u64| Value::Number(count as f64, Unit::Count);
-    Some(match metric {
-        Metric::Registers => count(limits.registers_per_thread),
-        Metric::Occupancy => Value::Number(100.0 * limits.occupancy, Unit::Percent),
-        Metric::Blocks => count(limits.blocks),
-        Metric::Waves => count(limits.waves),
-        Metric::WaveEfficiency => {
-            Value::Number(100.0 * limits.tiling?.wave_efficiency, Unit::Percent)
-        }
-        Metric::TileEfficiency => {
-            Value::Number(100.0 * limits.tiling?.tile_efficiency, Unit::Percent)
-        }
-        Metric::TileRows => Value::Number(limits.tiling?.tile.rows, Unit::Count),
-        Metric::TileColumns => Value::Number(limits.tiling?.tile.columns, Unit::Count),
-        Metric::Onchip => Value::bytes(limits.on_chip_bytes),
-        _ => Value::count(hurting(limits)),
-    })
-}
-
-/// Whether it is a resource of a launch: of its blocks, tiles and waves.
-const fn is_of_launch(metric: Metric) -> bool {
-    matches!(
-        metric,
-        Metric::Registers
-            | Metric::Occupancy
-            | Metric::Blocks
-            | Metric::Waves
-            | Metric::WaveEfficiency
-            | Metric::TileEfficiency
-            | Metric::TileRows
-            | Metric::TileColumns
-            | Metric::Onchip
-    )
-}
-
-/// How often fusion costs a kernel time.
-fn hurting(limits: &KernelLimits) -> usize {
-    limits.harms().count()
-}
-
-/// Why a figure of [`of_program`] or, with a kernel, of [`of_kernel`] has its value.
-pub(super) fn reason(analysis: &Analysis, id: Option<KernelId>, metric: Metric) -> String {
-    match metric {
-        Metric::Dram => dram(analysis, id),
-        Metric::Recomputed => recomputed(analysis, id),
-        Metric::Warnings => warnings(analysis, id),
-        metric if is_of_launch(metric) => {
-            id.map_or_else(String::new, |id| resources(analysis, id, metric))
+/// Why a figure of the program or, with a kernel, of that has its value.
+pub(super) fn reason(analysis: &Analysis, id: Option<KernelId>, quantity: Quantity) -> String {
+    match quantity {
+        Quantity::DramReads => dram(analysis, id),
+        Quantity::Recomputed => recomputed(analysis, id),
+        Quantity::Warnings => warnings(analysis, id),
+        quantity if quantity.kind() == Kind::Launch => {
+            id.map_or_else(String::new, |id| resources(analysis, id, quantity))
         }
         _ => String::new(),
     }
 }
 
-fn resources(analysis: &Analysis, id: KernelId, metric: Metric) -> String {
+fn resources(analysis: &Analysis, id: KernelId, quantity: Quantity) -> String {
     let limits = limits(analysis);
     let Some(limits) = limits.as_ref().and_then(|limits| limits.get(id)) else {
         return String::new();
     };
     let tiles = tiles(analysis, id, limits);
-    match metric {
-        Metric::Registers => registers(limits),
-        Metric::Occupancy => occupancy(analysis, limits),
-        Metric::Onchip => format!(
+    match quantity {
+        Quantity::Registers => registers(limits),
+        Quantity::Occupancy => occupancy(analysis, limits),
+        Quantity::OnChip => format!(
             "A block has up to {}.",
             format_bytes(limits.on_chip_available_bytes)
         ),
-        Metric::Waves | Metric::WaveEfficiency => join_sentences(&tiles, &waves(analysis, limits)),
-        Metric::Blocks if tiles.is_empty() => {
+        Quantity::Waves | Quantity::WaveEfficiency => {
+            join_sentences(&tiles, &waves(analysis, limits))
+        }
+        Quantity::Blocks if tiles.is_empty() => {
             format!("A block has {} threads.", limits.threads_per_block)
         }
         _ => tiles,

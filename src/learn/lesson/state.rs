@@ -1,6 +1,6 @@
 //! A state of the page, and what is seen in it.
 
-use super::quantity::tensor_named;
+use super::named_figure::tensor_named;
 use fuseline_core::model::diagnostic::has_errors;
 use fuseline_core::model::options::PAGE_BUDGET_STATES;
 use fuseline_core::notation::{Parsed, parse};

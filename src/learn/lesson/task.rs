@@ -5,8 +5,8 @@ use super::condition::Condition;
 use super::entries::{Block, Entry, Item, Problem, lines_of, unknown};
 use super::markdown::inline;
 use super::mistake::Mistake;
+use super::named_figure::NamedFigure;
 use super::prose::Inline;
-use super::quantity::Quantity;
 use super::value::Unit;
 use crate::language::Language;
 
@@ -35,7 +35,7 @@ pub enum Kind {
     /// Predict a number, then see it.
     Number {
         /// Which number.
-        quantity: Quantity,
+        quantity: NamedFigure,
         /// By which part of it an answer may be off.
         within: f64,
     },
@@ -187,7 +187,7 @@ fn predict(fields: &mut Fields, problems: &mut Vec<Problem>) -> Option<Kind> {
         "what to predict: `number: kernels`, or `first: S` with `when: …`",
         problems,
     )?;
-    let quantity = told(Quantity::parse(&number.value), &number, problems)?;
+    let quantity = told(NamedFigure::parse(&number.value), &number, problems)?;
     match quantity.unit() {
         None => {
             problems.push(Problem::new(

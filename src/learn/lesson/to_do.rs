@@ -129,7 +129,7 @@ impl Task {
         }
         match (condition, condition.values(seen)) {
             (Condition::Compare { left, .. }, Ok(Some([now, _]))) => {
-                let now = value_words(left.metric, &now, seen);
+                let now = value_words(left.quantity, &now, seen);
                 self.language.goal_now(&wanted, &now)
             }
             _ => self.language.goal(&wanted),

@@ -1,58 +1,30 @@
 //! Values of quantities: as numbers to compare, as text to read, and as a visitor writes them.
 
 use crate::language::Language;
-use fuseline_core::Bound;
 use fuseline_view::present::format::{
     format_amount, format_bandwidth, format_bytes, format_exact, format_flops, format_intensity,
     format_percent, format_rate, format_ratio, format_seconds,
 };
+pub use fuseline_view::present::quantity::Unit;
+use fuseline_view::present::quantity::{self, Quantity};
 
-/// What a number counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Things: kernels, ops, the value of a param.
-    Count,
-    /// Bytes.
-    Bytes,
-    /// Seconds.
-    Seconds,
-    /// Floating-point operations.
-    Flops,
-    /// FLOPs for each byte moved.
-    Intensity,
-    /// Hundredths.
-    Percent,
-    /// A factor: `1.7x`.
-    Ratio,
-    /// FLOPs in a second.
-    FlopsPerSecond,
-    /// Bytes in a second.
-    BytesPerSecond,
+/// How an answer in a unit is written.
+pub trait AnswerUnit {
+    /// What stands in an empty field: the form of an answer, and no number near it.
+    fn form_in(self, language: Language) -> &'static str;
+
+    /// An answer in this unit that is near no right one, to show the form in a message.
+    fn sample(self) -> &'static str;
+
+    /// The metric prefixes with which an answer is usually written, the largest first.
+    fn prefixes(self) -> &'static [f64];
+
+    /// Whether a number may stand without its unit, because no prefix could be meant: whoever writes that many bytes counts single ones.
+    fn may_be_left_out(self, number: f64) -> bool;
 }
 
-impl Unit {
-    /// How it is written behind a number; empty for counts.
-    pub const fn symbol(self) -> &'static str {
-        match self {
-            Self::Count => "",
-            Self::Bytes => "B",
-            Self::Seconds => "s",
-            Self::Flops => "FLOP",
-            Self::Intensity => "FLOP/B",
-            Self::Percent => "%",
-            Self::Ratio => "x",
-            Self::FlopsPerSecond => "FLOP/s",
-            Self::BytesPerSecond => "B/s",
-        }
-    }
-
-    /// What stands in an empty field: the form of an answer, and no number near it.
-    pub const fn form(self) -> &'static str {
-        self.form_in(Language::English)
-    }
-
-    /// [`Self::form`] in a language.
-    pub const fn form_in(self, language: Language) -> &'static str {
+impl AnswerUnit for Unit {
+    fn form_in(self, language: Language) -> &'static str {
         match self {
             Self::Count => language.form_count(),
             Self::Bytes => language.form_bytes(),
@@ -66,8 +38,7 @@ impl Unit {
         }
     }
 
-    /// An answer in this unit that is near no right one, to show the form in a message.
-    pub const fn sample(self) -> &'static str {
+    fn sample(self) -> &'static str {
         match self {
             Self::Count => "12",
             Self::Bytes => "1.2 GB",
@@ -81,8 +52,7 @@ impl Unit {
         }
     }
 
-    /// The metric prefixes with which an answer is usually written, the largest first.
-    pub(super) const fn prefixes(self) -> &'static [f64] {
+    fn prefixes(self) -> &'static [f64] {
         match self {
             Self::Count | Self::Percent | Self::Ratio | Self::Intensity => &[],
             Self::Seconds => &[1.0, 1e-3, 1e-6, 1e-9],
@@ -92,8 +62,7 @@ impl Unit {
         }
     }
 
-    /// Whether a number may stand without its unit, because no prefix could be meant: whoever writes that many bytes counts single ones.
-    pub(super) fn may_be_left_out(self, number: f64) -> bool {
+    fn may_be_left_out(self, number: f64) -> bool {
         /// Below this a number is one of kilobytes, megabytes or gigabytes.
         const PLAIN: f64 = 10_000.0;
         number == 0.0
@@ -127,17 +96,14 @@ impl Value {
         Self::Number(bytes as f64, Unit::Bytes)
     }
 
-    /// What limits a kernel: memory, compute or launch.
-    pub fn bound(bound: Bound) -> Self {
-        Self::Word(
-            match bound {
-                Bound::Memory => "memory",
-                Bound::Matrix | Bound::Vector => "compute",
-                Bound::Launch => "launch",
-                Bound::Unknown => "unknown",
+    /// The value of a quantity, in its unit.
+    pub(super) fn of(value: quantity::Value, of: Quantity) -> Self {
+        match value {
+            quantity::Value::Number(number) => {
+                Self::Number(number.value(), of.unit().unwrap_or(Unit::Count))
             }
-            .to_owned(),
-        )
+            quantity::Value::Word(word) => Self::Word(word.to_owned()),
+        }
     }
 
     /// As a person reads it, rounded as everywhere on the page: `1.96 GB`.

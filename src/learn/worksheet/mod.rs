@@ -6,8 +6,8 @@ mod sizes;
 pub use listing::Listing;
 
 use crate::language::{Language, Tag};
+use crate::lesson::named_figure::NamedFigure;
 use crate::lesson::prose::{Inline, Part, filled};
-use crate::lesson::quantity::Quantity;
 use crate::lesson::state::{PageState, Seen};
 use crate::lesson::task::{By, Kind, Task};
 use crate::lesson::value::Unit;
@@ -218,7 +218,7 @@ fn setting(
         lines.push(language.policy(policy(state)));
     }
     if known.is_none_or(|known| known.shared.device != shared.device) {
-        let figure = |text: &str| Some(Quantity::parse(text).ok()?.value(seen).ok()?.text());
+        let figure = |text: &str| Some(NamedFigure::parse(text).ok()?.value(seen).ok()?.text());
         // The ridge point is what questions ask for.
         let figures = [
             figure("bandwidth").map(|rate| language.from_memory(&rate)),

@@ -1,7 +1,7 @@
 //! Other sizes for a question, where its words stay true.
 
+use crate::lesson::named_figure::NamedFigure;
 use crate::lesson::prose::{Inline, Part, each_inline, figures};
-use crate::lesson::quantity::Quantity;
 use crate::lesson::solve::with_param;
 use crate::lesson::state::{PageState, Seen};
 use crate::lesson::task::{Kind, Task};
@@ -67,7 +67,7 @@ struct Look {
 }
 
 impl Look {
-    fn of(states: &StepStates, quantity: &Quantity) -> Option<Self> {
+    fn of(states: &StepStates, figure: &NamedFigure) -> Option<Self> {
         let (asked, answered) = (states.asked.seen()?, states.answered.seen()?);
         if asked.has_error || answered.has_error {
             return None;
@@ -76,7 +76,7 @@ impl Look {
         let all = [&asked.analysis, &answered.analysis];
         let structure = all.into_iter().chain(&named);
         Some(Self {
-            answer: quantity.value(&answered).ok()?.text(),
+            answer: figure.value(&answered).ok()?.text(),
             structure: structure.map(|analysis| structure_of(analysis)).collect(),
             seen: asked,
         })

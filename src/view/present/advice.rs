@@ -1,6 +1,7 @@
 //! What would save time, in the words of an engineer.
 
-use super::figure::{Number, Saved};
+use super::derivation::Number;
+use super::figure::Saved;
 use super::format::format_count;
 use super::manual::merge_alone;
 use super::names::op_names;

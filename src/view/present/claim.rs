@@ -1,11 +1,12 @@
 //! What fusion brings to the program, in the one sentence that leads the page.
 
 use super::explain::{assumed, has_assumed_size, total_bytes, total_kernels};
-use super::figure::{Figure, Of, Part, Quantity, slowest_loss};
+use super::figure::{Part, slowest_loss};
 use super::format::{format_faster, format_percent};
 use super::names::plural;
 use super::options::fusing;
 use super::prediction_error::PredictionError;
+use super::quantity::{Figure, Quantity, Subject};
 use super::times::{TimeKind, program_outside, total_speedup, total_times};
 use fuseline_core::{Analysis, Policy};
 
@@ -59,11 +60,11 @@ pub fn page_title(analysis: &Analysis, is_fused: bool) -> String {
 }
 
 fn of_unfused(text: String, quantity: Quantity) -> Part {
-    Part::number(text, Figure::unfused(Of::Program, quantity))
+    Part::number(text, Figure::unfused(Subject::Program, quantity))
 }
 
 fn of_fused(text: String, quantity: Quantity) -> Part {
-    Part::number(text, Figure::fused(Of::Program, quantity))
+    Part::number(text, Figure::fused(Subject::Program, quantity))
 }
 
 fn kernels(count: usize) -> String {

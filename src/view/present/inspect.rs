@@ -1,14 +1,16 @@
 //! One op, edge, kernel or tensor with the arithmetic behind its figures, and what can be done about it.
 
+use super::bottleneck_names::bottleneck_name;
 use super::explain::{
     access_text, assumed, flops_text, has_assumed_size, source_reason, source_text, whole_reason,
 };
-use super::figure::{Figure, Of, Part, Quantity};
+use super::figure::Part;
 use super::format::{format_bytes, format_change, format_intensity};
 use super::limits::harms;
 use super::manual::{Change, producer_beside};
 use super::names::{counted, joined, kernel_ops, op_name, quoted_op};
-use super::times::{COLD, TimeKind, bottleneck_name, kernel_time, time_lines};
+use super::quantity::{Figure, Quantity, Subject};
+use super::times::{COLD, TimeKind, kernel_time, time_lines};
 use super::why::attentions_in_pieces;
 use fuseline_core::analysis::Kernel;
 use fuseline_core::cost::traffic::Views;
@@ -146,13 +148,13 @@ pub fn inspect_op(analysis: &Analysis, op: OpId) -> Option<Inspected> {
     facts.push(number(
         "traffic as a separate kernel",
         assumed(has_assumed_size(alone), &format_bytes(alone.bytes())),
-        Figure::unfused(Of::Op(op), Quantity::Bytes),
+        Figure::unfused(Subject::Op(op), Quantity::Bytes),
     ));
     if let Some(intensity) = alone.placement.intensity {
         facts.push(number(
             "arithmetic intensity as a separate kernel",
             format_intensity(intensity),
-            Figure::unfused(Of::Op(op), Quantity::Intensity),
+            Figure::unfused(Subject::Op(op), Quantity::Intensity),
         ));
     }
     let mut worked = vec![format!("FLOPs: {}", flops_text(graph, op))];
@@ -262,7 +264,7 @@ pub fn inspect_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Inspected
     let bytes = |bytes| assumed(has_assumed_size(fused), &format_bytes(bytes));
     let saved = before.unfused_bytes as f64 - fused.bytes() as f64;
     let percent = saved / (before.unfused_bytes as f64).max(1.0) * 100.0;
-    let of = Of::kernel(analysis, kernel);
+    let of = Subject::kernel(analysis, kernel);
     let figure = |quantity| Some(Figure::fused(of?, quantity));
     let unfused = of.map(|of| Figure::unfused(of, Quantity::Bytes));
     let mut change = vec![
@@ -294,7 +296,7 @@ pub fn inspect_kernel(analysis: &Analysis, kernel: KernelId) -> Option<Inspected
         facts.push(number(
             "bottleneck",
             bottleneck,
-            figure(Quantity::LimitedBy),
+            figure(Quantity::Bottleneck),
         ));
     }
     let harm = harms(analysis).get(kernel).cloned().unwrap_or_default();
@@ -345,7 +347,7 @@ fn time_fact(
 
 /// What all kernels move of a tensor, before and after.
 fn moved(tensor: TensorId, traffic: &TensorTraffic) -> [Fact; 2] {
-    let of = Of::Tensor(tensor);
+    let of = Subject::Tensor(tensor);
     [
         number(
             "traffic unfused",

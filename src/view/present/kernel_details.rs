@@ -1,9 +1,9 @@
 //! One fused kernel in detail: its tensors, its edges on chip, and how each figure is computed.
 
 use super::explain::{LedgerRow, flops_text, ledger, part_read, source_reason, source_text};
-use super::figure::Of;
 use super::format::format_bytes;
 use super::names::{op_name, op_names};
+use super::quantity::Subject;
 use super::times::time_lines;
 use fuseline_core::{Analysis, KernelId, OpId, Policy, SizeSource};
 
@@ -45,7 +45,7 @@ pub struct KernelDetails {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TensorRow {
     /// The tensor in this kernel.
-    pub of: Of,
+    pub of: Subject,
     /// Its name.
     pub name: String,
     /// How the bytes of one access are computed.
@@ -138,7 +138,7 @@ fn tensor_row(analysis: &Analysis, ops: &[OpId], row: &LedgerRow) -> Option<Tens
     let is_part = row.bytes_read > 0 && part_read(graph, ops, row.tensor).is_some();
     let part = if is_part { ", counted in full" } else { "" };
     Some(TensorRow {
-        of: Of::TensorAt(*ops.first()?, row.tensor),
+        of: Subject::TensorAt(*ops.first()?, row.tensor),
         name: graph.tensor_name(row.tensor).to_owned(),
         // A unit stays with its number where the table breaks the line.
         size: row.size.replace(" B", "\u{a0}B"),

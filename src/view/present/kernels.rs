@@ -1,16 +1,15 @@
 //! The rows of the table of kernels.
 
 use super::limits::harms;
+use crate::present::bottleneck_names::{bottleneck_name, bound_name};
 use crate::present::explain::{assumed, has_assumed_size};
-use crate::present::figure::Of;
 use crate::present::format::{
     at_least, format_bytes, format_exact, format_flops, format_intensity,
 };
 use crate::present::names::{kernel_ops, launches_note};
 use crate::present::options::policy_phrase;
-use crate::present::times::{
-    Seconds, TimeText, bottleneck_name, bound_name, missing_text, missing_total,
-};
+use crate::present::quantity::Subject;
+use crate::present::times::{Seconds, TimeText, missing_text, missing_total};
 use fuseline_core::analysis::device_model::Outside;
 use fuseline_core::model::work::Work;
 use fuseline_core::{Analysis, KernelId, Policy};
@@ -19,7 +18,7 @@ use fuseline_core::{Analysis, KernelId, Policy};
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelRow {
     /// What identifies the row while kernels come and go.
-    pub of: Of,
+    pub of: Subject,
     /// Its id in the analysis.
     pub kernel: KernelId,
     /// The names of its ops.
@@ -67,7 +66,7 @@ pub fn kernel_rows(analysis: &Analysis, max_rows: usize) -> Vec<KernelRow> {
     let kernels = analysis.fused.kernels.iter_enumerated().take(max_rows);
     let rows = kernels.filter_map(|(kernel, _)| {
         Some(KernelRow {
-            of: Of::kernel(analysis, kernel)?,
+            of: Subject::kernel(analysis, kernel)?,
             kernel,
             ops: kernel_ops(analysis, kernel),
             launches: launches_note(analysis, kernel),

@@ -1,10 +1,68 @@
 //! The rows of the table of limits: the resources that each kernel needs, and warnings where fusion costs time.
 
-use crate::present::format::{format_bytes, format_exact, format_percent};
 use crate::present::names::op_names;
+use crate::present::quantity::{Figure, Quantity, Subject, Values};
 use crate::present::warnings::warning_text;
 use fuseline_core::analysis::limits::{KernelLimits, Warning, limits};
 use fuseline_core::{Analysis, Graph, IdVec, KernelId, OpId};
+
+/// A column of the table: quantities that are read together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its head.
+    pub title: &'static str,
+    /// What its head says on demand; empty where the title says all.
+    pub explanation: &'static str,
+    /// The quantities of each kernel.
+    pub quantities: &'static [Quantity],
+    /// What stands between them.
+    pub separator: &'static str,
+}
+
+/// The columns of the table.
+pub const COLUMNS: &[Column] = &[
+    Column {
+        title: "on chip",
+        explanation: "what one block needs / what it may use",
+        quantities: &[Quantity::OnChip, Quantity::OnChipAvailable],
+        separator: " / ",
+    },
+    column(
+        "registers",
+        "estimate per thread, before spills",
+        &[Quantity::Registers],
+    ),
+    column(
+        "occupancy",
+        "resident threads / threads that a multiprocessor can hold",
+        &[Quantity::Occupancy],
+    ),
+    column("blocks", "", &[Quantity::Blocks]),
+    column(
+        "waves",
+        "how many times the blocks fill the device",
+        &[Quantity::Waves],
+    ),
+    Column {
+        title: "wave · tile efficiency",
+        explanation: "wave efficiency: the share of the slots of all waves that compute; tile efficiency: the share of the tiles that lies inside the output",
+        quantities: &[Quantity::WaveEfficiency, Quantity::TileEfficiency],
+        separator: " · ",
+    },
+];
+
+const fn column(
+    title: &'static str,
+    explanation: &'static str,
+    quantities: &'static [Quantity],
+) -> Column {
+    Column {
+        title,
+        explanation,
+        quantities,
+        separator: "",
+    }
+}
 
 /// The resources that a fused kernel needs.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,59 +73,54 @@ pub struct LimitRow {
     pub kernel: KernelId,
     /// The names of its ops.
     pub ops: String,
-    /// On-chip memory that one block needs.
-    pub on_chip: String,
-    /// What a block can allocate; `None` for a view, which is not launched.
-    pub on_chip_available: Option<String>,
+    /// The numbers of all [`COLUMNS`]; a view, which is not launched, has none.
+    pub numbers: Vec<(Quantity, String)>,
     /// Number of live values, which explains the registers.
     pub live_values: String,
-    /// Registers of one thread.
-    pub registers: String,
-    /// Resident threads as a share of those that a multiprocessor can hold.
-    pub occupancy: String,
-    /// Its blocks.
-    pub blocks: String,
-    /// Rounds of blocks.
-    pub waves: String,
-    /// Wave and tile efficiency of a matmul.
-    pub efficiency: Option<[String; 2]>,
     /// Warnings.
     pub warnings: String,
+}
+
+impl LimitRow {
+    /// The number of a quantity as it is shown; `None` where the kernel has none.
+    pub fn number(&self, quantity: Quantity) -> Option<&str> {
+        let mut numbers = self.numbers.iter();
+        numbers.find_map(|(of, text)| (*of == quantity).then_some(text.as_str()))
+    }
 }
 
 /// A row for each of the first `max_rows` kernels; `None` if the multiprocessors of the device are unknown.
 /// `O(ops + reads)`.
 pub fn limit_rows(analysis: &Analysis, max_rows: usize) -> Option<Vec<LimitRow>> {
-    let limits = limits(analysis)?;
-    let rows = limits.iter_enumerated().take(max_rows);
+    analysis.options.device.hardware.multiprocessor()?;
+    let values = Values::new(analysis);
+    let kernels = analysis.fused.kernels.ids().take(max_rows);
     Some(
-        rows.filter_map(|(kernel, limits)| row(analysis, kernel, limits))
+        kernels
+            .filter_map(|kernel| row(analysis, &values, kernel))
             .collect(),
     )
 }
 
-fn row(analysis: &Analysis, kernel: KernelId, limits: &KernelLimits) -> Option<LimitRow> {
+fn row(analysis: &Analysis, values: &Values<'_>, kernel: KernelId) -> Option<LimitRow> {
     let fused = &analysis.fused.kernels[kernel];
+    let first_op = *fused.ops.first()?;
+    let limits = values.limits(kernel)?;
+    let of = Subject::Kernel(first_op);
     // A view that is not launched needs nothing.
-    let is_launched = !fused.is_free;
-    let launched = |text: String| {
-        if is_launched { text } else { "–".to_owned() }
-    };
-    let efficiency = limits.tiling.map(|tiling| {
-        [tiling.wave_efficiency, tiling.tile_efficiency].map(|share| format_percent(share * 100.0))
-    });
+    let columns = COLUMNS.iter().filter(|_| !fused.is_free);
+    let quantities = columns.flat_map(|column| column.quantities);
     Some(LimitRow {
-        first_op: *fused.ops.first()?,
+        first_op,
         kernel,
         ops: op_names(&analysis.graph, &fused.ops),
-        on_chip: launched(format_bytes(limits.on_chip_bytes)),
-        on_chip_available: is_launched.then(|| format_bytes(limits.on_chip_available_bytes)),
+        numbers: quantities
+            .filter_map(|&quantity| {
+                let value = values.of(Figure::fused(of, quantity))?;
+                Some((quantity, value.text()))
+            })
+            .collect(),
         live_values: format!("values live at once: {}", limits.live_values),
-        registers: launched(limits.registers_per_thread.to_string()),
-        occupancy: launched(format_percent(limits.occupancy * 100.0)),
-        blocks: launched(format_exact(limits.blocks.into())),
-        waves: launched(format_exact(limits.waves.into())),
-        efficiency,
         warnings: joined(&analysis.graph, limits.warnings.iter()),
     })
 }

@@ -1,6 +1,6 @@
 //! The model's predictions beside what was measured on a real GPU.
 
-use crate::present::figure::Number;
+use crate::present::derivation::Number;
 use crate::present::format::{
     format_count, format_error, format_exact, format_percent, format_seconds,
 };

@@ -1,9 +1,10 @@
 //! Whether a program fits the memory of its device, in words.
 
 use crate::present::explain::total_memory;
-use crate::present::figure::{Figure, Of, Part, Quantity};
+use crate::present::figure::Part;
 use crate::present::format::format_bytes;
 use crate::present::names::op_names;
+use crate::present::quantity::{Figure, Quantity, Subject};
 use fuseline_core::model::device::Device;
 use fuseline_core::{Analysis, Execution};
 
@@ -58,12 +59,12 @@ pub fn memory_warning(analysis: &Analysis) -> Option<Vec<Part>> {
 }
 
 fn needed_part(analysis: &Analysis) -> Part {
-    let figure = Figure::fused(Of::Program, Quantity::PeakMemory);
+    let figure = Figure::fused(Subject::Program, Quantity::PeakMemory);
     Part::number(total_memory(analysis, &analysis.fused), figure)
 }
 
 fn capacity_part(device: &Device) -> Option<Part> {
-    let figure = Figure::fused(Of::Program, Quantity::DeviceMemory);
+    let figure = Figure::fused(Subject::Program, Quantity::DeviceMemory);
     Some(Part::number(capacity_text(device)?, figure))
 }
 

@@ -1,6 +1,7 @@
 //! The arithmetic behind a predicted time, in words.
 
-use super::figure::{Term, breakdown_worked};
+use super::derivation::Term;
+use super::figure::breakdown_derivation;
 use super::format::format_seconds;
 use fuseline_core::analysis::device_model::Breakdown;
 
@@ -9,14 +10,14 @@ use fuseline_core::analysis::device_model::Breakdown;
 pub fn breakdown_lines(breakdown: &Breakdown, kind: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut terms = Vec::new();
-    for phase in breakdown_worked(breakdown).terms {
+    for phase in breakdown_derivation(breakdown).terms {
         lines.extend(
             phase
                 .terms()
                 .iter()
                 .map(|part| format!("{kind}, {}: {}", part.name, arithmetic(part))),
         );
-        terms.push(match phase.worked {
+        terms.push(match phase.derivation {
             Some(_) => phase.name,
             None => format!("{} {}", phase.text(), phase.name),
         });
@@ -28,7 +29,7 @@ pub fn breakdown_lines(breakdown: &Breakdown, kind: &str) -> Vec<String> {
 
 /// What takes the most of a predicted time, with its arithmetic: `53.2 GFLOP in whole waves of tiles / 800 TFLOP/s = 66.4 µs`.
 pub fn longest_part(breakdown: &Breakdown) -> Option<String> {
-    let phases = breakdown_worked(breakdown).terms;
+    let phases = breakdown_derivation(breakdown).terms;
     let parts = phases.iter().flat_map(Term::terms);
     let longest = parts.max_by(|a, b| a.number.value().total_cmp(&b.number.value()))?;
     Some(arithmetic(longest))
@@ -38,7 +39,7 @@ pub fn longest_part(breakdown: &Breakdown) -> Option<String> {
 fn arithmetic(part: &Term) -> String {
     let shares = part.terms().iter();
     let shares: Vec<String> = shares
-        .filter_map(|share| share.worked.as_ref()?.line())
+        .filter_map(|share| share.derivation.as_ref()?.line())
         .collect();
     format!("{} = {}", shares.join(" + "), part.text())
 }

@@ -1,7 +1,7 @@
 //! What profilers would show of the kernels: a sentence about the timeline, and the table of Nsight Compute as predicted.
 
-use crate::present::figure::{Figure, Of, Quantity, Resource};
 use crate::present::format::{format_digits, format_exact, format_percent};
+use crate::present::quantity::{Figure, Quantity, Subject};
 use fuseline_core::analysis::device_model::{cold_time, device_count};
 use fuseline_core::analysis::launches::{LaunchTimeline, Launcher};
 use fuseline_core::analysis::limits::{KernelLimits, limits};
@@ -102,8 +102,8 @@ impl Metric {
     }
 
     /// The same, as a figure of the page.
-    fn of_resource(self, of: Of, resource: Resource) -> Self {
-        let figure = Some(Figure::fused(of, Quantity::Resource(resource)));
+    fn of_quantity(self, of: Subject, quantity: Quantity) -> Self {
+        let figure = Some(Figure::fused(of, quantity));
         Self { figure, ..self }
     }
 }
@@ -114,7 +114,7 @@ pub fn sections(analysis: &Analysis, id: KernelId) -> Option<Vec<Section>> {
     let limits = limits(analysis)?;
     let limits = limits.get(id)?;
     let kernel = analysis.fused.kernels.get(id)?;
-    let of = Of::kernel(analysis, id)?;
+    let of = Subject::kernel(analysis, id)?;
     let cold = Cold::new(analysis, id, kernel);
     Some(vec![
         speed_of_light(analysis, kernel, &cold),
@@ -199,7 +199,7 @@ fn memory(cold: &Cold) -> Section {
     }
 }
 
-fn launch(analysis: &Analysis, limits: &KernelLimits, of: Of) -> Section {
+fn launch(analysis: &Analysis, limits: &KernelLimits, of: Subject) -> Section {
     let multiprocessors = analysis.options.device.hardware.multiprocessors;
     let waves = multiprocessors.map(|count| {
         let at_once = limits.launch.resident_blocks::<f64>() * count.value;
@@ -211,22 +211,22 @@ fn launch(analysis: &Analysis, limits: &KernelLimits, of: Of) -> Section {
         name: "Launch Statistics",
         reading: "Fewer blocks than multiprocessors: most of the GPU has nothing to do.",
         metrics: vec![
-            Metric::new("Grid Size", "", count(limits.blocks)).of_resource(of, Resource::Blocks),
+            Metric::new("Grid Size", "", count(limits.blocks)).of_quantity(of, Quantity::Blocks),
             Metric::new("Block Size", "", count(limits.threads_per_block)),
             Metric::new(
                 "Registers Per Thread",
                 "register/thread",
                 count(limits.registers_per_thread),
             )
-            .of_resource(of, Resource::Registers),
+            .of_quantity(of, Quantity::Registers),
             Metric::new("Shared Memory Per Block", "Kbyte/block", shared)
-                .of_resource(of, Resource::OnChip),
+                .of_quantity(of, Quantity::OnChip),
             Metric::new("Waves Per SM", "", waves),
         ],
     }
 }
 
-fn occupancy(limits: &KernelLimits, of: Of) -> Section {
+fn occupancy(limits: &KernelLimits, of: Subject) -> Section {
     let launch = limits.launch;
     let most = launch.multiprocessor.blocks.into();
     let limit = |name, blocks: u64| Metric::new(name, "block", Some(blocks.to_string()));
@@ -243,7 +243,7 @@ fn occupancy(limits: &KernelLimits, of: Of) -> Section {
                 (launch.blocks_by_shared_memory()).map_or(most, |blocks: u64| blocks.min(most)),
             ),
             limit("Block Limit Warps", launch.blocks_by_threads()),
-            Metric::new("Theoretical Occupancy", "%", share).of_resource(of, Resource::Occupancy),
+            Metric::new("Theoretical Occupancy", "%", share).of_quantity(of, Quantity::Occupancy),
         ],
     }
 }

@@ -4,17 +4,17 @@ use super::advice::advice_words;
 use super::decisions::decision_text;
 use super::names::op_name;
 use super::reasons::reason_between;
-use super::times::{bottleneck_name, outside_text};
+use super::times::outside_text;
 use super::warnings::warning_text;
 use crate::present::certificates::certificate_text;
+use crate::present::quantity::{Figure, Quantity, Run, Subject, Value, Values};
 use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::analysis::advice::advise;
 use fuseline_core::analysis::by_hand::Shown;
 use fuseline_core::analysis::compare::{Compared, compare, ranked};
-use fuseline_core::analysis::limits::limits;
 use fuseline_core::analysis::why::{Verdict, Why};
 use fuseline_core::fusion::record::record;
-use fuseline_core::{Analysis, KernelId, Objective, OpId};
+use fuseline_core::{Analysis, Objective, OpId};
 use strum::{IntoStaticStr, VariantArray};
 
 /// The tables that can be taken away. Names are those of files.
@@ -107,57 +107,95 @@ fn names(analysis: &Analysis, ops: &[OpId]) -> String {
     names.collect::<Vec<_>>().join(" + ")
 }
 
+/// A column of a table of kernels: its head, the quantity in it, and the kernels that it is measured in.
+type Column = (&'static str, Quantity, Run);
+
+/// What kernels compute, move and take.
+const COSTS: &[Column] = &[
+    ("matrix FLOPs", Quantity::MatrixFlops, Run::Fused),
+    ("vector FLOPs", Quantity::VectorFlops, Run::Fused),
+    ("bytes unfused", Quantity::Bytes, Run::Unfused),
+    ("bytes read", Quantity::BytesRead, Run::Fused),
+    ("bytes written", Quantity::BytesWritten, Run::Fused),
+    (
+        "arithmetic intensity (FLOP/B)",
+        Quantity::Intensity,
+        Run::Fused,
+    ),
+    ("attainable (FLOP/s)", Quantity::Attainable, Run::Fused),
+    ("bottleneck", Quantity::Bottleneck, Run::Fused),
+    (
+        "lower bound unfused (s)",
+        Quantity::LowerBound,
+        Run::Unfused,
+    ),
+    ("lower bound (s)", Quantity::LowerBound, Run::Fused),
+    (
+        "predicted unfused (s)",
+        Quantity::PredictedTime,
+        Run::Unfused,
+    ),
+    ("predicted (s)", Quantity::PredictedTime, Run::Fused),
+];
+
+/// What their launches need of the device.
+const LAUNCH: &[Column] = &[
+    ("on chip (B)", Quantity::OnChip, Run::Fused),
+    (
+        "on chip, available (B)",
+        Quantity::OnChipAvailable,
+        Run::Fused,
+    ),
+    ("live values", Quantity::LiveValues, Run::Fused),
+    ("registers per thread", Quantity::Registers, Run::Fused),
+    ("threads per block", Quantity::Threads, Run::Fused),
+    ("blocks", Quantity::Blocks, Run::Fused),
+    ("occupancy (%)", Quantity::Occupancy, Run::Fused),
+    ("waves", Quantity::Waves, Run::Fused),
+    ("wave efficiency (%)", Quantity::WaveEfficiency, Run::Fused),
+    ("tile efficiency (%)", Quantity::TileEfficiency, Run::Fused),
+];
+
+/// The figures of a fused kernel; empty where one is not known.
+fn cells(values: &Values<'_>, of: Option<Subject>, columns: &[Column]) -> Vec<String> {
+    let cell = |&(_, quantity, run): &Column| {
+        let figure = Figure {
+            quantity,
+            run,
+            of: of?,
+        };
+        values.of(figure).map(Value::digits)
+    };
+    let cells = columns.iter().map(cell);
+    cells.map(Option::unwrap_or_default).collect()
+}
+
+fn heads(columns: &[Column]) -> impl Iterator<Item = &'static str> {
+    columns.iter().map(|&(head, ..)| head)
+}
+
 fn kernels(analysis: &Analysis) -> Table {
-    let rows = analysis.fused.kernels.iter_enumerated();
-    let rows = rows
-        .zip(&analysis.comparisons)
-        .map(|((id, kernel), before)| {
-            let predicted = analysis.predicted.as_ref();
-            let predicted = predicted.and_then(|predicted| predicted.kernels.get(id));
-            let placement = &kernel.placement;
-            vec![
+    let values = Values::new(analysis);
+    let predicted = analysis.predicted.as_ref();
+    let rows = analysis
+        .fused
+        .kernels
+        .iter_enumerated()
+        .map(|(id, kernel)| {
+            let outside = predicted.and_then(|predicted| predicted.kernels.get(id)?.outside);
+            let mut row = vec![
                 id.number().to_string(),
                 names(analysis, &kernel.ops),
                 names(analysis, &analysis.partition.recomputed[id]),
-                kernel.work.matrix_flops.to_string(),
-                kernel.work.vector_flops.to_string(),
-                before.unfused_bytes.to_string(),
-                kernel.bytes_read.to_string(),
-                kernel.bytes_written.to_string(),
-                known(placement.intensity),
-                known(placement.attainable_flops_per_s),
-                bottleneck_name(analysis, id).to_owned(),
-                before.unfused_time_s.to_string(),
-                placement.time_s.to_string(),
-                known(predicted.map(|predicted| predicted.unfused_s)),
-                known(predicted.map(|predicted| predicted.time_s)),
-                known(
-                    predicted
-                        .and_then(|predicted| predicted.outside)
-                        .map(outside_text),
-                ),
-            ]
+            ];
+            row.extend(cells(&values, Subject::kernel(analysis, id), COSTS));
+            row.push(known(outside.map(outside_text)));
+            row
         });
+    let head = ["kernel", "ops", "recomputed ops"].into_iter();
     Table {
         rows: rows.collect(),
-        head: vec![
-            "kernel",
-            "ops",
-            "recomputed ops",
-            "matrix FLOPs",
-            "vector FLOPs",
-            "bytes unfused",
-            "bytes read",
-            "bytes written",
-            "arithmetic intensity (FLOP/B)",
-            "attainable (FLOP/s)",
-            "bottleneck",
-            "lower bound unfused (s)",
-            "lower bound (s)",
-            "predicted unfused (s)",
-            "predicted (s)",
-            "note",
-        ],
+        head: head.chain(heads(COSTS)).chain(["note"]).collect(),
     }
 }
 
@@ -299,50 +337,22 @@ fn steps(analysis: &Analysis) -> Table {
 }
 
 fn kernel_limits(analysis: &Analysis) -> Table {
-    let all = limits(analysis).unwrap_or_default();
-    let ops = |kernel: KernelId| {
-        let kernel = analysis.fused.kernels.get(kernel);
-        kernel
-            .map(|kernel| names(analysis, &kernel.ops))
-            .unwrap_or_default()
-    };
-    let rows = all.iter_enumerated().map(|(kernel, limits)| {
-        let warnings = limits
-            .warnings
-            .iter()
-            .map(|warning| warning_text(&analysis.graph, warning));
-        vec![
-            kernel.number().to_string(),
-            ops(kernel),
-            limits.on_chip_bytes.to_string(),
-            limits.on_chip_available_bytes.to_string(),
-            limits.live_values.to_string(),
-            limits.registers_per_thread.to_string(),
-            limits.threads_per_block.to_string(),
-            limits.blocks.to_string(),
-            (limits.occupancy * 100.0).to_string(),
-            limits.waves.to_string(),
-            known(limits.tiling.map(|tiling| tiling.wave_efficiency * 100.0)),
-            known(limits.tiling.map(|tiling| tiling.tile_efficiency * 100.0)),
-            warnings.collect::<Vec<_>>().join("; "),
-        ]
-    });
+    let values = Values::new(analysis);
+    let rows = analysis
+        .fused
+        .kernels
+        .iter_enumerated()
+        .filter_map(|(id, kernel)| {
+            let warnings = values.limits(id)?.warnings.iter();
+            let warnings = warnings.map(|warning| warning_text(&analysis.graph, warning));
+            let mut row = vec![id.number().to_string(), names(analysis, &kernel.ops)];
+            row.extend(cells(&values, Subject::kernel(analysis, id), LAUNCH));
+            row.push(warnings.collect::<Vec<_>>().join("; "));
+            Some(row)
+        });
+    let head = ["kernel", "ops"].into_iter();
     Table {
         rows: rows.collect(),
-        head: vec![
-            "kernel",
-            "ops",
-            "on chip (B)",
-            "on chip, available (B)",
-            "live values",
-            "registers per thread",
-            "threads per block",
-            "blocks",
-            "occupancy (%)",
-            "waves",
-            "wave efficiency (%)",
-            "tile efficiency (%)",
-            "warnings",
-        ],
+        head: head.chain(heads(LAUNCH)).chain(["warnings"]).collect(),
     }
 }

@@ -1,18 +1,18 @@
 //! Times in words: predicted where the device has measured rates, otherwise lower bounds.
 
+use crate::present::derivation::Derivation;
 use crate::present::explain::{assumed, has_assumed_size};
-use crate::present::figure::{Limit, Worked, limits_of};
+use crate::present::figure::{Limit, limits_of};
 use crate::present::format::{at_least, format_exact, format_seconds};
 use crate::present::names::counted;
 use crate::present::predicted::breakdown_lines;
 use fuseline_core::Policy;
 use fuseline_core::analysis::device_model::{
-    FEWEST_COLUMNS, FEWEST_ELEMENTS, FEWEST_ROWS, HEAD_SIZES, Outside, Predicted, What, breakdown,
+    FEWEST_COLUMNS, FEWEST_ELEMENTS, FEWEST_ROWS, HEAD_SIZES, Outside, Predicted, breakdown,
     cold_time,
 };
 use fuseline_core::analysis::{Analysis, Execution, Kernel};
 use fuseline_core::cost::roofline::{MissingFigure, missing_figure};
-use fuseline_core::model::bound::Bound;
 use fuseline_core::model::device::RatesFrom;
 use fuseline_core::model::ids::KernelId;
 use fuseline_core::model::options::Options;
@@ -274,48 +274,6 @@ pub fn total_times(analysis: &Analysis) -> [TimeText; 2] {
     ]
 }
 
-/// What limits the speed of a kernel, in a word or two.
-pub const fn bound_name(bound: Bound) -> &'static str {
-    match bound {
-        Bound::Memory => "memory",
-        Bound::Matrix => "matrix units",
-        Bound::Vector => "vector units",
-        Bound::Launch => "launch",
-        Bound::Unknown => "unknown",
-    }
-}
-
-/// What limits a fused kernel: what takes longest in its predicted time, else by the roofline.
-pub fn bottleneck_name(analysis: &Analysis, id: KernelId) -> &'static str {
-    let Some(kernel) = analysis.fused.kernels.get(id) else {
-        return "";
-    };
-    let predicted = analysis.predicted.as_ref();
-    match predicted.and_then(|predicted| predicted.kernels.get(id)) {
-        _ if kernel.is_free => "–",
-        None => bound_name(kernel.placement.bound),
-        Some(times) => times.longest.map_or(bound_name(Bound::Launch), what_name),
-    }
-}
-
-/// What a part of a predicted time is spent on, in a word or two.
-pub const fn what_name(what: What) -> &'static str {
-    match what {
-        What::MemoryBytes => "memory",
-        What::BytesAgain => "repeated reads",
-        What::CacheBytes => "L2 cache",
-        What::MatrixFlops | What::WaveFlops | What::Waves => "matrix units",
-        What::Elements => "running statistics",
-        What::Exponentials => "exponentials",
-        What::ErrorFunctions => "error functions",
-        What::Tangents => "hyperbolic tangents",
-        What::Divisions => "divisions",
-        What::Instructions => "vector units",
-        What::Strided => "strided access",
-        What::Softmax | What::WideSoftmax | What::Norm | What::Pool | What::Sum => "library kernel",
-    }
-}
-
 /// How the time of a fused kernel is computed, one line for each part.
 pub fn time_lines(analysis: &Analysis, id: KernelId) -> Vec<String> {
     let options = &analysis.options;
@@ -329,9 +287,9 @@ pub fn time_lines(analysis: &Analysis, id: KernelId) -> Vec<String> {
         None => format!("{}: no peak is known", limit.name),
         Some(term) => {
             let line = term
-                .worked
+                .derivation
                 .as_ref()
-                .and_then(Worked::line)
+                .and_then(Derivation::line)
                 .unwrap_or_default();
             format!("{}: {line} = {}", term.name, term.text())
         }

@@ -21,7 +21,7 @@ use fuseline_view::picture::charts::{
 use fuseline_view::picture::dag::looks::Looks;
 use fuseline_view::picture::dag::{Folding, layout_of};
 use fuseline_view::present::advice::advice_rows;
-use fuseline_view::present::figure::{Figure, Of, Quantity, Resource, explanation};
+use fuseline_view::present::figure::explanation;
 use fuseline_view::present::headline::headline;
 use fuseline_view::present::inspect::{inspect_edge, inspect_kernel, inspect_op, inspect_tensor};
 use fuseline_view::present::kernel_code::kernel_code;
@@ -29,6 +29,7 @@ use fuseline_view::present::kernel_details::kernel_details;
 use fuseline_view::present::limits::limit_rows;
 use fuseline_view::present::manual::Change;
 use fuseline_view::present::pytorch::script;
+use fuseline_view::present::quantity::{Figure, Quantity, Subject};
 use fuseline_view::present::search::found;
 use fuseline_view::present::steps::Steps;
 use fuseline_view::present::sweep::{crossing_rows, sweep_rows, swept_params};
@@ -245,7 +246,7 @@ pub(super) fn figures(input: &[u8]) {
         Quantity::Launches,
         Quantity::Flops,
         Quantity::Intensity,
-        Quantity::LimitedBy,
+        Quantity::Bottleneck,
         Quantity::Ridge,
         Quantity::Time,
         Quantity::LowerBound,
@@ -255,14 +256,14 @@ pub(super) fn figures(input: &[u8]) {
         Quantity::Differing,
         Quantity::DeviceMemory,
         Quantity::BytesVanished,
-        Quantity::Resource(Resource::OnChip),
-        Quantity::Resource(Resource::OnChipAvailable),
-        Quantity::Resource(Resource::Registers),
-        Quantity::Resource(Resource::Occupancy),
-        Quantity::Resource(Resource::Blocks),
-        Quantity::Resource(Resource::Waves),
-        Quantity::Resource(Resource::WaveEfficiency),
-        Quantity::Resource(Resource::TileEfficiency),
+        Quantity::OnChip,
+        Quantity::OnChipAvailable,
+        Quantity::Registers,
+        Quantity::Occupancy,
+        Quantity::Blocks,
+        Quantity::Waves,
+        Quantity::WaveEfficiency,
+        Quantity::TileEfficiency,
     ];
     let mut rng = choices_of(input);
     let Some(analysis) = analysed(&String::from_utf8_lossy(input), &mut rng)
@@ -277,11 +278,11 @@ pub(super) fn figures(input: &[u8]) {
         let op = OpId::new(any_index(&mut rng, graph.ops.len()));
         let tensor = TensorId::new(any_index(&mut rng, graph.tensors.len()));
         for of in [
-            Of::Program,
-            Of::Kernel(op),
-            Of::Op(op),
-            Of::Tensor(tensor),
-            Of::TensorAt(op, tensor),
+            Subject::Program,
+            Subject::Kernel(op),
+            Subject::Op(op),
+            Subject::Tensor(tensor),
+            Subject::TensorAt(op, tensor),
         ] {
             let quantity = one(&mut rng, QUANTITIES);
             for figure in [Figure::fused(of, quantity), Figure::unfused(of, quantity)] {

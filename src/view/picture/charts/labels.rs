@@ -1,9 +1,10 @@
 //! Names and labels of kernels that several charts use.
 
 use crate::picture::charts::scene::Label;
+use crate::present::bottleneck_names::bound_name;
 use crate::present::format::{format_bytes, format_intensity, format_rate};
 use crate::present::names::{counted, joined, kernel_ops, op_name, short_name};
-use crate::present::times::{TimeKind, TimeText, bound_name};
+use crate::present::times::{TimeKind, TimeText};
 use fuseline_core::{Analysis, KernelId, OpId, Placement};
 
 /// Characters of a name, at most.

@@ -1,7 +1,8 @@
 //! Tiles and bytes of attention, each with its formula and its figures.
 
 use super::{AttentionCount, AttentionSizes, loop_words};
-use crate::present::figure::{Convention, Explanation, Number, Term, Worked, hardware_source};
+use crate::present::derivation::{Derivation, Number, Term};
+use crate::present::figure::{Convention, Explanation, hardware_source};
 use crate::present::format::format_exact;
 use fuseline_core::fusion::attention::{AttentionShape, Tiles};
 use fuseline_core::model::device::{Device, OnChip};
@@ -169,7 +170,7 @@ impl<'a> Attention<'a> {
         let bytes = self.bytes(count);
         let factor = standard.number.value() / bytes.number.value().max(1.0);
         let told = self.bytes_told(count);
-        let worked = Worked::quotient(standard.called("three kernels"), bytes.called("these"));
+        let worked = Derivation::quotient(standard.called("three kernels"), bytes.called("these"));
         let mut sources = vec![STANDARD.to_owned()];
         sources.extend(told.sources.into_iter().filter(|source| source != STANDARD));
         Explanation {
@@ -179,7 +180,7 @@ impl<'a> Attention<'a> {
                 format!("factor of {}", count.name()),
                 self.subject(),
                 "bytes of three kernels / bytes of this count",
-                Term::worked("", Number::Ratio(factor), worked),
+                Term::derived("", Number::Ratio(factor), worked),
             )
         }
     }

@@ -1,10 +1,12 @@
 //! Bytes of kernels, ops and tensors, access by access.
 
-use super::{Found, How, Number, Quantity, Run, Term, Worked};
+use super::Found;
+use crate::present::derivation::{Derivation, Number, Operation, Term};
 use crate::present::explain::{has_assumed_size, size_factors, whole_reason};
 use crate::present::format::format_count;
 use crate::present::names::{listed, op_name};
 use crate::present::options::policy_phrase;
+use crate::present::quantity::{Quantity, Run};
 use fuseline_core::analysis::{Analysis, Execution, Kernel};
 use fuseline_core::cost::traffic::Access;
 use fuseline_core::model::graph::SizeSource;
@@ -37,10 +39,10 @@ pub(super) fn of_kernel(analysis: &Analysis, kernel: &Kernel, quantity: Quantity
         ))
     });
     let is_assumed = !reads.is_empty() && has_assumed_size(kernel);
-    let sum = Worked::sum(terms.collect());
+    let sum = Derivation::sum(terms.collect());
     Found {
         notes: notes.collect(),
-        ..Found::new(Term::worked("", Number::Bytes(bytes), sum).assumed(is_assumed))
+        ..Found::new(Term::derived("", Number::Bytes(bytes), sum).assumed(is_assumed))
     }
 }
 
@@ -53,9 +55,9 @@ pub(super) fn of_ops(analysis: &Analysis, id: KernelId) -> Found {
         Term::given(op_name(&analysis.graph, op), Number::Bytes(alone.bytes()))
             .assumed(has_assumed_size(alone))
     });
-    let sum = Worked::sum(terms.collect());
+    let sum = Derivation::sum(terms.collect());
     // The table marks both figures of a kernel alike.
-    Found::new(Term::worked("", Number::Bytes(bytes), sum).assumed(has_assumed_size(kernel)))
+    Found::new(Term::derived("", Number::Bytes(bytes), sum).assumed(has_assumed_size(kernel)))
 }
 
 /// The part of the bytes of its ops that a fused kernel does not move.
@@ -133,10 +135,14 @@ pub(super) fn saved_part([first, second]: [&str; 2], [before, after]: [Number; 2
         saved.value() / before.value() * 100.0
     };
     let difference = vec![Term::given(first, before), Term::given(second, after)];
-    let saved = Term::worked("saved", saved, Worked::new(How::Difference, difference));
-    let worked = Worked::new(How::Percent, vec![saved, Term::given(first, before)]);
+    let saved = Term::derived(
+        "saved",
+        saved,
+        Derivation::new(Operation::Difference, difference),
+    );
+    let worked = Derivation::new(Operation::Percent, vec![saved, Term::given(first, before)]);
     Term {
-        worked: (before.value() > 0.0).then_some(worked),
+        derivation: (before.value() > 0.0).then_some(worked),
         ..Term::given("", Number::SavedPercent(percent))
     }
 }
@@ -148,8 +154,8 @@ pub(super) fn of_tensor(analysis: &Analysis, tensor: TensorId, run: Run) -> Foun
         Run::Unfused => (&analysis.unfused, traffic.unfused_bytes),
         Run::Fused => (&analysis.fused, traffic.fused_bytes),
     };
-    let sum = Worked::sum(accesses_to(analysis, execution, tensor, run));
-    Found::new(Term::worked("", Number::Bytes(bytes), sum))
+    let sum = Derivation::sum(accesses_to(analysis, execution, tensor, run));
+    Found::new(Term::derived("", Number::Bytes(bytes), sum))
 }
 
 /// What a fused kernel reads or writes of a tensor, or no longer moves of it; `None` where that is nothing.
@@ -175,7 +181,7 @@ pub(super) fn of_tensor_at(
     let found = |terms: Vec<Term>| {
         let bytes = total(&terms);
         let is_assumed = terms.iter().any(|term| term.is_assumed);
-        let term = Term::worked("", Number::Bytes(bytes), Worked::sum(terms));
+        let term = Term::derived("", Number::Bytes(bytes), Derivation::sum(terms));
         (bytes > 0).then(|| Found::new(term.assumed(is_assumed)))
     };
     match quantity {
@@ -191,17 +197,17 @@ pub(super) fn of_tensor_at(
             let moved = [reads, writes].concat();
             let [before, after] = [total(&alone), total(&moved)];
             let sum = |name: &str, bytes: u64, terms: Vec<Term>| {
-                Term::worked(name, Number::Bytes(bytes), Worked::sum(terms))
+                Term::derived(name, Number::Bytes(bytes), Derivation::sum(terms))
             };
-            let difference = Worked::new(
-                How::Difference,
+            let difference = Derivation::new(
+                Operation::Difference,
                 vec![
                     sum("as separate kernels", before, alone),
                     sum("fused", after, moved),
                 ],
             );
             let vanished = before.checked_sub(after).filter(|&bytes| bytes > 0)?;
-            Some(Found::new(Term::worked(
+            Some(Found::new(Term::derived(
                 "",
                 Number::Bytes(vanished),
                 difference,
@@ -256,16 +262,16 @@ fn access_term(analysis: &Analysis, ops: &[OpId], name: String, access: Access) 
             .try_fold(u64::from(width), |product, &side| product.checked_mul(side));
         (bytes == Some(access.bytes)).then_some((shape, width))
     });
-    let worked = readers.into_iter().next().map(|(shape, width)| {
+    let derivation = readers.into_iter().next().map(|(shape, width)| {
         let sides = shape.into_iter().map(Number::Count);
         let factors = sides.chain([Number::Bytes(width.into())]);
-        Worked::new(
-            How::Product,
+        Derivation::new(
+            Operation::Product,
             factors.map(|factor| Term::given("", factor)).collect(),
         )
     });
     Term {
-        worked,
+        derivation,
         ..Term::given(name, Number::Bytes(access.bytes))
             .assumed(access.source == SizeSource::Assumed)
     }

@@ -1,6 +1,8 @@
 //! What is told about a number.
 
-use super::{Convention, Figure, Term, counted, said};
+use super::{Convention, counted, said};
+use crate::present::derivation::Term;
+use crate::present::quantity::Figure;
 use fuseline_core::Analysis;
 
 /// What is told about a figure.
@@ -66,7 +68,7 @@ impl Explanation {
 
     /// The calculation with its result: `312 TFLOP/s / 2.04 TB/s = 153 FLOP/B`. `None` for a sum of many terms.
     pub fn line(&self) -> Option<String> {
-        let line = self.term.as_ref()?.worked.as_ref()?.line()?;
+        let line = self.term.as_ref()?.derivation.as_ref()?.line()?;
         Some(format!("{line} = {}", self.value))
     }
 }

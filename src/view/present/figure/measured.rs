@@ -1,7 +1,8 @@
 //! What was measured on a GPU, and what the device model predicts for it.
 
+use super::Explanation;
 use super::said::{Convention, measured_source, policy_sources};
-use super::{Explanation, How, Number, Term, Worked};
+use crate::present::derivation::{Derivation, Number, Operation, Term};
 use crate::present::measured::{
     Comparison, PredictedRow, Quantity, size_text, source_notes, variant_text,
 };
@@ -110,15 +111,15 @@ fn error(row: &PredictedRow, quantity: Quantity, comparison: &Comparison) -> Ter
         predicted(row, quantity, comparison).called("predicted"),
         measured(row, quantity, comparison).called("measured"),
     ];
-    let worked = Worked::new(How::RelativeError, sides);
-    Term::worked("", Number::Error(comparison.error()), worked)
+    let worked = Derivation::new(Operation::RelativeError, sides);
+    Term::derived("", Number::Error(comparison.error()), worked)
 }
 
 fn predicted(row: &PredictedRow, quantity: Quantity, comparison: &Comparison) -> Term {
     let number = quantity.number(comparison.predicted);
     let of_kernels = |number: fn(&PredictedKernel) -> Number| Some(sum_of_kernels(row, number));
     Term {
-        worked: match quantity {
+        derivation: match quantity {
             Quantity::Time => of_kernels(|kernel| Number::Seconds(kernel.time_s)),
             Quantity::Reads => of_kernels(|kernel| Quantity::Reads.number(kernel.dram_read_bytes)),
             Quantity::Speedup => over_eager(row, |(predicted, _)| predicted),
@@ -129,7 +130,7 @@ fn predicted(row: &PredictedRow, quantity: Quantity, comparison: &Comparison) ->
 
 fn measured(row: &PredictedRow, quantity: Quantity, comparison: &Comparison) -> Term {
     Term {
-        worked: match quantity {
+        derivation: match quantity {
             Quantity::Time | Quantity::Reads => None,
             Quantity::Speedup => over_eager(row, |(_, measured)| measured),
         },
@@ -138,28 +139,28 @@ fn measured(row: &PredictedRow, quantity: Quantity, comparison: &Comparison) -> 
 }
 
 /// The time of the eager run over that of this one.
-fn over_eager(row: &PredictedRow, side: fn((f64, f64)) -> f64) -> Option<Worked> {
+fn over_eager(row: &PredictedRow, side: fn((f64, f64)) -> f64) -> Option<Derivation> {
     let time = |name, times| Term::given(name, Number::Seconds(side(times)));
     let (eager, own) = (
         time("eager", row.eager_s?),
         time("in this run", row.times_s()),
     );
-    Some(Worked::quotient(eager, own))
+    Some(Derivation::quotient(eager, own))
 }
 
-fn sum_of_kernels(row: &PredictedRow, number: impl Fn(&PredictedKernel) -> Number) -> Worked {
+fn sum_of_kernels(row: &PredictedRow, number: impl Fn(&PredictedKernel) -> Number) -> Derivation {
     let kernels = row.predicted.kernels.iter().zip(1..);
     let term = |(kernel, place): (&PredictedKernel, usize)| {
         let ops = names_of_ops(kernel.ops.iter().map(String::as_str));
         Term::given(format!("kernel {place}: {ops}"), number(kernel))
     };
-    Worked::sum(kernels.map(term).collect())
+    Derivation::sum(kernels.map(term).collect())
 }
 
 fn launches(row: &PredictedRow) -> Term {
     let number = Number::Count(row.predicted.launches as u64);
     let worked = sum_of_kernels(row, |kernel| Number::Count(kernel.launches as u64));
-    Term::worked("", number, worked)
+    Term::derived("", number, worked)
 }
 
 /// The kernels that ran, those of one name together.
@@ -174,6 +175,6 @@ fn kernels_that_ran(row: &PredictedRow) -> Term {
     }
     let terms = (counts.into_iter())
         .map(|(name, count)| Term::given(short_name(name, NAME_CHARS), Number::Count(count)));
-    let worked = Worked::sum(terms.collect());
-    Term::worked("", Number::Count(names.len() as u64), worked)
+    let worked = Derivation::sum(terms.collect());
+    Term::derived("", Number::Count(names.len() as u64), worked)
 }

@@ -1,9 +1,11 @@
 //! The most memory that tensors need at once.
 
-use super::{Found, Number, Run, Term, Worked};
+use super::Found;
+use crate::present::derivation::{Derivation, Number, Term};
 use crate::present::explain::{has_assumed_size, total_memory};
 use crate::present::memory::capacity_text;
 use crate::present::names::op_names;
+use crate::present::quantity::Run;
 use fuseline_core::Analysis;
 use fuseline_core::analysis::memory::live_at_peak;
 
@@ -37,7 +39,7 @@ pub(super) fn peak(analysis: &Analysis, run: Run) -> Found {
     Found {
         value: total_memory(analysis, execution),
         notes: notes.into_iter().collect(),
-        term: Some(Term::worked("", number, Worked::sum(terms)).assumed(is_assumed)),
+        term: Some(Term::derived("", number, Derivation::sum(terms)).assumed(is_assumed)),
     }
 }
 

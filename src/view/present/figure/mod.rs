@@ -16,7 +16,6 @@ mod time;
 mod whole;
 mod words;
 mod work;
-mod worked;
 
 pub use self::explanation::Explanation;
 pub use self::measured::{MeasuredFigure, measured_explanation};
@@ -29,160 +28,13 @@ pub use self::slower::slowest_loss;
 pub(in crate::present) use self::slower::{ops_of_both, slower_cause};
 pub use self::swept::swept_explanation;
 pub(super) use self::swept::swept_number;
-pub(super) use self::time::{Limit, breakdown_worked, limits_of};
+pub(super) use self::time::{Limit, breakdown_derivation, limits_of};
 use self::words::{formula, subject, title};
-pub use self::worked::{How, Number, Term, Worked};
 
+use crate::present::derivation::{Derivation, Number, Operation, Term};
+use crate::present::quantity::{Figure, Quantity, Run, Subject};
 use fuseline_core::analysis::compare::Compared;
-use fuseline_core::{Analysis, Kernel, KernelId, OpId, Policy, TensorId};
-
-/// A number on the page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Figure {
-    /// What it measures.
-    pub quantity: Quantity,
-    /// In which kernels.
-    pub run: Run,
-    /// Of what.
-    pub of: Of,
-}
-
-/// What a figure measures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Quantity {
-    /// Bytes read and written.
-    Bytes,
-    /// Bytes read.
-    BytesRead,
-    /// Bytes written.
-    BytesWritten,
-    /// The part of the unfused bytes that fusion saves.
-    Saving,
-    /// Launched kernels.
-    Launches,
-    /// Floating-point operations.
-    Flops,
-    /// FLOPs for each byte.
-    Intensity,
-    /// What takes longest.
-    LimitedBy,
-    /// The intensity at which the peak takes as long as the memory.
-    Ridge,
-    /// The time: expected where it is known, otherwise its lower bound.
-    Time,
-    /// The lower bound of the time.
-    LowerBound,
-    /// Unfused over fused time.
-    Speedup,
-    /// The same of the lower bounds.
-    BoundSpeedup,
-    /// The most bytes of tensors that are live at once.
-    PeakMemory,
-    /// Edges that another policy treats in another way than the chosen one.
-    Differing,
-    /// The bytes of the device's memory.
-    DeviceMemory,
-    /// Bytes of a tensor that the ops of a kernel move one by one and the kernel does not.
-    BytesVanished,
-    /// A resource of a launch.
-    Resource(Resource),
-}
-
-/// What a launch needs of a multiprocessor, and how it fills the device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Resource {
-    /// On-chip bytes that a block wants.
-    OnChip,
-    /// On-chip bytes that a block may have.
-    OnChipAvailable,
-    /// Registers of a thread.
-    Registers,
-    /// Resident threads over those that a multiprocessor could hold.
-    Occupancy,
-    /// Blocks.
-    Blocks,
-    /// Rounds of blocks.
-    Waves,
-    /// Tiles over the slots of all waves.
-    WaveEfficiency,
-    /// Elements of the output over those of all tiles.
-    TileEfficiency,
-}
-
-/// The kernels in which something is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Run {
-    /// One for each op.
-    Unfused,
-    /// Those of the policy.
-    Fused,
-}
-
-/// What a figure is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Of {
-    /// The whole program.
-    Program,
-    /// The whole program under another policy.
-    Policy(Policy),
-    /// The fused kernel with this first op.
-    Kernel(OpId),
-    /// The fused kernel without ops of its own that computes this op, of another kernel, once more.
-    Again(OpId),
-    /// This op alone.
-    Op(OpId),
-    /// This tensor, at all kernels together.
-    Tensor(TensorId),
-    /// This tensor, at the fused kernel with this first op.
-    TensorAt(OpId, TensorId),
-}
-
-impl Of {
-    /// A fused kernel, by what stays the same while kernels come and go.
-    pub fn kernel(analysis: &Analysis, id: KernelId) -> Option<Self> {
-        let own = analysis.partition.kernels.get(id)?.first();
-        let again = analysis.partition.recomputed[id].first();
-        let own = own.map(|&first| Self::Kernel(first));
-        own.or_else(|| again.map(|&first| Self::Again(first)))
-    }
-
-    /// The fused kernel that it is, or that it is in; `None` where it is of no kernel, or the analysis has none like it.
-    fn id(self, analysis: &Analysis) -> Option<KernelId> {
-        match self {
-            Self::Kernel(first) | Self::TensorAt(first, _) => kernel_from(analysis, first),
-            Self::Again(op) => kernel_again(analysis, op),
-            Self::Program | Self::Policy(_) | Self::Op(_) | Self::Tensor(_) => None,
-        }
-    }
-}
-
-impl Figure {
-    /// A figure of the fused kernels.
-    pub const fn fused(of: Of, quantity: Quantity) -> Self {
-        Self {
-            quantity,
-            run: Run::Fused,
-            of,
-        }
-    }
-
-    /// The same of the ops one by one.
-    pub const fn unfused(of: Of, quantity: Quantity) -> Self {
-        Self {
-            quantity,
-            run: Run::Unfused,
-            of,
-        }
-    }
-
-    /// The policy whose analysis it is a figure of; `None` for the chosen one.
-    pub const fn policy(self) -> Option<Policy> {
-        match self.of {
-            Of::Policy(policy) => Some(policy),
-            _ => None,
-        }
-    }
-}
+use fuseline_core::{Analysis, Kernel, KernelId};
 
 /// A figure before words are added.
 struct Found {
@@ -214,14 +66,16 @@ pub fn explanation(figure: Figure, analysis: &Analysis) -> Option<Explanation> {
     let Figure { quantity, run, of } = figure;
     let counted = counted(of, analysis)?;
     let found = match of {
-        Of::Program | Of::Policy(_) => whole::found(analysis, quantity, run)?,
-        Of::Kernel(_) | Of::Again(_) => of_kernel(analysis, of.id(analysis)?, quantity, run)?,
-        Of::Op(op) => of_lone_op(analysis, analysis.unfused.of_lone_op(op), quantity)?,
-        Of::Tensor(tensor) => {
+        Subject::Program | Subject::Policy(_) => whole::found(analysis, quantity, run)?,
+        Subject::Kernel(_) | Subject::Again(_) => {
+            of_kernel(analysis, of.kernel_id(analysis)?, quantity, run)?
+        }
+        Subject::Op(op) => of_lone_op(analysis, analysis.unfused.of_lone_op(op), quantity)?,
+        Subject::Tensor(tensor) => {
             (quantity == Quantity::Bytes).then(|| bytes::of_tensor(analysis, tensor, run))?
         }
-        Of::TensorAt(_, tensor) => {
-            let id = of.id(analysis)?;
+        Subject::TensorAt(_, tensor) => {
+            let id = of.kernel_id(analysis)?;
             bytes::of_tensor_at(analysis, id, tensor, quantity)?
         }
     };
@@ -229,18 +83,18 @@ pub fn explanation(figure: Figure, analysis: &Analysis) -> Option<Explanation> {
 }
 
 /// The kernels that a figure of this counts; `None` where the analysis has none.
-fn counted(of: Of, analysis: &Analysis) -> Option<Counted<'_>> {
+fn counted(of: Subject, analysis: &Analysis) -> Option<Counted<'_>> {
     let kernel = |kernel| Counted::kernel(analysis, kernel);
     match of {
-        Of::Program | Of::Policy(_) => Some(Counted::program(analysis)),
-        Of::Kernel(_) | Of::Again(_) | Of::TensorAt(..) => {
-            Some(kernel(&analysis.fused.kernels[of.id(analysis)?]))
+        Subject::Program | Subject::Policy(_) => Some(Counted::program(analysis)),
+        Subject::Kernel(_) | Subject::Again(_) | Subject::TensorAt(..) => {
+            Some(kernel(&analysis.fused.kernels[of.kernel_id(analysis)?]))
         }
-        Of::Op(op) => {
+        Subject::Op(op) => {
             analysis.graph.ops.get(op)?;
             Some(kernel(analysis.unfused.of_lone_op(op)))
         }
-        Of::Tensor(tensor) => {
+        Subject::Tensor(tensor) => {
             analysis.tensors.get(tensor)?;
             Some(Counted::program(analysis))
         }
@@ -277,25 +131,9 @@ pub fn explanation_of_policy(figure: Figure, compared: &Compared) -> Option<Expl
         Term::given("fused by the chosen policy only", Number::Count(there)),
     ];
     let number = Number::Count(here + there);
-    let term = Term::worked("", number, Worked::new(How::Sum, terms));
+    let term = Term::derived("", number, Derivation::new(Operation::Sum, terms));
     let found = Found::new(term);
     Some(told(figure, found, Counted::program(analysis), analysis))
-}
-
-/// The fused kernel with this first op.
-fn kernel_from(analysis: &Analysis, first: OpId) -> Option<KernelId> {
-    let id = *analysis.partition.kernel_of.get(first)?;
-    let ops = &analysis.fused.kernels.get(id)?.ops;
-    (ops.first() == Some(&first)).then_some(id)
-}
-
-/// The fused kernel that computes nothing but this op of another one.
-fn kernel_again(analysis: &Analysis, op: OpId) -> Option<KernelId> {
-    let mut kernels = analysis.partition.kernels.iter_enumerated();
-    kernels.find_map(|(id, ops)| {
-        let is_it = ops.is_empty() && analysis.partition.recomputed[id].first() == Some(&op);
-        is_it.then_some(id)
-    })
 }
 
 fn of_kernel(analysis: &Analysis, id: KernelId, quantity: Quantity, run: Run) -> Option<Found> {
@@ -310,11 +148,10 @@ fn of_kernel(analysis: &Analysis, id: KernelId, quantity: Quantity, run: Run) ->
         (Quantity::Flops, _) => Some(work::flops_of_kernel(analysis, id)),
         (Quantity::Intensity, _) => Some(work::intensity(analysis, kernel)),
         (Quantity::Ridge, _) => work::ridge_of_kernel(analysis, kernel),
-        (Quantity::LimitedBy, _) => Some(time::limit(analysis, id)),
+        (Quantity::Bottleneck, _) => Some(time::limit(analysis, id)),
         (Quantity::Time, _) => Some(time::of_kernel(analysis, id)),
         (Quantity::LowerBound, _) => Some(time::bound_of_kernel(analysis, id)),
-        (Quantity::Resource(resource), _) => resources::found(analysis, id, resource),
-        _ => None,
+        _ => resources::found(analysis, id, quantity),
     }
 }
 

@@ -1,10 +1,10 @@
 //! The options that decide how a figure is counted, and where it comes from.
 
-use super::{Figure, Of, Quantity, Resource, Run};
 use crate::present::format::format_seconds;
 use crate::present::options::{
     ChoiceWords, externals_words, f32_matmul_words, policy_summary, policy_title, reshape_words,
 };
+use crate::present::quantity::{Figure, Kind, Quantity, Run, Subject};
 use crate::present::words::capitalized;
 use fuseline_core::model::device::{MEASURED_WITH, RatesFrom, Source};
 use fuseline_core::model::functions;
@@ -121,29 +121,12 @@ pub(super) fn conventions(figure: Figure, counted: Counted<'_>) -> Vec<Conventio
         sentence: "Set in the options beside the policy.".to_owned(),
     };
     let policy = || Convention::policy(options.policy, options.fusion.objective);
-    let (is_bytes, is_time) = match figure.quantity {
-        Quantity::Bytes
-        | Quantity::BytesRead
-        | Quantity::BytesWritten
-        | Quantity::BytesVanished
-        | Quantity::Saving
-        | Quantity::Intensity => (true, false),
-        Quantity::LimitedBy
-        | Quantity::Time
-        | Quantity::LowerBound
-        | Quantity::Speedup
-        | Quantity::BoundSpeedup => (true, true),
-        Quantity::Launches
-        | Quantity::Flops
-        | Quantity::Ridge
-        | Quantity::PeakMemory
-        | Quantity::DeviceMemory
-        | Quantity::Resource(_)
-        | Quantity::Differing => (false, false),
-    };
-    let is_of_views = is_bytes || figure.quantity == Quantity::Launches;
+    let kind = figure.quantity.kind();
+    let is_time = kind == Kind::Time;
+    let is_bytes = is_time || matches!(kind, Kind::Traffic | Kind::Intensity);
+    let is_of_views = is_bytes || kind == Kind::Kernels;
     let is_read = is_bytes && figure.quantity != Quantity::BytesWritten;
-    let is_of_policy = matches!(figure.of, Of::Program | Of::Policy(_))
+    let is_of_policy = matches!(figure.of, Subject::Program | Subject::Policy(_))
         && figure.run == Run::Fused
         && !matches!(figure.quantity, Quantity::Ridge | Quantity::Flops);
     [
@@ -161,44 +144,37 @@ pub(super) fn conventions(figure: Figure, counted: Counted<'_>) -> Vec<Conventio
 /// Where a figure comes from.
 pub(super) fn sources(figure: Figure, counted: Counted<'_>) -> Vec<String> {
     let analysis = counted.analysis;
-    let is_predicted = analysis.predicted.is_some();
-    match figure.quantity {
-        Quantity::Bytes
-        | Quantity::BytesRead
-        | Quantity::BytesWritten
-        | Quantity::BytesVanished
-        | Quantity::Saving => bytes_sources(counted),
-        Quantity::Launches if figure.run == Run::Unfused => {
+    match figure.quantity.kind() {
+        Kind::Traffic => bytes_sources(counted),
+        Kind::Kernels if figure.run == Run::Unfused => {
             vec!["Unfused, each op is a kernel of its own.".to_owned()]
         }
-        Quantity::Launches | Quantity::Differing => policy_sources(analysis.options.policy),
-        Quantity::Flops => flops_sources(figure.of, counted),
-        Quantity::Intensity => {
+        Kind::Kernels => policy_sources(analysis.options.policy),
+        Kind::Work => flops_sources(figure.of, counted),
+        Kind::Intensity => {
             let mut sources = flops_sources(figure.of, counted);
             sources.extend(bytes_sources(counted));
             sources
         }
-        Quantity::Time | Quantity::Speedup if is_predicted => {
+        Kind::Time => {
             let predicted = analysis.predicted.as_ref();
-            let rates_from = predicted.map_or(&RatesFrom::Device, |predicted| &predicted.rates_from);
-            vec![measured_source(
-                &analysis.options.device.name,
-                rates_from,
-            )]
+            let is_predicted = matches!(figure.quantity, Quantity::Time | Quantity::Speedup);
+            match predicted.filter(|_| is_predicted) {
+                Some(predicted) => {
+                    let device = &analysis.options.device.name;
+                    vec![measured_source(device, &predicted.rates_from)]
+                }
+                None => device_sources(analysis),
+            }
         }
-        Quantity::LimitedBy
-        | Quantity::Ridge
-        | Quantity::Time
-        | Quantity::LowerBound
-        | Quantity::Speedup
-        | Quantity::BoundSpeedup => device_sources(analysis),
-        Quantity::DeviceMemory | Quantity::Resource(Resource::OnChipAvailable) => {
-            hardware_sources(analysis)
-        }
-        Quantity::Resource(resource) => resource_sources(resource, counted),
-        Quantity::PeakMemory => vec![
+        Kind::Launch if figure.quantity == Quantity::OnChipAvailable => hardware_sources(analysis),
+        Kind::Launch => launch_sources(figure.quantity, counted),
+        Kind::Device if figure.quantity == Quantity::DeviceMemory => hardware_sources(analysis),
+        Kind::Device => device_sources(analysis),
+        Kind::Memory => vec![
             "Fuseline's rule: kernels run in order. A tensor is live from the kernel that writes it to the last kernel that reads it, and a result to the end. Library workspaces do not count.".to_owned(),
         ],
+        Kind::Text => Vec::new(),
     }
 }
 
@@ -232,14 +208,16 @@ pub(super) fn policy_sources(policy: Policy) -> Vec<String> {
 }
 
 /// What the functions of a kernel count; of a program there would be many.
-fn flops_sources(of: Of, counted: Counted<'_>) -> Vec<String> {
+fn flops_sources(of: Subject, counted: Counted<'_>) -> Vec<String> {
     let rule =
         "A multiply-add counts as 2 FLOPs. The tab Functions lists the FLOPs of each function.";
     let names: BTreeSet<&str> = match of {
-        Of::Kernel(_) | Of::Again(_) | Of::Op(_) => {
+        Subject::Kernel(_) | Subject::Again(_) | Subject::Op(_) => {
             (counted.ops().filter_map(|op| op.function.as_deref())).collect()
         }
-        Of::Program | Of::Policy(_) | Of::Tensor(_) | Of::TensorAt(..) => BTreeSet::new(),
+        Subject::Program | Subject::Policy(_) | Subject::Tensor(_) | Subject::TensorAt(..) => {
+            BTreeSet::new()
+        }
     };
     let counts = names.into_iter().filter_map(|name| {
         let function = functions::find(name)?;
@@ -252,9 +230,9 @@ fn flops_sources(of: Of, counted: Counted<'_>) -> Vec<String> {
 }
 
 /// Estimates of what a compiler chooses, and the device that they are for.
-fn resource_sources(resource: Resource, counted: Counted<'_>) -> Vec<String> {
-    let estimate = match resource {
-        Resource::WaveEfficiency | Resource::TileEfficiency => {
+fn launch_sources(quantity: Quantity, counted: Counted<'_>) -> Vec<String> {
+    let estimate = match quantity {
+        Quantity::WaveEfficiency | Quantity::TileEfficiency => {
             "Fuseline's estimate of the tiles that a library chooses: docs/tiling.md."
         }
         _ => {

@@ -1,11 +1,13 @@
 //! What a change saves: what runs now takes so much more than what then would.
 
 use super::slower::slower_because;
-use super::{Explanation, Figure, How, Number, Of, Quantity, Run, Term, Worked, whole};
+use super::{Explanation, whole};
 use crate::present::advice::{AdviceRow, changed_words};
+use crate::present::derivation::{Derivation, Number, Operation, Term};
 use crate::present::explain::has_assumed_size;
 use crate::present::format::format_count;
 use crate::present::names::counted;
+use crate::present::quantity::{Figure, Quantity, Run, Subject};
 use crate::present::why::{saved_text, saved_time_title};
 use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::analysis::Analysis;
@@ -77,7 +79,7 @@ pub fn merge_explanation(
     let quantity = saved.quantity(is_predicted);
     let mut figures = Vec::new();
     for id in kernels {
-        figures.extend(Of::kernel(analysis, id).map(|of| Figure::fused(of, quantity)));
+        figures.extend(Subject::kernel(analysis, id).map(|of| Figure::fused(of, quantity)));
     }
     let term = merge_term(analysis, kernels, price, saved);
     let note = match saved {
@@ -141,9 +143,13 @@ fn merge_term(
     }
     let before = number(total.before)?;
     let sides = [
-        Term::worked("of both kernels", before, Worked::new(How::Sum, now)),
+        Term::derived(
+            "of both kernels",
+            before,
+            Derivation::new(Operation::Sum, now),
+        ),
         Term {
-            worked: is_repeated.then(|| Worked::new(How::Sum, then)),
+            derivation: is_repeated.then(|| Derivation::new(Operation::Sum, then)),
             ..Term::given("fused into one kernel", number(total.after)?)
         },
     ];
@@ -151,8 +157,8 @@ fn merge_term(
 }
 
 fn difference(saved: Saved, price: Price, sides: [Term; 2]) -> Option<Term> {
-    let worked = Worked::new(How::Difference, sides.into());
-    Some(Term::worked("", saved.number(price)?, worked))
+    let worked = Derivation::new(Operation::Difference, sides.into());
+    Some(Term::derived("", saved.number(price)?, worked))
 }
 
 /// What is told about what an advice would save.
@@ -167,8 +173,8 @@ pub fn advice_explanation(
     };
     let time = told.term?.called("saved");
     let of_program = Term::given("of the program", Number::Seconds(analysis.time_s()));
-    let share = Worked::new(How::Percent, vec![time, of_program]);
-    let term = Term::worked("", Number::Percent(row.share_percent), share);
+    let share = Derivation::new(Operation::Percent, vec![time, of_program]);
+    let term = Term::derived("", Number::Percent(row.share_percent), share);
     Some(Explanation {
         value: term.text(),
         term: Some(term),
@@ -204,6 +210,6 @@ fn change_explanation(analysis: &Analysis, row: &AdviceRow, saved: Saved) -> Opt
         notes: vec![format!("The change: {changed}.")],
         ..Explanation::of(saved.title(analysis), "the whole program", formula, term)
     };
-    let figure = Figure::fused(Of::Program, saved.quantity(is_predicted));
+    let figure = Figure::fused(Subject::Program, saved.quantity(is_predicted));
     Some(told.counted_as(figure, analysis))
 }

@@ -1,6 +1,8 @@
 //! How a figure has changed since a state was pinned.
 
-use super::{Explanation, Figure, How, Number, Term, Worked, bytes, explanation};
+use super::{Explanation, bytes, explanation};
+use crate::present::derivation::{Derivation, Number, Operation, Term};
+use crate::present::quantity::Figure;
 use fuseline_core::Analysis;
 
 /// What is told about a figure of a pinned state.
@@ -27,8 +29,8 @@ pub fn explanation_of_change(
                 Term::given("pinned", Number::Count(pinned)),
             ];
             let more = Number::Amount(now as f64 - pinned as f64, "");
-            let worked = Worked::new(How::Difference, terms);
-            ("now − pinned", Term::worked("", more, worked))
+            let worked = Derivation::new(Operation::Difference, terms);
+            ("now − pinned", Term::derived("", more, worked))
         }
         numbers => (
             "(pinned − now) / pinned",

@@ -1,9 +1,11 @@
 //! What a policy costs at a value of a swept param.
 
 use super::said::{Convention, conventions, policy_sources, sources};
-use super::{Counted, Explanation, Figure, Number, Of, Quantity, Term, Worked, formula};
+use super::{Counted, Explanation, formula};
+use crate::present::derivation::{Derivation, Number, Term};
 use crate::present::format::{format_exact, format_ratio};
 use crate::present::options::policy_title;
+use crate::present::quantity::{Figure, Quantity, Subject};
 use crate::present::sweep::{figure_text, measure_title, param_text, relative};
 use crate::present::times::outside_text;
 use fuseline_core::analysis::Analysis;
@@ -33,7 +35,7 @@ pub fn swept_explanation(
     let multiple = of_none.and_then(|none| multiple(measure, figures, none));
     // The policy of a sweep is not the chosen one.
     let counted = Counted::program(analysis);
-    let figure = Figure::unfused(Of::Program, quantity);
+    let figure = Figure::unfused(Subject::Program, quantity);
     let mut conventions = conventions(figure, counted);
     conventions.push(Convention::policy(policy, sweep.objective));
     let title = measure_title(measure, sweep, &analysis.options.device);
@@ -56,7 +58,7 @@ pub fn swept_explanation(
                 "the whole program at {at} ({})",
                 policy_title(policy, sweep.objective)
             ),
-            formula(Figure::fused(Of::Program, quantity), analysis),
+            formula(Figure::fused(Subject::Program, quantity), analysis),
             term(measure, figures),
         )
     })
@@ -75,14 +77,14 @@ pub(in crate::present) fn swept_number(measure: Measure, figures: &Figures) -> O
 fn term(measure: Measure, figures: &Figures) -> Option<Term> {
     let number = swept_number(measure, figures)?;
     let quotient = |flops| {
-        Worked::quotient(
+        Derivation::quotient(
             Term::given("", Number::Flops(flops)),
             Term::given("", Number::Bytes(figures.bytes)),
         )
     };
     let of_intensity = |flops| matches!(measure, Measure::Intensity).then(|| quotient(flops));
     Some(Term {
-        worked: figures.flops.and_then(of_intensity),
+        derivation: figures.flops.and_then(of_intensity),
         ..Term::given("", number)
     })
 }
@@ -91,7 +93,7 @@ fn term(measure: Measure, figures: &Figures) -> Option<Term> {
 fn multiple(measure: Measure, figures: &Figures, none: &Figures) -> Option<String> {
     let multiple = format_ratio(relative(measure, figures, none)?);
     let [own, none] = [figures, none].map(|figures| swept_number(measure, figures));
-    let line = Worked::quotient(Term::given("", own?), Term::given("", none?)).line()?;
+    let line = Derivation::quotient(Term::given("", own?), Term::given("", none?)).line()?;
     Some(format!("{multiple} the value without fusion: {line}."))
 }
 

@@ -1,12 +1,12 @@
 //! Times of kernels: what each unit would take alone, and what follows from that.
 
-use super::{Found, How, Number, Term, Worked};
+use super::Found;
+use crate::present::bottleneck_names::{bottleneck_name, bound_name};
+use crate::present::derivation::{Derivation, Number, Operation, Term};
 use crate::present::devices::{computed_as, units_name};
 use crate::present::explain::has_assumed_size;
 use crate::present::format::format_seconds;
-use crate::present::times::{
-    TimeKind, bottleneck_name, bound_name, kernel_time, missing_text, outside_text,
-};
+use crate::present::times::{TimeKind, kernel_time, missing_text, outside_text};
 use fuseline_core::analysis::device_model::{Breakdown, Part, Share, What, breakdown};
 use fuseline_core::analysis::{Analysis, Kernel};
 use fuseline_core::cost::roofline::{peaks, times};
@@ -79,8 +79,9 @@ pub(in crate::present) fn limits_of(options: &Options, kernel: &Kernel) -> Vec<L
 impl Limit {
     /// The amount over the rate.
     pub(in crate::present) fn term(&self) -> Option<Term> {
-        let worked = Worked::quotient(Term::given("", self.amount), Term::given("", self.rate?));
-        Some(Term::worked(
+        let worked =
+            Derivation::quotient(Term::given("", self.amount), Term::given("", self.rate?));
+        Some(Term::derived(
             &*self.name,
             Number::Seconds(self.seconds),
             worked,
@@ -94,23 +95,23 @@ fn longest(options: &Options, kernel: &Kernel) -> Term {
     let terms: Vec<Term> = limits.iter().filter_map(Limit::term).collect();
     let seconds = terms.iter().map(|term| term.number.value());
     let longest_s = seconds.fold(0.0, f64::max);
-    let worked = Worked::new(How::Longest, terms);
-    Term::worked("the longest of", Number::Seconds(longest_s), worked)
+    let worked = Derivation::new(Operation::Longest, terms);
+    Term::derived("the longest of", Number::Seconds(longest_s), worked)
 }
 
 /// How the lower bound of a fused kernel is found; nothing for a view.
-fn bound_worked(analysis: &Analysis, id: KernelId) -> Option<Worked> {
+fn bound_derivation(analysis: &Analysis, id: KernelId) -> Option<Derivation> {
     let kernel = &analysis.fused.kernels[id];
     let one = Number::Seconds(analysis.options.device.launch_s.value);
     let further = analysis.partition.further_launches_of(id);
     let launches = u64::from(further) + 1;
     let launch = match launches {
         1 => Term::given("launch", one),
-        launches => Term::worked(
+        launches => Term::derived(
             "launches",
             Number::Seconds(one.value() * launches as f64),
-            Worked::new(
-                How::Product,
+            Derivation::new(
+                Operation::Product,
                 vec![
                     Term::given("", Number::Count(launches)),
                     Term::given("", one),
@@ -119,11 +120,11 @@ fn bound_worked(analysis: &Analysis, id: KernelId) -> Option<Worked> {
         ),
     };
     let terms = vec![longest(&analysis.options, kernel), launch];
-    (!kernel.is_free).then(|| Worked::new(How::Sum, terms))
+    (!kernel.is_free).then(|| Derivation::new(Operation::Sum, terms))
 }
 
 /// How an expected time is found: phases one after the other, each as long as its longest part.
-pub(in crate::present) fn breakdown_worked(breakdown: &Breakdown) -> Worked {
+pub(in crate::present) fn breakdown_derivation(breakdown: &Breakdown) -> Derivation {
     let mut terms: Vec<Term> = breakdown
         .phases
         .iter()
@@ -136,7 +137,7 @@ pub(in crate::present) fn breakdown_worked(breakdown: &Breakdown) -> Worked {
             Number::Seconds(breakdown.pipeline_s),
         ));
     }
-    Worked::new(How::Sum, terms)
+    Derivation::new(Operation::Sum, terms)
 }
 
 fn launch_term(breakdown: &Breakdown) -> Term {
@@ -157,13 +158,17 @@ fn phase_term(phase: &[Part]) -> Option<Term> {
     };
     let seconds = parts.iter().map(|part| part.number.value());
     let number = Number::Seconds(seconds.fold(0.0, f64::max));
-    Some(Term::worked(name, number, Worked::new(How::Longest, parts)))
+    Some(Term::derived(
+        name,
+        number,
+        Derivation::new(Operation::Longest, parts),
+    ))
 }
 
 fn part_term(part: &Part) -> Term {
     let shares = part.shares.iter().map(share_term).collect();
-    let worked = Worked::new(How::Sum, shares);
-    Term::worked(part.name, Number::Seconds(part.seconds()), worked)
+    let worked = Derivation::new(Operation::Sum, shares);
+    Term::derived(part.name, Number::Seconds(part.seconds()), worked)
 }
 
 fn share_term(share: &Share) -> Term {
@@ -173,7 +178,7 @@ fn share_term(share: &Share) -> Term {
         per_s,
     } = share;
     let over = |of: &str, unit, rate_unit| {
-        Worked::quotient(
+        Derivation::quotient(
             Term::given(of, Number::Amount(amount, unit)),
             Term::given("", Number::Amount(per_s, rate_unit)),
         )
@@ -187,8 +192,8 @@ fn share_term(share: &Share) -> Term {
         What::CacheBytes => bytes("of the cache"),
         What::MatrixFlops => flops(""),
         What::WaveFlops => flops("in whole waves of tiles"),
-        What::Waves => Worked::new(
-            How::Product,
+        What::Waves => Derivation::new(
+            Operation::Product,
             vec![
                 Term::given("waves", Number::Whole(amount)),
                 Term::given("", Number::Seconds(1.0 / per_s)),
@@ -207,7 +212,7 @@ fn share_term(share: &Share) -> Term {
         What::Pool => things("elements of a library pooling"),
         What::Sum => things("elements of a library reduction"),
     };
-    Term::worked("", Number::Seconds(share.seconds()), worked)
+    Term::derived("", Number::Seconds(share.seconds()), worked)
 }
 
 /// The time of a kernel: expected where it is known, otherwise the lower bound.
@@ -217,10 +222,10 @@ pub(super) fn of_kernel(analysis: &Analysis, id: KernelId) -> Found {
     };
     let kernel = &analysis.fused.kernels[id];
     let text = kernel_time(analysis, id).unwrap_or_default();
-    let term = Term::worked(
+    let term = Term::derived(
         "",
         Number::Seconds(breakdown.time_s()),
-        breakdown_worked(&breakdown),
+        breakdown_derivation(&breakdown),
     );
     let bound = text.bound_beside().map(|bound| {
         format!("Its lower bound is {bound}, which uses the rates of the data sheet.")
@@ -261,7 +266,7 @@ pub(super) fn bound_of_kernel(analysis: &Analysis, id: KernelId) -> Found {
     }
     let number = Number::Seconds(kernel.placement.time_s);
     let term = Term {
-        worked: bound_worked(analysis, id),
+        derivation: bound_derivation(analysis, id),
         ..Term::given("", number).assumed(has_assumed_size(kernel))
     };
     Found {
@@ -286,19 +291,21 @@ pub(super) fn limit(analysis: &Analysis, id: KernelId) -> Found {
     if let Some(breakdown) = breakdown(analysis, id).filter(|_| !kernel.is_free) {
         return limit_of(&breakdown, analysis, id);
     }
-    let Term { worked, number, .. } = longest(&analysis.options, kernel);
+    let Term {
+        derivation, number, ..
+    } = longest(&analysis.options, kernel);
     let launch = Number::Seconds(analysis.options.device.launch_s.value);
-    let mut terms = worked.map_or_else(Vec::new, |worked| worked.terms);
+    let mut terms = derivation.map_or_else(Vec::new, |derivation| derivation.terms);
     terms.push(Term::given("launch", launch));
     let number = if launch.value() > number.value() {
         launch
     } else {
         number
     };
-    let worked = Worked::new(How::Longest, terms);
+    let worked = Derivation::new(Operation::Longest, terms);
     Found {
         value: bottleneck_name(analysis, id).to_owned(),
-        term: (!kernel.is_free).then(|| Term::worked("", number, worked)),
+        term: (!kernel.is_free).then(|| Term::derived("", number, worked)),
         notes: notes(analysis, kernel),
     }
 }
@@ -320,7 +327,11 @@ fn limit_of(breakdown: &Breakdown, analysis: &Analysis, id: KernelId) -> Found {
     );
     Found {
         value: bottleneck_name(analysis, id).to_owned(),
-        term: Some(Term::worked("", longest, Worked::new(How::Longest, terms))),
+        term: Some(Term::derived(
+            "",
+            longest,
+            Derivation::new(Operation::Longest, terms),
+        )),
         notes: (notes(analysis, kernel).into_iter())
             .chain([on_roofline])
             .collect(),

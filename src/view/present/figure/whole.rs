@@ -1,12 +1,14 @@
 //! Figures of the whole program: sums over its kernels, and quotients of these.
 
-use super::{Found, How, Number, Quantity, Run, Term, Worked, bytes, memory, work};
+use super::{Found, bytes, memory, work};
 use crate::present::bottleneck::Bottleneck;
+use crate::present::derivation::{Derivation, Number, Operation, Term};
 use crate::present::explain::has_assumed_size;
 use crate::present::figure::slower::slower_kernel;
 use crate::present::format::format_count;
 use crate::present::names::{counted, kernel_ops, op_name};
 use crate::present::prediction_error::PredictionError;
+use crate::present::quantity::{Quantity, Run};
 use crate::present::times::{TimeKind, missing_text, outside_text, program_outside, total_times};
 use fuseline_core::analysis::{Analysis, Execution, Kernel};
 use fuseline_core::model::ids::{KernelId, OpId};
@@ -48,11 +50,7 @@ pub(super) fn found(analysis: &Analysis, quantity: Quantity, run: Run) -> Option
         Quantity::PeakMemory => memory::peak(analysis, run),
         Quantity::Ridge => work::ridge_for_f16(analysis)?,
         Quantity::DeviceMemory => memory::of_device(analysis)?,
-        Quantity::Intensity
-        | Quantity::LimitedBy
-        | Quantity::Differing
-        | Quantity::BytesVanished
-        | Quantity::Resource(_) => return None,
+        _ => return None,
     };
     let is_sum = matches!(
         quantity,
@@ -71,7 +69,7 @@ pub(super) fn found(analysis: &Analysis, quantity: Quantity, run: Run) -> Option
 /// A sum of kernels of which ops of unknown shape may make one: it is less than its terms.
 fn joined(found: Found) -> Found {
     let term = found.term.map(|term| Term {
-        worked: None,
+        derivation: None,
         ..term
     });
     let note = "Ops of unknown shape may connect some of these kernels. The total counts connected kernels as one: one launch, and one read of each shared tensor.";
@@ -107,9 +105,9 @@ fn sum(
         let (name, number) = term(id, kernel);
         Term::given(name, number).assumed(has_assumed_size(kernel))
     });
-    let worked = Worked::sum(terms.collect());
+    let worked = Derivation::sum(terms.collect());
     let is_assumed = execution.kernels.iter().any(has_assumed_size);
-    Term::worked("", total, worked).assumed(is_assumed)
+    Term::derived("", total, worked).assumed(is_assumed)
 }
 
 fn launches(analysis: &Analysis, run: Run) -> Found {
@@ -128,20 +126,20 @@ fn launches(analysis: &Analysis, run: Run) -> Found {
             count("kernels", kernels),
             count("views, which need no launch", views),
         ];
-        Worked::new(How::Difference, both)
+        Derivation::new(Operation::Difference, both)
     };
     let with_further = |kernels: Term| {
         let further = count(
             "further launches, for copies and for second halves of reductions",
             further,
         );
-        Worked::sum(vec![kernels, further])
+        Derivation::sum(vec![kernels, further])
     };
     // The formula has no part that is zero here: each of its parts is a row.
     let (formula, worked) = match (views, further) {
         (0, 0) => (
             "number of kernels",
-            Worked::sum(vec![count("kernels", kernels)]),
+            Derivation::sum(vec![count("kernels", kernels)]),
         ),
         (_, 0) => ("kernels − views", without_views()),
         (0, _) => (
@@ -150,7 +148,7 @@ fn launches(analysis: &Analysis, run: Run) -> Found {
         ),
         _ => {
             let launched = Term {
-                worked: Some(without_views()),
+                derivation: Some(without_views()),
                 ..count("launched kernels", launched)
             };
             (
@@ -160,7 +158,7 @@ fn launches(analysis: &Analysis, run: Run) -> Found {
         }
     };
     let total = Number::Count(execution.launches as u64);
-    let found = Found::new(Term::worked("", total, worked).by(formula));
+    let found = Found::new(Term::derived("", total, worked).by(formula));
     found.noted(copies_note(analysis, execution))
 }
 
@@ -297,7 +295,7 @@ fn speedup(analysis: &Analysis, quantity: Quantity) -> Option<Found> {
         let found = found(analysis, quantity, run)?;
         Some(Term {
             name: name.to_owned(),
-            worked: None,
+            derivation: None,
             ..found.term?
         })
     };
@@ -308,7 +306,7 @@ fn speedup(analysis: &Analysis, quantity: Quantity) -> Option<Found> {
     let is_assumed = analysis.unfused.kernels.iter().any(has_assumed_size);
     let takes_time = fused.number.value() > 0.0;
     let term = Term {
-        worked: takes_time.then(|| Worked::quotient(unfused, fused)),
+        derivation: takes_time.then(|| Derivation::quotient(unfused, fused)),
         ..Term::given("", Number::Ratio(ratio)).assumed(is_assumed)
     };
     let outside = program_outside(analysis).filter(|_| quantity == Quantity::Time);

@@ -1,35 +1,30 @@
 //! What a figure is, what it is of, and its formula in symbols.
 
-use super::{Figure, Of, Quantity, Resource, Run};
 use crate::present::names::{kernel_ops, op_name};
 use crate::present::options::policy_title;
+use crate::present::quantity::{Figure, Quantity, Run, Subject};
 use crate::present::times::TimeKind;
 use fuseline_core::{Analysis, Policy};
 
-/// What a figure is.
+/// What a figure is: the title of its quantity, and in which kernels where that makes a difference.
 pub(super) fn title(figure: Figure, analysis: &Analysis) -> String {
-    let time = TimeKind::of(analysis).title();
-    let what = match figure.quantity {
-        Quantity::Bytes => "memory traffic",
-        Quantity::BytesRead => "bytes read",
-        Quantity::BytesWritten => "bytes written",
-        Quantity::Saving => return "change in memory traffic".to_owned(),
-        Quantity::Launches => "kernels",
-        Quantity::Flops => return "FLOPs".to_owned(),
-        Quantity::Intensity => return "arithmetic intensity".to_owned(),
-        Quantity::LimitedBy => return "bottleneck".to_owned(),
-        Quantity::Ridge => return "ridge point".to_owned(),
-        Quantity::Time => time,
-        Quantity::LowerBound => TimeKind::LowerBound.title(),
-        Quantity::Speedup => return "speedup".to_owned(),
-        Quantity::BoundSpeedup => return "speedup at best".to_owned(),
-        Quantity::PeakMemory => "peak memory",
-        Quantity::Differing => return "edges that differ from the chosen policy".to_owned(),
-        Quantity::DeviceMemory => return "device memory".to_owned(),
-        Quantity::BytesVanished => return "bytes that fusion saves".to_owned(),
-        Quantity::Resource(resource) => return resource.title().to_owned(),
+    let Figure { quantity, run, .. } = figure;
+    let what = match quantity {
+        Quantity::Time => TimeKind::of(analysis).title(),
+        _ => quantity.title(),
     };
-    match figure.run {
+    let is_of_run = matches!(
+        quantity,
+        Quantity::Bytes
+            | Quantity::BytesRead
+            | Quantity::BytesWritten
+            | Quantity::Launches
+            | Quantity::Time
+            | Quantity::LowerBound
+            | Quantity::PeakMemory
+    );
+    match run {
+        _ if !is_of_run => what.to_owned(),
         Run::Unfused => format!("{what}, unfused"),
         Run::Fused if analysis.options.policy == Policy::None => format!("{what}, no fusion"),
         Run::Fused => format!("{what}, fused"),
@@ -37,21 +32,23 @@ pub(super) fn title(figure: Figure, analysis: &Analysis) -> String {
 }
 
 /// What it is of.
-pub(super) fn subject(of: Of, analysis: &Analysis) -> String {
+pub(super) fn subject(of: Subject, analysis: &Analysis) -> String {
     let graph = &analysis.graph;
     match of {
-        Of::Program => "the whole program".to_owned(),
-        Of::Policy(policy) => format!(
+        Subject::Program => "the whole program".to_owned(),
+        Subject::Policy(policy) => format!(
             "the whole program ({})",
             policy_title(policy, analysis.options.fusion.objective)
         ),
-        Of::Kernel(_) | Of::Again(_) => of.id(analysis).map_or_else(String::new, |id| {
-            format!("kernel {}: {}", id.number(), kernel_ops(analysis, id))
-        }),
-        Of::Op(op) => format!("{} alone", op_name(graph, op)),
-        Of::Tensor(tensor) => graph.tensor_name(tensor).to_owned(),
-        Of::TensorAt(first, tensor) => {
-            let kernel = subject(Of::Kernel(first), analysis);
+        Subject::Kernel(_) | Subject::Again(_) => {
+            of.kernel_id(analysis).map_or_else(String::new, |id| {
+                format!("kernel {}: {}", id.number(), kernel_ops(analysis, id))
+            })
+        }
+        Subject::Op(op) => format!("{} alone", op_name(graph, op)),
+        Subject::Tensor(tensor) => graph.tensor_name(tensor).to_owned(),
+        Subject::TensorAt(first, tensor) => {
+            let kernel = subject(Subject::Kernel(first), analysis);
             format!("{} in {kernel}", graph.tensor_name(tensor))
         }
     }
@@ -60,19 +57,20 @@ pub(super) fn subject(of: Of, analysis: &Analysis) -> String {
 /// The formula of a figure in symbols.
 pub(super) fn formula(figure: Figure, analysis: &Analysis) -> &'static str {
     let Figure { quantity, run, of } = figure;
-    let is_program = matches!(of, Of::Program | Of::Policy(_));
+    let is_program = matches!(of, Subject::Program | Subject::Policy(_));
     let is_predicted = analysis.predicted.is_some();
     match quantity {
         Quantity::Bytes => match (of, run) {
-            (Of::Tensor(_) | Of::TensorAt(..), _) => {
+            (Subject::Tensor(_) | Subject::TensorAt(..), _) => {
                 "Σ over its accesses (elements × bytes per element)"
             }
-            (Of::Program | Of::Policy(_), Run::Fused) => {
+            (Subject::Program | Subject::Policy(_), Run::Fused) => {
                 "Σ over kernels (bytes read + bytes written)"
             }
-            (Of::Program | Of::Policy(_) | Of::Kernel(_) | Of::Again(_), Run::Unfused) => {
-                "Σ over ops (bytes read + bytes written)"
-            }
+            (
+                Subject::Program | Subject::Policy(_) | Subject::Kernel(_) | Subject::Again(_),
+                Run::Unfused,
+            ) => "Σ over ops (bytes read + bytes written)",
             _ => "Σ over tensors read + Σ over tensors written (elements × bytes per element)",
         },
         Quantity::BytesRead if is_program => "Σ over kernels (bytes read)",
@@ -84,10 +82,10 @@ pub(super) fn formula(figure: Figure, analysis: &Analysis) -> &'static str {
         Quantity::Flops if is_program => "Σ over kernels (FLOPs)",
         Quantity::Flops => "Σ over ops (FLOPs)",
         Quantity::Intensity => "FLOPs / (bytes read + bytes written)",
-        Quantity::LimitedBy if is_predicted => {
+        Quantity::Bottleneck if is_predicted => {
             "max over the parts of all phases (bytes / bandwidth, arithmetic / rate), and launch"
         }
-        Quantity::LimitedBy => "max(bytes / bandwidth, FLOPs / peak, launch)",
+        Quantity::Bottleneck => "max(bytes / bandwidth, FLOPs / peak, launch)",
         Quantity::Ridge => "peak / bandwidth",
         Quantity::Time if is_program && is_predicted => "Σ over kernels (time)",
         Quantity::Time if is_predicted => {
@@ -105,21 +103,7 @@ pub(super) fn formula(figure: Figure, analysis: &Analysis) -> &'static str {
         Quantity::BytesVanished => {
             "Σ accesses of its ops as separate kernels − Σ accesses of the fused kernel"
         }
-        Quantity::DeviceMemory | Quantity::Resource(_) => "a figure of the device",
-    }
-}
-
-impl Resource {
-    const fn title(self) -> &'static str {
-        match self {
-            Self::OnChip => "on-chip memory per block",
-            Self::OnChipAvailable => "on-chip memory available to a block",
-            Self::Registers => "registers per thread",
-            Self::Occupancy => "occupancy",
-            Self::Blocks => "blocks",
-            Self::Waves => "waves",
-            Self::WaveEfficiency => "wave efficiency",
-            Self::TileEfficiency => "tile efficiency",
-        }
+        // Its derivation has a formula of its own, or it is given.
+        _ => "a figure of the device",
     }
 }

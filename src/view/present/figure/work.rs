@@ -1,6 +1,7 @@
 //! FLOPs, and how they compare with bytes.
 
-use super::{Found, How, Number, Term, Worked};
+use super::Found;
+use crate::present::derivation::{Derivation, Number, Operation, Term};
 use crate::present::explain::{FlopFactors, flop_factors};
 use crate::present::format::at_least;
 use crate::present::names::op_name;
@@ -30,7 +31,7 @@ pub(super) fn flops_of_kernel(analysis: &Analysis, id: KernelId) -> Found {
         Number::Flops(beyond),
     ));
     let number = Number::Flops(kernel.work.flops());
-    let found = Found::new(Term::worked("", number, Worked::sum(terms)));
+    let found = Found::new(Term::derived("", number, Derivation::sum(terms)));
     if kernel.work.is_unknown {
         return unknown(analysis, kernel);
     }
@@ -67,8 +68,8 @@ fn op_flops(analysis: &Analysis, op: OpId, suffix: &str) -> Term {
         });
     Term {
         // A rewritten op has the work of those that it stands for.
-        worked: (product == Some(flops) && !factors.is_empty())
-            .then(|| Worked::new(How::Product, factors)),
+        derivation: (product == Some(flops) && !factors.is_empty())
+            .then(|| Derivation::new(Operation::Product, factors)),
         ..Term::given(name, Number::Flops(flops))
     }
 }
@@ -78,7 +79,7 @@ pub(super) fn intensity(analysis: &Analysis, kernel: &Kernel) -> Found {
     let Some(intensity) = kernel.placement.intensity else {
         return unknown(analysis, kernel);
     };
-    let worked = Worked::quotient(
+    let worked = Derivation::quotient(
         Term::given("", Number::Flops(kernel.work.flops())),
         Term::given("", Number::Bytes(kernel.bytes())),
     );
@@ -94,7 +95,7 @@ pub(super) fn intensity(analysis: &Analysis, kernel: &Kernel) -> Found {
     });
     Found {
         notes: notes.into_iter().collect(),
-        ..Found::new(Term::worked("", Number::Intensity(intensity), worked))
+        ..Found::new(Term::derived("", Number::Intensity(intensity), worked))
     }
 }
 
@@ -131,11 +132,11 @@ pub(super) fn ridge_for_f16(analysis: &Analysis) -> Option<Found> {
 
 fn ridge(analysis: &Analysis, peak: DeviceFigure) -> Found {
     let bandwidth = analysis.options.device.memory_bytes_per_s.value;
-    let worked = Worked::quotient(
+    let worked = Derivation::quotient(
         Term::given("", Number::Amount(peak.value, "FLOP/s")),
         Term::given("", Number::Amount(bandwidth, "B/s")),
     );
-    Found::new(Term::worked(
+    Found::new(Term::derived(
         "",
         Number::Intensity(peak.value / bandwidth),
         worked,

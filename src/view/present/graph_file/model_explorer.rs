@@ -1,9 +1,10 @@
 //! The graph as Model Explorer reads it: a collection with one graph, in which a kernel is a namespace.
 
 use super::{ends, flows};
+use crate::present::bottleneck_names::bottleneck_name;
 use crate::present::export::OpList;
 use crate::present::format::{format_bytes, format_exact};
-use crate::present::times::{bottleneck_name, kernel_time};
+use crate::present::times::kernel_time;
 use fuseline_core::model::op::shape_text;
 use fuseline_core::notation::import::OP_KEY;
 use fuseline_core::{Analysis, OpId, TensorId};

@@ -1,7 +1,8 @@
 //! Errors and elements of a run, each with its formula and its figures.
 
 use super::{error_text, place_text, ratio_words};
-use crate::present::figure::{Convention, Explanation, How, Number, Term, Worked};
+use crate::present::derivation::{Derivation, Number, Operation, Term};
+use crate::present::figure::{Convention, Explanation};
 use crate::present::format::{format_digits, format_scientific};
 use crate::present::names::counted;
 use crate::present::words::capitalized;
@@ -96,13 +97,13 @@ impl<'a> Told<'a> {
     fn error_term(self, run: Run) -> Term {
         let error = self.stored(run).error;
         let length = |name, length| Term::given(name, Number::Digits(length, FEW));
-        let worked = Worked::quotient(
+        let worked = Derivation::quotient(
             length("(difference)", error.difference_length),
             length("(exact)", error.exact_length),
         );
         Term {
             // Nothing over nothing has no quotient.
-            worked: (error.exact_length > 0.0).then_some(worked),
+            derivation: (error.exact_length > 0.0).then_some(worked),
             ..Term::given(run_name(run), Number::Scientific(error.relative))
         }
     }
@@ -114,11 +115,11 @@ impl<'a> Told<'a> {
         let words = ratio_words(unfused, fused);
         let worked = || {
             let [unfused, fused] = [Run::Unfused, Run::Fused].map(|run| self.error_term(run));
-            Worked::quotient(unfused, fused)
+            Derivation::quotient(unfused, fused)
         };
         let term = match words {
             Some(_) => None,
-            None => Some(Term::worked("", Number::Ratio(unfused / fused), worked())),
+            None => Some(Term::derived("", Number::Ratio(unfused / fused), worked())),
         };
         let told = self.of(
             "error unfused over fused",
@@ -157,7 +158,9 @@ impl<'a> Told<'a> {
             Term::given("changed by rounding", Number::Digits(difference, FEW)),
         ];
         let term = Term {
-            worked: difference.is_finite().then(|| Worked::new(How::Sum, terms)),
+            derivation: difference
+                .is_finite()
+                .then(|| Derivation::new(Operation::Sum, terms)),
             ..Term::given("", Number::Digits(value, OF_F32))
         };
         let is_stored = self.stored(run).is_stored;

@@ -1,7 +1,8 @@
 //! The measured numbers of a table explain themselves; the predicted ones are figures of the analysis.
 
 use super::{RowOf, Sides, bytes_of, gap_of, times_of};
-use crate::present::figure::{Explanation, How, Number, Term, Worked};
+use crate::present::derivation::{Derivation, Number, Operation, Term};
+use crate::present::figure::Explanation;
 use crate::present::names::{op_names, short_name};
 use fuseline_core::{Analysis, KernelId};
 use fuseline_import::matching::{Counted, Matching};
@@ -146,10 +147,10 @@ fn error(sides: Sides, number: fn(f64) -> Number) -> Option<Term> {
         Term::given("predicted", number(sides.predicted?)),
         Term::given("measured", number(sides.measured?)),
     ];
-    Some(Term::worked(
+    Some(Term::derived(
         "",
         Number::Error(error),
-        Worked::new(How::RelativeError, terms),
+        Derivation::new(Operation::RelativeError, terms),
     ))
 }
 
@@ -201,7 +202,9 @@ fn each_found(
 
 fn with_terms(number: Number, terms: Option<Vec<Term>>) -> Term {
     match terms {
-        Some(terms) if terms.len() > 1 => Term::worked("", number, Worked::new(How::Sum, terms)),
+        Some(terms) if terms.len() > 1 => {
+            Term::derived("", number, Derivation::new(Operation::Sum, terms))
+        }
         _ => Term::given("", number),
     }
 }

@@ -5,7 +5,8 @@ mod reads;
 mod waves;
 
 use super::{sizes_text, tile_text};
-use crate::present::figure::{Explanation, Term, hardware_source};
+use crate::present::derivation::Term;
+use crate::present::figure::{Explanation, hardware_source};
 use crate::present::names::op_name;
 use fuseline_core::Analysis;
 use fuseline_core::analysis::tiling::Tiled;

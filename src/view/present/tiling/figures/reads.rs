@@ -1,7 +1,8 @@
 //! What tiles and waves read, and how much arithmetic that is for each byte.
 
 use super::{FigureRow, Figures};
-use crate::present::figure::{Convention, Explanation, How, Number, Term, Worked, f32_matmul};
+use crate::present::derivation::{Derivation, Number, Operation, Term};
+use crate::present::figure::{Convention, Explanation, f32_matmul};
 use crate::present::format::format_intensity;
 use crate::present::tiling::{exact, order_words};
 use fuseline_core::analysis::tiling::{MOST_WAVES, Strips, Tiled};
@@ -221,10 +222,10 @@ fn intensity_term(intensity: f64, factors: Vec<Term>, bytes: Term) -> Term {
         })
     });
     let flops = Number::Flops(product);
-    let flops = Term::worked("", flops, Worked::new(How::Product, factors));
-    Term::worked(
+    let flops = Term::derived("", flops, Derivation::new(Operation::Product, factors));
+    Term::derived(
         "",
         Number::Intensity(intensity),
-        Worked::quotient(flops, bytes),
+        Derivation::quotient(flops, bytes),
     )
 }

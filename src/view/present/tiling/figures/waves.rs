@@ -1,7 +1,8 @@
 //! How many tiles there are, and how they fill the device.
 
 use super::{FigureRow, Figures, MULTIPROCESSORS};
-use crate::present::figure::{Explanation, Term};
+use crate::present::derivation::Term;
+use crate::present::figure::Explanation;
 use crate::present::tiling::exact;
 
 const GUIDE: &str =

@@ -141,7 +141,7 @@ pub struct Term {
     /// It rests on an assumed size.
     pub is_assumed: bool,
     /// How it is found.
-    pub worked: Option<Worked>,
+    pub derivation: Option<Derivation>,
     /// Its formula in symbols, where that is not the one of its quantity.
     pub formula: Option<&'static str>,
 }
@@ -153,15 +153,15 @@ impl Term {
             name: name.into(),
             number,
             is_assumed: false,
-            worked: None,
+            derivation: None,
             formula: None,
         }
     }
 
     /// A number that is computed.
-    pub fn worked(name: impl Into<String>, number: Number, worked: Worked) -> Self {
+    pub fn derived(name: impl Into<String>, number: Number, derivation: Derivation) -> Self {
         Self {
-            worked: Some(worked),
+            derivation: Some(derivation),
             ..Self::given(name, number)
         }
     }
@@ -180,13 +180,15 @@ impl Term {
     }
 
     /// The same, marked if it rests on an assumed size.
-    pub(super) fn assumed(self, is_assumed: bool) -> Self {
+    pub(in crate::present) fn assumed(self, is_assumed: bool) -> Self {
         Self { is_assumed, ..self }
     }
 
     /// What it is computed from.
     pub fn terms(&self) -> &[Self] {
-        self.worked.as_ref().map_or(&[], |worked| &worked.terms)
+        self.derivation
+            .as_ref()
+            .map_or(&[], |derivation| &derivation.terms)
     }
 
     /// The number as it is shown.
@@ -206,21 +208,21 @@ impl Term {
     }
 
     /// A whole number that is computed from whole numbers: of bytes if one of them is.
-    fn of_whole(name: &str, how: How, terms: Vec<Self>, number: u64) -> Self {
+    fn of_whole(name: &str, operation: Operation, terms: Vec<Self>, number: u64) -> Self {
         let is_bytes = |term: &Self| matches!(term.number, Number::Bytes(_));
         let number = if terms.iter().any(is_bytes) {
             Number::Bytes(number)
         } else {
             Number::Count(number)
         };
-        Self::worked(name, number, Worked::new(how, terms))
+        Self::derived(name, number, Derivation::new(operation, terms))
     }
 
     /// Without a derivation beyond 64 bits, where the terms do not give the number.
     fn exact(self) -> Self {
         let is_exact = self.whole_number() < u64::MAX;
         Self {
-            worked: self.worked.filter(|_| is_exact),
+            derivation: self.derivation.filter(|_| is_exact),
             ..self
         }
     }
@@ -245,31 +247,31 @@ impl Numeral for Term {
     fn sum(name: &'static str, terms: impl IntoIterator<Item = Self>) -> Self {
         let terms: Vec<Self> = terms.into_iter().collect();
         let sum = u64::sum("", terms.iter().map(Self::whole_number));
-        Self::of_whole(name, How::Sum, terms, sum).exact()
+        Self::of_whole(name, Operation::Sum, terms, sum).exact()
     }
 
     fn product(name: &'static str, factors: impl IntoIterator<Item = Self>) -> Self {
         let factors: Vec<Self> = factors.into_iter().collect();
         let product = u64::product("", factors.iter().map(Self::whole_number));
-        Self::of_whole(name, How::Product, factors, product).exact()
+        Self::of_whole(name, Operation::Product, factors, product).exact()
     }
 
     fn ceiling(name: &'static str, above: Self, below: Self) -> Self {
         let number = u64::ceiling("", above.whole_number(), below.whole_number());
-        let worked = Worked::new(How::RoundedUp, vec![above, below]);
-        Self::worked(name, Number::Count(number), worked)
+        let derivation = Derivation::new(Operation::RoundedUp, vec![above, below]);
+        Self::derived(name, Number::Count(number), derivation)
     }
 
     fn floor(name: &'static str, above: Self, below: Self) -> Self {
         let number = u64::floor("", above.whole_number(), below.whole_number());
-        let worked = Worked::new(How::RoundedDown, vec![above, below]);
-        Self::worked(name, Number::Count(number), worked)
+        let derivation = Derivation::new(Operation::RoundedDown, vec![above, below]);
+        Self::derived(name, Number::Count(number), derivation)
     }
 
     fn smallest(name: &'static str, terms: impl IntoIterator<Item = Self>) -> Self {
         let terms: Vec<Self> = terms.into_iter().collect();
         let number = u64::smallest("", terms.iter().map(Self::whole_number));
-        Self::of_whole(name, How::Smallest, terms, number)
+        Self::of_whole(name, Operation::Smallest, terms, number)
     }
 
     fn between(name: &'static str, number: Self, least: Self, most: Self) -> Self {
@@ -277,7 +279,7 @@ impl Numeral for Term {
         let terms = vec![number, least, most];
         Self::of_whole(
             name,
-            How::Between,
+            Operation::Between,
             terms,
             u64::between("", value, low, high),
         )
@@ -285,8 +287,8 @@ impl Numeral for Term {
 
     fn share(above: Self, below: Self, formula: &'static str) -> Self {
         let share = u64::share(above.whole_number(), below.whole_number(), "");
-        let worked = Worked::new(How::Percent, vec![above, below]);
-        Self::worked("", Number::Percent(share * 100.0), worked).by(formula)
+        let derivation = Derivation::new(Operation::Percent, vec![above, below]);
+        Self::derived("", Number::Percent(share * 100.0), derivation).by(formula)
     }
 
     fn at_least(self, count: u64) -> Self {
@@ -295,7 +297,7 @@ impl Numeral for Term {
         }
         // What the formula gives is not what counts.
         Self {
-            worked: None,
+            derivation: None,
             number: Number::Count(count),
             ..self
         }
@@ -315,16 +317,16 @@ impl Numeral for Term {
 
 /// A calculation.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Worked {
+pub struct Derivation {
     /// What is done with the terms.
-    pub how: How,
+    pub operation: Operation,
     /// The terms, in the order of the calculation.
     pub terms: Vec<Term>,
 }
 
 /// What a calculation does with its terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum Operation {
     /// Adds all.
     Sum,
     /// Takes the second from the first.
@@ -349,10 +351,10 @@ pub enum How {
     Longest,
 }
 
-impl Worked {
+impl Derivation {
     /// A calculation with all of these terms.
-    pub const fn new(how: How, terms: Vec<Term>) -> Self {
-        Self { how, terms }
+    pub const fn new(operation: Operation, terms: Vec<Term>) -> Self {
+        Self { operation, terms }
     }
 
     /// The sum of many terms, the largest first; those that are not listed are one.
@@ -369,29 +371,30 @@ impl Worked {
                 .map(|number| Term::given(format!("{name}, in total"), number).assumed(is_assumed));
             terms.extend(together);
         }
-        Self::new(How::Sum, terms)
+        Self::new(Operation::Sum, terms)
     }
 
     /// One number over another.
     pub fn quotient(above: Term, below: Term) -> Self {
-        Self::new(How::Quotient, vec![above, below])
+        Self::new(Operation::Quotient, vec![above, below])
     }
 
     /// The same without sums of one term.
     pub fn simplest(&self) -> &Self {
-        let mut worked = self;
+        let mut derivation = self;
         while let (
-            How::Sum | How::Longest,
+            Operation::Sum | Operation::Longest,
             [
                 Term {
-                    worked: Some(only), ..
+                    derivation: Some(only),
+                    ..
                 },
             ],
-        ) = (worked.how, &worked.terms[..])
+        ) = (derivation.operation, &derivation.terms[..])
         {
-            worked = only;
+            derivation = only;
         }
-        worked
+        derivation
     }
 
     fn is_small_difference(&self) -> bool {
@@ -404,19 +407,19 @@ impl Worked {
 
     /// The calculation on one line: `117 MB / 2.04 TB/s`. `None` for what is listed line by line.
     pub fn line(&self) -> Option<String> {
-        let (before, sign, after) = match self.how {
-            How::Difference => ("", " − ", ""),
-            How::Product => ("", " × ", ""),
-            How::Quotient | How::Percent => ("", " / ", ""),
-            How::RoundedUp => ("⌈", " / ", "⌉"),
-            How::RoundedDown => ("⌊", " / ", "⌋"),
-            How::Smallest => ("min(", ", ", ")"),
-            How::Between => ("", ", ", ""),
-            How::RelativeError => ("", " / ", " − 1"),
-            How::Sum | How::Longest => return None,
+        let (before, sign, after) = match self.operation {
+            Operation::Difference => ("", " − ", ""),
+            Operation::Product => ("", " × ", ""),
+            Operation::Quotient | Operation::Percent => ("", " / ", ""),
+            Operation::RoundedUp => ("⌈", " / ", "⌉"),
+            Operation::RoundedDown => ("⌊", " / ", "⌋"),
+            Operation::Smallest => ("min(", ", ", ")"),
+            Operation::Between => ("", ", ", ""),
+            Operation::RelativeError => ("", " / ", " − 1"),
+            Operation::Sum | Operation::Longest => return None,
         };
         // Of nearly equal numbers three digits do not give their difference.
-        let is_precise = self.how == How::Difference && self.is_small_difference();
+        let is_precise = self.operation == Operation::Difference && self.is_small_difference();
         let number = |term: &Term| {
             if is_precise {
                 term.number.exact()

@@ -1,0 +1,41 @@
+//! What numbers count.
+
+/// What a number counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Things: kernels, ops, the value of a param.
+    Count,
+    /// Bytes.
+    Bytes,
+    /// Seconds.
+    Seconds,
+    /// Floating-point operations.
+    Flops,
+    /// FLOPs for each byte moved.
+    Intensity,
+    /// Hundredths.
+    Percent,
+    /// A factor: `1.7x`.
+    Ratio,
+    /// FLOPs in a second.
+    FlopsPerSecond,
+    /// Bytes in a second.
+    BytesPerSecond,
+}
+
+impl Unit {
+    /// How it is written behind a number; empty for counts.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Self::Count => "",
+            Self::Bytes => "B",
+            Self::Seconds => "s",
+            Self::Flops => "FLOP",
+            Self::Intensity => "FLOP/B",
+            Self::Percent => "%",
+            Self::Ratio => "x",
+            Self::FlopsPerSecond => "FLOP/s",
+            Self::BytesPerSecond => "B/s",
+        }
+    }
+}

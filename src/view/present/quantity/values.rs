@@ -1,0 +1,327 @@
+//! Where the number of each quantity is.
+
+use super::{Figure, Quantity, Run, Subject};
+use crate::present::bottleneck_names::{bottleneck_name, bound_word};
+use crate::present::derivation::Number;
+use fuseline_core::analysis::device_model::{DeviceCount, Predicted, device_count};
+use fuseline_core::analysis::launches::{Launcher, launch_timeline};
+use fuseline_core::analysis::limits::{KernelLimits, limits};
+use fuseline_core::cost::roofline::ridge_point;
+use fuseline_core::{Analysis, DType, IdVec, Kernel, KernelId, OpId, TensorId};
+use std::cell::OnceCell;
+
+/// What a figure is: a number, or one of a few words.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// A number with its unit.
+    Number(Number),
+    /// A word: `memory`.
+    Word(&'static str),
+}
+
+impl Value {
+    /// As it is shown.
+    pub fn text(self) -> String {
+        match self {
+            Self::Number(number) => number.text(),
+            Self::Word(word) => word.to_owned(),
+        }
+    }
+
+    /// All digits without a unit, for files. A share is in percent, as its column says.
+    pub fn digits(self) -> String {
+        match self {
+            Self::Number(Number::Count(count) | Number::Bytes(count)) => count.to_string(),
+            Self::Number(Number::SavedBytes(bytes)) => bytes.to_string(),
+            Self::Number(Number::Flops(flops)) => flops.to_string(),
+            Self::Number(number) => number.value().to_string(),
+            Self::Word(word) => word.to_owned(),
+        }
+    }
+}
+
+impl From<Number> for Value {
+    fn from(number: Number) -> Self {
+        Self::Number(number)
+    }
+}
+
+fn count(count: usize) -> Value {
+    Number::Count(count as u64).into()
+}
+
+fn percent(of_one: f64) -> Value {
+    Number::Percent(100.0 * of_one).into()
+}
+
+/// The values of an analysis. What many figures share is computed when the first of them is asked for.
+pub struct Values<'a> {
+    analysis: &'a Analysis,
+    /// `O(ops + reads)` for all kernels, so a table asks once.
+    limits: OnceCell<Option<IdVec<KernelId, KernelLimits>>>,
+    cold: OnceCell<Option<DeviceCount>>,
+}
+
+impl<'a> Values<'a> {
+    /// Those of this analysis.
+    pub const fn new(analysis: &'a Analysis) -> Self {
+        Self {
+            analysis,
+            limits: OnceCell::new(),
+            cold: OnceCell::new(),
+        }
+    }
+
+    /// The value of a figure; `None` where there is none: a ratio of times that leave out work, a rate that nobody knows, a
+    /// quantity that such a subject does not have.
+    pub fn of(&self, figure: Figure) -> Option<Value> {
+        let Figure { quantity, run, of } = figure;
+        match of {
+            Subject::Program | Subject::Policy(_) => self.of_program(quantity, run),
+            Subject::Kernel(_) | Subject::Again(_) => {
+                self.of_kernel(of.kernel_id(self.analysis)?, quantity, run)
+            }
+            Subject::Op(op) => self.of_op(op, quantity),
+            Subject::Tensor(tensor) => self.of_tensor(tensor, quantity, run),
+            // Its accesses are the terms of its figures.
+            Subject::TensorAt(..) => None,
+        }
+    }
+
+    /// What a kernel needs of a multiprocessor; `None` where the multiprocessors of the device are unknown.
+    pub fn limits(&self, kernel: KernelId) -> Option<&KernelLimits> {
+        self.all_limits()?.get(kernel)
+    }
+
+    fn all_limits(&self) -> Option<&IdVec<KernelId, KernelLimits>> {
+        self.limits.get_or_init(|| limits(self.analysis)).as_ref()
+    }
+
+    fn cold(&self) -> Option<&DeviceCount> {
+        self.cold
+            .get_or_init(|| device_count(self.analysis))
+            .as_ref()
+    }
+
+    fn of_program(&self, quantity: Quantity, run: Run) -> Option<Value> {
+        let analysis = self.analysis;
+        let execution = match run {
+            Run::Unfused => &analysis.unfused,
+            Run::Fused => &analysis.fused,
+        };
+        let traffic = &execution.traffic;
+        let flops = || -> u128 { execution.kernels.iter().map(|k| k.work.flops()).sum() };
+        let predicted = analysis.predicted.as_ref();
+        let predicted_s = predicted.map(|predicted| match run {
+            Run::Unfused => predicted.unfused_s,
+            Run::Fused => predicted.fused_s,
+        });
+        Some(match quantity {
+            Quantity::Launches => count(execution.launches),
+            Quantity::Ops => count(analysis.graph.ops.len()),
+            Quantity::Recomputed => {
+                count(analysis.partition.recomputed.iter().map(<[_]>::len).sum())
+            }
+            Quantity::Policy => Value::Word(analysis.options.policy.name()),
+            Quantity::Bytes => Number::Bytes(traffic.total).into(),
+            Quantity::BytesRead => Number::Bytes(traffic.bytes_read).into(),
+            Quantity::BytesWritten => Number::Bytes(traffic.bytes_written).into(),
+            Quantity::SavedBytes => Number::SavedBytes(traffic.saved_by_fusion).into(),
+            Quantity::Saving => Number::SavedPercent(analysis.savings_pct).into(),
+            Quantity::DramReads => Number::Amount(self.cold()?.dram_read_bytes, "B").into(),
+            Quantity::Flops => Number::Flops(flops()).into(),
+            Quantity::Intensity if traffic.total > 0 => {
+                Number::Intensity(flops() as f64 / traffic.total as f64).into()
+            }
+            Quantity::Time => Number::Seconds(predicted_s.unwrap_or(execution.time_s)).into(),
+            Quantity::PredictedTime => Number::Seconds(predicted_s?).into(),
+            Quantity::LowerBound => Number::Seconds(execution.time_s).into(),
+            Quantity::Speedup => {
+                let bounds = analysis.speedup?;
+                Number::Ratio(predicted.map_or(bounds, Predicted::speedup)).into()
+            }
+            Quantity::BoundSpeedup => Number::Ratio(analysis.speedup?).into(),
+            Quantity::Idle => percent(launch_timeline(analysis, Launcher::Python).idle_share()),
+            Quantity::PeakMemory => Number::Bytes(execution.peak_memory.bytes).into(),
+            Quantity::Warnings => {
+                let warnings = self
+                    .all_limits()?
+                    .iter()
+                    .map(|limits| limits.harms().count());
+                count(warnings.sum())
+            }
+            _ => return self.of_device(quantity),
+        })
+    }
+
+    fn of_device(&self, quantity: Quantity) -> Option<Value> {
+        let device = &self.analysis.options.device;
+        let f32_matmul = self.analysis.options.conventions.f32_matmul;
+        let bandwidth = device.memory_bytes_per_s.value;
+        Some(match quantity {
+            Quantity::Ridge => {
+                Number::Intensity(ridge_point(device, DType::F16, f32_matmul)?).into()
+            }
+            Quantity::VectorRidge => {
+                Number::Intensity(device.vector_flops_per_s?.value / bandwidth).into()
+            }
+            Quantity::Bandwidth => Number::Amount(bandwidth, "B/s").into(),
+            Quantity::MatrixPeak => {
+                let peak = device.matrix_peak(DType::F16, f32_matmul)?;
+                Number::Amount(peak.value, "FLOP/s").into()
+            }
+            Quantity::VectorPeak => {
+                Number::Amount(device.vector_flops_per_s?.value, "FLOP/s").into()
+            }
+            Quantity::LaunchTime => Number::Seconds(device.launch_s.value).into(),
+            Quantity::Multiprocessors => {
+                Number::Whole(device.hardware.multiprocessors?.value).into()
+            }
+            Quantity::DeviceMemory => {
+                Number::Amount(device.hardware.memory_bytes?.value, "B").into()
+            }
+            Quantity::OnChip => Number::Bytes(device.on_chip_bytes()).into(),
+            _ => return None,
+        })
+    }
+
+    fn of_kernel(&self, id: KernelId, quantity: Quantity, run: Run) -> Option<Value> {
+        let analysis = self.analysis;
+        let kernel = analysis.fused.kernels.get(id)?;
+        let before = analysis.comparisons.get(id)?;
+        let predicted = analysis
+            .predicted
+            .as_ref()
+            .and_then(|all| all.kernels.get(id));
+        let is_unfused = run == Run::Unfused;
+        let placement = if is_unfused {
+            &before.unfused_placement
+        } else {
+            &kernel.placement
+        };
+        let reads = if is_unfused {
+            before.unfused_bytes_read
+        } else {
+            kernel.bytes_read
+        };
+        let bytes = if is_unfused {
+            before.unfused_bytes
+        } else {
+            kernel.bytes()
+        };
+        let bound_s = if is_unfused {
+            before.unfused_time_s
+        } else {
+            kernel.placement.time_s
+        };
+        let predicted_s = predicted.map(|times| match run {
+            Run::Unfused => times.unfused_s,
+            Run::Fused => times.time_s,
+        });
+        Some(match quantity {
+            Quantity::Ops => count(kernel.ops.len()),
+            Quantity::Recomputed => count(analysis.partition.recomputed.get(id)?.len()),
+            Quantity::Bytes => Number::Bytes(bytes).into(),
+            Quantity::BytesRead => Number::Bytes(reads).into(),
+            Quantity::BytesWritten => Number::Bytes(bytes.saturating_sub(reads)).into(),
+            Quantity::SavedBytes => {
+                let [before, after] = [before.unfused_bytes, kernel.bytes()].map(u64::cast_signed);
+                Number::SavedBytes(before - after).into()
+            }
+            Quantity::Share => self.share(bytes, run)?,
+            Quantity::DramReads => {
+                Number::Amount(self.cold()?.kernels.get(id).copied()?, "B").into()
+            }
+            Quantity::Flops => Number::Flops(kernel.work.flops()).into(),
+            Quantity::MatrixFlops => Number::Flops(kernel.work.matrix_flops).into(),
+            Quantity::VectorFlops => Number::Flops(kernel.work.vector_flops).into(),
+            Quantity::Intensity => Number::Intensity(placement.intensity?).into(),
+            Quantity::Time => Number::Seconds(predicted_s.unwrap_or(bound_s)).into(),
+            Quantity::PredictedTime => Number::Seconds(predicted_s?).into(),
+            Quantity::LowerBound => Number::Seconds(bound_s).into(),
+            Quantity::Attainable => {
+                Number::Amount(placement.attainable_flops_per_s?, "FLOP/s").into()
+            }
+            Quantity::Bottleneck => Value::Word(bottleneck_name(analysis, id)),
+            Quantity::RooflineBound => Value::Word(bound_word(placement.bound)),
+            Quantity::Reached => percent(kernel.placement.time_s / predicted?.time_s),
+            _ if is_unfused => return None,
+            _ => return self.of_launch(self.limits(id)?, quantity),
+        })
+    }
+
+    fn of_launch(&self, limits: &KernelLimits, quantity: Quantity) -> Option<Value> {
+        let count = |count: u64| Number::Count(count).into();
+        Some(match quantity {
+            Quantity::OnChip => Number::Bytes(limits.on_chip_bytes).into(),
+            Quantity::OnChipAvailable => Number::Bytes(limits.on_chip_available_bytes).into(),
+            Quantity::LiveValues => count(limits.live_values),
+            Quantity::Registers => count(limits.registers_per_thread),
+            Quantity::Threads => count(limits.threads_per_block),
+            Quantity::Occupancy => percent(limits.occupancy),
+            Quantity::Blocks => count(limits.blocks),
+            Quantity::Waves => count(limits.waves),
+            Quantity::WaveEfficiency => percent(limits.tiling?.wave_efficiency),
+            Quantity::TileEfficiency => percent(limits.tiling?.tile_efficiency),
+            Quantity::TileRows => Number::Whole(limits.tiling?.tile.rows).into(),
+            Quantity::TileColumns => Number::Whole(limits.tiling?.tile.columns).into(),
+            Quantity::Warnings => count(limits.harms().count() as u64),
+            _ => return None,
+        })
+    }
+
+    fn of_op(&self, op: OpId, quantity: Quantity) -> Option<Value> {
+        self.analysis.graph.ops.get(op)?;
+        let kernel: &Kernel = self.analysis.unfused.of_lone_op(op);
+        Some(match quantity {
+            Quantity::Bytes => Number::Bytes(kernel.bytes()).into(),
+            Quantity::BytesRead => Number::Bytes(kernel.bytes_read).into(),
+            Quantity::BytesWritten => Number::Bytes(kernel.bytes_written).into(),
+            Quantity::Share => self.share(kernel.bytes(), Run::Unfused)?,
+            Quantity::Time | Quantity::LowerBound => {
+                Number::Seconds(kernel.placement.time_s).into()
+            }
+            Quantity::Flops => Number::Flops(kernel.work.flops()).into(),
+            Quantity::Intensity => Number::Intensity(kernel.placement.intensity?).into(),
+            Quantity::RooflineBound => Value::Word(bound_word(kernel.placement.bound)),
+            _ => return None,
+        })
+    }
+
+    fn of_tensor(&self, tensor: TensorId, quantity: Quantity, run: Run) -> Option<Value> {
+        let traffic = self.analysis.tensors.get(tensor)?;
+        let bytes = match run {
+            Run::Unfused => traffic.unfused_bytes,
+            Run::Fused => traffic.fused_bytes,
+        };
+        Some(match quantity {
+            Quantity::TensorSize => Number::Bytes(traffic.bytes).into(),
+            Quantity::Bytes => Number::Bytes(bytes).into(),
+            Quantity::SavedBytes => {
+                let [before, after] =
+                    [traffic.unfused_bytes, traffic.fused_bytes].map(u64::cast_signed);
+                Number::SavedBytes(before - after).into()
+            }
+            Quantity::Share => self.share(bytes, run)?,
+            Quantity::Readers => match run {
+                Run::Unfused => {
+                    let readers = self.analysis.graph.consumers.get(tensor);
+                    count(readers.map_or(0, <[_]>::len))
+                }
+                Run::Fused => count(traffic.fused_readers),
+            },
+            Quantity::Place => Value::Word(if bytes == 0 { "chip" } else { "memory" }),
+            _ => return None,
+        })
+    }
+
+    /// The part of all bytes; `None` where nothing moves.
+    fn share(&self, bytes: u64, run: Run) -> Option<Value> {
+        let execution = match run {
+            Run::Unfused => &self.analysis.unfused,
+            Run::Fused => &self.analysis.fused,
+        };
+        let total = execution.traffic.total;
+        (total > 0).then(|| percent(bytes as f64 / total as f64))
+    }
+}
