@@ -65,8 +65,13 @@ impl NamedFigure {
             rest = after.trim();
         }
         let (quantity, of) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        let quantity = Quantity::with_id(quantity).ok_or_else(|| {
-            let ids: Vec<&str> = Quantity::VARIANTS.iter().map(|known| known.id()).collect();
+        // These have subjects that a lesson cannot name: a tensor at one kernel, and a policy beside the chosen one.
+        let is_nameable =
+            |of: &Quantity| !matches!(of, Quantity::BytesVanished | Quantity::Differing);
+        let known = Quantity::with_id(quantity).filter(is_nameable);
+        let quantity = known.ok_or_else(|| {
+            let nameable = Quantity::VARIANTS.iter().copied().filter(is_nameable);
+            let ids: Vec<&str> = nameable.map(Quantity::id).collect();
             format!(
                 "`{quantity}` is not a quantity: write one of {}",
                 ids.join(", ")
