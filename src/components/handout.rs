@@ -5,8 +5,8 @@ use crate::components::paper::Paper;
 use fuseline_browser as browser;
 use fuseline_view::picture::export::{HandoutPictures, PictureKind};
 use fuseline_view::present::advice::AdviceRow;
-use fuseline_view::present::figure::Saved;
 use fuseline_view::present::handout::{KERNEL_ROWS, SheetRow, largest_kernels};
+use fuseline_view::present::saved::Saved;
 use fuseline_view::present::setup::setup;
 use leptos::prelude::*;
 

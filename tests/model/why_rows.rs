@@ -6,7 +6,7 @@ use fuseline_core::fusion::record::record;
 use fuseline_core::{
     Analysis, IdVec, Objective, OpId, Options, Policy, analyze_program, device, notation,
 };
-use fuseline_view::present::figure::Saved;
+use fuseline_view::present::saved::Saved;
 use fuseline_view::present::why::{Asked, EdgeOrder, EdgeRow, WhyNot};
 use std::cmp::Reverse;
 use std::sync::Arc;

@@ -6,8 +6,9 @@ use crate::components::number::{Number, NumberTable};
 use crate::components::sentence::sentence;
 use crate::components::work_line::WorkLine;
 use fuseline_view::present::advice::{AdviceRow, rows_note};
-use fuseline_view::present::figure::{Saved, advice_explanation};
-use fuseline_view::present::why::saved_time_title;
+use fuseline_view::present::figure::advice_explanation;
+use fuseline_view::present::saved::Saved;
+use fuseline_view::present::saved::saved_time_title;
 use leptos::prelude::*;
 
 /// The content of the tab.

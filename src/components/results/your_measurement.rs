@@ -12,13 +12,14 @@ use fuseline_browser as browser;
 use fuseline_core::analysis::why::RoundsPrice;
 use fuseline_core::{Analysis, KernelId};
 use fuseline_import::matching::{Counted, Matching, SHORT_LAUNCHES, short_neighbours};
-use fuseline_view::present::figure::{Saved, merge_explanation};
+use fuseline_view::present::figure::merge_explanation;
 use fuseline_view::present::format::format_seconds;
 use fuseline_view::present::profile::{
     NeighbourRow, Note, ProfileFigure, ProfileRow, RowOf, bytes_title, found_sentence,
     neighbour_rows, notes, profile_explanation, profile_rows, profile_totals, run_title,
 };
 use fuseline_view::present::quantity::{Figure, Quantity, Subject};
+use fuseline_view::present::saved::Saved;
 use fuseline_view::present::times::TimeKind;
 use leptos::either::Either;
 use leptos::prelude::*;

@@ -1,12 +1,11 @@
 //! What would save time, in the words of an engineer.
 
 use super::derivation::Number;
-use super::figure::Saved;
 use super::format::format_count;
 use super::manual::merge_alone;
 use super::names::op_names;
 use super::options::{policy_title, switch_name};
-use super::why::saved_text;
+use super::saved::{Saved, saved_text};
 use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::analysis::advice::{Advice, Advised, advise};
 use fuseline_core::analysis::by_hand::Shown;

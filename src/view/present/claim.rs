@@ -1,12 +1,13 @@
 //! What fusion brings to the program, in the one sentence that leads the page.
 
 use super::explain::{assumed, has_assumed_size, total_bytes, total_kernels};
-use super::figure::{Part, slowest_loss};
+use super::figure::Part;
 use super::format::{format_faster, format_percent};
 use super::names::plural;
 use super::options::fusing;
 use super::prediction_error::PredictionError;
 use super::quantity::{Figure, Quantity, Subject};
+use super::slower::slowest_loss;
 use super::times::{TimeKind, program_outside, total_speedup, total_times};
 use fuseline_core::{Analysis, Policy};
 

@@ -1,8 +1,8 @@
 //! The arithmetic behind a predicted time, in words.
 
 use super::derivation::Term;
-use super::figure::breakdown_derivation;
 use super::format::format_seconds;
+use super::time_derivations::breakdown_derivation;
 use fuseline_core::analysis::device_model::Breakdown;
 
 /// How a predicted time is computed: a line for each part that takes time, and one for the whole.

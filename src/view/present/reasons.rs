@@ -1,8 +1,8 @@
 //! Why ops do not run as one kernel, in words.
 
-use crate::present::figure::Saved;
 use crate::present::format::{format_bytes, format_count, format_exact, format_seconds};
 use crate::present::names::{joined, listed, quoted_op};
+use crate::present::saved::Saved;
 use crate::present::times::TimeKind;
 use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::analysis::why::{Price, Verdict};

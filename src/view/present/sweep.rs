@@ -1,6 +1,6 @@
 //! A sweep in words: its crossings as sentences, its figures as texts.
 
-use super::figure::swept_number;
+use super::derivation::Number;
 use super::format::{at_least, format_count, format_exact, format_ratio};
 use super::names::{self, counted, joined};
 use super::options::{policy_phrase, policy_title};
@@ -346,4 +346,14 @@ fn titles(policies: &[Policy], objective: Objective) -> String {
     let titles = policies.iter();
     let titles = titles.map(|policy| policy_title(*policy, objective).to_owned());
     names::listed(titles.collect())
+}
+
+/// A figure of a sweep; `None` where it is not known.
+pub(super) fn swept_number(measure: Measure, figures: &Figures) -> Option<Number> {
+    Some(match measure {
+        Measure::Bytes => Number::Bytes(figures.bytes),
+        Measure::Time => Number::Seconds(figures.time_s),
+        Measure::Kernels => Number::Count(figures.kernels as u64),
+        Measure::Intensity => Number::Intensity(figures.intensity()?),
+    })
 }

@@ -2,10 +2,10 @@
 
 use crate::present::derivation::Derivation;
 use crate::present::explain::{assumed, has_assumed_size};
-use crate::present::figure::{Limit, limits_of};
 use crate::present::format::{at_least, format_exact, format_seconds};
 use crate::present::names::counted;
 use crate::present::predicted::breakdown_lines;
+use crate::present::time_derivations::{Limit, limits_of};
 use fuseline_core::Policy;
 use fuseline_core::analysis::device_model::{
     FEWEST_COLUMNS, FEWEST_ELEMENTS, FEWEST_ROWS, HEAD_SIZES, Outside, Predicted, breakdown,

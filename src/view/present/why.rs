@@ -1,13 +1,14 @@
 //! The edges between kernels: why each is not fused, and what fusing it alone would save.
 
-use super::figure::{Explanation, Saved, merge_explanation, ops_of_both, slower_cause};
+use super::figure::{Explanation, merge_explanation};
 use super::format::format_count;
 use super::names::{op_name, op_names};
 use super::reasons::{SaidVerdict, reason_between, said_verdict};
-use super::times::TimeKind;
+use super::saved::{Saved, saved_text};
+use super::slower::{ops_of_both, slower_cause};
 use borsh::{BorshDeserialize, BorshSerialize};
 use fuseline_core::analysis::rounds::Rounds;
-use fuseline_core::analysis::why::{Price, PricedEdge, RoundsPrice, Why};
+use fuseline_core::analysis::why::{PricedEdge, RoundsPrice, Why};
 use fuseline_core::fusion::attention::{Attention, find};
 use fuseline_core::fusion::reason::Reason;
 use fuseline_core::fusion::record::Record;
@@ -358,31 +359,6 @@ fn folds(
         }
     }
     folds
-}
-
-/// The title of the column of saved times, and what it says at length.
-pub fn saved_time_title(analysis: &Analysis) -> (&'static str, &'static str) {
-    match TimeKind::of(analysis) {
-        TimeKind::Predicted => (
-            "predicted time saved",
-            "how much time one kernel in place of the two would save, by the device model",
-        ),
-        TimeKind::LowerBound => (
-            "lower bound saved",
-            "how far one kernel in place of the two would reduce the lower bound of the time",
-        ),
-    }
-}
-
-/// What a change saves: `33.6 MB`, `costs 33.6 MB`, `not known` where there is no such number.
-pub(super) fn saved_text(price: Price, saved: Saved) -> String {
-    let Some(number) = saved.number(price) else {
-        return "not known".to_owned();
-    };
-    match number.text().strip_prefix('−') {
-        Some(cost) => format!("costs {cost}"),
-        None => number.text(),
-    }
 }
 
 /// What is told about what running the kernels of two ops as one would save.

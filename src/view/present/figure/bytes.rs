@@ -1,6 +1,6 @@
 //! Bytes of kernels, ops and tensors, access by access.
 
-use super::Found;
+use super::found::Found;
 use crate::present::derivation::{Derivation, Number, Operation, Term};
 use crate::present::explain::{has_assumed_size, size_factors, whole_reason};
 use crate::present::format::format_count;

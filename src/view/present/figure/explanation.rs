@@ -1,6 +1,6 @@
 //! What is told about a number.
 
-use super::{Convention, counted, said};
+use super::conventions::{self, Convention, Counted};
 use crate::present::derivation::Term;
 use crate::present::quantity::Figure;
 use fuseline_core::Analysis;
@@ -49,11 +49,11 @@ impl Explanation {
 
     /// With the conventions and sources of a figure of the analysis that it is computed from, if it has none of them yet.
     pub(super) fn counted_as(mut self, figure: Figure, analysis: &Analysis) -> Self {
-        let Some(counted) = counted(figure.of, analysis) else {
+        let Some(counted) = Counted::of(figure.of, analysis) else {
             return self;
         };
-        let conventions = said::conventions(figure, counted);
-        let sources = said::sources(figure, counted);
+        let conventions = conventions::conventions(figure, counted);
+        let sources = conventions::sources(figure, counted);
         add_missing(&mut self.conventions, conventions);
         add_missing(&mut self.sources, sources);
         self

@@ -1,7 +1,7 @@
 //! What was measured on a GPU, and what the device model predicts for it.
 
 use super::Explanation;
-use super::said::{Convention, measured_source, policy_sources};
+use super::conventions::{Convention, measured_source, policy_sources};
 use crate::present::derivation::{Derivation, Number, Operation, Term};
 use crate::present::measured::{
     Comparison, PredictedRow, Quantity, size_text, source_notes, variant_text,

@@ -1,6 +1,6 @@
 //! The most memory that tensors need at once.
 
-use super::Found;
+use super::found::Found;
 use crate::present::derivation::{Derivation, Number, Term};
 use crate::present::explain::{has_assumed_size, total_memory};
 use crate::present::memory::capacity_text;

@@ -2,33 +2,30 @@
 //! it is counted, and where it comes from.
 
 mod bytes;
+mod change;
+mod conventions;
 mod explanation;
+mod found;
 mod measured;
 mod memory;
 mod part;
 mod resources;
-mod said;
 mod saved;
-mod since;
-mod slower;
-mod swept;
+mod sweep;
 mod time;
 mod whole;
 mod words;
 mod work;
 
+pub use self::change::{explanation_of_change, explanation_of_pinned};
+use self::conventions::Counted;
+pub use self::conventions::{Convention, f32_matmul, hardware_source};
 pub use self::explanation::Explanation;
+use self::found::Found;
 pub use self::measured::{MeasuredFigure, measured_explanation};
 pub use self::part::Part;
-use self::said::Counted;
-pub use self::said::{Convention, f32_matmul, hardware_source};
-pub use self::saved::{Saved, advice_explanation, merge_explanation};
-pub use self::since::{explanation_of_change, explanation_of_pinned};
-pub use self::slower::slowest_loss;
-pub(in crate::present) use self::slower::{ops_of_both, slower_cause};
-pub use self::swept::swept_explanation;
-pub(super) use self::swept::swept_number;
-pub(super) use self::time::{Limit, breakdown_derivation, limits_of};
+pub use self::saved::{advice_explanation, merge_explanation};
+pub use self::sweep::swept_explanation;
 use self::words::{formula, subject, title};
 
 use crate::present::derivation::{Derivation, Number, Operation, Term};
@@ -36,35 +33,11 @@ use crate::present::quantity::{Figure, Quantity, Run, Subject};
 use fuseline_core::analysis::compare::Compared;
 use fuseline_core::{Analysis, Kernel, KernelId};
 
-/// A figure before words are added.
-struct Found {
-    value: String,
-    term: Option<Term>,
-    notes: Vec<String>,
-}
-
-impl Found {
-    /// A figure that is shown as its number is.
-    fn new(term: Term) -> Self {
-        Self {
-            value: term.text(),
-            term: Some(term),
-            notes: Vec::new(),
-        }
-    }
-
-    /// With another note, if there is one.
-    fn noted(mut self, note: Option<String>) -> Self {
-        self.notes.extend(note);
-        self
-    }
-}
-
 /// What is told about a figure of an analysis; `None` where it has no such figure. For a figure of a policy it is the analysis of
 /// that policy. `O(ops + reads)`.
 pub fn explanation(figure: Figure, analysis: &Analysis) -> Option<Explanation> {
     let Figure { quantity, run, of } = figure;
-    let counted = counted(of, analysis)?;
+    let counted = Counted::of(of, analysis)?;
     let found = match of {
         Subject::Program | Subject::Policy(_) => whole::found(analysis, quantity, run)?,
         Subject::Kernel(_) | Subject::Again(_) => {
@@ -82,25 +55,6 @@ pub fn explanation(figure: Figure, analysis: &Analysis) -> Option<Explanation> {
     Some(told(figure, found, counted, analysis))
 }
 
-/// The kernels that a figure of this counts; `None` where the analysis has none.
-fn counted(of: Subject, analysis: &Analysis) -> Option<Counted<'_>> {
-    let kernel = |kernel| Counted::kernel(analysis, kernel);
-    match of {
-        Subject::Program | Subject::Policy(_) => Some(Counted::program(analysis)),
-        Subject::Kernel(_) | Subject::Again(_) | Subject::TensorAt(..) => {
-            Some(kernel(&analysis.fused.kernels[of.kernel_id(analysis)?]))
-        }
-        Subject::Op(op) => {
-            analysis.graph.ops.get(op)?;
-            Some(kernel(analysis.unfused.of_lone_op(op)))
-        }
-        Subject::Tensor(tensor) => {
-            analysis.tensors.get(tensor)?;
-            Some(Counted::program(analysis))
-        }
-    }
-}
-
 fn told(figure: Figure, found: Found, counted: Counted<'_>, analysis: &Analysis) -> Explanation {
     let own_formula = found.term.as_ref().and_then(|term| term.formula);
     Explanation {
@@ -110,8 +64,8 @@ fn told(figure: Figure, found: Found, counted: Counted<'_>, analysis: &Analysis)
         formula: own_formula.unwrap_or_else(|| formula(figure, analysis)),
         term: found.term,
         notes: found.notes,
-        conventions: said::conventions(figure, counted),
-        sources: said::sources(figure, counted),
+        conventions: conventions::conventions(figure, counted),
+        sources: conventions::sources(figure, counted),
     }
 }
 

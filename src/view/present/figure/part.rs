@@ -1,6 +1,6 @@
 //! Sentences with numbers in them.
 
-use super::Figure;
+use crate::present::quantity::Figure;
 
 /// A part of a sentence or of a fact.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! Resources of a launch: what a block needs, and how many blocks run at once.
 
-use super::Found;
+use super::found::Found;
 use crate::present::derivation::{Number, Term};
 use crate::present::quantity::Quantity;
 use fuseline_core::analysis::Analysis;

@@ -1,71 +1,19 @@
 //! What a change saves: what runs now takes so much more than what then would.
 
-use super::slower::slower_because;
-use super::{Explanation, whole};
+use super::explanation::Explanation;
+use super::whole;
 use crate::present::advice::{AdviceRow, changed_words};
 use crate::present::derivation::{Derivation, Number, Operation, Term};
 use crate::present::explain::has_assumed_size;
 use crate::present::format::format_count;
 use crate::present::names::counted;
-use crate::present::quantity::{Figure, Quantity, Run, Subject};
-use crate::present::why::{saved_text, saved_time_title};
-use borsh::{BorshDeserialize, BorshSerialize};
+use crate::present::quantity::{Figure, Run, Subject};
+use crate::present::saved::{Saved, saved_text};
+use crate::present::slower::slower_because;
 use fuseline_core::analysis::Analysis;
 use fuseline_core::analysis::advice::Advice;
 use fuseline_core::analysis::why::{Cost, Price, RoundsPrice};
 use fuseline_core::model::ids::KernelId;
-
-/// What is saved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, BorshSerialize, BorshDeserialize)]
-pub enum Saved {
-    /// Bytes through memory.
-    Bytes,
-    /// Time.
-    Time,
-    /// The time as a part of that of the program.
-    Share,
-}
-
-impl Saved {
-    /// What a saving of this price is.
-    pub fn number(self, price: Price) -> Option<Number> {
-        match self {
-            Self::Bytes => Some(Number::SavedBytes(price.saved_bytes())),
-            Self::Time | Self::Share => Some(Number::SavedSeconds(price.time_s()?)),
-        }
-    }
-
-    /// What of a cost is compared.
-    fn of(self, cost: Cost, is_predicted: bool) -> Option<Number> {
-        match self {
-            Self::Bytes => Some(Number::Bytes(cost.bytes)),
-            Self::Time | Self::Share => {
-                let seconds = if is_predicted {
-                    cost.predicted_s
-                } else {
-                    cost.bound_s
-                };
-                Some(Number::Seconds(seconds?))
-            }
-        }
-    }
-
-    const fn quantity(self, is_predicted: bool) -> Quantity {
-        match self {
-            Self::Bytes => Quantity::Bytes,
-            Self::Time | Self::Share if is_predicted => Quantity::Time,
-            Self::Time | Self::Share => Quantity::LowerBound,
-        }
-    }
-
-    fn title(self, analysis: &Analysis) -> &'static str {
-        match self {
-            Self::Bytes => "memory traffic saved",
-            Self::Time => saved_time_title(analysis).0,
-            Self::Share => "time saved, as a share of the program's",
-        }
-    }
-}
 
 /// What is told about what running two kernels as one would save; `None` where the analysis has no such kernels.
 pub fn merge_explanation(

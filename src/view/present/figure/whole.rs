@@ -1,14 +1,15 @@
 //! Figures of the whole program: sums over its kernels, and quotients of these.
 
-use super::{Found, bytes, memory, work};
+use super::found::Found;
+use super::{bytes, memory, work};
 use crate::present::bottleneck::Bottleneck;
 use crate::present::derivation::{Derivation, Number, Operation, Term};
 use crate::present::explain::has_assumed_size;
-use crate::present::figure::slower::slower_kernel;
 use crate::present::format::format_count;
 use crate::present::names::{counted, kernel_ops, op_name};
 use crate::present::prediction_error::PredictionError;
 use crate::present::quantity::{Quantity, Run};
+use crate::present::slower::slower_kernel;
 use crate::present::times::{TimeKind, missing_text, outside_text, program_outside, total_times};
 use fuseline_core::analysis::{Analysis, Execution, Kernel};
 use fuseline_core::model::ids::{KernelId, OpId};

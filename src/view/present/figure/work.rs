@@ -1,6 +1,6 @@
 //! FLOPs, and how they compare with bytes.
 
-use super::Found;
+use super::found::Found;
 use crate::present::derivation::{Derivation, Number, Operation, Term};
 use crate::present::explain::{FlopFactors, flop_factors};
 use crate::present::format::at_least;

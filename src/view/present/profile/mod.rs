@@ -7,10 +7,10 @@ pub use explain::{ProfileFigure, profile_explanation};
 pub use notes::{Note, Offer, notes, run_title};
 
 use crate::present::derivation::Number;
-use crate::present::figure::Saved;
 use crate::present::format::{format_bytes, format_error, format_ratio, format_seconds};
 use crate::present::names::{counted, op_names, short_name};
 use crate::present::reasons::reason_text;
+use crate::present::saved::Saved;
 use fuseline_core::{Analysis, KernelId, OpId};
 use fuseline_import::matching::{Counted, How, Matching, Neighbours};
 use fuseline_import::profile::{MeasuredKernel, base_name};

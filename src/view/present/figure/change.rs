@@ -1,6 +1,7 @@
 //! How a figure has changed since a state was pinned.
 
-use super::{Explanation, bytes, explanation};
+use super::explanation::Explanation;
+use super::{bytes, explanation};
 use crate::present::derivation::{Derivation, Number, Operation, Term};
 use crate::present::quantity::Figure;
 use fuseline_core::Analysis;

@@ -68,6 +68,25 @@ pub(super) struct Counted<'a> {
 }
 
 impl<'a> Counted<'a> {
+    /// The kernels that a figure of this counts; `None` where the analysis has none.
+    pub(super) fn of(of: Subject, analysis: &'a Analysis) -> Option<Self> {
+        let kernel = |kernel| Self::kernel(analysis, kernel);
+        match of {
+            Subject::Program | Subject::Policy(_) => Some(Self::program(analysis)),
+            Subject::Kernel(_) | Subject::Again(_) | Subject::TensorAt(..) => {
+                Some(kernel(&analysis.fused.kernels[of.kernel_id(analysis)?]))
+            }
+            Subject::Op(op) => {
+                analysis.graph.ops.get(op)?;
+                Some(kernel(analysis.unfused.of_lone_op(op)))
+            }
+            Subject::Tensor(tensor) => {
+                analysis.tensors.get(tensor)?;
+                Some(Self::program(analysis))
+            }
+        }
+    }
+
     pub(super) fn program(analysis: &'a Analysis) -> Self {
         let kernels = analysis.fused.kernels.as_slice();
         Self { analysis, kernels }

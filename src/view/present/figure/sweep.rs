@@ -1,12 +1,13 @@
 //! What a policy costs at a value of a swept param.
 
-use super::said::{Convention, conventions, policy_sources, sources};
-use super::{Counted, Explanation, formula};
+use super::conventions::{Convention, Counted, conventions, policy_sources, sources};
+use super::explanation::Explanation;
+use super::words::formula;
 use crate::present::derivation::{Derivation, Number, Term};
 use crate::present::format::{format_exact, format_ratio};
 use crate::present::options::policy_title;
 use crate::present::quantity::{Figure, Quantity, Subject};
-use crate::present::sweep::{figure_text, measure_title, param_text, relative};
+use crate::present::sweep::{figure_text, measure_title, param_text, relative, swept_number};
 use crate::present::times::outside_text;
 use fuseline_core::analysis::Analysis;
 use fuseline_core::analysis::sweep::{Figures, Measure, Sweep};
@@ -61,16 +62,6 @@ pub fn swept_explanation(
             formula(Figure::fused(Subject::Program, quantity), analysis),
             term(measure, figures),
         )
-    })
-}
-
-/// A figure of a sweep; `None` where it is not known.
-pub(in crate::present) fn swept_number(measure: Measure, figures: &Figures) -> Option<Number> {
-    Some(match measure {
-        Measure::Bytes => Number::Bytes(figures.bytes),
-        Measure::Time => Number::Seconds(figures.time_s),
-        Measure::Kernels => Number::Count(figures.kernels as u64),
-        Measure::Intensity => Number::Intensity(figures.intensity()?),
     })
 }
 

@@ -24,7 +24,7 @@ pub(super) fn slower_because(
 }
 
 /// The fused kernel that loses most against its ops one by one; `None` where none loses a hundredth of the program's time.
-pub fn slowest_loss(analysis: &Analysis) -> Option<KernelId> {
+pub(super) fn slowest_loss(analysis: &Analysis) -> Option<KernelId> {
     let predicted = analysis.predicted.as_ref()?;
     let lost_s = |id: KernelId| {
         let times = predicted.kernels.get(id);
@@ -57,7 +57,7 @@ pub(super) fn slower_kernel(analysis: &Analysis) -> Option<String> {
 
 /// What two kernels as one are that makes them slower: `a generated matmul, at 90 % of the library's rate`. `merged` is
 /// [`Prices::merged_breakdown`].
-pub(in crate::present) fn slower_cause(
+pub(super) fn slower_cause(
     analysis: &Analysis,
     [a, b]: [KernelId; 2],
     price: Price,
@@ -69,10 +69,7 @@ pub(in crate::present) fn slower_cause(
 }
 
 /// The ops of two kernels, in execution order.
-pub(in crate::present) fn ops_of_both(
-    analysis: &Analysis,
-    [a, b]: [KernelId; 2],
-) -> Option<Vec<OpId>> {
+pub(super) fn ops_of_both(analysis: &Analysis, [a, b]: [KernelId; 2]) -> Option<Vec<OpId>> {
     let kernels = &analysis.partition.kernels;
     let mut ops = [kernels.get(a)?, kernels.get(b)?].concat();
     ops.sort_unstable();
