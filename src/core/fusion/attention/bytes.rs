@@ -140,14 +140,14 @@ impl AttentionShape {
     pub fn forward_bytes<N: Numeral>(&self, tiles: &Tiles<N>, order: LoopOrder) -> N {
         let sizes = Sizes::<N>::of(self);
         let (q, n, d) = (&sizes.queries, &sizes.keys, &sizes.head_size);
-        let times = |factor| N::count("", factor);
+        let factor_of = |factor| N::count("", factor);
         let rows = |name, factors: &[N]| {
             let factors = factors.iter().chain([q]).cloned();
             sizes.tensor(name, factors)
         };
         match order {
             LoopOrder::Queries => {
-                let keys = [&tiles.query_tiles, &times(2), n, d].map(Clone::clone);
+                let keys = [&tiles.query_tiles, &factor_of(2), n, d].map(Clone::clone);
                 let terms = [
                     sizes.of_queries("Q and the result", 2),
                     sizes.tensor("K and V, once per tile of Q", keys),
@@ -156,8 +156,8 @@ impl AttentionShape {
                 N::sum("", terms)
             }
             LoopOrder::Keys => {
-                let results = [&tiles.key_tiles, &times(3), q, d].map(Clone::clone);
-                let of_rows = [tiles.key_tiles.clone(), times(4)];
+                let results = [&tiles.key_tiles, &factor_of(3), q, d].map(Clone::clone);
+                let of_rows = [tiles.key_tiles.clone(), factor_of(4)];
                 let terms = [
                     sizes.of_keys("K and V", 2),
                     sizes.tensor("Q once and the result twice, per tile of K", results),
@@ -166,7 +166,10 @@ impl AttentionShape {
                         &of_rows,
                     ),
                     sizes.tensor("the result, set to 0", [q.clone(), d.clone()]),
-                    rows("maximum and sum of each row, set at the start", &[times(2)]),
+                    rows(
+                        "maximum and sum of each row, set at the start",
+                        &[factor_of(2)],
+                    ),
                 ];
                 N::sum("", terms)
             }

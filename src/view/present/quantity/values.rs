@@ -246,27 +246,7 @@ impl<'a> Values<'a> {
             Quantity::RooflineBound => Value::Word(bound_word(placement.bound)),
             Quantity::Reached => percent(kernel.placement.time_s / predicted?.time_s),
             _ if is_unfused => return None,
-            _ => return self.of_launch(self.limits(id)?, quantity),
-        })
-    }
-
-    fn of_launch(&self, limits: &KernelLimits, quantity: Quantity) -> Option<Value> {
-        let count = |count: u64| Number::Count(count).into();
-        Some(match quantity {
-            Quantity::OnChip => Number::Bytes(limits.on_chip_bytes).into(),
-            Quantity::OnChipAvailable => Number::Bytes(limits.on_chip_available_bytes).into(),
-            Quantity::LiveValues => count(limits.live_values),
-            Quantity::Registers => count(limits.registers_per_thread),
-            Quantity::Threads => count(limits.threads_per_block),
-            Quantity::Occupancy => percent(limits.occupancy),
-            Quantity::Blocks => count(limits.blocks),
-            Quantity::Waves => count(limits.waves),
-            Quantity::WaveEfficiency => percent(limits.tiling?.wave_efficiency),
-            Quantity::TileEfficiency => percent(limits.tiling?.tile_efficiency),
-            Quantity::TileRows => Number::Whole(limits.tiling?.tile.rows).into(),
-            Quantity::TileColumns => Number::Whole(limits.tiling?.tile.columns).into(),
-            Quantity::Warnings => count(limits.harms().count() as u64),
-            _ => return None,
+            _ => return of_launch(self.limits(id)?, quantity),
         })
     }
 
@@ -324,4 +304,24 @@ impl<'a> Values<'a> {
         let total = execution.traffic.total;
         (total > 0).then(|| percent(bytes as f64 / total as f64))
     }
+}
+
+fn of_launch(limits: &KernelLimits, quantity: Quantity) -> Option<Value> {
+    let count = |count: u64| Number::Count(count).into();
+    Some(match quantity {
+        Quantity::OnChip => Number::Bytes(limits.on_chip_bytes).into(),
+        Quantity::OnChipAvailable => Number::Bytes(limits.on_chip_available_bytes).into(),
+        Quantity::LiveValues => count(limits.live_values),
+        Quantity::Registers => count(limits.registers_per_thread),
+        Quantity::Threads => count(limits.threads_per_block),
+        Quantity::Occupancy => percent(limits.occupancy),
+        Quantity::Blocks => count(limits.blocks),
+        Quantity::Waves => count(limits.waves),
+        Quantity::WaveEfficiency => percent(limits.tiling?.wave_efficiency),
+        Quantity::TileEfficiency => percent(limits.tiling?.tile_efficiency),
+        Quantity::TileRows => Number::Whole(limits.tiling?.tile.rows).into(),
+        Quantity::TileColumns => Number::Whole(limits.tiling?.tile.columns).into(),
+        Quantity::Warnings => count(limits.harms().count() as u64),
+        _ => return None,
+    })
 }
