@@ -27,7 +27,56 @@ impl Placement {
     }
 }
 
-/// The time of a kernel by each limit alone.
+/// A unit of the device that a kernel keeps busy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnitKind {
+    /// DRAM.
+    Memory,
+    /// Matrix units, or whatever computes matmuls of their type.
+    Matrix,
+    /// Vector units, in f32.
+    Vector,
+    /// Vector units in f64, which are units of their own.
+    VectorF64,
+}
+
+/// What one unit has to do for a kernel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UnitWork {
+    /// The unit.
+    pub unit: UnitKind,
+    /// Bytes of memory, FLOPs of any other unit.
+    pub amount: u128,
+    /// How much of it in a second; `None` where the device has no figure.
+    pub per_s: Option<f64>,
+}
+
+impl UnitWork {
+    /// How long that takes alone; 0 without a rate.
+    pub fn time_s(self) -> f64 {
+        self.per_s.map_or(0.0, |per_s| self.amount as f64 / per_s)
+    }
+}
+
+/// What each unit has to do for a kernel of this work and these bytes, memory first. They all work at the same time.
+pub fn unit_works(options: &Options, work: Work, bytes: u64) -> [UnitWork; 4] {
+    let peaks = peaks(options, work);
+    let of = |unit, amount, peak: Option<Figure>| UnitWork {
+        unit,
+        amount,
+        per_s: peak.map(|peak| peak.value),
+    };
+    let matrix = peaks.matrix.map(|peak| peak.figure);
+    let bandwidth = options.device.memory_bytes_per_s;
+    [
+        of(UnitKind::Memory, bytes.into(), Some(bandwidth)),
+        of(UnitKind::Matrix, work.matrix_flops, matrix),
+        of(UnitKind::Vector, work.vector_f32_flops(), peaks.vector),
+        of(UnitKind::VectorF64, work.vector_f64_flops, peaks.vector_f64),
+    ]
+}
+
+/// The time of a kernel by each unit alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Times {
     /// Bytes over bandwidth.
@@ -36,8 +85,7 @@ pub struct Times {
     pub matrix_s: f64,
     /// Vector FLOPs in f32 over the vector peak; 0 where the device has no figure.
     pub vector_s: f64,
-    /// Vector FLOPs in f64 over the vector peak for f64, which has units of its own; 0 where the device has no
-    /// figure.
+    /// Vector FLOPs in f64 over the vector peak for f64; 0 where the device has no figure.
     pub vector_f64_s: f64,
 }
 
@@ -61,13 +109,13 @@ impl Times {
 
 /// The times of a kernel of this work and these bytes.
 pub fn times(options: &Options, work: Work, bytes: u64) -> Times {
-    let peaks = peaks(options, work);
-    let over = |flops: u128, peak: Option<Figure>| peak.map_or(0.0, |p| flops as f64 / p.value);
+    let [memory_s, matrix_s, vector_s, vector_f64_s] =
+        unit_works(options, work, bytes).map(UnitWork::time_s);
     Times {
-        memory_s: bytes as f64 / options.device.memory_bytes_per_s.value,
-        matrix_s: over(work.matrix_flops, peaks.matrix.map(|peak| peak.figure)),
-        vector_s: over(work.vector_f32_flops(), peaks.vector),
-        vector_f64_s: over(work.vector_f64_flops, peaks.vector_f64),
+        memory_s,
+        matrix_s,
+        vector_s,
+        vector_f64_s,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::wording::join_sentences;
 use fuseline_core::analysis::device_model::breakdown;
-use fuseline_core::cost::roofline::times;
+use fuseline_core::cost::roofline::unit_works;
 use fuseline_core::{Analysis, Kernel, KernelId};
 use fuseline_view::present::format::{format_bytes, format_flops, format_seconds};
 use fuseline_view::present::predicted::longest_part;
@@ -35,23 +35,22 @@ pub(super) fn limits_words(analysis: &Analysis, kernel: &Kernel) -> String {
         return "It is a view, which needs no launch.".to_owned();
     }
     let (options, device) = (&analysis.options, &analysis.options.device);
-    let work = kernel.work;
-    let alone = times(options, work, kernel.bytes());
+    let [memory, arithmetic @ ..] = unit_works(options, kernel.work, kernel.bytes());
     // Units work at the same time, so only the FLOPs of the slowest count.
-    let arithmetic = [
-        (alone.matrix_s, work.matrix_flops),
-        (alone.vector_s, work.vector_f32_flops()),
-        (alone.vector_f64_s, work.vector_f64_flops),
-    ];
-    let (arithmetic_s, flops) =
-        arithmetic.into_iter().fold(
-            (0.0, 0),
-            |longest, one| if one.0 > longest.0 { one } else { longest },
-        );
+    let slowest = arithmetic.into_iter().reduce(|slowest, one| {
+        if one.time_s() > slowest.time_s() {
+            one
+        } else {
+            slowest
+        }
+    });
+    let (flops, arithmetic_s) = slowest
+        .filter(|slowest| slowest.time_s() > 0.0)
+        .map_or((0, 0.0), |slowest| (slowest.amount, slowest.time_s()));
     let words = format!(
         "Its {} of traffic take {}, its {} {}, and its launch {}.",
         format_bytes(kernel.bytes()),
-        spoken(alone.memory_s),
+        spoken(memory.time_s()),
         format_flops(flops),
         spoken(arithmetic_s),
         spoken(device.launch_s.value),

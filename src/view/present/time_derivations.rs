@@ -4,7 +4,7 @@ use crate::present::derivation::{Derivation, Number, Operation, Term};
 use crate::present::devices::{computed_as, units_name};
 use fuseline_core::analysis::Kernel;
 use fuseline_core::analysis::device_model::{Breakdown, Part, Share, What};
-use fuseline_core::cost::roofline::{peaks, times};
+use fuseline_core::cost::roofline::{UnitKind, UnitWork, peaks, unit_works};
 use fuseline_core::model::dtype::DType;
 use fuseline_core::model::options::Options;
 
@@ -12,74 +12,46 @@ use fuseline_core::model::options::Options;
 pub(super) struct Limit {
     /// The unit.
     pub(super) name: String,
-    /// Bytes or FLOPs.
-    pub(super) amount: Number,
-    /// How much of it in a second; `None` where no peak is known.
-    pub(super) rate: Option<Number>,
-    /// The time; 0 without a rate.
-    pub(super) seconds: f64,
+    work: UnitWork,
 }
 
 /// The limits of a kernel: memory, and the units that have FLOPs.
 pub(super) fn limits_of(options: &Options, kernel: &Kernel) -> Vec<Limit> {
-    let (work, bytes) = (kernel.work, kernel.bytes());
-    let alone = times(options, work, bytes);
-    let peaks = peaks(options, work);
-    let dtype = work.matrix_dtype.map_or("", DType::name);
-    let (computed_as, units) = peaks.matrix.as_ref().map_or(("", "matrix units"), |peak| {
+    let dtype = kernel.work.matrix_dtype.map_or("", DType::name);
+    let peak = peaks(options, kernel.work).matrix;
+    let (computed_as, units) = peak.as_ref().map_or(("", "matrix units"), |peak| {
         (computed_as(peak), units_name(peak))
     });
-    let unit = |name: String, flops: u128, peak: Option<f64>, seconds: f64| Limit {
-        name,
-        amount: Number::Flops(flops),
-        rate: peak.map(|peak| Number::Amount(peak, "FLOP/s")),
-        seconds,
-    };
-    let memory = Limit {
-        name: "memory".to_owned(),
-        amount: Number::Bytes(bytes),
-        rate: Some(Number::Amount(
-            options.device.memory_bytes_per_s.value,
-            "B/s",
-        )),
-        seconds: alone.memory_s,
-    };
-    let units = [
-        unit(
-            format!("{units}, {dtype}{computed_as}"),
-            work.matrix_flops,
-            peaks.matrix.map(|peak| peak.figure.value),
-            alone.matrix_s,
-        ),
-        unit(
-            "vector units".to_owned(),
-            work.vector_f32_flops(),
-            peaks.vector.map(|figure| figure.value),
-            alone.vector_s,
-        ),
-        unit(
-            "vector units, f64".to_owned(),
-            work.vector_f64_flops,
-            peaks.vector_f64.map(|figure| figure.value),
-            alone.vector_f64_s,
-        ),
-    ];
-    let has_work = |limit: &Limit| limit.amount != Number::Flops(0);
-    let mut limits = vec![memory];
-    limits.extend(units.into_iter().filter(has_work));
-    limits
+    let works = unit_works(options, kernel.work, kernel.bytes()).into_iter();
+    let works = works.filter(|work| work.unit == UnitKind::Memory || work.amount > 0);
+    let limits = works.map(|work| Limit {
+        name: match work.unit {
+            UnitKind::Memory => "memory".to_owned(),
+            UnitKind::Matrix => format!("{units}, {dtype}{computed_as}"),
+            UnitKind::Vector => "vector units".to_owned(),
+            UnitKind::VectorF64 => "vector units, f64".to_owned(),
+        },
+        work,
+    });
+    limits.collect()
 }
 
 impl Limit {
-    /// The amount over the rate.
+    /// The amount over the rate; `None` where no peak is known.
     pub(super) fn term(&self) -> Option<Term> {
-        let worked =
-            Derivation::quotient(Term::given("", self.amount), Term::given("", self.rate?));
-        Some(Term::derived(
-            &*self.name,
-            Number::Seconds(self.seconds),
-            worked,
-        ))
+        let UnitWork {
+            unit,
+            amount,
+            per_s,
+        } = self.work;
+        let (amount, rate) = match unit {
+            UnitKind::Memory => (Number::Bytes(amount.try_into().ok()?), "B/s"),
+            _ => (Number::Flops(amount), "FLOP/s"),
+        };
+        let rate = Number::Amount(per_s?, rate);
+        let quotient = Derivation::quotient(Term::given("", amount), Term::given("", rate));
+        let time = Number::Seconds(self.work.time_s());
+        Some(Term::derived(&*self.name, time, quotient))
     }
 }
 
