@@ -3,7 +3,7 @@
 use crate::model::dtype::DType;
 use crate::model::fix::TextEdit;
 use crate::model::functions::pytorch::{self, ALIASES, without_module};
-use crate::model::functions::{self, ATTRIBUTES, AttributeKind, FUNCTIONS, Function};
+use crate::model::functions::{AttributeKind, AttributeName, Function};
 use crate::model::op::shape_text;
 use crate::model::op_type::OpType;
 use crate::model::program::{Param, Program};
@@ -184,14 +184,14 @@ fn keywords() -> Vec<Candidate> {
 
 fn callees(caret: &Caret) -> Vec<Candidate> {
     let open = if caret.is_called { "" } else { "(" };
-    let function = |function: &'static Function| Candidate {
+    let function = |function: Function| Candidate {
         names: { ALIASES.iter() }
-            .filter(|alias| alias.function == function.name)
+            .filter(|alias| alias.function == function)
             .map(|alias| alias.name)
             .collect(),
-        inserted: format!("{}{open}", function.name),
+        inserted: format!("{}{open}", function.name()),
         ..Candidate::new(
-            function.name,
+            function.name(),
             CompletionKind::Function,
             function.arguments(),
         )
@@ -205,8 +205,8 @@ fn callees(caret: &Caret) -> Vec<Candidate> {
         )
     });
     // The shorter name is the more usual one: softmax before softplus.
-    let mut functions: Vec<&Function> = FUNCTIONS.iter().collect();
-    functions.sort_by_key(|function| function.name.len());
+    let mut functions = Function::VARIANTS.to_vec();
+    functions.sort_by_key(|function| function.name().len());
     functions.into_iter().map(function).chain(bare).collect()
 }
 
@@ -215,29 +215,28 @@ fn arguments(text: &str, offset: usize, caret: &Caret, call: &CallSoFar) -> Vec<
     if !call.is_past_inputs {
         all.extend(tensors(text, offset, caret));
     }
-    let alias = || functions::find(pytorch::alias(&call.callee)?.function);
-    let function = functions::find(&call.callee).or_else(alias);
-    let taken = function.map_or(&[][..], |function| function.attributes);
-    let is_given = |name: &str| {
-        let own = |given: &String| pytorch::attribute(taken, given) == Some(name);
-        call.attributes
-            .iter()
-            .any(|given| given == name || own(given))
+    let alias = || Some(pytorch::alias(&call.callee)?.function);
+    let function = Function::from_name(&call.callee).or_else(alias);
+    let Some(function) = function else {
+        return all;
     };
-    let attributes = taken.iter().filter(|name| !is_given(name));
-    all.extend(attributes.filter_map(|name| {
-        let spec = functions::find_attribute(name)?;
-        Some(Candidate {
-            inserted: format!("{name}="),
-            ..Candidate::new(name, CompletionKind::Attribute, spec.summary)
-        })
+    let is_given = |name: &AttributeName| {
+        let own = |given: &String| pytorch::attribute(function, given) == Some(*name);
+        let mut given = call.attributes.iter();
+        given.any(|given| given == name.name() || own(given))
+    };
+    let attributes = function.row().attributes.iter();
+    let attributes = attributes.filter(|name| !is_given(name));
+    all.extend(attributes.map(|name| Candidate {
+        inserted: format!("{name}="),
+        ..Candidate::new(name.name(), CompletionKind::Attribute, name.summary())
     }));
     all
 }
 
 fn values(text: &str, attribute: &str) -> Vec<Candidate> {
-    let own = ATTRIBUTES.iter().find(|spec| spec.name == attribute);
-    let kind = own.map_or(AttributeKind::Size, |spec| spec.kind);
+    let known = AttributeName::from_name(attribute);
+    let kind = known.map_or(AttributeKind::Size, AttributeName::kind);
     let words = |words: &[&str]| {
         let value = |word: &&str| Candidate::new(word, CompletionKind::Value, "");
         words.iter().map(value).collect::<Vec<_>>()

@@ -8,6 +8,7 @@ use crate::writer::{Known, Writer};
 use fuseline_core::model::diagnostic::Severity;
 use fuseline_core::model::diagnostic::Span;
 use fuseline_core::model::dtype::DType;
+use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::program::{
     AttributeValue, Declaration, OpStatement, Program, TypeAnnotation,
 };
@@ -68,7 +69,9 @@ impl Writer {
                 continue;
             }
             let operator = self.operator_of.get(&output).copied();
-            if op.callee.text == "opaque" && operators.insert(operator.unwrap_or(output)) {
+            if op.callee.text == Function::Opaque.name()
+                && operators.insert(operator.unwrap_or(output))
+            {
                 *opaque.entry(operator_name(&op)).or_insert(0) += 1;
             }
             let known = self.tensors.get(output);
@@ -114,7 +117,7 @@ impl Writer {
 /// The name of the operator of an opaque op.
 fn operator_name(op: &OpStatement) -> String {
     let mut attributes = op.attributes.iter();
-    let named = attributes.find(|attribute| attribute.name.text == "name");
+    let named = attributes.find(|attribute| attribute.is(AttributeName::Name));
     match named.map(|named| &named.value) {
         Some(AttributeValue::Word(name)) => name.clone(),
         _ => op.callee.text.clone(),
@@ -176,7 +179,7 @@ fn opaque_where_refused<'a>(
             let Some(op) = program.ops.get_mut(index) else {
                 continue;
             };
-            if op.callee.text == "opaque" {
+            if op.callee.text == Function::Opaque.name() {
                 // Its shape has an impossible size.
                 is_changed |= op.annotation.take().is_some();
                 continue;

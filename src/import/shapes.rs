@@ -6,7 +6,7 @@
 use crate::params::Params;
 use crate::size::{Size, size_of};
 use fuseline_core::model::dtype::DType;
-use fuseline_core::model::functions::{Function, ShapeRule};
+use fuseline_core::model::functions::{AttributeName, Function, ShapeRule};
 use fuseline_core::model::program::{Attribute, AttributeValue, Expr, ExprKind, OpStatement};
 use fuseline_core::resolve::infer_call;
 
@@ -15,7 +15,7 @@ pub(crate) type Sizes = Vec<Size>;
 
 /// The shape of a statement's output; `None` where it cannot be told.
 pub(crate) fn infer(
-    function: &Function,
+    function: Function,
     statement: &OpStatement,
     inputs: &[&[Size]],
     params: &Params,
@@ -29,7 +29,7 @@ pub(crate) fn infer(
             .collect();
     }
     let first = *inputs.first()?;
-    Some(match function.shape_rule {
+    Some(match function.row().shape_rule {
         ShapeRule::SameAsFirst | ShapeRule::PerChannel => first.to_vec(),
         ShapeRule::Broadcast => {
             let mut shapes = inputs.iter();
@@ -44,7 +44,7 @@ pub(crate) fn infer(
         }
         ShapeRule::Reshape => reshape(&call, first)?,
         ShapeRule::Transpose => {
-            let perm = call.sizes("perm")?;
+            let perm = call.sizes(AttributeName::Perm)?;
             let order = perm.iter().map(|old| dimension(old.as_int()?, first.len()));
             let order: Vec<usize> = order.collect::<Option<_>>()?;
             if !is_permutation(&order, first.len()) {
@@ -57,7 +57,9 @@ pub(crate) fn infer(
         }
         ShapeRule::Split => {
             let axis = call.axis(first)?;
-            let part = first.get(axis)?.div_exact(&call.size("parts")?)?;
+            let part = first
+                .get(axis)?
+                .div_exact(&call.size(AttributeName::Parts)?)?;
             with_size(first, axis, part)
         }
         ShapeRule::Concat => {
@@ -87,14 +89,14 @@ impl Call<'_> {
         size_of(expr, &mut |name| self.params.index_of(name))
     }
 
-    fn value(&self, name: &str) -> Option<&AttributeValue> {
+    fn value(&self, name: AttributeName) -> Option<&AttributeValue> {
         let mut attributes = self.statement.attributes.iter();
-        let attribute = attributes.find(|attribute| attribute.name.text == name)?;
+        let attribute = attributes.find(|attribute| attribute.is(name))?;
         Some(&attribute.value)
     }
 
     /// The sizes of an attribute, one or a list.
-    fn sizes(&self, name: &str) -> Option<Sizes> {
+    fn sizes(&self, name: AttributeName) -> Option<Sizes> {
         match self.value(name)? {
             AttributeValue::Size(expr) => Some(vec![self.size_of(expr)?]),
             AttributeValue::Sizes(list) => list.iter().map(|expr| self.size_of(expr)).collect(),
@@ -102,11 +104,11 @@ impl Call<'_> {
         }
     }
 
-    fn size(&self, name: &str) -> Option<Size> {
+    fn size(&self, name: AttributeName) -> Option<Size> {
         self.sizes(name)?.into_iter().next()
     }
 
-    fn flag(&self, name: &str, default: bool) -> bool {
+    fn flag(&self, name: AttributeName, default: bool) -> bool {
         match self.value(name) {
             Some(AttributeValue::Word(word)) => word == "true",
             _ => default,
@@ -115,7 +117,7 @@ impl Call<'_> {
 
     /// The dimension that `axis` names, by default the last.
     fn axis(&self, shape: &[Size]) -> Option<usize> {
-        match self.size("axis") {
+        match self.size(AttributeName::Axis) {
             Some(axis) => dimension(axis.as_int()?, shape.len()),
             None => shape.len().checked_sub(1),
         }
@@ -166,13 +168,13 @@ pub(crate) fn elements(shape: &[Size]) -> Option<Size> {
 }
 
 fn reduce(call: &Call<'_>, input: &[Size]) -> Option<Sizes> {
-    let axes: Vec<usize> = match call.sizes("axis") {
+    let axes: Vec<usize> = match call.sizes(AttributeName::Axis) {
         None => input.len().checked_sub(1).into_iter().collect(),
         Some(axes) => (axes.iter())
             .map(|axis| dimension(axis.as_int()?, input.len()))
             .collect::<Option<_>>()?,
     };
-    let keeps = call.flag("keepdim", true);
+    let keeps = call.flag(AttributeName::Keepdim, true);
     let sizes = input.iter().enumerate();
     let reduced = sizes.filter_map(|(place, size)| match (axes.contains(&place), keeps) {
         (false, _) => Some(size.clone()),
@@ -187,15 +189,15 @@ fn matmul(call: &Call<'_>, a: &[Size], b: &[Size]) -> Option<Sizes> {
         [batch @ .., p, q] => Some((batch.to_vec(), p.clone(), q.clone())),
         _ => None,
     };
-    let (a_batch, rows, _) = matrix(a, call.flag("transpose_a", false))?;
-    let (b_batch, _, columns) = matrix(b, call.flag("transpose_b", false))?;
+    let (a_batch, rows, _) = matrix(a, call.flag(AttributeName::TransposeA, false))?;
+    let (b_batch, _, columns) = matrix(b, call.flag(AttributeName::TransposeB, false))?;
     let mut shape = broadcast(&a_batch, &b_batch);
     shape.extend([rows, columns]);
     Some(shape)
 }
 
 fn reshape(call: &Call<'_>, input: &[Size]) -> Option<Sizes> {
-    let shape = call.sizes("shape")?;
+    let shape = call.sizes(AttributeName::Shape)?;
     let is_open = |size: &Size| size.as_int() == Some(-1);
     let known: Sizes = shape
         .iter()
@@ -218,13 +220,16 @@ fn reshape(call: &Call<'_>, input: &[Size]) -> Option<Sizes> {
 fn slice(call: &Call<'_>, input: &[Size]) -> Option<Sizes> {
     let axis = call.axis(input)?;
     let size = input.get(axis)?;
-    let place = |name: &str, default: Size| match call.size(name) {
+    let place = |name: AttributeName, default: Size| match call.size(name) {
         None => Some(default),
         Some(value) if value.as_int().is_some_and(|value| value < 0) => size.add(&value),
         value => value,
     };
-    let length = place("end", size.clone())?.sub(&place("start", Size::from(0))?)?;
-    let step = call.size("step").map_or(Some(1), |step| step.as_int())?;
+    let length = place(AttributeName::End, size.clone())?
+        .sub(&place(AttributeName::Start, Size::from(0))?)?;
+    let step = call
+        .size(AttributeName::Step)
+        .map_or(Some(1), |step| step.as_int())?;
     let length = match (step, length.as_int()) {
         (1, _) => length,
         (2.., Some(length)) => Size::from(length.checked_add(step - 1)? / step),
@@ -234,7 +239,7 @@ fn slice(call: &Call<'_>, input: &[Size]) -> Option<Sizes> {
 }
 
 fn expand(call: &Call<'_>, input: &[Size]) -> Option<Sizes> {
-    let shape = call.sizes("shape")?;
+    let shape = call.sizes(AttributeName::Shape)?;
     let outer = shape.len().checked_sub(input.len())?;
     let sizes = shape.into_iter().enumerate();
     sizes
@@ -246,7 +251,7 @@ fn expand(call: &Call<'_>, input: &[Size]) -> Option<Sizes> {
 }
 
 fn repeat(call: &Call<'_>, input: &[Size]) -> Option<Sizes> {
-    let times = call.sizes("times")?;
+    let times = call.sizes(AttributeName::Times)?;
     let outer = times.len().checked_sub(input.len())?;
     let sizes = times.iter().enumerate();
     sizes
@@ -259,7 +264,7 @@ fn repeat(call: &Call<'_>, input: &[Size]) -> Option<Sizes> {
 
 fn pad(call: &Call<'_>, input: &[Size]) -> Option<Sizes> {
     let mut shape = input.to_vec();
-    let pads = call.sizes("pad")?;
+    let pads = call.sizes(AttributeName::Pad)?;
     for (size, border) in shape.iter_mut().rev().zip(pads.chunks(2)) {
         for added in border {
             *size = size.add(added)?;
@@ -270,7 +275,7 @@ fn pad(call: &Call<'_>, input: &[Size]) -> Option<Sizes> {
 
 /// The shape by the notation's rules, at the defaults of the params and at larger values. A size that is the same in both is a
 /// number; one that equals a size of the inputs in both is that size; any other is a number that holds at the defaults.
-fn by_samples(function: &Function, call: &Call<'_>, inputs: &[&[Size]]) -> Option<Sizes> {
+fn by_samples(function: Function, call: &Call<'_>, inputs: &[&[Size]]) -> Option<Sizes> {
     let Params { values, larger, .. } = call.params;
     let shape = sample(function, call, inputs, values)?;
     let other = sample(function, call, inputs, larger).filter(|other| other.len() == shape.len());
@@ -288,7 +293,7 @@ fn by_samples(function: &Function, call: &Call<'_>, inputs: &[&[Size]]) -> Optio
 }
 
 fn sample(
-    function: &Function,
+    function: Function,
     call: &Call<'_>,
     inputs: &[&[Size]],
     values: &[i64],
@@ -326,7 +331,7 @@ fn sample(
     };
     let attributes = call.statement.attributes.iter().map(attribute);
     let attributes: Vec<Attribute> = attributes.collect::<Option<_>>()?;
-    let (shape, _) = infer_call(function.shape_rule, &types, &attributes, &[])?;
+    let (shape, _) = infer_call(function.row().shape_rule, &types, &attributes, &[])?;
     shape
         .into_iter()
         .map(|size| i64::try_from(size).ok())

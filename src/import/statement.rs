@@ -7,7 +7,7 @@ use crate::value::{Scalar, float_text};
 use crate::writer::Known;
 use fuseline_core::model::diagnostic::Span;
 use fuseline_core::model::dtype::DType;
-use fuseline_core::model::functions::{self, Function};
+use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::program::{
     Argument, AttributeValue, Literal, Name, OpStatement, TypeAnnotation,
 };
@@ -19,7 +19,7 @@ pub(crate) type Dims = Vec<Option<Size>>;
 /// The statements of a text, if all of them can be read and are calls of known functions.
 pub(crate) fn statements(text: &str) -> Option<Vec<OpStatement>> {
     let parsed = parse(text);
-    let is_known = |op: &OpStatement| functions::find(&op.callee.text).is_some();
+    let is_known = |op: &OpStatement| Function::from_name(&op.callee.text).is_some();
     let ops = parsed.program.ops;
     let is_fine = parsed.diagnostics.is_empty() && ops.iter().all(is_known);
     (is_fine && !ops.is_empty()).then_some(ops)
@@ -57,7 +57,7 @@ pub(crate) fn together(
 
 /// The element type that the notation gives the output of a statement.
 pub(crate) fn dtype_of(
-    function: &Function,
+    function: Function,
     op: &OpStatement,
     inputs: &[Option<&Known>],
 ) -> Option<DType> {
@@ -66,12 +66,12 @@ pub(crate) fn dtype_of(
     }
     let mut attributes = op.attributes.iter();
     if let Some(AttributeValue::Word(name)) = attributes
-        .find(|a| a.name.text == "dtype")
+        .find(|a| a.is(AttributeName::Dtype))
         .map(|a| &a.value)
     {
         return name.parse().ok();
     }
-    if let Some(dtype) = function.result_dtype() {
+    if let Some(dtype) = function.row().result_dtype {
         return Some(dtype);
     }
     inputs
@@ -83,7 +83,7 @@ pub(crate) fn dtype_of(
 
 /// Inputs and literals of a statement in which single known numbers stand as such, where the function takes them.
 pub(crate) fn literals(
-    function: &Function,
+    function: Function,
     op: &OpStatement,
     inputs: &[Option<&Known>],
     params: &Params,

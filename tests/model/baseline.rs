@@ -2,6 +2,7 @@
 
 use crate::ids::ops as ops_of;
 use fuseline_core::cost::traffic::kernel_traffic;
+use fuseline_core::model::functions::Function;
 use fuseline_core::{
     Conventions, Externals, Op, OpId, OpType, Options, Policy, ReshapeCost, TensorDecl, Traffic,
     analyze_transformer_block, build_graph, estimate_memory_traffic, find_fusion_groups, plan,
@@ -278,7 +279,7 @@ fn a_tensor_written_for_others_is_not_read_in_its_own_kernel() {
 fn a_view_costs_nothing_and_its_readers_read_what_it_names() {
     use OpType::{Elementwise as E, Reshape as V};
     let ops = [
-        Op::new("half", V, &["x"], "half", &[4, 8], 2).with_function("slice"),
+        Op::new("half", V, &["x"], "half", &[4, 8], 2).with_function(Function::Slice),
         Op::new("relu", E, &["half"], "relu", &[4, 8], 2),
     ];
     let x = [TensorDecl::new("x", &[8, 8], 2)];
@@ -319,7 +320,7 @@ fn undeclared_sizes_are_inferred_where_exact_and_assumed_elsewhere() {
     assert_eq!(size(matmul(), &[], "x"), (2 * 8 * 5, SizeSource::Assumed));
     let reshape = Op::new("y", OpType::Reshape, &["x"], "y", &[40], 4);
     assert_eq!(size(reshape, &[], "x"), (160, SizeSource::Inferred));
-    let slice = Op::new("y", OpType::Reshape, &["x"], "y", &[40], 4).with_function("slice");
+    let slice = Op::new("y", OpType::Reshape, &["x"], "y", &[40], 4).with_function(Function::Slice);
     assert_eq!(size(slice, &[], "x"), (160, SizeSource::Assumed));
     let add = Op::new("y", OpType::Elementwise, &["x", "b"], "y", &[8, 5], 2);
     assert_eq!(size(add, &[], "b"), (80, SizeSource::Assumed));

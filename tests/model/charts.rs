@@ -4,6 +4,7 @@
 
 use fuseline_core::analysis::transformer::transformer_block;
 use fuseline_core::examples::EXAMPLES;
+use fuseline_core::model::functions::Function;
 use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, Op, OpType, Options, Policy, TensorDecl, analyze, analyze_program};
 use fuseline_view::picture::charts::by_kernel_scene;
@@ -54,9 +55,10 @@ fn exercise() -> Analysis {
 fn elementwise() -> Analysis {
     let shape = [1 << 20];
     let ops = [
-        Op::new("a", OpType::Elementwise, &["x"], "y1", &shape, 4).with_function("gelu"),
-        Op::new("b", OpType::Elementwise, &["y1"], "y2", &shape, 4).with_function("relu"),
-        Op::new("c", OpType::Elementwise, &["y2", "x"], "y3", &shape, 4).with_function("add"),
+        Op::new("a", OpType::Elementwise, &["x"], "y1", &shape, 4).with_function(Function::Gelu),
+        Op::new("b", OpType::Elementwise, &["y1"], "y2", &shape, 4).with_function(Function::Relu),
+        Op::new("c", OpType::Elementwise, &["y2", "x"], "y3", &shape, 4)
+            .with_function(Function::Add),
     ];
     analyze(&ops, &[], &rules()).unwrap()
 }

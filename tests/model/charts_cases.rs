@@ -5,6 +5,7 @@ use crate::charts_properties::{
 };
 use fuseline_core::examples::EXAMPLES;
 use fuseline_core::model::device::Figure;
+use fuseline_core::model::functions::Function;
 use fuseline_core::{
     Analysis, DEVICES, Op, OpType, Options, Policy, TensorDecl, analyze_program, default_device,
     notation,
@@ -36,8 +37,8 @@ fn huge_and_tiny_figures_stay_on_the_frame() {
     )
     .with_k(1 << 62)];
     let tiny = [
-        Op::new("e", OpType::Elementwise, &["x"], "y", &[1], 8).with_function("relu"),
-        Op::new("f", OpType::Elementwise, &["y", "big"], "z", &[1], 8).with_function("add"),
+        Op::new("e", OpType::Elementwise, &["x"], "y", &[1], 8).with_function(Function::Relu),
+        Op::new("f", OpType::Elementwise, &["y", "big"], "z", &[1], 8).with_function(Function::Add),
     ];
     let big = [TensorDecl::new("big", &[1 << 58], 8)];
     let mut odd = default_device().clone();

@@ -6,6 +6,7 @@ use crate::dag_check::{crossings, faults};
 use crate::gpt2::{OPS_PER_BLOCK, gpt2};
 use crate::random_graph;
 use fuseline_core::examples::EXAMPLES;
+use fuseline_core::model::op::UnknownOperator;
 use fuseline_core::notation::parse;
 use fuseline_core::{
     Analysis, Op, OpId, OpType, Options, Partition, Policy, analyze, analyze_program, build_graph,
@@ -147,8 +148,13 @@ fn a_long_name_makes_no_wide_picture() {
     let name = "n".repeat(10_000);
     let ops = [
         Op::new(&name, OpType::Matmul, &["x", &name[1..]], "y", &[8, 8], 2),
-        Op::new("z", OpType::Elementwise, &["y"], &name[2..], &[8, 8], 2)
-            .with_function(name.clone()),
+        Op {
+            unknown: Some(Box::new(UnknownOperator {
+                name: Some(name.clone()),
+                flops: None,
+            })),
+            ..Op::new("z", OpType::Elementwise, &["y"], &name[2..], &[8, 8], 2)
+        },
     ];
     let analysis = analyze(&ops, &[], &Options::default()).unwrap();
     assert_clean("long_names", &analysis);

@@ -6,6 +6,7 @@ use fuseline_core::analysis::limits::{Warning, limits};
 use fuseline_core::analysis::measured::{Measurements, Variant};
 use fuseline_core::fusion::siblings::joins_siblings;
 use fuseline_core::model::bound::Bound;
+use fuseline_core::model::functions::Function;
 use fuseline_core::{KernelId, Policy};
 use fuseline_view::present::format::{format_bytes, format_seconds};
 use std::path::Path;
@@ -302,7 +303,7 @@ fn claims_of_rows(id: &str, text: &str) -> Vec<String> {
             Vec::new()
         }
         "sigmoid_mul" => {
-            let flops = fuseline_core::model::functions::find("sigmoid").unwrap();
+            let flops = Function::Sigmoid.row();
             let flops = usize::try_from(flops.flops_per_element).unwrap();
             vec![format!("takes {} FLOPs per element", word(flops))]
         }

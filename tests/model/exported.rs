@@ -2,6 +2,7 @@
 //! a text, and beside it the module's bytes, its FLOPs by `FlopCounterMode` and the operators that have no function.
 
 use crate::inductor_measured::{DEFAULT, EAGER, options};
+use fuseline_core::model::functions::Function;
 use fuseline_core::model::op::TensorRole;
 use fuseline_core::notation::{parse, print};
 use fuseline_core::resolve::resolve;
@@ -95,8 +96,7 @@ fn every_operator_is_known_or_listed() {
         assert_eq!(resolved.ops.len(), truth.aten_ops, "{name}");
         let mut opaque: BTreeMap<String, usize> = BTreeMap::new();
         for op in &resolved.ops {
-            let is_unknown =
-                op.op_type == OpType::Opaque && op.function.as_deref() == Some("opaque");
+            let is_unknown = op.op_type == OpType::Opaque && op.function == Some(Function::Opaque);
             if is_unknown {
                 let name = op.unknown.as_ref().and_then(|unknown| unknown.name.clone());
                 *opaque.entry(name.unwrap_or_default()).or_default() += 1;

@@ -1,9 +1,10 @@
 //! The output shape of each function, and the inputs that it refuses.
 
 use crate::resolve::{ops, resolved};
-use fuseline_core::model::functions::{ATTRIBUTES, FUNCTIONS, Function, find, find_attribute};
+use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::{Code, DType, OpType};
 use std::collections::BTreeSet;
+use strum::VariantArray;
 
 /// Declarations for the calls below.
 const HEAD: &str = "input v : f16[6]
@@ -226,7 +227,7 @@ fn every_function_gives_its_shape() {
         assert_eq!(ops(&text)[0].shape, *shape, "{call}");
         called.extend(call.split('(').next());
     }
-    let table: BTreeSet<&str> = FUNCTIONS.iter().map(|f| f.name).collect();
+    let table: BTreeSet<&str> = Function::VARIANTS.iter().map(|f| f.name()).collect();
     assert_eq!(called, table);
 }
 
@@ -236,7 +237,7 @@ fn an_annotation_is_checked() {
     for (call, shape) in SHAPES {
         let call = call.split(" : ").next().unwrap();
         let name = call.split('(').next().unwrap();
-        let result = find(name).and_then(Function::result_dtype);
+        let result = Function::from_name(name).and_then(|f| f.row().result_dtype);
         let dtype = match name {
             "cast" => "f32",
             _ => result.map_or("f16", DType::name),
@@ -395,10 +396,10 @@ fn what_does_not_fit_is_refused_with_its_figures() {
 
 #[test]
 fn every_row_is_consistent() {
-    let mut names = BTreeSet::new();
-    for f in FUNCTIONS {
-        assert!(names.insert(f.name), "{} twice", f.name);
-        assert!(f.min_inputs <= f.max_inputs, "{}", f.name);
+    for function in Function::VARIANTS {
+        let f = function.row();
+        assert_eq!(Function::from_name(function.name()), Some(*function));
+        assert!(f.min_inputs <= f.max_inputs, "{function}");
         assert!(!f.summary.is_empty() && !f.flops_source.is_empty());
         let is_counted = match f.op_type {
             OpType::Elementwise | OpType::Reduction => f.max_inputs > 0,
@@ -406,27 +407,17 @@ fn every_row_is_consistent() {
             // Most move elements only, and a library's kernel may count otherwise.
             OpType::Reshape | OpType::Opaque => f.flops_per_element > 0,
         };
-        assert_eq!(f.flops_per_element > 0, is_counted, "{}", f.name);
-        for attribute in f.attributes {
-            assert!(
-                find_attribute(attribute).is_some(),
-                "{attribute} of {}",
-                f.name
-            );
-        }
+        assert_eq!(f.flops_per_element > 0, is_counted, "{function}");
     }
-    for spec in ATTRIBUTES {
-        assert!(
-            FUNCTIONS.iter().any(|f| f.attributes.contains(&spec.name)),
-            "{}",
-            spec.name
-        );
+    for attribute in AttributeName::VARIANTS {
+        let takes = |function: &Function| function.row().attributes.contains(attribute);
+        assert!(Function::VARIANTS.iter().any(takes), "{attribute}");
     }
 }
 
 #[test]
 fn flops_of_an_element() {
-    let flops = |name| find(name).map(|f| f.flops_per_element);
+    let flops = |name| Function::from_name(name).map(|f| f.row().flops_per_element);
     for (name, count) in [
         ("add", 1),
         ("relu", 1),

@@ -1,18 +1,19 @@
 //! The reference of the functions.
 
-use fuseline_core::model::functions::FUNCTIONS;
+use fuseline_core::model::functions::Function;
 use fuseline_core::notation;
 use fuseline_view::present::functions::function_rows;
+use strum::VariantArray;
 
 #[test]
 fn every_function_is_described() {
     let rows = function_rows("");
-    assert_eq!(rows.len(), FUNCTIONS.len());
-    for (row, function) in rows.iter().zip(FUNCTIONS) {
-        assert_eq!(row.name, function.name);
+    assert_eq!(rows.len(), Function::VARIANTS.len());
+    for (row, function) in rows.iter().zip(Function::VARIANTS) {
+        assert_eq!(row.name, function.name());
         assert_eq!(
             row.attributes.len(),
-            function.attributes.len(),
+            function.row().attributes.len(),
             "{}",
             row.name
         );

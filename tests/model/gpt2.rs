@@ -4,6 +4,7 @@
     reason = "the benchmark of the layout includes this file too"
 )]
 
+use fuseline_core::model::functions::Function;
 use fuseline_core::{Op, OpType, TensorDecl, TensorRole};
 
 /// Tokens, width, heads.
@@ -31,7 +32,8 @@ impl Trace {
         };
         let name = format!("b{}.{name}", self.block);
         self.ops.push(
-            Op::new(&name, op_type, inputs, &name, shape, 2).with_function(function.to_owned()),
+            Op::new(&name, op_type, inputs, &name, shape, 2)
+                .with_function(Function::from_name(function).unwrap()),
         );
         name
     }

@@ -243,7 +243,7 @@ fn the_transformer_block_keeps_its_functions_and_its_contractions() {
     let again = from_json(json!({"ops": ops, "tensors": tensors}));
     assert_eq!(again.program, program);
     let resolved = resolve(&program);
-    let functions = |ops: &[Op]| ops.iter().map(|op| op.function.clone()).collect::<Vec<_>>();
+    let functions = |ops: &[Op]| ops.iter().map(|op| op.function).collect::<Vec<_>>();
     assert_eq!(functions(&resolved.ops), functions(&ops));
     check_round_trip(&ops, &tensors, &again);
 }

@@ -1,6 +1,7 @@
 //! The statement that an op of a list becomes.
 
 use crate::spans::without_spans;
+use fuseline_core::model::functions::Function;
 use fuseline_core::notation::import::{OpList, program_of_op_list};
 use fuseline_core::notation::{parse, print};
 use fuseline_core::resolve::resolve;
@@ -96,7 +97,7 @@ fn ops_become_statements() {
     use fuseline_core::{Op, OpType::*};
     let ops = [
         Op::new("matmul1", Matmul, &["x", "w1"], "y1", &[1024, 4096], 2),
-        Op::new("y2", Elementwise, &["y1"], "y2", &[1024, 4096], 2).with_function("relu"),
+        Op::new("y2", Elementwise, &["y1"], "y2", &[1024, 4096], 2).with_function(Function::Relu),
     ];
     let (program, _) = program_of_ops(&ops, &[]);
     assert_eq!(

@@ -2,6 +2,7 @@
 
 use crate::random_graph::{fusable_ops, ops};
 use crate::why::under;
+use fuseline_core::model::functions::Function;
 use fuseline_core::{
     Graph, Op, OpType, Options, Partition, Policy, TensorDecl, build_graph, device, plan,
 };
@@ -55,9 +56,9 @@ fn short_rows() -> impl Strategy<Value = Vec<Op>> {
         prop::collection::vec(any::<prop::sample::Index>(), 1..4),
         prop::sample::select(vec![
             None,
-            Some("softmax"),
-            Some("layer_norm"),
-            Some("rms_norm"),
+            Some(Function::Softmax),
+            Some(Function::LayerNorm),
+            Some(Function::RmsNorm),
         ]),
     );
     (2_u64..10, 1_u64..4, prop::collection::vec(op, 1..=10)).prop_map(|(width, rows, drawn)| {
@@ -67,9 +68,7 @@ fn short_rows() -> impl Strategy<Value = Vec<Op>> {
             let inputs: Vec<&str> = picks.iter().map(|pick| pick.get(&names).as_str()).collect();
             let name = format!("t{index}");
             let mut op = Op::new(&name, op_type, &inputs, &name, &[rows, width], 2);
-            op.function = function
-                .filter(|_| op_type == OpType::Reduction)
-                .map(Into::into);
+            op.function = function.filter(|_| op_type == OpType::Reduction);
             ops.push(op);
             names.push(name);
         }

@@ -2,10 +2,11 @@
 #![allow(clippy::float_cmp, reason = "every bit of a rounded number is meant")]
 
 use fuseline_codegen::interpret::{Interpretation, Setup, interpret};
-use fuseline_core::model::functions::FUNCTIONS;
+use fuseline_core::model::functions::Function;
 use fuseline_core::notation::parse;
 use fuseline_core::{Options, analyze_program};
 use std::collections::{BTreeMap, BTreeSet};
+use strum::VariantArray;
 
 /// Runs a text on given numbers.
 pub(crate) fn run(text: &str, given: &[(&str, &[f64])], options: &Options) -> Interpretation {
@@ -288,11 +289,11 @@ fn each_function_of_the_table_is_among_them() {
         .collect();
     // `batch_norm(training=true)` is a function of its own.
     called.insert("batch_norm_train");
-    for function in FUNCTIONS
+    for function in Function::VARIANTS
         .iter()
-        .filter(|function| function.name != "opaque")
+        .filter(|&&function| function != Function::Opaque)
     {
-        assert!(called.contains(function.name), "{}", function.name);
+        assert!(called.contains(function.name()), "{function}");
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::random_graph;
 use fuseline_codegen::interpret::{Interpretation, Setup, interpret, interpret_graph};
 use fuseline_core::examples::{EXAMPLES, Example};
-use fuseline_core::model::functions::FUNCTIONS;
+use fuseline_core::model::functions::Function;
 use fuseline_core::notation::parse;
 use fuseline_core::{
     Op, OpType, Options, Partition, Policy, TensorDecl, analyze_program, build_graph, plan,
@@ -15,22 +15,35 @@ use strum::VariantArray;
 
 /// Gives each op a function that takes its inputs, picked by its place.
 pub(crate) fn with_functions(ops: Vec<Op>) -> Vec<Op> {
-    let names = |op: &Op, place: usize| {
-        let choices: &[&str] = match (op.op_type, op.inputs.len()) {
-            (OpType::Elementwise, 1) => &["tanh", "exp", "square", "silu", "relu"],
-            (OpType::Elementwise, 2) => &["add", "mul", "div", "maximum"],
-            (OpType::Elementwise, _) => &["where"],
-            (OpType::Reduction, _) if op.shape.last() == Some(&1) => &["mean", "sum", "max"],
-            (OpType::Reduction, _) => &["softmax", "layer_norm", "rms_norm"],
-            (OpType::Matmul, _) => &["matmul"],
-            (OpType::Reshape, _) => &["reshape"],
-            (OpType::Opaque, _) => &["opaque"],
+    let functions = |op: &Op, place: usize| {
+        let choices: &[Function] = match (op.op_type, op.inputs.len()) {
+            (OpType::Elementwise, 1) => &[
+                Function::Tanh,
+                Function::Exp,
+                Function::Square,
+                Function::Silu,
+                Function::Relu,
+            ],
+            (OpType::Elementwise, 2) => &[
+                Function::Add,
+                Function::Mul,
+                Function::Div,
+                Function::Maximum,
+            ],
+            (OpType::Elementwise, _) => &[Function::Where],
+            (OpType::Reduction, _) if op.shape.last() == Some(&1) => {
+                &[Function::Mean, Function::Sum, Function::Max]
+            }
+            (OpType::Reduction, _) => &[Function::Softmax, Function::LayerNorm, Function::RmsNorm],
+            (OpType::Matmul, _) => &[Function::Matmul],
+            (OpType::Reshape, _) => &[Function::Reshape],
+            (OpType::Opaque, _) => &[Function::Opaque],
         };
         choices[place % choices.len()]
     };
     let of_functions = ops.into_iter().enumerate().map(|(place, op)| {
-        let name = names(&op, place);
-        op.with_function(name)
+        let function = functions(&op, place);
+        op.with_function(function)
     });
     of_functions.collect()
 }
@@ -96,7 +109,7 @@ proptest! {
     /// Whatever the function and the shapes, an op has a value or a reason.
     #[test]
     fn nothing_panics((ops, externals) in random_graph::ops(16), picks in prop::collection::vec(any::<prop::sample::Index>(), 16)) {
-        let ops: Vec<Op> = (ops.into_iter().zip(picks)).map(|(op, pick)| op.with_function(pick.get(FUNCTIONS).name)).collect();
+        let ops: Vec<Op> = (ops.into_iter().zip(picks)).map(|(op, pick)| op.with_function(*pick.get(Function::VARIANTS))).collect();
         let graph = build_graph(&ops, &externals).unwrap();
         for &policy in Policy::VARIANTS {
             let kernels = plan(&graph, &Options::of_policy(policy)).partition;

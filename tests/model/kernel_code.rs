@@ -7,7 +7,7 @@ use crate::random_graph;
 use fuseline_codegen::interpret::{Interpretation, Setup, interpret, interpret_graph, rounded};
 use fuseline_codegen::kernel_code::{Coded, Kernel, Naming, of_graph, of_program, triton, wgsl};
 use fuseline_core::examples::EXAMPLES;
-use fuseline_core::model::functions::FUNCTIONS;
+use fuseline_core::model::functions::Function;
 use fuseline_core::notation::parse;
 use fuseline_core::{
     DType, Graph, KernelId, Op, OpType, Options, Policy, Program, ReshapeCost, Tensor, TensorId,
@@ -315,14 +315,14 @@ fn an_index_of_another_rank_is_a_reason() {
         Op::new(name, op_type, inputs, name, shape, 4).with_function(function)
     };
     let ops = [
-        op("table", OpType::Elementwise, &["x"], &[5], "relu"),
-        op("rows", OpType::Elementwise, &["table"], &[5], "exp"),
+        op("table", OpType::Elementwise, &["x"], &[5], Function::Relu),
+        op("rows", OpType::Elementwise, &["table"], &[5], Function::Exp),
         op(
             "y",
             OpType::Reshape,
             &["rows", "table"],
             &[5, 2],
-            "embedding",
+            Function::Embedding,
         ),
     ];
     let graph = build_graph(&ops, &[]).unwrap();
@@ -379,7 +379,7 @@ proptest! {
     /// Whatever the function and the shapes, a kernel has code or a reason.
     #[test]
     fn nothing_panics((ops, externals) in random_graph::ops(16), picks in prop::collection::vec(any::<prop::sample::Index>(), 16)) {
-        let ops: Vec<Op> = (ops.into_iter().zip(picks)).map(|(op, pick)| op.with_function(pick.get(FUNCTIONS).name)).collect();
+        let ops: Vec<Op> = (ops.into_iter().zip(picks)).map(|(op, pick)| op.with_function(*pick.get(Function::VARIANTS))).collect();
         let graph = build_graph(&ops, &externals).unwrap();
         for &policy in Policy::VARIANTS {
             let kernels = plan(&graph, &Options::of_policy(policy)).partition;

@@ -3,6 +3,7 @@
 use fuseline_codegen::code_bytes::code_bytes;
 use fuseline_codegen::kernel_code::{Code, CodeLanguage, CodegenError, Kernel, of_program};
 use fuseline_core::examples::EXAMPLES;
+use fuseline_core::model::functions::Function;
 use fuseline_core::notation::parse;
 use fuseline_core::{
     Analysis, Conventions, KernelId, Options, Policy, ReshapeCost, analyze_program,
@@ -223,7 +224,7 @@ fn what_has_no_code_is_a_sentence() {
         )
     };
     let sorted = "input x : f16[64, 64]\ny = sort(x)\n";
-    let reason = CodegenError::NoKernel("sort");
+    let reason = CodegenError::NoKernel(Function::Sort);
     assert_eq!(
         shown(sorted, ReshapeCost::Copy),
         KernelCode::Refused(reason)

@@ -2,18 +2,18 @@
 
 use crate::inductor_measured::{DEFAULT, EAGER, options};
 use crate::profiles::{file, profile};
-use fuseline_core::model::functions;
+use fuseline_core::model::functions::Function;
 use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, analyze_program};
-use fuseline_import::matching::operations::{FUNCTIONS, of_function};
+use fuseline_import::matching::operations::of_function;
 use fuseline_import::matching::{Matching, match_kernels, short_neighbours};
 use fuseline_import::profile::{MeasuredKernel, MeasuredRun};
 use fuseline_view::present::profile::{
     found_sentence, neighbour_rows, notes, profile_rows, profile_totals,
 };
 use serde_json::Value;
-use std::collections::HashSet;
 use std::path::Path;
+use strum::VariantArray;
 
 fn analysis_of(text: &str, variant: &str) -> Analysis {
     analyze_program(&parse(text).program, &options(variant))
@@ -315,22 +315,12 @@ fn neighbours_worth_fusing() {
 }
 
 /// What it computes is not known.
-const UNKNOWN: &[&str] = &["opaque"];
+const UNKNOWN: &[Function] = &[Function::Opaque];
 
 #[test]
 fn every_function_computes_something() {
-    for function in functions::FUNCTIONS {
-        let is_known = !of_function(function.name).is_empty();
-        assert_eq!(
-            is_known,
-            !UNKNOWN.contains(&function.name),
-            "{}",
-            function.name
-        );
-    }
-    let mut seen = HashSet::new();
-    for name in FUNCTIONS.iter().flat_map(|(names, _)| *names) {
-        assert!(functions::find(name).is_some(), "{name} is no function");
-        assert!(seen.insert(name), "{name} stands twice");
+    for function in Function::VARIANTS {
+        let is_known = !of_function(*function).is_empty();
+        assert_eq!(is_known, !UNKNOWN.contains(function), "{function}");
     }
 }

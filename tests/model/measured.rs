@@ -1,6 +1,7 @@
 //! The measured patterns: op lists that describe the measured programs. Op by op they launch as many kernels as
 //! eager PyTorch.
 
+use fuseline_core::model::functions::Function;
 use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, Conventions, Options, Policy, ReshapeCost, analyze_program};
 use serde_json::Value;
@@ -120,7 +121,7 @@ fn op_by_op_they_read_what_was_measured() {
         // PyTorch's layer norm reads rows of this width twice.
         let has_layer_norm = ops
             .iter()
-            .any(|op| op.function.as_deref() == Some("layer_norm"));
+            .any(|op| op.function == Some(Function::LayerNorm));
         let Some(measured) = row
             .dram_read_bytes
             .filter(|_| !has_matmul && !has_layer_norm)

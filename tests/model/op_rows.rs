@@ -2,7 +2,7 @@
 
 use fuseline::app::op_edit::{OpField, TensorField, with_field, with_tensor_field};
 use fuseline_core::fixes::sound_fixes;
-use fuseline_core::model::functions::FUNCTIONS;
+use fuseline_core::model::functions::Function;
 use fuseline_core::notation::parse;
 use fuseline_core::{KernelId, OpType, Options, Severity, TensorRole, analyze_program};
 use fuseline_view::present::op_rows::{OpRow, OpSource, function_options, is_callable, op_rows};
@@ -139,9 +139,12 @@ fn each_function_is_offered_once_under_its_op_type() {
     let names: Vec<&str> = (groups.iter())
         .flat_map(|(_, options)| options.iter().map(|option| option.name))
         .collect();
-    for function in FUNCTIONS {
+    for function in Function::VARIANTS {
         assert_eq!(
-            names.iter().filter(|&&name| name == function.name).count(),
+            names
+                .iter()
+                .filter(|&&name| name == function.name())
+                .count(),
             1
         );
     }

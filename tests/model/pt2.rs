@@ -4,6 +4,7 @@
 use crate::pt2_files::{archive, far_archive, file, named, node, node_of, program, tensor};
 use fuseline_core::model::diagnostic::has_errors;
 use fuseline_core::model::dtype::DType;
+use fuseline_core::model::functions::Function;
 use fuseline_core::notation::parse;
 use fuseline_core::{Analysis, Options, TensorRole, analyze_program};
 use fuseline_view::opened::Converted;
@@ -33,7 +34,7 @@ pub(crate) fn analysed(text: &str) -> Analysis {
 fn functions(analysis: &Analysis) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for (_, op) in analysis.graph.ops.iter_enumerated() {
-        let function = op.function.as_deref().unwrap_or("none");
+        let function = op.function.map_or("none", Function::name);
         *counts.entry(function.to_owned()).or_insert(0) += 1;
     }
     counts

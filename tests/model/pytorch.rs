@@ -1,7 +1,7 @@
 //! Names as PyTorch has them: understood where the function is the same, else answered.
 
 use fuseline_core::fixes::sound_fixes;
-use fuseline_core::model::functions::find;
+use fuseline_core::model::functions::Function;
 use fuseline_core::model::functions::pytorch::{ALIASES, ANSWERS};
 use fuseline_core::notation::parse;
 use fuseline_core::resolve::resolve;
@@ -19,7 +19,7 @@ weight w : f16[6, 6]
 ";
 
 /// The function and the shape of an op, without errors.
-fn understood(call: &str) -> (String, Vec<u64>) {
+fn understood(call: &str) -> (Function, Vec<u64>) {
     let parsed = parse(&format!("{HEAD}y = {call}\n"));
     let resolved = resolve(&parsed.program);
     let all = [parsed.diagnostics, resolved.diagnostics].concat();
@@ -28,7 +28,7 @@ fn understood(call: &str) -> (String, Vec<u64>) {
         "{call}: {all:?}"
     );
     let op = &resolved.ops[0];
-    (op.function.as_deref().unwrap().to_owned(), op.shape.clone())
+    (op.function.unwrap(), op.shape.clone())
 }
 
 #[test]
@@ -72,8 +72,8 @@ fn the_same_function_under_another_name_is_understood() {
                 theirs.replace("q, q", "q, t")
             );
             assert_eq!(
-                resolve(&parse(&text).program).ops[1].function.as_deref(),
-                Some("matmul")
+                resolve(&parse(&text).program).ops[1].function,
+                Some(Function::Matmul)
             );
             continue;
         }
@@ -302,10 +302,8 @@ fn every_name_of_pytorch_leads_to_a_row() {
     let mut names = BTreeSet::new();
     for alias in ALIASES {
         assert!(names.insert(alias.name), "{} twice", alias.name);
-        let attributes = find(alias.function).map(|function| function.attributes);
-        assert!(attributes.is_some(), "{}", alias.name);
+        let attributes = alias.function.row().attributes;
         for attribute in alias.needs {
-            let attributes = attributes.unwrap_or_default();
             assert!(attributes.contains(attribute), "{}", alias.name);
         }
     }

@@ -2,6 +2,7 @@
 
 use fuseline_core::OpType::{Elementwise, Matmul, Reduction};
 use fuseline_core::fusion::certificate::Amount;
+use fuseline_core::model::functions::Function;
 use fuseline_core::{Analysis, Op, OpType, Options, Policy, TensorDecl, analyze};
 
 pub(crate) fn certified(analysis: &Analysis) -> f64 {
@@ -44,23 +45,23 @@ pub(crate) fn with_attention(ops: &[Op], drawn: &[Option<Parts>]) -> Vec<Op> {
         };
         let (q, v) = (&op.inputs[0], &op.inputs[op.inputs.len() - 1]);
         let k = of("k");
-        let mut at = push("matmul", Matmul, &[q, &k], 8);
+        let mut at = push(Function::Matmul, Matmul, &[q, &k], 8);
         if parts.is_masked {
-            at = push("mask", Elementwise, &[&at, &of("mask")], 8);
+            at = push(Function::Mask, Elementwise, &[&at, &of("mask")], 8);
         }
         if parts.is_apart {
-            let top = push("max", Reduction, &[&at], 1);
-            let shifted = push("sub", Elementwise, &[&at, &top], 8);
-            let power = push("exp", Elementwise, &[&shifted], 8);
-            let total = push("sum", Reduction, &[&power], 1);
-            at = push("div", Elementwise, &[&power, &total], 8);
+            let top = push(Function::Max, Reduction, &[&at], 1);
+            let shifted = push(Function::Sub, Elementwise, &[&at, &top], 8);
+            let power = push(Function::Exp, Elementwise, &[&shifted], 8);
+            let total = push(Function::Sum, Reduction, &[&power], 1);
+            at = push(Function::Div, Elementwise, &[&power, &total], 8);
         } else {
-            at = push("softmax", Reduction, &[&at], 8);
+            at = push(Function::Softmax, Reduction, &[&at], 8);
         }
         if parts.is_dropped {
-            at = push("dropout", Elementwise, &[&at], 8);
+            at = push(Function::Dropout, Elementwise, &[&at], 8);
         }
-        push("matmul", Matmul, &[&at, v], op.shape[1]);
+        push(Function::Matmul, Matmul, &[&at, v], op.shape[1]);
         for made in &mut all {
             if made.op_type == Matmul && made.k.is_none() {
                 made.k = Some(if made.shape[1] == 8 { op.shape[1] } else { 8 });

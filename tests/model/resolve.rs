@@ -1,10 +1,12 @@
 //! Resolving a text to ops: element types, K, order, and random texts.
 
+use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::notation::parse;
 use fuseline_core::resolve::{Resolved, resolve};
 use fuseline_core::{Code, DType, Op, OpType, build_graph};
 use proptest::prelude::*;
 use std::fmt::Write;
+use strum::VariantArray;
 
 pub(crate) fn resolved(text: &str) -> Resolved {
     let parsed = parse(text);
@@ -40,7 +42,7 @@ ffn_up: y1 = matmul(x, w)
     );
     assert_eq!(ops[0].k, Some(4096));
     assert_eq!(ops[0].inputs, ["x", "w"]);
-    assert_eq!(ops[2].function.as_deref(), Some("gelu"));
+    assert_eq!(ops[2].function, Some(Function::Gelu));
     assert_eq!(ops[3].function, None);
     assert_eq!(ops[3].op_type, OpType::Elementwise);
 }
@@ -212,14 +214,14 @@ fn any_statement() -> impl Strategy<Value = String> {
     };
     let shape = || prop::collection::vec(size(), 0..5).prop_map(|s| format!("[{}]", s.join(", ")));
     let dtype = || prop::sample::select(vec!["f16", "f32", "i8"]);
-    let functions: Vec<&str> = fuseline_core::model::functions::FUNCTIONS
+    let functions: Vec<&str> = Function::VARIANTS
         .iter()
-        .map(|f| f.name)
+        .map(|f| f.name())
         .chain(["elementwise", "reduction", "nope"])
         .collect();
-    let attributes: Vec<&str> = fuseline_core::model::functions::ATTRIBUTES
+    let attributes: Vec<&str> = AttributeName::VARIANTS
         .iter()
-        .map(|a| a.name)
+        .map(|a| a.name())
         .chain(["nope"])
         .collect();
     let value = prop_oneof![

@@ -2,13 +2,14 @@
 
 use crate::inductor_measured::{DEFAULT, options};
 use fuseline_core::examples::EXAMPLES;
-use fuseline_core::model::functions::FUNCTIONS;
+use fuseline_core::model::functions::Function;
 use fuseline_core::notation::{parse, print};
 use fuseline_core::{Options, analyze_program};
 use fuseline_view::present::pytorch::{SCRIPT_NAME, Script, script};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use strum::VariantArray;
 
 fn script_of(text: &str) -> Script {
     let program = parse(text).program;
@@ -267,10 +268,13 @@ fn every_function_has_its_counterpart() {
         assert_eq!(expression(&text), *expected, "{text}");
     }
     let called = |name: &str| CASES.iter().any(|(s, _)| s.contains(&format!("= {name}(")));
-    for function in FUNCTIONS {
+    for function in Function::VARIANTS {
         // A variant is called by an attribute, and what is not known has no counterpart.
-        let is_other = matches!(function.name, "gelu_erf" | "batch_norm_train" | "opaque");
-        assert!(is_other || called(function.name), "{}", function.name);
+        let is_other = matches!(
+            function,
+            Function::GeluErf | Function::BatchNormTrain | Function::Opaque
+        );
+        assert!(is_other || called(function.name()), "{function}");
     }
 }
 

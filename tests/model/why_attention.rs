@@ -4,6 +4,7 @@ use crate::why::{analysis, ask, under};
 use fuseline_core::analysis::why::{Verdict, Why};
 use fuseline_core::examples::{EXAMPLES, example};
 use fuseline_core::fusion::reason::Reason;
+use fuseline_core::model::functions::Function;
 use fuseline_core::{FusionOptions, Op, OpId, OpType, Options, Policy, device};
 use fuseline_view::present::reasons::{reason_between, reason_text};
 use strum::VariantArray;
@@ -185,7 +186,7 @@ fn a_library_call_has_only_what_its_reason_says() {
             let matmuls = count(&|op| op.op_type == OpType::Matmul);
             if matmuls == 1 {
                 let others = count(&|op| op.op_type != OpType::Matmul && !op.is_view());
-                let adds = count(&|op| op.function.as_deref() == Some("add"));
+                let adds = count(&|op| op.function == Some(Function::Add));
                 assert!(others <= 1 && others == adds, "{} {ops:?}", example.id);
             }
         }

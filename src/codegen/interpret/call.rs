@@ -1,6 +1,7 @@
 //! What a statement says beside its inputs, as numbers.
 
 use super::error::EvaluationError;
+use fuseline_core::model::functions::AttributeName;
 use fuseline_core::model::ids::{IdVec, OpId};
 use fuseline_core::model::program::{Attribute, AttributeValue, BinaryOp, Expr, ExprKind, Program};
 use fuseline_core::resolve::attributes_in_numbers;
@@ -12,7 +13,7 @@ pub struct Call {
     /// Sizes and words; expressions have their values.
     attributes: Vec<Attribute>,
     /// Attributes with a value that is a number, whole or not.
-    numbers: Vec<(String, f64)>,
+    numbers: Vec<(AttributeName, f64)>,
     /// Numbers among the inputs, with their places, ascending.
     pub literals: Vec<(usize, f64)>,
 }
@@ -32,7 +33,7 @@ pub fn calls(program: &Program, statement_of_op: &IdVec<OpId, usize>) -> IdVec<O
             };
             let numbers = (statement.attributes.iter()).filter_map(|attribute| {
                 let value = number_of(&attribute.value, &params)?;
-                Some((attribute.name.text.clone(), value))
+                Some((AttributeName::from_name(&attribute.name.text)?, value))
             });
             let literals = statement.literals.iter();
             Call {
@@ -47,19 +48,19 @@ pub fn calls(program: &Program, statement_of_op: &IdVec<OpId, usize>) -> IdVec<O
 }
 
 impl Call {
-    fn value(&self, name: &str) -> Option<&AttributeValue> {
+    fn value(&self, name: AttributeName) -> Option<&AttributeValue> {
         let mut attributes = self.attributes.iter();
-        let found = attributes.find(|attribute| attribute.name.text == name);
+        let found = attributes.find(|attribute| attribute.is(name));
         Some(&found?.value)
     }
 
     /// Whether the call states an attribute.
-    pub fn has(&self, name: &str) -> bool {
+    pub fn has(&self, name: AttributeName) -> bool {
         self.value(name).is_some()
     }
 
     /// The whole number that an attribute is.
-    pub fn size(&self, name: &str) -> Option<i64> {
+    pub fn size(&self, name: AttributeName) -> Option<i64> {
         match self.value(name)? {
             AttributeValue::Size(size) => int_of(size),
             _ => None,
@@ -67,7 +68,7 @@ impl Call {
     }
 
     /// The whole numbers of an attribute that takes one or a list.
-    pub fn sizes(&self, name: &str) -> Option<Vec<i64>> {
+    pub fn sizes(&self, name: AttributeName) -> Option<Vec<i64>> {
         match self.value(name)? {
             AttributeValue::Sizes(sizes) => sizes.iter().map(int_of).collect(),
             _ => self.size(name).map(|size| vec![size]),
@@ -75,7 +76,7 @@ impl Call {
     }
 
     /// Height and width.
-    pub fn pair(&self, name: &str, default: usize) -> Option<[usize; 2]> {
+    pub fn pair(&self, name: AttributeName, default: usize) -> Option<[usize; 2]> {
         let pair = match self.sizes(name).as_deref() {
             None => return Some([default; 2]),
             Some(&[both]) => [both; 2],
@@ -89,12 +90,12 @@ impl Call {
     }
 
     /// Whether an attribute is `true`.
-    pub fn is_set(&self, name: &str) -> bool {
+    pub fn is_set(&self, name: AttributeName) -> bool {
         matches!(self.value(name), Some(AttributeValue::Word(word)) if word == "true")
     }
 
     /// The number that an attribute is.
-    pub fn number(&self, name: &str) -> Option<f64> {
+    pub fn number(&self, name: AttributeName) -> Option<f64> {
         let mut numbers = self.numbers.iter();
         numbers
             .find(|number| number.0 == name)
@@ -105,7 +106,7 @@ impl Call {
     ///
     /// # Errors
     /// Which attribute to state.
-    pub fn stated(&self, name: &'static str) -> Result<f64, EvaluationError> {
+    pub fn stated(&self, name: AttributeName) -> Result<f64, EvaluationError> {
         self.number(name).ok_or(EvaluationError::NoNumber(name))
     }
 }

@@ -6,6 +6,7 @@ use super::error::EvaluationError;
 use super::evaluate::{Task, unfit};
 use super::number::Arithmetic;
 use super::random::{random_key, uniform};
+use fuseline_core::model::functions::{AttributeName, Function};
 use std::f64::consts::FRAC_1_SQRT_2;
 
 /// sqrt(2 / pi)
@@ -21,11 +22,11 @@ pub(super) fn elementwise(
     task: &Task<'_>,
     inputs: &[Array<'_>],
 ) -> Result<Vec<f64>, EvaluationError> {
-    let (name, call, arithmetic) = (task.function, task.call, task.arithmetic);
-    match (name, inputs) {
-        ("full", []) => Ok(vec![call.stated("value")?; task.elements()]),
-        ("arange", []) => Ok((0..task.elements()).map(|place| place as f64).collect()),
-        ("mask", [x]) => by_diagonal(task, x, |row, column, value, offset| {
+    let (function, call, arithmetic) = (task.function, task.call, task.arithmetic);
+    match (function, inputs) {
+        (Function::Full, []) => Ok(vec![call.stated(AttributeName::Value)?; task.elements()]),
+        (Function::Arange, []) => Ok((0..task.elements()).map(|place| place as f64).collect()),
+        (Function::Mask, [x]) => by_diagonal(task, x, |row, column, value, offset| {
             // The last row sees all columns, as in attention with earlier keys.
             if column > row + offset.max(0) {
                 f64::NEG_INFINITY
@@ -33,8 +34,8 @@ pub(super) fn elementwise(
                 value
             }
         }),
-        ("tril", [x]) => {
-            let diagonal = call.size("diagonal").unwrap_or(0);
+        (Function::Tril, [x]) => {
+            let diagonal = call.size(AttributeName::Diagonal).unwrap_or(0);
             let is_kept = |row: i64, column: i64| column - row <= diagonal;
             by_diagonal(
                 task,
@@ -42,8 +43,8 @@ pub(super) fn elementwise(
                 |row, column, value, _| if is_kept(row, column) { value } else { 0.0 },
             )
         }
-        ("triu", [x]) => {
-            let diagonal = call.size("diagonal").unwrap_or(0);
+        (Function::Triu, [x]) => {
+            let diagonal = call.size(AttributeName::Diagonal).unwrap_or(0);
             let is_kept = |row: i64, column: i64| column - row >= diagonal;
             by_diagonal(
                 task,
@@ -51,10 +52,10 @@ pub(super) fn elementwise(
                 |row, column, value, _| if is_kept(row, column) { value } else { 0.0 },
             )
         }
-        ("dropout", [x]) => dropout(task, x),
-        ("batch_norm", [x, factors @ ..]) => batch_norm(task, x, factors),
-        ("rotary", [x, cos, sin]) => rotary(task, x, [cos, sin]),
-        ("where", [condition, a, b]) => {
+        (Function::Dropout, [x]) => dropout(task, x),
+        (Function::BatchNorm, [x, factors @ ..]) => batch_norm(task, x, factors),
+        (Function::Rotary, [x, cos, sin]) => rotary(task, x, [cos, sin]),
+        (Function::Where, [condition, a, b]) => {
             let condition = broadcast(task, condition)?;
             let (a, b) = (broadcast(task, a)?, broadcast(task, b)?);
             let values = condition.iter().zip(a.iter().zip(b.iter()));
@@ -63,12 +64,12 @@ pub(super) fn elementwise(
                 .collect())
         }
         (_, [x]) => {
-            let function = unary(name, call, arithmetic)?;
+            let function = unary(function, call, arithmetic)?;
             let x = broadcast(task, x)?;
             Ok(x.iter().map(|&x| function(x)).collect())
         }
         (_, [a, b]) => {
-            let function = binary(name, arithmetic).ok_or_else(|| unfit(task, inputs))?;
+            let function = binary(function, arithmetic).ok_or_else(|| unfit(task, inputs))?;
             let (a, b) = (broadcast(task, a)?, broadcast(task, b)?);
             Ok(a.iter()
                 .zip(b.iter())
@@ -87,12 +88,12 @@ fn broadcast<'a>(
 }
 
 fn unary(
-    name: &'static str,
+    function: Function,
     call: &Call,
     arithmetic: Arithmetic,
 ) -> Result<Box<dyn Fn(f64) -> f64>, EvaluationError> {
     let r = move |value: f64| arithmetic.round(value);
-    let number = |attribute: &'static str| call.stated(attribute).map(r);
+    let number = |attribute: AttributeName| call.stated(attribute).map(r);
     // Beyond 20 the sum is x, as in PyTorch.
     let softplus = move |x: f64| {
         if x > 20.0 {
@@ -103,37 +104,37 @@ fn unary(
     };
     let hardsigmoid = move |x: f64| r(smaller(larger(r(x + 3.0), 0.0), 6.0) / 6.0);
     let sigmoid = move |x: f64| r(1.0 / r(1.0 + r(libm::exp(-x))));
-    Ok(match name {
-        "neg" => Box::new(|x| -x),
-        "abs" => Box::new(f64::abs),
-        "sign" => Box::new(|x| {
+    Ok(match function {
+        Function::Neg => Box::new(|x| -x),
+        Function::Abs => Box::new(f64::abs),
+        Function::Sign => Box::new(|x| {
             if x == 0.0 || x.is_nan() {
                 0.0
             } else {
                 x.signum()
             }
         }),
-        "isnan" => Box::new(|x| truth(x.is_nan())),
-        "isinf" => Box::new(|x| truth(x.is_infinite())),
-        "square" => Box::new(move |x| r(x * x)),
-        "relu" => Box::new(|x| larger(x, 0.0)),
-        "gelu" => Box::new(move |x| {
+        Function::Isnan => Box::new(|x| truth(x.is_nan())),
+        Function::Isinf => Box::new(|x| truth(x.is_infinite())),
+        Function::Square => Box::new(move |x| r(x * x)),
+        Function::Relu => Box::new(|x| larger(x, 0.0)),
+        Function::Gelu => Box::new(move |x| {
             let cube = r(r(x * x) * x);
             let inner = r(r(GELU_SLOPE) * r(x + r(r(GELU_CUBE) * cube)));
             r(r(0.5 * x) * r(1.0 + r(libm::tanh(inner))))
         }),
-        "gelu_erf" => {
+        Function::GeluErf => {
             Box::new(move |x| r(r(0.5 * x) * r(1.0 + r(libm::erf(r(x * r(FRAC_1_SQRT_2)))))))
         }
-        "silu" => Box::new(move |x| r(x * sigmoid(x))),
-        "sigmoid" => Box::new(sigmoid),
-        "tanh" => Box::new(move |x| r(libm::tanh(x))),
-        "leaky_relu" => {
-            let slope = r(call.number("slope").unwrap_or(0.01));
+        Function::Silu => Box::new(move |x| r(x * sigmoid(x))),
+        Function::Sigmoid => Box::new(sigmoid),
+        Function::Tanh => Box::new(move |x| r(libm::tanh(x))),
+        Function::LeakyRelu => {
+            let slope = r(call.number(AttributeName::Slope).unwrap_or(0.01));
             Box::new(move |x| if x > 0.0 { x } else { r(x * slope) })
         }
-        "elu" => {
-            let alpha = r(call.number("alpha").unwrap_or(1.0));
+        Function::Elu => {
+            let alpha = r(call.number(AttributeName::Alpha).unwrap_or(1.0));
             Box::new(move |x| {
                 if x > 0.0 {
                     x
@@ -142,82 +143,85 @@ fn unary(
                 }
             })
         }
-        "selu" => Box::new(move |x| {
+        Function::Selu => Box::new(move |x| {
             let below = || r(SELU_ALPHA * r(libm::expm1(x)));
             r(SELU_SCALE * if x > 0.0 { x } else { below() })
         }),
-        "softplus" => Box::new(softplus),
-        "mish" => Box::new(move |x| r(x * r(libm::tanh(softplus(x))))),
-        "hardsigmoid" => Box::new(hardsigmoid),
-        "hardswish" => Box::new(move |x| r(x * hardsigmoid(x))),
-        "exp" => Box::new(move |x| r(libm::exp(x))),
-        "exp2" => Box::new(move |x| r(libm::exp2(x))),
-        "expm1" => Box::new(move |x| r(libm::expm1(x))),
-        "log" => Box::new(move |x| r(libm::log(x))),
-        "log2" => Box::new(move |x| r(libm::log2(x))),
-        "log1p" => Box::new(move |x| r(libm::log1p(x))),
-        "tan" => Box::new(move |x| r(libm::tan(x))),
-        "ceil" => Box::new(f64::ceil),
-        "trunc" => Box::new(f64::trunc),
-        "erf" => Box::new(move |x| r(libm::erf(x))),
-        "sin" => Box::new(move |x| r(libm::sin(x))),
-        "cos" => Box::new(move |x| r(libm::cos(x))),
-        "round" => Box::new(f64::round_ties_even),
-        "floor" => Box::new(f64::floor),
-        "sqrt" => Box::new(move |x| r(x.sqrt())),
-        "rsqrt" => Box::new(move |x| r(1.0 / r(x.sqrt()))),
-        "reciprocal" => Box::new(move |x| r(1.0 / x)),
-        "logical_not" => Box::new(|x| truth(x == 0.0)),
+        Function::Softplus => Box::new(softplus),
+        Function::Mish => Box::new(move |x| r(x * r(libm::tanh(softplus(x))))),
+        Function::Hardsigmoid => Box::new(hardsigmoid),
+        Function::Hardswish => Box::new(move |x| r(x * hardsigmoid(x))),
+        Function::Exp => Box::new(move |x| r(libm::exp(x))),
+        Function::Exp2 => Box::new(move |x| r(libm::exp2(x))),
+        Function::Expm1 => Box::new(move |x| r(libm::expm1(x))),
+        Function::Log => Box::new(move |x| r(libm::log(x))),
+        Function::Log2 => Box::new(move |x| r(libm::log2(x))),
+        Function::Log1p => Box::new(move |x| r(libm::log1p(x))),
+        Function::Tan => Box::new(move |x| r(libm::tan(x))),
+        Function::Ceil => Box::new(f64::ceil),
+        Function::Trunc => Box::new(f64::trunc),
+        Function::Erf => Box::new(move |x| r(libm::erf(x))),
+        Function::Sin => Box::new(move |x| r(libm::sin(x))),
+        Function::Cos => Box::new(move |x| r(libm::cos(x))),
+        Function::Round => Box::new(f64::round_ties_even),
+        Function::Floor => Box::new(f64::floor),
+        Function::Sqrt => Box::new(move |x| r(x.sqrt())),
+        Function::Rsqrt => Box::new(move |x| r(1.0 / r(x.sqrt()))),
+        Function::Reciprocal => Box::new(move |x| r(1.0 / x)),
+        Function::LogicalNot => Box::new(|x| truth(x == 0.0)),
         // The element type of the result does it.
-        "cast" => Box::new(|x| x),
-        "scale" => {
-            let factor = number("factor")?;
+        Function::Cast => Box::new(|x| x),
+        Function::Scale => {
+            let factor = number(AttributeName::Factor)?;
             Box::new(move |x| r(x * factor))
         }
-        "shift" => {
-            let amount = number("amount")?;
+        Function::Shift => {
+            let amount = number(AttributeName::Amount)?;
             Box::new(move |x| r(x + amount))
         }
-        "pow" => {
-            let exponent = number("exponent")?;
+        Function::Pow => {
+            let exponent = number(AttributeName::Exponent)?;
             Box::new(move |x| r(libm::pow(x, exponent)))
         }
-        "clamp" => {
+        Function::Clamp => {
             let bound = |attribute, default: f64| call.number(attribute).map_or(default, r);
-            let (min, max) = (bound("min", f64::NEG_INFINITY), bound("max", f64::INFINITY));
+            let (min, max) = (
+                bound(AttributeName::Min, f64::NEG_INFINITY),
+                bound(AttributeName::Max, f64::INFINITY),
+            );
             Box::new(move |x| smaller(larger(x, min), max))
         }
-        _ => return Err(EvaluationError::OneInput(name)),
+        _ => return Err(EvaluationError::OneInput(function)),
     })
 }
 
-fn binary(name: &str, arithmetic: Arithmetic) -> Option<Box<dyn Fn(f64, f64) -> f64>> {
+fn binary(function: Function, arithmetic: Arithmetic) -> Option<Box<dyn Fn(f64, f64) -> f64>> {
     let r = move |value: f64| arithmetic.round(value);
-    Some(match name {
-        "add" | "mask" => Box::new(move |a, b| r(a + b)),
-        "sub" => Box::new(move |a, b| r(a - b)),
-        "mul" => Box::new(move |a, b| r(a * b)),
-        "div" => Box::new(move |a, b| r(a / b)),
-        "pow" => Box::new(move |a, b| r(libm::pow(a, b))),
-        "floor_divide" => Box::new(move |a, b| r(a / b).floor()),
-        "remainder" => Box::new(move |a, b| {
+    Some(match function {
+        Function::Add | Function::Mask => Box::new(move |a, b| r(a + b)),
+        Function::Sub => Box::new(move |a, b| r(a - b)),
+        Function::Mul => Box::new(move |a, b| r(a * b)),
+        Function::Div => Box::new(move |a, b| r(a / b)),
+        Function::Pow => Box::new(move |a, b| r(libm::pow(a, b))),
+        Function::FloorDivide => Box::new(move |a, b| r(a / b).floor()),
+        Function::Remainder => Box::new(move |a, b| {
             let rest = a % b;
             let is_other_side = rest != 0.0 && (rest < 0.0) != (b < 0.0);
             if is_other_side { r(rest + b) } else { rest }
         }),
-        "maximum" => Box::new(larger),
-        "minimum" => Box::new(smaller),
-        "lt" => Box::new(|a, b| truth(a < b)),
-        "le" => Box::new(|a, b| truth(a <= b)),
-        "gt" => Box::new(|a, b| truth(a > b)),
-        "ge" => Box::new(|a, b| truth(a >= b)),
+        Function::Maximum => Box::new(larger),
+        Function::Minimum => Box::new(smaller),
+        Function::Lt => Box::new(|a, b| truth(a < b)),
+        Function::Le => Box::new(|a, b| truth(a <= b)),
+        Function::Gt => Box::new(|a, b| truth(a > b)),
+        Function::Ge => Box::new(|a, b| truth(a >= b)),
         #[allow(clippy::float_cmp, reason = "`eq` compares exactly")]
-        "eq" => Box::new(|a, b| truth(a == b)),
+        Function::Eq => Box::new(|a, b| truth(a == b)),
         #[allow(clippy::float_cmp, reason = "`ne` compares exactly")]
-        "ne" => Box::new(|a, b| truth(a != b)),
-        "logical_and" => Box::new(|a, b| truth(a != 0.0 && b != 0.0)),
-        "logical_or" => Box::new(|a, b| truth(a != 0.0 || b != 0.0)),
-        "logical_xor" => Box::new(|a, b| truth((a != 0.0) != (b != 0.0))),
+        Function::Ne => Box::new(|a, b| truth(a != b)),
+        Function::LogicalAnd => Box::new(|a, b| truth(a != 0.0 && b != 0.0)),
+        Function::LogicalOr => Box::new(|a, b| truth(a != 0.0 || b != 0.0)),
+        Function::LogicalXor => Box::new(|a, b| truth((a != 0.0) != (b != 0.0))),
         _ => return None,
     })
 }
@@ -261,7 +265,7 @@ fn by_diagonal(
 
 /// Elements are dropped by the seed and the name of the output, so that all runs drop the same.
 fn dropout(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, EvaluationError> {
-    let p = task.call.number("p").unwrap_or(0.5);
+    let p = task.call.number(AttributeName::P).unwrap_or(0.5);
     if !(0.0..=1.0).contains(&p) {
         return Err(EvaluationError::NoProbability(p));
     }
@@ -322,7 +326,7 @@ fn batch_norm(
             .and_then(|factor| factor.values.get(channel));
         factor.copied().unwrap_or(default)
     };
-    let eps = r(task.call.number("eps").unwrap_or(1e-5));
+    let eps = r(task.call.number(AttributeName::Eps).unwrap_or(1e-5));
     let mut values = x.iter();
     Ok(walk(task.shape, |index| {
         let x = values.next().copied().unwrap_or(f64::NAN);

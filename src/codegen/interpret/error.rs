@@ -1,6 +1,7 @@
 //! Why an op has no value.
 
 use super::array::shape_words;
+use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::op_type::OpType;
 use fuseline_core::notation::spelling::quoted;
 
@@ -17,12 +18,9 @@ pub enum EvaluationError {
     #[error(
         "`{}` does not say what it computes: use a function such as `{}`",
         .0.name(),
-        if *.0 == OpType::Elementwise { "relu" } else { "sum" }
+        if *.0 == OpType::Elementwise { Function::Relu } else { Function::Sum }
     )]
     BareType(OpType),
-    /// No function has this name.
-    #[error("there is no function {}", quoted(.0))]
-    NoFunction(String),
     /// The shapes of the inputs are not those that the function takes.
     #[error(
         "`{function}` of {} does not give {}",
@@ -36,7 +34,7 @@ pub enum EvaluationError {
     )]
     Shapes {
         /// What the op computes.
-        function: &'static str,
+        function: Function,
         /// The shapes of its inputs.
         inputs: Vec<Vec<usize>>,
         /// The shape of its output.
@@ -50,13 +48,13 @@ pub enum EvaluationError {
     UnknownK,
     /// An attribute that the function needs is missing.
     #[error("it has no number: give one with `{0}=`")]
-    NoNumber(&'static str),
+    NoNumber(AttributeName),
     /// The function takes another number of inputs.
     #[error("`{0}` cannot run with one input")]
-    OneInput(&'static str),
+    OneInput(Function),
     /// The function has no values.
     #[error("`{0}` cannot run on numbers")]
-    NoNumbers(&'static str),
+    NoNumbers(Function),
     /// Dropout outside 0 to 1.
     #[error("`p` is {0}, which is not a probability")]
     NoProbability(f64),

@@ -10,7 +10,7 @@ use super::opaque::opaque;
 use super::products::product;
 use super::rows::reduction;
 use fuseline_core::model::dtype::DType;
-use fuseline_core::model::functions::{self, Function};
+use fuseline_core::model::functions::Function;
 use fuseline_core::model::op::Op;
 use fuseline_core::model::op_type::OpType;
 
@@ -20,7 +20,7 @@ pub(super) struct Task<'a> {
     pub(super) op: &'a Op,
     pub(super) call: &'a Call,
     /// The name of its function.
-    pub(super) function: &'static str,
+    pub(super) function: Function,
     /// Shape of the output.
     pub(super) shape: &'a [usize],
     pub(super) arithmetic: Arithmetic,
@@ -46,7 +46,7 @@ impl Task<'_> {
 /// Why the op has no value.
 pub(super) fn evaluate(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, EvaluationError> {
     let function = function_of(task.op)?;
-    let values = match function.op_type {
+    let values = match function.row().op_type {
         OpType::Elementwise => elementwise(task, inputs),
         OpType::Reduction => reduction(task, inputs),
         OpType::Matmul => product(task, inputs),
@@ -70,15 +70,14 @@ pub fn unknown_operator(op: &Op) -> EvaluationError {
 ///
 /// # Errors
 /// What an op of a bare type computes is not known.
-pub fn function_of(op: &Op) -> Result<&'static Function, EvaluationError> {
-    let name = match (op.function.as_deref(), op.op_type) {
-        (Some(name), _) => name,
-        (None, OpType::Matmul) => "matmul",
-        (None, OpType::Reshape) => "reshape",
-        (None, OpType::Opaque) => "opaque",
+pub fn function_of(op: &Op) -> Result<Function, EvaluationError> {
+    Ok(match (op.function, op.op_type) {
+        (Some(function), _) => function,
+        (None, OpType::Matmul) => Function::Matmul,
+        (None, OpType::Reshape) => Function::Reshape,
+        (None, OpType::Opaque) => Function::Opaque,
         (None, op_type) => return Err(EvaluationError::BareType(op_type)),
-    };
-    functions::find(name).ok_or_else(|| EvaluationError::NoFunction(name.to_owned()))
+    })
 }
 
 /// The reason of an op whose inputs do not have the shapes that its function takes.

@@ -4,6 +4,7 @@ use super::number::rounded;
 use super::random::Random;
 use fuseline_core::cost::work::matmul_k;
 use fuseline_core::model::dtype::DType;
+use fuseline_core::model::functions::Function;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{IdVec, OpId, TensorId};
 use fuseline_core::model::op::{Op, TensorRole};
@@ -74,7 +75,7 @@ pub fn kind_of(graph: &Graph, tensor: TensorId, shape: &[usize], dtype: DType) -
     let normal = |mean, deviation| Kind::Normal { mean, deviation };
     let is_weight = graph.tensors[tensor].role == TensorRole::Weight;
     let reader = first_reader(graph, tensor);
-    let function = reader.and_then(|(op, _)| graph.ops[op].function.as_deref());
+    let function = reader.and_then(|(op, _)| graph.ops[op].function);
     let place = reader.map_or(0, |(_, place)| place);
     let operands = reader.map_or(0, |(op, _)| graph.inputs[op].len());
     if dtype == DType::Bool {
@@ -85,15 +86,36 @@ pub fn kind_of(graph: &Graph, tensor: TensorId, shape: &[usize], dtype: DType) -
         return places.map_or(Kind::Small, |places| Kind::Index { places });
     }
     match (function, place) {
-        (Some("log" | "log2" | "log1p" | "sqrt" | "rsqrt" | "reciprocal" | "pow"), 0)
-        | (Some("div" | "floor_divide" | "remainder"), 1) => Kind::Positive,
-        (Some("batch_norm"), 2) if operands > 3 => Kind::Positive,
-        (Some("batch_norm"), 1) if operands > 3 => normal(0.0, 0.1),
-        (Some("layer_norm" | "rms_norm" | "group_norm" | "batch_norm_train" | "batch_norm"), 1)
-        | (Some("batch_norm"), 3) => normal(1.0, 0.1),
-        (Some("matmul" | "linear" | "conv1d" | "conv2d") | None, 1)
-            if is_weight && shape.len() > 1 =>
-        {
+        (
+            Some(
+                Function::Log
+                | Function::Log2
+                | Function::Log1p
+                | Function::Sqrt
+                | Function::Rsqrt
+                | Function::Reciprocal
+                | Function::Pow,
+            ),
+            0,
+        )
+        | (Some(Function::Div | Function::FloorDivide | Function::Remainder), 1) => Kind::Positive,
+        (Some(Function::BatchNorm), 2) if operands > 3 => Kind::Positive,
+        (Some(Function::BatchNorm), 1) if operands > 3 => normal(0.0, 0.1),
+        (
+            Some(
+                Function::LayerNorm
+                | Function::RmsNorm
+                | Function::GroupNorm
+                | Function::BatchNormTrain
+                | Function::BatchNorm,
+            ),
+            1,
+        )
+        | (Some(Function::BatchNorm), 3) => normal(1.0, 0.1),
+        (
+            Some(Function::Matmul | Function::Linear | Function::Conv1d | Function::Conv2d) | None,
+            1,
+        ) if is_weight && shape.len() > 1 => {
             let k = reader
                 .and_then(|(op, _)| matmul_k(graph, op))
                 .unwrap_or(1)
@@ -133,29 +155,32 @@ fn places_of_reader(graph: &Graph, op: OpId, index: TensorId) -> Option<u64> {
         let axis = graph.ops[op].indexing.as_ref()?.axis;
         graph.tensor_shape(x)?.get(axis).copied()
     };
-    match (graph.ops[op].function.as_deref()?, inputs) {
-        ("embedding", &[own, table]) if own == index => graph.tensor_shape(table)?.first().copied(),
-        ("gather", &[x, own]) if own == index => along_axis(x),
-        ("scatter" | "scatter_add" | "index_copy" | "index_add", &[x, own, _]) if own == index => {
-            along_axis(x)
+    match (graph.ops[op].function?, inputs) {
+        (Function::Embedding, &[own, table]) if own == index => {
+            graph.tensor_shape(table)?.first().copied()
         }
-        ("index", [x, indices @ ..]) => {
+        (Function::Gather, &[x, own]) if own == index => along_axis(x),
+        (
+            Function::Scatter | Function::ScatterAdd | Function::IndexCopy | Function::IndexAdd,
+            &[x, own, _],
+        ) if own == index => along_axis(x),
+        (Function::Index, [x, indices @ ..]) => {
             let place = indices.iter().position(|&own| own == index)?;
             graph.tensor_shape(*x)?.get(place).copied()
         }
-        ("one_hot", _) => graph.ops[op].shape.last().copied(),
+        (Function::OneHot, _) => graph.ops[op].shape.last().copied(),
         _ => None,
     }
 }
 
 /// Whether the elements of the output are elements of this input: views and copies, what is gathered, and integers of another type.
 fn moves_elements_of(graph: &Graph, op: OpId, input: TensorId) -> bool {
-    let function = graph.ops[op].function.as_deref();
+    let function = graph.ops[op].function;
     let inputs = &graph.inputs[op];
     match function {
-        Some("embedding") => inputs.get(1) == Some(&input),
-        Some("gather" | "index") => inputs.first() == Some(&input),
-        Some("cast") => true,
+        Some(Function::Embedding) => inputs.get(1) == Some(&input),
+        Some(Function::Gather | Function::Index) => inputs.first() == Some(&input),
+        Some(Function::Cast) => true,
         _ => graph.ops[op].op_type == OpType::Reshape,
     }
 }

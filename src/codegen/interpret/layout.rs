@@ -5,6 +5,7 @@ use super::elementwise::truth;
 use super::error::EvaluationError;
 use super::evaluate::{Task, unfit};
 use super::resample::interpolated;
+use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::operand_parts::{Heads, heads_between};
 use fuseline_core::resolve::dimension_of;
 
@@ -12,22 +13,24 @@ use fuseline_core::resolve::dimension_of;
 pub(super) fn layout(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, EvaluationError> {
     let refuse = || unfit(task, inputs);
     match (task.function, inputs) {
-        ("reshape" | "contiguous", [x]) => kept(task, x).ok_or_else(refuse),
-        ("rearrange", inputs) => rearranged(task, inputs).ok_or_else(refuse),
-        ("transpose", [x]) => transposed(task, x).ok_or_else(refuse),
-        ("split" | "slice", [x]) => sliced(task, x).ok_or_else(refuse),
-        ("concat", inputs) => concatenated(task, inputs).ok_or_else(refuse),
-        ("expand", [x]) => Ok(x.broadcast(task.shape).ok_or_else(refuse)?.into_owned()),
-        ("repeat", [x]) => repeated(task, x).ok_or_else(refuse),
-        ("repeat_interleave", [x]) => interleaved(task, x).ok_or_else(refuse),
-        ("pad", [x]) => padded(task, x).ok_or_else(refuse),
-        ("embedding", [index, table]) => embedded(task, index, table),
-        ("gather", [x, index]) => gathered(task, x, index),
-        ("index", [x, indices @ ..]) => indexed(task, x, indices),
-        ("one_hot", [index]) => one_hot(task, index).ok_or_else(refuse),
-        ("flip", [x]) => flipped(task, x).ok_or_else(refuse),
-        ("roll", [x]) => rolled(task, x).ok_or_else(refuse),
-        ("interpolate" | "interpolate_bilinear", [x]) => interpolated(task, x).ok_or_else(refuse),
+        (Function::Reshape | Function::Contiguous, [x]) => kept(task, x).ok_or_else(refuse),
+        (Function::Rearrange, inputs) => rearranged(task, inputs).ok_or_else(refuse),
+        (Function::Transpose, [x]) => transposed(task, x).ok_or_else(refuse),
+        (Function::Split | Function::Slice, [x]) => sliced(task, x).ok_or_else(refuse),
+        (Function::Concat, inputs) => concatenated(task, inputs).ok_or_else(refuse),
+        (Function::Expand, [x]) => Ok(x.broadcast(task.shape).ok_or_else(refuse)?.into_owned()),
+        (Function::Repeat, [x]) => repeated(task, x).ok_or_else(refuse),
+        (Function::RepeatInterleave, [x]) => interleaved(task, x).ok_or_else(refuse),
+        (Function::Pad, [x]) => padded(task, x).ok_or_else(refuse),
+        (Function::Embedding, [index, table]) => embedded(task, index, table),
+        (Function::Gather, [x, index]) => gathered(task, x, index),
+        (Function::Index, [x, indices @ ..]) => indexed(task, x, indices),
+        (Function::OneHot, [index]) => one_hot(task, index).ok_or_else(refuse),
+        (Function::Flip, [x]) => flipped(task, x).ok_or_else(refuse),
+        (Function::Roll, [x]) => rolled(task, x).ok_or_else(refuse),
+        (Function::Interpolate | Function::InterpolateBilinear, [x]) => {
+            interpolated(task, x).ok_or_else(refuse)
+        }
         _ => Err(refuse()),
     }
 }
@@ -169,12 +172,12 @@ fn interleaved(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
 
 /// The axis that the call states, by default the last.
 pub(super) fn axis_of(task: &Task<'_>, rank: usize) -> Option<usize> {
-    dimension_of(task.call.size("axis").unwrap_or(-1), rank)
+    dimension_of(task.call.size(AttributeName::Axis).unwrap_or(-1), rank)
 }
 
 fn flipped(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
     let rank = x.shape.len();
-    let axes = task.call.sizes("axis").unwrap_or(vec![-1]);
+    let axes = task.call.sizes(AttributeName::Axis).unwrap_or(vec![-1]);
     let axes = axes.into_iter().map(|axis| dimension_of(axis, rank));
     let axes: Vec<usize> = axes.collect::<Option<_>>()?;
     (*x.shape == *task.shape).then(|| {
@@ -191,7 +194,7 @@ fn flipped(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
 fn rolled(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
     let axis = axis_of(task, x.shape.len())?;
     let size = *x.shape.get(axis)?;
-    let shift = task.call.size("shift")?;
+    let shift = task.call.size(AttributeName::Shift)?;
     let back = usize::try_from(shift.checked_rem_euclid(i64::try_from(size).ok()?)?).ok()?;
     let moved = || from_moved(task, x, axis, |place| (place + size - back) % size);
     (*x.shape == *task.shape).then(moved)
@@ -239,7 +242,7 @@ fn indexed(
 }
 
 fn padded(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
-    let border = task.call.sizes("pad")?;
+    let border = task.call.sizes(AttributeName::Pad)?;
     let rank = x.shape.len();
     let mut before = vec![0; rank];
     for (place, sides) in border.chunks(2).enumerate() {

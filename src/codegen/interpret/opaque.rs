@@ -6,20 +6,23 @@ use super::error::EvaluationError;
 use super::evaluate::{Task, unfit, unknown_operator};
 use super::layout::{axis_of, place_of};
 use fuseline_core::model::dtype::DType;
+use fuseline_core::model::functions::{AttributeName, Function};
 use std::cmp::Ordering;
 
 /// The value of an opaque op.
 pub(super) fn opaque(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, EvaluationError> {
     match (task.function, inputs) {
-        ("opaque", _) => Err(unknown_operator(task.op)),
-        ("sdpa", [q, k, v, mask @ ..]) => {
+        (Function::Opaque, _) => Err(unknown_operator(task.op)),
+        (Function::Sdpa, [q, k, v, mask @ ..]) => {
             attention(task, [q, k, v], mask.first()).ok_or_else(|| unfit(task, inputs))
         }
-        ("topk" | "topk_indices" | "sort" | "argsort", [x]) => {
+        (Function::Topk | Function::TopkIndices | Function::Sort | Function::Argsort, [x]) => {
             sorted(task, x).ok_or_else(|| unfit(task, inputs))
         }
-        ("scatter" | "scatter_add", [x, index, source]) => scattered(task, [x, index, source]),
-        ("index_copy" | "index_add", [x, index, source]) => {
+        (Function::Scatter | Function::ScatterAdd, [x, index, source]) => {
+            scattered(task, [x, index, source])
+        }
+        (Function::IndexCopy | Function::IndexAdd, [x, index, source]) => {
             let size = task
                 .op
                 .indexing
@@ -72,9 +75,9 @@ fn attention(
         None => None,
     };
     let chooses = task.input_dtypes.get(3) == Some(&DType::Bool);
-    let scale = task.call.number("scale");
+    let scale = task.call.number(AttributeName::Scale);
     let scale = r(scale.unwrap_or_else(|| 1.0 / (head_size as f64).sqrt()));
-    let is_causal = task.call.is_set("causal");
+    let is_causal = task.call.is_set(AttributeName::Causal);
     let row_of = |of: &Array<'_>, matrix: usize, row: usize, rows: usize, size: usize| {
         let start = (matrix * rows + row) * size;
         of.values.get(start..start + size).map(<[f64]>::to_vec)
@@ -132,8 +135,9 @@ fn sorted(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
     if kept > size || !others_fit || task.shape.len() != x.shape.len() {
         return None;
     }
-    let gives_places = matches!(task.function, "topk_indices" | "argsort");
-    let descends = task.function.starts_with("topk") || task.call.is_set("descending");
+    let gives_places = matches!(task.function, Function::TopkIndices | Function::Argsort);
+    let descends = matches!(task.function, Function::Topk | Function::TopkIndices)
+        || task.call.is_set(AttributeName::Descending);
     let inner = count(&x.shape[axis + 1..]);
     let outer = count(&x.shape[..axis]);
     let mut result = vec![0.0; task.elements()];
@@ -179,7 +183,7 @@ fn scattered(
     if !fits {
         return Err(refuse());
     }
-    let adds = task.function.ends_with("add");
+    let adds = matches!(task.function, Function::ScatterAdd | Function::IndexAdd);
     let mut result = x.values.to_vec();
     let mut pairs = index.values.iter().zip(source.values.iter());
     let mut wrong = None;

@@ -4,6 +4,7 @@ use super::array::{Array, count, offset, walk};
 use super::error::EvaluationError;
 use super::evaluate::{Task, unfit};
 use super::number::Arithmetic;
+use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::operand_parts::{Sides, packed_parts};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -95,15 +96,15 @@ impl<'a> Matrices<'a> {
 pub(super) fn product(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, EvaluationError> {
     let refuse = || unfit(task, inputs);
     match (task.function, inputs) {
-        ("matmul", [_, ..]) if task.call.has("k") => packed(task, inputs),
-        ("matmul", [a, b]) => {
+        (Function::Matmul, [_, ..]) if task.call.has(AttributeName::K) => packed(task, inputs),
+        (Function::Matmul, [a, b]) => {
             let a = Matrices::of(a).ok_or_else(refuse)?;
             let b = Matrices::of(b).ok_or_else(refuse)?;
-            let a = a.transposed_if(task.call.is_set("transpose_a"));
-            let b = b.transposed_if(task.call.is_set("transpose_b"));
+            let a = a.transposed_if(task.call.is_set(AttributeName::TransposeA));
+            let b = b.transposed_if(task.call.is_set(AttributeName::TransposeB));
             multiplied(task, &a, &b).ok_or_else(refuse)
         }
-        ("linear", [x, weight, bias @ ..]) => {
+        (Function::Linear, [x, weight, bias @ ..]) => {
             let columns = x.shape.last().copied().ok_or_else(refuse)?;
             let rows = x.values.len() / columns.max(1);
             let x = Matrices {
@@ -126,7 +127,7 @@ pub(super) fn product(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>,
             add_bias(task, &mut values, bias, features, 1).ok_or_else(refuse)?;
             Ok(values)
         }
-        ("conv1d", [x, weight, bias @ ..]) => {
+        (Function::Conv1d, [x, weight, bias @ ..]) => {
             // Images one pixel high.
             let [x, weight] = [x, weight].map(flat_image);
             let (Some(x), Some(weight), &[batch, features, length]) = (x, weight, task.shape)
@@ -141,7 +142,7 @@ pub(super) fn product(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>,
             add_bias(task, &mut values, bias, features, length).ok_or_else(refuse)?;
             Ok(values)
         }
-        ("conv2d", [x, weight, bias @ ..]) => {
+        (Function::Conv2d, [x, weight, bias @ ..]) => {
             let mut values = convolved(task, x, weight).ok_or_else(refuse)?;
             let (features, inner) = match *task.shape {
                 [_, features, height, width] => (features, height * width),
@@ -226,8 +227,8 @@ fn packed(task: &Task<'_>, inputs: &[Array<'_>]) -> Result<Vec<f64>, EvaluationE
     };
     let left = Matrices::of(left).ok_or_else(refuse)?;
     let right = Matrices::of(right).ok_or_else(refuse)?;
-    let left = left.transposed_if(task.call.is_set("transpose_a"));
-    let right = right.transposed_if(task.call.is_set("transpose_b"));
+    let left = left.transposed_if(task.call.is_set(AttributeName::TransposeA));
+    let right = right.transposed_if(task.call.is_set(AttributeName::TransposeB));
     let output = Sides {
         rows: rows as u64,
         columns: columns as u64,
@@ -256,15 +257,15 @@ fn convolved(task: &Task<'_>, x: &Array<'_>, weight: &Array<'_>) -> Option<Vec<f
         return None;
     };
     // Of a sequence, seen as an image one pixel high, only the width has a border.
-    let is_flat = task.function == "conv1d";
-    let pair = |name: &str, default: usize| {
+    let is_flat = task.function == Function::Conv1d;
+    let pair = |name: AttributeName, default: usize| {
         let pair = task.call.pair(name, default)?;
         Some(if is_flat { [default, pair[1]] } else { pair })
     };
-    let stride = pair("stride", 1)?;
-    let padding = pair("padding", 0)?;
-    let dilation = pair("dilation", 1)?;
-    let groups = usize::try_from(task.call.size("groups").unwrap_or(1)).ok()?;
+    let stride = pair(AttributeName::Stride, 1)?;
+    let padding = pair(AttributeName::Padding, 0)?;
+    let dilation = pair(AttributeName::Dilation, 1)?;
+    let groups = usize::try_from(task.call.size(AttributeName::Groups).unwrap_or(1)).ok()?;
     let group_features = features.checked_div(groups).filter(|&count| count > 0)?;
     if groups * group_channels != channels || task.shape.get(1) != Some(&features) {
         return None;

@@ -4,6 +4,7 @@ use super::array::{Array, walk};
 use super::error::EvaluationError;
 use super::evaluate::{Task, unfit};
 use super::rows::pooled;
+use fuseline_core::model::functions::{AttributeName, Function};
 
 /// Height and width of the input, and of the output.
 fn sizes(task: &Task<'_>, x: &Array<'_>) -> Option<[[usize; 2]; 2]> {
@@ -18,7 +19,7 @@ fn sizes(task: &Task<'_>, x: &Array<'_>) -> Option<[[usize; 2]; 2]> {
 pub(super) fn interpolated(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
     let [from, to] = sizes(task, x)?;
     let r = |value: f64| task.arithmetic.round(value);
-    let aligns = task.call.is_set("align_corners");
+    let aligns = task.call.is_set(AttributeName::AlignCorners);
     // The two places that an element lies between, and how far it is from the first.
     let between = |place: usize, from: usize, to: usize| {
         let ratio = from as f64 / to as f64;
@@ -35,7 +36,7 @@ pub(super) fn interpolated(task: &Task<'_>, x: &Array<'_>) -> Option<Vec<f64>> {
         let first = (at.floor() as usize).min(from - 1);
         (first, (first + 1).min(from - 1), at - first as f64)
     };
-    let is_nearest = task.function == "interpolate";
+    let is_nearest = task.function == Function::Interpolate;
     Some(walk(task.shape, |index| {
         let &[image, channel, row, column] = index else {
             return f64::NAN;
@@ -64,7 +65,7 @@ pub(super) fn adaptive(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, Evalu
     let refuse = || unfit(task, std::slice::from_ref(x));
     let [from, to] = sizes(task, x).ok_or_else(refuse)?;
     let r = |value: f64| task.arithmetic.round(value);
-    let is_max = task.function == "adaptive_max_pool2d";
+    let is_max = task.function == Function::AdaptiveMaxPool2d;
     let window = |place: usize, axis: usize| {
         let end = (place + 1) * from[axis];
         place * from[axis] / to[axis]..end.div_ceil(to[axis])

@@ -5,6 +5,7 @@ use super::elementwise::{larger, smaller};
 use super::error::EvaluationError;
 use super::evaluate::{Task, unfit};
 use super::resample::adaptive;
+use fuseline_core::model::functions::{AttributeName, Function, ShapeRule};
 use std::borrow::Cow;
 
 /// Which elements a reduction takes together.
@@ -91,13 +92,13 @@ pub(super) fn reduction(
     let [x, factors @ ..] = inputs else {
         return Err(unfit(task, inputs));
     };
-    if matches!(task.function, "max_pool2d" | "avg_pool2d") {
+    if matches!(task.function, Function::MaxPool2d | Function::AvgPool2d) {
         return pool(task, x);
     }
-    if task.function.starts_with("adaptive") {
+    if task.function.row().shape_rule == ShapeRule::AdaptivePool2d {
         return adaptive(task, x);
     }
-    if task.function == "group_norm" {
+    if task.function == Function::GroupNorm {
         return grouped(task, x, factors);
     }
     let rows = Rows::of(&x.shape, task.op.axes).ok_or_else(|| unfit(task, inputs))?;
@@ -126,7 +127,7 @@ fn reduced(
     };
     let centered = || rows.map(x, &mean(x), |x, mean| r(x - mean));
     let squares = |values: &[f64]| values.iter().map(|x| r(x * x)).collect::<Vec<_>>();
-    let eps = |default: f64| r(task.call.number("eps").unwrap_or(default));
+    let eps = |default: f64| r(task.call.number(AttributeName::Eps).unwrap_or(default));
     // Times the reciprocal square root of the mean square of each row.
     let normal = |values: &[f64], eps: f64| {
         let scales = mean(&squares(values));
@@ -138,38 +139,40 @@ fn reduced(
     };
     let largest = || rows.fold(x, f64::NEG_INFINITY, |a, b| larger(b, a));
     Ok(match task.function {
-        "sum" => sum(x),
-        "mean" => mean(x),
-        "max" => largest(),
-        "min" => rows.fold(x, f64::INFINITY, |a, b| smaller(b, a)),
-        "prod" => rows.fold(x, 1.0, |product, x| r(product * x)),
-        "any" => rows.fold(x, 0.0, |any, x| if x == 0.0 { any } else { 1.0 }),
-        "all" => rows.fold(x, 1.0, |all, x| if x == 0.0 { 0.0 } else { all }),
-        "argmax" => rows.places(x, |value, best| value > best),
-        "argmin" => rows.places(x, |value, best| value < best),
+        Function::Sum => sum(x),
+        Function::Mean => mean(x),
+        Function::Max => largest(),
+        Function::Min => rows.fold(x, f64::INFINITY, |a, b| smaller(b, a)),
+        Function::Prod => rows.fold(x, 1.0, |product, x| r(product * x)),
+        Function::Any => rows.fold(x, 0.0, |any, x| if x == 0.0 { any } else { 1.0 }),
+        Function::All => rows.fold(x, 1.0, |all, x| if x == 0.0 { 0.0 } else { all }),
+        Function::Argmax => rows.places(x, |value, best| value > best),
+        Function::Argmin => rows.places(x, |value, best| value < best),
         // As PyTorch does, over one less than the elements of a row.
-        "var" => sum(&squares(&centered()))
+        Function::Var => sum(&squares(&centered()))
             .iter()
             .map(|sum| r(sum / (length - 1.0)))
             .collect(),
-        "softmax" => {
+        Function::Softmax => {
             let powers = rows.map(x, &largest(), |x, max| r(libm::exp(r(x - max))));
             rows.map(&powers, &sum(&powers), |power, sum| r(power / sum))
         }
-        "log_softmax" => {
+        Function::LogSoftmax => {
             let shifted = rows.map(x, &largest(), |x, max| r(x - max));
             let powers: Vec<f64> = shifted.iter().map(|&x| r(libm::exp(x))).collect();
             rows.map(&shifted, &sum(&powers), |x, sum| r(x - r(libm::log(sum))))
         }
-        "layer_norm" => weighted(task, normal(&centered(), eps(1e-5)), factors)?,
-        "rms_norm" => weighted(task, normal(x, eps(1e-6)), factors)?,
-        "batch_norm_train" => by_channel(task, rows, normal(&centered(), eps(1e-5)), factors)?,
-        "l2_norm" => {
+        Function::LayerNorm => weighted(task, normal(&centered(), eps(1e-5)), factors)?,
+        Function::RmsNorm => weighted(task, normal(x, eps(1e-6)), factors)?,
+        Function::BatchNormTrain => {
+            by_channel(task, rows, normal(&centered(), eps(1e-5)), factors)?
+        }
+        Function::L2Norm => {
             let lengths: Vec<f64> = sum(&squares(x)).iter().map(|sum| r(sum.sqrt())).collect();
             let least = eps(1e-12);
             rows.map(x, &lengths, |x, length| r(x / larger(length, least)))
         }
-        "cumsum" => {
+        Function::Cumsum => {
             let mut sums = vec![0.0; rows.count];
             let pairs = rows.row_of.iter().zip(x);
             pairs
@@ -179,7 +182,7 @@ fn reduced(
                 })
                 .collect()
         }
-        name => return Err(EvaluationError::NoNumbers(name)),
+        function => return Err(EvaluationError::NoNumbers(function)),
     })
 }
 
@@ -190,7 +193,7 @@ fn grouped(
     factors: &[Array<'_>],
 ) -> Result<Vec<f64>, EvaluationError> {
     let refuse = || unfit(task, std::slice::from_ref(x));
-    let groups = task.call.size("groups").unwrap_or(1);
+    let groups = task.call.size(AttributeName::Groups).unwrap_or(1);
     let groups = usize::try_from(groups).ok().filter(|&groups| groups > 0);
     let (Some(groups), [batch, channels, inner @ ..]) = (groups, &*x.shape) else {
         return Err(refuse());
@@ -201,7 +204,7 @@ fn grouped(
     let shape = [batch * groups, channels / groups * count(inner)];
     let rows = Rows::of(&shape, 0).ok_or_else(refuse)?;
     let normal = Task {
-        function: "layer_norm",
+        function: Function::LayerNorm,
         shape: &shape,
         ..*task
     };
@@ -280,7 +283,7 @@ fn pool(task: &Task<'_>, x: &Array<'_>) -> Result<Vec<f64>, EvaluationError> {
     ) else {
         return Err(refuse());
     };
-    let is_max = task.function == "max_pool2d";
+    let is_max = task.function == Function::MaxPool2d;
     let r = |value: f64| task.arithmetic.round(value);
     Ok(walk(task.shape, |index| {
         let &[image, channel, row, column] = index else {

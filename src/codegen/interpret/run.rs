@@ -143,7 +143,7 @@ impl Prepared<'_> {
         };
         let arithmetic = arithmetic(op);
         // Matrix units take operands of the type of the tensor, even those that the kernel has in wider registers.
-        let narrows = function.op_type == OpType::Matmul && arithmetic == Arithmetic::Single;
+        let narrows = function.row().op_type == OpType::Matmul && arithmetic == Arithmetic::Single;
         let mut arguments = Vec::with_capacity(inputs.len() + call.literals.len());
         for &tensor in inputs {
             let (values, dtype) = (value_of(tensor)?, self.dtypes[tensor]);
@@ -170,7 +170,7 @@ impl Prepared<'_> {
         let task = Task {
             op: definition,
             call,
-            function: function.name,
+            function,
             shape: &self.shapes[output],
             arithmetic,
             seed: self.seed,

@@ -6,6 +6,7 @@ use fuseline_core::cost::work::{matmul_k, op_work};
 use fuseline_core::model::build::build_graph;
 use fuseline_core::model::diagnostic::Severity;
 use fuseline_core::model::dtype::DType;
+use fuseline_core::model::functions::Function;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{IdVec, OpId};
 use fuseline_core::model::op::{element_count, shape_text};
@@ -293,7 +294,7 @@ fn steps_of(graph: &Graph, op: OpId, steps_per_product_term: f64) -> u64 {
 fn shader_steps_of(graph: &Graph, op: OpId, steps_per_product_term: f64) -> u64 {
     let definition = &graph.ops[op];
     let steps = steps_of(graph, op, steps_per_product_term);
-    if definition.function.as_deref() != Some("cumsum") {
+    if definition.function != Some(Function::Cumsum) {
         return steps;
     }
     let elements = element_count(&definition.shape).unwrap_or(u64::MAX);

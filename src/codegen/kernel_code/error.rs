@@ -1,6 +1,7 @@
 //! Why a kernel has no code.
 
 use crate::interpret::EvaluationError;
+use fuseline_core::model::functions::Function;
 use fuseline_core::model::op::shape_text;
 use fuseline_core::model::options::MAX_OPS;
 
@@ -14,7 +15,7 @@ pub enum CodegenError {
     #[error("the input shapes of `{function}` do not give {}", shape_text(output))]
     Shapes {
         /// What the op computes.
-        function: &'static str,
+        function: Function,
         /// The shape of its output.
         output: Vec<u64>,
     },
@@ -23,7 +24,7 @@ pub enum CodegenError {
     PartOfOperand(Box<Self>),
     /// Fuseline generates no kernel for this function.
     #[error("no kernel is generated for `{0}`")]
-    NoKernel(&'static str),
+    NoKernel(Function),
     /// A part of an operand that is transposed.
     #[error("no kernel is generated for a partly read transposed operand")]
     TransposedPart,

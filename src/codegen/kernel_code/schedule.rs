@@ -11,6 +11,7 @@ use super::expression::{Expr, ExprId, Expressions, MAX_VARIABLES};
 use super::{Argument, Grid, Kernel, SharedId, Statement};
 use crate::interpret::Call;
 use crate::kernel_code::error::CodegenError;
+use fuseline_core::model::functions::Function;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{IdVec, OpId, TensorId};
 use fuseline_core::model::op::{Op, element_count};
@@ -137,6 +138,5 @@ pub(super) fn visit<'a>(statements: &'a [Statement], each: &mut impl FnMut(&'a S
 
 /// Whether the op reduces rows; a pool takes windows together instead.
 fn reduces_rows(op: &Op) -> bool {
-    let function = op.function.as_deref().unwrap_or_default();
-    op.op_type == OpType::Reduction && !function.contains("pool")
+    op.op_type == OpType::Reduction && !op.function.is_some_and(Function::is_pool)
 }

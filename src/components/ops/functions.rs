@@ -1,7 +1,7 @@
 //! The *Functions* view of the op list: what an op may call.
 
 use crate::components::sentence::sentence;
-use fuseline_core::model::functions::AttributeSpec;
+use fuseline_core::model::functions::AttributeName;
 use fuseline_view::present::functions::{FunctionRow, function_rows};
 use leptos::prelude::*;
 
@@ -53,9 +53,9 @@ fn Row(
     /// What is said about it.
     row: FunctionRow,
 ) -> impl IntoView {
-    let attribute = |attribute: &&'static AttributeSpec| {
+    let attribute = |attribute: &AttributeName| {
         view! {
-            <li><code>{attribute.name}</code>" "{sentence(attribute.summary)}</li>
+            <li><code>{attribute.name()}</code>" "{sentence(attribute.summary())}</li>
         }
     };
     let attributes = row.attributes.iter().map(attribute).collect_view();

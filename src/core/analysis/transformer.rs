@@ -4,6 +4,7 @@ use crate::analysis::{Analysis, analyze};
 use crate::cost::traffic::Traffic;
 use crate::model::diagnostic::{Code, Diagnostic};
 use crate::model::dtype::DType;
+use crate::model::functions::Function;
 use crate::model::ids::OpId;
 use crate::model::op::{Op, TensorDecl, TensorRole};
 use crate::model::op_type::OpType::{Elementwise, Matmul, Reduction, Reshape};
@@ -91,38 +92,34 @@ pub fn transformer_block(
         .zip(h.checked_mul(4))
         .ok_or_else(overflow)?;
     let dtype = DType::float_of_bytes(dtype_bytes);
-    let op = |name: &str,
-              op_type,
-              function: &'static str,
-              inputs: &[&str],
-              output: &str,
-              shape: &[u64]| {
-        let op = Op::new(name, op_type, inputs, output, shape, dtype_bytes);
-        Op {
-            dtype,
-            ..op.with_function(function)
-        }
-    };
+    let op =
+        |name: &str, op_type, function: Function, inputs: &[&str], output: &str, shape: &[u64]| {
+            let op = Op::new(name, op_type, inputs, output, shape, dtype_bytes);
+            Op {
+                dtype,
+                ..op.with_function(function)
+            }
+        };
     let matmul = |name: &str, inputs: &[&str], output: &str, shape: &[u64], k| {
-        op(name, Matmul, "matmul", inputs, output, shape).with_k(k)
+        op(name, Matmul, Function::Matmul, inputs, output, shape).with_k(k)
     };
     #[rustfmt::skip]
     let ops = vec![
         matmul("qkv_proj", &["input", "w_qkv"], "qkv", &[s, h3], h),
-        op("split_heads", Reshape, "reshape", &["qkv"], "qkv_split", &[n, s, 3 * hd]),
+        op("split_heads", Reshape, Function::Reshape, &["qkv"], "qkv_split", &[n, s, 3 * hd]),
         // Q and K are parts of one packed tensor, so K is the head size and not the packed width.
         matmul("attn_scores", &["qkv_split", "qkv_split"], "scores_raw", &[n, s, s], hd),
-        op("softmax", Reduction, "softmax", &["scores_raw"], "scores", &[n, s, s]),
+        op("softmax", Reduction, Function::Softmax, &["scores_raw"], "scores", &[n, s, s]),
         matmul("attn_output", &["scores", "qkv_split"], "attn_out", &[n, s, hd], s),
-        op("concat_heads", Reshape, "reshape", &["attn_out"], "attn_concat", &[s, h]),
+        op("concat_heads", Reshape, Function::Reshape, &["attn_out"], "attn_concat", &[s, h]),
         matmul("out_proj", &["attn_concat", "w_out"], "proj_out", &[s, h], h),
-        op("residual_add1", Elementwise, "add", &["proj_out", "input"], "resid1", &[s, h]),
-        op("layer_norm1", Reduction, "layer_norm", &["resid1"], "ln1", &[s, h]),
+        op("residual_add1", Elementwise, Function::Add, &["proj_out", "input"], "resid1", &[s, h]),
+        op("layer_norm1", Reduction, Function::LayerNorm, &["resid1"], "ln1", &[s, h]),
         matmul("ffn_up", &["ln1", "w_ffn_up"], "ffn_up_out", &[s, h4], h),
-        op("gelu", Elementwise, "gelu", &["ffn_up_out"], "gelu_out", &[s, h4]),
+        op("gelu", Elementwise, Function::Gelu, &["ffn_up_out"], "gelu_out", &[s, h4]),
         matmul("ffn_down", &["gelu_out", "w_ffn_down"], "ffn_down_out", &[s, h], h4),
-        op("residual_add2", Elementwise, "add", &["ffn_down_out", "ln1"], "resid2", &[s, h]),
-        op("layer_norm2", Reduction, "layer_norm", &["resid2"], "ln2", &[s, h]),
+        op("residual_add2", Elementwise, Function::Add, &["ffn_down_out", "ln1"], "resid2", &[s, h]),
+        op("layer_norm2", Reduction, Function::LayerNorm, &["resid2"], "ln2", &[s, h]),
     ];
     let external = |name: &str, role, shape: &[u64]| TensorDecl {
         role,

@@ -1,7 +1,7 @@
 //! FLOPs of each op, on matrix or vector units.
 
 use crate::model::dtype::DType;
-use crate::model::functions;
+use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{OpId, TensorId};
 use crate::model::op::element_count;
@@ -17,11 +17,11 @@ pub fn op_work(graph: &Graph, op: OpId) -> Work {
         return stand_in.work;
     }
     let definition = &graph.ops[op];
-    let function = definition.function.as_deref().and_then(functions::find);
-    let per_element = u128::from(function.map_or(1, |f| f.flops_per_element));
+    let function = definition.function;
+    let per_element = u128::from(function.map_or(1, |f| f.row().flops_per_element));
     let output_elements = u128::from(graph.tensors[graph.output[op]].elements().unwrap_or(0));
     let input_elements = || {
-        let place = function.map_or(0, functions::Function::counted_input);
+        let place = function.map_or(0, Function::counted_input);
         let counted = graph.inputs[op].get(place);
         let elements = counted.and_then(|&t| graph.tensors[t].elements());
         elements.map_or(output_elements, u128::from)
@@ -38,7 +38,7 @@ pub fn op_work(graph: &Graph, op: OpId) -> Work {
         }
         OpType::Elementwise => vector(graph, op, per_element * output_elements),
         OpType::Reduction => vector(graph, op, per_element * input_elements()),
-        OpType::Opaque if definition.function.as_deref() == Some("sdpa") => attention(graph, op),
+        OpType::Opaque if definition.function == Some(Function::Sdpa) => attention(graph, op),
         OpType::Opaque => match &definition.unknown {
             Some(unknown) if unknown.flops == Some(0) => Work::default(),
             Some(unknown) => Work {

@@ -4,7 +4,6 @@
     reason = "dimensions are counted in a few bits"
 )]
 
-use crate::model::functions;
 use crate::model::functions::ShapeRule;
 use crate::model::graph::Graph;
 use crate::model::ids::OpId;
@@ -81,8 +80,8 @@ impl RowDomain {
     pub(crate) fn of_read(value: &[u64], reader: &Op) -> Option<Self> {
         let shape = &reader.shape[..];
         let outer = shape.len().checked_sub(value.len())?;
-        let function = reader.function.as_deref().and_then(functions::find);
-        let per_channel = function.is_some_and(|f| f.shape_rule == ShapeRule::PerChannel);
+        let function = reader.function;
+        let per_channel = function.is_some_and(|f| f.row().shape_rule == ShapeRule::PerChannel);
         if per_channel {
             return Some(Self::along(shape, !2));
         }

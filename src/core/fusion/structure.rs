@@ -1,5 +1,6 @@
 //! What a set of ops computes, without names and sizes: the key under which a measured pattern is found.
 
+use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{OpId, TensorId};
 use crate::model::op_type::OpType;
@@ -45,22 +46,25 @@ pub fn structure(
             continue;
         }
         let mut sources: Vec<Source> = inputs.iter().map(source_of).collect();
-        let function = match definition.operator() {
-            "linear" => "matmul",
-            function => function,
+        let function = match definition.function {
+            Some(Function::Linear) => Function::Matmul.name(),
+            _ => definition.operator(),
         };
-        let has_bias = matches!(function, "matmul" | "conv1d" | "conv2d") && sources.len() > 2;
+        let has_bias = definition.op_type == OpType::Matmul && sources.len() > 2;
         if has_bias {
             sources.truncate(2);
         }
-        if matches!(function, "add" | "mul" | "maximum" | "minimum") {
+        if matches!(
+            definition.function,
+            Some(Function::Add | Function::Mul | Function::Maximum | Function::Minimum)
+        ) {
             sources.sort();
         }
         write_op(&mut text, function, &sources);
         if has_bias {
             write_op(
                 &mut text,
-                "add",
+                Function::Add.name(),
                 &[Source::Op(next_place), Source::Broadcast],
             );
             next_place += 1;

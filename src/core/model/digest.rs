@@ -1,5 +1,6 @@
 //! A short name of what a program computes.
 
+use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use std::fmt::Write as _;
 
@@ -11,7 +12,7 @@ impl Graph {
     pub fn digest(&self) -> String {
         let mut hash = Fnv::START;
         for (id, op) in self.ops.iter_enumerated() {
-            let what = op.function.as_deref().unwrap_or(op.op_type.name());
+            let what = op.function.map_or(op.op_type.name(), Function::name);
             let of_op = (
                 &op.shape,
                 op.element_type(),

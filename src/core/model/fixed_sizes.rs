@@ -1,7 +1,7 @@
 //! Undeclared tensors whose size one of their readers fixes, for all of them.
 
 use crate::model::adjacency::Adjacency;
-use crate::model::functions::{self, ShapeRule};
+use crate::model::functions::{Function, ShapeRule};
 use crate::model::graph::SizeSource;
 use crate::model::ids::{Id, OpId};
 use crate::model::op::Op;
@@ -85,7 +85,7 @@ fn fixed_operand<'a, T: Copy + PartialEq>(
         let shape = op.shape.clone();
         return (inputs.first() == Some(&tensor)).then_some((shape, SizeSource::Assumed));
     }
-    let states_k = op.k.is_some() && op.function.as_deref() != Some("linear");
+    let states_k = op.k.is_some() && op.function != Some(Function::Linear);
     if op.op_type == OpType::Matmul && states_k {
         return None;
     }
@@ -95,10 +95,10 @@ fn fixed_operand<'a, T: Copy + PartialEq>(
 
 /// Whether the output has shape and element type of the first input.
 fn keeps_shape(op: &Op) -> bool {
-    let function = op.function.as_deref().and_then(functions::find);
+    let function = op.function;
     function.is_some_and(|function| {
-        let rule = function.shape_rule;
-        matches!(rule, ShapeRule::SameAsFirst | ShapeRule::PerChannel) && function.name != "cast"
+        let rule = function.row().shape_rule;
+        matches!(rule, ShapeRule::SameAsFirst | ShapeRule::PerChannel) && function != Function::Cast
     })
 }
 

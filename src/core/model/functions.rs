@@ -10,8 +10,8 @@ mod attributes;
 pub mod pytorch;
 mod table;
 
-pub use attributes::{ATTRIBUTES, AttributeKind, AttributeSpec, find_attribute};
-pub use table::FUNCTIONS;
+pub use attributes::{AttributeKind, AttributeName};
+pub use table::{Function, Row};
 
 use crate::model::dtype::DType;
 use crate::model::op_type::OpType;
@@ -82,74 +82,58 @@ pub enum ShapeRule {
     IndexAlong,
 }
 
-/// One row of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Function {
-    /// Its name in a program.
-    pub name: &'static str,
-    /// Its op type, which the fusion rules look at.
-    pub op_type: OpType,
-    /// Minimum number of inputs.
-    pub min_inputs: usize,
-    /// Maximum number of inputs; [`ANY_NUMBER`] for a list of any length.
-    pub max_inputs: usize,
-    /// FLOPs per output element (elementwise) or element of the first input (reduction, opaque), or output element of a reshape that
-    /// computes; 0 for matmuls.
-    pub flops_per_element: u64,
-    /// How the output's shape is inferred.
-    pub shape_rule: ShapeRule,
-    /// Attributes that it takes; each is described in [`ATTRIBUTES`].
-    pub attributes: &'static [&'static str],
-    /// Whether the output is another index order of the same bytes.
-    pub is_view: bool,
-    /// A short description for the reader.
-    pub summary: &'static str,
-    /// The operations that the FLOP count adds up.
-    pub flops_source: &'static str,
-}
-
-/// [`Function::max_inputs`] of a function that takes a list of inputs.
+/// [`Row::max_inputs`] of a function that takes a list of inputs.
 pub const ANY_NUMBER: usize = usize::MAX;
 
-/// The function with this name.
-pub fn find(name: &str) -> Option<&'static Function> {
-    FUNCTIONS.iter().find(|f| f.name == name)
-}
-
 impl Function {
+    /// The function that the notation calls so.
+    pub fn from_name(name: &str) -> Option<Self> {
+        name.parse().ok()
+    }
+
+    /// The name in the notation.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
     /// The input that gives the element type of the output: the second for `where`, whose first is the
     /// condition, and for `embedding`, whose first is the index.
-    pub fn leading_input(&self) -> usize {
-        usize::from(matches!(self.name, "where" | "embedding"))
+    pub fn leading_input(self) -> usize {
+        usize::from(matches!(self, Self::Where | Self::Embedding))
     }
 
     /// The input whose elements the FLOPs of a reduction or of a library's kernel are counted for: of one that adds to places of
     /// a tensor what it adds.
-    pub fn counted_input(&self) -> usize {
-        match self.shape_rule {
+    pub fn counted_input(self) -> usize {
+        match self.row().shape_rule {
             ShapeRule::Scatter | ShapeRule::IndexAlong => 2,
             _ => 0,
         }
     }
 
     /// The function that a call of this one stands for, when an attribute has this value.
-    pub fn variant(&self, attribute: &str, value: &str) -> Option<&'static Self> {
-        match (self.name, attribute, value) {
-            ("gelu", "approximate", "none") => find("gelu_erf"),
-            ("gelu_erf", "approximate", "tanh") => find("gelu"),
-            ("interpolate", "mode", "bilinear") => find("interpolate_bilinear"),
-            ("interpolate_bilinear", "mode", "nearest") => find("interpolate"),
-            ("batch_norm", "training", "true") => find("batch_norm_train"),
+    pub fn variant(self, attribute: &str, value: &str) -> Option<Self> {
+        match (self, AttributeName::from_name(attribute)?, value) {
+            (Self::Gelu, AttributeName::Approximate, "none") => Some(Self::GeluErf),
+            (Self::GeluErf, AttributeName::Approximate, "tanh") => Some(Self::Gelu),
+            (Self::Interpolate, AttributeName::Mode, "bilinear") => Some(Self::InterpolateBilinear),
+            (Self::InterpolateBilinear, AttributeName::Mode, "nearest") => Some(Self::Interpolate),
+            (Self::BatchNorm, AttributeName::Training, "true") => Some(Self::BatchNormTrain),
             _ => None,
         }
     }
 
     /// What its inputs are for, in their order; of a list of any length the first two.
-    pub fn input_names(&self) -> &'static [&'static str] {
-        let names: &[&str] = match (self.name, self.shape_rule, self.max_inputs) {
-            ("where", ..) => &["condition", "a", "b"],
-            ("mask", ..) => &["x", "mask"],
-            ("rotary", ..) => &["x", "cos", "sin"],
+    pub fn input_names(self) -> &'static [&'static str] {
+        let Row {
+            shape_rule,
+            max_inputs,
+            ..
+        } = *self.row();
+        let names: &[&str] = match (self, shape_rule, max_inputs) {
+            (Self::Where, ..) => &["condition", "a", "b"],
+            (Self::Mask, ..) => &["x", "mask"],
+            (Self::Rotary, ..) => &["x", "cos", "sin"],
             (_, ShapeRule::Embedding, _) => &["index", "table"],
             (_, ShapeRule::Gather | ShapeRule::Index, _) => &["x", "index"],
             (_, ShapeRule::OneHot, _) => &["index"],
@@ -162,55 +146,60 @@ impl Function {
             (_, _, ANY_NUMBER) => &["a", "b"],
             _ => &["a", "b", "c", "d", "e"],
         };
-        &names[..names.len().min(self.max_inputs)]
+        &names[..names.len().min(max_inputs)]
     }
 
     /// What stands between the parentheses of a call; what is in brackets may be left out: `x, [axis]`.
-    pub fn arguments(&self) -> String {
+    pub fn arguments(self) -> String {
+        let row = self.row();
         let inputs = self.input_names().iter().enumerate();
         let inputs = inputs.map(|(place, name)| {
-            if place < self.min_inputs {
+            if place < row.min_inputs {
                 (*name).to_owned()
             } else {
                 format!("[{name}]")
             }
         });
-        let more = (self.max_inputs == ANY_NUMBER).then(|| "…".to_owned());
-        let attributes = self.attributes.iter().map(|name| format!("[{name}]"));
+        let more = (row.max_inputs == ANY_NUMBER).then(|| "…".to_owned());
+        let attributes = row.attributes.iter().map(|name| format!("[{name}]"));
         let arguments: Vec<String> = inputs.chain(more).chain(attributes).collect();
         arguments.join(", ")
     }
 
-    /// Whether numbers may stand in the place of inputs, all but one.
-    pub fn takes_literals(&self) -> bool {
-        self.op_type == OpType::Elementwise && self.shape_rule == ShapeRule::Broadcast
+    /// Whether the function combines windows of an image instead of rows.
+    pub fn is_pool(self) -> bool {
+        matches!(
+            self.row().shape_rule,
+            ShapeRule::Pool2d | ShapeRule::AdaptivePool2d
+        )
     }
 
-    /// The element type of the result, whatever that of the inputs: true or false, or a place.
-    pub fn result_dtype(&self) -> Option<DType> {
-        match self.name {
-            "lt" | "le" | "gt" | "ge" | "eq" | "ne" | "logical_not" | "logical_and"
-            | "logical_or" | "logical_xor" | "isnan" | "isinf" | "any" | "all" => Some(DType::Bool),
-            "argmax" | "argmin" | "topk_indices" | "argsort" | "one_hot" => Some(DType::I64),
-            _ => None,
-        }
+    /// Whether numbers may stand in the place of inputs, all but one.
+    pub fn takes_literals(self) -> bool {
+        let row = self.row();
+        row.op_type == OpType::Elementwise && row.shape_rule == ShapeRule::Broadcast
     }
 
     /// The element type that an input has whatever the others have: that of a condition or an index.
-    pub fn input_dtype(&self, place: usize) -> Option<DType> {
-        match (self.name, place) {
-            ("where", 0) | ("logical_and" | "logical_or" | "logical_xor" | "logical_not", _) => {
+    pub fn input_dtype(self, place: usize) -> Option<DType> {
+        match (self, place) {
+            (Self::Where, 0)
+            | (Self::LogicalAnd | Self::LogicalOr | Self::LogicalXor | Self::LogicalNot, _) => {
                 Some(DType::Bool)
             }
-            ("embedding" | "one_hot", 0)
-            | ("gather" | "scatter" | "scatter_add" | "index_copy" | "index_add", 1)
-            | ("index", 1..) => Some(DType::I64),
+            (Self::Embedding | Self::OneHot, 0)
+            | (
+                Self::Gather | Self::Scatter | Self::ScatterAdd | Self::IndexCopy | Self::IndexAdd,
+                1,
+            )
+            | (Self::Index, 1..) => Some(DType::I64),
             _ => None,
         }
     }
 
     /// Whether the output may have another element type than the inputs without a cast.
-    pub fn is_freely_typed(&self) -> bool {
-        self.op_type == OpType::Matmul || self.shape_rule == ShapeRule::Stated
+    pub fn is_freely_typed(self) -> bool {
+        let row = self.row();
+        row.op_type == OpType::Matmul || row.shape_rule == ShapeRule::Stated
     }
 }

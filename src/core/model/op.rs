@@ -1,10 +1,9 @@
 //! Ops and the tensors between them.
 
 use crate::model::dtype::DType;
-use crate::model::functions;
+use crate::model::functions::Function;
 use crate::model::op_type::OpType;
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 use strum::IntoStaticStr;
 
 /// What ops of unknown shape may do with a tensor that they read.
@@ -33,7 +32,7 @@ pub struct Op {
     pub bytes_per_element: u32,
     /// The function of [`super::functions`]; decides FLOPs and texts, never fusion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub function: Option<Cow<'static, str>>,
+    pub function: Option<Function>,
     /// Element type of the output, if it is known and not only its width.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dtype: Option<DType>,
@@ -116,8 +115,8 @@ impl Op {
 
     /// The same op with its function.
     #[must_use]
-    pub fn with_function(mut self, function: impl Into<Cow<'static, str>>) -> Self {
-        self.function = Some(function.into());
+    pub fn with_function(mut self, function: Function) -> Self {
+        self.function = Some(function);
         self
     }
 
@@ -148,13 +147,13 @@ impl Op {
 
     /// Whether it slides a window over images or sequences and multiplies.
     pub fn is_convolution(&self) -> bool {
-        matches!(self.function.as_deref(), Some("conv1d" | "conv2d"))
+        matches!(self.function, Some(Function::Conv1d | Function::Conv2d))
     }
 
     /// The name of what it computes, for display: of an operator that is not known the one that it comes with.
     pub fn operator(&self) -> &str {
         let unknown = self.unknown.as_ref().and_then(|own| own.name.as_deref());
-        let known = || self.function.as_deref().unwrap_or(self.op_type.name());
+        let known = || self.function.map_or(self.op_type.name(), Function::name);
         unknown.unwrap_or_else(known)
     }
 
@@ -165,9 +164,7 @@ impl Op {
     pub fn is_view(&self) -> bool {
         self.op_type == OpType::Reshape
             && self.inputs.len() == 1
-            && (self.function.as_deref())
-                .and_then(functions::find)
-                .is_none_or(|f| f.is_view)
+            && self.function.is_none_or(|function| function.row().is_view)
     }
 }
 

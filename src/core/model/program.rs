@@ -4,6 +4,7 @@
 
 use crate::model::diagnostic::Span;
 use crate::model::dtype::DType;
+use crate::model::functions::AttributeName;
 use crate::model::op::TensorRole;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -130,6 +131,13 @@ pub struct Attribute {
     pub span: Span,
 }
 
+impl Attribute {
+    /// Whether the attribute has this name.
+    pub fn is(&self, name: AttributeName) -> bool {
+        self.name.text == name.name()
+    }
+}
+
 /// A number in the place of an input: `8` in `div(x, 8)`. No size depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Literal {
@@ -178,7 +186,7 @@ impl OpStatement {
     pub fn states_k(&self) -> bool {
         self.attributes
             .iter()
-            .any(|attribute| attribute.name.text == "k")
+            .any(|attribute| attribute.is(AttributeName::K))
     }
 
     /// Inputs and literals in the order of the call, each with its span. Linear in both.

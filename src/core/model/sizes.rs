@@ -1,5 +1,6 @@
 //! Counted sizes of tensors: declared, inferred or assumed, by the chosen convention.
 
+use crate::model::functions::Function;
 use crate::model::graph::{Graph, SizeSource};
 use crate::model::ids::{OpId, TensorId};
 use crate::model::op::{Op, byte_count};
@@ -15,9 +16,9 @@ pub fn read_size(
     externals: Externals,
 ) -> (u64, SizeSource) {
     let (bytes, source) = whole_size(graph, op, tensor, externals);
-    let indexed = match graph.ops[op].function.as_deref() {
-        Some("gather" | "index" | "rearrange") => graph.inputs[op].first(),
-        Some("embedding") => graph.inputs[op].get(1),
+    let indexed = match graph.ops[op].function {
+        Some(Function::Gather | Function::Index | Function::Rearrange) => graph.inputs[op].first(),
+        Some(Function::Embedding) => graph.inputs[op].get(1),
         _ => None,
     };
     let gathered = graph.tensors[graph.output[op]].bytes();
@@ -89,11 +90,11 @@ pub(crate) fn inferred_operand<'a, T: Copy + PartialEq>(
     tensor: T,
     shape_of: impl Fn(T) -> Option<&'a [u64]>,
 ) -> Option<Vec<u64>> {
-    match (definition.op_type, definition.function.as_deref(), inputs) {
-        (OpType::Reshape, None | Some("reshape" | "transpose"), &[_]) => {
+    match (definition.op_type, definition.function, inputs) {
+        (OpType::Reshape, None | Some(Function::Reshape | Function::Transpose), &[_]) => {
             Some(definition.shape.clone())
         }
-        (OpType::Matmul, None | Some("matmul"), &[a, b]) if a != b => {
+        (OpType::Matmul, None | Some(Function::Matmul), &[a, b]) if a != b => {
             let (missing_left, other) = if a == tensor { (true, b) } else { (false, a) };
             let &[rows, columns] = &definition.shape[..] else {
                 return None;
@@ -120,7 +121,7 @@ pub(crate) fn inferred_operand<'a, T: Copy + PartialEq>(
                 vec![k, free]
             })
         }
-        (OpType::Matmul, Some("linear"), &[x, weight, ..]) => {
+        (OpType::Matmul, Some(Function::Linear), &[x, weight, ..]) => {
             let (&features, rows) = definition.shape.split_last()?;
             if tensor == weight {
                 let k = match (shape_of(x)?, rows) {

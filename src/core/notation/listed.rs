@@ -3,7 +3,7 @@
 use crate::model::diagnostic::{Diagnostic, Span};
 use crate::model::fix::{Fix, TextEdit};
 use crate::model::functions::pytorch::{alias, without_module};
-use crate::model::functions::{self, AttributeKind, Function, ShapeRule, find_attribute};
+use crate::model::functions::{AttributeKind, AttributeName, Function, ShapeRule};
 use crate::notation::lexer::{Lexeme, Token};
 
 /// The error of a call with a list in the place of an input, with what to write instead; `None` for any other statement.
@@ -30,7 +30,7 @@ pub(super) fn without_list(
             ..problem.clone()
         })
     };
-    if function.shape_rule == ShapeRule::Concat {
+    if function.row().shape_rule == ShapeRule::Concat {
         let mut edits = vec![TextEdit::remove(list.open), TextEdit::remove(list.close)];
         match list.behind {
             // A number behind the list is the axis, which PyTorch counts from 0 on and takes as 0 by default.
@@ -46,24 +46,23 @@ pub(super) fn without_list(
         }
         let hint = format!(
             "name the tensors one by one, and the axis: `{}(a, b, axis=0)`",
-            function.name
+            function.name()
         );
         return answered(hint, "Write the tensors as inputs", edits);
     }
     let is_last = list.behind.len() == 1;
     let is_second = list.inputs + usize::from(receiver.is_some()) == 1;
-    let takes_list = |name: &&&str| {
-        let kind = find_attribute(name).map(|spec| spec.kind);
+    let takes_list = |name: &&AttributeName| {
         matches!(
-            kind,
-            Some(AttributeKind::Sizes | AttributeKind::SizeOrSizes)
+            name.kind(),
+            AttributeKind::Sizes | AttributeKind::SizeOrSizes
         )
     };
-    let attribute = function.attributes.iter().find(takes_list)?;
+    let attribute = function.row().attributes.iter().find(takes_list)?;
     if !is_last || !is_second {
         return None;
     }
-    let dropped = if needs.contains(&"keepdim") {
+    let dropped = if needs.contains(&AttributeName::Keepdim) {
         ", keepdim=false"
     } else {
         ""
@@ -71,7 +70,7 @@ pub(super) fn without_list(
     let mut edits = Vec::new();
     let mut before = String::new();
     if let Some(receiver) = receiver {
-        edits.push(TextEdit::replace(callee.span, function.name));
+        edits.push(TextEdit::replace(callee.span, function.name()));
         before = format!("{receiver}, ");
     }
     edits.push(TextEdit::replace(
@@ -87,17 +86,17 @@ pub(super) fn without_list(
 }
 
 /// The function of a name, what a call of it needs, and the tensor if it is a method of one: `x` of `x.view`.
-fn called(name: &str) -> Option<(&'static Function, &'static [&'static str], Option<&str>)> {
+fn called(name: &str) -> Option<(Function, &'static [AttributeName], Option<&str>)> {
     let (plain, has_module) = without_module(name);
     let (receiver, plain) = match name.rsplit_once('.') {
         Some((receiver, method)) if !has_module => (Some(receiver), method),
         _ => (None, plain),
     };
     let is_own = receiver.is_none() && !has_module;
-    match (functions::find(plain).filter(|_| is_own), alias(plain)) {
+    match (Function::from_name(plain).filter(|_| is_own), alias(plain)) {
         (Some(function), _) => Some((function, &[], receiver)),
-        (None, Some(alias)) => Some((functions::find(alias.function)?, alias.needs, receiver)),
-        (None, None) => Some((functions::find(plain)?, &[], receiver)),
+        (None, Some(alias)) => Some((alias.function, alias.needs, receiver)),
+        (None, None) => Some((Function::from_name(plain)?, &[], receiver)),
     }
 }
 

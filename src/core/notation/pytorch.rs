@@ -1,39 +1,35 @@
 //! Calls as PyTorch has them.
 
-use crate::model::functions::{self, AttributeKind, pytorch};
+use crate::model::functions::{AttributeKind, AttributeName, Function, pytorch};
 use crate::model::program::{Attribute, AttributeValue, ExprKind, Name};
 use crate::notation::lexer::{Lexeme, Token};
 
 /// Gives a call the notation's names, where those of PyTorch mean the same.
 pub(super) fn in_notation(callee: &mut Name, attributes: &mut [Attribute]) {
     let (_, has_module) = pytorch::without_module(&callee.text);
-    let own = functions::find(&callee.text).filter(|_| !has_module);
+    let own = Function::from_name(&callee.text).filter(|_| !has_module);
     let (function, needs) = match (own, pytorch::alias(&callee.text)) {
         (Some(own), _) => (own, &[][..]),
-        (None, Some(alias)) => match functions::find(alias.function) {
-            Some(function) => (function, alias.needs),
-            None => return,
-        },
+        (None, Some(alias)) => (alias.function, alias.needs),
         (None, None) => return,
     };
-    let own_name =
-        |attribute: &Attribute| pytorch::attribute(function.attributes, &attribute.name.text);
-    let is_given = |need: &&str| {
-        let given = |a: &Attribute| a.name.text == **need || own_name(a) == Some(*need);
+    let own_name = |attribute: &Attribute| pytorch::attribute(function, &attribute.name.text);
+    let is_given = |need: &AttributeName| {
+        let given = |a: &Attribute| a.is(*need) || own_name(a) == Some(*need);
         attributes.iter().any(given)
     };
     if !needs.iter().all(is_given) {
         return;
     }
     if own.is_none() {
-        function.name.clone_into(&mut callee.text);
+        function.name().clone_into(&mut callee.text);
     }
     for attribute in attributes {
         if let Some(name) = own_name(attribute) {
-            name.clone_into(&mut attribute.name.text);
+            name.name().clone_into(&mut attribute.name.text);
         }
-        let spec = functions::find_attribute(&attribute.name.text);
-        if spec.is_some_and(|spec| spec.kind == AttributeKind::Flag)
+        let known = AttributeName::from_name(&attribute.name.text);
+        if known.is_some_and(|known| known.kind() == AttributeKind::Flag)
             && let AttributeValue::Size(value) = &mut attribute.value
             && let ExprKind::Param(word) = &mut value.kind
             && matches!(word.as_str(), "True" | "False")

@@ -4,7 +4,7 @@ use super::expr::{Params, evaluate};
 use crate::model::diagnostic::{Code, Diagnostic, Span};
 use crate::model::dtype::DType;
 use crate::model::fix::TextEdit;
-use crate::model::functions::{AttributeKind, Function, find_attribute};
+use crate::model::functions::{AttributeKind, AttributeName, Function};
 use crate::model::program::{Attribute, AttributeValue, Expr, ExprKind, OpStatement, Program};
 use crate::notation::mend::without_arguments;
 use crate::notation::spelling::{nearest, quoted};
@@ -20,16 +20,16 @@ pub(super) struct Attributes<'a> {
 
 impl<'a> Attributes<'a> {
     /// Span of an attribute, or of the call if it has none of this name.
-    pub(super) fn span(&self, name: &str, call: Span) -> Span {
+    pub(super) fn span(&self, name: AttributeName, call: Span) -> Span {
         self.get(name).map_or(call, |attribute| attribute.span)
     }
 
-    fn get(&self, name: &str) -> Option<&'a Attribute> {
-        self.list.iter().find(|a| a.name.text == name)
+    fn get(&self, name: AttributeName) -> Option<&'a Attribute> {
+        self.list.iter().find(|a| a.is(name))
     }
 
     /// The value of an integer attribute.
-    pub(super) fn size(&self, name: &str) -> Result<Option<i64>, Diagnostic> {
+    pub(super) fn size(&self, name: AttributeName) -> Result<Option<i64>, Diagnostic> {
         match self.get(name) {
             Some(attribute) => match &attribute.value {
                 AttributeValue::Size(expr) => evaluate(expr, self.params).map(Some),
@@ -43,7 +43,7 @@ impl<'a> Attributes<'a> {
     }
 
     /// The values of an attribute that takes one integer or a list.
-    pub(super) fn sizes(&self, name: &str) -> Result<Option<Vec<i64>>, Diagnostic> {
+    pub(super) fn sizes(&self, name: AttributeName) -> Result<Option<Vec<i64>>, Diagnostic> {
         match self.get(name) {
             Some(Attribute {
                 value: AttributeValue::Sizes(list),
@@ -60,7 +60,7 @@ impl<'a> Attributes<'a> {
     /// Height and width of a window; a single number is used for both.
     pub(super) fn pair(
         &self,
-        name: &str,
+        name: AttributeName,
         smallest: i64,
         default: [u64; 2],
     ) -> Result<[u64; 2], Diagnostic> {
@@ -85,7 +85,7 @@ impl<'a> Attributes<'a> {
     }
 
     /// Whether a flag is set.
-    pub(super) fn flag(&self, name: &str, default: bool) -> bool {
+    pub(super) fn flag(&self, name: AttributeName, default: bool) -> bool {
         match self.get(name).and_then(|a| word(&a.value)) {
             Some("true") => true,
             Some("false") => false,
@@ -94,27 +94,27 @@ impl<'a> Attributes<'a> {
     }
 
     /// An element type.
-    pub(super) fn dtype(&self, name: &str) -> Option<DType> {
+    pub(super) fn dtype(&self, name: AttributeName) -> Option<DType> {
         word(&self.get(name)?.value)?.parse().ok()
     }
 
     /// The word that an attribute is.
-    pub(super) fn word(&self, name: &str) -> Option<&'a str> {
+    pub(super) fn word(&self, name: AttributeName) -> Option<&'a str> {
         word(&self.get(name)?.value)
     }
 
     /// Whether the attribute is the word `unknown`.
-    pub(super) fn is_unknown(&self, name: &str) -> bool {
+    pub(super) fn is_unknown(&self, name: AttributeName) -> bool {
         self.get(name).and_then(|a| word(&a.value)) == Some("unknown")
     }
 
     /// Whether the attribute is written.
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(super) fn has(&self, name: AttributeName) -> bool {
         self.get(name).is_some()
     }
 
     /// An error about the value of an attribute, such as `axis=3` of a matrix.
-    pub(super) fn problem(&self, name: &str, why: &str) -> Diagnostic {
+    pub(super) fn problem(&self, name: AttributeName, why: &str) -> Diagnostic {
         let problem = Diagnostic::error(Code::UnknownAttribute, format!("`{name}` {why}"));
         match self.get(name) {
             Some(attribute) => problem.at(attribute.span),
@@ -124,25 +124,22 @@ impl<'a> Attributes<'a> {
 }
 
 /// Whether the statement sets a flag to true.
-pub(super) fn is_set(statement: &OpStatement, flag: &str) -> bool {
+pub(super) fn is_set(statement: &OpStatement, flag: AttributeName) -> bool {
     let mut attributes = statement.attributes.iter();
-    attributes.any(|a| a.name.text == flag && word(&a.value) == Some("true"))
+    attributes.any(|a| a.is(flag) && word(&a.value) == Some("true"))
 }
 
 /// The error for the first attribute that the callee does not take, that has an invalid value, or that is
 /// repeated.
 pub(super) fn check_attributes(
     statement: &OpStatement,
-    allowed: &[&'static str],
+    allowed: &[AttributeName],
     params: &Params<'_>,
 ) -> Result<(), Diagnostic> {
     for (index, attribute) in statement.attributes.iter().enumerate() {
         let name = attribute.name.text.as_str();
-        let spec = allowed
-            .iter()
-            .find(|&&known| known == name)
-            .and_then(|known| find_attribute(known));
-        let Some(spec) = spec else {
+        let known = AttributeName::from_name(name).filter(|known| allowed.contains(known));
+        let Some(known) = known else {
             return Err(unknown_attribute(statement, attribute, allowed));
         };
         let is_repeated = statement
@@ -162,8 +159,8 @@ pub(super) fn check_attributes(
                 without_arguments(statement, attribute.span),
             ));
         }
-        if !fits(spec.kind, attribute, params)? {
-            return Err(unfit(attribute, spec.kind.expected()));
+        if !fits(known.kind(), attribute, params)? {
+            return Err(unfit(attribute, known.kind().expected()));
         }
     }
     Ok(())
@@ -212,19 +209,19 @@ fn fits(
 }
 
 /// Whether a function takes an attribute with this value, which names no param.
-pub(crate) fn takes(function: &Function, attribute: &Attribute) -> bool {
-    let name = attribute.name.text.as_str();
+pub(crate) fn takes(function: Function, attribute: &Attribute) -> bool {
     let no_params = Program::default();
-    function.attributes.contains(&name)
-        && find_attribute(name).is_some_and(|spec| {
-            fits(spec.kind, attribute, &Params::new(&no_params)).unwrap_or(false)
-        })
+    let known = AttributeName::from_name(&attribute.name.text);
+    known.is_some_and(|known| {
+        function.row().attributes.contains(&known)
+            && fits(known.kind(), attribute, &Params::new(&no_params)).unwrap_or(false)
+    })
 }
 
 fn unknown_attribute(
     statement: &OpStatement,
     attribute: &Attribute,
-    allowed: &[&'static str],
+    allowed: &[AttributeName],
 ) -> Diagnostic {
     let callee = quoted(&statement.callee.text);
     let name = attribute.name.text.as_str();
@@ -240,7 +237,7 @@ fn unknown_attribute(
     }
     let known: Vec<String> = allowed.iter().map(|known| format!("`{known}`")).collect();
     let known = known.join(", ");
-    match nearest(name, allowed.iter().copied()) {
+    match nearest(name, allowed.iter().map(|known| known.name())) {
         Some(meant) => problem
             .hint(format!("did you mean `{meant}`? {callee} takes {known}"))
             .fix(

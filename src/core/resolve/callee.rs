@@ -2,9 +2,8 @@
 
 use crate::model::diagnostic::{Code, Diagnostic, Span};
 use crate::model::fix::TextEdit;
-use crate::model::functions;
 use crate::model::functions::pytorch::without_module;
-use crate::model::functions::{ANY_NUMBER, FUNCTIONS, Function};
+use crate::model::functions::{ANY_NUMBER, AttributeName, Function};
 use crate::model::op_type::OpType;
 use crate::model::program::OpStatement;
 use crate::notation::declared::{is_made, made_by};
@@ -15,11 +14,12 @@ use crate::resolve::expr::Params;
 use crate::resolve::numbers::{as_attributes, misplaced};
 use crate::resolve::pytorch::answered;
 use crate::resolve::scope::{KnownTensors, NameId};
+use strum::VariantArray;
 
 /// The callee of a statement.
 #[derive(Clone, Copy)]
 pub(super) enum Callee {
-    Function(&'static Function),
+    Function(Function),
     /// `elementwise` or `reduction`, whose shape is the annotated one.
     Bare(OpType),
 }
@@ -32,7 +32,7 @@ impl Callee {
         known: &KnownTensors<'_>,
     ) -> Result<Self, Diagnostic> {
         let name = statement.callee.text.as_str();
-        if let Some(function) = functions::find(name) {
+        if let Some(function) = Function::from_name(name) {
             let mut variants = statement.attributes.iter().filter_map(|attribute| {
                 function.variant(&attribute.name.text, word(&attribute.value)?)
             });
@@ -45,9 +45,9 @@ impl Callee {
             return Err(answer);
         }
         let (name, _) = without_module(name);
-        let names = FUNCTIONS
+        let names = Function::VARIANTS
             .iter()
-            .map(|f| f.name)
+            .map(|function| function.name())
             .chain([OpType::Elementwise.name(), OpType::Reduction.name()]);
         let unknown = Diagnostic::error(
             Code::UnknownFunction,
@@ -85,11 +85,11 @@ pub(super) fn check_inputs(
     // A matmul that states its K may read operands in packed or in separate tensors.
     let (fewest, most) = match callee {
         Callee::Function(function)
-            if statement.states_k() && function.attributes.contains(&"k") =>
+            if statement.states_k() && function.row().attributes.contains(&AttributeName::K) =>
         {
             (1, ANY_NUMBER)
         }
-        Callee::Function(function) => (function.min_inputs, function.max_inputs),
+        Callee::Function(function) => (function.row().min_inputs, function.row().max_inputs),
         Callee::Bare(_) => (0, ANY_NUMBER),
     };
     let is_misplaced = !statement.literals.is_empty() && !takes_literals(callee);

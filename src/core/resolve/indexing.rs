@@ -5,7 +5,7 @@
     reason = "a rank is a small number"
 )]
 
-use crate::model::functions::{Function, ShapeRule};
+use crate::model::functions::{AttributeName, Function, ShapeRule};
 use crate::model::op::{Indexing, Window};
 use crate::model::op_type::OpType;
 use crate::resolve::attributes::Attributes;
@@ -14,19 +14,19 @@ use crate::resolve::shapes::dimension_of;
 
 /// How a view finds its elements; `input` is the shape of its input.
 pub(super) fn indexing_of(
-    function: &Function,
+    function: Function,
     attributes: Attributes<'_>,
     input: Option<&[u64]>,
     output: &[u64],
 ) -> Option<Box<Indexing>> {
     let input = input?;
     let rank = input.len();
-    let size = |name: &str| attributes.size(name).ok().flatten();
-    let axis = dimension_of(size("axis").unwrap_or(-1), rank);
+    let size = |name: AttributeName| attributes.size(name).ok().flatten();
+    let axis = dimension_of(size(AttributeName::Axis).unwrap_or(-1), rank);
     let along = |axis: usize| Some((*input.get(axis)?, *output.get(axis)?));
-    let indexing = match function.shape_rule {
+    let indexing = match function.row().shape_rule {
         ShapeRule::Transpose => {
-            let stated = attributes.sizes("perm").ok().flatten();
+            let stated = attributes.sizes(AttributeName::Perm).ok().flatten();
             let perm = if let Some(perm) = stated {
                 let dimensions = perm.iter().map(|&d| dimension_of(d, rank));
                 dimensions.collect::<Option<_>>()?
@@ -42,7 +42,7 @@ pub(super) fn indexing_of(
         }
         ShapeRule::Slice => {
             let (whole, _) = along(axis?)?;
-            let start = size("start").unwrap_or(0);
+            let start = size(AttributeName::Start).unwrap_or(0);
             Indexing {
                 perm: Vec::new(),
                 axis: axis?,
@@ -50,13 +50,13 @@ pub(super) fn indexing_of(
                     Ok(start) => start,
                     Err(_) => whole.checked_sub(start.unsigned_abs())?,
                 },
-                step: u64::try_from(size("step").unwrap_or(1)).ok()?,
+                step: u64::try_from(size(AttributeName::Step).unwrap_or(1)).ok()?,
                 ..Indexing::default()
             }
         }
         ShapeRule::Split => {
             let (_, part) = along(axis?)?;
-            let index = u64::try_from(size("index").unwrap_or(0)).ok()?;
+            let index = u64::try_from(size(AttributeName::Index).unwrap_or(0)).ok()?;
             Indexing {
                 perm: Vec::new(),
                 axis: axis?,
@@ -76,12 +76,12 @@ pub(super) fn indexing_of(
             ..Indexing::default()
         },
         ShapeRule::Pool2d => {
-            let size = attributes.pair("kernel", 1, [1, 1]).ok()?;
+            let size = attributes.pair(AttributeName::Kernel, 1, [1, 1]).ok()?;
             Indexing {
                 window: Some(Window {
                     size,
-                    stride: attributes.pair("stride", 1, size).ok()?,
-                    padding: attributes.pair("padding", 0, [0, 0]).ok()?,
+                    stride: attributes.pair(AttributeName::Stride, 1, size).ok()?,
+                    padding: attributes.pair(AttributeName::Padding, 0, [0, 0]).ok()?,
                 }),
                 ..Indexing::default()
             }
@@ -109,8 +109,8 @@ pub(super) fn indexing_of(
                 ..Indexing::default()
             }
         }
-        ShapeRule::PerChannel if function.name == "group_norm" => Indexing {
-            groups: u64::try_from(size("groups").unwrap_or(1)).ok()?,
+        ShapeRule::PerChannel if function == Function::GroupNorm => Indexing {
+            groups: u64::try_from(size(AttributeName::Groups).unwrap_or(1)).ok()?,
             ..Indexing::default()
         },
         _ => return None,
@@ -123,8 +123,8 @@ pub(super) fn is_across_rows(callee: Callee, attributes: Attributes<'_>, axes: u
     let Callee::Function(function) = callee else {
         return false;
     };
-    match function.shape_rule {
-        ShapeRule::Matmul => attributes.flag("transpose_a", false),
+    match function.row().shape_rule {
+        ShapeRule::Matmul => attributes.flag(AttributeName::TransposeA, false),
         ShapeRule::SameAsFirst | ShapeRule::PerChannel => axes != 0,
         _ => false,
     }
@@ -136,24 +136,26 @@ pub(super) fn reduced_axes(callee: Callee, attributes: Attributes<'_>, rank: usi
     let Callee::Function(function) = callee else {
         return 0;
     };
-    let keeps = match function.shape_rule {
-        ShapeRule::Reduce => attributes.flag("keepdim", true),
+    let keeps = match function.row().shape_rule {
+        ShapeRule::Reduce => attributes.flag(AttributeName::Keepdim, true),
         _ => true,
     };
-    if function.shape_rule == ShapeRule::PerChannel && function.op_type == OpType::Reduction {
+    if function.row().shape_rule == ShapeRule::PerChannel
+        && function.row().op_type == OpType::Reduction
+    {
         // All but the channels; of groups of channels all but the batch.
         let all = 1_u32.checked_shl(rank as u32).map_or(0, |bit| bit - 1);
-        let is_grouped = function.name == "group_norm";
+        let is_grouped = function == Function::GroupNorm;
         return all & !(if is_grouped { 1 } else { 2 });
     }
     let is_along = matches!(
-        function.shape_rule,
+        function.row().shape_rule,
         ShapeRule::Reduce | ShapeRule::SameAsFirst
     );
-    if function.op_type != OpType::Reduction || !is_along {
+    if function.row().op_type != OpType::Reduction || !is_along {
         return 0;
     }
-    let axes = attributes.sizes("axis").ok().flatten();
+    let axes = attributes.sizes(AttributeName::Axis).ok().flatten();
     let axes = axes.as_deref().unwrap_or(&[-1]);
     let rank = if keeps { rank } else { rank + axes.len() };
     let mut bits = 0;

@@ -15,15 +15,15 @@ use crate::resolve::expr::Params;
 use crate::resolve::scope::{KnownTensors, NameId};
 
 /// Functions whose attributes have another order in PyTorch, or whose numbers there are something else.
-const OTHER_ORDER: &[&str] = &[
-    "layer_norm",
-    "rms_norm",
-    "group_norm",
-    "l2_norm",
-    "batch_norm",
-    "batch_norm_train",
-    "split",
-    "pad",
+const OTHER_ORDER: &[Function] = &[
+    Function::LayerNorm,
+    Function::RmsNorm,
+    Function::GroupNorm,
+    Function::L2Norm,
+    Function::BatchNorm,
+    Function::BatchNormTrain,
+    Function::Split,
+    Function::Pad,
 ];
 
 /// The error of a call with a number that its callee does not take, and how to write what it means.
@@ -56,9 +56,9 @@ pub(super) fn misplaced(
                 ),
         );
     }
-    Some(match (function.name, &statement.literals[..]) {
+    Some(match (function, &statement.literals[..]) {
         // PyTorch has the axis in the middle.
-        ("gather", [axis]) => {
+        (Function::Gather, [axis]) => {
             let stated = format!("axis={}", axis.text);
             problem
                 .hint(format!("give the axis as an attribute: `{stated}`"))
@@ -70,16 +70,16 @@ pub(super) fn misplaced(
                     ],
                 })
         }
-        ("layer_norm" | "rms_norm", _) => {
+        (Function::LayerNorm | Function::RmsNorm, _) => {
             problem.hint("remove it: the last axis is normalized, whatever its size")
         }
-        ("linear", [_, _]) if statement.inputs.is_empty() => made_by(statement, problem),
-        ("linear" | "matmul", [size]) => {
-            weight(statement, &size.text, size.span, reads, known, problem)
-        }
-        _ if function.attributes.is_empty() => problem.hint("name a tensor"),
+        (Function::Linear, [_, _]) if statement.inputs.is_empty() => made_by(statement, problem),
+        (Function::Linear | Function::Matmul, [size]) => weight(
+            function, statement, &size.text, size.span, reads, known, problem,
+        ),
+        _ if function.row().attributes.is_empty() => problem.hint("name a tensor"),
         _ => {
-            let names = function.attributes.iter();
+            let names = function.row().attributes.iter();
             let names: Vec<String> = names.map(|name| format!("`{name}=`")).collect();
             problem.hint(format!(
                 "name a tensor, or give the number as an attribute, which may be {}",
@@ -93,10 +93,10 @@ pub(super) fn misplaced(
 /// the function takes the sizes of a shape, some of which may be params.
 pub(super) fn as_attributes(
     statement: &OpStatement,
-    function: &Function,
+    function: Function,
     params: &Params<'_>,
 ) -> Option<(Span, String)> {
-    let is_method = usize::from(function.max_inputs > 0 && is_method_of(statement));
+    let is_method = usize::from(function.row().max_inputs > 0 && is_method_of(statement));
     let arguments = statement.arguments();
     if takes_sizes(function) && statement.attributes.is_empty() {
         let sizes = arguments.get(1 - is_method..)?;
@@ -109,28 +109,30 @@ pub(super) fn as_attributes(
             });
         }
         let span = sizes.first()?.1.to(sizes.last()?.1);
-        let name = function.attributes.first()?;
+        let name = function.row().attributes.first()?;
         return Some((span, format!("{name}=[{}]", written.join(", "))));
     }
     let literals = &statement.literals;
     let (first, last) = (literals.first()?, literals.last()?);
     let inputs = statement.inputs.len() + is_method;
     // A number in the place of an optional input, such as a bias, may mean that.
-    let may_be_input = matches!(function.shape_rule, ShapeRule::Conv1d | ShapeRule::Conv2d)
-        && inputs < function.max_inputs;
-    if OTHER_ORDER.contains(&function.name)
+    let may_be_input = matches!(
+        function.row().shape_rule,
+        ShapeRule::Conv1d | ShapeRule::Conv2d
+    ) && inputs < function.row().max_inputs;
+    if OTHER_ORDER.contains(&function)
         || may_be_input
         || first.place < statement.inputs.len()
-        || literals.len() > function.attributes.len()
+        || literals.len() > function.row().attributes.len()
         || function.takes_literals()
         || matches!(
-            function.shape_rule,
+            function.row().shape_rule,
             ShapeRule::Matmul | ShapeRule::Gather | ShapeRule::Transpose
         )
     {
         return None;
     }
-    let stated = function.attributes.iter().zip(literals);
+    let stated = function.row().attributes.iter().zip(literals);
     let stated: Vec<String> = stated
         .map(|(name, literal)| format!("{name}={}", literal.text))
         .collect();
@@ -138,9 +140,9 @@ pub(super) fn as_attributes(
 }
 
 /// Whether PyTorch takes the sizes of a shape one by one.
-fn takes_sizes(function: &Function) -> bool {
+fn takes_sizes(function: Function) -> bool {
     matches!(
-        function.shape_rule,
+        function.row().shape_rule,
         ShapeRule::Reshape | ShapeRule::Expand | ShapeRule::Repeat
     )
 }
@@ -152,6 +154,7 @@ fn is_method_of(statement: &OpStatement) -> bool {
 
 /// A size in the place of a weight: a declaration of the weight that gives the result this size.
 fn weight(
+    function: Function,
     statement: &OpStatement,
     size: &str,
     span: Span,
@@ -159,7 +162,7 @@ fn weight(
     known: &KnownTensors<'_>,
     problem: Diagnostic,
 ) -> Diagnostic {
-    let is_linear = statement.callee.text == "linear";
+    let is_linear = function == Function::Linear;
     let form = if is_linear { "[N, K]" } else { "[K, N]" };
     let hint = format!("its second input is a weight {form}: declare one, and name it");
     let input = reads.first().and_then(|&tensor| known.type_of(tensor));

@@ -11,7 +11,7 @@ use super::scope::{KnownTensors, NameId, Origin, StatementId};
 use super::shapes::{Call, Operand, infer};
 use crate::model::diagnostic::Span;
 use crate::model::dtype::DType;
-use crate::model::functions;
+use crate::model::functions::Function;
 use crate::model::op::Op;
 use crate::model::program::OpStatement;
 use reader::Reader;
@@ -133,11 +133,11 @@ impl Proposals<'_> {
         let mut read_first: HashMap<NameId, DType> = HashMap::new();
         for (id, _, op) in self.known.resolved() {
             let Some(written) = op.dtype else { continue };
-            let function = op.function.as_deref().and_then(functions::find);
+            let function = op.function;
             let fixed = |place| function.and_then(|function| function.input_dtype(place));
             let reads = &self.known.scope.reads[id];
             let compared = function
-                .is_some_and(|f| f.result_dtype() == Some(DType::Bool))
+                .is_some_and(|f| f.row().result_dtype == Some(DType::Bool))
                 .then(|| {
                     let known = reads.iter().find_map(|&tensor| self.known.type_of(tensor));
                     known.map_or(DType::F16, |(_, dtype)| dtype)
@@ -170,7 +170,7 @@ impl Proposals<'_> {
     fn hold(&self, id: StatementId, statement: &OpStatement, op: &Op) -> bool {
         let reads = &self.known.scope.reads[id];
         let is_proposed = |tensor: &NameId| self.shapes.contains_key(tensor);
-        let function = op.function.as_deref().and_then(functions::find);
+        let function = op.function;
         let (true, Some(function)) = (reads.iter().any(is_proposed), function) else {
             return true;
         };
@@ -198,15 +198,16 @@ impl Proposals<'_> {
                 statement: None,
                 annotated: Some((&op.shape, Span::default())),
             };
-            infer(function.shape_rule, &call).is_ok_and(|inferred| inferred.shape == op.shape)
+            infer(function.row().shape_rule, &call).is_ok_and(|inferred| inferred.shape == op.shape)
         })
     }
 }
 
 /// The input whose element type is that of the output, if there is one.
 fn leading_input(op: &Op) -> Option<usize> {
-    let function = functions::find(op.function.as_deref()?)?;
-    let has_own_type =
-        function.name == "cast" || function.result_dtype().is_some() || function.is_freely_typed();
+    let function = op.function?;
+    let has_own_type = function == Function::Cast
+        || function.row().result_dtype.is_some()
+        || function.is_freely_typed();
     (!has_own_type).then(|| function.leading_input())
 }

@@ -3,7 +3,7 @@
 use crate::model::diagnostic::{Code, Diagnostic, Span};
 use crate::model::fix::{Fix, TextEdit};
 use crate::model::functions::pytorch::{Alias, Answer, alias, answer, attribute};
-use crate::model::functions::{self, ShapeRule};
+use crate::model::functions::{self, AttributeName, Function, ShapeRule};
 use crate::model::program::{Argument, Attribute, AttributeValue, Expr, ExprKind, OpStatement};
 use crate::notation::mend::{with_attribute, without_arguments};
 use crate::notation::spelling::quoted;
@@ -72,9 +72,9 @@ fn with_defaults(
 ) -> Diagnostic {
     let name = quoted(&statement.callee.text);
     let function = alias.function;
-    let problem = problem(format!("{name} has other defaults than {}", quoted(function)))
-        .hint(match functions::find(function).map(|f| f.shape_rule) {
-            Some(ShapeRule::Reduce) => format!(
+    let problem = problem(format!("{name} has other defaults than {}", quoted(function.name())))
+        .hint(match function.row().shape_rule {
+            ShapeRule::Reduce => format!(
                 "PyTorch drops the reduced dimension: write `{function}` with `axis=` and `keepdim=false`"
             ),
             _ => format!("write `{function}` with {}", needs_text(alias)),
@@ -103,9 +103,9 @@ fn default_edits(
     alias: &Alias,
     rank: Option<usize>,
 ) -> Option<Vec<TextEdit>> {
-    let function = functions::find(alias.function)?;
-    let mut edits = vec![TextEdit::replace(statement.callee.span, function.name)];
-    let mut given: Vec<&str> = Vec::new();
+    let function = alias.function;
+    let mut edits = vec![TextEdit::replace(statement.callee.span, function.name())];
+    let mut given = Vec::new();
     // A number behind the inputs is the dimension.
     let mut added = Vec::new();
     if let [literal] = &statement.literals[..] {
@@ -116,24 +116,25 @@ fn default_edits(
         } else {
             edits.push(TextEdit::replace(literal.span, stated));
         }
-        given.push("axis");
+        given.push(AttributeName::Axis);
     }
     for stated in &statement.attributes {
-        let own = attribute(function.attributes, &stated.name.text);
-        given.push(own.unwrap_or(&stated.name.text));
+        let name = &stated.name.text;
+        let own = attribute(function, name);
+        given.extend(own.or_else(|| AttributeName::from_name(name)));
         if let Some(own) = own {
-            edits.push(TextEdit::replace(stated.name.span, own));
+            edits.push(TextEdit::replace(stated.name.span, own.name()));
         }
     }
     for &need in alias.needs.iter().filter(|need| !given.contains(*need)) {
-        let value = match (need, function.shape_rule) {
-            ("keepdim", _) => "false".to_owned(),
-            ("axis", ShapeRule::Reduce) => {
+        let value = match (need, function.row().shape_rule) {
+            (AttributeName::Keepdim, _) => "false".to_owned(),
+            (AttributeName::Axis, ShapeRule::Reduce) => {
                 let axes: Vec<String> = (0..rank?).map(|d| d.to_string()).collect();
                 format!("[{}]", axes.join(", "))
             }
-            ("axis", ShapeRule::Concat) => "0".to_owned(),
-            ("axis", _) if function.name == "l2_norm" => "1".to_owned(),
+            (AttributeName::Axis, ShapeRule::Concat) => "0".to_owned(),
+            (AttributeName::Axis, _) if function == Function::L2Norm => "1".to_owned(),
             _ => return None,
         };
         added.push(format!("{need}={value}"));
@@ -294,28 +295,28 @@ fn method_of(
 ) -> Option<Diagnostic> {
     let alias = alias(method);
     let function = match alias {
-        Some(alias) => functions::find(alias.function)?,
-        None => functions::find(method)?,
+        Some(alias) => alias.function,
+        None => Function::from_name(method)?,
     };
     let needs_more = |alias: &&Alias| {
-        let is_given = |need: &&&str| {
-            let mut given = statement.attributes.iter().map(|a| a.name.text.as_str());
+        let is_given = |need: &AttributeName| {
+            let mut given = statement.attributes.iter();
             given.any(|given| {
-                given == **need || attribute(function.attributes, given) == Some(*need)
+                given.is(*need) || attribute(function, &given.name.text) == Some(*need)
             })
         };
-        !alias.needs.iter().all(|need| is_given(&need))
+        !alias.needs.iter().all(is_given)
     };
     let edits = if let Some(alias) = alias.filter(needs_more) {
         default_edits(statement, alias, rank)
     } else {
-        let mut edits = vec![TextEdit::replace(statement.callee.span, function.name)];
+        let mut edits = vec![TextEdit::replace(statement.callee.span, function.name())];
         edits.extend(as_input(statement, is_alone(statement)));
         let stated = as_attributes(statement, function, params);
         edits.extend(stated.map(|(span, stated)| TextEdit::replace(span, stated)));
         Some(edits)
     };
-    let call = format!("`{}({})`", function.name, written_name(tensor));
+    let call = format!("`{}({})`", function.name(), written_name(tensor));
     let problem = problem(format!(
         "there is no function {}",
         quoted(&statement.callee.text)

@@ -2,8 +2,7 @@
 use crate::model::diagnostic::{Code, Diagnostic, Span};
 use crate::model::dtype::DType;
 use crate::model::fix::TextEdit;
-use crate::model::functions;
-use crate::model::functions::{Function, ShapeRule};
+use crate::model::functions::{AttributeName, Function, ShapeRule};
 use crate::model::op::{Op, UnknownOperator, byte_count, element_count, shape_text};
 use crate::model::op_type::OpType;
 use crate::model::program::{OpStatement, TypeAnnotation};
@@ -17,13 +16,8 @@ use crate::resolve::pytorch::permuting;
 use crate::resolve::scope::{KnownTensors, NameId, Origin, StatementId};
 use crate::resolve::shapes::{Call, InferredShape, Operand, infer, tensor_text};
 use crate::resolve::undeclared::missing_size;
-use std::borrow::Cow;
 
 /// What a statement is.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly all are ops, and none is stored"
-)]
 pub(super) enum Found {
     /// An op whose shape is known.
     Op(Op),
@@ -59,10 +53,10 @@ pub(super) fn resolve_op(
     if depends_on_missing {
         return Ok(Found::LeftOut);
     }
-    let is_opaque = matches!(callee, Callee::Function(function) if function.name == "opaque");
+    let is_opaque = matches!(callee, Callee::Function(Function::Opaque));
     // Those of the function as written: a variant of it is chosen by an attribute.
-    let written = functions::find(&statement.callee.text);
-    let allowed = written.map_or(&[][..], |function| function.attributes);
+    let written = Function::from_name(&statement.callee.text);
+    let allowed = written.map_or(&[][..], |function| function.row().attributes);
     check_attributes(statement, allowed, params)
         .map_err(|problem| permuting(statement, problem, reads, known))?;
     let attributes = Attributes {
@@ -87,12 +81,7 @@ pub(super) fn resolve_op(
         Callee::Function(function) => {
             let (inferred, dtype) =
                 resolve_call(statement, function, annotated, params, reads, known)?;
-            (
-                inferred.shape,
-                dtype,
-                inferred.k,
-                Some(Cow::Borrowed(function.name)),
-            )
+            (inferred.shape, dtype, inferred.k, Some(function))
         }
     };
     check_bytes(&statement.output.text, &shape, dtype).map_err(|d| d.at(statement.output.span))?;
@@ -118,7 +107,7 @@ pub(super) fn resolve_op(
         unknown_reader: None,
         name: (known.scope.name_in(&statement.name().text, round)).into_owned(),
         op_type: match callee {
-            Callee::Function(function) => function.op_type,
+            Callee::Function(function) => function.row().op_type,
             Callee::Bare(op_type) => op_type,
         },
         inputs: (reads.iter().filter(is_counted))
@@ -143,17 +132,20 @@ fn unknown_operator(
     callee: Callee,
     attributes: Attributes<'_>,
 ) -> Result<Option<Box<UnknownOperator>>, Diagnostic> {
-    if !matches!(callee, Callee::Function(function) if function.name == "opaque") {
+    if !matches!(callee, Callee::Function(Function::Opaque)) {
         return Ok(None);
     }
-    let flops = attributes.size("flops")?.map(u64::try_from).transpose();
+    let flops = attributes
+        .size(AttributeName::Flops)?
+        .map(u64::try_from)
+        .transpose();
     let flops = flops.map_err(|_| {
         attributes
-            .problem("flops", "is negative")
+            .problem(AttributeName::Flops, "is negative")
             .hint("give the FLOPs of the operator, or omit the attribute")
     })?;
     Ok(Some(Box::new(UnknownOperator {
-        name: attributes.word("name").map(str::to_owned),
+        name: attributes.word(AttributeName::Name).map(str::to_owned),
         flops,
     })))
 }
@@ -185,7 +177,7 @@ fn bare_without_shape(
 /// Shape, K and element type of a call of a function.
 fn resolve_call(
     statement: &OpStatement,
-    function: &'static Function,
+    function: Function,
     annotated: Option<Vec<u64>>,
     params: &Params<'_>,
     reads: &[NameId],
@@ -207,9 +199,9 @@ fn resolve_call(
         .map(|(_, dtype)| dtype);
     let dtype = result_dtype(statement, function, inferred_dtype, attributes)?;
 
-    if attributes.has("k") {
+    if attributes.has(AttributeName::K) {
         let Some(shape) = annotated else {
-            let k = attributes.span("k", statement.callee.span);
+            let k = attributes.span(AttributeName::K, statement.callee.span);
             return Err(
                 Diagnostic::error(Code::MissingShape, "a matmul with `k=` needs a shape")
                     .at(k)
@@ -241,7 +233,7 @@ fn resolve_call(
             .as_deref()
             .zip(statement.annotation.as_ref().map(|a| a.span)),
     };
-    let inferred = infer(function.shape_rule, &call)?;
+    let inferred = infer(function.row().shape_rule, &call)?;
     let dtype = dtype.unwrap_or(DType::F16);
     if let (Some(shape), Some(annotation)) = (&annotated, &statement.annotation)
         && *shape != inferred.shape
@@ -252,12 +244,12 @@ fn resolve_call(
                 "{} is annotated as {}, but `{}` gives {}",
                 quoted(&statement.output.text),
                 shape_text(shape),
-                function.name,
+                function.name(),
                 shape_text(&inferred.shape)
             ),
         )
         .at(annotation.span)
-        .hint(match function.shape_rule {
+        .hint(match function.row().shape_rule {
             ShapeRule::Matmul => {
                 "remove or correct the annotation, or give `k=` if the operands hold more than the op reads"
             }
@@ -278,16 +270,16 @@ fn resolve_call(
 /// The element type of the result; `None` if neither inputs nor annotation give one.
 fn result_dtype(
     statement: &OpStatement,
-    function: &Function,
+    function: Function,
     inferred: Option<DType>,
     attributes: Attributes<'_>,
 ) -> Result<Option<DType>, Diagnostic> {
-    let is_cast = function.name == "cast";
-    let target = attributes.dtype("dtype");
+    let is_cast = function == Function::Cast;
+    let target = attributes.dtype(AttributeName::Dtype);
     let expected = if is_cast {
         target
     } else {
-        function.result_dtype().or(inferred)
+        function.row().result_dtype.or(inferred)
     };
     let Some(annotation) = &statement.annotation else {
         if is_cast && target.is_none() {
@@ -309,7 +301,7 @@ fn result_dtype(
                     "{} is annotated as {}, but `{}` gives {}",
                     quoted(&statement.output.text),
                     annotation.dtype.name(),
-                    function.name,
+                    function.name(),
                     expected.name()
                 ),
             )
@@ -334,25 +326,25 @@ fn result_dtype(
 
 /// The value of `k=K`; `None` for `k=unknown`.
 fn stated_k(attributes: Attributes<'_>) -> Result<Option<u64>, Diagnostic> {
-    if attributes.is_unknown("k") {
+    if attributes.is_unknown(AttributeName::K) {
         return Ok(None);
     }
-    let Some(k) = attributes.size("k")? else {
+    let Some(k) = attributes.size(AttributeName::K)? else {
         return Ok(None);
     };
     match u64::try_from(k) {
         Ok(k) if k > 0 => Ok(Some(k)),
         _ => Err(
             Diagnostic::error(Code::NonPositiveSize, format!("`k` is {k}"))
-                .at(attributes.span("k", Span::default()))
+                .at(attributes.span(AttributeName::K, Span::default()))
                 .hint("the contraction length is at least 1"),
         ),
     }
 }
 
 /// K of a linear layer or convolution of which only the weight is declared.
-fn weight_k(function: &Function, reads: &[NameId], known: &KnownTensors<'_>) -> Option<u64> {
-    match function.shape_rule {
+fn weight_k(function: Function, reads: &[NameId], known: &KnownTensors<'_>) -> Option<u64> {
+    match function.row().shape_rule {
         ShapeRule::Linear | ShapeRule::Conv1d | ShapeRule::Conv2d => {
             let (weight, _) = known.type_of(*reads.get(1)?)?;
             element_count(weight.get(1..)?)

@@ -6,8 +6,7 @@ use crate::model::diagnostic::{Code, Diagnostic, Severity};
 use crate::model::dtype::DType;
 use crate::model::fix::TextEdit;
 use crate::model::fixed_sizes::{FixedSize, fixed_sizes};
-use crate::model::functions;
-use crate::model::functions::{Function, ShapeRule};
+use crate::model::functions::{AttributeName, Function, ShapeRule};
 use crate::model::graph::SizeSource;
 use crate::model::ids::IdVec;
 use crate::model::op::{Op, TensorRole, shape_text};
@@ -42,7 +41,7 @@ pub(super) fn warn_of_undeclared(
             }
             is_reported[tensor] = true;
             let size = counted_size(known, fixed, id, op, tensor);
-            let function = op.function.as_deref().and_then(functions::find);
+            let function = op.function;
             let role = role_of(function, place);
             let warning = Diagnostic::warning(
                 Code::UndeclaredTensor,
@@ -137,10 +136,11 @@ fn in_text(
     mut shape: Vec<u64>,
 ) -> Vec<u64> {
     let place = known.scope.reads[reader].iter().position(|&t| t == tensor);
-    let flag = place.and_then(|place| ["transpose_a", "transpose_b"].get(place));
+    let flag =
+        place.and_then(|place| [AttributeName::TransposeA, AttributeName::TransposeB].get(place));
     let statement = known.statement(reader);
     if let (Some(flag), Some(statement), [p, q]) = (flag, statement, &mut shape[..])
-        && attributes::is_set(statement, flag)
+        && attributes::is_set(statement, *flag)
     {
         std::mem::swap(p, q);
     }
@@ -183,10 +183,10 @@ pub(super) fn note_unknown_k(
             .at(statement.callee.span)
             .about(id.index())
             .hint("declare its operands, or give it as `k=1024`");
-        let takes_k = functions::find(&statement.callee.text)
-            .is_some_and(|function| function.attributes.contains(&"k"));
+        let takes_k = Function::from_name(&statement.callee.text)
+            .is_some_and(|function| function.row().attributes.contains(&AttributeName::K));
         diagnostics.push(
-            match statement.attributes.iter().find(|a| a.name.text == "k") {
+            match statement.attributes.iter().find(|a| a.is(AttributeName::K)) {
                 Some(unknown) => {
                     note.fix("Write `k=1024`", TextEdit::replace(unknown.span, "k=1024"))
                 }
@@ -200,7 +200,7 @@ pub(super) fn note_unknown_k(
 /// The error of an op whose shape depends on an undeclared tensor.
 pub(super) fn missing_size(
     statement: &OpStatement,
-    function: &Function,
+    function: Function,
     operands: &[Operand<'_>],
     reads: &[NameId],
     known: &KnownTensors<'_>,
@@ -270,10 +270,10 @@ pub(super) fn missing_size(
 const MOST_DECLARED: usize = 8;
 
 /// An example of a shape for the missing input that fits the known operands.
-fn example_shape(function: &Function, place: usize, operands: &[Operand<'_>]) -> Vec<u64> {
+fn example_shape(function: Function, place: usize, operands: &[Operand<'_>]) -> Vec<u64> {
     const FREE: u64 = 1024;
     let other = operands.first().map_or(&[][..], |operand| operand.shape);
-    match (function.shape_rule, place, other) {
+    match (function.row().shape_rule, place, other) {
         (ShapeRule::Matmul, 0, &[.., k, _]) | (ShapeRule::Linear, 0 | 1, &[.., k]) => vec![FREE, k],
         (ShapeRule::Matmul, _, &[.., k]) => vec![k, FREE],
         (ShapeRule::Conv2d, 0, &[_, channels, ..]) => vec![1, channels, 56, 56],
@@ -287,15 +287,15 @@ fn example_shape(function: &Function, place: usize, operands: &[Operand<'_>]) ->
 }
 
 /// The usual role of an input at this position of a call.
-fn role_of(function: Option<&Function>, place: usize) -> TensorRole {
-    let takes_weights = function.is_some_and(|f| match f.shape_rule {
+fn role_of(function: Option<Function>, place: usize) -> TensorRole {
+    let takes_weights = function.is_some_and(|f| match f.row().shape_rule {
         ShapeRule::Matmul
         | ShapeRule::Linear
         | ShapeRule::Conv1d
         | ShapeRule::Conv2d
         | ShapeRule::PerChannel
         | ShapeRule::Embedding => true,
-        ShapeRule::SameAsFirst => f.op_type == OpType::Reduction,
+        ShapeRule::SameAsFirst => f.row().op_type == OpType::Reduction,
         _ => false,
     });
     if takes_weights && place > 0 {

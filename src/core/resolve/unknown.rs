@@ -2,7 +2,7 @@
 
 use crate::model::diagnostic::{Code, Diagnostic};
 use crate::model::dtype::DType;
-use crate::model::functions;
+use crate::model::functions::Function;
 use crate::model::ids::IdVec;
 use crate::model::op::{Op, UnknownReader, shape_text};
 use crate::model::program::Program;
@@ -70,9 +70,9 @@ pub(super) fn mark_read_by_unknown(
                 .name_in(&statement.name().text, run.round)
                 .into_owned(),
         );
-        let function = functions::find(&statement.callee.text);
+        let function = Function::from_name(&statement.callee.text);
         let reader = match function {
-            Some(function) if function.name == "opaque" => UnknownReader::Opaque,
+            Some(Function::Opaque) => UnknownReader::Opaque,
             _ => UnknownReader::Fusable,
         };
         for producer in scope.producers(id) {

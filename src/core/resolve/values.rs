@@ -4,7 +4,7 @@ use super::attributes::word;
 use super::expr::{Params, evaluate, is_reported_elsewhere};
 use crate::model::diagnostic::{Code, Diagnostic};
 use crate::model::fix::TextEdit;
-use crate::model::functions::find_attribute;
+use crate::model::functions::AttributeName;
 use crate::model::program::{
     Attribute, AttributeValue, Expr, ExprKind, Param, ParamRange, Program,
 };
@@ -112,7 +112,7 @@ pub fn attributes_in_numbers(
 ) -> Vec<Vec<Attribute>> {
     let params = Params::new(program);
     let in_numbers = |attribute: &Attribute| {
-        let kind = find_attribute(&attribute.name.text)?.kind;
+        let kind = AttributeName::from_name(&attribute.name.text)?.kind();
         let value = match (&attribute.value, word(&attribute.value)) {
             // Where a word is meant, a param of that name does not count.
             (_, Some(word)) if kind.is_word(word) => AttributeValue::Word(word.to_owned()),

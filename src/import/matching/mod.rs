@@ -259,9 +259,7 @@ fn launches(
 /// What a kernel computes. Attention is no matmul: its kernel is named after it.
 fn computed(analysis: &Analysis, kernel: &Kernel) -> (Operations, Shape) {
     let ops = || kernel.ops.iter().map(|&op: &OpId| &analysis.graph.ops[op]);
-    let of_ops = ops()
-        .filter_map(|op| op.function.as_deref())
-        .map(of_function);
+    let of_ops = ops().filter_map(|op| op.function).map(of_function);
     let operations = of_ops.fold(Operations::NONE, |all, of_op| all | of_op);
     let matmuls = ops().filter(|op| op.op_type == OpType::Matmul).count();
     if operations.has(operations::ATTENTION) || matmuls >= 2 && operations.has(operations::SOFTMAX)

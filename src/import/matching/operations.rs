@@ -1,5 +1,6 @@
 //! What a kernel computes, as a set of operations: by the functions of its ops, and by the name that its maker gave it.
 
+use fuseline_core::model::functions::Function;
 use std::ops::{BitAnd, BitOr, BitOrAssign};
 
 /// A set of operations.
@@ -147,31 +148,6 @@ const PARTS: &[(Operations, Operations)] = &[
     (TRIANGLE, WHERE.and(MUL)),
 ];
 
-/// Functions of the notation.
-#[rustfmt::skip]
-pub const FUNCTIONS: &[(&[&str], Operations)] = &[
-    (&["matmul", "linear"], MATMUL),
-    (&["conv1d", "conv2d"], CONVOLUTION), (&["sdpa"], ATTENTION),
-    (&["add", "shift"], ADD), (&["sub"], SUB), (&["mul"], MUL), (&["scale"], MUL.and(DIV)), (&["div"], DIV),
-    (&["floor_divide"], DIV.and(ROUND)), (&["remainder"], REMAINDER), (&["sign"], SIGN), (&["rotary"], MUL.and(ADD).and(NEG).and(CONCAT)),
-    (&["maximum", "minimum"], EXTREMUM), (&["pow", "square"], POW),
-    (&["lt", "le", "gt", "ge", "eq", "ne", "isnan", "isinf"], COMPARE), (&["logical_and", "logical_or", "logical_xor", "logical_not"], LOGIC),
-    (&["elu", "selu"], ELU), (&["hardsigmoid", "hardswish"], HARDSWISH), (&["mish"], MISH), (&["softplus"], SOFTPLUS),
-    (&["neg"], NEG), (&["abs"], ABS), (&["relu", "leaky_relu"], RELU), (&["gelu", "gelu_erf"], GELU), (&["silu"], SILU), (&["sigmoid"], SIGMOID),
-    (&["tanh"], TANH), (&["exp", "exp2", "expm1"], EXP), (&["log", "log2", "log1p"], LOG), (&["erf"], ERF), (&["sin", "cos", "tan"], TRIGONOMETRY),
-    (&["round", "floor", "ceil", "trunc"], ROUND), (&["sqrt"], SQRT), (&["rsqrt"], RSQRT), (&["reciprocal"], RECIPROCAL),
-    (&["mask"], ADD.and(WHERE)), (&["where"], WHERE), (&["clamp"], CLAMP), (&["dropout"], DROPOUT), (&["cast"], CAST),
-    (&["tril", "triu"], TRIANGLE), (&["full", "arange"], FILL),
-    (&["batch_norm", "batch_norm_train"], BATCH_NORM), (&["group_norm"], GROUP_NORM),
-    (&["sum"], SUM), (&["prod"], PRODUCT), (&["any", "all"], ANY), (&["mean"], MEAN), (&["max", "min", "argmax", "argmin"], LARGEST), (&["var"], VAR),
-    (&["softmax"], SOFTMAX), (&["log_softmax"], SOFTMAX.and(LOG)), (&["layer_norm"], LAYER_NORM), (&["rms_norm"], RMS_NORM),
-    (&["l2_norm"], NORM), (&["cumsum"], SCAN), (&["topk", "topk_indices", "sort", "argsort"], SORT),
-    (&["max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "adaptive_max_pool2d"], POOL),
-    (&["reshape", "rearrange", "contiguous", "transpose", "split", "slice", "expand", "repeat", "repeat_interleave"], COPY),
-    (&["concat"], CONCAT), (&["embedding", "gather", "index"], GATHER), (&["scatter", "scatter_add", "index_copy", "index_add"], SCATTER),
-    (&["one_hot"], COMPARE.and(FILL).and(SCATTER)), (&["flip", "roll"], REORDER), (&["pad"], PAD), (&["interpolate", "interpolate_bilinear"], INTERPOLATE),
-];
-
 /// Names of PyTorch's operators that the compiler joins to the name of a kernel. The longest that fits counts, so parts of others may stand here.
 #[rustfmt::skip]
 const ATEN: &[(&[&str], Operations)] = &[
@@ -254,11 +230,78 @@ pub(super) struct Named {
 }
 
 /// What a function computes; nothing if it is not known.
-pub fn of_function(function: &str) -> Operations {
-    let row = FUNCTIONS
-        .iter()
-        .find(|(names, _)| names.contains(&function));
-    row.map_or(Operations::NONE, |(_, operations)| *operations)
+#[rustfmt::skip]
+pub const fn of_function(function: Function) -> Operations {
+    use Function as F;
+    match function {
+        F::Matmul | F::Linear => MATMUL,
+        F::Conv1d | F::Conv2d => CONVOLUTION,
+        F::Sdpa => ATTENTION,
+        F::Add | F::Shift => ADD,
+        F::Sub => SUB,
+        F::Mul => MUL,
+        F::Scale => MUL.and(DIV),
+        F::Div => DIV,
+        F::FloorDivide => DIV.and(ROUND),
+        F::Remainder => REMAINDER,
+        F::Sign => SIGN,
+        F::Rotary => MUL.and(ADD).and(NEG).and(CONCAT),
+        F::Maximum | F::Minimum => EXTREMUM,
+        F::Pow | F::Square => POW,
+        F::Lt | F::Le | F::Gt | F::Ge | F::Eq | F::Ne | F::Isnan | F::Isinf => COMPARE,
+        F::LogicalAnd | F::LogicalOr | F::LogicalXor | F::LogicalNot => LOGIC,
+        F::Elu | F::Selu => ELU,
+        F::Hardsigmoid | F::Hardswish => HARDSWISH,
+        F::Mish => MISH,
+        F::Softplus => SOFTPLUS,
+        F::Neg => NEG,
+        F::Abs => ABS,
+        F::Relu | F::LeakyRelu => RELU,
+        F::Gelu | F::GeluErf => GELU,
+        F::Silu => SILU,
+        F::Sigmoid => SIGMOID,
+        F::Tanh => TANH,
+        F::Exp | F::Exp2 | F::Expm1 => EXP,
+        F::Log | F::Log2 | F::Log1p => LOG,
+        F::Erf => ERF,
+        F::Sin | F::Cos | F::Tan => TRIGONOMETRY,
+        F::Round | F::Floor | F::Ceil | F::Trunc => ROUND,
+        F::Sqrt => SQRT,
+        F::Rsqrt => RSQRT,
+        F::Reciprocal => RECIPROCAL,
+        F::Mask => ADD.and(WHERE),
+        F::Where => WHERE,
+        F::Clamp => CLAMP,
+        F::Dropout => DROPOUT,
+        F::Cast => CAST,
+        F::Tril | F::Triu => TRIANGLE,
+        F::Full | F::Arange => FILL,
+        F::BatchNorm | F::BatchNormTrain => BATCH_NORM,
+        F::GroupNorm => GROUP_NORM,
+        F::Sum => SUM,
+        F::Prod => PRODUCT,
+        F::Any | F::All => ANY,
+        F::Mean => MEAN,
+        F::Max | F::Min | F::Argmax | F::Argmin => LARGEST,
+        F::Var => VAR,
+        F::Softmax => SOFTMAX,
+        F::LogSoftmax => SOFTMAX.and(LOG),
+        F::LayerNorm => LAYER_NORM,
+        F::RmsNorm => RMS_NORM,
+        F::L2Norm => NORM,
+        F::Cumsum => SCAN,
+        F::Topk | F::TopkIndices | F::Sort | F::Argsort => SORT,
+        F::MaxPool2d | F::AvgPool2d | F::AdaptiveAvgPool2d | F::AdaptiveMaxPool2d => POOL,
+        F::Reshape | F::Rearrange | F::Contiguous | F::Transpose | F::Split | F::Slice | F::Expand | F::Repeat | F::RepeatInterleave => COPY,
+        F::Concat => CONCAT,
+        F::Embedding | F::Gather | F::Index => GATHER,
+        F::Scatter | F::ScatterAdd | F::IndexCopy | F::IndexAdd => SCATTER,
+        F::OneHot => COMPARE.and(FILL).and(SCATTER),
+        F::Flip | F::Roll => REORDER,
+        F::Pad => PAD,
+        F::Interpolate | F::InterpolateBilinear => INTERPOLATE,
+        F::Opaque => Operations::NONE,
+    }
 }
 
 /// What the name of a kernel that ran tells. `O(name)` with a large factor: ask once for each name.

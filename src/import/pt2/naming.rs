@@ -3,6 +3,7 @@
 
 use crate::params::Names;
 use crate::pt2::schema::Metadata;
+use fuseline_core::model::functions::AttributeName;
 use fuseline_core::model::program::{AttributeValue, OpStatement, Program};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -134,7 +135,7 @@ pub(super) fn word_of(op: &OpStatement) -> String {
     let named = op
         .attributes
         .iter()
-        .find(|attribute| attribute.name.text == "name");
+        .find(|attribute| attribute.is(AttributeName::Name));
     match (function, named.map(|attribute| &attribute.value)) {
         ("opaque", Some(AttributeValue::Word(name))) => {
             let parts = name

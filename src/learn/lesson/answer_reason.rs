@@ -9,6 +9,7 @@ use super::task::Things;
 use super::tensor_reason::of_tensors;
 use super::value::{Unit, Value};
 use super::wording::{Naming, join_sentences, noun, operand_words, relation_words, value_words};
+use fuseline_core::model::functions::Function;
 use fuseline_core::{Graph, OpId, TensorId};
 use fuseline_view::present::quantity::Quantity;
 use fuseline_view::present::words::capitalized;
@@ -44,7 +45,7 @@ pub(super) fn things_of(things: Things, seen: &Seen) -> Vec<Thing> {
             let kernels = kernels.filter(|kernel| !kernel.is_free);
             let things = kernels.zip(kernel_names(analysis)).map(|(kernel, name)| {
                 let first = kernel.ops.first().and_then(|&op| graph.ops.get(op));
-                let function = first.and_then(|op| op.function.as_deref());
+                let function = first.and_then(|op| op.function).map(Function::name);
                 let about =
                     function.filter(|&function| kernel.ops.len() == 1 && !name.contains(function));
                 Thing {

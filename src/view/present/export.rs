@@ -1,6 +1,6 @@
 //! Exports that can be opened again.
 
-use fuseline_core::model::functions;
+use fuseline_core::model::functions::AttributeName;
 use fuseline_core::model::program::{Attribute, AttributeValue, ExprKind, Literal, Program};
 use fuseline_core::resolve::attributes_in_numbers;
 use fuseline_core::{Graph, IdVec, Op, OpId, TensorDecl};
@@ -75,9 +75,12 @@ impl OpList {
         let attributes = attributes_in_numbers(program, statement_of_op.iter().copied());
         for (call, mut attributes) in self.ops.iter_mut().zip(attributes) {
             // What chose a variant of a function is said by its name.
-            let function = call.op.function.as_deref().and_then(functions::find);
+            let function = call.op.function;
             attributes.retain(|attribute| {
-                function.is_none_or(|f| f.attributes.contains(&attribute.name.text.as_str()))
+                function.is_none_or(|function| {
+                    let known = AttributeName::from_name(&attribute.name.text);
+                    known.is_some_and(|known| function.row().attributes.contains(&known))
+                })
             });
             call.attributes = in_json(attributes);
         }

@@ -1,9 +1,8 @@
 //! The reference of the functions: how each is called, what it costs and where the count comes from.
 
 use fuseline_core::OpType;
-use fuseline_core::model::functions::{
-    AttributeSpec, FUNCTIONS, Function, ShapeRule, find_attribute,
-};
+use fuseline_core::model::functions::{AttributeName, Function, ShapeRule};
+use strum::VariantArray;
 
 /// A function as the reference describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,50 +22,51 @@ pub struct FunctionRow {
     /// The operations that the count adds up.
     pub flops_source: &'static str,
     /// Its attributes.
-    pub attributes: Vec<&'static AttributeSpec>,
+    pub attributes: &'static [AttributeName],
 }
 
 /// The functions with a text in their name, op type or description, those with it in the name first. Case does not count.
 pub fn function_rows(wanted: &str) -> Vec<FunctionRow> {
     let wanted = wanted.trim().to_lowercase();
-    let is_named = |function: &&Function| function.name.contains(&wanted);
-    let is_described = |function: &&Function| {
-        let words = [function.summary, function.op_type.name()];
+    let is_named = |function: &Function| function.name().contains(&wanted);
+    let is_described = |function: &Function| {
+        let row = function.row();
+        let words = [row.summary, row.op_type.name()];
         words
             .iter()
             .any(|words| words.to_lowercase().contains(&wanted))
     };
-    let named = FUNCTIONS.iter().filter(is_named);
-    let described = FUNCTIONS
+    let named = Function::VARIANTS.iter().copied().filter(is_named);
+    let described = Function::VARIANTS
         .iter()
+        .copied()
         .filter(|function| !is_named(function) && is_described(function));
     named.chain(described).map(function_row).collect()
 }
 
-fn function_row(function: &Function) -> FunctionRow {
-    let per_element = match function.op_type {
+fn function_row(function: Function) -> FunctionRow {
+    let row = function.row();
+    let per_element = match row.op_type {
         OpType::Elementwise => Some("each element of the result"),
         OpType::Reduction => Some("each element of the input"),
-        OpType::Reshape if function.flops_per_element > 0 => Some("each element of the result"),
-        OpType::Opaque if function.flops_per_element > 0 => Some(match function.counted_input() {
+        OpType::Reshape if row.flops_per_element > 0 => Some("each element of the result"),
+        OpType::Opaque if row.flops_per_element > 0 => Some(match function.counted_input() {
             0 => "each element of the input",
             _ => "each element of src",
         }),
         _ => None,
     };
     FunctionRow {
-        name: function.name,
-        signature: format!("{}({})", function.name, function.arguments()),
-        op_type: function.op_type.name(),
-        summary: function.summary,
-        shape: shape_words(function.shape_rule),
+        name: function.name(),
+        signature: format!("{}({})", function.name(), function.arguments()),
+        op_type: row.op_type.name(),
+        summary: row.summary,
+        shape: shape_words(row.shape_rule),
         flops: per_element.map_or_else(String::new, |what| {
-            format!("{} for {what}", function.flops_per_element)
+            format!("{} for {what}", row.flops_per_element)
         }),
-        flops_source: function.flops_source,
-        attributes: (function.attributes.iter())
-            .filter_map(|name| find_attribute(name))
-            .collect(),
+        flops_source: row.flops_source,
+        attributes: row.attributes,
     }
 }
 

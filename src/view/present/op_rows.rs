@@ -1,7 +1,7 @@
 //! The rows of the table of ops, and the functions that an op may call.
 
 use crate::present::words::with_hint;
-use fuseline_core::model::functions::{FUNCTIONS, find};
+use fuseline_core::model::functions::Function;
 use fuseline_core::model::op::shape_text;
 use fuseline_core::model::program::{Argument, Program};
 use fuseline_core::notation::is_literal;
@@ -183,11 +183,15 @@ pub struct FunctionOption {
 pub fn function_options() -> Vec<(&'static str, Vec<FunctionOption>)> {
     let group = |&op_type: &OpType| {
         let name = op_type.name();
-        let any = (find(name).is_none()).then_some(FunctionOption { name, summary: "" });
-        let functions = FUNCTIONS.iter().filter(|f| f.op_type == op_type);
+        let any = Function::from_name(name)
+            .is_none()
+            .then_some(FunctionOption { name, summary: "" });
+        let functions = Function::VARIANTS
+            .iter()
+            .filter(|f| f.row().op_type == op_type);
         let functions = functions.map(|f| FunctionOption {
-            name: f.name,
-            summary: f.summary,
+            name: f.name(),
+            summary: f.row().summary,
         });
         (name, any.into_iter().chain(functions).collect())
     };
@@ -196,5 +200,5 @@ pub fn function_options() -> Vec<(&'static str, Vec<FunctionOption>)> {
 
 /// Whether a function or an op type has this name.
 pub fn is_callable(name: &str) -> bool {
-    find(name).is_some() || name.parse::<OpType>().is_ok()
+    Function::from_name(name).is_some() || name.parse::<OpType>().is_ok()
 }

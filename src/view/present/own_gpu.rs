@@ -11,6 +11,7 @@ use fuseline_codegen::kernel_code::{LONGEST_SHARED_ROW, TILE};
 use fuseline_codegen::own_gpu::check::{TOLERANCE, TOLERATED_F32_ERRORS};
 use fuseline_codegen::own_gpu::{Check, Checks, Failure, Outcome, Output, WANTED_RUN_S, max_bytes};
 use fuseline_core::model::device::DeviceProbe;
+use fuseline_core::model::functions::Function;
 use fuseline_core::model::op::{Op, element_count};
 use fuseline_core::{Graph, KernelId, OpId, OpType, TensorId};
 use std::collections::HashMap;
@@ -209,10 +210,7 @@ pub fn notes(outcome: &Outcome) -> Vec<String> {
 /// For what of the program the shaders of this page take longer than the roofline says: on an H100 two to eight times, for cumulative
 /// sums some hundred times. `O(ops)`.
 fn slower_note(graph: &Graph) -> Option<String> {
-    let is_function = |name: &str| {
-        let mut functions = graph.ops.iter().filter_map(|op| op.function.as_deref());
-        functions.any(|function| function.starts_with(name))
-    };
+    let has = |holds: fn(&Op) -> bool| graph.ops.iter().any(holds);
     let reductions = || {
         let ops = graph.ops.iter_enumerated();
         ops.filter(|(_, op)| op.op_type == OpType::Reduction)
@@ -232,11 +230,11 @@ fn slower_note(graph: &Graph) -> Option<String> {
     };
     let causes = [
         (
-            is_function("conv"),
+            has(Op::is_convolution),
             "convolutions (they compute the index of each element that they read)",
         ),
         (
-            is_function("cumsum"),
+            has(|op| op.function == Some(Function::Cumsum)),
             "cumulative sums (each element adds up all elements before it)",
         ),
         (

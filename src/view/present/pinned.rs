@@ -6,6 +6,7 @@ use super::names::{joined, op_names};
 use super::options::policy_title;
 use super::times::{TimeKind, total_times};
 use crate::present::sweep::param_text;
+use fuseline_core::model::functions::Function;
 use fuseline_core::notation::spelling::printable;
 use fuseline_core::{Analysis, IdVec, KernelId, OpId, Options, Program};
 use std::collections::{HashMap, HashSet};
@@ -166,13 +167,13 @@ impl KernelAgainst {
 }
 
 /// A kernel by the names and the functions of its ops.
-type Names<'a> = Vec<(&'a str, Option<&'a str>)>;
+type Names<'a> = Vec<(&'a str, Option<Function>)>;
 
 fn names_of(analysis: &Analysis, kernel: KernelId) -> Names<'_> {
     let ops = &analysis.partition.kernels[kernel];
     let op = |&op: &OpId| &analysis.graph.ops[op];
     (ops.iter().map(op))
-        .map(|op| (op.name.as_str(), op.function.as_deref()))
+        .map(|op| (op.name.as_str(), op.function))
         .collect()
 }
 

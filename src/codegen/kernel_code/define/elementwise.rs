@@ -4,6 +4,7 @@ use super::{Defined, Definition, Definitions, Operand};
 use crate::interpret::EvaluationError;
 use crate::interpret::random_key;
 use crate::kernel_code::expression::{Binary, Expr, ExprId, Unary};
+use fuseline_core::model::functions::{AttributeName, Function};
 use std::f64::consts::FRAC_1_SQRT_2;
 
 /// sqrt(2 / pi)
@@ -18,16 +19,18 @@ impl Definitions<'_> {
     pub(super) fn elementwise(&mut self, definition: &Definition<'_>) -> Defined {
         let operands = self.operands(definition);
         match (definition.function, &operands[..]) {
-            ("full", []) => Ok(self.number(definition.call.stated("value")?)),
-            ("arange", []) => {
+            (Function::Full, []) => Ok(self.number(definition.call.stated(AttributeName::Value)?)),
+            (Function::Arange, []) => {
                 let place = self.expressions.ravel(&definition.op.shape, definition.at);
                 Ok(self.expressions.expr(Expr::Place(place)))
             }
-            ("mask" | "tril" | "triu", &[x]) => self.by_diagonal(definition, x),
-            ("dropout", &[x]) => self.dropout(definition, x),
-            ("batch_norm", [x, factors @ ..]) => self.batch_norm(definition, *x, factors),
-            ("rotary", &[x, cos, sin]) => self.rotary(definition, [x, cos, sin]),
-            ("where", &[condition, a, b]) => {
+            (Function::Mask | Function::Tril | Function::Triu, &[x]) => {
+                self.by_diagonal(definition, x)
+            }
+            (Function::Dropout, &[x]) => self.dropout(definition, x),
+            (Function::BatchNorm, [x, factors @ ..]) => self.batch_norm(definition, *x, factors),
+            (Function::Rotary, &[x, cos, sin]) => self.rotary(definition, [x, cos, sin]),
+            (Function::Where, &[condition, a, b]) => {
                 let condition = self.aligned(definition, condition)?;
                 let (a, b) = (self.aligned(definition, a)?, self.aligned(definition, b)?);
                 Ok(self.expressions.select(condition, a, b))
@@ -48,27 +51,27 @@ impl Definitions<'_> {
     fn of_one(&mut self, definition: &Definition<'_>, x: ExprId) -> Defined {
         let call = definition.call;
         let simple = match definition.function {
-            "neg" => Some(Unary::Negate),
-            "abs" => Some(Unary::Abs),
-            "isnan" => Some(Unary::IsNan),
-            "isinf" => Some(Unary::IsInfinite),
-            "tanh" => Some(Unary::Tanh),
-            "exp" => Some(Unary::Exp),
-            "exp2" => Some(Unary::Exp2),
-            "expm1" => Some(Unary::Expm1),
-            "log" => Some(Unary::Log),
-            "log2" => Some(Unary::Log2),
-            "log1p" => Some(Unary::Log1p),
-            "tan" => Some(Unary::Tan),
-            "ceil" => Some(Unary::Ceil),
-            "trunc" => Some(Unary::Trunc),
-            "erf" => Some(Unary::Erf),
-            "sin" => Some(Unary::Sin),
-            "cos" => Some(Unary::Cos),
-            "round" => Some(Unary::Round),
-            "floor" => Some(Unary::Floor),
-            "sqrt" => Some(Unary::Sqrt),
-            "logical_not" => Some(Unary::Not),
+            Function::Neg => Some(Unary::Negate),
+            Function::Abs => Some(Unary::Abs),
+            Function::Isnan => Some(Unary::IsNan),
+            Function::Isinf => Some(Unary::IsInfinite),
+            Function::Tanh => Some(Unary::Tanh),
+            Function::Exp => Some(Unary::Exp),
+            Function::Exp2 => Some(Unary::Exp2),
+            Function::Expm1 => Some(Unary::Expm1),
+            Function::Log => Some(Unary::Log),
+            Function::Log2 => Some(Unary::Log2),
+            Function::Log1p => Some(Unary::Log1p),
+            Function::Tan => Some(Unary::Tan),
+            Function::Ceil => Some(Unary::Ceil),
+            Function::Trunc => Some(Unary::Trunc),
+            Function::Erf => Some(Unary::Erf),
+            Function::Sin => Some(Unary::Sin),
+            Function::Cos => Some(Unary::Cos),
+            Function::Round => Some(Unary::Round),
+            Function::Floor => Some(Unary::Floor),
+            Function::Sqrt => Some(Unary::Sqrt),
+            Function::LogicalNot => Some(Unary::Not),
             _ => None,
         };
         if let Some(function) = simple {
@@ -76,22 +79,22 @@ impl Definitions<'_> {
         }
         let zero = self.number(0.0);
         Ok(match definition.function {
-            "cast" => x,
-            "square" => self.binary(Binary::Multiply, x, x),
-            "relu" => self.binary(Binary::Maximum, x, zero),
-            "reciprocal" => self.reciprocal(x),
-            "rsqrt" => {
+            Function::Cast => x,
+            Function::Square => self.binary(Binary::Multiply, x, x),
+            Function::Relu => self.binary(Binary::Maximum, x, zero),
+            Function::Reciprocal => self.reciprocal(x),
+            Function::Rsqrt => {
                 let root = self.unary(Unary::Sqrt, x);
                 self.reciprocal(root)
             }
-            "sign" => {
+            Function::Sign => {
                 let [above, below] = [
                     self.binary(Binary::Less, zero, x),
                     self.binary(Binary::Less, x, zero),
                 ];
                 self.binary(Binary::Subtract, above, below)
             }
-            "gelu" => {
+            Function::Gelu => {
                 let square = self.binary(Binary::Multiply, x, x);
                 let cube = self.binary(Binary::Multiply, square, x);
                 let small = self.with(Binary::Multiply, cube, GELU_CUBE);
@@ -100,61 +103,65 @@ impl Definitions<'_> {
                 let tanh = self.unary(Unary::Tanh, inner);
                 self.gated(x, tanh)
             }
-            "gelu_erf" => {
+            Function::GeluErf => {
                 let inner = self.with(Binary::Multiply, x, FRAC_1_SQRT_2);
                 let erf = self.unary(Unary::Erf, inner);
                 self.gated(x, erf)
             }
-            "sigmoid" => self.sigmoid(x),
-            "silu" => {
+            Function::Sigmoid => self.sigmoid(x),
+            Function::Silu => {
                 let sigmoid = self.sigmoid(x);
                 self.binary(Binary::Multiply, x, sigmoid)
             }
-            "leaky_relu" => {
-                let below = self.with(Binary::Multiply, x, call.number("slope").unwrap_or(0.01));
+            Function::LeakyRelu => {
+                let below = self.with(
+                    Binary::Multiply,
+                    x,
+                    call.number(AttributeName::Slope).unwrap_or(0.01),
+                );
                 self.if_positive(x, x, below)
             }
-            "elu" => {
+            Function::Elu => {
                 let power = self.unary(Unary::Expm1, x);
-                let alpha = call.number("alpha").unwrap_or(1.0);
+                let alpha = call.number(AttributeName::Alpha).unwrap_or(1.0);
                 let below = self.with(Binary::Multiply, power, alpha);
                 self.if_positive(x, x, below)
             }
-            "selu" => {
+            Function::Selu => {
                 let power = self.unary(Unary::Expm1, x);
                 let below = self.with(Binary::Multiply, power, SELU_ALPHA);
                 let value = self.if_positive(x, x, below);
                 self.with(Binary::Multiply, value, SELU_SCALE)
             }
-            "softplus" => self.softplus(x),
-            "mish" => {
+            Function::Softplus => self.softplus(x),
+            Function::Mish => {
                 let soft = self.softplus(x);
                 let tanh = self.unary(Unary::Tanh, soft);
                 self.binary(Binary::Multiply, x, tanh)
             }
-            "hardsigmoid" => self.hardsigmoid(x),
-            "hardswish" => {
+            Function::Hardsigmoid => self.hardsigmoid(x),
+            Function::Hardswish => {
                 let gate = self.hardsigmoid(x);
                 self.binary(Binary::Multiply, x, gate)
             }
-            "scale" => self.with(Binary::Multiply, x, call.stated("factor")?),
-            "shift" => self.with(Binary::Add, x, call.stated("amount")?),
-            "pow" => match call.stated("exponent")? {
+            Function::Scale => self.with(Binary::Multiply, x, call.stated(AttributeName::Factor)?),
+            Function::Shift => self.with(Binary::Add, x, call.stated(AttributeName::Amount)?),
+            Function::Pow => match call.stated(AttributeName::Exponent)? {
                 // A power of 2 is a product: the function for powers knows no negative bases on every GPU.
                 2.0 => self.binary(Binary::Multiply, x, x),
                 exponent => self.with(Binary::Power, x, exponent),
             },
-            "clamp" => {
+            Function::Clamp => {
                 let mut value = x;
-                if let Some(min) = call.number("min") {
+                if let Some(min) = call.number(AttributeName::Min) {
                     value = self.with(Binary::Maximum, value, min);
                 }
-                if let Some(max) = call.number("max") {
+                if let Some(max) = call.number(AttributeName::Max) {
                     value = self.with(Binary::Minimum, value, max);
                 }
                 value
             }
-            name => return Err(EvaluationError::OneInput(name).into()),
+            function => return Err(EvaluationError::OneInput(function).into()),
         })
     }
 
@@ -199,42 +206,42 @@ impl Definitions<'_> {
         self.expressions.select(is_positive, then, otherwise)
     }
 
-    fn of_two(&mut self, name: &str, a: ExprId, b: ExprId) -> Option<ExprId> {
-        let simple = match name {
-            "add" | "mask" => Some(Binary::Add),
-            "sub" => Some(Binary::Subtract),
-            "mul" => Some(Binary::Multiply),
-            "div" => Some(Binary::Divide),
-            "pow" => Some(Binary::Power),
-            "maximum" => Some(Binary::Maximum),
-            "minimum" => Some(Binary::Minimum),
-            "lt" => Some(Binary::Less),
-            "le" => Some(Binary::LessEqual),
-            "eq" => Some(Binary::Equal),
-            "logical_and" => Some(Binary::And),
-            "logical_or" => Some(Binary::Or),
+    fn of_two(&mut self, function: Function, a: ExprId, b: ExprId) -> Option<ExprId> {
+        let simple = match function {
+            Function::Add | Function::Mask => Some(Binary::Add),
+            Function::Sub => Some(Binary::Subtract),
+            Function::Mul => Some(Binary::Multiply),
+            Function::Div => Some(Binary::Divide),
+            Function::Pow => Some(Binary::Power),
+            Function::Maximum => Some(Binary::Maximum),
+            Function::Minimum => Some(Binary::Minimum),
+            Function::Lt => Some(Binary::Less),
+            Function::Le => Some(Binary::LessEqual),
+            Function::Eq => Some(Binary::Equal),
+            Function::LogicalAnd => Some(Binary::And),
+            Function::LogicalOr => Some(Binary::Or),
             _ => None,
         };
         if let Some(function) = simple {
             return Some(self.binary(function, a, b));
         }
-        Some(match name {
-            "gt" => self.binary(Binary::Less, b, a),
-            "ge" => self.binary(Binary::LessEqual, b, a),
-            "ne" => {
+        Some(match function {
+            Function::Gt => self.binary(Binary::Less, b, a),
+            Function::Ge => self.binary(Binary::LessEqual, b, a),
+            Function::Ne => {
                 let equal = self.binary(Binary::Equal, a, b);
                 self.unary(Unary::Not, equal)
             }
-            "logical_xor" => {
+            Function::LogicalXor => {
                 let [no_a, no_b] = [a, b].map(|x| self.unary(Unary::Not, x));
                 let equal = self.binary(Binary::Equal, no_a, no_b);
                 self.unary(Unary::Not, equal)
             }
-            "floor_divide" => {
+            Function::FloorDivide => {
                 let quotient = self.binary(Binary::Divide, a, b);
                 self.unary(Unary::Floor, quotient)
             }
-            "remainder" => {
+            Function::Remainder => {
                 // The rest has the sign of the divisor, as in PyTorch.
                 let rest = self.binary(Binary::Remainder, a, b);
                 let zero = self.number(0.0);
@@ -259,22 +266,22 @@ impl Definitions<'_> {
             (&[column], &[columns]) => (zero, column, [1, columns]),
             _ => (zero, zero, [1, 1]),
         };
-        let diagonal = definition.call.size("diagonal").unwrap_or(0);
+        let diagonal = definition.call.size(AttributeName::Diagonal).unwrap_or(0);
         #[allow(clippy::cast_possible_wrap, reason = "sizes of tensors are below 2^63")]
         let offset = (sizes[1] as i64 - sizes[0] as i64).max(0);
-        let at = if definition.function == "mask" {
+        let at = if definition.function == Function::Mask {
             offset
         } else {
             diagonal
         };
         let diagonal = self.expressions.shifted(row, at);
         Ok(match definition.function {
-            "mask" => {
+            Function::Mask => {
                 let is_hidden = self.expressions.expr(Expr::Below(diagonal, column));
                 let hidden = self.number(f64::NEG_INFINITY);
                 self.expressions.select(is_hidden, hidden, x)
             }
-            "tril" => {
+            Function::Tril => {
                 let is_above = self.expressions.expr(Expr::Below(diagonal, column));
                 let zero = self.number(0.0);
                 self.expressions.select(is_above, zero, x)
@@ -288,7 +295,7 @@ impl Definitions<'_> {
     }
 
     fn dropout(&mut self, definition: &Definition<'_>, x: Operand) -> Defined {
-        let p = definition.call.number("p").unwrap_or(0.5);
+        let p = definition.call.number(AttributeName::P).unwrap_or(0.5);
         if !(0.0..=1.0).contains(&p) {
             return Err(EvaluationError::NoProbability(p).into());
         }
@@ -355,7 +362,7 @@ impl Definitions<'_> {
                 Ok(self.binary(Binary::Add, scaled, shift))
             }
             [mean, variance, ref rest @ ..] => {
-                let eps = definition.call.number("eps").unwrap_or(1e-5);
+                let eps = definition.call.number(AttributeName::Eps).unwrap_or(1e-5);
                 let centered = self.binary(Binary::Subtract, x, mean);
                 let mut value = self.normalized(centered, variance, eps);
                 if let Some(&weight) = rest.first() {

@@ -4,6 +4,7 @@ use super::{Defined, Definition, Definitions, Operand};
 use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::{Binary, Expr};
 use crate::kernel_code::index::IndexId;
+use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::operand_parts::{Heads, heads_between};
 use fuseline_core::resolve::dimension_of;
 
@@ -11,13 +12,13 @@ impl Definitions<'_> {
     pub(super) fn layout(&mut self, definition: &Definition<'_>) -> Defined {
         let operands = self.operands(definition);
         match (definition.function, &operands[..]) {
-            ("reshape" | "contiguous", &[x]) => self.kept(definition, x),
-            ("rearrange", &[x]) => self.rearranged(definition, x),
-            ("rearrange", _) => Err(CodegenError::UnknownOrder),
-            ("concat", operands) => self.concatenated(definition, operands),
-            ("expand", &[x]) => self.aligned(definition, x),
-            ("pad", &[x]) => self.padded(definition, x),
-            ("embedding", &[index, table]) => {
+            (Function::Reshape | Function::Contiguous, &[x]) => self.kept(definition, x),
+            (Function::Rearrange, &[x]) => self.rearranged(definition, x),
+            (Function::Rearrange, _) => Err(CodegenError::UnknownOrder),
+            (Function::Concat, operands) => self.concatenated(definition, operands),
+            (Function::Expand, &[x]) => self.aligned(definition, x),
+            (Function::Pad, &[x]) => self.padded(definition, x),
+            (Function::Embedding, &[index, table]) => {
                 let (&column, places) =
                     (definition.at.split_last()).ok_or_else(|| definition.unfit())?;
                 let shape = self.shape_of_operand(index)?;
@@ -27,7 +28,7 @@ impl Definitions<'_> {
                 let row = self.index_at(definition, index, &at, rows)?;
                 self.element(definition, table, &[row, column])
             }
-            ("gather", &[x, index]) => {
+            (Function::Gather, &[x, index]) => {
                 let axis = (definition.op.indexing.as_ref()).map_or(0, |indexing| indexing.axis);
                 let size = self.shape_of_operand(x)?.get(axis).copied();
                 let mut at = definition.at.to_vec();
@@ -35,15 +36,17 @@ impl Definitions<'_> {
                 *at.get_mut(axis).ok_or_else(|| definition.unfit())? = place;
                 self.element(definition, x, &at)
             }
-            ("index", [x, indices @ ..]) => self.indexed(definition, *x, indices),
-            ("one_hot", &[index]) => {
+            (Function::Index, [x, indices @ ..]) => self.indexed(definition, *x, indices),
+            (Function::OneHot, &[index]) => {
                 let (&class, places) =
                     (definition.at.split_last()).ok_or_else(|| definition.unfit())?;
                 let index = self.element(definition, index, places)?;
                 let class = self.expressions.expr(Expr::Place(class));
                 Ok(self.binary(Binary::Equal, index, class))
             }
-            ("interpolate" | "interpolate_bilinear", &[x]) => self.interpolated(definition, x),
+            (Function::Interpolate | Function::InterpolateBilinear, &[x]) => {
+                self.interpolated(definition, x)
+            }
             (_, &[x]) => {
                 let at = self.source(definition, x)?;
                 self.element(definition, x, &at)
@@ -96,9 +99,9 @@ impl Definitions<'_> {
         let rank = shape.len();
         let mut at = definition.at.to_vec();
         let indexing = definition.op.indexing.as_ref();
-        let stated = definition.call.size("axis").unwrap_or(-1);
+        let stated = definition.call.size(AttributeName::Axis).unwrap_or(-1);
         match definition.function {
-            "transpose" => {
+            Function::Transpose => {
                 let perm = &indexing.ok_or_else(refuse)?.perm;
                 if perm.len() != rank || at.len() != rank {
                     return Err(refuse());
@@ -107,20 +110,20 @@ impl Definitions<'_> {
                     *at.get_mut(old).ok_or_else(refuse)? = place;
                 }
             }
-            "split" | "slice" => {
+            Function::Split | Function::Slice => {
                 let indexing = indexing.ok_or_else(refuse)?;
                 let own = at.get_mut(indexing.axis).ok_or_else(refuse)?;
                 let stepped = self.expressions.times(*own, indexing.step);
                 *own = self.expressions.shifted(stepped, indexing.start as i64);
             }
-            "repeat" => {
+            Function::Repeat => {
                 let added = at.len().checked_sub(rank).ok_or_else(refuse)?;
                 at.drain(..added);
                 for (own, &size) in at.iter_mut().zip(&shape) {
                     *own = self.expressions.remainder(*own, size);
                 }
             }
-            "repeat_interleave" => {
+            Function::RepeatInterleave => {
                 let axis = dimension_of(stated, rank).ok_or_else(refuse)?;
                 let times = definition.op.shape.get(axis).zip(shape.get(axis));
                 let times = times
@@ -129,24 +132,31 @@ impl Definitions<'_> {
                 let own = at.get_mut(axis).ok_or_else(refuse)?;
                 *own = self.expressions.quotient(*own, times);
             }
-            "flip" => {
-                for axis in definition.call.sizes("axis").unwrap_or(vec![-1]) {
+            Function::Flip => {
+                for axis in definition
+                    .call
+                    .sizes(AttributeName::Axis)
+                    .unwrap_or(vec![-1])
+                {
                     let axis = dimension_of(axis, rank).ok_or_else(refuse)?;
                     let own = at.get_mut(axis).ok_or_else(refuse)?;
                     let last = self.expressions.constant(shape[axis] as i64 - 1);
                     *own = self.expressions.plus(last, *own, -1);
                 }
             }
-            "roll" => {
+            Function::Roll => {
                 let axis = dimension_of(stated, rank).ok_or_else(refuse)?;
                 let &size = shape.get(axis).ok_or_else(refuse)?;
-                let shift = definition.call.size("shift").ok_or_else(refuse)?;
+                let shift = definition
+                    .call
+                    .size(AttributeName::Shift)
+                    .ok_or_else(refuse)?;
                 let back = shift.checked_rem_euclid(size as i64).ok_or_else(refuse)?;
                 let own = at.get_mut(axis).ok_or_else(refuse)?;
                 let shifted = self.expressions.shifted(*own, size as i64 - back);
                 *own = self.expressions.remainder(shifted, size);
             }
-            name => return Err(CodegenError::NoKernel(name)),
+            function => return Err(CodegenError::NoKernel(function)),
         }
         Ok(at)
     }
@@ -179,7 +189,10 @@ impl Definitions<'_> {
 
     fn padded(&mut self, definition: &Definition<'_>, x: Operand) -> Defined {
         let refuse = || definition.unfit();
-        let border = definition.call.sizes("pad").ok_or_else(refuse)?;
+        let border = definition
+            .call
+            .sizes(AttributeName::Pad)
+            .ok_or_else(refuse)?;
         let shape = self.shape_of_operand(x)?;
         let mut at = definition.at.to_vec();
         for (place, sides) in border.chunks(2).enumerate() {

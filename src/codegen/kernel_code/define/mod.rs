@@ -14,6 +14,7 @@ use super::expression::{Binary, Expr, ExprId, Expressions, Fold, Unary};
 use super::index::{IndexId, VariableId};
 use crate::interpret::{Call, external_type, function_of, unknown_operator};
 use fuseline_core::model::dtype::DType;
+use fuseline_core::model::functions::Function;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{IdVec, OpId, TensorId};
 use fuseline_core::model::op::{Op, element_count};
@@ -46,7 +47,7 @@ struct Definition<'a> {
     id: OpId,
     op: &'a Op,
     call: &'a Call,
-    function: &'static str,
+    function: Function,
     /// The index of the element of its output.
     at: &'a [IndexId],
     /// What its reads are bound to: outside of it the element is not used.
@@ -138,13 +139,19 @@ impl<'a> Definitions<'a> {
     /// Whole numbers lose their fraction, and truth values are 0 or 1; floats stay as wide as the kernel computes.
     fn converted(&mut self, op: OpId, value: ExprId) -> ExprId {
         let op = &self.graph.ops[op];
-        let function = op.function.as_deref();
+        let function = op.function;
         match (function, op.element_type()) {
             (
-                Some("cast" | "div" | "mean" | "scale" | "shift"),
+                Some(
+                    Function::Cast
+                    | Function::Div
+                    | Function::Mean
+                    | Function::Scale
+                    | Function::Shift,
+                ),
                 Some(DType::I64 | DType::I32 | DType::I8),
             ) => self.expressions.unary(Unary::Trunc, value),
-            (Some("cast"), Some(DType::Bool)) => {
+            (Some(Function::Cast), Some(DType::Bool)) => {
                 let is_zero = self.expressions.unary(Unary::Not, value);
                 self.expressions.unary(Unary::Not, is_zero)
             }
@@ -159,18 +166,18 @@ impl<'a> Definitions<'a> {
             id,
             op,
             call: &self.calls[id],
-            function: function.name,
+            function,
             at,
             only_if,
         };
-        match function.op_type {
+        match function.row().op_type {
             OpType::Elementwise => self.elementwise(&definition),
             OpType::Reduction => self.reduction(&definition),
             OpType::Matmul => self.product(&definition),
             OpType::Reshape => self.layout(&definition),
-            OpType::Opaque if function.name == "opaque" => Err(unknown_operator(op).into()),
-            OpType::Opaque if function.name == "sdpa" => self.attention(&definition),
-            OpType::Opaque => Err(CodegenError::NoKernel(function.name)),
+            OpType::Opaque if function == Function::Opaque => Err(unknown_operator(op).into()),
+            OpType::Opaque if function == Function::Sdpa => self.attention(&definition),
+            OpType::Opaque => Err(CodegenError::NoKernel(function)),
         }
     }
 

@@ -6,6 +6,7 @@ use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::{Binary, Expr, ExprId, Fold, Unary};
 use crate::kernel_code::index::IndexId;
 use fuseline_core::model::dtype::DType;
+use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::op::element_count;
 use fuseline_core::model::operand_parts::{Sides, packed_parts};
 
@@ -33,11 +34,13 @@ impl Definitions<'_> {
         let operands = self.operands(definition);
         let call = definition.call;
         match (definition.function, &operands[..]) {
-            ("matmul", operands) if call.has("k") => self.packed(definition, operands),
-            ("matmul", &[a, b]) => {
+            (Function::Matmul, operands) if call.has(AttributeName::K) => {
+                self.packed(definition, operands)
+            }
+            (Function::Matmul, &[a, b]) => {
                 let sides = [
-                    Side::of(a, call.is_set("transpose_a")),
-                    Side::of(b, call.is_set("transpose_b")),
+                    Side::of(a, call.is_set(AttributeName::TransposeA)),
+                    Side::of(b, call.is_set(AttributeName::TransposeB)),
                 ];
                 let shape = self.shape_of_operand(a)?;
                 let ((&[.., k], false) | (&[.., k, _], true)) =
@@ -47,7 +50,7 @@ impl Definitions<'_> {
                 };
                 self.multiplied(definition, sides, k)
             }
-            ("linear", [x, weight, bias @ ..]) => {
+            (Function::Linear, [x, weight, bias @ ..]) => {
                 let shape = self.shape_of_operand(*x)?;
                 let &k = shape.last().ok_or_else(|| definition.unfit())?;
                 let variable = self.loop_over(definition, 0, k);
@@ -64,7 +67,7 @@ impl Definitions<'_> {
                 let sum = self.sum(variable, product);
                 self.biased(definition, sum, bias, feature)
             }
-            ("conv1d" | "conv2d", [x, weight, bias @ ..]) => {
+            (Function::Conv1d | Function::Conv2d, [x, weight, bias @ ..]) => {
                 let sum = self.convolved(definition, *x, *weight)?;
                 let &feature = definition.at.get(1).ok_or_else(|| definition.unfit())?;
                 self.biased(definition, sum, bias, feature)
@@ -150,7 +153,8 @@ impl Definitions<'_> {
             }
             _ => return Err(refuse()),
         };
-        let flags = ["transpose_a", "transpose_b"].map(|flag| definition.call.is_set(flag));
+        let flags = [AttributeName::TransposeA, AttributeName::TransposeB]
+            .map(|flag| definition.call.is_set(flag));
         if flags != [false, false] {
             return Err(CodegenError::TransposedPart);
         }
@@ -181,7 +185,7 @@ impl Definitions<'_> {
     fn convolved(&mut self, definition: &Definition<'_>, x: Operand, weight: Operand) -> Defined {
         let refuse = || definition.unfit();
         let (shape, of_weight) = (self.shape_of_operand(x)?, self.shape_of_operand(weight)?);
-        let is_flat = definition.function == "conv1d";
+        let is_flat = definition.function == Function::Conv1d;
         let (&[_, channels, ref image @ ..], &[features, group_channels, ref window @ ..]) =
             (&shape[..], &of_weight[..])
         else {
@@ -193,7 +197,7 @@ impl Definitions<'_> {
         if image.len() != window.len() || places.len() != window.len() {
             return Err(refuse());
         }
-        let pair = |name: &str, default: usize| {
+        let pair = |name: AttributeName, default: usize| {
             let pair = definition.call.pair(name, default).ok_or_else(refuse)?;
             // Of a sequence, seen as an image one pixel high, only the width has a border.
             let sizes = if is_flat {
@@ -209,11 +213,11 @@ impl Definitions<'_> {
             )
         };
         let (stride, padding, dilation) = (
-            pair("stride", 1)?,
-            pair("padding", 0)?,
-            pair("dilation", 1)?,
+            pair(AttributeName::Stride, 1)?,
+            pair(AttributeName::Padding, 0)?,
+            pair(AttributeName::Dilation, 1)?,
         );
-        let groups = u64::try_from(definition.call.size("groups").unwrap_or(1)).ok();
+        let groups = u64::try_from(definition.call.size(AttributeName::Groups).unwrap_or(1)).ok();
         let groups = groups.filter(|&groups| groups > 0).ok_or_else(refuse)?;
         let group_features = features / groups;
         if groups.checked_mul(group_channels) != Some(channels) || group_features == 0 {
@@ -284,7 +288,7 @@ impl Definitions<'_> {
         let right = self.element(definition, k, &[&shared[..], &[key, step]].concat())?;
         let product = self.binary(Binary::Multiply, left, right);
         let product = self.sum(over_size, product);
-        let scale = definition.call.number("scale");
+        let scale = definition.call.number(AttributeName::Scale);
         let scale = scale.unwrap_or_else(|| 1.0 / (size as f64).sqrt());
         let mut score = self.with(Binary::Multiply, product, scale);
         let hidden = self.number(f64::NEG_INFINITY);
@@ -302,7 +306,7 @@ impl Definitions<'_> {
                 self.binary(Binary::Add, score, given)
             };
         }
-        if definition.call.is_set("causal") {
+        if definition.call.is_set(AttributeName::Causal) {
             let is_later = self.expressions.expr(Expr::Below(query, key));
             score = self.expressions.select(is_later, hidden, score);
         }

@@ -4,6 +4,7 @@ use super::{Defined, Definition, Definitions, Operand};
 use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::{Binary, Expr, ExprId, Fold, Unary};
 use crate::kernel_code::index::{IndexId, VariableId};
+use fuseline_core::model::functions::{AttributeName, Function};
 
 /// The rows that a reduction takes together.
 struct Rows {
@@ -27,23 +28,28 @@ impl Definitions<'_> {
             return Err(definition.unfit());
         };
         match definition.function {
-            "max_pool2d" | "avg_pool2d" => return self.pool(definition, *x),
-            "adaptive_avg_pool2d" | "adaptive_max_pool2d" => {
+            Function::MaxPool2d | Function::AvgPool2d => return self.pool(definition, *x),
+            Function::AdaptiveAvgPool2d | Function::AdaptiveMaxPool2d => {
                 return self.adaptive_pool(definition, *x);
             }
             _ => {}
         }
         let rows = self.rows(definition, *x)?;
-        let eps = |default: f64| definition.call.number("eps").unwrap_or(default);
+        let eps = |default: f64| {
+            definition
+                .call
+                .number(AttributeName::Eps)
+                .unwrap_or(default)
+        };
         let value = match definition.function {
-            "softmax" => {
+            Function::Softmax => {
                 let own = self.shifted_power(definition, &rows, None)?;
                 let along = self.expressions.place(rows.variable);
                 let each = self.shifted_power(definition, &rows, Some(along))?;
                 let sum = self.sum(rows.variable, each);
                 self.binary(Binary::Divide, own, sum)
             }
-            "log_softmax" => {
+            Function::LogSoftmax => {
                 let along = self.expressions.place(rows.variable);
                 let each = self.shifted_power(definition, &rows, Some(along))?;
                 let sum = self.sum(rows.variable, each);
@@ -53,7 +59,7 @@ impl Definitions<'_> {
                 let shifted = self.binary(Binary::Subtract, own, largest);
                 self.binary(Binary::Subtract, shifted, log)
             }
-            "layer_norm" | "batch_norm_train" | "group_norm" => {
+            Function::LayerNorm | Function::BatchNormTrain | Function::GroupNorm => {
                 let mean = self.mean(definition, &rows)?;
                 let variance = self.squares(definition, &rows, mean)?;
                 let variance = self.with(Binary::Divide, variance, rows.width as f64);
@@ -62,7 +68,7 @@ impl Definitions<'_> {
                 let normal = self.normalized(centered, variance, eps(1e-5));
                 self.weighted(definition, normal, factors)?
             }
-            "rms_norm" => {
+            Function::RmsNorm => {
                 let zero = self.number(0.0);
                 let squares = self.squares(definition, &rows, zero)?;
                 let mean = self.with(Binary::Divide, squares, rows.width as f64);
@@ -70,7 +76,7 @@ impl Definitions<'_> {
                 let normal = self.normalized(own, mean, eps(1e-6));
                 self.weighted(definition, normal, factors)?
             }
-            "l2_norm" => {
+            Function::L2Norm => {
                 let zero = self.number(0.0);
                 let squares = self.squares(definition, &rows, zero)?;
                 let length = self.unary(Unary::Sqrt, squares);
@@ -78,7 +84,7 @@ impl Definitions<'_> {
                 let own = self.at(definition, &rows, &rows.at)?;
                 self.binary(Binary::Divide, own, length)
             }
-            "cumsum" => self.cumsum(definition, &rows)?,
+            Function::Cumsum => self.cumsum(definition, &rows)?,
             _ => return self.of_row(definition, &rows),
         };
         Ok(value)
@@ -87,16 +93,16 @@ impl Definitions<'_> {
     /// A reduction that gives one value for each row.
     fn of_row(&mut self, definition: &Definition<'_>, rows: &Rows) -> Defined {
         Ok(match definition.function {
-            "sum" => self.folded(definition, rows, Fold::Sum)?,
-            "mean" => self.mean(definition, rows)?,
-            "max" => self.folded(definition, rows, Fold::Maximum)?,
-            "min" => self.folded(definition, rows, Fold::Minimum)?,
-            "prod" => self.folded(definition, rows, Fold::Product)?,
-            "any" | "all" => {
+            Function::Sum => self.folded(definition, rows, Fold::Sum)?,
+            Function::Mean => self.mean(definition, rows)?,
+            Function::Max => self.folded(definition, rows, Fold::Maximum)?,
+            Function::Min => self.folded(definition, rows, Fold::Minimum)?,
+            Function::Prod => self.folded(definition, rows, Fold::Product)?,
+            Function::Any | Function::All => {
                 let each = self.along(definition, rows)?;
                 let is_zero = self.unary(Unary::Not, each);
                 let is_set = self.unary(Unary::Not, is_zero);
-                let fold = if definition.function == "any" {
+                let fold = if definition.function == Function::Any {
                     Fold::Maximum
                 } else {
                     Fold::Minimum
@@ -106,8 +112,8 @@ impl Definitions<'_> {
                 let least = self.with(Binary::Maximum, bounded, 0.0);
                 self.with(Binary::Minimum, least, 1.0)
             }
-            "argmax" | "argmin" => {
-                let fold = if definition.function == "argmax" {
+            Function::Argmax | Function::Argmin => {
+                let fold = if definition.function == Function::Argmax {
                     Fold::Maximum
                 } else {
                     Fold::Minimum
@@ -122,7 +128,7 @@ impl Definitions<'_> {
                 (self.expressions).fold(Fold::Minimum, rows.variable, place)
             }
             // As PyTorch does, over one less than the elements of a row.
-            "var" => {
+            Function::Var => {
                 let mean = self.mean(definition, rows)?;
                 let squares = self.squares(definition, rows, mean)?;
                 self.with(Binary::Divide, squares, rows.width as f64 - 1.0)
@@ -136,7 +142,7 @@ impl Definitions<'_> {
         let out = &definition.op.shape;
         let mut at = definition.at.to_vec();
         let mut reduced = definition.op.reduced_axes(shape.len());
-        if definition.function == "group_norm" {
+        if definition.function == Function::GroupNorm {
             // The channels of a group stand one behind the other.
             let groups = definition.op.indexing.as_ref().map_or(0, |own| own.groups);
             let &batch = shape.first().ok_or_else(|| definition.unfit())?;
@@ -251,7 +257,7 @@ impl Definitions<'_> {
         factors: &[Operand],
     ) -> Defined {
         let is_by_channel =
-            definition.function != "layer_norm" && definition.function != "rms_norm";
+            definition.function != Function::LayerNorm && definition.function != Function::RmsNorm;
         for (&factor, function) in factors.iter().zip([Binary::Multiply, Binary::Add]) {
             let factor = if is_by_channel {
                 let &channel = definition.at.get(1).ok_or_else(|| definition.unfit())?;
@@ -310,7 +316,7 @@ impl Definitions<'_> {
             }
             at.push(place);
         }
-        let is_max = definition.function == "max_pool2d";
+        let is_max = definition.function == Function::MaxPool2d;
         let each = self.element_if(definition, x, &at, condition)?;
         Ok(self.pooled(variable, each, condition, is_max, elements))
     }

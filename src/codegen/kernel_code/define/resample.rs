@@ -4,6 +4,7 @@ use super::{Defined, Definition, Definitions, Operand};
 use crate::kernel_code::error::CodegenError;
 use crate::kernel_code::expression::{Binary, Expr, ExprId, Unary};
 use crate::kernel_code::index::IndexId;
+use fuseline_core::model::functions::{AttributeName, Function};
 
 /// One axis of an image, and where on it the element of the output is.
 #[derive(Clone, Copy)]
@@ -38,14 +39,14 @@ impl Definitions<'_> {
 
     pub(super) fn interpolated(&mut self, definition: &Definition<'_>, x: Operand) -> Defined {
         let ([image, channel], axes) = self.axes(definition, x)?;
-        if definition.function == "interpolate" {
+        if definition.function == Function::Interpolate {
             let [row, column] = axes.map(|Axis { place, from, to }| {
                 let place = self.expressions.times(place, from);
                 self.expressions.quotient(place, to)
             });
             return self.element(definition, x, &[image, channel, row, column]);
         }
-        let aligns = definition.call.is_set("align_corners");
+        let aligns = definition.call.is_set(AttributeName::AlignCorners);
         let [(up, down, below), (left, right, behind)] =
             axes.map(|axis| self.between(axis, aligns));
         let mut along = Vec::with_capacity(2);
@@ -124,7 +125,7 @@ impl Definitions<'_> {
             elements = self.binary(Binary::Multiply, elements, size);
         }
         let each = self.element_if(definition, x, &at, condition)?;
-        let is_max = definition.function == "adaptive_max_pool2d";
+        let is_max = definition.function == Function::AdaptiveMaxPool2d;
         let folded = self.pooled(variable, each, condition, is_max, 1);
         if is_max {
             return Ok(folded);

@@ -5,6 +5,7 @@
 use crate::kernel_code::define::Definitions;
 use crate::kernel_code::expression::{ExprId, Expressions};
 use crate::kernel_code::index::IndexId;
+use fuseline_core::model::functions::Function;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{OpId, TensorId};
 use fuseline_core::model::op::{Op, element_count};
@@ -64,7 +65,7 @@ fn moved(
         return None;
     }
     let expressions = &mut definitions.expressions;
-    if let Some("slice" | "split") = definition.function.as_deref() {
+    if let Some(Function::Slice | Function::Split) = definition.function {
         let indexing = definition.indexing.as_ref().filter(|own| own.step <= 1)?;
         let mut at = at.clone();
         let own = at.get_mut(indexing.axis)?;
@@ -97,13 +98,13 @@ fn renumbered(
         let place = expressions.ravel(shape, at);
         expressions.unravel(&definition.shape, place)
     };
-    match definition.function.as_deref().unwrap_or("reshape") {
-        "reshape" | "contiguous" => Some(kept()),
-        "transpose" => {
+    match definition.function.unwrap_or(Function::Reshape) {
+        Function::Reshape | Function::Contiguous => Some(kept()),
+        Function::Transpose => {
             let perm = &definition.indexing.as_ref()?.perm;
             perm.iter().map(|&old| at.get(old).copied()).collect()
         }
-        "rearrange" => match (heads_between(shape, &definition.shape), at) {
+        Function::Rearrange => match (heads_between(shape, &definition.shape), at) {
             (None, _) => Some(kept()),
             (Some(Heads::Split), [batch @ .., row, column]) => {
                 let &d = definition.shape.last()?;

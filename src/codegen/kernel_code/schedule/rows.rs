@@ -5,6 +5,7 @@ use super::stages::Stages;
 use super::{Output, Scheduled, reduces_rows};
 use crate::kernel_code::define::Definitions;
 use crate::kernel_code::error::CodegenError;
+use fuseline_core::model::functions::Function;
 use fuseline_core::model::ids::{OpId, TensorId};
 use fuseline_core::model::op::element_count;
 use fuseline_core::model::op_type::OpType;
@@ -93,9 +94,8 @@ pub(super) fn schedule(
 /// else the widest reduction.
 fn anchor(definitions: &Definitions<'_>, ops: &[OpId]) -> Option<(OpId, TensorId)> {
     let graph = definitions.graph;
-    let is_rows = |op: OpId| {
-        reduces_rows(&graph.ops[op]) || graph.ops[op].function.as_deref() == Some("sdpa")
-    };
+    let is_rows =
+        |op: OpId| reduces_rows(&graph.ops[op]) || graph.ops[op].function == Some(Function::Sdpa);
     let first = ops.iter().copied().find(|&op| is_rows(op))?;
     let mut behind = ops.iter().rev().copied();
     let product = behind.find(|&op| graph.ops[op].op_type == OpType::Matmul && op > first);

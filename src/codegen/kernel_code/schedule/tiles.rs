@@ -8,6 +8,7 @@ use crate::kernel_code::expression::{Binary, Expr, ExprId, Expressions, Fold, bi
 use crate::kernel_code::index::{IndexId, VariableId};
 use crate::kernel_code::statements::Known;
 use crate::kernel_code::{Grid, RightOperand, Statement};
+use fuseline_core::model::functions::Function;
 use fuseline_core::model::ids::{IdVec, OpId, TensorId};
 use fuseline_core::model::op::{Op, element_count};
 use fuseline_core::model::op_type::OpType;
@@ -58,9 +59,9 @@ pub(super) fn schedule<'a>(
 /// How far apart the columns are that an op brings together or takes apart.
 fn distance(definitions: &Definitions<'_>, op: OpId) -> Option<u64> {
     let definition = &definitions.graph.ops[op];
-    match definition.function.as_deref()? {
-        "rotary" => Some(definition.shape.last()? / 2),
-        "slice" | "split" => {
+    match definition.function? {
+        Function::Rotary => Some(definition.shape.last()? / 2),
+        Function::Slice | Function::Split => {
             let indexing = definition.indexing.as_ref()?;
             let &input = definitions.graph.inputs[op].first()?;
             let shape = definitions.type_of(input).ok()?.0;
@@ -120,11 +121,11 @@ fn tile_places(
     distance: Option<u64>,
 ) -> Option<(Variables, Vec<Vec<IndexId>>)> {
     let expressions = &mut definitions.expressions;
-    let (batches, rows, &columns) = match (op.function.as_deref(), &op.shape[..]) {
-        (Some("conv1d" | "conv2d"), [batch, features, places @ ..]) => {
+    let (batches, rows, &columns) = match (op.function, &op.shape[..]) {
+        (Some(Function::Conv1d | Function::Conv2d), [batch, features, places @ ..]) => {
             (Vec::new(), [&[*batch], places].concat(), features)
         }
-        (Some("linear"), [rows @ .., columns]) => (Vec::new(), rows.to_vec(), columns),
+        (Some(Function::Linear), [rows @ .., columns]) => (Vec::new(), rows.to_vec(), columns),
         (_, [batches @ .., rows, columns]) => (batches.to_vec(), vec![*rows], columns),
         _ => return None,
     };
@@ -143,7 +144,7 @@ fn tile_places(
     let [of_batch, of_row] = [batch, row].map(|variable| expressions.place(variable));
     let mut outer = expressions.unravel(&batches, of_batch);
     outer.extend(expressions.unravel(&rows, of_row));
-    let is_convolution = matches!(op.function.as_deref(), Some("conv1d" | "conv2d"));
+    let is_convolution = matches!(op.function, Some(Function::Conv1d | Function::Conv2d));
     let place = if is_convolution { 1 } else { outer.len() };
     let elements = places.into_iter().map(|column| {
         let mut at = outer.clone();

@@ -27,6 +27,7 @@ use crate::cost::traffic::Access;
 use crate::fusion::attention::{AttentionShape, Tiles};
 use crate::fusion::inductor::is_one_call;
 use crate::model::device::Calibration;
+use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId};
 use crate::model::op::element_count;
@@ -271,7 +272,7 @@ impl KernelView<'_> {
             let ops = self.launch.ops.iter().copied();
             ops.filter(move |&op| self.model.graph.ops[op].op_type == op_type)
         };
-        let is_call = |op: OpId| self.model.graph.ops[op].function.as_deref() == Some("sdpa");
+        let is_call = |op: OpId| self.model.graph.ops[op].function == Some(Function::Sdpa);
         if of_type(OpType::Opaque).any(is_call) {
             return Kind::Attention;
         }
@@ -338,7 +339,7 @@ impl KernelView<'_> {
     /// kernel has 512 threads for each row.
     fn rows_read_again_bytes(&self) -> f64 {
         const THREADS: f64 = 2048.0;
-        let twice = |op: &OpId| self.model.graph.ops[*op].function.as_deref() == Some("layer_norm");
+        let twice = |op: &OpId| self.model.graph.ops[*op].function == Some(Function::LayerNorm);
         let Some(&op) = self.launch.ops.iter().find(|op| twice(op)) else {
             return 0.0;
         };

@@ -6,7 +6,7 @@ use crate::cost::roofline::{MissingFigure, missing_figure};
 use crate::cost::work::{op_work, scores};
 use crate::model::device::Measured;
 use crate::model::dtype::DType;
-use crate::model::functions::{self, ShapeRule};
+use crate::model::functions::{Function, ShapeRule};
 use crate::model::ids::OpId;
 use crate::model::op::{Op, element_count};
 use crate::model::op_type::OpType;
@@ -128,12 +128,9 @@ impl KernelView<'_> {
             return None;
         };
         let graph = self.model.graph;
-        let function = graph.ops[op]
-            .function
-            .as_deref()
-            .and_then(functions::find)?;
+        let function = graph.ops[op].function?;
         let writes = matches!(
-            function.shape_rule,
+            function.row().shape_rule,
             ShapeRule::Scatter | ShapeRule::IndexAlong
         );
         let source = graph.inputs[op].last().filter(|_| writes)?;
@@ -206,19 +203,19 @@ impl KernelView<'_> {
         let (mut online, mut widest, mut rows) = (0.0, 0.0_f64, 0.0_f64);
         let (mut has_max, mut has_exp) = (None, false);
         for (id, op) in self.ops() {
-            has_exp |= op.function.as_deref() == Some("exp");
+            has_exp |= op.function == Some(Function::Exp);
             if op.op_type != OpType::Reduction {
                 continue;
             }
             let (count, width) = reduced(id, op);
             widest = widest.max(width);
             rows = rows.max(count / width);
-            match op.function.as_deref() {
+            match op.function {
                 // A running mean and variance.
-                Some("layer_norm" | "group_norm" | "var") => online += count,
+                Some(Function::LayerNorm | Function::GroupNorm | Function::Var) => online += count,
                 // A running maximum, and a sum that is scaled whenever it changes.
-                Some("softmax" | "log_softmax") => online += 2.0 * count,
-                Some("max") => has_max = Some(count),
+                Some(Function::Softmax | Function::LogSoftmax) => online += 2.0 * count,
+                Some(Function::Max) => has_max = Some(count),
                 _ => {}
             }
         }
@@ -226,11 +223,7 @@ impl KernelView<'_> {
             online += 2.0 * count;
         }
         let compute = self.arithmetic(m);
-        let is_pool = reductions().any(|(_, op)| {
-            op.function
-                .as_deref()
-                .is_some_and(|f| f.ends_with("pool2d"))
-        });
+        let is_pool = reductions().any(|(_, op)| op.function.is_some_and(Function::is_pool));
         if widest <= HELD_ROW || is_pool {
             return Breakdown::overlapping([bytes(m, moved, 0.0), compute], m.kernel_s);
         }
@@ -275,13 +268,17 @@ fn elements(op: &Op) -> f64 {
 }
 
 fn library_rate(m: &Measured, op: &Op, width: f64) -> (What, f64) {
-    match op.function.as_deref() {
-        Some("softmax" | "log_softmax") if width <= WARP_ROW => {
+    match op.function {
+        Some(Function::Softmax | Function::LogSoftmax) if width <= WARP_ROW => {
             (What::Softmax, m.library_softmax_per_s)
         }
-        Some("softmax" | "log_softmax") => (What::WideSoftmax, m.library_wide_softmax_per_s),
-        Some("layer_norm" | "group_norm" | "rms_norm") => (What::Norm, m.library_layer_norm_per_s),
-        Some("max_pool2d" | "avg_pool2d") => (What::Pool, m.library_pool_per_s),
+        Some(Function::Softmax | Function::LogSoftmax) => {
+            (What::WideSoftmax, m.library_wide_softmax_per_s)
+        }
+        Some(Function::LayerNorm | Function::GroupNorm | Function::RmsNorm) => {
+            (What::Norm, m.library_layer_norm_per_s)
+        }
+        Some(Function::MaxPool2d | Function::AvgPool2d) => (What::Pool, m.library_pool_per_s),
         _ => (What::Sum, m.library_sum_per_s),
     }
 }
@@ -291,15 +288,23 @@ impl Part {
     fn compute(&mut self, m: &Measured, op: &Op) {
         let exponential = (What::Exponentials, m.exp_per_s);
         let division = (What::Divisions, m.division_per_s);
-        let (slow, further): (&[(What, f64)], f64) = match op.function.as_deref() {
-            Some("exp" | "exp2" | "expm1" | "softmax" | "log_softmax") => (&[exponential], 1.0),
-            Some("elu" | "selu" | "softplus") => (&[exponential], 3.0),
-            Some("mish") => (&[exponential, (What::Tangents, m.tanh_per_s)], 3.0),
-            Some("sigmoid" | "silu") => (&[exponential, division], 2.0),
-            Some("gelu") => (&[(What::ErrorFunctions, m.erf_per_s)], 8.0),
-            Some("erf") => (&[(What::ErrorFunctions, m.erf_per_s)], 0.0),
-            Some("tanh") => (&[(What::Tangents, m.tanh_per_s)], 0.0),
-            Some("div" | "reciprocal" | "floor_divide" | "remainder") => (&[division], 0.0),
+        let (slow, further): (&[(What, f64)], f64) = match op.function {
+            Some(
+                Function::Exp
+                | Function::Exp2
+                | Function::Expm1
+                | Function::Softmax
+                | Function::LogSoftmax,
+            ) => (&[exponential], 1.0),
+            Some(Function::Elu | Function::Selu | Function::Softplus) => (&[exponential], 3.0),
+            Some(Function::Mish) => (&[exponential, (What::Tangents, m.tanh_per_s)], 3.0),
+            Some(Function::Sigmoid | Function::Silu) => (&[exponential, division], 2.0),
+            Some(Function::Gelu) => (&[(What::ErrorFunctions, m.erf_per_s)], 8.0),
+            Some(Function::Erf) => (&[(What::ErrorFunctions, m.erf_per_s)], 0.0),
+            Some(Function::Tanh) => (&[(What::Tangents, m.tanh_per_s)], 0.0),
+            Some(
+                Function::Div | Function::Reciprocal | Function::FloorDivide | Function::Remainder,
+            ) => (&[division], 0.0),
             _ if op.op_type == OpType::Elementwise => (&[], 2.0),
             _ => (&[], 0.0),
         };

@@ -2,6 +2,7 @@
 
 use crate::analysis::Analysis;
 use crate::fusion::on_chip::KeptRows;
+use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId, TensorId};
 use crate::model::op::Op;
@@ -99,10 +100,16 @@ fn one_kernel(
 /// Running values of a reduction for each element of a thread, combined across threads at the end of a row: a sum or
 /// a maximum, or two of them at once.
 fn running_values(op: &Op) -> u64 {
-    match (op.op_type, op.function.as_deref()) {
+    match (op.op_type, op.function) {
         (
             OpType::Reduction,
-            Some("softmax" | "log_softmax" | "layer_norm" | "group_norm" | "var"),
+            Some(
+                Function::Softmax
+                | Function::LogSoftmax
+                | Function::LayerNorm
+                | Function::GroupNorm
+                | Function::Var,
+            ),
         ) => 2,
         (OpType::Reduction, _) => 1,
         _ => 0,

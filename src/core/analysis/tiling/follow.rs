@@ -10,6 +10,7 @@ use crate::cost::work::matmul_k;
 use crate::fusion::legality;
 use crate::fusion::reason::Reason;
 use crate::fusion::rows::RowDomain;
+use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{OpId, TensorId};
 use crate::model::op_type::OpType;
@@ -121,12 +122,12 @@ fn needs(
     let definition = &graph.ops[op];
     match definition.op_type {
         // The other half of its row.
-        OpType::Elementwise if definition.function.as_deref() == Some("rotary") => {
+        OpType::Elementwise if definition.function == Some(Function::Rotary) => {
             reduced(matmul, RowDomain::of_op(graph, op))
         }
         OpType::Elementwise => Needs::Element,
         // A plain reshape keeps the elements in their order.
-        OpType::Reshape if definition.function.as_deref() == Some("reshape") => Needs::Element,
+        OpType::Reshape if definition.function == Some(Function::Reshape) => Needs::Element,
         OpType::Reshape => Needs::Moved,
         OpType::Opaque => Needs::Scattered,
         OpType::Reduction | OpType::Matmul if !is_in_order => Needs::Scattered,

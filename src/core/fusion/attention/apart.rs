@@ -4,6 +4,7 @@ use crate::cost::traffic::TrafficCount;
 use crate::cost::work::{FLOPS_OF_A_SCORE, op_work};
 use crate::fusion::attention::AttentionShape;
 use crate::fusion::structure::structure;
+use crate::model::functions::Function;
 use crate::model::graph::{Apart, Graph};
 use crate::model::ids::OpId;
 use crate::model::work::Work;
@@ -25,7 +26,7 @@ pub(super) fn of_ops(graph: &Graph, ops: &[OpId], count: &mut TrafficCount<'_>) 
 /// are not known. `O(1)`.
 pub(crate) fn of_call(graph: &Graph, op: OpId) -> Option<Apart> {
     const STRUCTURE: &str = "matmul(x,x) scale(0) softmax(1) matmul(2,x)";
-    let is_call = graph.ops[op].function.as_deref() == Some("sdpa");
+    let is_call = graph.ops[op].function == Some(Function::Sdpa);
     if !is_call || graph.inputs[op].len() > 3 {
         return None;
     }

@@ -1,6 +1,7 @@
 //! Finds attention in a graph: matmul, elementwise ops, softmax, elementwise ops, matmul.
 
 use crate::fusion::attention::{Attention, AttentionShape};
+use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, TensorId};
 use crate::model::op::Op;
@@ -85,7 +86,7 @@ fn attention_at(graph: &Graph, scores: OpId) -> Option<Attention> {
 /// Whether the op is a plain matmul; a convolution or a linear layer is not.
 fn is_matmul(graph: &Graph, op: OpId) -> bool {
     let op = &graph.ops[op];
-    op.op_type == OpType::Matmul && matches!(op.function.as_deref(), None | Some("matmul"))
+    op.op_type == OpType::Matmul && matches!(op.function, None | Some(Function::Matmul))
 }
 
 struct Chain<'a> {
@@ -106,9 +107,9 @@ impl Chain<'_> {
         }
     }
 
-    fn is(&self, op: OpId, op_type: OpType, function: &str) -> bool {
+    fn is(&self, op: OpId, op_type: OpType, function: Function) -> bool {
         let op = &self.graph.ops[op];
-        op.op_type == op_type && op.function.as_deref() == Some(function)
+        op.op_type == op_type && op.function == Some(function)
     }
 
     /// Appends the elementwise ops that follow in a chain; after the softmax, only those that commute with
@@ -137,10 +138,16 @@ impl Chain<'_> {
         let is_read_once = inputs.iter().filter(|&t| t == probabilities).count() == 1;
         Some(
             is_read_once
-                && match op.function.as_deref() {
-                    Some("scale" | "dropout" | "cast" | "mask" | "div") => is_at(0),
-                    Some("mul") => true,
-                    Some("where") => !is_at(0),
+                && match op.function {
+                    Some(
+                        Function::Scale
+                        | Function::Dropout
+                        | Function::Cast
+                        | Function::Mask
+                        | Function::Div,
+                    ) => is_at(0),
+                    Some(Function::Mul) => true,
+                    Some(Function::Where) => !is_at(0),
                     _ => false,
                 },
         )
@@ -154,21 +161,23 @@ impl Chain<'_> {
 
     fn softmax(&mut self) -> Option<()> {
         if let Some(next) = self.only_consumer() {
-            let is_softmax =
-                self.is(next, OpType::Reduction, "softmax") && !self.graph.ops[next].is_across_rows;
+            let is_softmax = self.is(next, OpType::Reduction, Function::Softmax)
+                && !self.graph.ops[next].is_across_rows;
             return is_softmax.then(|| self.ops.push(next));
         }
         let values = self.graph.output[self.last()?];
-        let (top, shifted) = self.branch(OpType::Reduction, "max", "sub", values)?;
+        let (top, shifted) =
+            self.branch(OpType::Reduction, Function::Max, Function::Sub, values)?;
         let &[exp] = &self.graph.successors[shifted] else {
             return None;
         };
-        if !self.is(exp, OpType::Elementwise, "exp") {
+        if !self.is(exp, OpType::Elementwise, Function::Exp) {
             return None;
         }
         self.ops.extend([top, shifted, exp]);
         let powers = self.graph.output[exp];
-        let (total, quotient) = self.branch(OpType::Reduction, "sum", "div", powers)?;
+        let (total, quotient) =
+            self.branch(OpType::Reduction, Function::Sum, Function::Div, powers)?;
         self.ops.extend([total, quotient]);
         Some(())
     }
@@ -178,8 +187,8 @@ impl Chain<'_> {
     fn branch(
         &self,
         op_type: OpType,
-        reduction: &str,
-        combination: &str,
+        reduction: Function,
+        combination: Function,
         values: TensorId,
     ) -> Option<(OpId, OpId)> {
         let graph = self.graph;

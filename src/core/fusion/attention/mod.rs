@@ -29,6 +29,7 @@ pub use walk::{TileStep, WalkedBytes};
 use crate::cost::work::matmul_k;
 use crate::model::device::Device;
 use crate::model::dtype::DType;
+use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::OpId;
 use crate::model::op::element_count;
@@ -125,7 +126,7 @@ impl AttentionShape {
     /// The shape of a kernel with two matmuls, under any policy, or of a call of `sdpa`.
     pub fn of_kernel(graph: &Graph, ops: &[OpId]) -> Option<Self> {
         if let &[op] = ops
-            && graph.ops[op].function.as_deref() == Some("sdpa")
+            && graph.ops[op].function == Some(Function::Sdpa)
         {
             return Self::of_call(graph, op);
         }

@@ -13,6 +13,7 @@ use super::layout::{Layouts, attention_layout, is_copied};
 use super::view::{View, view_of_op};
 use crate::fusion::attention::stated;
 use crate::model::dtype::DType;
+use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, TensorId};
 use crate::model::op::{Op, element_count};
@@ -34,7 +35,7 @@ pub(super) fn flash_kernels(graph: &Graph, layouts: &Layouts) -> IdVec<OpId, Opt
         }
     }
     for (op, definition) in graph.ops.iter_enumerated() {
-        if is(definition, "softmax")
+        if is(definition, Function::Softmax)
             && !definition.is_across_rows
             && let Some(members) = around(graph, layouts, op)
             && let Some(&last) = members.last()
@@ -102,7 +103,7 @@ fn around(graph: &Graph, layouts: &Layouts, softmax: OpId) -> Option<Vec<OpId>> 
     let are_named = operands
         .iter()
         .flatten()
-        .all(|&op| is(&graph.ops[op], "transpose"));
+        .all(|&op| is(&graph.ops[op], Function::Transpose));
     if copies == [true; 3] && chain.scale.is_some() && !are_named {
         return None;
     }
@@ -139,7 +140,7 @@ fn is_transposed(graph: &Graph, scores: OpId, q: TensorId, k: TensorId) -> bool 
         .tensor_shape(k)
         .is_some_and(|shape| matches!(shape, [.., n, d] if Some(n) == keys && Some(d) == depth));
     let producer = graph.tensors[k].producer.map(|op| &graph.ops[op]);
-    by_matmul || producer.is_some_and(|op| is(op, "transpose"))
+    by_matmul || producer.is_some_and(|op| is(op, Function::Transpose))
 }
 
 impl Chain {
@@ -157,7 +158,7 @@ impl Chain {
             let is_bare = self.scale.is_none() && self.mask.is_none();
             if definition.op_type == OpType::Matmul {
                 return Some(producer);
-            } else if is(definition, "cast") {
+            } else if is(definition, Function::Cast) {
                 // The softmax is computed in f32 anyway.
                 (at == softmax).then_some(())?;
             } else if let Some((mask, _)) = Self::mask_of(graph, producer).filter(|_| is_bare) {
@@ -181,8 +182,8 @@ impl Chain {
             if definition.op_type == OpType::Matmul {
                 return (!definition.is_across_rows).then_some(next);
             }
-            let drops = is(definition, "dropout");
-            (drops || is(definition, "cast")).then_some(())?;
+            let drops = is(definition, Function::Dropout);
+            (drops || is(definition, Function::Cast)).then_some(())?;
             self.drops |= drops;
             self.ops.push(next);
             at = next;
@@ -194,17 +195,24 @@ impl Chain {
         let definition = &graph.ops[op];
         let inputs = &graph.inputs[op];
         let is_whole = |tensor: TensorId| graph.tensor_shape(tensor) == Some(&definition.shape[..]);
-        match (definition.function.as_deref()?, inputs) {
-            ("mask" | "add", &[scores, mask]) if graph.tensors[mask].elements() != Some(1) => {
+        match (definition.function?, inputs) {
+            (Function::Mask | Function::Add, &[scores, mask])
+                if graph.tensors[mask].elements() != Some(1) =>
+            {
                 is_whole(scores).then_some((Mask::Added, scores))
             }
-            ("where", &[condition, scores]) => {
+            (Function::Where, &[condition, scores]) => {
                 // `masked_fill` where a mask of keys, seen as one of scores, is 0.
                 let expand = graph.tensors[condition].producer?;
                 let view = graph.tensors[*graph.inputs[expand].first()?].producer?;
                 let compare = graph.tensors[*graph.inputs[view].first()?].producer?;
-                let names = [expand, view, compare].map(|op| graph.ops[op].function.as_deref());
-                let fits = names == [Some("expand"), Some("reshape"), Some("eq")]
+                let names = [expand, view, compare].map(|op| graph.ops[op].function);
+                let fits = names
+                    == [
+                        Some(Function::Expand),
+                        Some(Function::Reshape),
+                        Some(Function::Eq),
+                    ]
                     && definition
                         .literals
                         .first()
@@ -226,10 +234,10 @@ fn sole_reader(graph: &Graph, op: OpId) -> Option<OpId> {
 
 fn scale_of(op: &Op) -> Option<Scale> {
     let number = op.literals.first();
-    match op.function.as_deref()? {
-        "scale" => Some(Scale::Multiplied),
-        "mul" if op.inputs.len() == 1 => number.map(|_| Scale::Multiplied),
-        "div" if op.inputs.len() == 1 => number.map(|by| Scale::Divided(by.parse().ok())),
+    match op.function? {
+        Function::Scale => Some(Scale::Multiplied),
+        Function::Mul if op.inputs.len() == 1 => number.map(|_| Scale::Multiplied),
+        Function::Div if op.inputs.len() == 1 => number.map(|by| Scale::Divided(by.parse().ok())),
         _ => None,
     }
 }
@@ -238,7 +246,7 @@ fn scale_of(op: &Op) -> Option<Scale> {
 /// flash kernel writes its result in the order of Q, so they are part of it if that order is theirs.
 fn by_token(graph: &Graph, q: &View, matmul: OpId) -> Option<Vec<OpId>> {
     let next = sole_reader(graph, matmul)?;
-    if is(&graph.ops[next], "contiguous") {
+    if is(&graph.ops[next], Function::Contiguous) {
         return Some(vec![next]);
     }
     let copy = sole_reader(graph, next)?;
@@ -247,7 +255,7 @@ fn by_token(graph: &Graph, q: &View, matmul: OpId) -> Option<Vec<OpId>> {
     let seen = view_of_op(graph, next)?.through(&result)?;
     let fits = graph.ops[next].is_view()
         && seen == View::whole(element_count(shape)?)
-        && is(&graph.ops[copy], "contiguous");
+        && is(&graph.ops[copy], Function::Contiguous);
     fits.then(|| vec![next, copy])
 }
 
@@ -268,6 +276,6 @@ pub(super) fn result_layout(
     attention_layout(result, q.map(|&q| &layouts[q]))
 }
 
-fn is(op: &Op, function: &str) -> bool {
-    op.function.as_deref() == Some(function)
+fn is(op: &Op, function: Function) -> bool {
+    op.function == Some(function)
 }

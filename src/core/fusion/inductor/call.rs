@@ -8,6 +8,7 @@ use super::value::{Source, Value};
 use super::view::{View, broadcast};
 use crate::fusion::loops::Loop;
 use crate::model::dtype::DType;
+use crate::model::functions::Function;
 use crate::model::ids::{OpId, TensorId};
 use crate::model::op::element_count;
 use crate::model::op_type::OpType;
@@ -76,7 +77,7 @@ impl Lowering<'_> {
         }
         producer.is_some_and(|producer| {
             let definition = &graph.ops[producer];
-            let concatenates = definition.function.as_deref() == Some("concat");
+            let concatenates = definition.function == Some(Function::Concat);
             is_call(definition) || concatenates && !self.is_inlined_concat(producer)
         })
     }
@@ -106,7 +107,7 @@ impl Lowering<'_> {
             .and_then(|&t| graph.tensor_shape(t));
         let uses = self.uses[output];
         let is_seen = uses.is_result || uses.feeds_library;
-        let is_reshape = graph.ops[op].function.as_deref() == Some("reshape");
+        let is_reshape = graph.ops[op].function == Some(Function::Reshape);
         if !is_seen
             || !is_reshape
             || !shape.is_some_and(|shape| crosses(shape, &graph.ops[op].shape))

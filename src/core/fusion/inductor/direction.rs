@@ -3,6 +3,7 @@
 use super::lower::Lowering;
 use super::reduce::reduced_axes;
 use super::value::{Source, Value};
+use crate::model::functions::Function;
 use crate::model::ids::OpId;
 
 impl Lowering<'_> {
@@ -15,7 +16,7 @@ impl Lowering<'_> {
             let hidden_by = source.hidden_by().map(|op| &self.graph.ops[op]);
             hidden_by.is_some_and(|by| {
                 let joined = by.indexing.as_ref().map_or(0, |indexing| indexing.axis);
-                by.function.as_deref() == Some("concat")
+                by.function == Some(Function::Concat)
                     && by.shape == shape
                     && joined < 32
                     && axes >> joined & 1 == 1

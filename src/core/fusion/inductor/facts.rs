@@ -2,8 +2,7 @@
 
 use crate::fusion::loops::Loop;
 use crate::fusion::rows::RowDomain;
-use crate::model::functions;
-use crate::model::functions::ShapeRule;
+use crate::model::functions::{Function, ShapeRule};
 use crate::model::graph::Graph;
 use crate::model::ids::{OpId, TensorId};
 use crate::model::op::{Op, Window, element_count};
@@ -34,9 +33,10 @@ pub(super) fn is_across(graph: &Graph, reduction: OpId, value: TensorId, reader:
 pub(super) fn keeps_shape(graph: &Graph, op: OpId) -> bool {
     let definition = &graph.ops[op];
     definition.op_type == OpType::Reduction
-        && match definition.function.as_deref().and_then(functions::find) {
+        && match definition.function {
             Some(function) => {
-                function.shape_rule == ShapeRule::SameAsFirst || function.name == "group_norm"
+                function.row().shape_rule == ShapeRule::SameAsFirst
+                    || function == Function::GroupNorm
             }
             None => graph.inputs[op]
                 .first()
@@ -54,8 +54,8 @@ pub(super) fn is_call(op: &Op) -> bool {
 /// Whether the op writes to places of a copy of its first input, which it may not overwrite: it is external, or another op reads
 /// it. Source: `torch/_inductor/fx_passes/reinplace.py`.
 pub(super) fn copies_before(graph: &Graph, op: OpId) -> bool {
-    let function = graph.ops[op].function.as_deref().and_then(functions::find);
-    let rule = function.map(|f| f.shape_rule);
+    let function = graph.ops[op].function;
+    let rule = function.map(|f| f.row().shape_rule);
     let scatters = matches!(rule, Some(ShapeRule::Scatter | ShapeRule::IndexAlong));
     let first = graph.inputs[op].first().filter(|_| scatters);
     first.is_some_and(|&tensor| {
@@ -68,12 +68,12 @@ pub(super) fn copies_before(graph: &Graph, op: OpId) -> bool {
 /// Whether the op is a pool: the compiler runs it as a pointwise loop that reads a small window for each
 /// element.
 pub(super) fn is_windowed(op: &Op) -> bool {
-    let function = op.function.as_deref().and_then(functions::find);
-    function.is_some_and(|f| match f.shape_rule {
+    let function = op.function;
+    function.is_some_and(|f| match f.row().shape_rule {
         ShapeRule::Pool2d => true,
         // PyTorch computes the mean of a whole image as any mean.
         ShapeRule::AdaptivePool2d => {
-            f.name != "adaptive_avg_pool2d" || !op.shape.ends_with(&[1, 1])
+            f != Function::AdaptiveAvgPool2d || !op.shape.ends_with(&[1, 1])
         }
         _ => false,
     })
@@ -82,8 +82,8 @@ pub(super) fn is_windowed(op: &Op) -> bool {
 /// Whether the op reads the elements of an image several times, or what lies between them. Source: `upsample_nearestnd` in
 /// `torch/_inductor/lowering.py`.
 pub(super) fn is_resampled(op: &Op) -> bool {
-    let function = op.function.as_deref().and_then(functions::find);
-    function.is_some_and(|f| f.shape_rule == ShapeRule::Resample)
+    let function = op.function;
+    function.is_some_and(|f| f.row().shape_rule == ShapeRule::Resample)
 }
 
 /// The window of a pool. Larger ones are left to the library.
@@ -97,8 +97,8 @@ pub(super) fn window_of(op: &Op) -> Option<Window> {
 
 /// Instructions for each element, approximated by the FLOPs; 0 for a copy or a view.
 pub(super) fn operations(op: &Op) -> u64 {
-    let function = op.function.as_deref().and_then(functions::find);
-    function.map_or(1, |f| f.flops_per_element)
+    let function = op.function;
+    function.map_or(1, |f| f.row().flops_per_element)
 }
 
 /// Elements of the output.

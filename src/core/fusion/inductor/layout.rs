@@ -5,6 +5,7 @@
 use super::facts::{is_resampled, is_windowed};
 use super::view::{View, view_of_op};
 use crate::model::dtype::DType;
+use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, TensorId};
 use crate::model::op::{Op, element_count};
@@ -43,7 +44,7 @@ pub(super) fn layouts(graph: &Graph, given: &[(TensorId, View)]) -> Layouts {
             if let Some(view) = view.filter(|view| view.strides(shape).is_some()) {
                 layouts[output] = view;
             }
-        } else if is(definition, "sdpa") {
+        } else if is(definition, Function::Sdpa) {
             let q = graph.inputs[op].first().map(|&q| &layouts[q]);
             layouts[output] = attention_layout(definition, q);
         } else if definition.op_type == OpType::Elementwise {
@@ -52,7 +53,7 @@ pub(super) fn layouts(graph: &Graph, given: &[(TensorId, View)]) -> Layouts {
             layouts[output] = View::laid_out_as(shape, like.map(|&input| &layouts[input]));
         } else if definition.is_convolution() {
             layouts[output] = View::channels_last(shape);
-        } else if is(definition, "concat") && shape.len() == 4 {
+        } else if is(definition, Function::Concat) && shape.len() == 4 {
             let mut images = graph.inputs[op].iter().map(|&image| {
                 let last = View::channels_last(graph.tensor_shape(image).unwrap_or(&[]));
                 layouts[image] == last && last != whole(image)
@@ -62,7 +63,7 @@ pub(super) fn layouts(graph: &Graph, given: &[(TensorId, View)]) -> Layouts {
             }
         } else if is_windowed(definition)
             || is_resampled(definition)
-            || is(definition, "batch_norm_train")
+            || is(definition, Function::BatchNormTrain)
         {
             let Some(&image) = graph.inputs[op].first() else {
                 continue;
@@ -91,7 +92,7 @@ pub(super) fn has_no_rows(
     matmul: OpId,
     operand: TensorId,
 ) -> bool {
-    let is_product = is(&graph.ops[matmul], "matmul");
+    let is_product = is(&graph.ops[matmul], Function::Matmul);
     let Some(shape) = graph.tensor_shape(operand).filter(|_| is_product) else {
         return false;
     };
@@ -101,8 +102,8 @@ pub(super) fn has_no_rows(
     }
 }
 
-fn is(op: &Op, function: &str) -> bool {
-    op.function.as_deref() == Some(function)
+fn is(op: &Op, function: Function) -> bool {
+    op.function == Some(function)
 }
 
 /// Whether a matmul reads a copy of this operand: its batch dimensions become one dimension, which a view can only show if their
@@ -111,8 +112,8 @@ pub(super) fn is_copied(graph: &Graph, layouts: &Layouts, matmul: OpId, operand:
     let definition = &graph.ops[matmul];
     let is_product = definition.op_type == OpType::Matmul
         && matches!(
-            definition.function.as_deref(),
-            None | Some("matmul" | "linear")
+            definition.function,
+            None | Some(Function::Matmul | Function::Linear)
         );
     let Some(shape) = graph.tensor_shape(operand).filter(|_| is_product) else {
         return false;
@@ -129,6 +130,6 @@ pub(super) fn bias_behind(graph: &Graph, layouts: &Layouts, linear: OpId) -> Opt
     };
     let shape = graph.tensor_shape(input)?;
     let is_whole = layouts[input] == View::whole(element_count(shape)?);
-    let is_batch = is(&graph.ops[linear], "linear") && shape.len() > 2 && !is_whole;
+    let is_batch = is(&graph.ops[linear], Function::Linear) && shape.len() > 2 && !is_whole;
     is_batch.then_some(bias)
 }

@@ -3,6 +3,7 @@
 use super::facts::elements;
 use crate::fusion::loops::Loop;
 use crate::fusion::reason::Reason;
+use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId};
 use crate::model::op_type::OpType;
@@ -40,7 +41,7 @@ fn is_addmm(graph: &Graph, matmul: OpId, add: OpId) -> bool {
 }
 
 fn is_add(graph: &Graph, op: OpId) -> bool {
-    graph.ops[op].function.as_deref() == Some("add")
+    graph.ops[op].function == Some(Function::Add)
 }
 
 /// Why an `add` after a matmul is not part of its library call.
@@ -166,14 +167,20 @@ fn begins_pointwise(graph: &Graph, op: OpId) -> bool {
         let first = graph.inputs[op].first();
         first.is_some_and(|&tensor| graph.tensors[tensor].bytes_per_element == Some(2))
     };
-    match (definition.op_type, definition.function.as_deref()) {
-        (OpType::Elementwise, Some("batch_norm_train"))
-        | (OpType::Reduction, Some("softmax" | "log_softmax" | "layer_norm" | "group_norm")) => {
-            is_half()
-        }
+    match (definition.op_type, definition.function) {
+        (OpType::Elementwise, Some(Function::BatchNormTrain))
+        | (
+            OpType::Reduction,
+            Some(
+                Function::Softmax
+                | Function::LogSoftmax
+                | Function::LayerNorm
+                | Function::GroupNorm,
+            ),
+        ) => is_half(),
         (OpType::Elementwise, _)
-        | (OpType::Reduction, Some("rms_norm" | "l2_norm"))
-        | (OpType::Reshape, Some("concat" | "contiguous")) => true,
+        | (OpType::Reduction, Some(Function::RmsNorm | Function::L2Norm))
+        | (OpType::Reshape, Some(Function::Concat | Function::Contiguous)) => true,
         _ => false,
     }
 }

@@ -13,7 +13,7 @@ use super::value::{Source, Value, buffer_value, gathered_rows};
 use super::view::{View, broadcast, view_of_op};
 use crate::fusion::decision::{Decision, Log};
 use crate::fusion::loops::Loop;
-use crate::model::functions::{ShapeRule, find};
+use crate::model::functions::{Function, ShapeRule};
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, TensorId};
 use crate::model::op::{Op, element_count};
@@ -139,7 +139,7 @@ impl Lowering<'_> {
             self.view(op);
             return;
         }
-        let concatenates = definition.function.as_deref() == Some("concat");
+        let concatenates = definition.function == Some(Function::Concat);
         if concatenates && !self.is_inlined_concat(op) {
             self.concat(op);
             return;
@@ -156,8 +156,8 @@ impl Lowering<'_> {
             self.reduction(op, value);
         } else if self.is_buffer(&value, output) {
             let space = Loop::Pointwise(elements(definition));
-            let shape = match definition.function.as_deref() {
-                Some("contiguous") => graph.inputs[op]
+            let shape = match definition.function {
+                Some(Function::Contiguous) => graph.inputs[op]
                     .first()
                     .and_then(|&t| graph.tensor_shape(t)),
                 _ => None,
@@ -254,9 +254,9 @@ impl Lowering<'_> {
             // Undeclared, so assumed to be as large as what reads it.
             return Some(View::whole(elements(reader)));
         };
-        let rule = (reader.function.as_deref()).map_or(Some(ShapeRule::Broadcast), |function| {
-            find(function).map(|f| f.shape_rule)
-        })?;
+        let rule = reader
+            .function
+            .map_or(ShapeRule::Broadcast, |function| function.row().shape_rule);
         match (rule, place) {
             (ShapeRule::Broadcast | ShapeRule::SameAsFirst | ShapeRule::PerChannel, _) => {
                 broadcast(shape, reader)

@@ -30,6 +30,7 @@ mod view;
 
 use super::decision::{Decision, Log, PlacedNode};
 use crate::model::adjacency::Adjacency;
+use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, KernelId, OpId};
 use crate::model::op_type::OpType;
@@ -264,7 +265,7 @@ fn further_launches(
             .last()
             .map(|&op| (&graph.ops[op], graph.output[op]));
         let is_divided = op.is_some_and(|(op, output)| {
-            op.function.as_deref() == Some("mean") && graph.is_final(output)
+            op.function == Some(Function::Mean) && graph.is_final(output)
         });
         if !is_apart || is_divided {
             add(owner[end]);

@@ -9,6 +9,7 @@ use super::value::{Source, Value, buffer_value};
 use super::view::{Loops, View, broadcast};
 use crate::fusion::loops::Loop;
 use crate::fusion::rows::RowDomain;
+use crate::model::functions::Function;
 use crate::model::ids::OpId;
 use crate::model::op::{Op, element_count};
 use crate::model::op_type::OpType;
@@ -19,14 +20,15 @@ impl Lowering<'_> {
         let graph = self.graph;
         let output = graph.output[op];
         let definition = &graph.ops[op];
-        let name = definition.function.as_deref().unwrap_or_default();
+        let function = definition.function;
         let input = graph.inputs[op]
             .first()
             .and_then(|&t| graph.tensor_shape(t));
         let shape = input.unwrap_or(&definition.shape);
-        if name == "cumsum" || !self.has_row_values(op) && keeps_shape(graph, op) {
+        if function == Some(Function::Cumsum) || !self.has_row_values(op) && keeps_shape(graph, op)
+        {
             // A scan writes each element itself.
-            let is_split = name == "cumsum" && self.pieces(op, &value, shape) > 1;
+            let is_split = function == Some(Function::Cumsum) && self.pieces(op, &value, shape) > 1;
             self.write(value, reduction_space(graph, op), output, shape);
             if is_split {
                 self.last_waits();
@@ -64,7 +66,7 @@ impl Lowering<'_> {
             return;
         }
         let mut row_values = vec![self.new_buffer()];
-        if is_split && matches!(name, "softmax" | "log_softmax") {
+        if is_split && matches!(function, Some(Function::Softmax | Function::LogSoftmax)) {
             // In one kernel maximum and sum are found together, in two kernels each.
             row_values.push(self.new_buffer());
         }
@@ -214,7 +216,7 @@ impl Lowering<'_> {
         }
         let is_wide = (graph.tensors[tensor].bytes_per_element).is_some_and(|bytes| bytes >= 4);
         let definition = &graph.ops[op];
-        let converts = definition.function.as_deref() == Some("mean") && !is_wide;
+        let converts = definition.function == Some(Function::Mean) && !is_wide;
         let value = self.values[tensor].clone();
         let is_inlined = !value.ops.is_empty() && !converts && !is_variance(definition);
         let producer = graph.tensors[tensor].producer;
@@ -323,12 +325,12 @@ impl Lowering<'_> {
                 .and_then(|view| view.strides_along(shape, only_last));
             strides.is_some_and(|strides| strides.iter().all(|&stride| stride <= 1))
         };
-        let name = self.graph.ops[op].function.as_deref();
+        let name = self.graph.ops[op].function;
         Rows {
             count: domain.rows,
             width: domain.width,
             is_contiguous: last && value.reads.iter().all(|read| is_along(&read.view)),
-            is_sum: matches!(name, Some("sum" | "mean")),
+            is_sum: matches!(name, Some(Function::Sum | Function::Mean)),
         }
     }
 }
@@ -344,8 +346,8 @@ enum Cut {
 /// Whether the op reduces to a variance, which is three values until the end.
 pub(super) fn is_variance(op: &Op) -> bool {
     matches!(
-        op.function.as_deref(),
-        Some("var" | "layer_norm" | "group_norm" | "batch_norm_train")
+        op.function,
+        Some(Function::Var | Function::LayerNorm | Function::GroupNorm | Function::BatchNormTrain)
     )
 }
 

@@ -2,6 +2,7 @@
 
 use super::facts::{is_call, is_resampled, is_windowed, keeps_shape};
 use super::layout::{Layouts, is_copied};
+use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, TensorId};
 use crate::model::op_type::OpType;
@@ -50,7 +51,7 @@ pub(super) fn uses(
             // What is broadcast is computed again for each copy (`expand` in `torch/_inductor/lowering.py`).
             let elements = graph.tensors[tensor].elements().filter(|&n| n > 0);
             let repeats = elements.zip(graph.tensors[output].elements());
-            let spreads = matches!(definition.function.as_deref(), Some("expand"))
+            let spreads = matches!(definition.function, Some(Function::Expand))
                 || definition.op_type == OpType::Elementwise;
             if let Some((before, after)) = repeats.filter(|_| spreads) {
                 let copies = usize::try_from(after / before).unwrap_or(usize::MAX);

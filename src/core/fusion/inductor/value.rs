@@ -2,6 +2,7 @@
 
 use super::node::BufferId;
 use super::view::View;
+use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{OpId, TensorId};
 
@@ -96,9 +97,9 @@ pub(super) fn gathered_rows(
     place: usize,
 ) -> Option<GatheredRows<'_>> {
     let definition = &graph.ops[op];
-    let picks = match definition.function.as_deref() {
-        Some("gather") => place == 0,
-        Some("concat") => true,
+    let picks = match definition.function {
+        Some(Function::Gather) => place == 0,
+        Some(Function::Concat) => true,
         _ => false,
     };
     let indexing = definition.indexing.as_ref().filter(|_| picks)?;

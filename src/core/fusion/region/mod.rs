@@ -8,6 +8,7 @@ use crate::cost::roofline::{Times, times};
 use crate::cost::traffic::Views;
 use crate::cost::work::op_work;
 use crate::fusion::rows::RowDomain;
+use crate::model::functions::Function;
 use crate::model::graph::Graph;
 use crate::model::ids::{IdVec, OpId, TensorId, define_ids};
 use crate::model::op::element_count;
@@ -313,7 +314,7 @@ impl<'a> Region<'a> {
                 OpType::Matmul => self.matmuls |= bit,
                 OpType::Reduction => self.reductions |= bit,
                 OpType::Opaque => self.opaques |= bit,
-                OpType::Reshape if definition.function.as_deref() != Some("reshape") => {
+                OpType::Reshape if definition.function != Some(Function::Reshape) => {
                     self.reordering |= bit;
                 }
                 OpType::Elementwise | OpType::Reshape => {}

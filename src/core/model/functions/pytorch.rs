@@ -1,14 +1,17 @@
 //! Names as PyTorch has them: those that mean a function of the notation, and what to write instead of others.
 
+use super::{AttributeName, Function};
+use Function as F;
+
 /// A name of PyTorch, without `torch.` and the like, that means a function of the notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alias {
     /// The name in PyTorch.
     pub name: &'static str,
     /// The function of the notation.
-    pub function: &'static str,
+    pub function: Function,
     /// Attributes of the notation that the call must give, because PyTorch has another default.
-    pub needs: &'static [&'static str],
+    pub needs: &'static [AttributeName],
 }
 
 /// Modules that a name may be written with; the longer ones first.
@@ -23,7 +26,7 @@ const MODULES: &[&str] = &[
     "nn.",
 ];
 
-const fn same(name: &'static str, function: &'static str) -> Alias {
+const fn same(name: &'static str, function: Function) -> Alias {
     Alias {
         name,
         function,
@@ -31,7 +34,7 @@ const fn same(name: &'static str, function: &'static str) -> Alias {
     }
 }
 
-const fn with(name: &'static str, function: &'static str, needs: &'static [&'static str]) -> Alias {
+const fn with(name: &'static str, function: Function, needs: &'static [AttributeName]) -> Alias {
     Alias {
         name,
         function,
@@ -40,58 +43,58 @@ const fn with(name: &'static str, function: &'static str, needs: &'static [&'sta
 }
 
 /// PyTorch drops a reduced dimension and reduces all of them, where the notation keeps it as 1 and reduces the last one.
-const REDUCED: &[&str] = &["axis", "keepdim"];
+const REDUCED: &[AttributeName] = &[AttributeName::Axis, AttributeName::Keepdim];
 
 /// All names that are understood. A name of the notation stands here when PyTorch has it in a module.
 #[rustfmt::skip]
 pub const ALIASES: &[Alias] = &[
-    same("add", "add"), same("sub", "sub"), same("subtract", "sub"), same("mul", "mul"), same("multiply", "mul"),
-    same("div", "div"), same("divide", "div"), same("true_divide", "div"),
-    same("maximum", "maximum"), same("minimum", "minimum"), same("pow", "pow"),
-    same("lt", "lt"), same("less", "lt"), same("le", "le"), same("less_equal", "le"),
-    same("gt", "gt"), same("greater", "gt"), same("ge", "ge"), same("greater_equal", "ge"),
-    same("eq", "eq"), same("ne", "ne"), same("not_equal", "ne"),
-    same("logical_and", "logical_and"), same("logical_or", "logical_or"), same("logical_not", "logical_not"),
-    same("logical_xor", "logical_xor"), same("floor_divide", "floor_divide"), same("remainder", "remainder"), same("sign", "sign"),
-    same("isnan", "isnan"), same("isinf", "isinf"), same("exp2", "exp2"), same("expm1", "expm1"), same("log2", "log2"), same("log1p", "log1p"),
-    same("tan", "tan"), same("ceil", "ceil"), same("trunc", "trunc"), same("fix", "trunc"),
-    same("leaky_relu", "leaky_relu"), same("LeakyReLU", "leaky_relu"), same("elu", "elu"), same("ELU", "elu"), same("selu", "selu"), same("SELU", "selu"),
-    same("softplus", "softplus"), same("Softplus", "softplus"), same("mish", "mish"), same("Mish", "mish"),
-    same("hardsigmoid", "hardsigmoid"), same("Hardsigmoid", "hardsigmoid"), same("hardswish", "hardswish"), same("Hardswish", "hardswish"),
-    same("neg", "neg"), same("negative", "neg"), same("abs", "abs"), same("absolute", "abs"), same("square", "square"),
-    same("relu", "relu"), same("ReLU", "relu"),
+    same("add", F::Add), same("sub", F::Sub), same("subtract", F::Sub), same("mul", F::Mul), same("multiply", F::Mul),
+    same("div", F::Div), same("divide", F::Div), same("true_divide", F::Div),
+    same("maximum", F::Maximum), same("minimum", F::Minimum), same("pow", F::Pow),
+    same("lt", F::Lt), same("less", F::Lt), same("le", F::Le), same("less_equal", F::Le),
+    same("gt", F::Gt), same("greater", F::Gt), same("ge", F::Ge), same("greater_equal", F::Ge),
+    same("eq", F::Eq), same("ne", F::Ne), same("not_equal", F::Ne),
+    same("logical_and", F::LogicalAnd), same("logical_or", F::LogicalOr), same("logical_not", F::LogicalNot),
+    same("logical_xor", F::LogicalXor), same("floor_divide", F::FloorDivide), same("remainder", F::Remainder), same("sign", F::Sign),
+    same("isnan", F::Isnan), same("isinf", F::Isinf), same("exp2", F::Exp2), same("expm1", F::Expm1), same("log2", F::Log2), same("log1p", F::Log1p),
+    same("tan", F::Tan), same("ceil", F::Ceil), same("trunc", F::Trunc), same("fix", F::Trunc),
+    same("leaky_relu", F::LeakyRelu), same("LeakyReLU", F::LeakyRelu), same("elu", F::Elu), same("ELU", F::Elu), same("selu", F::Selu), same("SELU", F::Selu),
+    same("softplus", F::Softplus), same("Softplus", F::Softplus), same("mish", F::Mish), same("Mish", F::Mish),
+    same("hardsigmoid", F::Hardsigmoid), same("Hardsigmoid", F::Hardsigmoid), same("hardswish", F::Hardswish), same("Hardswish", F::Hardswish),
+    same("neg", F::Neg), same("negative", F::Neg), same("abs", F::Abs), same("absolute", F::Abs), same("square", F::Square),
+    same("relu", F::Relu), same("ReLU", F::Relu),
     // The exact form is the default there.
-    same("gelu", "gelu_erf"), same("GELU", "gelu_erf"),
-    same("silu", "silu"), same("SiLU", "silu"), same("swish", "silu"),
-    same("sigmoid", "sigmoid"), same("Sigmoid", "sigmoid"), same("expit", "sigmoid"),
-    same("tanh", "tanh"), same("Tanh", "tanh"),
-    same("exp", "exp"), same("log", "log"), same("erf", "erf"), same("sin", "sin"), same("cos", "cos"),
-    same("round", "round"), same("floor", "floor"), same("sqrt", "sqrt"), same("rsqrt", "rsqrt"), same("reciprocal", "reciprocal"),
-    same("tril", "tril"), same("triu", "triu"), same("dropout", "dropout"), same("Dropout", "dropout"),
-    same("where", "where"), same("clamp", "clamp"), same("clip", "clamp"),
-    same("batch_norm", "batch_norm"), same("BatchNorm2d", "batch_norm"), same("BatchNorm1d", "batch_norm"),
-    with("sum", "sum", REDUCED), with("mean", "mean", REDUCED), with("var", "var", REDUCED),
-    with("max", "max", REDUCED), with("amax", "max", REDUCED), with("min", "min", REDUCED), with("amin", "min", REDUCED),
-    with("prod", "prod", REDUCED), with("any", "any", REDUCED), with("all", "all", REDUCED),
-    with("argmax", "argmax", REDUCED), with("argmin", "argmin", REDUCED),
-    same("softmax", "softmax"), same("Softmax", "softmax"), same("log_softmax", "log_softmax"), same("LogSoftmax", "log_softmax"),
-    same("layer_norm", "layer_norm"), same("LayerNorm", "layer_norm"), same("rms_norm", "rms_norm"), same("RMSNorm", "rms_norm"),
-    with("normalize", "l2_norm", &["axis"]), with("cumsum", "cumsum", &["axis"]),
-    same("max_pool2d", "max_pool2d"), same("MaxPool2d", "max_pool2d"), same("avg_pool2d", "avg_pool2d"), same("AvgPool2d", "avg_pool2d"),
-    same("group_norm", "group_norm"), same("GroupNorm", "group_norm"),
-    same("adaptive_avg_pool2d", "adaptive_avg_pool2d"), same("AdaptiveAvgPool2d", "adaptive_avg_pool2d"),
-    same("adaptive_max_pool2d", "adaptive_max_pool2d"), same("AdaptiveMaxPool2d", "adaptive_max_pool2d"),
-    same("scaled_dot_product_attention", "sdpa"), same("topk", "topk"), same("sort", "sort"), same("argsort", "argsort"),
-    with("scatter", "scatter", &["axis"]), with("scatter_add", "scatter_add", &["axis"]),
-    with("index_copy", "index_copy", &["axis"]), with("index_add", "index_add", &["axis"]),
-    same("interpolate", "interpolate"), same("upsample", "interpolate"), with("flip", "flip", &["axis"]), with("roll", "roll", &["axis"]), same("one_hot", "one_hot"),
-    same("matmul", "matmul"), same("mm", "matmul"), same("bmm", "matmul"),
-    same("linear", "linear"), same("Linear", "linear"), same("conv1d", "conv1d"), same("Conv1d", "conv1d"), same("conv2d", "conv2d"), same("Conv2d", "conv2d"),
-    same("reshape", "reshape"), same("view", "reshape"), same("contiguous", "contiguous"),
-    with("permute", "transpose", &["perm"]), same("t", "transpose"),
-    with("cat", "concat", &["axis"]), with("concat", "concat", &["axis"]), with("concatenate", "concat", &["axis"]),
-    with("repeat_interleave", "repeat_interleave", &["axis"]),
-    same("embedding", "embedding"), same("Embedding", "embedding"), with("gather", "gather", &["axis"]), same("pad", "pad"),
+    same("gelu", F::GeluErf), same("GELU", F::GeluErf),
+    same("silu", F::Silu), same("SiLU", F::Silu), same("swish", F::Silu),
+    same("sigmoid", F::Sigmoid), same("Sigmoid", F::Sigmoid), same("expit", F::Sigmoid),
+    same("tanh", F::Tanh), same("Tanh", F::Tanh),
+    same("exp", F::Exp), same("log", F::Log), same("erf", F::Erf), same("sin", F::Sin), same("cos", F::Cos),
+    same("round", F::Round), same("floor", F::Floor), same("sqrt", F::Sqrt), same("rsqrt", F::Rsqrt), same("reciprocal", F::Reciprocal),
+    same("tril", F::Tril), same("triu", F::Triu), same("dropout", F::Dropout), same("Dropout", F::Dropout),
+    same("where", F::Where), same("clamp", F::Clamp), same("clip", F::Clamp),
+    same("batch_norm", F::BatchNorm), same("BatchNorm2d", F::BatchNorm), same("BatchNorm1d", F::BatchNorm),
+    with("sum", F::Sum, REDUCED), with("mean", F::Mean, REDUCED), with("var", F::Var, REDUCED),
+    with("max", F::Max, REDUCED), with("amax", F::Max, REDUCED), with("min", F::Min, REDUCED), with("amin", F::Min, REDUCED),
+    with("prod", F::Prod, REDUCED), with("any", F::Any, REDUCED), with("all", F::All, REDUCED),
+    with("argmax", F::Argmax, REDUCED), with("argmin", F::Argmin, REDUCED),
+    same("softmax", F::Softmax), same("Softmax", F::Softmax), same("log_softmax", F::LogSoftmax), same("LogSoftmax", F::LogSoftmax),
+    same("layer_norm", F::LayerNorm), same("LayerNorm", F::LayerNorm), same("rms_norm", F::RmsNorm), same("RMSNorm", F::RmsNorm),
+    with("normalize", F::L2Norm, &[AttributeName::Axis]), with("cumsum", F::Cumsum, &[AttributeName::Axis]),
+    same("max_pool2d", F::MaxPool2d), same("MaxPool2d", F::MaxPool2d), same("avg_pool2d", F::AvgPool2d), same("AvgPool2d", F::AvgPool2d),
+    same("group_norm", F::GroupNorm), same("GroupNorm", F::GroupNorm),
+    same("adaptive_avg_pool2d", F::AdaptiveAvgPool2d), same("AdaptiveAvgPool2d", F::AdaptiveAvgPool2d),
+    same("adaptive_max_pool2d", F::AdaptiveMaxPool2d), same("AdaptiveMaxPool2d", F::AdaptiveMaxPool2d),
+    same("scaled_dot_product_attention", F::Sdpa), same("topk", F::Topk), same("sort", F::Sort), same("argsort", F::Argsort),
+    with("scatter", F::Scatter, &[AttributeName::Axis]), with("scatter_add", F::ScatterAdd, &[AttributeName::Axis]),
+    with("index_copy", F::IndexCopy, &[AttributeName::Axis]), with("index_add", F::IndexAdd, &[AttributeName::Axis]),
+    same("interpolate", F::Interpolate), same("upsample", F::Interpolate), with("flip", F::Flip, &[AttributeName::Axis]), with("roll", F::Roll, &[AttributeName::Axis]), same("one_hot", F::OneHot),
+    same("matmul", F::Matmul), same("mm", F::Matmul), same("bmm", F::Matmul),
+    same("linear", F::Linear), same("Linear", F::Linear), same("conv1d", F::Conv1d), same("Conv1d", F::Conv1d), same("conv2d", F::Conv2d), same("Conv2d", F::Conv2d),
+    same("reshape", F::Reshape), same("view", F::Reshape), same("contiguous", F::Contiguous),
+    with("permute", F::Transpose, &[AttributeName::Perm]), same("t", F::Transpose),
+    with("cat", F::Concat, &[AttributeName::Axis]), with("concat", F::Concat, &[AttributeName::Axis]), with("concatenate", F::Concat, &[AttributeName::Axis]),
+    with("repeat_interleave", F::RepeatInterleave, &[AttributeName::Axis]),
+    same("embedding", F::Embedding), same("Embedding", F::Embedding), with("gather", F::Gather, &[AttributeName::Axis]), same("pad", F::Pad),
 ];
 
 /// A name of PyTorch that is no function of the notation, and how it is written there.
@@ -173,24 +176,24 @@ pub const ANSWERS: &[Answer] = &[
 ];
 
 /// Names of attributes in PyTorch and in the notation.
-const ATTRIBUTE_ALIASES: &[(&str, &str)] = &[
-    ("dim", "axis"),
-    ("dims", "perm"),
-    ("keepdims", "keepdim"),
-    ("kernel_size", "kernel"),
-    ("repeats", "times"),
-    ("chunks", "parts"),
-    ("size", "shape"),
-    ("diag", "diagonal"),
-    ("negative_slope", "slope"),
-    ("is_causal", "causal"),
-    ("num_groups", "groups"),
-    ("k", "count"),
-    ("num_classes", "classes"),
-    ("shifts", "shift"),
-    ("dims", "axis"),
-    ("output_size", "size"),
-    ("scale_factor", "times"),
+const ATTRIBUTE_ALIASES: &[(&str, AttributeName)] = &[
+    ("dim", AttributeName::Axis),
+    ("dims", AttributeName::Perm),
+    ("keepdims", AttributeName::Keepdim),
+    ("kernel_size", AttributeName::Kernel),
+    ("repeats", AttributeName::Times),
+    ("chunks", AttributeName::Parts),
+    ("size", AttributeName::Shape),
+    ("diag", AttributeName::Diagonal),
+    ("negative_slope", AttributeName::Slope),
+    ("is_causal", AttributeName::Causal),
+    ("num_groups", AttributeName::Groups),
+    ("k", AttributeName::Count),
+    ("num_classes", AttributeName::Classes),
+    ("shifts", AttributeName::Shift),
+    ("dims", AttributeName::Axis),
+    ("output_size", AttributeName::Size),
+    ("scale_factor", AttributeName::Times),
 ];
 
 /// A name without the module that it is written with, and whether there was one.
@@ -211,13 +214,11 @@ pub fn answer(name: &str) -> Option<&'static Answer> {
     ANSWERS.iter().find(|answer| answer.name == name)
 }
 
-/// The notation's name of an attribute that a function takes.
-pub fn attribute(function_attributes: &[&'static str], name: &str) -> Option<&'static str> {
-    let mut own = (ATTRIBUTE_ALIASES.iter()).filter(|(alias, own)| *alias == name && *own != name);
-    own.find_map(|(_, own)| {
-        function_attributes
-            .iter()
-            .copied()
-            .find(|known| known == own)
-    })
+/// The attribute of a function that PyTorch calls so, if the notation has another name for it.
+pub fn attribute(function: Function, name: &str) -> Option<AttributeName> {
+    let aliases = ATTRIBUTE_ALIASES
+        .iter()
+        .filter(|(alias, own)| *alias == name && own.name() != name);
+    let mut own = aliases.map(|&(_, own)| own);
+    own.find(|own| function.row().attributes.contains(own))
 }

@@ -2,8 +2,7 @@
 
 use crate::model::diagnostic::Span;
 use crate::model::fix::TextEdit;
-use crate::model::functions;
-use crate::model::functions::ShapeRule;
+use crate::model::functions::{Function, ShapeRule};
 use crate::model::op_type::OpType;
 use crate::model::program::{OpStatement, Program};
 use crate::notation::edit::replaced;
@@ -124,8 +123,8 @@ pub fn remove_op(text: &str, program: &Program, op: usize) -> String {
 fn passes_shape(statement: &OpStatement) -> bool {
     let callee = statement.callee.text.as_str();
     callee == OpType::Elementwise.name()
-        || functions::find(callee).is_some_and(|f| {
-            f.op_type == OpType::Elementwise || f.shape_rule == ShapeRule::SameAsFirst
+        || Function::from_name(callee).is_some_and(|f| {
+            f.row().op_type == OpType::Elementwise || f.row().shape_rule == ShapeRule::SameAsFirst
         })
 }
 

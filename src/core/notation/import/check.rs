@@ -4,7 +4,7 @@ use super::entry::{Entry, whole};
 use super::statements;
 use crate::model::diagnostic::{Code, Diagnostic, Severity, Span};
 use crate::model::dtype::DType;
-use crate::model::functions;
+use crate::model::functions::Function;
 use crate::model::op::{Op, TensorDecl, TensorRole};
 use crate::model::op_type::OpType;
 use crate::model::program::{Attribute, AttributeValue, Literal};
@@ -12,7 +12,6 @@ use crate::notation::is_literal;
 use crate::notation::parser::unknown_dtype;
 use crate::notation::spelling::{quoted, shortened};
 use serde_json::{Map, Number, Value};
-use std::borrow::Cow;
 use strsim::osa_distance;
 use strum::VariantArray;
 
@@ -67,10 +66,10 @@ impl Entry<'_> {
                 .copied()
                 .min_by_key(|known| osa_distance(&shortened(name), known.name()))
                 .unwrap_or(OpType::Elementwise);
-            let hint = match functions::find(name) {
+            let hint = match Function::from_name(name) {
                 Some(function) => format!(
                     "`{name}` is a function: use `{}` and give it as `function`",
-                    function.op_type.name()
+                    function.row().op_type.name()
                 ),
                 None => format!(
                     "use elementwise, reduction, matmul, reshape or opaque; did you mean `{}`?",
@@ -173,12 +172,16 @@ impl Entry<'_> {
         &self,
         name: &str,
         op_type: OpType,
-    ) -> (Option<Cow<'static, str>>, Option<Diagnostic>) {
-        let why = match functions::find(name) {
-            Some(function) if function.op_type == op_type => {
-                return (Some(Cow::Borrowed(function.name)), None);
+    ) -> (Option<Function>, Option<Diagnostic>) {
+        let why = match Function::from_name(name) {
+            Some(function) if function.row().op_type == op_type => {
+                return (Some(function), None);
             }
-            Some(function) => format!("{} is of type {}", quoted(name), function.op_type.name()),
+            Some(function) => format!(
+                "{} is of type {}",
+                quoted(name),
+                function.row().op_type.name()
+            ),
             None => format!("there is no function {}", quoted(name)),
         };
         let what = format!("{why}, so the op counts as any {}", op_type.name());

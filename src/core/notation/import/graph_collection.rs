@@ -2,7 +2,7 @@
 //! list, so nothing is lost; of graphs by others labels, edges and shapes are read, as far as they are stated.
 
 use crate::model::dtype::DType;
-use crate::model::functions::{self, pytorch};
+use crate::model::functions::{Function, pytorch};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -103,8 +103,8 @@ fn op(node: &Node, by_id: &HashMap<&str, &Node>) -> Value {
     entry.insert("output".to_owned(), name(node).into());
     entry.insert("inputs".to_owned(), inputs.collect());
     if let Some(function) = function(&node.label) {
-        entry.insert("op_type".to_owned(), function.op_type.name().into());
-        entry.insert("function".to_owned(), function.name.into());
+        entry.insert("op_type".to_owned(), function.row().op_type.name().into());
+        entry.insert("function".to_owned(), function.name().into());
     } else {
         entry.insert("op_type".to_owned(), "opaque".into());
         entry.insert("attributes".to_owned(), json!({ "name": node.label }));
@@ -114,14 +114,14 @@ fn op(node: &Node, by_id: &HashMap<&str, &Node>) -> Value {
 }
 
 /// The function that a label means: `aten.relu.default`, `stablehlo.add`, `RELU`.
-fn function(label: &str) -> Option<&'static functions::Function> {
+fn function(label: &str) -> Option<Function> {
     let lower = label.to_lowercase();
     let bare = ["aten.", "aten::", "stablehlo.", "tfl."]
         .iter()
         .find_map(|prefix| lower.strip_prefix(prefix));
     let bare = bare.unwrap_or(&lower);
     let bare = bare.split('.').next().unwrap_or(bare);
-    functions::find(bare).or_else(|| functions::find(pytorch::alias(bare)?.function))
+    Function::from_name(bare).or_else(|| Some(pytorch::alias(bare)?.function))
 }
 
 /// The name of a node's tensor: that which the file gives, otherwise by label and id.

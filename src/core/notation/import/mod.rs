@@ -10,7 +10,7 @@ mod values;
 
 use crate::json::is_blank;
 use crate::model::diagnostic::{Code, Diagnostic, sort_in_text_order};
-use crate::model::functions;
+use crate::model::functions::Function;
 use crate::model::op::{Op, TensorDecl};
 use crate::model::program::{Attribute, Literal, Program};
 use crate::notation::Parsed;
@@ -23,7 +23,6 @@ use problems::Problems;
 use serde_json::Value;
 use statements::program_of_calls;
 pub use statements::program_of_ops;
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 pub use values::{OpList, Tensors};
 
@@ -97,8 +96,8 @@ pub fn program_of_op_list(list: &OpList) -> Parsed {
     program_of_entries(entries, tensors, problems)
 }
 
-/// The ops of a list as given, for the functions of the JavaScript API: functions that are not in the table and
-/// element widths that no type has are allowed. `O(list)`.
+/// The ops of a list as given, for the functions of the JavaScript API: functions of another op type and element widths that
+/// no type has are allowed, and a function that the table lacks is left out. `O(list)`.
 ///
 /// # Errors
 /// One diagnostic for each invalid entry, of which there are a thousand at most, and one for the others.
@@ -107,7 +106,7 @@ pub fn ops_of_list(list: &OpList) -> Result<Vec<Op>, Vec<Diagnostic>> {
     all_or_problems(entries.map(|(index, fields)| {
         let (mut op, _) = op_of_entry(&Entry::op(index, fields, None))?;
         if let Some(Value::String(function)) = fields.get("function") {
-            op.function = Some(Cow::Owned(function.clone()));
+            op.function = Function::from_name(function);
         }
         Ok(op)
     }))
@@ -190,7 +189,7 @@ fn program_of_entries<'a>(
             );
             continue;
         }
-        if let Some(function) = op.function.as_deref().and_then(functions::find) {
+        if let Some(function) = op.function {
             let unfit = own_attributes.extract_if(.., |attribute| !takes(function, attribute));
             problems.extend(unfit.map(|attribute| entry.left_out(&attribute)));
         }

@@ -3,8 +3,7 @@
 use crate::cost::work::k_of_shapes;
 use crate::model::diagnostic::{Code, Diagnostic, Span};
 use crate::model::dtype::DType;
-use crate::model::functions;
-use crate::model::functions::{Function, ShapeRule};
+use crate::model::functions::{AttributeName, Function, ShapeRule};
 use crate::model::op::{Op, TensorDecl, element_count};
 use crate::model::op_type::OpType;
 use crate::model::program::{
@@ -64,7 +63,7 @@ pub(super) fn program_of_calls(
         let own_attributes = attributes.get(index).map_or(&[][..], Vec::as_slice);
         let (callee, attributes, is_exact) = call_of(op, own_attributes, inputs);
         if !is_exact {
-            let function = op.function.as_deref().unwrap_or_default();
+            let function = op.function.map_or("", Function::name);
             doubts.push(
                 Diagnostic::warning(
                     Code::ShapeMismatch,
@@ -86,7 +85,7 @@ pub(super) fn program_of_calls(
             attributes,
             annotation: Some(annotation(&op.shape, op.element_type())),
             inputs: names,
-            literals: if functions::find(callee).is_some_and(Function::takes_literals) {
+            literals: if Function::from_name(callee).is_some_and(Function::takes_literals) {
                 own_literals.to_vec()
             } else {
                 Vec::new()
@@ -140,86 +139,88 @@ fn call_of<'a>(
     own_attributes: &[Attribute],
     inputs: Inputs<'_>,
 ) -> (&'a str, Vec<Attribute>, bool) {
-    let function = op.function.as_deref().and_then(functions::find);
+    let function = op.function;
     if let Some(function) = function
         && !own_attributes.is_empty()
         && takes_inputs(function, own_attributes, op, inputs)
         && keeps_shape(function, own_attributes, op, inputs)
     {
-        return (function.name, own_attributes.to_vec(), true);
+        return (function.name(), own_attributes.to_vec(), true);
     }
-    if let Some(function) = function.filter(|f| f.shape_rule != ShapeRule::Matmul)
+    if let Some(function) = function.filter(|f| f.row().shape_rule != ShapeRule::Matmul)
         && let Some(attributes) = fitting_attributes(function, op, inputs)
     {
-        return (function.name, attributes, true);
+        return (function.name(), attributes, true);
     }
-    let is_exact = function.is_none_or(|f| f.name == op.op_type.name());
+    let is_exact = function.is_none_or(|function| function.name() == op.op_type.name());
     match op.op_type {
         OpType::Elementwise | OpType::Reduction => (op.op_type.name(), Vec::new(), is_exact),
-        OpType::Matmul => ("matmul", matmul_attributes(op, inputs), is_exact),
+        OpType::Matmul => (
+            Function::Matmul.name(),
+            matmul_attributes(op, inputs),
+            is_exact,
+        ),
         OpType::Reshape => (reshape_callee(op, inputs), Vec::new(), is_exact),
         OpType::Opaque => (op.op_type.name(), own_attributes.to_vec(), is_exact),
     }
 }
 
 /// Whether the function takes so many inputs with these attributes and gives the op's element type.
-fn takes_inputs(
-    function: &Function,
-    attributes: &[Attribute],
-    op: &Op,
-    inputs: Inputs<'_>,
-) -> bool {
+fn takes_inputs(function: Function, attributes: &[Attribute], op: &Op, inputs: Inputs<'_>) -> bool {
     // A matmul that states its K may read operands in packed or in separate tensors.
     let states_k = attributes
         .iter()
-        .any(|attribute| attribute.name.text == "k");
+        .any(|attribute| attribute.is(AttributeName::K));
     let takes_literals = inputs.literals == 0
         || function.takes_literals() && op.inputs.len() > function.leading_input();
     let count = op.inputs.len() + inputs.literals;
     let takes_count =
-        takes_literals && (function.min_inputs..=function.max_inputs).contains(&count);
+        takes_literals && (function.row().min_inputs..=function.row().max_inputs).contains(&count);
     let target = attributes
         .iter()
-        .find(|attribute| attribute.name.text == "dtype");
+        .find(|attribute| attribute.is(AttributeName::Dtype));
     let dtype = match target.map(|attribute| &attribute.value) {
         Some(AttributeValue::Word(name)) => name.parse().ok(),
-        _ => (function.result_dtype()).or_else(|| inputs.dtype(function.leading_input())),
+        _ => (function.row().result_dtype).or_else(|| inputs.dtype(function.leading_input())),
     };
     let keeps_type = dtype.is_none_or(|dtype| Some(dtype) == op.element_type());
     (takes_count || states_k) && (keeps_type || op.op_type == OpType::Matmul)
 }
 
 /// Whether the call with these attributes has the op's shape, and its K if the op has one.
-fn keeps_shape(function: &Function, attributes: &[Attribute], op: &Op, inputs: Inputs<'_>) -> bool {
+fn keeps_shape(function: Function, attributes: &[Attribute], op: &Op, inputs: Inputs<'_>) -> bool {
     let stated = attributes
         .iter()
-        .find(|attribute| attribute.name.text == "k");
+        .find(|attribute| attribute.is(AttributeName::K));
     match (stated.map(|attribute| &attribute.value), inputs.types()) {
         // Operands of any shape, and the annotation gives that of the output.
         (Some(AttributeValue::Size(k)), _) => {
             matches!(k.kind, ExprKind::Int(k) if u64::try_from(k).ok() == op.k)
         }
-        (None, Some(types)) => gives(function.shape_rule, &types, attributes, op),
+        (None, Some(types)) => gives(function.row().shape_rule, &types, attributes, op),
         (Some(_), _) | (None, None) => op.k.is_none(),
     }
 }
 
 /// Attributes with which `function` infers the op's shape; `None` if there are none.
-fn fitting_attributes(function: &Function, op: &Op, inputs: Inputs<'_>) -> Option<Vec<Attribute>> {
+fn fitting_attributes(function: Function, op: &Op, inputs: Inputs<'_>) -> Option<Vec<Attribute>> {
     let mut candidates = vec![Vec::new()];
-    if function.name == "cast" {
+    if function == Function::Cast {
         let dtype = op.element_type()?.name().to_owned();
-        candidates = vec![vec![attribute("dtype", AttributeValue::Word(dtype))]];
+        candidates = vec![vec![attribute(
+            AttributeName::Dtype.name(),
+            AttributeValue::Word(dtype),
+        )]];
     }
     if !takes_inputs(function, &candidates[0], op, inputs) {
         return None;
     }
-    if function.attributes.contains(&"keepdim") {
-        candidates.push(vec![word("keepdim", "false")]);
+    if function.row().attributes.contains(&AttributeName::Keepdim) {
+        candidates.push(vec![word(AttributeName::Keepdim, "false")]);
     }
     let types = inputs.types();
     candidates.into_iter().find(|attributes| match &types {
-        Some(types) => gives(function.shape_rule, types, attributes, op),
+        Some(types) => gives(function.row().shape_rule, types, attributes, op),
         // The annotation gives the shape, but only `matmul` can state K.
         None => op.k.is_none(),
     })
@@ -227,11 +228,11 @@ fn fitting_attributes(function: &Function, op: &Op, inputs: Inputs<'_>) -> Optio
 
 /// The fewest attributes of `matmul` that the operands allow; `k=` says that operands may be packed.
 fn matmul_attributes(op: &Op, inputs: Inputs<'_>) -> Vec<Attribute> {
-    const LAYOUTS: [&[&str]; 4] = [
+    const LAYOUTS: [&[AttributeName]; 4] = [
         &[],
-        &["transpose_b"],
-        &["transpose_a"],
-        &["transpose_a", "transpose_b"],
+        &[AttributeName::TransposeB],
+        &[AttributeName::TransposeA],
+        &[AttributeName::TransposeA, AttributeName::TransposeB],
     ];
     let k = op.k;
     if op.inputs.len() == 2 {
@@ -240,7 +241,7 @@ fn matmul_attributes(op: &Op, inputs: Inputs<'_>) -> Vec<Attribute> {
             return Vec::new();
         }
         let layouts = LAYOUTS.into_iter().map(|transposed| {
-            let flags = transposed.iter().map(|name| word(name, "true"));
+            let flags = transposed.iter().map(|&name| word(name, "true"));
             flags.collect::<Vec<Attribute>>()
         });
         let plain = types.and_then(|types| {
@@ -256,7 +257,7 @@ fn matmul_attributes(op: &Op, inputs: Inputs<'_>) -> Vec<Attribute> {
         Some(k) => AttributeValue::Size(int(k)),
         None => AttributeValue::Word("unknown".to_owned()),
     };
-    vec![attribute("k", value)]
+    vec![attribute(AttributeName::K.name(), value)]
 }
 
 /// `reshape` if the op keeps the elements of its one input and their type.
@@ -268,7 +269,11 @@ fn reshape_callee(op: &Op, inputs: Inputs<'_>) -> &'static str {
         [None] => true,
         _ => false,
     };
-    if keeps { "reshape" } else { "rearrange" }
+    if keeps {
+        Function::Reshape.name()
+    } else {
+        Function::Rearrange.name()
+    }
 }
 
 fn name(text: &str) -> Name {
@@ -293,8 +298,8 @@ pub(super) fn attribute(attribute: &str, value: AttributeValue) -> Attribute {
     }
 }
 
-fn word(name: &str, word: &str) -> Attribute {
-    attribute(name, AttributeValue::Word(word.to_owned()))
+fn word(name: AttributeName, word: &str) -> Attribute {
+    attribute(name.name(), AttributeValue::Word(word.to_owned()))
 }
 
 fn annotation(shape: &[u64], dtype: Option<DType>) -> TypeAnnotation {

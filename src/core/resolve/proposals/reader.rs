@@ -1,7 +1,7 @@
 //! The shape of an operand that fits the other shapes of the op that reads it.
 
 use super::FEW_INPUTS;
-use crate::model::functions::{self, ShapeRule};
+use crate::model::functions::{AttributeName, ShapeRule};
 use crate::model::op::Op;
 use crate::resolve::attributes::Attributes;
 use crate::resolve::shapes::dimension_of;
@@ -24,11 +24,11 @@ impl Reader<'_> {
     pub(super) fn operand(&self, place: usize) -> Option<Vec<u64>> {
         let output = &self.op.shape;
         let chosen = |shape: Vec<u64>| self.is_choice.then_some(shape);
-        let function = self.op.function.as_deref().and_then(functions::find);
+        let function = self.op.function;
         let Some(function) = function else {
             return chosen(output.clone());
         };
-        match function.shape_rule {
+        match function.row().shape_rule {
             ShapeRule::Matmul if self.operands.len() == 2 => self.factor(place),
             ShapeRule::Linear => self.of_linear(place),
             ShapeRule::Conv2d => self.of_conv2d(place),
@@ -37,13 +37,17 @@ impl Reader<'_> {
             ShapeRule::PerChannel | ShapeRule::Reshape => Some(output.clone()),
             ShapeRule::Transpose => self.transposed(),
             ShapeRule::Split => {
-                let parts = u64::try_from(self.attributes.size("parts").ok()??).ok()?;
+                let parts =
+                    u64::try_from(self.attributes.size(AttributeName::Parts).ok()??).ok()?;
                 self.along_axis(|size| size.checked_mul(parts))
             }
             ShapeRule::Concat if self.operands.len() <= FEW_INPUTS => self.part(place),
             ShapeRule::Reduce => chosen(self.before_reduction()?),
             ShapeRule::Pool2d => {
-                let window = self.attributes.pair("kernel", 1, [1, 1]).ok()?;
+                let window = self
+                    .attributes
+                    .pair(AttributeName::Kernel, 1, [1, 1])
+                    .ok()?;
                 let &[batch, channels, ..] = &output[..] else {
                     return None;
                 };
@@ -67,8 +71,12 @@ impl Reader<'_> {
             | ShapeRule::Scatter
             | ShapeRule::IndexAlong => None,
             ShapeRule::Slice => {
-                let start = self.attributes.size("start").ok()?.unwrap_or_default();
-                let end = self.attributes.size("end").ok()?;
+                let start = self
+                    .attributes
+                    .size(AttributeName::Start)
+                    .ok()?
+                    .unwrap_or_default();
+                let end = self.attributes.size(AttributeName::End).ok()?;
                 let [start, end] = [start, end.unwrap_or_default()]
                     .map(|at| u64::try_from(at).unwrap_or_default());
                 // Counted from the front, the slice ends there; without an end it takes the rest.
@@ -106,8 +114,8 @@ impl Reader<'_> {
 
     /// A factor of a matrix product: `[batch.., M, K]`, or `[K, N]`.
     fn factor(&self, place: usize) -> Option<Vec<u64>> {
-        let transposed =
-            ["transpose_a", "transpose_b"].map(|name| self.attributes.flag(name, false));
+        let transposed = [AttributeName::TransposeA, AttributeName::TransposeB]
+            .map(|name| self.attributes.flag(name, false));
         let [batch @ .., rows, columns] = &self.op.shape[..] else {
             return None;
         };
@@ -118,7 +126,7 @@ impl Reader<'_> {
             [.., before, last] => Some(if is_k_last(1 - place) { *last } else { *before }),
             _ => None,
         });
-        if self.attributes.has("k") && !self.is_choice {
+        if self.attributes.has(AttributeName::K) && !self.is_choice {
             return None;
         }
         let k = (self.op.k.or(k_of_other)).or(self.is_choice.then_some(*columns))?;
@@ -155,9 +163,16 @@ impl Reader<'_> {
         let &[batch, features, ..] = &self.op.shape[..] else {
             return None;
         };
-        let groups = self.attributes.size("groups").ok()?.unwrap_or(1);
+        let groups = self
+            .attributes
+            .size(AttributeName::Groups)
+            .ok()?
+            .unwrap_or(1);
         let groups = u64::try_from(groups).ok().filter(|&groups| groups > 0)?;
-        let padding = self.attributes.pair("padding", 0, [0, 0]).ok()?;
+        let padding = self
+            .attributes
+            .pair(AttributeName::Padding, 0, [0, 0])
+            .ok()?;
         let window = padding.map(|border| border.saturating_mul(2).saturating_add(1));
         match (place, self.operands[0], self.operands[1]) {
             (0, _, Some(&[_, channels, height, width])) => {
@@ -181,9 +196,18 @@ impl Reader<'_> {
 
     /// The smallest height and width over which a window slides to those of the output.
     fn before_window(&self, window: [u64; 2], default_stride: [u64; 2]) -> Option<[u64; 2]> {
-        let stride = self.attributes.pair("stride", 1, default_stride).ok()?;
-        let padding = self.attributes.pair("padding", 0, [0, 0]).ok()?;
-        let dilation = self.attributes.pair("dilation", 1, [1, 1]).ok()?;
+        let stride = self
+            .attributes
+            .pair(AttributeName::Stride, 1, default_stride)
+            .ok()?;
+        let padding = self
+            .attributes
+            .pair(AttributeName::Padding, 0, [0, 0])
+            .ok()?;
+        let dilation = self
+            .attributes
+            .pair(AttributeName::Dilation, 1, [1, 1])
+            .ok()?;
         let &[_, _, height, width] = &self.op.shape[..] else {
             return None;
         };
@@ -200,7 +224,7 @@ impl Reader<'_> {
 
     fn transposed(&self) -> Option<Vec<u64>> {
         let output = &self.op.shape;
-        let Some(perm) = self.attributes.sizes("perm").ok()? else {
+        let Some(perm) = self.attributes.sizes(AttributeName::Perm).ok()? else {
             let mut shape = output.clone();
             let last = shape.len().checked_sub(2)?;
             shape[last..].reverse();
@@ -216,12 +240,12 @@ impl Reader<'_> {
     /// Reduced axes have the size 1, which is the only one that the output tells.
     fn before_reduction(&self) -> Option<Vec<u64>> {
         let mut shape = self.op.shape.clone();
-        if self.attributes.flag("keepdim", true) {
+        if self.attributes.flag(AttributeName::Keepdim, true) {
             return Some(shape);
         }
         let axes = self
             .attributes
-            .sizes("axis")
+            .sizes(AttributeName::Axis)
             .ok()?
             .unwrap_or_else(|| vec![-1]);
         if axes.len() > MOST_AXES {
@@ -244,7 +268,10 @@ impl Reader<'_> {
 
     fn axis(&self) -> Option<usize> {
         dimension_of(
-            self.attributes.size("axis").ok()?.unwrap_or(-1),
+            self.attributes
+                .size(AttributeName::Axis)
+                .ok()?
+                .unwrap_or(-1),
             self.op.shape.len(),
         )
     }

@@ -4,6 +4,7 @@ use super::broadcast::broadcast_into;
 use super::call::{Call, Operand, mismatch, text};
 use crate::model::diagnostic::{Diagnostic, Span};
 use crate::model::dtype::DType;
+use crate::model::functions::AttributeName;
 use crate::model::program::Name;
 
 pub(super) fn attention(
@@ -35,7 +36,7 @@ pub(super) fn attention(
         )
         .hint(FORM));
     }
-    let is_grouped = call.attributes.flag("enable_gqa", false);
+    let is_grouped = call.attributes.flag(AttributeName::EnableGqa, false);
     let shares = |heads: &[u64], own: &[u64]| match (heads, own) {
         ([batch @ .., heads], [of_keys @ .., own]) => {
             batch == of_keys && *own > 0 && heads.is_multiple_of(*own)

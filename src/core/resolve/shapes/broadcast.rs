@@ -2,6 +2,7 @@
 
 use super::call::{Call, Operand, mismatch, text};
 use crate::model::diagnostic::Diagnostic;
+use crate::model::functions::AttributeName;
 use crate::model::op::shape_text;
 
 /// Aligns two shapes at their last dimension; `None` if a pair of sizes differs and neither is 1.
@@ -85,16 +86,16 @@ pub(super) fn per_channel(
             .hint(format!("its shape must be [{channels}]")));
         }
     }
-    let groups = call.attributes.size("groups")?.unwrap_or(1);
+    let groups = call.attributes.size(AttributeName::Groups)?.unwrap_or(1);
     let divides = |groups: u64| groups > 0 && channels.is_multiple_of(groups);
     if !u64::try_from(groups).is_ok_and(divides) {
         let problem = (call.attributes)
             .problem(
-                "groups",
+                AttributeName::Groups,
                 &format!("is {groups}, which does not divide {channels} channels"),
             )
             .hint("use a number that divides the channels");
-        return Err(call.correcting(problem, "groups", "1"));
+        return Err(call.correcting(problem, AttributeName::Groups, "1"));
     }
     Ok(first.shape.to_vec())
 }

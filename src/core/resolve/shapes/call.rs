@@ -3,6 +3,7 @@
 use crate::model::diagnostic::{Code, Diagnostic, Span};
 use crate::model::dtype::DType;
 use crate::model::fix::TextEdit;
+use crate::model::functions::AttributeName;
 use crate::model::op::shape_text;
 use crate::model::program::{Name, OpStatement};
 use crate::notation::mend::with_attribute;
@@ -72,9 +73,14 @@ impl Call<'_> {
     }
 
     /// The same with the fix that gives an attribute another value.
-    pub(super) fn correcting(&self, problem: Diagnostic, name: &str, value: &str) -> Diagnostic {
+    pub(super) fn correcting(
+        &self,
+        problem: Diagnostic,
+        name: AttributeName,
+        value: &str,
+    ) -> Diagnostic {
         let attributes = self.statement.into_iter().flat_map(|op| &op.attributes);
-        let mut named = attributes.filter(|attribute| attribute.name.text == name);
+        let mut named = attributes.filter(|attribute| attribute.is(name));
         let stated = format!("{name}={value}");
         match named.next() {
             Some(attribute) => problem.fix(
@@ -105,14 +111,14 @@ pub(super) fn too_large(call: &Call<'_>) -> Diagnostic {
 
 /// The dimension that `axis` names, by default the last; `None` for a scalar.
 pub(super) fn axis(call: &Call<'_>, input: &Operand<'_>) -> Result<Option<usize>, Diagnostic> {
-    match call.attributes.sizes("axis")?.as_deref() {
+    match call.attributes.sizes(AttributeName::Axis)?.as_deref() {
         None => Ok(input.shape.len().checked_sub(1)),
-        Some(&[axis]) => dimension(call, "axis", axis, input).map(Some),
+        Some(&[axis]) => dimension(call, AttributeName::Axis, axis, input).map(Some),
         Some(_) => Err(call
             .attributes
-            .problem("axis", "must be one dimension here")
+            .problem(AttributeName::Axis, "must be one dimension here")
             .hint("write one number, such as `axis=-1`"))
-        .map_err(|problem| call.correcting(problem, "axis", "-1")),
+        .map_err(|problem| call.correcting(problem, AttributeName::Axis, "-1")),
     }
 }
 
@@ -140,7 +146,7 @@ pub fn dimension_of(value: i64, rank: usize) -> Option<usize> {
 /// The same for an input of a call, with an error.
 pub(super) fn dimension(
     call: &Call<'_>,
-    name: &str,
+    name: AttributeName,
     value: i64,
     input: &Operand<'_>,
 ) -> Result<usize, Diagnostic> {
@@ -160,7 +166,7 @@ pub(super) fn dimension(
         } else {
             let problem = problem.hint(format!("use a number from -{rank} to {}", rank - 1));
             match name {
-                "axis" => call.correcting(problem, name, "-1"),
+                AttributeName::Axis => call.correcting(problem, name, "-1"),
                 _ => problem,
             }
         }

@@ -5,6 +5,7 @@ use super::call::{Call, Operand, mismatch, missing, required_axis, text};
 use super::layout::{size_at, with_size};
 use crate::model::diagnostic::Diagnostic;
 use crate::model::dtype::DType;
+use crate::model::functions::AttributeName;
 
 pub(super) fn embedding(index: &Operand<'_>, table: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
     check_index(index)?;
@@ -69,18 +70,18 @@ pub(super) fn advanced(
 pub(super) fn one_hot(call: &Call<'_>, index: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
     check_index(index)?;
     let mut shape = index.shape.to_vec();
-    shape.push(count_of(call, "classes", u64::MAX)?);
+    shape.push(count_of(call, AttributeName::Classes, u64::MAX)?);
     Ok(shape)
 }
 
 pub(super) fn top(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
     let axis = required_axis(call, input)?;
-    let count = count_of(call, "count", size_at(input.shape, axis))?;
+    let count = count_of(call, AttributeName::Count, size_at(input.shape, axis))?;
     Ok(with_size(input.shape, axis, count))
 }
 
 /// An attribute that must be stated, from 1 to `most`.
-fn count_of(call: &Call<'_>, name: &str, most: u64) -> Result<u64, Diagnostic> {
+fn count_of(call: &Call<'_>, name: AttributeName, most: u64) -> Result<u64, Diagnostic> {
     let Some(stated) = call.attributes.size(name)? else {
         let problem = missing(call, &format!("`{}` needs `{name}`", call.callee.text))
             .hint(format!("write it as `{name}=2`"));

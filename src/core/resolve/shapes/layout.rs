@@ -2,13 +2,14 @@
 
 use super::call::{Call, Operand, dimension, mismatch, missing, required_axis, text, too_large};
 use crate::model::diagnostic::{Code, Diagnostic};
+use crate::model::functions::AttributeName;
 use crate::model::op::{element_count, shape_text};
 use crate::notation::spelling::shortened;
 
 pub(super) fn reshape(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
     let elements = element_count(input.shape);
-    let span = call.attributes.span("shape", call.callee.span);
-    let (shape, span) = match (call.attributes.sizes("shape")?, call.annotated) {
+    let span = call.attributes.span(AttributeName::Shape, call.callee.span);
+    let (shape, span) = match (call.attributes.sizes(AttributeName::Shape)?, call.annotated) {
         (Some(values), _) => (filled(call, &values, elements)?, span),
         (None, Some((shape, span))) => (shape.to_vec(), span),
         (None, None) if call.callee.text == "contiguous" => return Ok(input.shape.to_vec()),
@@ -44,7 +45,7 @@ fn filled(call: &Call<'_>, values: &[i64], elements: Option<u64>) -> Result<Vec<
             Code::NonPositiveSize,
             format!("a size of {value} in `shape`"),
         )
-        .at(call.attributes.span("shape", call.callee.span))
+        .at(call.attributes.span(AttributeName::Shape, call.callee.span))
         .hint("every size is at least 1; one may be -1 and follows from the others")
     };
     let mut known: u64 = 1;
@@ -69,7 +70,7 @@ fn filled(call: &Call<'_>, values: &[i64], elements: Option<u64>) -> Result<Vec<
                         elements.unwrap_or(0)
                     ),
                 )
-                .at(call.attributes.span("shape", call.callee.span))
+                .at(call.attributes.span(AttributeName::Shape, call.callee.span))
                 .hint("a reshape keeps the number of elements")
             })?,
         _ => return Err(problem(-1)),
@@ -81,7 +82,7 @@ fn filled(call: &Call<'_>, values: &[i64], elements: Option<u64>) -> Result<Vec<
 }
 
 pub(super) fn transpose(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
-    let Some(perm) = call.attributes.sizes("perm")? else {
+    let Some(perm) = call.attributes.sizes(AttributeName::Perm)? else {
         let mut shape = input.shape.to_vec();
         let rank = shape.len();
         if rank < 2 {
@@ -96,7 +97,7 @@ pub(super) fn transpose(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>
     };
     let mut order = Vec::with_capacity(perm.len());
     for &value in &perm {
-        order.push(dimension(call, "perm", value, input)?);
+        order.push(dimension(call, AttributeName::Perm, value, input)?);
     }
     let mut seen = order.clone();
     seen.sort_unstable();
@@ -104,7 +105,7 @@ pub(super) fn transpose(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>
         return Err(call
             .attributes
             .problem(
-                "perm",
+                AttributeName::Perm,
                 &format!("must name each dimension of {} once", text(input)),
             )
             .hint(format!(
@@ -117,7 +118,7 @@ pub(super) fn transpose(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>
 
 pub(super) fn split(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
     let axis = required_axis(call, input)?;
-    let Some(parts) = call.attributes.size("parts")? else {
+    let Some(parts) = call.attributes.size(AttributeName::Parts)? else {
         return Err(call.stating(
             missing(call, "`split` needs the number of pieces").hint(format!(
                 "write `split({}, parts=2, index=0)`",
@@ -130,16 +131,16 @@ pub(super) fn split(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Di
     let Some(parts) = u64::try_from(parts).ok().filter(|&p| p > 0) else {
         return Err(call
             .attributes
-            .problem("parts", &format!("is {parts}"))
+            .problem(AttributeName::Parts, &format!("is {parts}"))
             .hint("use at least 1"))
-        .map_err(|problem| call.correcting(problem, "parts", "1"));
+        .map_err(|problem| call.correcting(problem, AttributeName::Parts, "1"));
     };
-    let index = call.attributes.size("index")?.unwrap_or(0);
+    let index = call.attributes.size(AttributeName::Index)?.unwrap_or(0);
     if !u64::try_from(index).is_ok_and(|i| i < parts) {
         return Err(call
             .attributes
             .problem(
-                "index",
+                AttributeName::Index,
                 &format!("is {index}, but there are {parts} pieces"),
             )
             .hint(format!("use a number from 0 to {}", parts - 1)));
@@ -153,7 +154,7 @@ pub(super) fn split(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Di
                 size % parts
             ),
         )
-        .at(call.attributes.span("parts", call.callee.span))
+        .at(call.attributes.span(AttributeName::Parts, call.callee.span))
         .hint("choose sizes of which one divides the other"));
     }
     Ok(with_size(input.shape, axis, size / parts))
@@ -195,7 +196,7 @@ pub(super) fn concat(
 pub(super) fn slice(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
     let axis = required_axis(call, input)?;
     let size = size_at(input.shape, axis);
-    let place = |name: &str, default: u64| match call.attributes.size(name)? {
+    let place = |name: AttributeName, default: u64| match call.attributes.size(name)? {
         None => Ok(default),
         Some(value) => {
             let place = if value < 0 {
@@ -216,14 +217,17 @@ pub(super) fn slice(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Di
             })
         }
     };
-    let (start, end) = (place("start", 0)?, place("end", size)?);
-    let step = call.attributes.size("step")?.unwrap_or(1);
+    let (start, end) = (
+        place(AttributeName::Start, 0)?,
+        place(AttributeName::End, size)?,
+    );
+    let step = call.attributes.size(AttributeName::Step)?.unwrap_or(1);
     let Some(step) = u64::try_from(step).ok().filter(|&step| step > 0) else {
         return Err(call
             .attributes
-            .problem("step", &format!("is {step}"))
+            .problem(AttributeName::Step, &format!("is {step}"))
             .hint("use at least 1"))
-        .map_err(|problem| call.correcting(problem, "step", "1"));
+        .map_err(|problem| call.correcting(problem, AttributeName::Step, "1"));
     };
     match end.checked_sub(start) {
         Some(length) if length > 0 => Ok(with_size(input.shape, axis, length.div_ceil(step))),
@@ -231,9 +235,10 @@ pub(super) fn slice(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Di
             Code::NonPositiveSize,
             format!("the slice from {start} to {end} is empty"),
         )
-        .at(call
-            .attributes
-            .span("end", call.attributes.span("start", call.callee.span)))
+        .at(call.attributes.span(
+            AttributeName::End,
+            call.attributes.span(AttributeName::Start, call.callee.span),
+        ))
         .hint("`end` is one past the last element and must be larger than `start`")),
     }
 }

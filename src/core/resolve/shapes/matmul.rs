@@ -4,14 +4,16 @@ use super::broadcast::broadcast;
 use super::call::{Call, InferredShape, Operand, mismatch, text};
 use crate::model::diagnostic::Diagnostic;
 use crate::model::fix::TextEdit;
+use crate::model::functions::AttributeName;
 
 pub(super) fn matmul(
     call: &Call<'_>,
     a: &Operand<'_>,
     b: &Operand<'_>,
 ) -> Result<InferredShape, Diagnostic> {
-    let (a_batch, rows, a_k) = matrix(a, call.attributes.flag("transpose_a", false))?;
-    let (b_batch, b_k, columns) = matrix(b, call.attributes.flag("transpose_b", false))?;
+    let (a_batch, rows, a_k) = matrix(a, call.attributes.flag(AttributeName::TransposeA, false))?;
+    let (b_batch, b_k, columns) =
+        matrix(b, call.attributes.flag(AttributeName::TransposeB, false))?;
     if a_k != b_k {
         let problem = mismatch(
             b,
@@ -24,9 +26,9 @@ pub(super) fn matmul(
         return Err(if a_k == columns {
             let problem =
                 problem.hint("write `transpose_b=true` when the second operand is [N, K]");
-            let is_stated = call.attributes.has("transpose_b");
+            let is_stated = call.attributes.has(AttributeName::TransposeB);
             if is_stated {
-                call.correcting(problem, "transpose_b", "true")
+                call.correcting(problem, AttributeName::TransposeB, "true")
             } else {
                 call.stating(problem, "transpose_b=true")
             }

@@ -14,7 +14,7 @@ use super::attributes::Attributes;
 use super::expr::Params;
 use crate::model::diagnostic::{Diagnostic, Span};
 use crate::model::dtype::DType;
-use crate::model::functions::ShapeRule;
+use crate::model::functions::{AttributeName, ShapeRule};
 use crate::model::program::Program;
 use crate::model::program::{Attribute, Name};
 use crate::notation::mend::with_annotation;
@@ -130,14 +130,14 @@ fn stated(call: &Call<'_>) -> Result<Vec<u64>, Diagnostic> {
 }
 
 fn reduce(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
-    let axes = match call.attributes.sizes("axis")? {
+    let axes = match call.attributes.sizes(AttributeName::Axis)? {
         None => input.shape.len().checked_sub(1).into_iter().collect(),
         Some(values) => values
             .into_iter()
-            .map(|value| dimension(call, "axis", value, input))
+            .map(|value| dimension(call, AttributeName::Axis, value, input))
             .collect::<Result<Vec<usize>, _>>()?,
     };
-    let keep = call.attributes.flag("keepdim", true);
+    let keep = call.attributes.flag(AttributeName::Keepdim, true);
     Ok(input
         .shape
         .iter()

@@ -3,10 +3,11 @@
 use super::call::{Call, Operand, mismatch, missing, required_axis, text, too_large};
 use super::layout::{size_at, with_size};
 use crate::model::diagnostic::Diagnostic;
+use crate::model::functions::AttributeName;
 use crate::model::op::shape_text;
 
 pub(super) fn expand(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
-    let Some(stated) = call.attributes.sizes("shape")? else {
+    let Some(stated) = call.attributes.sizes(AttributeName::Shape)? else {
         return match call.annotated {
             Some((shape, _)) => expanded(input, shape),
             None => Err(missing(call, "an expand needs its new shape")
@@ -25,7 +26,7 @@ pub(super) fn expand(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, D
         };
         shape.push(size.ok_or_else(|| {
             call.attributes
-                .problem("shape", "holds a size below 1")
+                .problem(AttributeName::Shape, "holds a size below 1")
                 .hint("every size is at least 1; -1 keeps a size that the input has")
         })?);
     }
@@ -52,7 +53,7 @@ pub(super) fn repeat(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, D
         return Err(call
             .attributes
             .problem(
-                "times",
+                AttributeName::Times,
                 &format!("has fewer numbers than {} has dimensions", text(input)),
             )
             .hint("give one number per dimension; 1 keeps a dimension"));
@@ -73,9 +74,9 @@ pub(super) fn interleave(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64
     let &[times] = &times[..] else {
         return Err(call
             .attributes
-            .problem("times", "must be one number here")
+            .problem(AttributeName::Times, "must be one number here")
             .hint("write `times=2`"))
-        .map_err(|problem| call.correcting(problem, "times", "2"));
+        .map_err(|problem| call.correcting(problem, AttributeName::Times, "2"));
     };
     let size = longer(call, size_at(input.shape, axis), times)?;
     Ok(with_size(input.shape, axis, size))
@@ -83,7 +84,7 @@ pub(super) fn interleave(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64
 
 /// How often elements are repeated.
 fn times(call: &Call<'_>) -> Result<Vec<i64>, Diagnostic> {
-    call.attributes.sizes("times")?.ok_or_else(|| {
+    call.attributes.sizes(AttributeName::Times)?.ok_or_else(|| {
         let problem = missing(call, "the number of repetitions is missing").hint(
             "write it as `times=2`, or for `repeat` one number per dimension: `times=[1, 2]`",
         );
@@ -96,20 +97,21 @@ fn longer(call: &Call<'_>, size: u64, times: i64) -> Result<u64, Diagnostic> {
     let count = u64::try_from(times).ok().filter(|&n| n > 0);
     let count = count.ok_or_else(|| {
         call.attributes
-            .problem("times", &format!("is {times}"))
+            .problem(AttributeName::Times, &format!("is {times}"))
             .hint("use at least 1")
     })?;
     size.checked_mul(count).ok_or_else(|| too_large(call))
 }
 
 pub(super) fn pad(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, Diagnostic> {
-    let Some(border) = call.attributes.sizes("pad")? else {
+    let Some(border) = call.attributes.sizes(AttributeName::Pad)? else {
         let problem = missing(call, "`pad` needs the width of its border").hint(
             "write it as `pad=[1, 1]`: before and after along the last dimension, then the next to last",
         );
         return Err(call.stating(problem, "pad=[1, 1]"));
     };
-    let problem = |why: &str, hint: &str| call.attributes.problem("pad", why).hint(hint);
+    let problem =
+        |why: &str, hint: &str| call.attributes.problem(AttributeName::Pad, why).hint(hint);
     if border.len() % 2 == 1 || border.len() / 2 > input.shape.len() {
         return Err(problem(
             &format!("has {} numbers for {}", border.len(), text(input)),

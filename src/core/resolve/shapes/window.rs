@@ -3,6 +3,7 @@
 use super::call::{Call, InferredShape, Operand, mismatch, missing, text, too_large};
 use super::matmul::check_bias;
 use crate::model::diagnostic::Diagnostic;
+use crate::model::functions::AttributeName;
 use crate::model::op::element_count;
 use crate::notation::spelling::shortened;
 
@@ -24,9 +25,9 @@ pub(super) fn conv2d(
     };
     check_channels(call, x, weight)?;
     check_bias(bias, features)?;
-    let stride = call.attributes.pair("stride", 1, [1, 1])?;
-    let padding = call.attributes.pair("padding", 0, [0, 0])?;
-    let dilation = call.attributes.pair("dilation", 1, [1, 1])?;
+    let stride = call.attributes.pair(AttributeName::Stride, 1, [1, 1])?;
+    let padding = call.attributes.pair(AttributeName::Padding, 0, [0, 0])?;
+    let dilation = call.attributes.pair(AttributeName::Dilation, 1, [1, 1])?;
     let window = [kernel_height, kernel_width];
     let [height, width] = slide(call, x, [height, width], window, stride, padding, dilation)?;
     let contraction = element_count(&[weight_channels, kernel_height, kernel_width])
@@ -58,13 +59,13 @@ pub(super) fn conv1d(
     };
     check_channels(call, x, weight)?;
     check_bias(bias, features)?;
-    let only = |name: &str, smallest: i64, default: u64| {
+    let only = |name: AttributeName, smallest: i64, default: u64| {
         let pair = call.attributes.pair(name, smallest, [default; 2])?;
         Ok::<_, Diagnostic>(pair[1])
     };
-    let stride = [1, only("stride", 1, 1)?];
-    let padding = [0, only("padding", 0, 0)?];
-    let dilation = [1, only("dilation", 1, 1)?];
+    let stride = [1, only(AttributeName::Stride, 1, 1)?];
+    let padding = [0, only(AttributeName::Padding, 0, 0)?];
+    let dilation = [1, only(AttributeName::Dilation, 1, 1)?];
     let [_, length] = slide(call, x, [1, length], [1, window], stride, padding, dilation)?;
     Ok(InferredShape {
         shape: vec![batch, features, length],
@@ -81,14 +82,14 @@ fn check_channels(
     let (&[_, channels, ..], &[features, weight_channels, ..]) = (x.shape, weight.shape) else {
         return Ok(());
     };
-    let groups = call.attributes.size("groups")?.unwrap_or(1);
+    let groups = call.attributes.size(AttributeName::Groups)?.unwrap_or(1);
     let groups = u64::try_from(groups)
         .ok()
         .filter(|&g| g > 0 && channels.is_multiple_of(g) && features.is_multiple_of(g))
         .ok_or_else(|| {
             call.attributes
                 .problem(
-                    "groups",
+                    AttributeName::Groups,
                     &format!(
                         "is {groups}, which does not divide {channels} input and {features} output channels"
                     ),
@@ -114,7 +115,7 @@ pub(super) fn pool2d(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, D
     let &[batch, channels, height, width] = input.shape else {
         return Err(not_an_image(input));
     };
-    if !call.attributes.has("kernel") {
+    if !call.attributes.has(AttributeName::Kernel) {
         let problem = missing(
             call,
             &format!("`{}` needs the size of its window", call.callee.text),
@@ -126,9 +127,9 @@ pub(super) fn pool2d(call: &Call<'_>, input: &Operand<'_>) -> Result<Vec<u64>, D
         ));
         return Err(call.stating(problem, "kernel=2"));
     }
-    let window = call.attributes.pair("kernel", 1, [1, 1])?;
-    let stride = call.attributes.pair("stride", 1, window)?;
-    let padding = call.attributes.pair("padding", 0, [0, 0])?;
+    let window = call.attributes.pair(AttributeName::Kernel, 1, [1, 1])?;
+    let stride = call.attributes.pair(AttributeName::Stride, 1, window)?;
+    let padding = call.attributes.pair(AttributeName::Padding, 0, [0, 0])?;
     let [height, width] = slide(
         call,
         input,

@@ -2,7 +2,7 @@
 
 use crate::present::format::{format_exact, format_flops};
 use fuseline_core::cost::work::{FLOPS_OF_A_SCORE, matmul_k, op_work, scores};
-use fuseline_core::model::functions;
+use fuseline_core::model::functions::Function;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::OpId;
 use fuseline_core::model::op::element_count;
@@ -35,14 +35,14 @@ pub(in crate::present) enum FlopFactors {
 /// The factors of the FLOPs of an op.
 pub(in crate::present) fn flop_factors(graph: &Graph, op: OpId) -> FlopFactors {
     let definition = &graph.ops[op];
-    let function = definition.function.as_deref().and_then(functions::find);
-    let flops = function.map_or(1, |f| f.flops_per_element);
+    let function = definition.function;
+    let flops = function.map_or(1, |f| f.row().flops_per_element);
     match definition.op_type {
         OpType::Matmul => FlopFactors::Matmul {
             sides: definition.shape.clone(),
             k: matmul_k(graph, op),
         },
-        OpType::Opaque if definition.function.as_deref() == Some("sdpa") => {
+        OpType::Opaque if definition.function == Some(Function::Sdpa) => {
             let of_mask = u64::from(graph.inputs[op].len() > 3);
             match scores(graph, op) {
                 Some((scores, products)) => FlopFactors::Each {
@@ -53,7 +53,7 @@ pub(in crate::present) fn flop_factors(graph: &Graph, op: OpId) -> FlopFactors {
                 None => FlopFactors::Nothing,
             }
         }
-        OpType::Reshape if function.is_none_or(|f| f.flops_per_element == 0) => {
+        OpType::Reshape if function.is_none_or(|f| f.row().flops_per_element == 0) => {
             FlopFactors::Nothing
         }
         OpType::Elementwise | OpType::Reshape => FlopFactors::Each {

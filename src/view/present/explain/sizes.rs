@@ -4,6 +4,7 @@ use crate::present::format::{format_bytes, format_exact};
 use fuseline_core::analysis::Analysis;
 use fuseline_core::cost::traffic::Access;
 use fuseline_core::model::fixed_sizes::FixedSize;
+use fuseline_core::model::functions::Function;
 use fuseline_core::model::graph::{Graph, SizeSource};
 use fuseline_core::model::ids::{OpId, TensorId};
 use fuseline_core::model::op::element_count;
@@ -91,8 +92,10 @@ pub fn part_read(graph: &Graph, ops: &[OpId], tensor: TensorId) -> Option<(OpId,
     let mut most = None;
     for &op in readers {
         let definition = &graph.ops[op];
-        let elements = match (definition.op_type, definition.function.as_deref()) {
-            (OpType::Reshape, Some("slice" | "split")) => element_count(&definition.shape),
+        let elements = match (definition.op_type, definition.function) {
+            (OpType::Reshape, Some(Function::Slice | Function::Split)) => {
+                element_count(&definition.shape)
+            }
             (OpType::Matmul, _) => packed_elements(graph, op, tensor),
             _ => None,
         };

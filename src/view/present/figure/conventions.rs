@@ -7,7 +7,7 @@ use crate::present::options::{
 use crate::present::quantity::{Figure, Kind, Quantity, Run, Subject};
 use crate::present::words::capitalized;
 use fuseline_core::model::device::{MEASURED_WITH, RatesFrom, Source};
-use fuseline_core::model::functions;
+use fuseline_core::model::functions::Function;
 use fuseline_core::{
     Analysis, DType, Device, Kernel, Objective, Op, OpId, OpType, Options, Policy, ReshapeCost,
 };
@@ -230,18 +230,20 @@ pub(super) fn policy_sources(policy: Policy) -> Vec<String> {
 fn flops_sources(of: Subject, counted: Counted<'_>) -> Vec<String> {
     let rule =
         "A multiply-add counts as 2 FLOPs. The tab Functions lists the FLOPs of each function.";
-    let names: BTreeSet<&str> = match of {
+    let names: BTreeSet<(&str, Function)> = match of {
         Subject::Kernel(_) | Subject::Again(_) | Subject::Op(_) => {
-            (counted.ops().filter_map(|op| op.function.as_deref())).collect()
+            let functions = counted.ops().filter_map(|op| op.function);
+            functions
+                .map(|function| (function.name(), function))
+                .collect()
         }
         Subject::Program | Subject::Policy(_) | Subject::Tensor(_) | Subject::TensorAt(..) => {
             BTreeSet::new()
         }
     };
-    let counts = names.into_iter().filter_map(|name| {
-        let function = functions::find(name)?;
-        let flops = function.flops_per_element;
-        let source = function.flops_source;
+    let counts = names.into_iter().filter_map(|(name, function)| {
+        let flops = function.row().flops_per_element;
+        let source = function.row().flops_source;
         (flops > 1).then(|| format!("{name}, {flops} per element: {source}."))
     });
     let counts = counts.take(MAX_FUNCTIONS);

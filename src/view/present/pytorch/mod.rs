@@ -10,6 +10,7 @@ use crate::present::names::{joined, op_name};
 use fuseline_codegen::interpret::{EvaluationError, Kind, calls, external_type, kind_of};
 use fuseline_core::Analysis;
 use fuseline_core::model::dtype::DType;
+use fuseline_core::model::functions::Function;
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{IdVec, OpId, TensorId};
 use fuseline_core::model::program::Program;
@@ -43,7 +44,7 @@ pub enum ScriptError {
     Evaluation(#[from] EvaluationError),
     /// PyTorch has the function, but not for these shapes.
     #[error("a script cannot write `{0}` with these shapes")]
-    Shapes(&'static str),
+    Shapes(Function),
     /// A matmul of f8.
     #[error("PyTorch multiplies f8 only with explicit scales")]
     ScaledProduct,
@@ -130,7 +131,7 @@ pub fn script(
     }
     let returned: Vec<TensorId> = returned.iter().map(|&op| graph.output[op]).collect();
     let returned = list(&returned);
-    let has_random = (graph.ops.iter()).any(|op| op.function.as_deref() == Some("dropout"));
+    let has_random = (graph.ops.iter()).any(|op| op.function == Some(Function::Dropout));
     let title = one_line(title);
     let arguments = list(&externals);
     Ok(BENCH

@@ -1,7 +1,7 @@
 //! What the ops of a program read of their inputs.
 
 use super::{Digit, View};
-use crate::model::functions::{ShapeRule, find};
+use crate::model::functions::ShapeRule;
 use crate::model::graph::Graph;
 use crate::model::ids::OpId;
 use crate::model::op::{Op, Window, element_count};
@@ -120,9 +120,9 @@ impl View {
 pub(in crate::fusion::inductor) fn view_of_op(graph: &Graph, op: OpId) -> Option<View> {
     let definition = &graph.ops[op];
     let input = graph.tensor_shape(*graph.inputs[op].first()?)?;
-    let rule = match definition.function.as_deref() {
+    let rule = match definition.function {
         None => ShapeRule::Reshape,
-        Some(function) => find(function)?.shape_rule,
+        Some(function) => function.row().shape_rule,
     };
     let whole = View::whole(element_count(input)?);
     let strides = dense_strides(input);
@@ -199,8 +199,8 @@ pub(in crate::fusion::inductor) fn broadcast(input: &[u64], reader: &Op) -> Opti
         }
         Some(View::strided(shape, &moved))
     };
-    let function = reader.function.as_deref().and_then(find);
-    if function.is_some_and(|f| f.shape_rule == ShapeRule::PerChannel) {
+    let function = reader.function;
+    if function.is_some_and(|f| f.row().shape_rule == ShapeRule::PerChannel) {
         return aligned(1);
     }
     aligned(outer).or_else(|| aligned(0))

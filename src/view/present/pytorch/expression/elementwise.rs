@@ -4,90 +4,112 @@ use super::super::{shape_of, torch_dtype};
 use super::{Task, number_of};
 use crate::present::pytorch::ScriptError;
 use fuseline_core::model::dtype::DType;
+use fuseline_core::model::functions::{AttributeName, Function};
 
 impl Task<'_> {
     pub(super) fn elementwise(&self) -> Result<String, ScriptError> {
-        let name = self.function.name;
+        let name = self.function;
         let binary = |sign: &str| Ok(format!("{} {sign} {}", self.operand(0)?, self.operand(1)?));
         let called = |function: &str| Ok(format!("{function}({})", self.operands.join(", ")));
         let x = || self.operand(0);
         let shape = shape_of(&self.op.shape);
         match (name, self.operands.len()) {
-            ("mask", 1) => self.causal(),
-            ("add" | "mask", _) => binary("+"),
-            ("sub", _) => binary("-"),
-            ("mul", _) => binary("*"),
-            ("div", _) => binary("/"),
-            ("pow", 1) => Ok(format!("{} ** {}", x()?, self.number("exponent")?)),
-            ("pow", _) => binary("**"),
-            ("lt", _) => binary("<"),
-            ("le", _) => binary("<="),
-            ("gt", _) => binary(">"),
-            ("ge", _) => binary(">="),
-            ("eq", _) => binary("=="),
-            ("ne", _) => binary("!="),
-            ("maximum" | "minimum", _) => self.bounded(),
-            ("neg", _) => Ok(format!("-{}", x()?)),
-            ("relu" | "silu" | "selu" | "softplus" | "mish" | "hardsigmoid" | "hardswish", _) => {
-                called(&format!("F.{name}"))
-            }
-            ("leaky_relu", _) => {
-                let slope = self.call.number("slope").unwrap_or(0.01);
+            (Function::Mask, 1) => self.causal(),
+            (Function::Add | Function::Mask, _) => binary("+"),
+            (Function::Sub, _) => binary("-"),
+            (Function::Mul, _) => binary("*"),
+            (Function::Div, _) => binary("/"),
+            (Function::Pow, 1) => Ok(format!(
+                "{} ** {}",
+                x()?,
+                self.number(AttributeName::Exponent)?
+            )),
+            (Function::Pow, _) => binary("**"),
+            (Function::Lt, _) => binary("<"),
+            (Function::Le, _) => binary("<="),
+            (Function::Gt, _) => binary(">"),
+            (Function::Ge, _) => binary(">="),
+            (Function::Eq, _) => binary("=="),
+            (Function::Ne, _) => binary("!="),
+            (Function::Maximum | Function::Minimum, _) => self.bounded(),
+            (Function::Neg, _) => Ok(format!("-{}", x()?)),
+            (
+                Function::Relu
+                | Function::Silu
+                | Function::Selu
+                | Function::Softplus
+                | Function::Mish
+                | Function::Hardsigmoid
+                | Function::Hardswish,
+                _,
+            ) => called(&format!("F.{name}")),
+            (Function::LeakyRelu, _) => {
+                let slope = self.call.number(AttributeName::Slope).unwrap_or(0.01);
                 Ok(format!("F.leaky_relu({}, {slope:?})", x()?))
             }
-            ("elu", _) => {
-                let alpha = self.call.number("alpha").unwrap_or(1.0);
+            (Function::Elu, _) => {
+                let alpha = self.call.number(AttributeName::Alpha).unwrap_or(1.0);
                 Ok(format!("F.elu({}, {alpha:?})", x()?))
             }
-            ("gelu", _) => Ok(format!("F.gelu({}, approximate=\"tanh\")", x()?)),
-            ("gelu_erf", _) => called("F.gelu"),
-            ("scale", _) => Ok(format!("{} * {}", x()?, self.number("factor")?)),
-            ("shift", _) => Ok(format!("{} + {}", x()?, self.number("amount")?)),
-            ("tril" | "triu", _) => {
-                let diagonal = self.call.size("diagonal").unwrap_or(0);
+            (Function::Gelu, _) => Ok(format!("F.gelu({}, approximate=\"tanh\")", x()?)),
+            (Function::GeluErf, _) => called("F.gelu"),
+            (Function::Scale, _) => Ok(format!(
+                "{} * {}",
+                x()?,
+                self.number(AttributeName::Factor)?
+            )),
+            (Function::Shift, _) => Ok(format!(
+                "{} + {}",
+                x()?,
+                self.number(AttributeName::Amount)?
+            )),
+            (Function::Tril | Function::Triu, _) => {
+                let diagonal = self.call.size(AttributeName::Diagonal).unwrap_or(0);
                 Ok(format!("torch.{name}({}, {diagonal})", x()?))
             }
-            ("full", _) => {
+            (Function::Full, _) => {
                 let dtype = torch_dtype(self.op.element_type().unwrap_or(DType::F32));
-                let value = self.number("value")?;
+                let value = self.number(AttributeName::Value)?;
                 Ok(format!(
                     "torch.full({shape}, {value}, dtype={dtype}, device=DEVICE)"
                 ))
             }
-            ("arange", _) => {
+            (Function::Arange, _) => {
                 let dtype = torch_dtype(self.op.element_type().unwrap_or(DType::I64));
                 let count: u64 = self.op.shape.iter().product();
                 Ok(format!(
                     "torch.arange({count}, dtype={dtype}, device=DEVICE).reshape({shape})"
                 ))
             }
-            ("dropout", _) => {
-                let p = self.call.number("p").unwrap_or(0.5);
+            (Function::Dropout, _) => {
+                let p = self.call.number(AttributeName::P).unwrap_or(0.5);
                 Ok(format!("F.dropout({}, {p:?}, training=True)", x()?))
             }
-            ("cast", _) => Ok(format!(
+            (Function::Cast, _) => Ok(format!(
                 "{}.to({})",
                 x()?,
                 torch_dtype(self.op.element_type().unwrap_or(DType::F32))
             )),
-            ("clamp", _) => {
-                let bounds = ["min", "max"].into_iter().filter_map(|bound| {
-                    Some(format!(", {bound}={}", number_of(self.call.number(bound)?)))
-                });
+            (Function::Clamp, _) => {
+                let bounds = [AttributeName::Min, AttributeName::Max]
+                    .into_iter()
+                    .filter_map(|bound| {
+                        Some(format!(", {bound}={}", number_of(self.call.number(bound)?)))
+                    });
                 Ok(format!(
                     "torch.clamp({}{})",
                     x()?,
                     bounds.collect::<String>()
                 ))
             }
-            ("rotary", _) => {
+            (Function::Rotary, _) => {
                 let (x, cos, sin) = (x()?, self.operand(1)?, self.operand(2)?);
                 let half = self.op.shape.last().map_or(0, |size| size / 2);
                 Ok(format!(
                     "{x} * {cos} + torch.cat((-{x}[..., {half}:], {x}[..., :{half}]), -1) * {sin}"
                 ))
             }
-            ("batch_norm", 3) => {
+            (Function::BatchNorm, 3) => {
                 let of_channel = self.of_channel();
                 Ok(format!(
                     "{} * {}.view({of_channel}) + {}.view({of_channel})",
@@ -96,8 +118,8 @@ impl Task<'_> {
                     self.operand(2)?
                 ))
             }
-            ("batch_norm", _) => {
-                let eps = self.call.number("eps").unwrap_or(1e-5);
+            (Function::BatchNorm, _) => {
+                let eps = self.call.number(AttributeName::Eps).unwrap_or(1e-5);
                 Ok(format!(
                     "F.batch_norm({}, eps={eps:?})",
                     self.operands.join(", ")
@@ -129,8 +151,12 @@ impl Task<'_> {
 
     /// The larger or the smaller of two, one of which may be a number.
     fn bounded(&self) -> Result<String, ScriptError> {
-        let name = self.function.name;
-        let bound = if name == "maximum" { "min" } else { "max" };
+        let name = self.function;
+        let bound = if name == Function::Maximum {
+            "min"
+        } else {
+            "max"
+        };
         match (&self.operands[..], &self.call.literals[..]) {
             ([a, b], []) => Ok(format!("torch.{name}({a}, {b})")),
             ([a, b], [(place, _)]) => {

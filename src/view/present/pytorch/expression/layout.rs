@@ -3,24 +3,25 @@
 use super::super::shape_of;
 use super::Task;
 use crate::present::pytorch::ScriptError;
+use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::op::Indexing;
 use fuseline_core::model::operand_parts::{Heads, heads_between};
 
 impl Task<'_> {
     pub(super) fn layout(&self) -> Result<String, ScriptError> {
-        let name = self.function.name;
+        let name = self.function;
         let x = self.operand(0)?;
         let shape = shape_of(&self.op.shape);
         match name {
-            "reshape" => Ok(format!("{x}.reshape({shape})")),
-            "contiguous" => Ok(format!("{x}.reshape({shape}).contiguous()")),
-            "rearrange" => self.rearranged(),
-            "transpose" => {
+            Function::Reshape => Ok(format!("{x}.reshape({shape})")),
+            Function::Contiguous => Ok(format!("{x}.reshape({shape}).contiguous()")),
+            Function::Rearrange => self.rearranged(),
+            Function::Transpose => {
                 let perm: Vec<String> =
                     self.indexing()?.perm.iter().map(usize::to_string).collect();
                 Ok(format!("{x}.permute({})", perm.join(", ")))
             }
-            "split" | "slice" => {
+            Function::Split | Function::Slice => {
                 let Indexing {
                     axis, start, step, ..
                 } = *self.indexing()?;
@@ -34,12 +35,12 @@ impl Task<'_> {
                 let before = ":, ".repeat(axis);
                 Ok(format!("{x}[{before}{start}:{end}{step}]"))
             }
-            "concat" => {
+            Function::Concat => {
                 let axis = self.indexing()?.axis;
                 Ok(format!("torch.cat(({}), {axis})", self.operands.join(", ")))
             }
-            "expand" => Ok(format!("{x}.expand({shape})")),
-            "repeat" => {
+            Function::Expand => Ok(format!("{x}.expand({shape})")),
+            Function::Repeat => {
                 let own = self.shape(0).ok_or_else(|| self.refuse())?;
                 let added = self.op.shape.len().saturating_sub(own.len());
                 let own = std::iter::repeat_n(&1, added).chain(own);
@@ -48,7 +49,7 @@ impl Task<'_> {
                     .collect();
                 Ok(format!("{x}.repeat({})", shape_of(&times)))
             }
-            "repeat_interleave" => {
+            Function::RepeatInterleave => {
                 let own = self.shape(0).ok_or_else(|| self.refuse())?;
                 let sizes = own.iter().zip(&self.op.shape);
                 let axis = sizes.clone().position(|(own, size)| own != size);
@@ -57,44 +58,50 @@ impl Task<'_> {
                 let times = times.map_or(1, |(size, own)| size / own.max(&1));
                 Ok(format!("{x}.repeat_interleave({times}, dim={axis})"))
             }
-            "embedding" => Ok(format!("F.embedding({x}, {})", self.operand(1)?)),
-            "gather" => {
+            Function::Embedding => Ok(format!("F.embedding({x}, {})", self.operand(1)?)),
+            Function::Gather => {
                 let axis = self.indexing()?.axis;
                 Ok(format!("torch.gather({x}, {axis}, {})", self.operand(1)?))
             }
-            "index" => {
+            Function::Index => {
                 let indices = self.operands.get(1..).unwrap_or_default();
                 Ok(format!("{x}[{}]", indices.join(", ")))
             }
-            "one_hot" => {
+            Function::OneHot => {
                 let classes = self.op.shape.last().ok_or_else(|| self.refuse())?;
                 Ok(format!("F.one_hot({x}, {classes})"))
             }
-            "flip" => {
-                let axes = self.call.sizes("axis").unwrap_or(vec![-1]);
+            Function::Flip => {
+                let axes = self.call.sizes(AttributeName::Axis).unwrap_or(vec![-1]);
                 let axes: Vec<String> = axes.iter().map(i64::to_string).collect();
                 Ok(format!("{x}.flip({})", axes.join(", ")))
             }
-            "roll" => {
-                let shift = self.call.size("shift").ok_or_else(|| self.refuse())?;
+            Function::Roll => {
+                let shift = self
+                    .call
+                    .size(AttributeName::Shift)
+                    .ok_or_else(|| self.refuse())?;
                 Ok(format!("{x}.roll({shift}, {})", self.indexing()?.axis))
             }
-            "interpolate" | "interpolate_bilinear" => {
+            Function::Interpolate | Function::InterpolateBilinear => {
                 let size = self.op.shape.get(2..).ok_or_else(|| self.refuse())?;
-                let mode = if name == "interpolate" {
+                let mode = if name == Function::Interpolate {
                     "nearest"
                 } else {
                     "bilinear"
                 };
-                let aligns = self.call.is_set("align_corners");
+                let aligns = self.call.is_set(AttributeName::AlignCorners);
                 let corners = if aligns { ", align_corners=True" } else { "" };
                 let size = shape_of(size);
                 Ok(format!(
                     "F.interpolate({x}, {size}, mode=\"{mode}\"{corners})"
                 ))
             }
-            "pad" => {
-                let border = self.call.sizes("pad").ok_or_else(|| self.refuse())?;
+            Function::Pad => {
+                let border = self
+                    .call
+                    .sizes(AttributeName::Pad)
+                    .ok_or_else(|| self.refuse())?;
                 let border: Vec<String> = border.iter().map(i64::to_string).collect();
                 Ok(format!("F.pad({x}, ({}))", border.join(", ")))
             }

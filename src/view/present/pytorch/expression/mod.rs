@@ -10,7 +10,7 @@ use super::names::Names;
 use super::{ScriptError, torch_dtype};
 use fuseline_codegen::interpret::{Call, function_of};
 use fuseline_core::model::dtype::DType;
-use fuseline_core::model::functions::Function;
+use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::graph::Graph;
 use fuseline_core::model::ids::{OpId, TensorId};
 use fuseline_core::model::op::{Indexing, Op};
@@ -21,7 +21,7 @@ struct Task<'a> {
     graph: &'a Graph,
     id: OpId,
     op: &'a Op,
-    function: &'static Function,
+    function: Function,
     call: &'a Call,
     /// Its operands in their order, numbers among them as they are written.
     operands: Vec<String>,
@@ -70,7 +70,7 @@ pub(super) fn expression(
     if task.is_scaled_product() {
         return Err(ScriptError::ScaledProduct);
     }
-    let value = match task.function.op_type {
+    let value = match task.function.row().op_type {
         OpType::Elementwise => task.elementwise(),
         OpType::Reduction => task.reduction(),
         OpType::Matmul => task.product(),
@@ -93,7 +93,7 @@ fn number_of(value: f64) -> String {
 
 impl Task<'_> {
     fn refuse(&self) -> ScriptError {
-        ScriptError::Shapes(self.function.name)
+        ScriptError::Shapes(self.function)
     }
 
     fn operand(&self, place: usize) -> Result<&str, ScriptError> {
@@ -123,21 +123,25 @@ impl Task<'_> {
     fn is_scaled_product(&self) -> bool {
         let inputs = self.graph.inputs[self.id].iter();
         let mut dtypes = inputs.map(|&tensor| self.graph.tensors[tensor].dtype);
-        (self.function.op_type == OpType::Matmul || self.function.name == "sdpa")
+        (self.function.row().op_type == OpType::Matmul || self.function == Function::Sdpa)
             && (self.op.element_type() == Some(DType::F8) || dtypes.any(|d| d == Some(DType::F8)))
     }
 
     /// The type that PyTorch gives the value without a word; `None` where that is not known.
     fn natural_dtype(&self) -> Option<DType> {
-        if let Some(dtype) = self.function.result_dtype() {
+        if let Some(dtype) = self.function.row().result_dtype {
             return Some(dtype);
         }
-        match self.function.name {
-            "cast" | "full" | "arange" => self.op.dtype,
-            "where" => promoted(self.dtype(1), self.dtype(2)),
-            "embedding" => self.dtype(1),
-            "matmul" | "linear" | "conv1d" | "conv2d" | "sdpa" => self.op.element_type(),
-            _ if self.function.op_type == OpType::Elementwise => {
+        match self.function {
+            Function::Cast | Function::Full | Function::Arange => self.op.dtype,
+            Function::Where => promoted(self.dtype(1), self.dtype(2)),
+            Function::Embedding => self.dtype(1),
+            Function::Matmul
+            | Function::Linear
+            | Function::Conv1d
+            | Function::Conv2d
+            | Function::Sdpa => self.op.element_type(),
+            _ if self.function.row().op_type == OpType::Elementwise => {
                 let places = 1..self.graph.inputs[self.id].len();
                 places.fold(self.dtype(0), |dtype, place| {
                     promoted(dtype, self.dtype(place))
@@ -169,7 +173,7 @@ impl Task<'_> {
         }
     }
 
-    fn number(&self, attribute: &'static str) -> Result<String, ScriptError> {
+    fn number(&self, attribute: AttributeName) -> Result<String, ScriptError> {
         Ok(number_of(self.call.stated(attribute)?))
     }
 
@@ -179,8 +183,8 @@ impl Task<'_> {
 }
 
 /// Whether the function gets the operand in f32: PyTorch moves and casts elements of f8, and calculates nothing with them.
-fn is_widened(function: &Function, dtype: Option<DType>) -> bool {
-    dtype == Some(DType::F8) && function.op_type != OpType::Reshape
+fn is_widened(function: Function, dtype: Option<DType>) -> bool {
+    dtype == Some(DType::F8) && function.row().op_type != OpType::Reshape
 }
 
 /// The type of a calculation with both.

@@ -4,36 +4,37 @@ use super::{Task, number_of};
 use crate::present::pytorch::ScriptError;
 use fuseline_codegen::interpret::unknown_operator;
 use fuseline_core::model::dtype::DType;
+use fuseline_core::model::functions::{AttributeName, Function};
 
 impl Task<'_> {
     pub(super) fn opaque(&self) -> Result<String, ScriptError> {
-        let name = self.function.name;
+        let name = self.function;
         match name {
-            "opaque" => Err(unknown_operator(self.op).into()),
-            "sdpa" => self.attention(),
-            "topk" | "topk_indices" => {
+            Function::Opaque => Err(unknown_operator(self.op).into()),
+            Function::Sdpa => self.attention(),
+            Function::Topk | Function::TopkIndices => {
                 let axis = self.indexing()?.axis;
                 let count = self.op.shape.get(axis).ok_or_else(|| self.refuse())?;
-                let part = usize::from(name == "topk_indices");
+                let part = usize::from(name == Function::TopkIndices);
                 Ok(format!(
                     "torch.topk({}, {count}, {axis})[{part}]",
                     self.operand(0)?
                 ))
             }
-            "sort" | "argsort" => {
-                let axis = self.call.size("axis").unwrap_or(-1);
-                let descending = if self.call.is_set("descending") {
+            Function::Sort | Function::Argsort => {
+                let axis = self.call.size(AttributeName::Axis).unwrap_or(-1);
+                let descending = if self.call.is_set(AttributeName::Descending) {
                     ", descending=True"
                 } else {
                     ""
                 };
-                let part = usize::from(name == "argsort");
+                let part = usize::from(name == Function::Argsort);
                 let x = self.operand(0)?;
                 Ok(format!(
                     "torch.sort({x}, dim={axis}{descending}, stable=True)[{part}]"
                 ))
             }
-            "scatter" | "scatter_add" | "index_copy" | "index_add" => {
+            Function::Scatter | Function::ScatterAdd | Function::IndexCopy | Function::IndexAdd => {
                 let axis = self.indexing()?.axis;
                 let [x, index, source] = &self.operands[..] else {
                     return Err(self.refuse());
@@ -48,7 +49,7 @@ impl Task<'_> {
         let factors: Vec<String> = (0..3)
             .map(|place| self.factor(place))
             .collect::<Result<_, _>>()?;
-        let is_causal = self.call.is_set("causal");
+        let is_causal = self.call.is_set(AttributeName::Causal);
         let mask = match self.operands.get(3) {
             // PyTorch takes a mask or the word, not both.
             Some(_) if is_causal => return Err(self.refuse()),
@@ -59,11 +60,11 @@ impl Task<'_> {
             None if is_causal => ", is_causal=True".to_owned(),
             None => String::new(),
         };
-        let scale = self.call.number("scale");
+        let scale = self.call.number(AttributeName::Scale);
         let scale = scale.map_or(String::new(), |scale| {
             format!(", scale={}", number_of(scale))
         });
-        let is_grouped = self.call.is_set("enable_gqa");
+        let is_grouped = self.call.is_set(AttributeName::EnableGqa);
         let grouped = if is_grouped { ", enable_gqa=True" } else { "" };
         Ok(format!(
             "F.scaled_dot_product_attention({}{mask}{scale}{grouped})",

@@ -2,21 +2,27 @@
 
 use super::Task;
 use crate::present::pytorch::ScriptError;
+use fuseline_core::model::functions::{AttributeName, Function};
 use fuseline_core::model::operand_parts::{Sides, packed_parts};
 use std::ops::Range;
 
 impl Task<'_> {
     pub(super) fn product(&self) -> Result<String, ScriptError> {
-        let name = self.function.name;
+        let name = self.function;
         match name {
-            "matmul" => self.matmul(),
-            "linear" => Ok(format!("F.linear({})", self.factors()?)),
-            "conv1d" | "conv2d" => {
-                let pairs = [("stride", 1), ("padding", 0), ("dilation", 1)].into_iter();
+            Function::Matmul => self.matmul(),
+            Function::Linear => Ok(format!("F.linear({})", self.factors()?)),
+            Function::Conv1d | Function::Conv2d => {
+                let pairs = [
+                    (AttributeName::Stride, 1),
+                    (AttributeName::Padding, 0),
+                    (AttributeName::Dilation, 1),
+                ];
+                let pairs = pairs.into_iter();
                 let pairs = pairs.filter_map(|(name, default)| {
                     let pair = self.call.pair(name, default)?;
                     let [height, width] = pair;
-                    let is_flat = self.function.name == "conv1d";
+                    let is_flat = self.function == Function::Conv1d;
                     let stated = if is_flat {
                         format!(", {name}={width}")
                     } else {
@@ -24,7 +30,10 @@ impl Task<'_> {
                     };
                     (pair != [default; 2]).then_some(stated)
                 });
-                let groups = self.call.size("groups").filter(|&groups| groups != 1);
+                let groups = self
+                    .call
+                    .size(AttributeName::Groups)
+                    .filter(|&groups| groups != 1);
                 let groups = groups.map_or(String::new(), |groups| format!(", groups={groups}"));
                 Ok(format!(
                     "F.{name}({}{}{groups})",
@@ -37,17 +46,17 @@ impl Task<'_> {
     }
 
     fn matmul(&self) -> Result<String, ScriptError> {
-        let turned = |operand: String, attribute: &str| {
+        let turned = |operand: String, attribute| {
             if self.call.is_set(attribute) {
                 format!("{operand}.mT")
             } else {
                 operand
             }
         };
-        let left = turned(self.factor(0)?, "transpose_a");
+        let left = turned(self.factor(0)?, AttributeName::TransposeA);
         let last = self.operands.len().saturating_sub(1);
-        let right = turned(self.factor(last)?, "transpose_b");
-        if !self.call.has("k") {
+        let right = turned(self.factor(last)?, AttributeName::TransposeB);
+        if !self.call.has(AttributeName::K) {
             return Ok(self.times(&left, &right, last));
         }
         self.packed(left, right, last)
@@ -56,19 +65,19 @@ impl Task<'_> {
     /// Operands that may hold more than the matmul reads.
     fn packed(&self, left: String, right: String, last: usize) -> Result<String, ScriptError> {
         let refuse = || self.refuse();
-        let sides = |shape: &[u64], attribute: &str| match *shape {
-            [.., rows, columns] if self.call.is_set(attribute) => Some(Sides {
+        let sides = |shape: &[u64], is_transposed: bool| match *shape {
+            [.., rows, columns] if is_transposed => Some(Sides {
                 rows: columns,
                 columns: rows,
             }),
             [.., rows, columns] => Some(Sides { rows, columns }),
             _ => None,
         };
-        let of = |place: usize, attribute: &str| sides(self.shape(place)?, attribute);
+        let of = |place: usize, attribute| sides(self.shape(place)?, self.call.is_set(attribute));
         let k = self.op.k.ok_or_else(refuse)?;
-        let output = sides(&self.op.shape, "").ok_or_else(refuse)?;
-        let left_sides = of(0, "transpose_a").ok_or_else(refuse)?;
-        let right_sides = of(last, "transpose_b").ok_or_else(refuse)?;
+        let output = sides(&self.op.shape, false).ok_or_else(refuse)?;
+        let left_sides = of(0, AttributeName::TransposeA).ok_or_else(refuse)?;
+        let right_sides = of(last, AttributeName::TransposeB).ok_or_else(refuse)?;
         let inputs = &self.graph.inputs[self.id];
         let is_same = last == 0 || inputs.first() == inputs.get(last);
         let parts = packed_parts(output, k, left_sides, right_sides, is_same);

@@ -3,6 +3,7 @@
 use super::super::shape_of;
 use super::Task;
 use crate::present::pytorch::ScriptError;
+use fuseline_core::model::functions::{AttributeName, Function};
 
 impl Task<'_> {
     /// The dimensions that are reduced.
@@ -13,7 +14,7 @@ impl Task<'_> {
     }
 
     pub(super) fn reduction(&self) -> Result<String, ScriptError> {
-        let name = self.function.name;
+        let name = self.function;
         let x = self.operand(0)?;
         let axes = self.axes();
         let keeps = self
@@ -25,7 +26,7 @@ impl Task<'_> {
             [one] => one.clone(),
             all => format!("({})", all.join(", ")),
         };
-        let eps = |default: f64| self.call.number("eps").unwrap_or(default);
+        let eps = |default: f64| self.call.number(AttributeName::Eps).unwrap_or(default);
         let factors = self.operands.get(1..).unwrap_or_default();
         let normalized = || {
             let sizes: Vec<u64> = (axes.iter())
@@ -34,30 +35,32 @@ impl Task<'_> {
             shape_of(&sizes)
         };
         match name {
-            "sum" | "mean" | "var" | "any" | "all" => Ok(format!("{x}.{name}({dims}{keepdim})")),
-            "argmax" | "argmin" => match &axes[..] {
+            Function::Sum | Function::Mean | Function::Var | Function::Any | Function::All => {
+                Ok(format!("{x}.{name}({dims}{keepdim})"))
+            }
+            Function::Argmax | Function::Argmin => match &axes[..] {
                 [only] => Ok(format!("{x}.{name}({only}{keepdim})")),
                 _ => Err(self.refuse()),
             },
             // PyTorch multiplies along one dimension at a time; the last one first, so that those before it stay.
-            "prod" => {
+            Function::Prod => {
                 let along = axes.iter().rev();
                 let products = along.map(|axis| format!(".prod({axis}{keepdim})"));
                 Ok(format!("{x}{}", products.collect::<Vec<_>>().concat()))
             }
-            "max" | "min" => Ok(format!("{x}.a{name}({dims}{keepdim})")),
-            "softmax" | "log_softmax" => Ok(format!("F.{name}({x}, {dims})")),
-            "cumsum" => Ok(format!("{x}.cumsum({dims})")),
-            "l2_norm" => Ok(format!(
+            Function::Max | Function::Min => Ok(format!("{x}.a{name}({dims}{keepdim})")),
+            Function::Softmax | Function::LogSoftmax => Ok(format!("F.{name}({x}, {dims})")),
+            Function::Cumsum => Ok(format!("{x}.cumsum({dims})")),
+            Function::L2Norm => Ok(format!(
                 "F.normalize({x}, dim={dims}, eps={:?})",
                 eps(1e-12)
             )),
-            "layer_norm" => {
+            Function::LayerNorm => {
                 let inputs = [&[x.to_owned(), normalized()], factors].concat();
                 let eps = eps(1e-5);
                 Ok(format!("F.layer_norm({}, eps={eps:?})", inputs.join(", ")))
             }
-            "rms_norm" => {
+            Function::RmsNorm => {
                 let weight = factors.first().map_or(String::new(), |w| format!(", {w}"));
                 let bias = factors.get(1).map_or(String::new(), |b| format!(" + {b}"));
                 Ok(format!(
@@ -66,7 +69,7 @@ impl Task<'_> {
                     eps(1e-6)
                 ))
             }
-            "batch_norm_train" => {
+            Function::BatchNormTrain => {
                 let none = "None".to_owned();
                 let inputs = [&[x.to_owned(), none.clone(), none], factors].concat();
                 let (inputs, eps) = (inputs.join(", "), eps(1e-5));
@@ -74,17 +77,17 @@ impl Task<'_> {
                     "F.batch_norm({inputs}, training=True, eps={eps:?})"
                 ))
             }
-            "group_norm" => {
-                let groups = self.call.size("groups").unwrap_or(1);
+            Function::GroupNorm => {
+                let groups = self.call.size(AttributeName::Groups).unwrap_or(1);
                 let inputs = [&[x.to_owned(), groups.to_string()], factors].concat();
                 let eps = eps(1e-5);
                 Ok(format!("F.group_norm({}, eps={eps:?})", inputs.join(", ")))
             }
-            "adaptive_avg_pool2d" | "adaptive_max_pool2d" => {
+            Function::AdaptiveAvgPool2d | Function::AdaptiveMaxPool2d => {
                 let size = self.op.shape.get(2..).ok_or_else(|| self.refuse())?;
                 Ok(format!("F.{name}({x}, {})", shape_of(size)))
             }
-            "max_pool2d" | "avg_pool2d" => {
+            Function::MaxPool2d | Function::AvgPool2d => {
                 let window = self.indexing()?.window.ok_or_else(|| self.refuse())?;
                 let [size, stride, padding] =
                     [window.size, window.stride, window.padding].map(|pair| shape_of(&pair));
